@@ -346,7 +346,7 @@ static PyObject *py_mrow_look(PyObject *self, PyObject *name, uint8_t kind) {
 }
 
 /* Adds option i as the object has it. A bool that is also a part says whether the part is there. */
-static bool py_mrow_option_now(PyObject *self, int i, PyObject *kwargs, bool *tensors) {
+static bool py_mrow_option_now(PyObject *self, int i, PyObject *kwargs) {
     py_module *m = (py_module *)self;
     const tn_param *p = &m->kind->make.param[i];
     PyObject *name = m->kind->making.names[i], *o;
@@ -356,7 +356,6 @@ static bool py_mrow_option_now(PyObject *self, int i, PyObject *kwargs, bool *te
         PyErr_Clear();
         return true;
     }
-    if (p->type == TN_T_TENSOR && o != Py_None) *tensors = true;
     if (p->type == TN_T_BOOL && !PyBool_Check(o)) {
         Py_DECREF(o);
         o = Py_NewRef(o == Py_None ? Py_False : Py_True);
@@ -366,22 +365,15 @@ static bool py_mrow_option_now(PyObject *self, int i, PyObject *kwargs, bool *te
     return ok;
 }
 
-/* Makes the library's module of the options as they are now, without data and without a draw. */
+/* Makes the library's module of the options as they are now: of shapes alone, so that nothing is
+ * drawn. */
 static bool py_mrow_remake(PyObject *self) {
     py_module *m = (py_module *)self;
-    uint8_t state[TN_GENERATOR_BYTES];
-    PyObject *args = PyTuple_New(0), *kwargs = PyDict_New();
-    bool ok = args && kwargs && m->dict, tensors = false;
-    for (int i = 0; ok && i < m->kind->make.nparam; i++)
-        ok = py_mrow_option_now(self, i, kwargs, &tensors);
-    if (ok && !tensors) {
-        PyObject *meta = PyUnicode_FromString("meta");
-        ok = meta && !PyDict_SetItemString(kwargs, "device", meta);
-        Py_XDECREF(meta);
-    }
-    tn_generator_get(tn_default_generator(), state);
+    PyObject *args = PyTuple_New(0), *kwargs = PyDict_New(), *meta = PyUnicode_FromString("meta");
+    bool ok = args && kwargs && meta && m->dict && !PyDict_SetItemString(kwargs, "device", meta);
+    for (int i = 0; ok && i < m->kind->make.nparam; i++) ok = py_mrow_option_now(self, i, kwargs);
     ok = ok && py_mrow_bind_make(m, args, kwargs);
-    tn_generator_set(tn_default_generator(), state);
+    Py_XDECREF(meta);
     Py_XDECREF(args);
     Py_XDECREF(kwargs);
     return ok;

@@ -205,6 +205,10 @@ def test_an_option_that_is_changed_counts():
     table.padding_idx = 1
     table(torch.tensor([0]))
     assert torch.default_generator.get_state().tolist() == before, "making anew draws nothing"
+    loss = nn.CrossEntropyLoss(weight=torch.tensor([1.0, 0.0]))
+    logits, target = torch.tensor([[0.0, 0.0], [0.0, 9.0]]), torch.tensor([0, 1])
+    loss.reduction = "sum"
+    assert loss(logits, target).item() == pytest.approx(math.log(2))
 
 
 def test_parts_that_are_replaced_count():
