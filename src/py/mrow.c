@@ -318,7 +318,7 @@ static Py_ssize_t py_mrow_array(PyObject *args, PyObject *kwargs, PyObject **at,
 }
 
 static bool py_mrow_bind_make(py_module *m, PyObject *args, PyObject *kwargs) {
-    PyObject *at[MROW_ARGS], *kwnames, *r;
+    PyObject *at[MROW_ARGS] = {NULL}, *kwnames, *r;
     Py_ssize_t n = py_mrow_array(args, kwargs, at, &kwnames);
     r = n < 0 ? NULL : py_call_bound(&m->kind->making, at, n, kwnames, py_mrow_make, m);
     Py_XDECREF(kwnames);
