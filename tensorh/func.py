@@ -39,7 +39,9 @@ def _enter(tree):
     for leaf in leaves:
         if not isinstance(leaf, _C.Tensor):
             raise ValueError(f"expected Tensors to differentiate by, got {type(leaf)}")
-    mine = [t.view(t.shape) if t.requires_grad else t.detach().requires_grad_() for t in leaves]
+    mine = [
+        t.view(t.shape) if t.requires_grad else t.detach().requires_grad_() for t in leaves
+    ]
     return _rebuild(tree, iter(mine)), mine
 
 
@@ -84,7 +86,7 @@ def _join(argnums, args, given):
     if isinstance(argnums, int):
         args[argnums] = given
     else:
-        for n, g in zip(argnums, given):
+        for n, g in zip(argnums, given, strict=True):
             args[n] = g
     return args
 
@@ -170,7 +172,9 @@ def _jacobian_of(out, mine):
     flat = out.reshape(-1)
     lines = [_pull([flat[j]], mine, None) for j in range(flat.nelement())]
     for k, t in enumerate(mine):
-        jac = _C.stack([line[k] for line in lines]) if lines else _C.zeros((0, *t.shape), dtype=t.dtype)
+        jac = _C.zeros((0, *t.shape), dtype=t.dtype)
+        if lines:
+            jac = _C.stack([line[k] for line in lines])
         yield jac.reshape(tuple(out.shape) + tuple(t.shape))
 
 

@@ -133,6 +133,13 @@ static PyObject *py_mode_set_anomaly(PyObject *self, PyObject *mode) {
     return truth < 0 ? NULL : PyBool_FromLong(tn_set_anomaly_mode(truth > 0));
 }
 
+static PyObject *py_mode_is_anomaly(PyObject *self, PyObject *unused) {
+    bool now = tn_set_anomaly_mode(true);
+    (void)self, (void)unused;
+    tn_set_anomaly_mode(now);
+    return PyBool_FromLong(now);
+}
+
 #define MODE_FAST(name) (PyCFunction)(void *) name
 static PyMethodDef py_mode_methods[] = {
     {"__enter__", py_mode_enter, METH_NOARGS, NULL},
@@ -142,6 +149,7 @@ static PyMethodDef py_mode_methods[] = {
 static PyMethodDef py_mode_functions[] = {
     {"is_grad_enabled", py_mode_is_grad_enabled, METH_NOARGS, "whether calls are recorded"},
     {"is_inference_mode_enabled", py_mode_is_inference, METH_NOARGS, "inference mode"},
+    {"is_anomaly_enabled", py_mode_is_anomaly, METH_NOARGS, "whether backward looks for NaN"},
     {"_set_anomaly", py_mode_set_anomaly, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 

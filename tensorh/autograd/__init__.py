@@ -59,13 +59,6 @@ class detect_anomaly:
         _C._set_anomaly(self.prev)
 
 
-def is_anomaly_enabled():
-    """Whether backward looks for NaN."""
-    now = _C._set_anomaly(True)
-    _C._set_anomaly(now)
-    return now
-
-
 def __getattr__(name):
     from .._missing import error
 

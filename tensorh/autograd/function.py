@@ -104,7 +104,7 @@ def once_differentiable(fn):
             *(outputs[i].detach().requires_grad_() for i in places)
         )
         outputs = list(outputs)
-        for i, tensor in zip(places, marked):
+        for i, tensor in zip(places, marked, strict=True):
             outputs[i] = tensor
         return tuple(outputs) if isinstance(given, tuple) else outputs[0]
 

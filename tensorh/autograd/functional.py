@@ -53,7 +53,7 @@ def _grads(outputs, inputs, seeds=None, create_graph=False, retain=True, strict=
         for i, g in enumerate(grads):
             if g is None:
                 raise RuntimeError(strict.format(i))
-    return tuple(_C.zeros_like(i) if g is None else g for g, i in zip(grads, inputs))
+    return tuple(_C.zeros_like(i) if g is None else g for g, i in zip(grads, inputs, strict=True))
 
 
 def _differentiable(outputs, seeds):
@@ -77,7 +77,7 @@ def _vector(v, like, what):
     if len(v) != len(like):
         raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got "
                            f"{len(v)}.")
-    for i, (a, b) in enumerate(zip(v, like)):
+    for i, (a, b) in enumerate(zip(v, like, strict=True)):
         if a.shape != b.shape:
             raise RuntimeError(f"Entry {i} in v has invalid size: should be {b.shape} but got "
                                f"{a.shape}.")

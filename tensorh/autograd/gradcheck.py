@@ -19,10 +19,14 @@ def _asked(tensors):
     return [t for t in tensors if isinstance(t, _C.Tensor) and t.requires_grad]
 
 
+def _has_gradient(o):
+    return isinstance(o, _C.Tensor) and (o.dtype.is_floating_point or o.dtype.is_complex)
+
+
 def _parts(outputs):
     """Real outputs: of a complex one its two parts, each with a name for messages."""
     for i, o in enumerate(outputs):
-        if not isinstance(o, _C.Tensor) or not (o.dtype.is_floating_point or o.dtype.is_complex):
+        if not _has_gradient(o):
             continue
         if o.dtype.is_complex:
             yield f"{i}", "Real", _C.real(o)
@@ -43,7 +47,7 @@ def _check_inputs(inputs, eps):
             warnings.warn(f"Input #{i} requires gradient and is not a double precision floating "
                           "point or complex. This check will likely fail if all the inputs are "
                           "not of double precision floating point or complex.", stacklevel=4)
-        if any(n > 1 and s == 0 for n, s in zip(t.shape, t.stride())):
+        if any(n > 1 and s == 0 for n, s in zip(t.shape, t.stride(), strict=True)):
             raise RuntimeError(f"The {i}th input has a dimension with stride 0. gradcheck only "
                                "supports inputs that are non-overlapping to be able to compute "
                                "the numerical gradients correctly. You should call .contiguous "
@@ -64,11 +68,11 @@ def _numerical(func, inputs, t, eps):
                 data[index] = kept - step
                 down = [p.clone() for _, _, p in _parts(_tuple_of(func(*inputs)))]
                 data[index] = kept
-                slope = [((a - b) / (2 * eps)).reshape(-1) for a, b in zip(up, down)]
+                slope = [((a - b) / (2 * eps)).reshape(-1) for a, b in zip(up, down, strict=True)]
                 if row is None:
                     row = slope
                 else:
-                    row = [a + 1j * b for a, b in zip(row, slope)]
+                    row = [a + 1j * b for a, b in zip(row, slope, strict=True)]
             rows.append(row)
     if not rows:
         return None
@@ -89,14 +93,14 @@ def _analytical(part, inputs, kept=True):
         grads = (None,) * len(inputs)
         if flat.requires_grad:
             grads = _C._grad(flat[j], inputs, retain_graph=True, allow_unused=True)
-        for k, (g, i) in enumerate(zip(grads, inputs)):
+        for k, (g, i) in enumerate(zip(grads, inputs, strict=True)):
             g = _C.zeros_like(i) if g is None else g
             if g.dtype != i.dtype or g.shape != i.shape:
                 raise GradcheckError(f"grad is {g.dtype} {tuple(g.shape)} of an input {i.dtype} "
                                      f"{tuple(i.shape)}")
             columns[k].append(g.reshape(-1))
     return [_C.stack(c, 1) if c else _C.zeros((i.nelement(), 0), dtype=i.dtype)
-            for c, i in zip(columns, inputs)]
+            for c, i in zip(columns, inputs, strict=True)]
 
 
 def _compare(name, which, k, analytical, numerical, atol, rtol):
@@ -117,7 +121,7 @@ def _check_repeats(func, inputs, asked, tol):
         seed = _C.ones_like(part)
         one, two = (_C._grad(part, asked, seed, retain_graph=True, allow_unused=True)
                     for _ in range(2))
-        for a, b in zip(one, two):
+        for a, b in zip(one, two, strict=True):
             if a is not None and a.nelement() and bool((_C.abs(a - b) > tol).any()):
                 raise GradcheckError("Backward is not reentrant, i.e., running backward with same "
                                      "input and grad_output multiple times gives different "
@@ -204,8 +208,7 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
         raise NotImplementedError("gradgradcheck: there is neither forward mode nor vmap")
     inputs = _tuple_of(inputs)
     if grad_outputs is None:
-        outputs = [o for o in _tuple_of(func(*inputs))
-                   if isinstance(o, _C.Tensor) and (o.dtype.is_floating_point or o.dtype.is_complex)]
+        outputs = [o for o in _tuple_of(func(*inputs)) if _has_gradient(o)]
         grad_outputs = tuple(_random(o).requires_grad_() for o in outputs)
     else:
         grad_outputs = _tuple_of(grad_outputs)

@@ -1,0 +1,197 @@
+"""gradcheck, torch.autograd.functional and torch.func beside closed formulas; a program beside
+torch, where it is installed."""
+
+import numpy as np
+import pytest
+
+import tensorh as torch
+from tensorh.autograd import Function, functional
+
+
+def leaf(*values, dtype=torch.float64):
+    return torch.tensor(list(values), dtype=dtype, requires_grad=True)
+
+
+def numbers(t):
+    return t.tolist()
+
+
+class Square(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * 2 * x
+
+
+def made(forward, backward):
+    return type("Made", (Function,), {"forward": staticmethod(forward),
+                                      "backward": staticmethod(backward)})
+
+
+# --- gradcheck -----------------------------------------------------------------------------------
+
+
+def test_gradcheck_agrees():
+    x, y = leaf(0.3, 0.8), leaf(1.2, 0.4)
+    c = torch.tensor([1 + 2j, 0.5 - 1j], dtype=torch.complex128, requires_grad=True)
+    for fn, inputs in [(lambda a, b: (a * b).sin(), (x, y)), (lambda a: (a.sum(), a * 2), (x,)),
+                       (Square.apply, (x,)), (lambda a: a * a, (c,)), (lambda a: a.abs(), (c,))]:
+        assert torch.autograd.gradcheck(fn, inputs)
+        assert torch.autograd.gradgradcheck(fn, inputs)
+    assert torch.autograd.gradcheck(torch.sin, x)
+    assert x.grad is None and numbers(x) == [0.3, 0.8]
+
+
+def test_gradcheck_notices():
+    wrong = made(lambda c, x: (c.save_for_backward(x), x * x)[1],
+                 lambda c, g: g * 3 * c.saved_tensors[0])
+    twice = made(lambda c, x: (c.save_for_backward(x), x**3)[1],
+                 lambda c, g: g * 3 * c.saved_tensors[0].detach() ** 2)
+    x = leaf(0.5, 1.5)
+    with pytest.raises(RuntimeError, match="Jacobian mismatch for output 0 with respect to input"):
+        torch.autograd.gradcheck(wrong.apply, (x,))
+    assert torch.autograd.gradcheck(wrong.apply, (x,), raise_exception=False) is False
+    assert torch.autograd.gradcheck(twice.apply, (x,))
+    with pytest.raises(RuntimeError, match="Jacobian mismatch"):
+        torch.autograd.gradgradcheck(twice.apply, (x,))
+    with pytest.raises(ValueError, match="requires_grad"):
+        torch.autograd.gradcheck(torch.sin, (x.detach(),))
+    with pytest.raises(NotImplementedError):
+        torch.autograd.gradcheck(torch.sin, (x,), check_forward_ad=True)
+
+
+# --- functional and func -------------------------------------------------------------------------
+
+X = np.array([[0.3, -0.2], [1.1, 0.7]])
+Y = np.array([0.5, 1.5])
+
+
+def pair():
+    return torch.tensor(X.tolist(), dtype=torch.float64), torch.tensor(Y.tolist(),
+                                                                       dtype=torch.float64)
+
+
+def near(t, expected):
+    assert tuple(t.shape) == np.shape(expected)
+    assert np.allclose(numbers(t), expected, rtol=1e-12, atol=1e-14)
+
+
+def test_jacobian():
+    x, y = pair()
+    near(functional.jacobian(torch.sin, y), np.diag(np.cos(Y)))
+    a, b = functional.jacobian(lambda a, b: a @ b, (x, y))
+    near(b, X)
+    near(a, np.einsum("ik,j->ikj", np.eye(2), Y))
+    near(functional.jacobian(lambda t: torch.ones(3, dtype=torch.float64), y), np.zeros((3, 2)))
+    with pytest.raises(RuntimeError, match="strict"):
+        functional.jacobian(lambda t: torch.ones(3), y, strict=True)
+    with pytest.raises(TypeError):
+        functional.jacobian(lambda t: 3, y)
+    y.requires_grad_()
+    assert not functional.jacobian(torch.sin, y).requires_grad
+    functional.jacobian(torch.sin, y, create_graph=True).sum().backward()
+    near(y.grad, -np.sin(Y))
+
+
+def test_hessian_and_products():
+    x, y = pair()
+
+    def f(a, b):
+        return (torch.sin(a) * b).sum()
+
+    v = (x * 2, y + 1)
+    (haa, hab), (hba, hbb) = functional.hessian(f, (x, y))
+    near(haa, np.einsum("ij,ik,jl->ijkl", -np.sin(X) * Y, np.eye(2), np.eye(2)))
+    near(hab, np.einsum("ij,jk->ijk", np.cos(X), np.eye(2)))
+    near(hba, np.einsum("ij,jk->kij", np.cos(X), np.eye(2)))
+    near(hbb, np.zeros((2, 2)))
+    expected = (-np.sin(X) * Y * 2 * X + np.cos(X) * (Y + 1), (np.cos(X) * 2 * X).sum(0))
+    for product in (functional.vhp, functional.hvp):
+        out, got = product(f, (x, y), v)
+        near(out, (np.sin(X) * Y).sum())
+        for g, e in zip(got, expected, strict=True):
+            near(g, e)
+    out, got = functional.vjp(lambda a: a @ y, x, y)
+    near(got, np.outer(Y, Y))
+    out, got = functional.jvp(lambda a: a @ y, x, x)
+    near(got, X @ Y)
+    near(out, X @ Y)
+    with pytest.raises(RuntimeError):
+        functional.vjp(torch.sin, y)
+    with pytest.raises(RuntimeError):
+        functional.vjp(torch.sin, y, x)
+    with pytest.raises(RuntimeError):
+        functional.hessian(torch.sin, y)
+
+
+def test_func():
+    from tensorh import func
+
+    _, y = pair()
+
+    def cube(t):
+        return (t**3).sum()
+
+    near(func.grad(cube)(y), 3 * Y**2)
+    near(func.grad(lambda t: func.grad(cube)(t).sum())(y), 6 * Y)
+    near(func.hessian(cube)(y), np.diag(6 * Y))
+    near(func.jacrev(torch.sin)(y), np.diag(np.cos(Y)))
+    gradient, value = func.grad_and_value(cube)(y)
+    near(gradient, 3 * Y**2)
+    near(value, (Y**3).sum())
+    gradient, (value, aux) = func.grad_and_value(lambda t: (cube(t), {"t": t}), has_aux=True)(y)
+    assert not aux["t"].requires_grad and not gradient.requires_grad
+    out, pull = func.vjp(torch.sin, y)
+    near(pull(y)[0], np.cos(Y) * Y)
+    tree = func.grad(lambda d: (d["a"] * d["b"][0]).sum())({"a": y, "b": (y * 2,)})
+    near(tree["a"], 2 * Y)
+    near(tree["b"][0], Y)
+    a, b = func.grad(lambda a, b: (a * b).sum(), argnums=(0, 1))(y, y * 3)
+    near(b, Y)
+    assert not func.grad(cube)(y).requires_grad
+    w = leaf(2)
+    func.grad(lambda t: (t * t * w).sum())(y).sum().backward()
+    assert w.grad.item() == 2 * Y.sum()
+    with pytest.raises(RuntimeError, match="scalar"):
+        func.grad(torch.sin)(y)
+    with pytest.raises(AttributeError, match="planned"):
+        _ = func.vmap
+
+
+# --- beside torch, where it is -------------------------------------------------------------------
+
+
+def test_the_same_program_under_torch():
+    other = pytest.importorskip("torch")
+
+    def program(torch):
+        class Cube(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, k):
+                ctx.save_for_backward(x)
+                ctx.k = k
+                return x**3 * k, x + 1
+
+            @staticmethod
+            def backward(ctx, a, b):
+                return a * 3 * ctx.saved_tensors[0] ** 2 * ctx.k + b, None
+
+        x = torch.tensor([0.5, -1.5, 2.0], dtype=torch.float64, requires_grad=True)
+        y = x.sin()
+        h = y.register_hook(lambda g: g * 2)
+        a, b = Cube.apply(y, 2.0)
+        (g,) = torch.autograd.grad((a * b).sum(), x, create_graph=True)
+        h.remove()
+        ((g**2).sum() + a.sum()).backward()
+        names = [n.grad_fn.name() for n in (y, a, g, a.sum(), x[0], x.view(3, 1), x + 1)]
+        return g.tolist(), x.grad.tolist(), names
+
+    mine, theirs = program(torch), program(other)
+    assert np.allclose(mine[0], theirs[0], rtol=1e-13)
+    assert np.allclose(mine[1], theirs[1], rtol=1e-13)
+    assert mine[2][:2] + mine[2][3:] == theirs[2][:2] + theirs[2][3:]
