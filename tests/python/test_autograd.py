@@ -247,6 +247,16 @@ def test_no_grad_and_enable_grad_nest():
     assert torch.is_grad_enabled()
 
 
+def test_one_mode_object_keeps_what_was_before_each_use():
+    mode = torch.enable_grad()
+    with torch.no_grad():
+        with mode:
+            with mode:
+                pass
+            assert torch.is_grad_enabled()
+        assert not torch.is_grad_enabled()
+
+
 def test_a_mode_ends_with_an_exception():
     with pytest.raises(KeyError), torch.no_grad():
         raise KeyError

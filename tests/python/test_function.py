@@ -2,6 +2,7 @@
 
 import gc
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -357,3 +358,91 @@ def test_a_functions_context_goes_with_its_graph():
     assert not gone
     del y
     assert gone == [1]
+
+
+# --- nothing is kept -----------------------------------------------------------------------------
+
+BIG = 1 << 16
+
+
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * 4096
+
+
+class BigExp(Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.exp()
+        ctx.save_for_backward(x, y)
+        return y, x
+
+    @staticmethod
+    def backward(ctx, grad, same):
+        x, y = ctx.saved_tensors
+        return grad * y + same
+
+
+class BigError(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        raise KeyError(grad)
+
+
+def second_order():
+    x = torch.ones(BIG, requires_grad=True)
+    y, _ = BigExp.apply(x)
+    assert y.grad_fn.saved_tensors[1].requires_grad
+    (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    (g * g).sum().backward()
+
+
+def failing():
+    x = torch.ones(BIG, requires_grad=True)
+    with pytest.raises(KeyError):
+        (BigError.apply(x) * x).sum().backward()
+
+
+def hooked():
+    x = torch.ones(BIG, requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda g: g * 2 if y is not None else g)
+    x.register_post_accumulate_grad_hook(lambda t: t.grad.mul_(2))
+    y.sum().backward()
+
+
+def refused():
+    x = torch.ones(BIG, requires_grad=True)
+    other = torch.ones(1, requires_grad=True)
+    for call in (lambda: (x * 2).backward(), lambda: (x * 2).sum().backward(inputs=[other, 3]),
+                 lambda: torch.autograd.grad((x * 2).sum(), [x, other])):
+        with pytest.raises((RuntimeError, TypeError)):
+            call()
+
+
+def looked_at():
+    x = torch.ones(BIG, requires_grad=True)
+    y = BigExp.apply(x)[0] + 1
+    node, _ = y.grad_fn.next_functions[0]
+    assert node.next_functions[0][0].variable is x and len(node.saved_tensors) == 2
+    x.data = torch.zeros(BIG)
+    y.detach_()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("work", [second_order, failing, hooked, refused, looked_at])
+def test_no_tensor_is_kept(work):
+    for _ in range(5):
+        work()
+    gc.collect()
+    before = resident()
+    for k in range(60):
+        work()
+        if k % 10 == 9:
+            gc.collect()
+    assert resident() - before < 20 * 4 * BIG
