@@ -145,7 +145,8 @@ def __reduce_ex__(self, protocol):
     args = (data, self.dtype, tuple(self.shape), self.is_leaf and self.requires_grad)
     if type(self) is Tensor and not self.__dict__:
         return _rebuild, args
-    return _rebuild_as, (type(self), self.__dict__, *args)
+    cls = None if type(self) is Tensor else type(self)
+    return _rebuild_as, (cls, self.__dict__, *args)
 
 
 def __dir__(self):
@@ -172,7 +173,7 @@ def _rebuild(data, dtype, shape, requires_grad):
 
 def _rebuild_as(cls, attributes, *args):
     """The same, of a subclass or with attributes."""
-    return _dressed(_rebuild(*args), cls, attributes)
+    return _dressed(_rebuild(*args), cls or Tensor, attributes)
 
 
 def _dressed(t, cls, attributes):

@@ -463,7 +463,7 @@ static bool index_values_fit(tn_frame *f, const index_plan *p, int64_t count) {
     fits = tni_broadcast(&s, values->ndim, values->size) && s.ndim == p->ndim;
     for (int i = 0; fits && i < s.ndim; i++)
         fits = s.size[i] == (p->size[i] == TN_UNKNOWN ? count : p->size[i]);
-    return fits || tn_fail(f, TN_INDEX,
+    return fits || tn_fail(f, TN_INVALID,
                            "shape mismatch: value tensor of shape %s cannot be broadcast to "
                            "indexing result of shape %s",
                            tni_shape_text(has, sizeof has, values->ndim, values->size),

@@ -325,6 +325,20 @@ typedef struct py_buffer_given {
     Py_ssize_t room[2 * TN_MAX_DIMS];
 } py_buffer_given;
 
+/* Whether the strides are in an order that the flags of a request allow. */
+static bool py_create_ordered(const tn_tensor *t, int flags) {
+    bool rows = tn_is_contiguous(t), columns = true;
+    int64_t step = 1;
+    for (int i = 0; i < tn_ndim(t); i++) {
+        columns = columns && (tn_size(t, i) == 1 || tn_stride(t, i) == step);
+        step *= tn_size(t, i);
+    }
+    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES) return rows;
+    if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS) return rows;
+    if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS) return columns;
+    return (flags & PyBUF_ANY_CONTIGUOUS) != PyBUF_ANY_CONTIGUOUS || rows || columns;
+}
+
 static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     tn_tensor *t = py_of(self);
     int n = tn_ndim(t), k = 0;
@@ -342,7 +356,7 @@ static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
         PyErr_SetString(PyExc_BufferError, "the tensor is on read-only memory");
         return -1;
     }
-    if (!(flags & PyBUF_STRIDES) && !tn_is_contiguous(t)) {
+    if (!py_create_ordered(t, flags)) {
         PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
         return -1;
     }

@@ -133,6 +133,11 @@ static bool py_dl_asked(PyObject *stream, PyObject *version, PyObject *device, b
         PyErr_SetString(PyExc_BufferError, "a CPU tensor has no stream: expected None or -1");
         return false;
     }
+    if ((device != Py_None && !PyTuple_Check(device)) ||
+        (version != Py_None && !PyTuple_Check(version))) {
+        PyErr_SetString(PyExc_TypeError, "__dlpack__: dl_device and max_version are tuples");
+        return false;
+    }
     if (device != Py_None && !PyArg_ParseTuple(device, "ii", &type, &id)) return false;
     if (type != DL_CPU || id) {
         PyErr_SetString(PyExc_BufferError, "a CPU tensor goes to CPU memory alone");

@@ -260,7 +260,8 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
         x->held[x->nheld++] = o;
         v = py_of(o);
     }
-    while (tn_ndim(v) > tn_ndim(x->at) && tn_size(v, 0) == 1) { /* torch drops leading ones */
+    int most = x->nlists ? 0 : tn_ndim(x->at);
+    while (tn_ndim(v) > most && tn_size(v, 0) == 1) { /* torch drops leading ones */
         tn_tensor *less = tnp_select(v, 0, 0);
         if (made) tn_free(made);
         if (!less) return py_raise(), false;
@@ -272,7 +273,7 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
         a.self = x->at;
         a.indices = tn_tensors_of(x->list, x->nlists);
         a.values = v;
-        if (tn_dtype_of(v) != tn_dtype_of(x->at) && !tn_ndim(v)) {
+        if (tn_dtype_of(v) != tn_dtype_of(x->at) && tn_numel(v) == 1) {
             tn_tensor *as = tnp_to_dtype(v, tn_dtype_of(x->at), false, false);
             if (made) tn_free(made);
             a.values = made = as ? tn_own(as) : NULL;

@@ -1,0 +1,281 @@
+"""x[key] and x[key] = value against NumPy, over random keys; iteration and unpacking.
+
+torch applies integers first and moves the dimensions of arrays to the front by what is left, so
+the oracle applies a key in two steps: numbers, slices and None, then arrays and masks."""
+import numpy as np
+import pytest
+import tensorh as torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+SHAPES = [(), (3,), (4, 3), (2, 3, 4), (0, 3), (3, 0, 2), (1, 3), (2, 2, 2, 2)]
+PLAIN = settings(max_examples=300, deadline=None)
+
+
+def _bound(size):
+    return st.none() | st.integers(-size - 1, size + 1)
+
+
+def _slices(size):
+    return st.builds(slice, _bound(size), _bound(size), st.none() | st.integers(1, 3))
+
+
+def _arrays(size):
+    shapes = st.sampled_from([(1,), (2,), (3,), (2, 1), (2, 2), (1, 3), (0,)])
+    elements = st.integers(-size, size - 1) if size else st.nothing()
+    return shapes.flatmap(
+        lambda shape: st.lists(
+            elements, min_size=int(np.prod(shape)), max_size=int(np.prod(shape))
+        ).map(lambda v: np.array(v, dtype=np.int64).reshape(shape))
+        if size or 0 in shape
+        else st.just(np.zeros((0,), dtype=np.int64))
+    )
+
+
+@st.composite
+def keys(draw, shape):
+    """Members of a key; arrays that broadcast together, or one mask."""
+    key, dim, arrays, dots = [], 0, [], False
+    while dim < len(shape) and draw(st.integers(0, 5)):
+        kind = draw(st.sampled_from(["int", "slice", "array", "list", "mask", "none", "dots"]))
+        size = shape[dim]
+        if kind == "none":
+            key.append(None)
+        elif kind == "dots" and not dots:
+            rest = draw(st.integers(0, len(shape) - dim))
+            key.append((Ellipsis, rest))
+            dim, dots = dim + rest, True
+        elif kind == "int" and size:
+            key.append(draw(st.integers(-size, size - 1)))
+            dim += 1
+        elif kind in ("array", "list"):
+            a = draw(_arrays(size))
+            key.append(a.tolist() if kind == "list" and a.ndim == 1 and a.size else a)
+            arrays.append(a.shape)
+            dim += 1
+        elif kind == "mask":
+            ndim = draw(st.integers(1, min(2, len(shape) - dim)))
+            part = shape[dim : dim + ndim]
+            n = int(np.prod(part))
+            values = draw(st.lists(st.booleans(), min_size=n, max_size=n))
+            mask = np.array(values, dtype=bool).reshape(part)
+            key.append(mask)
+            arrays.append((int(mask.sum()),))
+            dim += ndim
+        else:
+            key.append(draw(_slices(size)))
+            dim += 1
+    return _settle(key, dim, len(shape))
+
+
+def _settle(key, dim, ndim):
+    """An ellipsis takes what is left: members after it stand where they were drawn."""
+    out = []
+    for k in key:
+        if isinstance(k, tuple):
+            rest = k[1]
+            out += [Ellipsis] if rest + ndim - dim == rest else [slice(None)] * rest
+        else:
+            out.append(k)
+    return out
+
+
+def oracle(x, key):
+    """x[key] as torch has it, and the two keys."""
+    first, second = [], []
+    for k in key:
+        is_array = isinstance(k, (np.ndarray, list))
+        if is_array:
+            n = np.asarray(k)
+            takes = n.ndim if n.dtype == bool else 1
+            first += [slice(None)] * takes
+            second.append(n)
+        else:
+            first.append(k)
+            if k is Ellipsis:
+                second.append(Ellipsis)
+            elif not isinstance(k, int):
+                second.append(slice(None))
+    if not any(k is Ellipsis for k in first):
+        first.append(Ellipsis)  # an array, never a number of NumPy's
+    return x[tuple(first)], tuple(second)
+
+
+def as_tensors(key):
+    return tuple(torch.tensor(k) if isinstance(k, np.ndarray) else k for k in key)
+
+
+def data(shape):
+    return np.arange(int(np.prod(shape)), dtype=np.float32).reshape(shape)
+
+
+def outcome(f):
+    try:
+        return f()
+    except (IndexError, ValueError, RuntimeError):
+        return "refused"
+
+
+shaped_keys = st.sampled_from(SHAPES).flatmap(lambda s: st.tuples(st.just(s), keys(s)))
+
+
+@PLAIN
+@given(shaped_keys, st.booleans())
+def test_reading_is_numpys(case, arrays_stay):
+    shape, key = case
+    x = data(shape)
+    view, second = oracle(x, key)
+    expected = outcome(lambda: view[second])
+    got = outcome(lambda: torch.tensor(x)[tuple(key) if arrays_stay else as_tensors(key)])
+    if isinstance(expected, str) or isinstance(got, str):
+        assert isinstance(expected, str) == isinstance(got, str)
+    else:
+        assert tuple(got.shape) == expected.shape
+        assert got.tolist() == expected.tolist()
+
+
+@PLAIN
+@given(shaped_keys, st.sampled_from(["number", "same", "tail", "one", "row"]), st.data())
+def test_writing_is_numpys(case, kind, draws):
+    shape, key = case
+    x = data(shape)
+    view, second = oracle(x, key)
+    target = outcome(lambda: view[second])
+    if isinstance(target, str):
+        return
+    if kind == "number":
+        value = draws.draw(st.sampled_from([5, -2.5, True]))
+    else:
+        shapes = {
+            "same": target.shape,
+            "tail": target.shape[1:],
+            "one": (1,) * target.ndim,
+            "row": (1, *target.shape),
+        }
+        size = shapes[kind]
+        value = -np.arange(1, int(np.prod(size)) + 1, dtype=np.float32).reshape(size)
+    places = np.arange(x.size).reshape(shape)
+    at = oracle(places, key)[0][second]
+    if len(np.unique(at)) != at.size:
+        return  # written twice: any of the values may stay
+    view, second = oracle(x, key)
+    plain = value
+    while not isinstance(value, (int, float)) and plain.ndim > target.ndim:
+        plain = plain[0]
+    view[second] = plain
+    t = torch.tensor(data(shape))
+    t[as_tensors(key)] = value if isinstance(value, (int, float)) else torch.tensor(value)
+    assert t.tolist() == x.tolist()
+
+
+@PLAIN
+@given(st.sampled_from(SHAPES), st.data())
+def test_what_is_written_is_read(shape, draws):
+    key = draws.draw(keys(shape))
+    t = torch.tensor(data(shape))
+    got = outcome(lambda: t[as_tensors(key)])
+    if isinstance(got, str):
+        return
+    t[as_tensors(key)] = 77
+    assert bool((t[as_tensors(key)] == 77).all())
+
+
+def test_a_view_shares_memory_and_an_array_does_not():
+    x = torch.zeros(3, 4)
+    x[1][2] = 5
+    x[:, 1:][0, 0] = 6
+    x[[0, 1]][0, 3] = 7
+    assert x[1, 2] == 5 and x[0, 1] == 6 and x[0, 3] == 0
+
+
+@pytest.mark.parametrize(
+    "key, error",
+    [
+        (5, IndexError), (-4, IndexError), ((0, 0, 0), IndexError), (1.5, IndexError),
+        (slice(None, None, -1), ValueError), (slice(None, None, 0), ValueError),
+        ("a", TypeError), ([3], IndexError), ([True, False], IndexError), (object(), IndexError),
+        (slice("a"), TypeError), (2**70, IndexError), (1j, IndexError),
+    ],
+)  # fmt: skip
+def test_a_wrong_key_is_refused(key, error):
+    x = torch.zeros(3, 4)
+    with pytest.raises(error):
+        x[key]
+    with pytest.raises(error):
+        x[key] = 1
+    assert not x.any()
+
+
+def test_float_tensors_are_no_index():
+    with pytest.raises(IndexError, match="must be long"):
+        torch.zeros(3)[torch.tensor([0.5])]
+
+
+def test_a_mask_of_another_shape_is_refused():
+    with pytest.raises(IndexError, match="mask"):
+        torch.zeros(3)[torch.tensor([True, False])]
+    with pytest.raises(IndexError, match="0-dim"):
+        torch.tensor(1)[0]
+
+
+@pytest.mark.parametrize("value", [[1.0, 2.0], "a", None, torch.zeros(7), object()])
+def test_a_wrong_value_is_refused(value):
+    x = torch.zeros(3, 4)
+    with pytest.raises((RuntimeError, TypeError, ValueError)):
+        x[0] = value
+    with pytest.raises((RuntimeError, TypeError, ValueError)):
+        x[[0, 1]] = value
+    assert x.shape == (3, 4) and not x.any()
+
+
+def test_numbers_and_values_are_converted():
+    x = torch.zeros(3, dtype=torch.int64)
+    x[0], x[1:] = 2.9, torch.tensor([3.7, -1.2])
+    assert x.tolist() == [2, 3, -1]
+    x[torch.tensor([True, False, False])] = 7.9
+    assert x.tolist() == [7, 3, -1]
+    x[[1]] = torch.tensor(9.5)
+    assert x.tolist() == [7, 9, -1]
+
+
+def test_bools_add_a_dimension():
+    x = torch.arange(3)
+    assert x[True].shape == (1, 3) and x[False].shape == (0, 3)
+    assert x[torch.tensor(True)].shape == (1, 3)
+    x[False] = 9
+    x[True] = torch.tensor([4, 5, 6])
+    assert x.tolist() == [4, 5, 6]
+
+
+def test_numpys_numbers_and_zero_dim_tensors_are_numbers():
+    x = torch.arange(12).reshape(3, 4)
+    assert x[np.int64(1), torch.tensor(2)] == 6
+    assert x[np.int32(1) :, 0].tolist() == [4, 8]
+    assert x[: torch.tensor(1)].shape == (1, 4)
+    assert x[range(2)].shape == (2, 4) and x[(1,)].tolist() == x[1].tolist()
+    assert x[[0, 1], [1, 2]].tolist() == [1, 6]
+    assert x[[slice(0, 1), 2]].tolist() == [2]
+
+
+def test_iteration_and_unpacking():
+    x = torch.arange(6).reshape(3, 2)
+    a, b, c = x
+    assert c.tolist() == [4, 5] and [r.tolist() for r in x] == x.tolist()
+    first, *rest = torch.tensor([1, 2, 3])
+    assert first == 1 and len(rest) == 2
+    assert dict(enumerate(torch.tensor([5])))[0] == 5 and list(torch.zeros(0, 2)) == []
+    with pytest.raises(TypeError, match="0-d"):
+        iter(torch.tensor(1))
+    with pytest.raises(TypeError, match="0-d"):
+        len(torch.tensor(1))
+    with pytest.raises(TypeError):
+        del x[0]
+
+
+def test_gradients_pass_through_indices():
+    x = torch.arange(12.0).reshape(3, 4).requires_grad_()
+    y = x[1:, [0, 2]] * torch.tensor([1.0, 10.0])
+    assert y.requires_grad and y.shape == (2, 2)
+    z = torch.zeros(2, 2)
+    z[0] = y[1]
+    assert z.requires_grad
