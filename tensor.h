@@ -4106,7 +4106,7 @@ TN_API tn_list tnp_chunk(tn_tensor *self, int64_t chunks, int64_t dim);
 #define tn_chunk(self_, ...) TNI_CALL(tn_chunk, .self = self_, .chunks = __VA_ARGS__)
 #endif
 
-/* self, but at least min and then at most max; None is no bound. The gradient passes at the bounds.
+/* self, but at least min and then at most max; None is no bound. No gradient passes at the bounds.
  * (*) -> (*) tn_clamp(x, .min = TN_NUM(-1), .max = TN_NUM(1)) */
 typedef struct tn_clamp_args {
     tn_tensor *out;
@@ -26364,7 +26364,7 @@ static bool index_values_fit(tn_frame *f, const index_plan *p, int64_t count) {
     fits = tni_broadcast(&s, values->ndim, values->size) && s.ndim == p->ndim;
     for (int i = 0; fits && i < s.ndim; i++)
         fits = s.size[i] == (p->size[i] == TN_UNKNOWN ? count : p->size[i]);
-    return fits || tn_fail(f, TN_INDEX,
+    return fits || tn_fail(f, TN_INVALID,
                            "shape mismatch: value tensor of shape %s cannot be broadcast to "
                            "indexing result of shape %s",
                            tni_shape_text(has, sizeof has, values->ndim, values->size),
@@ -27110,7 +27110,7 @@ static void bce_grad(tn_gradient *g) {
     if (g->want[0])
         tn_give(g, 0,
                 tnp_div(tnp_mul(d, tnp_sub(x, t, 1)),
-                        tnp_clamp_min_scalar(tnp_mul(one, x), tn_float(1e-12))));
+                        tnp_clamp_min_scalar(tnp_mul(one, x), tn_float((double)1e-12f))));
     if (g->want[1]) tn_give(g, 1, tnp_mul(d, tnp_sub(tnp_log1p(tnp_neg(x)), tnp_log(x), 1)));
 }
 /* -(target log input + (1 - target) log(1 - input)), logarithms not below -100: the terms of
@@ -27166,7 +27166,7 @@ static bool kl_div_compose(tn_frame *f) {
         loss = tnp_mul(tnp_exp(t), tnp_sub(t, x, 1));
     else { /* t log t, 0 where t is 0 */
         tlog =
-            tnp_mul(t, tnp_log(tnp_masked_fill_scalar(t, tnp_le_scalar(t, tn_int(0)), tn_int(1))));
+            tnp_mul(t, tnp_log(tnp_masked_fill_scalar(t, tnp_eq_scalar(t, tn_int(0)), tn_int(1))));
         loss = tnp_sub(tlog, tnp_mul(t, x), 1);
     }
     return loss_result(f, loss, a->reduction);
@@ -29956,15 +29956,15 @@ TN_OPERATOR(frac, "frac(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
 
 /* --- extremes --------------------------------------------------------------------------------- */
 
-/* d where a is beyond b, half of it where they are equal */
-static tn_tensor *pw_share(tn_tensor *d, tn_tensor *beyond, tn_tensor *a, tn_tensor *b) {
+/* d but where a is behind b, half of it where they are equal; all of it where one is NaN */
+static tn_tensor *pw_share(tn_tensor *d, tn_tensor *behind, tn_tensor *a, tn_tensor *b) {
     tn_tensor *half = tnp_mul_scalar(d, tn_float(0.5));
-    return tnp_where(tnp_eq(a, b), half, pw_where(beyond, d));
+    return tnp_where(tnp_eq(a, b), half, tnp_where(behind, tnp_zeros_like(d, TN_NO_DTYPE, 0), d));
 }
 static void maximum_grad(tn_gradient *g) {
     tn_tensor *a = g->in[0], *b = g->in[1], *d = g->incoming[0];
-    if (g->want[0]) tn_give(g, 0, pw_share(d, tnp_gt(a, b), a, b));
-    if (g->want[1]) tn_give(g, 1, pw_share(d, tnp_lt(a, b), a, b));
+    if (g->want[0]) tn_give(g, 0, pw_share(d, tnp_lt(a, b), a, b));
+    if (g->want[1]) tn_give(g, 1, pw_share(d, tnp_gt(a, b), a, b));
 }
 /* The larger of the two; NaN where either is. Equal elements share the gradient.   (*), (*) ->
  * broadcast   tn_maximum(x, y) */
@@ -29974,8 +29974,8 @@ TN_OPERATOR(maximum, "maximum(Tensor self, Tensor other) -> Tensor", .forms = TN
 
 static void minimum_grad(tn_gradient *g) {
     tn_tensor *a = g->in[0], *b = g->in[1], *d = g->incoming[0];
-    if (g->want[0]) tn_give(g, 0, pw_share(d, tnp_lt(a, b), a, b));
-    if (g->want[1]) tn_give(g, 1, pw_share(d, tnp_gt(a, b), a, b));
+    if (g->want[0]) tn_give(g, 0, pw_share(d, tnp_gt(a, b), a, b));
+    if (g->want[1]) tn_give(g, 1, pw_share(d, tnp_lt(a, b), a, b));
 }
 /* The smaller of the two; NaN where either is. Equal elements share the gradient.   (*), (*) ->
  * broadcast   tn_minimum(x, y) */
@@ -29983,10 +29983,12 @@ TN_OPERATOR(minimum, "minimum(Tensor self, Tensor other) -> Tensor", .forms = TN
             .needs = "self:self,other other:self,other", TN_POINTWISE(FIB, V_MINIMUM(self, other)),
             .grad = minimum_grad, .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3)")
 
-static void clamp_min_grad(tn_gradient *g) { /* self has it at the edge */
-    tn_tensor *a = g->in[0], *b = g->in[1], *d = g->incoming[0];
-    if (g->want[0]) tn_give(g, 0, pw_where(tnp_ge(a, b), d));
-    if (g->want[1]) tn_give(g, 1, pw_where(tnp_lt(a, b), d));
+/* At a number there is none, with a tensor it is shared, as torch has it. */
+static void clamp_min_grad(tn_gradient *g) {
+    if (g->in[1] && g->in[1]->flags & TNI_NUMBER)
+        tn_give(g, 0, pw_where(tnp_gt(g->in[0], g->in[1]), g->incoming[0]));
+    else
+        maximum_grad(g);
 }
 /* The larger of self and min.   (*), (*) -> broadcast   tn_clamp_min_scalar(x, 0) */
 TN_OPERATOR(clamp_min, "clamp_min.Tensor(Tensor self, Tensor|Scalar min) -> Tensor",
@@ -29995,9 +29997,10 @@ TN_OPERATOR(clamp_min, "clamp_min.Tensor(Tensor self, Tensor|Scalar min) -> Tens
             .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (9):i64 0.5 | (0) 1")
 
 static void clamp_max_grad(tn_gradient *g) {
-    tn_tensor *a = g->in[0], *b = g->in[1], *d = g->incoming[0];
-    if (g->want[0]) tn_give(g, 0, pw_where(tnp_le(a, b), d));
-    if (g->want[1]) tn_give(g, 1, pw_where(tnp_gt(a, b), d));
+    if (g->in[1] && g->in[1]->flags & TNI_NUMBER)
+        tn_give(g, 0, pw_where(tnp_lt(g->in[0], g->in[1]), g->incoming[0]));
+    else
+        minimum_grad(g);
 }
 /* The smaller of self and max.   (*), (*) -> broadcast   tn_clamp_max_scalar(x, 1) */
 TN_OPERATOR(clamp_max, "clamp_max.Tensor(Tensor self, Tensor|Scalar max) -> Tensor",
@@ -30015,7 +30018,7 @@ static bool clamp_compose(tn_frame *f) {
     f->out[0] = t;
     return t != NULL;
 }
-/* self, but at least min and then at most max; None is no bound. The gradient passes at the bounds.
+/* self, but at least min and then at most max; None is no bound. No gradient passes at the bounds.
  * (*) -> (*) tn_clamp(x, .min = TN_NUM(-1), .max = TN_NUM(1)) */
 TN_OPERATOR(clamp, "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .compose = clamp_compose,

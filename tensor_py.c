@@ -193,7 +193,7 @@ PY_PRIV char *py_docs_of(const py_group *g, bool method);
 PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused);
-PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *o);
+PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args);
 PY_PRIV bool py_failing_begin(void); /* before the first use of a context */
 
 /* --- autograd.c, hook.c, function.c ----------------------------------------------------------- */
@@ -1498,7 +1498,7 @@ static const char *const py_docs_comment[] = {
     /* chunk */
     "At most `chunks` pieces of equal size along dim, the last one perhaps smaller. Views.",
     /* clamp */
-    "self, but at least min and then at most max; None is no bound. The gradient passes at the bounds.\n"
+    "self, but at least min and then at most max; None is no bound. No gradient passes at the bounds.\n"
     "(*) -> (*)",
     /* clamp_max */
     "The smaller of self and max.   (*), (*) -> broadcast",
@@ -2413,9 +2413,13 @@ static int py_groups_publish(py_group *g, PyObject *module) {
     Py_XDECREF(f);
     g->function = f;
     if (bad || !g->method) return bad ? -1 : 0;
+<<<<<<< HEAD
     if ((m = PyObject_GetAttrString((PyObject *)py.tensor, g->name)) != NULL)
         return Py_DECREF(m), 0; /* an attribute: x.real */
     PyErr_Clear();
+=======
+    if (PyObject_HasAttrString((PyObject *)py.tensor, g->name)) return 0; /* x.real, by hand */
+>>>>>>> f6bcbad (Stubs from the rows; memory tests: failing allocations, loops that must not grow)
     PyMethodDef *def = py_groups_def(g, true, (void *)py_groups_entry[g - py_groups.at]);
     m = def ? PyDescr_NewMethod(py.tensor, def) : NULL;
     bad = !m || PyObject_SetAttrString((PyObject *)py.tensor, g->name, m);
@@ -2494,11 +2498,12 @@ PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused) {
         PyObject *params = py_inspect_params(row);
         PyObject *one =
             params
-                ? Py_BuildValue("{ss#,ss,ss,sz,sz,sN,sN,si,sN}", "torch", row->schema,
+                ? Py_BuildValue("{ss#,ss,ss,sz,sz,sN,sN,sN,si,sN}", "torch", row->schema,
                                 (Py_ssize_t)strcspn(row->schema, ".("), "name", row->name, "schema",
                                 row->schema, "sample", row->sample, "domain", row->domain, "out",
                                 PyBool_FromLong(gen->out_offset != UINT16_MAX), "inplace",
-                                PyBool_FromLong(row->forms & TN_INPLACE), "results",
+                                PyBool_FromLong(row->forms & TN_INPLACE), "creates",
+                                PyBool_FromLong(py_row_creates(gen)), "results",
                                 gen->props & TN_PROP_RETURNS_LIST ? -1 : gen->nresults, "params",
                                 params)
                 : NULL;
@@ -2526,16 +2531,20 @@ PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused) {
     return PyUnicode_FromString(info.message);
 }
 
-/* With TENSORH_TEST_ALLOCATOR set at import the library's memory comes from here, and the
- * left-th allocation from now fails, with all after it until the next _fail_after. */
+/* With TENSORH_TEST_ALLOCATOR set at import the library's memory comes from here, every block of it
+ * by a call of its own. */
 static struct {
-    bool on;
-    long long left; /* -1: none fails */
-} py_failing = {false, -1};
+    bool on, once;
+    long long
+        left; /* allocations until one fails, and all after it but for `once`; -1: none does */
+} py_failing = {false, false, -1};
 
 static void *py_failing_alloc(size_t bytes, void *user) {
     (void)user;
-    if (py_failing.left == 0) return NULL;
+    if (py_failing.left == 0) {
+        if (py_failing.once) py_failing.left = -1;
+        return NULL;
+    }
     if (py_failing.left > 0) py_failing.left--;
     return malloc(bytes);
 }
@@ -2556,16 +2565,18 @@ PY_PRIV bool py_failing_begin(void) {
     tn_context *context = tn_context_new(&options);
     if (context) tn_context_use(context);
     py_failing.on = context != NULL;
-    return context != NULL;
+    return py_failing.on;
 }
 
-PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *o) {
-    long long left = PyLong_AsLongLong(o);
+PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args) {
+    long long left;
+    int once = 0;
     (void)self;
-    if (left == -1 && PyErr_Occurred()) return NULL;
+    if (!PyArg_ParseTuple(args, "L|p", &left, &once)) return NULL;
     if (!py_failing.on)
         return PyErr_Format(PyExc_RuntimeError, "import with TENSORH_TEST_ALLOCATOR=1");
     py_failing.left = left < 0 ? -1 : left;
+    py_failing.once = once != 0;
     Py_RETURN_NONE;
 }
 
@@ -3590,7 +3601,8 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
         x->held[x->nheld++] = o;
         v = py_of(o);
     }
-    while (tn_ndim(v) > tn_ndim(x->at) && tn_size(v, 0) == 1) { /* torch drops leading ones */
+    int most = x->nlists ? 0 : tn_ndim(x->at);
+    while (tn_ndim(v) > most && tn_size(v, 0) == 1) { /* torch drops leading ones */
         tn_tensor *less = tnp_select(v, 0, 0);
         if (made) tn_free(made);
         if (!less) return py_raise(), false;
@@ -3602,7 +3614,7 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
         a.self = x->at;
         a.indices = tn_tensors_of(x->list, x->nlists);
         a.values = v;
-        if (tn_dtype_of(v) != tn_dtype_of(x->at) && !tn_ndim(v)) {
+        if (tn_dtype_of(v) != tn_dtype_of(x->at) && tn_numel(v) == 1) {
             tn_tensor *as = tnp_to_dtype(v, tn_dtype_of(x->at), false, false);
             if (made) tn_free(made);
             a.values = made = as ? tn_own(as) : NULL;
@@ -4000,6 +4012,20 @@ typedef struct py_buffer_given {
     Py_ssize_t room[2 * TN_MAX_DIMS];
 } py_buffer_given;
 
+/* Whether the strides are in an order that the flags of a request allow. */
+static bool py_create_ordered(const tn_tensor *t, int flags) {
+    bool rows = tn_is_contiguous(t), columns = true;
+    int64_t step = 1;
+    for (int i = 0; i < tn_ndim(t); i++) {
+        columns = columns && (tn_size(t, i) == 1 || tn_stride(t, i) == step);
+        step *= tn_size(t, i);
+    }
+    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES) return rows;
+    if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS) return rows;
+    if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS) return columns;
+    return (flags & PyBUF_ANY_CONTIGUOUS) != PyBUF_ANY_CONTIGUOUS || rows || columns;
+}
+
 static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     tn_tensor *t = py_of(self);
     int n = tn_ndim(t), k = 0;
@@ -4017,7 +4043,7 @@ static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
         PyErr_SetString(PyExc_BufferError, "the tensor is on read-only memory");
         return -1;
     }
-    if (!(flags & PyBUF_STRIDES) && !tn_is_contiguous(t)) {
+    if (!py_create_ordered(t, flags)) {
         PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
         return -1;
     }
@@ -6126,6 +6152,13 @@ static PyObject *py_mode_set_anomaly(PyObject *self, PyObject *mode) {
     return truth < 0 ? NULL : PyBool_FromLong(tn_set_anomaly_mode(truth > 0));
 }
 
+static PyObject *py_mode_is_anomaly(PyObject *self, PyObject *unused) {
+    bool now = tn_set_anomaly_mode(true);
+    (void)self, (void)unused;
+    tn_set_anomaly_mode(now);
+    return PyBool_FromLong(now);
+}
+
 #define MODE_FAST(name) (PyCFunction)(void *) name
 static PyMethodDef py_mode_methods[] = {
     {"__enter__", py_mode_enter, METH_NOARGS, NULL},
@@ -6135,6 +6168,7 @@ static PyMethodDef py_mode_methods[] = {
 static PyMethodDef py_mode_functions[] = {
     {"is_grad_enabled", py_mode_is_grad_enabled, METH_NOARGS, "whether calls are recorded"},
     {"is_inference_mode_enabled", py_mode_is_inference, METH_NOARGS, "inference mode"},
+    {"is_anomaly_enabled", py_mode_is_anomaly, METH_NOARGS, "whether backward looks for NaN"},
     {"_set_anomaly", py_mode_set_anomaly, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 
@@ -8134,7 +8168,7 @@ static Py_ssize_t py_mrow_array(PyObject *args, PyObject *kwargs, PyObject **at,
 }
 
 static bool py_mrow_bind_make(py_module *m, PyObject *args, PyObject *kwargs) {
-    PyObject *at[MROW_ARGS], *kwnames, *r;
+    PyObject *at[MROW_ARGS] = {NULL}, *kwnames, *r;
     Py_ssize_t n = py_mrow_array(args, kwargs, at, &kwnames);
     r = n < 0 ? NULL : py_call_bound(&m->kind->making, at, n, kwnames, py_mrow_make, m);
     Py_XDECREF(kwnames);
@@ -8162,7 +8196,7 @@ static PyObject *py_mrow_look(PyObject *self, PyObject *name, uint8_t kind) {
 }
 
 /* Adds option i as the object has it. A bool that is also a part says whether the part is there. */
-static bool py_mrow_option_now(PyObject *self, int i, PyObject *kwargs, bool *tensors) {
+static bool py_mrow_option_now(PyObject *self, int i, PyObject *kwargs) {
     py_module *m = (py_module *)self;
     const tn_param *p = &m->kind->make.param[i];
     PyObject *name = m->kind->making.names[i], *o;
@@ -8172,7 +8206,6 @@ static bool py_mrow_option_now(PyObject *self, int i, PyObject *kwargs, bool *te
         PyErr_Clear();
         return true;
     }
-    if (p->type == TN_T_TENSOR && o != Py_None) *tensors = true;
     if (p->type == TN_T_BOOL && !PyBool_Check(o)) {
         Py_DECREF(o);
         o = Py_NewRef(o == Py_None ? Py_False : Py_True);
@@ -8182,22 +8215,15 @@ static bool py_mrow_option_now(PyObject *self, int i, PyObject *kwargs, bool *te
     return ok;
 }
 
-/* Makes the library's module of the options as they are now, without data and without a draw. */
+/* Makes the library's module of the options as they are now: of shapes alone, so that nothing is
+ * drawn. */
 static bool py_mrow_remake(PyObject *self) {
     py_module *m = (py_module *)self;
-    uint8_t state[TN_GENERATOR_BYTES];
-    PyObject *args = PyTuple_New(0), *kwargs = PyDict_New();
-    bool ok = args && kwargs && m->dict, tensors = false;
-    for (int i = 0; ok && i < m->kind->make.nparam; i++)
-        ok = py_mrow_option_now(self, i, kwargs, &tensors);
-    if (ok && !tensors) {
-        PyObject *meta = PyUnicode_FromString("meta");
-        ok = meta && !PyDict_SetItemString(kwargs, "device", meta);
-        Py_XDECREF(meta);
-    }
-    tn_generator_get(tn_default_generator(), state);
+    PyObject *args = PyTuple_New(0), *kwargs = PyDict_New(), *meta = PyUnicode_FromString("meta");
+    bool ok = args && kwargs && meta && m->dict && !PyDict_SetItemString(kwargs, "device", meta);
+    for (int i = 0; ok && i < m->kind->make.nparam; i++) ok = py_mrow_option_now(self, i, kwargs);
     ok = ok && py_mrow_bind_make(m, args, kwargs);
-    tn_generator_set(tn_default_generator(), state);
+    Py_XDECREF(meta);
     Py_XDECREF(args);
     Py_XDECREF(kwargs);
     return ok;
@@ -9283,6 +9309,11 @@ static bool py_dl_asked(PyObject *stream, PyObject *version, PyObject *device, b
         PyErr_SetString(PyExc_BufferError, "a CPU tensor has no stream: expected None or -1");
         return false;
     }
+    if ((device != Py_None && !PyTuple_Check(device)) ||
+        (version != Py_None && !PyTuple_Check(version))) {
+        PyErr_SetString(PyExc_TypeError, "__dlpack__: dl_device and max_version are tuples");
+        return false;
+    }
     if (device != Py_None && !PyArg_ParseTuple(device, "ii", &type, &id)) return false;
     if (type != DL_CPU || id) {
         PyErr_SetString(PyExc_BufferError, "a CPU tensor goes to CPU memory alone");
@@ -9563,7 +9594,8 @@ static PyMethodDef py_main_functions[] = {
     {"_rows", py_inspect_rows, METH_NOARGS, "all operator rows, for tests and stubs"},
     {"_memory", py_inspect_memory, METH_NOARGS, "bytes in use, tensors, allocations so far"},
     {"_pending", py_inspect_pending, METH_NOARGS, "an error that a call left behind"},
-    {"_fail_after", py_inspect_fail_after, METH_O, "after n more, allocations fail; -1: none does"},
+    {"_fail_after", py_inspect_fail_after, METH_VARARGS,
+     "(n, once=False): after n more, allocations fail, or one does; -1: none"},
     {NULL, NULL, 0, NULL}};
 
 /* What each part adds to the module, in the order in which they need each other. */

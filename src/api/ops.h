@@ -784,7 +784,7 @@ TN_API tn_list tnp_chunk(tn_tensor *self, int64_t chunks, int64_t dim);
 #define tn_chunk(self_, ...) TNI_CALL(tn_chunk, .self = self_, .chunks = __VA_ARGS__)
 #endif
 
-/* self, but at least min and then at most max; None is no bound. The gradient passes at the bounds.
+/* self, but at least min and then at most max; None is no bound. No gradient passes at the bounds.
  * (*) -> (*) tn_clamp(x, .min = TN_NUM(-1), .max = TN_NUM(1)) */
 typedef struct tn_clamp_args {
     tn_tensor *out;

@@ -124,7 +124,7 @@ static const char *const py_docs_comment[] = {
     /* chunk */
     "At most `chunks` pieces of equal size along dim, the last one perhaps smaller. Views.",
     /* clamp */
-    "self, but at least min and then at most max; None is no bound. The gradient passes at the bounds.\n"
+    "self, but at least min and then at most max; None is no bound. No gradient passes at the bounds.\n"
     "(*) -> (*)",
     /* clamp_max */
     "The smaller of self and max.   (*), (*) -> broadcast",

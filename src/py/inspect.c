@@ -37,11 +37,12 @@ PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused) {
         PyObject *params = py_inspect_params(row);
         PyObject *one =
             params
-                ? Py_BuildValue("{ss#,ss,ss,sz,sz,sN,sN,si,sN}", "torch", row->schema,
+                ? Py_BuildValue("{ss#,ss,ss,sz,sz,sN,sN,sN,si,sN}", "torch", row->schema,
                                 (Py_ssize_t)strcspn(row->schema, ".("), "name", row->name, "schema",
                                 row->schema, "sample", row->sample, "domain", row->domain, "out",
                                 PyBool_FromLong(gen->out_offset != UINT16_MAX), "inplace",
-                                PyBool_FromLong(row->forms & TN_INPLACE), "results",
+                                PyBool_FromLong(row->forms & TN_INPLACE), "creates",
+                                PyBool_FromLong(py_row_creates(gen)), "results",
                                 gen->props & TN_PROP_RETURNS_LIST ? -1 : gen->nresults, "params",
                                 params)
                 : NULL;
@@ -69,16 +70,20 @@ PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused) {
     return PyUnicode_FromString(info.message);
 }
 
-/* With TENSORH_TEST_ALLOCATOR set at import the library's memory comes from here, and the
- * left-th allocation from now fails, with all after it until the next _fail_after. */
+/* With TENSORH_TEST_ALLOCATOR set at import the library's memory comes from here, every block of it
+ * by a call of its own. */
 static struct {
-    bool on;
-    long long left; /* -1: none fails */
-} py_failing = {false, -1};
+    bool on, once;
+    long long
+        left; /* allocations until one fails, and all after it but for `once`; -1: none does */
+} py_failing = {false, false, -1};
 
 static void *py_failing_alloc(size_t bytes, void *user) {
     (void)user;
-    if (py_failing.left == 0) return NULL;
+    if (py_failing.left == 0) {
+        if (py_failing.once) py_failing.left = -1;
+        return NULL;
+    }
     if (py_failing.left > 0) py_failing.left--;
     return malloc(bytes);
 }
@@ -99,15 +104,17 @@ PY_PRIV bool py_failing_begin(void) {
     tn_context *context = tn_context_new(&options);
     if (context) tn_context_use(context);
     py_failing.on = context != NULL;
-    return context != NULL;
+    return py_failing.on;
 }
 
-PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *o) {
-    long long left = PyLong_AsLongLong(o);
+PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args) {
+    long long left;
+    int once = 0;
     (void)self;
-    if (left == -1 && PyErr_Occurred()) return NULL;
+    if (!PyArg_ParseTuple(args, "L|p", &left, &once)) return NULL;
     if (!py_failing.on)
         return PyErr_Format(PyExc_RuntimeError, "import with TENSORH_TEST_ALLOCATOR=1");
     py_failing.left = left < 0 ? -1 : left;
+    py_failing.once = once != 0;
     Py_RETURN_NONE;
 }

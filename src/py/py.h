@@ -167,7 +167,7 @@ PY_PRIV char *py_docs_of(const py_group *g, bool method);
 PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused);
-PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *o);
+PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args);
 PY_PRIV bool py_failing_begin(void); /* before the first use of a context */
 
 /* --- autograd.c, hook.c, function.c ----------------------------------------------------------- */

@@ -43,7 +43,8 @@ class Param:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A row; results: how many tensors it gives, -1: a list."""
+    """A row; creates: it takes requires_grad, too; results: how many tensors it gives,
+    -1: a list."""
 
     torch: str
     name: str
@@ -52,6 +53,7 @@ class Row:
     domain: str | None
     out: bool
     inplace: bool
+    creates: bool
     results: int
     params: tuple
 
