@@ -2413,13 +2413,7 @@ static int py_groups_publish(py_group *g, PyObject *module) {
     Py_XDECREF(f);
     g->function = f;
     if (bad || !g->method) return bad ? -1 : 0;
-<<<<<<< HEAD
-    if ((m = PyObject_GetAttrString((PyObject *)py.tensor, g->name)) != NULL)
-        return Py_DECREF(m), 0; /* an attribute: x.real */
-    PyErr_Clear();
-=======
     if (PyObject_HasAttrString((PyObject *)py.tensor, g->name)) return 0; /* x.real, by hand */
->>>>>>> f6bcbad (Stubs from the rows; memory tests: failing allocations, loops that must not grow)
     PyMethodDef *def = py_groups_def(g, true, (void *)py_groups_entry[g - py_groups.at]);
     m = def ? PyDescr_NewMethod(py.tensor, def) : NULL;
     bad = !m || PyObject_SetAttrString((PyObject *)py.tensor, g->name, m);

@@ -27,7 +27,6 @@ _LAZY = (
     "return_types",
     "safetensors",
     "serialization",
-    "testing",
     "utils",
 )
 _LAZY_NAMES = {"load": "serialization", "save": "serialization"}
