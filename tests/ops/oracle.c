@@ -439,14 +439,15 @@ static void check_sample(oracle *o, int i, tn_dtype dtype, int nout) {
     skip_sample(o);
 }
 
-/* Whether the row's gradients are in this folder. */
+/* Whether the row's gradients are in this folder, or it writes what it is given. */
 static bool has_gradients(oracle *o, const char *folder) {
     bool found = false;
     snprintf(o->path, sizeof o->path, "%s/%s.txt", folder, o->row->name);
     FILE *f = fopen(o->path, "r");
     while (f && !found && fgets(o->line, LINE, f)) found = strncmp(o->line, "grad ", 5) == 0;
     if (f) fclose(f);
-    return found;
+    const unsigned lists = TN_PROP_MUTATED | TN_PROP_LISTS;
+    return found || (!o->row->grad && (o->row->gen->props & lists) == lists);
 }
 
 static void check_row(const char *folder, const tn_row *row) {

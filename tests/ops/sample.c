@@ -60,9 +60,10 @@ static void sample_domain(const tn_row *row, const char *name, double *lo, doubl
 int sample_grid;
 static double grid_element(uint64_t h, double lo, double hi) {
     static const double at[SAMPLE_GRIDS][4] = {
-        {0, 0, 0, 0}, {-1, 0, 1, 2}, {0, 0, 0, 1}, {1, 1, 1, 1}, {-1, 0, 1, 2}};
+        {0, 0, 0, 0},  {-1, 0, 1, 2},        {0, 0, 0, 1},         {1, 1, 1, 1},
+        {-1, 0, 1, 2}, {NAN, 1, -0.0, 0.5}, {HUGE_VAL, -1, 0, 1}};
     const double v = at[sample_grid][h >> 20 & 3];
-    return sample_grid < 4 ? v : v < lo ? lo : v > hi ? hi : v;
+    return sample_grid != 4 ? v : v < lo ? lo : v > hi ? hi : v;
 }
 
 static tn_scalar sample_element(uint64_t h, tn_dtype dtype, int64_t below, double lo, double hi) {

@@ -32,7 +32,9 @@ UP = {torch.float32: torch.float64, torch.float16: torch.float64, torch.bfloat16
       torch.complex64: torch.complex128}
 
 
-GRIDS = [[], [-1.0, 0.0, 1.0, 2.0], [0.0, 0.0, 0.0, 1.0], [1.0] * 4, [-1.0, 0.0, 1.0, 2.0]]
+NAN, INF = float("nan"), float("inf")
+GRIDS = [[], [-1.0, 0.0, 1.0, 2.0], [0.0, 0.0, 0.0, 1.0], [1.0] * 4, [-1.0, 0.0, 1.0, 2.0], [NAN, 1.0, -0.0, 0.5],
+         [INF, -1.0, 0.0, 1.0]]
 
 
 def splitmix(x):
@@ -169,10 +171,15 @@ def each(numbers, i):
 
 
 def fused_adam(step, amsgrad, maximize, names, lists, i, call):
-    """torch's call for parameter i; its step is a tensor, its options are those of the whole call."""
-    one = [[a[i]] if len(a) > i and a[i] is not None else [] for a in lists]
-    return call(*one, [torch.tensor(each(step, i))], amsgrad=bool(each(amsgrad, i)), maximize=bool(each(maximize, i)),
-                **{name: each(v, i) for name, v in names.items()})
+    """torch's call for parameter i; its step is a tensor, its options are those of the whole call. In whole vectors: the loop
+    behind the last whole one loses a NaN beside the maximum."""
+    own = [a[i] if len(a) > i and a[i] is not None else None for a in lists]
+    one = [[] if t is None else [F.pad(t.flatten(), (0, -t.numel() % 64))] for t in own]
+    call(*one, [torch.tensor(each(step, i))], amsgrad=bool(each(amsgrad, i)), maximize=bool(each(maximize, i)),
+         **{name: each(v, i) for name, v in names.items()})
+    for t, wide in zip(own, one):
+        if t is not None:
+            t.copy_(wide[0][:t.numel()].reshape(t.shape))
 
 
 def torch_fused_adam(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, step, amsgrad, maximize, **names):
@@ -248,7 +255,7 @@ class Sample:
                 values.append(complex(lo + u * (hi - lo), lo + (splitmix(h) >> 11) * 2.0**-53 * (hi - lo)))
             elif Sample.grid:
                 v = GRIDS[Sample.grid][h >> 20 & 3]
-                values.append(v if Sample.grid < 4 else min(max(v, lo), hi))
+                values.append(min(max(v, lo), hi) if Sample.grid == 4 else v)
             else:
                 values.append(lo + u * (hi - lo))
         wide = torch.float64 if dtype.is_floating_point else torch.complex128 if dtype.is_complex else dtype
@@ -420,11 +427,15 @@ def one(row, i, text, dtype):
     return lines
 
 
+def writes(row):
+    return any(p["mutated"] and p["type"].startswith("Tensor") and p["type"].endswith("[]") for p in row["params"])
+
+
 def write_grids(row):
-    """Zeros, ties and equal values: tests/oracle/grids/<row>.txt, of rows with a gradient, in float64; "grid N" goes before
-    the samples of each."""
+    """Zeros, ties and equal values: tests/oracle/grids/<row>.txt, of rows with a gradient, in float64; NaN and infinities of
+    those that only write, as an optimizer's step. "grid N" goes before the samples of each."""
     lines = []
-    for Sample.grid in range(1, len(GRIDS)):
+    for Sample.grid in range(5, 7) if writes(row) else range(1, 5):
         lines.append(f"grid {Sample.grid}")
         for i, text in enumerate((row["sample"] or "").split(" | ")):
             if Sample.grid == 4 and not row["domain"] or "(" not in text:
@@ -434,7 +445,7 @@ def write_grids(row):
             except REFUSALS:
                 pass
     Sample.grid = 0
-    if not any(line.startswith("grad") for line in lines):
+    if not any(line.startswith(("grad", "after")) for line in lines):
         return
     with open(os.path.join(HERE, "grids", row["name"] + ".txt"), "w") as f:
         f.write(f"# torch {torch.__version__.split('+')[0]}, {row['torch']}; made by tests/oracle/make.py\n")
@@ -481,7 +492,7 @@ def main():
         if not names or row["name"] in names:
             if "grids" not in sys.argv:
                 write(row)
-            if not row["random"] and (row["grad"] or row["composed"]):
+            if not row["random"] and (row["grad"] or row["composed"] or writes(row)):
                 write_grids(row)
 
 
