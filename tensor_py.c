@@ -2312,6 +2312,7 @@ static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, 
         return py_groups_method(0x0##k, self, args, n, kwnames);                              \
     }
 #define GROUP_ENTRY(k) py_group_method_##k,
+<<<<<<< HEAD
 /* clang-format off */
 #define GROUPS_16(X, k)                                                                      \
     X(k##0) X(k##1) X(k##2) X(k##3) X(k##4) X(k##5) X(k##6) X(k##7)                          \
@@ -2322,6 +2323,20 @@ static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, 
     GROUPS_16(X, k##8) GROUPS_16(X, k##9) GROUPS_16(X, k##a) GROUPS_16(X, k##b)              \
     GROUPS_16(X, k##c) GROUPS_16(X, k##d) GROUPS_16(X, k##e) GROUPS_16(X, k##f)
 /* clang-format on */
+=======
+#define GROUPS_16(X, k)                                                                     \
+    X(k##0)                                                                                 \
+    X(k##1)                                                                                 \
+    X(k##2) X(k##3) X(k##4) X(k##5) X(k##6) X(k##7) X(k##8) X(k##9) X(k##a) X(k##b) X(k##c) \
+        X(k##d) X(k##e) X(k##f)
+#define GROUPS_256(X, k)                                                                           \
+    GROUPS_16(X, k##0)                                                                             \
+    GROUPS_16(X, k##1)                                                                             \
+    GROUPS_16(X, k##2) GROUPS_16(X, k##3) GROUPS_16(X, k##4) GROUPS_16(X, k##5) GROUPS_16(X, k##6) \
+        GROUPS_16(X, k##7) GROUPS_16(X, k##8) GROUPS_16(X, k##9) GROUPS_16(X, k##a)                \
+            GROUPS_16(X, k##b) GROUPS_16(X, k##c) GROUPS_16(X, k##d) GROUPS_16(X, k##e)            \
+                GROUPS_16(X, k##f)
+>>>>>>> 27a5af1 (Files of others as they were)
 #define GROUPS_ALL(X) GROUPS_256(X, 0) GROUPS_256(X, 1) GROUPS_256(X, 2) GROUPS_256(X, 3)
 GROUPS_ALL(GROUP_METHOD)
 
@@ -3325,12 +3340,31 @@ PY_PRIV int py_number_slots(PyType_Slot *to) {
     return (int)(sizeof slots / sizeof slots[0]);
 }
 
+<<<<<<< HEAD
 PY_PRIV int py_number_begin(PyObject *module) {
     bool found = true;
     (void)module;
 #define NUMBER_FIND(name) found = (py_number.name = py_group_of(#name)) != NULL && found;
     NUMBER_GROUPS(NUMBER_FIND)
     return found ? 0 : -1;
+=======
+#define NUMBER_FIND(name) \
+    if (!(py_number.name = py_group_of(#name))) return false;
+PY_PRIV bool py_number_begin(void) {
+    NUMBER_FIND(add)
+    NUMBER_FIND(sub)
+    NUMBER_FIND(mul) NUMBER_FIND(div) NUMBER_FIND(floor_divide) NUMBER_FIND(remainder)
+        NUMBER_FIND(pow) NUMBER_FIND(matmul) NUMBER_FIND(rsub) NUMBER_FIND(bitwise_and)
+            NUMBER_FIND(bitwise_or) NUMBER_FIND(bitwise_xor) NUMBER_FIND(bitwise_left_shift)
+                NUMBER_FIND(bitwise_right_shift) NUMBER_FIND(bitwise_not) NUMBER_FIND(neg)
+                    NUMBER_FIND(abs) NUMBER_FIND(reciprocal) NUMBER_FIND(lt) NUMBER_FIND(le)
+                        NUMBER_FIND(eq) NUMBER_FIND(ne) NUMBER_FIND(gt) NUMBER_FIND(ge)
+                            NUMBER_FIND(add_) NUMBER_FIND(sub_) NUMBER_FIND(mul_) NUMBER_FIND(div_)
+                                NUMBER_FIND(floor_divide_) NUMBER_FIND(remainder_) NUMBER_FIND(pow_)
+                                    NUMBER_FIND(bitwise_and_) NUMBER_FIND(bitwise_or_)
+                                        NUMBER_FIND(bitwise_xor_) NUMBER_FIND(bitwise_left_shift_)
+                                            NUMBER_FIND(bitwise_right_shift_) return true;
+>>>>>>> 27a5af1 (Files of others as they were)
 }
 
 /* src/py/index.c */

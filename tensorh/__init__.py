@@ -14,9 +14,10 @@ _C._package(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 __version__ = _C.__version__
 newaxis = None
 
-from . import _functions, _tensor  # noqa: E402
+from . import _tensor  # noqa: E402
 
-globals().update(_functions._names())
+globals().update(_tensor.aliases())
+_loaded = []
 _LAZY = (
     "autograd",
     "func",
@@ -27,6 +28,7 @@ _LAZY = (
     "return_types",
     "safetensors",
     "serialization",
+    "testing",
     "utils",
 )
 _LAZY_NAMES = {"load": "serialization", "save": "serialization"}
@@ -48,6 +50,10 @@ def __getattr__(name):
         value = getattr(importlib.import_module("." + _LAZY_NAMES[name], __name__), name)
         globals()[name] = value
         return value
+    if name[0] != "_" and not _loaded:
+        _load()
+        if name in globals():
+            return globals()[name]
     try:
         return _C._registered(name)  # an operator that was registered since
     except AttributeError:
@@ -56,5 +62,15 @@ def __getattr__(name):
     raise error("torch", name)
 
 
+def _load():
+    """The functions that are not loaded at import."""
+    _loaded.append(True)
+    from . import _functions
+
+    own = _functions._names()
+    globals().update({k: v for k, v in own.items() if k not in globals()})
+
+
 def __dir__():
+    _load()
     return sorted({*globals(), *_LAZY})

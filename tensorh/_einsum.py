@@ -24,7 +24,7 @@ def einsum(equation, *operands):
         result = _labels(right, None, dots)
     else:
         every = [c for t in terms for c in t]
-        result = sorted((c for c in set(every) if every.count(c) == 1 and isinstance(c, str)))
+        result = sorted(c for c in set(every) if every.count(c) == 1 and isinstance(c, str))
         result = list(range(dots)) + sorted(result, key=lambda c: (c.islower(), c))
     return _contract(terms, list(operands), result)
 

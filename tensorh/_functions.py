@@ -7,9 +7,9 @@ from . import _C
 from ._C import Tensor
 
 _METHODS = {}
-_NO_FUNCTIONS = {"Tensor", "both", "method", "function", "ALIASES", "IN_PLACE"}
+_NO_FUNCTIONS = {"Tensor", "both", "method", "function", "IN_PLACE"}
 _inf = float("inf")
-_bool, _int, _float = type(True), type(0), type(0.0)
+_bool, _int, _float = bool, int, float
 
 
 def _overridable(f):
@@ -42,18 +42,9 @@ def method(f):
 
 function = _overridable
 
-# Other names of rows: torch has them as functions, methods and in-place methods.
-ALIASES = {
-    "absolute": "abs", "arccos": "acos", "arcsin": "asin", "arctan": "atan", "clip": "clamp",
-    "concat": "cat", "concatenate": "cat", "divide": "div", "fix": "trunc", "greater": "gt",
-    "greater_equal": "ge", "less": "lt", "less_equal": "le", "moveaxis": "movedim",
-    "multiply": "mul", "negative": "neg", "not_equal": "ne", "subtract": "sub",
-    "swapaxes": "transpose", "swapdims": "transpose", "true_divide": "div",
-    "unsafe_chunk": "chunk", "unsafe_split": "split", "unsafe_split_with_sizes":
-    "split_with_sizes",
-}  # fmt: skip
+# Functions that are methods f_, too, and functions torch.f_ where torch has them.
 IN_PLACE = (
-    "addbmm addmm addmv addr baddbmm cumsum deg2rad rad2deg exp2 float_power heaviside index_copy "
+    "acosh arccosh arcsinh arctanh asinh atanh conj_physical addbmm addmm addmv addr baddbmm cumsum deg2rad rad2deg exp2 float_power heaviside index_copy "
     "index_fill ldexp logit nan_to_num put sinc xlogy"
 ).split()
 
@@ -539,6 +530,47 @@ def random_(self, from_=0, to=None, *, generator=None):
 def positive(input):
     """input itself."""
     return input
+
+
+@both
+def conj_physical(input):
+    """The complex conjugate."""
+    return input.conj() if input.is_complex() else input.clone()
+
+
+def fill(input, value):
+    """A tensor like input, of one number."""
+    return input.clone().fill_(value)
+
+
+@both
+def asinh(input):
+    """The inverse of sinh: log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))), with the sign of x."""
+    x = input.abs()
+    return _signed(input, (x + x * x / (1 + (x * x + 1).sqrt())).log1p())
+
+
+@both
+def acosh(input):
+    """The inverse of cosh: log1p(t + sqrt(2 t + t^2)), t = x - 1."""
+    t = input - 1
+    return (t + (t * (t + 2)).sqrt()).log1p()
+
+
+@both
+def atanh(input):
+    """The inverse of tanh: log1p(2 |x| / (1 - |x|)) / 2, with the sign of x."""
+    x = input.abs()
+    return _signed(input, (2 * x / (1 - x)).log1p() / 2)
+
+
+def _signed(input, magnitude):
+    return _C.where(input < 0, -magnitude, magnitude) + input * 0
+
+
+arcsinh = _METHODS["arcsinh"] = asinh
+arccosh = _METHODS["arccosh"] = acosh
+arctanh = _METHODS["arctanh"] = atanh
 
 
 @both
@@ -1293,11 +1325,49 @@ def typename(obj):
     return f"{module}.{cls.__qualname__}" if module not in ("", "builtins") else cls.__qualname__
 
 
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    """Nothing changes: all algorithms here are deterministic."""
+    _settings["deterministic"] = _bool(mode)
+
+
+def are_deterministic_algorithms_enabled():
+    """What use_deterministic_algorithms was told."""
+    return _settings["deterministic"]
+
+
+def set_float32_matmul_precision(precision):
+    """Nothing changes: products of float32 are computed in float32."""
+    if precision not in ("highest", "high", "medium"):
+        raise ValueError(f"precision: expected highest, high or medium, not {precision!r}")
+    _settings["matmul"] = precision
+
+
+def get_float32_matmul_precision():
+    """What set_float32_matmul_precision was told."""
+    return _settings["matmul"]
+
+
+_settings = {"deterministic": False, "matmul": "highest"}
+
+
+@function
+def get_device(input):
+    """The number of the device; -1 for the CPU."""
+    return input.get_device()
+
+
+@method
+def apply_(self, callable):
+    """Each element replaced by callable of it, a Python number."""
+    values = [callable(x) for x in self.reshape(-1).tolist()]
+    return self.copy_(_C.tensor(values, dtype=self.dtype).reshape(self.shape))
+
+
 # --- attaching ------------------------------------------------------------------------------------
 
 
 def _in_place(name):
-    f = getattr(Tensor, name)
+    f = _METHODS.get(name) or getattr(Tensor, name)
 
     def method(self, *args, **kwargs):
         return self.copy_(f(self, *args, **kwargs))
@@ -1307,31 +1377,18 @@ def _in_place(name):
     return method
 
 
-def _attach(cls):
-    for name, f in _METHODS.items():
-        setattr(cls, name, f)
-    for alias, name in ALIASES.items():
-        for end in ("", "_"):
-            f = getattr(cls, name + end, None)
-            if f is not None:
-                setattr(cls, alias + end, f)
-    for name in IN_PLACE:
-        setattr(cls, name + "_", _in_place(name))
+def _methods():
+    """The methods of Tensor that this file gives, by name."""
+    return {**_METHODS, **{name + "_": _in_place(name) for name in IN_PLACE}}
 
 
 def _names():
     """The functions of torch that this file gives, by name."""
-    own = {
-        k: v
-        for k, v in globals().items()
-        if k[0] != "_" and k not in _NO_FUNCTIONS
-    }
+    own = {k: v for k, v in globals().items() if k[0] != "_" and k not in _NO_FUNCTIONS}
     own["range"] = own.pop("range_")
-    for alias, name in ALIASES.items():
-        for end in ("", "_"):
-            if hasattr(_C, name + end) and name != "transpose":
-                own[alias + end] = getattr(_C, name + end)
-    own["swapaxes"] = own["swapdims"] = _C.transpose
+    for name in IN_PLACE:
+        if name not in ("float_power", "heaviside", "index_copy", "index_fill", "put", "cumsum"):
+            own[name + "_"] = _in_place(name)
     for name in _LEGACY:
         own[name] = _legacy(name)
     return own

@@ -1,20 +1,147 @@
-"""What a name that is not here means: planned, left out on purpose, or unknown."""
+"""What a name that is not here means: planned, left out on purpose, or unknown.
 
-LEFT_OUT = {
-    "compile": "there is no Python compiler; tensor.h records and replays calls in C",
-    "jit": "programs are not translated; tensor.h records and replays calls in C",
-    "onnx": "models are saved as safetensors and .pt",
-    "quantization": "left to the kernels that need it",
-    "sparse_coo_tensor": "there are no sparse layouts",
-    "sparse_csr_tensor": "there are no sparse layouts",
+`python -m tensorh._missing FILE` counts the names of torch, one a line under "## namespace (n)",
+that are present, planned and left out."""
+# Names of torch and torch.Tensor by pattern, and why they are left out.
+LEFT_OUT = (
+    (r"compile|while_loop|cond", "there is no Python compiler; tensor.h records and "
+     "replays calls in C"),
+    (r"jit$|fx$|export$|Script\w*|\w*ScriptModule\w*|TracingState|CompilationUnit|FunctionSchema|"
+     r"(Any|Await|Bool|Class|Complex|Dict|Enum|Float|Future|Inferred|Int|Interface|List|None|Number|"
+     r"Optional|PyObject|RRef|StreamObj|String|Sym\w*|Tensor|Tuple|Union|DeviceObj|Aggregation)Type$|"
+     r"(Alias|Archive)\w*|Argument\w*|BenchmarkConfig|BenchmarkExecutionStats|Block|BufferDict|"
+     r"CallStack|Capsule|Code|Complete\w+|Concrete\w+|DispatchKey\w*|ErrorReport|ExcludeDispatch\w+|"
+     r"Execution\w+|FileCheck|Future$|Gradient|Graph\w*|IODescriptor|JITException|LockingLogger|"
+     r"LoggerBase|NoopLogger|ModuleDict|Node|OperatorInfo|ParameterDict|PyTorchFile\w+|StaticModule|"
+     r"Tag|ThroughputBenchmark|Type|Use|Value|Serialization\w+|Deserialization\w+|DeepCopyMemoTable|"
+     r"import_ir\w*|parse_\w+|merge_type\w*|unify_type\w*|fork$|wait$|classproperty|FatalError|"
+     r"Stream$|Event$|AcceleratorError|prepare_multiprocessing\w*|get_file_path|init_num_threads|"
+     r"thread_safe_generator|compiled_with_cxx11_abi|profiler_allow\w*|set_warn_always|"
+     r"is_warn_always\w*|get_device_module|LiteScript\w*|__torch_dispatch__|"
+     r"__dlpack_c_exchange_api__|alias_copy|hash_tensor",
+     "it belongs to how torch is built inside"),
+    (r"onnx$", "models are saved as safetensors and .pt"),
+    (r"quantiz\w*|fake_quantize\w*|fbgemm\w*|q_\w+|q?u?int\dx?\d*$|qu?int\w+|qscheme|QU?Int\w+|"
+     r"int_repr|dequantize|empty_quantized|choose_qparams\w*|fused_moving\w*|is_quantized",
+     "left to the kernels that need it"),
+    (r"sparse\w*|to_sparse\w*|\w*_sparse_\w*|hspmm|hsmm|dsmm|smm|saddmm|spmm|sspaddmm|c?col_indices|"
+     r"crow_indices|row_indices|indices|values|coalesce|is_coalesced|dense_dim|resize_as_sparse_|"
+     r"jagged|to_padded_tensor|nested|\w+_indices_copy|indices_copy|values_copy",
+     "there are no sparse and no nested layouts"),
+    (r"(cudnn|miopen|mkldnn|_mkldnn|native)_?\w*|to_mkldnn|batch_norm_(back|elemt|gather|stats|upd)\w*|"
+     r"is_vulkan\w*|ipu|xpu|mtia|is_(ipu|xpu|mtia|maia|vulkan|xla)|\w*_(ipu|xla)_\w*",
+     "it calls one vendor's library or device"),
+    (r"[sS]ym_?\w+|sym_\w+", "sizes are numbers"),
+    (r"\w+_copy$|slice_inverse|convolution$|norm_except_dim|_mkldnn|constant_pad_nd|"
+     r"affine_grid_generator|grid_sampler\w*|segment_reduce|nuclear_norm|frobenius_norm|"
+     r"embedding_renorm_|feature_dropout_?|resize_as_sparse_|rnn_\w+|lstm_cell|gru_cell|lstm$|gru$",
+     "an inner function of torch: another name is public"),
+    (r"\w*Storage$|storage|storage_type|untyped_storage|TypedStorage|const_data_ptr|is_storage|"
+     r"is_shared|share_memory_|set_$|resize_?$|module_load|map2?_$|swap_tensors",
+     "a tensor's memory is its own: see data_ptr, numpy, __dlpack__"),
+    (r"u?int[1-7]$|bits\w*|bit$|float4\w*|float8_e\w+uz|float8_e8m0fnu|b?complex32|chalf|"
+     r"legacy_contiguous_format", "there is no such dtype here"),
+    (r"eig$|lstsq$|solve$|symeig$|matrix_rank$|reinforce|volatile|__i?div__|__rdiv__|__long__|"
+     r"__nonzero__|is_distributed|__weakref__|__setstate__|name$|lobpcg|pca_lowrank|svd_lowrank|"
+     r"DisableTorchFunction$|hspmm", "torch has removed it, or keeps it for old programs alone"),
+)  # fmt: skip
+
+PLANNED = {
+    "torch": """
+GradScaler OutOfMemoryError StorageBase adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout
+alpha_dropout_ angle arctan2 as_strided_ atan2 autocast autocast_decrement_nesting
+autocast_increment_nesting avg_pool1d bartlett_window bilinear binomial blackman_window bucketize
+celu celu_ channel_shuffle cholesky cholesky_inverse cholesky_solve clear_autocast_cache conv1d
+conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d copysign corrcoef
+cosine_embedding_loss cosine_similarity cov ctc_loss cummax cummin cumprod cumulative_trapezoid
+det detach_ digamma embedding_bag empty_permuted enable_grad erfc erfc_ erfinv
+feature_alpha_dropout feature_alpha_dropout_ frexp from_file gcd gcd_ geqrf get_autocast_cpu_dtype
+get_autocast_dtype get_autocast_gpu_dtype get_deterministic_debug_mode get_num_interop_threads
+gradient group_norm hamming_window hann_window hardshrink hinge_embedding_loss histc histogram
+histogramdd hypot i0 i0_ igamma igammac index_reduce inference_mode instance_norm inverse
+is_anomaly_check_nan_enabled is_anomaly_enabled is_autocast_cache_enabled is_autocast_cpu_enabled
+is_autocast_enabled is_deterministic_algorithms_warn_only_enabled is_grad_enabled is_inference
+is_inference_mode_enabled istft kaiser_window kthvalue lcm lcm_ lgamma load logaddexp2
+logcumsumexp logdet lu lu_solve lu_unpack margin_ranking_loss matrix_exp max_pool1d
+max_pool1d_with_indices max_pool3d median mode multinomial mvlgamma nanmedian nanquantile
+nextafter no_grad nonzero_static orgqr ormqr pairwise_distance pdist pinverse pixel_shuffle
+pixel_unshuffle poisson poisson_nll_loss polygamma prelu qr quantile renorm resize_as_ rms_norm
+rrelu rrelu_ save scatter_reduce searchsorted selu selu_ set_anomaly_enabled
+set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype
+set_autocast_enabled set_autocast_gpu_dtype set_default_device set_deterministic_debug_mode
+set_flush_denormal set_grad_enabled set_num_interop_threads signbit slogdet stft svd
+triangular_solve triplet_margin_loss vmap
+""",
+    "Tensor": """
+__cuda_array_interface__ angle arctan2 arctan2_ atan2 atan2_ backward cauchy_ cholesky
+cholesky_inverse cholesky_solve copysign copysign_ corrcoef cov cummax cummin cumprod cumprod_
+data det detach_ digamma digamma_ dim_order erfc erfc_ erfinv erfinv_ frexp gcd gcd_ geometric_
+geqrf grad_dtype grad_fn hardshrink histc histogram hypot hypot_ i0 i0_ igamma igamma_ igammac
+igammac_ index_reduce index_reduce_ inverse is_inference istft kthvalue lcm lcm_ lgamma lgamma_
+log_normal_ logaddexp2 logcumsumexp logdet lu lu_solve matrix_exp median mode multinomial mvlgamma
+mvlgamma_ nanmedian nanquantile new_empty_strided nextafter nextafter_ nonzero_static orgqr ormqr
+output_nr pin_memory pinverse polygamma polygamma_ prelu qr quantile record_stream register_hook
+register_post_accumulate_grad_hook renorm renorm_ resize_as resize_as_ retains_grad scatter_reduce
+scatter_reduce_ signbit slogdet stft svd triangular_solve
+""",
+    "torch.linalg": """
+cholesky cholesky_ex cond det eig eigh eigvals eigvalsh householder_product inv inv_ex ldl_factor
+ldl_factor_ex ldl_solve lstsq lu lu_factor lu_factor_ex lu_solve matrix_exp matrix_rank
+matrix_sqrth pinv polar qr slogdet solve solve_ex solve_triangular svd svdvals tensorinv
+tensorsolve
+""",
 }
-PLANNED = ("fft", "special", "distributed", "distributions", "cuda", "profiler", "vmap", "hub")
+_SPACES = "fft special distributed distributions cuda profiler hub amp masked signal futures " \
+    "multiprocessing backends accelerator mps library monitor cpu"  # fmt: skip
 
 
-def error(module, name):
-    text = f"module '{module}' has no attribute '{name}'"
-    if name in LEFT_OUT:
-        text += f" (left out on purpose: {LEFT_OUT[name]})"
-    elif name in PLANNED:
-        text += " (planned)"
-    return AttributeError(text)
+def reason(namespace, name):
+    """"planned", why the name is left out, or None."""
+    words = PLANNED.get(namespace, "").split()
+    if name in words or (namespace == "torch" and name in _SPACES.split()):
+        return "planned"
+    if namespace not in ("torch", "Tensor"):
+        return None
+    import re
+
+    for pattern, why in LEFT_OUT:
+        if re.fullmatch(pattern, name):
+            return f"left out on purpose: {why}"
+    return None
+
+
+def error(namespace, name):
+    """The AttributeError of a name that a namespace does not have."""
+    subject = "'Tensor' object" if namespace == "Tensor" else f"module '{namespace}'"
+    why = reason(namespace, name)
+    return AttributeError(f"{subject} has no attribute '{name}'" + (f" ({why})" if why else ""))
+
+
+def _main(path):
+    import tensorh
+
+    spaces = {"torch.* ": ("torch", tensorh), "torch.Tensor ": ("Tensor", tensorh.Tensor),
+              "torch.linalg": ("torch.linalg", tensorh.linalg)}  # fmt: skip
+    found = {key: {} for key, _ in spaces.values()}
+    here = None
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            if line.startswith("## "):
+                here = next((v for k, v in spaces.items() if line[3:].startswith(k)), None)
+            elif here and line[0] not in "#\n":
+                name = line.strip()
+                why = "present" if hasattr(here[1], name) else reason(here[0], name) or "unknown"
+                found[here[0]][name] = why
+    for namespace, names in found.items():
+        counts = {k: sum(w.startswith(k) for w in names.values())
+                  for k in ("present", "planned", "left out", "unknown")}  # fmt: skip
+        print(namespace, ", ".join(f"{n} {k}" for k, n in counts.items()))
+        unknown = [n for n, w in names.items() if w == "unknown"]
+        if unknown:
+            print("  unknown:", *unknown)
+
+
+if __name__ == "__main__":
+    import sys
+
+    _main(sys.argv[1])

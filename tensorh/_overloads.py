@@ -72,7 +72,7 @@ def movedim(input, source, destination):
 
 def _add(name):
     def older(input, alpha, other=None, *, out=None):
-        if isinstance(alpha, (int, float)) and isinstance(other, (Tensor, int, float)):
+        if out is None and isinstance(alpha, (int, float)) and isinstance(other, (Tensor, int, float)):
             return _row(name)(input, other, alpha=alpha)
         return NotImplemented
 
@@ -288,24 +288,27 @@ for _name in ("rand", "randn"):
 # --- a number before a tensor ---------------------------------------------------------------------
 
 
-def _number_first(name):
-    def f(input, other, *, out=None):
-        if isinstance(input, Tensor) or not isinstance(other, Tensor):
+def _number_first(name, otherwise=None):
+    def f(input, other, *args, out=None, **kwargs):
+        if not isinstance(input, (int, float, complex)):
+            return otherwise(input, other, *args, out=out, **kwargs) if otherwise else NotImplemented
+        if not isinstance(other, (Tensor, int, float, complex)) or args:
             return NotImplemented
-        return _row(name)(_C.tensor(input, dtype=_beside(input, other)), other, out=out)
+        first = _C.tensor(input, dtype=_beside(input, other))
+        return _row(name)(first, other, out=out, **kwargs)
 
     f.__name__ = name
     return f
 
 
-def _beside(number, tensor):
+def _beside(number, other):
     from ._functions import result_type
 
-    return result_type(number, tensor)
+    return result_type(number, other)
 
 
 for _name in (
-    "remainder", "floor_divide", "bitwise_and", "bitwise_or", "bitwise_xor",
-    "bitwise_left_shift", "bitwise_right_shift",
+    "add", "sub", "mul", "div", "remainder", "floor_divide", "bitwise_and", "bitwise_or",
+    "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift",
 ):  # fmt: skip
-    OVERLOADS[_name] = _number_first(_name)
+    OVERLOADS[_name] = _number_first(_name, OVERLOADS.get(_name))

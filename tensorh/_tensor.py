@@ -1,6 +1,6 @@
 """Tensor's methods that are not called in a loop: conversions, copies, pickles, what Python asks
 an object for. Attached to the class when the package is imported."""
-from . import _C, _functions
+from . import _C, _missing
 from ._C import Tensor
 
 # --- to and from other libraries ------------------------------------------------------------------
@@ -43,6 +43,8 @@ def cuda(self, device=None, non_blocking=False, memory_format=None):
 
 def type_(self, dtype=None, non_blocking=False):
     """The name of the tensor's type, or the tensor converted to a dtype or type."""
+    from . import _functions
+
     if dtype is None:
         return f"torch.{_functions._TYPE_NAMES[self.dtype]}"
     return self.to(_functions._dtype_of(dtype), non_blocking=non_blocking)
@@ -74,7 +76,7 @@ def never(self, *args):
 
 
 def _view_in_place(name):
-    view = getattr(Tensor, name)
+    view = vars(Tensor)[name]
 
     def method(self, *args, **kwargs):
         return self._become(view(self, *args, **kwargs))
@@ -208,6 +210,78 @@ def __init_subclass__(cls, **kwargs):
     _dress(cls)
 
 
+# --- names ----------------------------------------------------------------------------------------
+
+# Other names of rows: torch has them as functions, methods and in-place methods.
+ALIASES = {
+    "absolute": "abs", "arccos": "acos", "arcsin": "asin", "arctan": "atan", "clip": "clamp",
+    "concat": "cat", "concatenate": "cat", "divide": "div", "fix": "trunc", "greater": "gt",
+    "greater_equal": "ge", "less": "lt", "less_equal": "le", "moveaxis": "movedim",
+    "multiply": "mul", "negative": "neg", "not_equal": "ne", "subtract": "sub",
+    "swapaxes": "transpose", "swapdims": "transpose", "true_divide": "div",
+    "unsafe_chunk": "chunk", "unsafe_split": "split", "unsafe_split_with_sizes":
+    "split_with_sizes",
+}  # fmt: skip
+
+# Methods of _functions.py, which is loaded at the first use of one of them.
+LATER = """
+acosh acosh_ addbmm addbmm_ addmm_ addmv addmv_ addr addr_ adjoint apply_ arccosh arccosh_ arcsinh
+arcsinh_ arctanh arctanh_ argwhere asinh asinh_ atanh atanh_ baddbmm baddbmm_ bincount
+conj_physical conj_physical_ count_nonzero cross cumsum_ deg2rad deg2rad_ diag diag_embed diagflat
+diagonal_scatter diff dist dsplit exp2 exp2_ fill_diagonal_ fliplr flipud float_power float_power_
+fmax fmin ger heaviside heaviside_ hsplit index_copy index_copy_ index_fill index_fill_ inner
+is_nonzero is_same_size isneginf isposinf isreal kron ldexp ldexp_ logaddexp logit logit_
+matrix_power msort nan_to_num nan_to_num_ nanmean nansum narrow_copy outer positive put put_
+rad2deg rad2deg_ random_ ravel repeat_interleave reshape_as rot90 select_scatter sinc sinc_
+slice_scatter sum_to_size take tensor_split tile trace unfold unique unique_consecutive vdot
+view_as vsplit where xlogy xlogy_
+""".split()
+
+
+class _Later:
+    """Stands for a method until _functions.py is loaded."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name):
+        self.name = name
+
+    def __get__(self, obj, cls=None):
+        load()
+        return getattr(cls if obj is None else obj, self.name)
+
+
+class _Missing:
+    """Stands for a method of torch that is not here: says whether it is planned."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name):
+        self.name = name
+
+    def __get__(self, obj, cls=None):
+        raise _missing.error("Tensor", self.name)
+
+
+def load():
+    """Attaches what _functions.py gives."""
+    from . import _functions
+
+    for name, f in _functions._methods().items():
+        setattr(Tensor, name, f)
+
+
+def aliases():
+    """Rows by their other names, as functions."""
+    own = {}
+    for alias, name in ALIASES.items():
+        for end in ("", "_"):
+            f = getattr(_C, name + end, None)
+            if f is not None:
+                own[alias + end] = f
+    return own
+
+
 # --- attaching ------------------------------------------------------------------------------------
 
 
@@ -226,7 +300,17 @@ def _attach():
         setattr(Tensor, name, itself)
     for name in ("is_pinned", "is_conj", "is_neg"):
         setattr(Tensor, name, never)
-    _functions._attach(Tensor)
+    for name in LATER:
+        setattr(Tensor, name, _Later(name))
+    own = vars(Tensor)  # getattr between two setattr costs Python a cache of the class
+    for name in _missing.PLANNED["Tensor"].split():
+        if name not in own:
+            setattr(Tensor, name, _Missing(name))
+    for alias, name in ALIASES.items():
+        for end in ("", "_"):
+            f = own.get(name + end)
+            if f is not None:
+                setattr(Tensor, alias + end, f)
     for name in ("squeeze", "unsqueeze", "t", "transpose", "swapaxes", "swapdims", "as_strided"):
         setattr(Tensor, name + "_", _view_in_place(name))
 

@@ -84,11 +84,12 @@ def _attribute(descriptor):
 def _dress(cls):
     """Gives cls methods and attributes that ask its __torch_function__: those of Tensor that do
     not do so by themselves, as what rows give and indexing do."""
-    from ._tensor import _SILENT
+    from ._tensor import _SILENT, _Missing, load
 
+    load()
     taken = {name for c in cls.__mro__[: cls.__mro__.index(Tensor)] for name in vars(c)}
     for name, f in list(vars(Tensor).items()):
-        if name in _SILENT or name in taken:
+        if name in _SILENT or name in taken or type(f) is _Missing:
             continue
         if type(f) is type(Tensor.shape):
             setattr(cls, name, _attribute(f))

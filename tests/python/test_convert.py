@@ -9,6 +9,7 @@ import weakref
 
 import numpy as np
 import pytest
+
 import tensorh as torch
 
 NUMPY = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64",
@@ -84,7 +85,7 @@ def test_operators_with_arrays_and_their_numbers(op):
     t, a = torch.tensor([1.0, 4.0]), np.array([3.0, 2.0])
     for x, y in ((t, a), (a, t), (t, np.float64(2)), (np.float64(2), t), (t, np.float32(3)),
                  (np.float32(3), t), (np.int64(3), t), (t, np.int64(3))):  # fmt: skip
-        got = eval(f"x {op} y")
+        got = eval(f"x {op} y", {"x": x, "y": y})
         plain = [v.numpy() if isinstance(v, torch.Tensor) else v for v in (x, y)]
         expected = eval(f"plain[0] {op} plain[1]")
         assert isinstance(got, torch.Tensor)

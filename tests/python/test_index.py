@@ -4,9 +4,10 @@ torch applies integers first and moves the dimensions of arrays to the front by 
 the oracle applies a key in two steps: numbers, slices and None, then arrays and masks."""
 import numpy as np
 import pytest
-import tensorh as torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import tensorh as torch
 
 SHAPES = [(), (3,), (4, 3), (2, 3, 4), (0, 3), (3, 0, 2), (1, 3), (2, 2, 2, 2)]
 PLAIN = settings(max_examples=300, deadline=None)

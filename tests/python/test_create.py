@@ -1,0 +1,320 @@
+"""New tensors: of Python's data, of sizes, of numbers; torch's functions that make, join and split;
+what is refused and how."""
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tensorh as torch
+
+FEW = settings(max_examples=80, deadline=None)
+
+
+@st.composite
+def nested(draw, numbers):
+    shape = draw(st.lists(st.integers(0, 3), max_size=3))
+    n = int(np.prod(shape, dtype=int))
+    flat = draw(st.lists(numbers, min_size=n, max_size=n))
+    a = np.empty(shape, dtype=object)
+    a.reshape(-1)[:] = flat
+    return a.tolist(), tuple(shape)
+
+
+def seen_shape(shape):
+    """A list does not show what is inside of an empty one."""
+    return shape[: shape.index(0) + 1] if 0 in shape else shape
+
+
+@FEW
+@given(nested(st.floats(width=32)))
+def test_floats(case):
+    data, shape = case
+    t = torch.tensor(data)
+    assert t.shape == seen_shape(shape) and t.dtype is torch.float32
+    np.testing.assert_array_equal(t.numpy(), np.array(data, np.float32).reshape(t.shape))
+
+
+@FEW
+@given(nested(st.integers(-(2**63), 2**63 - 1)))
+def test_integers_are_exact(case):
+    data, shape = case
+    t = torch.tensor(data)
+    assert t.tolist() == data
+    assert 0 in shape or t.dtype is torch.int64
+
+
+@FEW
+@given(nested(st.booleans() | st.integers(-9, 9) | st.floats(-9, 9) | st.just(1j)))
+def test_the_widest_number_gives_the_dtype(case):
+    data, shape = case
+    flat = list(np.array(data, dtype=object).reshape(-1))
+    kinds = [bool, int, float, complex]
+    widest = max((kinds.index(type(v)) for v in flat), default=2)
+    dtype = [torch.bool, torch.int64, torch.float32, torch.complex64][widest]
+    assert torch.tensor(data).dtype is dtype
+
+
+def test_members_may_be_tensors_and_numpys():
+    t = torch.tensor([torch.tensor(1), 2.5])
+    assert t.dtype is torch.float32 and t.tolist() == [1, 2.5]
+    assert torch.tensor([np.float64(1)]).dtype is torch.float64
+    assert torch.tensor(np.float32(1)).dtype is torch.float32
+    assert torch.tensor([np.int32(1), np.int32(2)]).dtype is torch.int32
+    assert torch.tensor([np.ones(2), np.zeros(2)]).tolist() == [[1, 1], [0, 0]]
+    assert torch.tensor([[torch.tensor(1.0), 2], [3, 4]]).tolist() == [[1, 2], [3, 4]]
+    assert torch.tensor(range(3)).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "data, error",
+    [
+        ([[1, 2], [3]], ValueError), ([1, [2]], ValueError), ([[1], 2], (TypeError, ValueError)),
+        ("a", TypeError), (["a"], TypeError), (b"ab", TypeError), (None, RuntimeError),
+        ([None], RuntimeError), ({"a": 1}, RuntimeError), (object(), RuntimeError),
+        ([1, "a"], TypeError), (2**64, (ValueError, OverflowError)), ([[[]] * 2, [[]]], ValueError),
+    ],
+)  # fmt: skip
+def test_what_is_no_tensor(data, error):
+    with pytest.raises(error):
+        torch.tensor(data)
+
+
+def test_numbers_that_a_dtype_does_not_have():
+    for value in (300, -300):
+        with pytest.raises(RuntimeError, match="overflow"):
+            torch.tensor([value], dtype=torch.uint8)
+    assert torch.tensor([-1], dtype=torch.uint8).item() == 255
+    assert torch.tensor([-128, 127], dtype=torch.int8).tolist() == [-128, 127]
+    with pytest.raises(TypeError, match="complex"):
+        torch.tensor([1j], dtype=torch.float32)
+    assert torch.tensor([1.7, -1.7], dtype=torch.int64).tolist() == [1, -1]
+
+
+def test_deep_and_strange_sequences_do_not_crash():
+    deep = 1
+    for _ in range(100):
+        deep = [deep]
+    with pytest.raises(ValueError, match="dimensions"):
+        torch.tensor(deep)
+    cycle = []
+    cycle.append(cycle)
+    with pytest.raises((ValueError, RecursionError)):
+        torch.tensor(cycle)
+
+    class Shrinking(list):
+        def __getitem__(self, i):
+            self.clear()
+            return 1
+
+    class Lying:
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, i):
+            raise ZeroDivisionError
+
+    for bad in (Shrinking([1, 2, 3]), Lying(), [Lying()]):
+        with pytest.raises((ValueError, RuntimeError, ZeroDivisionError, IndexError, TypeError)):
+            torch.tensor(bad)
+
+
+def test_a_copy_or_the_same_memory():
+    a = np.ones(3, dtype=np.float32)
+    t = torch.ones(3)
+    for f, shares in ((torch.tensor, False), (torch.as_tensor, True), (torch.asarray, True)):
+        assert np.shares_memory(f(a).numpy(), a) == shares
+        assert (f(t).data_ptr() == t.data_ptr()) == shares
+    assert torch.as_tensor(t) is t
+    assert torch.asarray(t, copy=True).data_ptr() != t.data_ptr()
+    assert torch.asarray(a, dtype=torch.float64).dtype is torch.float64
+    assert torch.asarray([1, 2]).tolist() == [1, 2] and torch.asarray(3.5).item() == 3.5
+    with pytest.raises(ValueError):
+        torch.asarray(a, dtype=torch.float64, copy=False)
+    assert torch.tensor([1.0], requires_grad=True).is_leaf
+    with pytest.raises(RuntimeError):
+        torch.tensor([1], requires_grad=True)
+
+
+def test_the_class_itself():
+    assert torch.Tensor().shape == (0,) and torch.Tensor(2, 3).shape == (2, 3)
+    assert torch.Tensor([1, 2]).dtype is torch.float32
+    assert torch.Tensor(torch.Size([2, 3])).shape == (2, 3)
+    assert torch.Tensor((2, 3)).tolist() == [2, 3]
+    assert torch.LongTensor([1, 2]).dtype is torch.int64 and torch.FloatTensor(2).shape == (2,)
+    assert isinstance(torch.ones(1), torch.FloatTensor)
+    assert not isinstance(torch.ones(1), torch.LongTensor)
+    for bad in (("a",), (1, "a"), (None,), (object(),)):
+        with pytest.raises((TypeError, RuntimeError)):
+            torch.Tensor(*bad)
+    with pytest.raises((TypeError, RuntimeError)):
+        torch.Tensor(-1)
+    with pytest.raises(TypeError):
+        torch.Tensor(2, dtype=torch.int8)
+
+
+@FEW
+@given(st.integers(-20, 20), st.integers(-20, 20), st.integers(1, 7))
+def test_arange(start, end, step):
+    if end < start:
+        with pytest.raises(RuntimeError):
+            torch.arange(start, end, step)
+        return
+    assert torch.arange(start, end, step).tolist() == list(range(start, end, step))
+    assert torch.arange(start, end, step, dtype=torch.float64).tolist() == np.arange(
+        start, end, step, dtype=float).tolist()  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "mine, numpys",
+    [
+        (lambda: torch.arange(0.0, 1.0, 0.25), lambda: np.arange(0, 1, 0.25, np.float32)),
+        (lambda: torch.arange(5), lambda: np.arange(5)),
+        (lambda: torch.linspace(0, 1, 5), lambda: np.linspace(0, 1, 5, dtype=np.float32)),
+        (lambda: torch.logspace(0, 3, 4, base=2), lambda: np.logspace(0, 3, 4, base=2)),
+        (lambda: torch.range(0, 2, 0.5), lambda: np.arange(0, 2.5, 0.5)),
+        (lambda: torch.eye(3, 4), lambda: np.eye(3, 4)),
+        (lambda: torch.tril(torch.ones(3, 4), -1), lambda: np.tril(np.ones((3, 4)), -1)),
+        (lambda: torch.triu(torch.ones(3, 4), 1), lambda: np.triu(np.ones((3, 4)), 1)),
+        (lambda: torch.tril_indices(3, 4), lambda: np.array(np.tril_indices(3, 0, 4))),
+        (lambda: torch.triu_indices(3, 4, 1), lambda: np.array(np.triu_indices(3, 1, 4))),
+        (lambda: torch.full((2, 3), 7), lambda: np.full((2, 3), 7)),
+        (lambda: torch.vander(torch.tensor([2.0, 3.0]), 3), lambda: np.vander([2.0, 3.0], 3)),
+        (lambda: torch.scalar_tensor(2.5), lambda: np.array(2.5)),
+        (lambda: torch.empty_strided((2, 3), (1, 2)).fill_(1), lambda: np.ones((2, 3))),
+        (lambda: torch.complex(torch.ones(2), torch.zeros(2)), lambda: np.array([1 + 0j, 1 + 0j])),
+        (lambda: torch.cartesian_prod(torch.arange(2), torch.arange(3)),
+         lambda: np.array(list(itertools.product(range(2), range(3))))),
+        (lambda: torch.combinations(torch.arange(4)),
+         lambda: np.array(list(itertools.combinations(range(4), 2)))),
+        (lambda: torch.block_diag(torch.ones(1, 2), torch.ones(2, 1)),
+         lambda: np.array([[1, 1, 0], [0, 0, 1], [0, 0, 1]])),
+    ],
+)  # fmt: skip
+def test_numbers_by_formula(mine, numpys):
+    np.testing.assert_allclose(mine().numpy(), numpys(), rtol=1e-6)
+
+
+def test_like_another():
+    t = torch.ones(2, 3, dtype=torch.int16)
+    for name in ("zeros_like", "ones_like", "empty_like"):
+        u = getattr(torch, name)(t)
+        assert u.shape == t.shape and u.dtype is torch.int16
+        assert getattr(torch, name)(t, dtype=torch.float64).dtype is torch.float64
+    assert torch.full_like(t, 3).tolist() == [[3] * 3] * 2
+    assert torch.rand_like(t, dtype=torch.float32).dtype is torch.float32
+    assert torch.randint_like(t, 5).max() < 5
+    assert t.new_zeros(2).dtype is torch.int16 and t.new_ones((2, 1)).shape == (2, 1)
+    assert t.new_full((2,), 9).tolist() == [9, 9] and t.new_empty(4).shape == (4,)
+    assert t.new_tensor([1, 2]).dtype is torch.int16 and t.new(3).dtype is torch.int16
+    assert torch.zeros(2, requires_grad=True).requires_grad
+
+
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda: torch.zeros("a"), TypeError), (lambda: torch.zeros(2.5), TypeError),
+        (lambda: torch.zeros(-1), RuntimeError), (lambda: torch.zeros((2, 2.5)), TypeError),
+        (lambda: torch.zeros(2, dtype="float32"), TypeError),
+        (lambda: torch.zeros(2, device="nowhere"), RuntimeError),
+        (lambda: torch.zeros(2, nothing=1), TypeError), (lambda: torch.full(), TypeError),
+        (lambda: torch.arange(), TypeError), (lambda: torch.eye(-1), RuntimeError),
+        (lambda: torch.linspace(0, 1, -1), RuntimeError),
+        (lambda: torch.zeros(2**40, 2**40), RuntimeError),
+        (lambda: torch.tensor(), TypeError), (lambda: torch.tensor(1, 2), TypeError),
+        (lambda: torch.tensor(1, dtype=3), TypeError), (lambda: torch.cat([]), RuntimeError),
+        (lambda: torch.tensor(1, device=3.5), TypeError), (lambda: torch.cat(3), TypeError),
+        (lambda: torch.stack([torch.ones(1), torch.ones(2)]), RuntimeError),
+        (lambda: torch.cat([torch.ones(1), 2]), TypeError),
+    ],
+)  # fmt: skip
+def test_wrong_arguments(call, error):
+    with pytest.raises(error):
+        call()
+
+
+# --- joining and splitting ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["hstack", "vstack", "dstack", "column_stack"])
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 3, 2)])
+def test_stacks_are_numpys(name, shape):
+    a = [np.arange(np.prod(shape)).reshape(shape) + k for k in range(3)]
+    mine = getattr(torch, name)([torch.tensor(x) for x in a])
+    np.testing.assert_array_equal(mine.numpy(), getattr(np, name)(a))
+
+
+@pytest.mark.parametrize("sections", [1, 2, 3, 5, (1, 3), (0, 2), (2, 1), (-1,), (7,)])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_splits_are_numpys(sections, dim):
+    a = np.arange(20).reshape(4, 5)
+    mine = torch.tensor(a).tensor_split(sections, dim)
+    theirs = np.array_split(a, sections, dim)
+    assert [t.tolist() for t in mine] == [x.tolist() for x in theirs]
+
+
+def test_split_forms():
+    x = torch.arange(10)
+    assert [t.tolist() for t in x.split(4)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+    assert [t.numel() for t in torch.split(x, [3, 7])] == [3, 7]
+    assert [t.numel() for t in x.split(split_size=5, dim=0)] == [5, 5]
+    assert [t.numel() for t in x.chunk(3)] == [4, 4, 2]
+    assert [t.tolist() for t in torch.hsplit(torch.arange(4), 2)] == [[0, 1], [2, 3]]
+    assert torch.vsplit(torch.ones(4, 2), 2)[0].shape == (2, 2)
+    for bad in (lambda: x.split("a"), lambda: x.split([1, 2]), lambda: x.split(-1),
+                lambda: torch.vsplit(torch.ones(3, 2), 2), lambda: torch.hsplit(torch.tensor(1), 1),
+                lambda: x.tensor_split(0), lambda: x.split(), lambda: x.split(2.5)):  # fmt: skip
+        with pytest.raises((RuntimeError, TypeError)):
+            bad()
+
+
+def test_broadcasting():
+    a, b = torch.broadcast_tensors(torch.ones(2, 1), torch.ones(3))
+    assert a.shape == b.shape == torch.broadcast_shapes((2, 1), (3,)) == (2, 3)
+    assert isinstance(torch.broadcast_shapes((2, 1), 3), torch.Size)
+    with pytest.raises(RuntimeError):
+        torch.broadcast_shapes((2,), (3,))
+    assert torch.atleast_2d(torch.tensor(1)).shape == (1, 1)
+    assert [t.dim() for t in torch.atleast_3d(torch.ones(2), torch.ones(2, 2))] == [3, 3]
+    x, y = torch.meshgrid(torch.arange(2), torch.arange(3), indexing="xy")
+    assert x.shape == (3, 2) and torch.meshgrid([torch.arange(2)], indexing="ij")[0].shape == (2,)
+
+
+# --- random ---------------------------------------------------------------------------------------
+
+
+def test_states_repeat():
+    torch.manual_seed(7)
+    assert torch.initial_seed() == 7
+    state = torch.get_rng_state()
+    a = torch.rand(3), torch.randn(20), torch.randperm(5), torch.normal(1.0, 2.0, (3,))
+    torch.set_rng_state(state)
+    b = torch.rand(3), torch.randn(20), torch.randperm(5), torch.normal(1.0, 2.0, (3,))
+    assert all(torch.equal(x, y) for x, y in zip(a, b, strict=True))
+    g = torch.Generator().manual_seed(7)
+    assert torch.equal(torch.rand(3, generator=g), a[0]) and g.initial_seed() == 7
+    h = g.clone_state()
+    assert torch.equal(torch.rand(3, generator=g), torch.rand(3, generator=h))
+    assert g.seed() == g.initial_seed() and repr(g).startswith("<torch._C.Generator object at 0x")
+    with pytest.raises((TypeError, RuntimeError)):
+        torch.set_rng_state(torch.zeros(3))
+
+
+def test_torchs_numbers():
+    """Stored from torch 2.15."""
+    torch.manual_seed(0)
+    assert torch.rand(2).tolist() == pytest.approx([0.49625658988952637, 0.7682217955589294])
+    torch.manual_seed(0)
+    assert torch.empty(3).random_(10).tolist() == [4, 9, 3]
+    torch.manual_seed(0)
+    assert torch.randint(5, (4,)).tolist() == [4, 4, 3, 0]
+
+
+def test_random_bounds():
+    x = torch.empty(1000)
+    assert 0 <= x.random_(3, 7).min() and x.max() == 6
+    assert torch.bernoulli(torch.full((1000,), 0.5)).mean() < 0.6
+    assert torch.full((1000,), 0.5).bernoulli(0.0).sum() == 0
+    with pytest.raises(RuntimeError):
+        x.random_(7, 3)
