@@ -1,0 +1,536 @@
+"""torch.utils.data.DataLoader: batches in torch's order, read ahead by threads.
+
+Workers are threads of this process, not processes: items need not be picklable, and the set is one
+for all workers. NumPy, files and the library's larger calls leave the interpreter to others; pure
+Python code of a set does not become faster by workers, and what it draws at random comes from the
+generators that all share. Batches of a TensorDataset are gathered in C.
+
+Seeds, order and the number of batches that are asked ahead are torch's, so the state of a generator
+is torch's at each point of an epoch.
+"""
+
+import atexit
+import itertools
+import queue
+import threading
+import warnings
+import weakref
+from collections import deque
+from types import GenericAlias
+
+from ... import _C
+from .collate import default_collate, default_convert
+from .dataset import IterableDataset, TensorDataset
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+
+_LARGE = 1 << 20  # bytes of a batch of tensors from which on a thread gathers it
+
+# --- what a worker knows --------------------------------------------------------------------------
+
+
+class WorkerInfo:
+    """id, num_workers, seed and dataset of the worker that asks."""
+
+    def __init__(self, id, num_workers, seed, dataset):  # noqa: A002 - torch's name
+        self.id = id
+        self.num_workers = num_workers
+        self.seed = seed
+        self.dataset = dataset
+
+    def __repr__(self):
+        return (
+            f"WorkerInfo(id={self.id}, num_workers={self.num_workers}, seed={self.seed}, "
+            f"dataset={self.dataset!r})"
+        )
+
+
+_local = threading.local()
+
+
+def get_worker_info():
+    """The WorkerInfo of the worker in which this is called; None outside of workers."""
+    return getattr(_local, "info", None)
+
+
+# --- fetching: an index, or a list of them, into what the loader yields ---------------------------
+
+
+class _FetchMap:
+    def __init__(self, dataset, batched, collate, drop_last):
+        self._dataset, self._batched, self._collate = dataset, batched, collate
+        self._tensors = self._gathered()
+
+    def _gathered(self):
+        """The tensors whose rows are the batch, where that is all there is to it."""
+        if not self._batched or self._collate is not default_collate:
+            return None
+        if type(self._dataset) is not TensorDataset:
+            return None
+        tensors = tuple(self._dataset.tensors)
+        plain = all(
+            type(t) is _C.Tensor and not t.requires_grad and t.device.type == "cpu" for t in tensors
+        )
+        return tensors if plain else None
+
+    def fetch(self, index):
+        if self._tensors is not None and type(index) is list and index:
+            try:
+                return _C._gather(self._tensors, index)
+            except TypeError:
+                pass  # indices that are no numbers
+        if not self._batched:
+            data = self._dataset[index]
+        elif callable(getattr(self._dataset, "__getitems__", None)):
+            data = self._dataset.__getitems__(index)
+        else:
+            data = [self._dataset[i] for i in index]
+        return self._collate(data)
+
+
+class _FetchIterable:
+    def __init__(self, dataset, batched, collate, drop_last):
+        self._items = iter(dataset)
+        self._batched, self._collate, self._drop_last = batched, collate, drop_last
+        self._ended = False
+
+    def fetch(self, index):
+        if self._ended:
+            raise StopIteration
+        if not self._batched:
+            return self._collate(next(self._items))
+        data = list(itertools.islice(self._items, len(index)))
+        self._ended = len(data) < len(index)
+        if not data or (self._drop_last and self._ended):
+            raise StopIteration
+        return self._collate(data)
+
+
+class _Ended:
+    """What a worker answers whose iterable set has no more items."""
+
+
+class _Failed:
+    """What a worker answers where its code has raised."""
+
+    def __init__(self, error):
+        self.error = error
+
+
+_RESUME = object()  # another epoch of a persistent worker begins
+
+
+def _serve(info, init, make, tasks, results, stop):
+    """The life of a worker: answers tasks until None comes."""
+    _local.info = info
+    failed, fetcher = None, None
+    try:
+        if init is not None:
+            init(info.id)
+        fetcher = make()
+    except BaseException as e:
+        failed = _Failed(e)
+    while (task := tasks.get()) is not None and not stop.is_set():
+        number, index = task
+        if number is _RESUME:
+            fetcher = None
+            continue
+        answer = failed
+        if answer is None:
+            try:
+                if fetcher is None:
+                    fetcher = make()
+                answer = fetcher.fetch(index)
+            except BaseException as e:
+                ended = isinstance(e, StopIteration) and isinstance(fetcher, _FetchIterable)
+                answer = _Ended() if ended else _Failed(e)
+        failed = None
+        results.put((number, answer))
+        del answer, task, index
+
+
+class _Threads:
+    """Workers, and the ways to them. They know nothing of the iterator that asks them."""
+
+    def __init__(self, loader, make, seed):
+        n = loader.num_workers
+        self._results = queue.SimpleQueue()
+        self._tasks = [queue.SimpleQueue() for _ in range(n)]
+        self._stop = threading.Event()
+        self._threads = [
+            threading.Thread(
+                target=_serve,
+                args=(
+                    WorkerInfo(i, n, seed + i, loader.dataset),
+                    loader.worker_init_fn,
+                    make,
+                    self._tasks[i],
+                    self._results,
+                    self._stop,
+                ),
+                name=f"DataLoader worker {i}",
+                daemon=True,
+            )
+            for i in range(n)
+        ]
+        for t in self._threads:
+            t.start()
+        _alive.add(self)
+
+    def put(self, worker, number, index):
+        self._tasks[worker].put((number, index))
+
+    def get(self, timeout):
+        return self._results.get(timeout=timeout or None)
+
+    def stop(self):
+        self._stop.set()
+        for tasks in self._tasks:
+            tasks.put(None)
+
+    def join(self):
+        for t in self._threads:
+            t.join(1.0)
+
+
+_alive = weakref.WeakSet()
+
+
+@atexit.register
+def _stop_all():
+    for threads in list(_alive):
+        threads.stop()
+    for threads in list(_alive):
+        threads.join()
+
+
+class _Inline:
+    """Workers that are none: a task is done when its answer is asked for."""
+
+    def __init__(self, make):
+        self._fetcher = make()
+        self._tasks = deque()
+
+    def put(self, worker, number, index):
+        if number is not _RESUME:
+            self._tasks.append((number, index))
+
+    def get(self, timeout):
+        number, index = self._tasks.popleft()
+        try:
+            return number, self._fetcher.fetch(index)
+        except Exception as e:
+            return number, _Failed(e)
+
+    def stop(self):
+        self._tasks.clear()
+
+
+# --- iterators ------------------------------------------------------------------------------------
+
+
+class _LoaderIter:
+    """One pass over a loader; without workers."""
+
+    def __init__(self, loader):
+        self._loader = loader
+        self._iterable = isinstance(loader.dataset, IterableDataset)
+        kind = _FetchIterable if self._iterable else _FetchMap
+        arguments = loader.dataset, loader._auto_collation, loader.collate_fn, loader.drop_last
+        self._make = lambda: kind(*arguments)
+        self._indices = iter(loader._index_sampler)
+        self._base_seed = _C._draw(loader.generator)
+        self._yielded = 0
+        self._begin()
+
+    def _begin(self):
+        self._fetcher = self._make()
+
+    def __iter__(self):
+        return self
+
+    def __len__(self):
+        return len(self._loader._index_sampler)
+
+    def _next_data(self):
+        return self._fetcher.fetch(next(self._indices))
+
+    def __next__(self):
+        data = self._next_data()
+        self._yielded += 1
+        said = self._loader._IterableDataset_len_called
+        if self._iterable and said is not None and self._yielded > said:
+            warnings.warn(
+                f"Length of IterableDataset {self._loader.dataset} was reported to be {said} (when "
+                f"accessing len(dataloader)), but {self._yielded} samples have been fetched.",
+                stacklevel=2,
+            )
+        return data
+
+    def __getstate__(self):
+        raise NotImplementedError(f"{type(self).__name__} cannot be pickled")
+
+
+class _WorkerIter(_LoaderIter):
+    """With workers: batch k goes to the workers in turn, and comes out as number k."""
+
+    def _begin(self):
+        loader = self._loader
+        if _gathers_inline(loader):
+            self._workers = _Inline(self._make)
+        else:
+            self._workers = _Threads(loader, self._make, self._base_seed)
+        self._finish = weakref.finalize(self, self._workers.stop)
+        self._finish.atexit = False
+        self._reset_counts()
+
+    def _reset(self):
+        """Another epoch of persistent workers."""
+        while self._outstanding:  # of an epoch that was left early
+            self._workers.get(None)
+            self._outstanding -= 1
+        self._indices = iter(self._loader._index_sampler)
+        self._yielded = 0
+        for w in range(self._loader.num_workers):
+            self._workers.put(w, _RESUME, None)
+        self._reset_counts()
+
+    def _reset_counts(self):
+        n = self._loader.num_workers
+        self._sent = self._received = self._outstanding = 0
+        self._known = {}  # number: [worker], and its answer where that came early
+        self._serving = [True] * n
+        self._turn = itertools.cycle(range(n))
+        for _ in range(self._loader.prefetch_factor * n):
+            self._ask()
+
+    def _ask(self):
+        """Hands the next index to the next worker that has not ended."""
+        index = next(self._indices, self)
+        if index is self:
+            return
+        for _ in self._serving:
+            worker = next(self._turn)
+            if self._serving[worker]:
+                break
+        else:
+            return
+        self._workers.put(worker, self._sent, index)
+        self._known[self._sent] = [worker]
+        self._sent += 1
+        self._outstanding += 1
+
+    def _skip_ended(self):
+        """The next number whose answer is there or will come; false at the end."""
+        while self._received < self._sent:
+            known = self._known.get(self._received)
+            if known is not None and (len(known) == 2 or self._serving[known[0]]):
+                return True
+            self._known.pop(self._received, None)
+            self._received += 1
+        return False
+
+    def _get(self):
+        try:
+            number, answer = self._workers.get(self._loader.timeout)
+        except queue.Empty:
+            raise RuntimeError(
+                f"DataLoader timed out after {self._loader.timeout} seconds"
+            ) from None
+        self._outstanding -= 1
+        return number, answer
+
+    def _next_data(self):
+        while self._skip_ended():
+            known = self._known[self._received]
+            if len(known) == 1:
+                number, answer = self._get()
+                if isinstance(answer, _Ended):
+                    self._serving[self._known[number][0]] = False
+                    self._ask()
+                    continue
+                self._known[number].append(answer)
+                if number != self._received:
+                    continue
+            answer = self._known.pop(self._received)[1]
+            self._received += 1
+            self._ask()
+            if isinstance(answer, _Failed):
+                try:
+                    raise answer.error
+                finally:
+                    del answer  # else its traceback would hold itself
+            return answer
+        if not self._loader.persistent_workers:
+            self._finish()
+        raise StopIteration
+
+
+def _gathers_inline(loader):
+    """Whether a batch is some rows of tensors, done sooner than a thread is told of it."""
+    if type(loader.dataset) is not TensorDataset or loader.worker_init_fn is not None:
+        return False
+    if loader.collate_fn is not default_collate or not loader._auto_collation:
+        return False
+    rows = loader.batch_size or 1
+    return sum(t.nbytes // max(1, t.size(0)) * rows for t in loader.dataset.tensors) < _LARGE
+
+
+# --- the loader -----------------------------------------------------------------------------------
+
+
+class _Forever(Sampler):
+    """The sampler of a set that has no indices."""
+
+    def __iter__(self):
+        return itertools.repeat(None)
+
+
+_FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+
+
+class DataLoader:
+    """Batches of a data set, epoch by epoch.
+
+    shuffle draws the order anew in each epoch; sampler or batch_sampler give it instead.
+    num_workers: threads that read prefetch_factor batches ahead each. batch_size None: items as
+    they are. timeout: seconds to wait for a batch of a worker, 0 for ever. pin_memory,
+    multiprocessing_context and in_order are accepted and change nothing.
+    """
+
+    __class_getitem__ = classmethod(GenericAlias)
+    _ready = False
+
+    def __init__(
+        self,
+        dataset,
+        batch_size=1,
+        shuffle=None,
+        sampler=None,
+        batch_sampler=None,
+        num_workers=0,
+        collate_fn=None,
+        pin_memory=False,
+        drop_last=False,
+        timeout=0,
+        worker_init_fn=None,
+        multiprocessing_context=None,
+        generator=None,
+        *,
+        prefetch_factor=None,
+        persistent_workers=False,
+        pin_memory_device="",
+        in_order=True,
+    ):
+        _check_workers(num_workers, prefetch_factor, persistent_workers, timeout)
+        self.dataset = dataset
+        self.num_workers = num_workers
+        self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
+        self.pin_memory = pin_memory
+        self.pin_memory_device = pin_memory_device
+        self.timeout = timeout
+        self.worker_init_fn = worker_init_fn
+        self.multiprocessing_context = multiprocessing_context
+        self.in_order = in_order
+        self.generator = generator
+        self.persistent_workers = persistent_workers
+        iterable = isinstance(dataset, IterableDataset)
+        if iterable:
+            _check_iterable(shuffle, sampler, batch_sampler)
+        if sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None:
+            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+                raise ValueError(
+                    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, "
+                    "and drop_last"
+                )
+            batch_size = None
+        elif batch_size is None and drop_last:
+            raise ValueError(
+                "batch_size=None option disables auto-batching and is mutually exclusive with "
+                "drop_last"
+            )
+        if sampler is None:
+            if iterable:
+                sampler = _Forever()
+            elif shuffle:
+                sampler = RandomSampler(dataset, generator=generator)
+            else:
+                sampler = SequentialSampler(dataset)
+        if batch_size is not None and batch_sampler is None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+        self.sampler = sampler
+        self.batch_sampler = batch_sampler
+        if collate_fn is None:
+            collate_fn = default_collate if self._auto_collation else default_convert
+        self.collate_fn = collate_fn
+        self._IterableDataset_len_called = None
+        self._iterator = None
+        self._ready = True
+
+    def __setattr__(self, name, value):
+        if self._ready and name in _FIXED:
+            raise ValueError(
+                f"{name} attribute should not be set after {type(self).__name__} is initialized"
+            )
+        super().__setattr__(name, value)
+
+    @property
+    def _auto_collation(self):
+        return self.batch_sampler is not None
+
+    @property
+    def _index_sampler(self):
+        return self.batch_sampler if self._auto_collation else self.sampler
+
+    def _get_iterator(self):
+        return _LoaderIter(self) if self.num_workers == 0 else _WorkerIter(self)
+
+    def __iter__(self):
+        if not self.persistent_workers or self.num_workers == 0:
+            return self._get_iterator()
+        if self._iterator is None:
+            self._iterator = self._get_iterator()
+        else:
+            self._iterator._reset()
+        return self._iterator
+
+    def __len__(self):
+        if not isinstance(self.dataset, IterableDataset):
+            return len(self._index_sampler)
+        length = self._IterableDataset_len_called = len(self.dataset)
+        if self.batch_size is None:
+            return length
+        return (length + (0 if self.drop_last else self.batch_size - 1)) // self.batch_size
+
+
+def _check_workers(num_workers, prefetch_factor, persistent_workers, timeout):
+    if num_workers < 0:
+        raise ValueError(
+            "num_workers option should be non-negative; use num_workers=0 to disable workers."
+        )
+    if timeout < 0:
+        raise ValueError("timeout option should be non-negative")
+    if num_workers == 0 and prefetch_factor is not None:
+        raise ValueError(
+            "prefetch_factor option could only be specified with workers. let num_workers > 0, "
+            "otherwise set prefetch_factor to None."
+        )
+    if prefetch_factor is not None and prefetch_factor < 0:
+        raise ValueError("prefetch_factor option should be non-negative")
+    if persistent_workers and num_workers == 0:
+        raise ValueError("persistent_workers option needs num_workers > 0")
+    if num_workers == 0 and timeout:
+        raise ValueError("timeout needs num_workers > 0")
+
+
+def _check_iterable(shuffle, sampler, batch_sampler):
+    given = {"shuffle": shuffle, "sampler": sampler, "batch_sampler": batch_sampler}
+    for name, value in given.items():
+        if value is not None and not (name == "shuffle" and value is False):
+            raise ValueError(
+                f"DataLoader with IterableDataset: expected unspecified {name} option, "
+                f"but got {name}={value}"
+            )
