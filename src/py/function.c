@@ -201,7 +201,7 @@ static void py_function_settle(py_context *ctx) {
         PyTuple_SetItem(places, i, PyBool_FromLong(PyTuple_GetItem(ctx->saved, i) != Py_None));
     Py_DECREF(ctx->saved);
     ctx->saved = places;
-    PyErr_Clear();
+    if (!places) PyErr_Clear(); /* an exception of forward stays */
 }
 
 static bool py_function_run(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {

@@ -6,26 +6,26 @@
  * and the state is as it was. */
 #include "py.h"
 
-enum { OPTIM_ARGS = 256, OPTIM_LISTS = 16, OPTIM_PARAMS = 32, OPTIM_ROWS = 64 };
+enum { PY_OPTIM_ARGS = 256, PY_OPTIM_LISTS = 16, PY_OPTIM_PARAMS = 32, PY_OPTIM_ROWS = 64 };
 
 /* A row and its words, made at its first step. */
 typedef struct py_optim_row {
     const tn_orow *row;
-    PyObject *option[OPTIM_PARAMS]; /* by parameter of the row; NULL for the list of tensors */
+    PyObject *option[PY_OPTIM_PARAMS]; /* by parameter of the row; NULL for the list of tensors */
     PyObject *state[TN_OPTIM_STATES], *step, *params;
     int nstates;
 } py_optim_row;
 
-static py_optim_row *py_optim_rows[OPTIM_ROWS];
+static py_optim_row *py_optim_rows[PY_OPTIM_ROWS];
 
 /* The options of a group as the row reads them. */
 typedef struct py_optim_group {
     union {
         double align;
         void *pointer;
-        char bytes[OPTIM_ARGS];
+        char bytes[PY_OPTIM_ARGS];
     } args;
-    double lists[OPTIM_LISTS];
+    double lists[PY_OPTIM_LISTS];
 } py_optim_group;
 
 /* One step; its arrays have room for n parameters of which s.n have a gradient. */
@@ -40,10 +40,10 @@ typedef struct py_optim_step {
     PyObject **param; /* wrappers, counted: keys of new state dictionaries */
     PyObject **step;  /* tensors that count, counted */
     double *count;
-    uint8_t *made; /* bit k: state k was put there for this step; MADE_STEP, MADE_DICT */
+    uint8_t *made; /* bit k: state k was put there for this step; PY_MADE_STEP, PY_MADE_DICT */
     bool *first;
 } py_optim_step;
-enum { MADE_STEP = 64, MADE_DICT = 128 };
+enum { PY_MADE_STEP = 64, PY_MADE_DICT = 128 };
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
@@ -62,8 +62,8 @@ static bool py_optim_words(py_optim_row *r) {
 }
 
 static const py_optim_row *py_optim_row_at(long i) {
-    const tn_orow *row = i >= 0 && i < OPTIM_ROWS ? tn_orow_at(i) : NULL;
-    if (!row || row->gen->nparam > OPTIM_PARAMS || row->gen->args_size > OPTIM_ARGS)
+    const tn_orow *row = i >= 0 && i < PY_OPTIM_ROWS ? tn_orow_at(i) : NULL;
+    if (!row || row->gen->nparam > PY_OPTIM_PARAMS || row->gen->args_size > PY_OPTIM_ARGS)
         return PyErr_Format(PyExc_SystemError, "no optimizer row %ld", i), NULL;
     if (py_optim_rows[i]) return py_optim_rows[i];
     py_optim_row *r = (py_optim_row *)calloc(1, sizeof *r);
@@ -156,7 +156,7 @@ static bool py_optim_floats(const tn_param *p, PyObject *o, tn_floats *l, double
     if (!tuple && !PyList_Check(o)) return py_optim_misfit(p, o);
     l->n = tuple ? PyTuple_Size(o) : PyList_Size(o);
     l->at = room + *used;
-    if ((p->count >= 0 && l->n != p->count) || l->n > OPTIM_LISTS - *used)
+    if ((p->count >= 0 && l->n != p->count) || l->n > PY_OPTIM_LISTS - *used)
         return py_optim_misfit(p, o);
     for (int64_t i = 0; i < l->n; i++) {
         PyObject *one =
@@ -300,7 +300,7 @@ static PyObject *py_optim_state_of(py_optim_step *w, PyObject *param, uint8_t *m
     if (d || PyErr_Occurred()) return Py_XNewRef(d);
     d = PyDict_New();
     if (!d || PyDict_SetItem(w->state, param, d)) Py_CLEAR(d);
-    if (d) *made |= MADE_DICT;
+    if (d) *made |= PY_MADE_DICT;
     return d;
 }
 
@@ -324,7 +324,7 @@ static bool py_optim_count(py_optim_step *w, int64_t i) {
         return false;
     }
     now = (float)count;
-    if (!o) w->made[i] |= MADE_STEP;
+    if (!o) w->made[i] |= PY_MADE_STEP;
     w->step[i] = fits ? Py_NewRef(o)
                       : py_optim_put(w->of[i], w->r->step,
                                      tn_from_at(NULL, 0, &now, tn_empty_dims(), TN_F32));
@@ -398,8 +398,8 @@ static void py_optim_undo(py_optim_step *w) {
     for (int64_t i = 0; i < w->s.n; i++) {
         for (int k = 0; k < w->r->nstates; k++)
             if (w->made[i] >> k & 1) PyDict_DelItem(w->of[i], w->r->state[k]);
-        if (w->made[i] & MADE_STEP) PyDict_DelItem(w->of[i], w->r->step);
-        if (w->made[i] & MADE_DICT) PyDict_DelItem(w->state, w->param[i]);
+        if (w->made[i] & PY_MADE_STEP) PyDict_DelItem(w->of[i], w->r->step);
+        if (w->made[i] & PY_MADE_DICT) PyDict_DelItem(w->state, w->param[i]);
         PyErr_Clear(); /* somebody else took it out */
     }
     PyErr_Restore(type, value, trace);
@@ -521,12 +521,12 @@ static PyObject *py_optim_closure(PyObject *self, PyObject *closure) {
     return loss;
 }
 
-#define OPTIM_FAST(name) (PyCFunction)(void *) name
+#define PY_OPTIM_FAST(name) (PyCFunction)(void *) name
 static PyMethodDef py_optim_functions[] = {
     {"_optimizers", py_optim_list, METH_NOARGS, NULL},
     {"_optim_check", py_optim_check, METH_VARARGS, NULL},
-    {"_optim_step", OPTIM_FAST(py_optim_do), METH_FASTCALL, NULL},
-    {"_optim_zero_grad", OPTIM_FAST(py_optim_zero_grad), METH_FASTCALL, NULL},
+    {"_optim_step", PY_OPTIM_FAST(py_optim_do), METH_FASTCALL, NULL},
+    {"_optim_zero_grad", PY_OPTIM_FAST(py_optim_zero_grad), METH_FASTCALL, NULL},
     {"_optim_closure", py_optim_closure, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 

@@ -260,8 +260,9 @@ void write_modules(const table *operators) {
     for (int i = 0; i < nmodules; i++)
         if (modules[i].r->kind == ROW_MODULE)
             put(&t, "        &tni_module_%s,\n", modules[i].r->name);
-    put(&t, "        NULL};\n    return rows;\n}\n\nTN_PRIV const tn_orow *const *tni_orows(void) {\n"
-            "    static const tn_orow *const rows[] = {\n");
+    put(&t,
+        "        NULL};\n    return rows;\n}\n\nTN_PRIV const tn_orow *const *tni_orows(void) {\n"
+        "    static const tn_orow *const rows[] = {\n");
     for (int i = 0; i < nmodules; i++)
         if (modules[i].r->kind != ROW_MODULE)
             put(&t, "        &tni_optimizer_%s,\n", modules[i].r->name);
