@@ -24,7 +24,7 @@ CHECK := $(BUILD)/tools/check
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TEST = CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD="$(BUILD)" sh tests/run.sh
 
-.PHONY: help headers check-headers objects built unit test test-quick test-all test-faults run bench data install dist clean python python-extension \
+.PHONY: help headers check-headers objects built unit test test-quick test-all test-faults run bench data install dist clean python python-extension stubs test-python-torch \
         $(LANES:%=test-%)
 .DELETE_ON_ERROR:
 
@@ -37,7 +37,8 @@ help:
 	@echo "make objects        src/ as separate objects into $(BUILD)/libtensor.a: how one develops"
 	@echo "make headers        tensor.h and tensor_nn.h from src/"
 	@echo "make check-headers  are they current; do includes, symbols, sizes follow the rules"
-	@echo "make python         the Python package in place, tensorh/ (PYTHON=)"
+	@echo "make python         the Python package in place, tensorh/ (PYTHON=); stubs: its .pyi files"
+	@echo "make test-python-torch  beside PyPI's torch, which it installs (TORCH_PYTHON= has it)"
 	@echo "make bench          beside torch: TORCH=python that has it; BENCH='calls fashion kernels'"
 	@echo "make data           fetch the Fashion-MNIST pictures, where the system has them"
 	@echo "make install        headers and pkg-config file below $(PREFIX) (PREFIX=, DESTDIR=)"
@@ -102,6 +103,8 @@ PIC = $(MAKE) -s -j$(JOBS) CFLAGS="$(CFLAGS) -fPIC -fvisibility=hidden" BUILD=$(
 python:
 	@$(PIC) objects
 	@$(PIC) PYTHON="$(PYTHON)" PY_OUT="$(PY_OUT)" python-extension
+stubs: python
+	PYTHONPATH=. $(PYTHON) tools/python/stubs.py
 PY_OUT ?= tensorh/_C.abi3.so
 PY_INCLUDE = $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
 python-extension: $(patsubst src/py/%.c,$(BUILD)/py/%.o,$(wildcard src/py/*.c)) $(BUILD)/libtensor.a
@@ -126,6 +129,8 @@ test-all: built
 	sh tests/promises.sh $(BUILD)/logs > docs/promises.md && exit $$failed
 test-faults:
 	@CC="$(CC)" BUILD="$(BUILD)" sh tests/faults/apply.sh $(FAULTS)
+test-python-torch: headers
+	CC="$(CC)" BUILD="$(BUILD)" sh tests/python/torch.sh
 $(LANES:%=test-%): test-%: built
 	@$(TEST) $*
 

@@ -489,11 +489,13 @@ static const char *py_fault_argument(const py_bind *b, char *text, size_t room) 
 static PyObject *py_fault_overflow(const py_bind *b, const char *name) {
     char argument[96];
     if (!b->given || !PyErr_ExceptionMatches(PyExc_OverflowError)) return NULL;
-    uint8_t type = b->gen->param[b->at].type;
+    const tn_param *p = &b->gen->param[b->at];
+    PyObject *kind = p->type == TN_T_INT                     ? PyExc_ValueError
+                     : p->type != TN_T_INTS                  ? PyExc_OverflowError
+                     : p->count < 0 /* what torch unpacks */ ? PyExc_TypeError
+                                                             : PyExc_ValueError;
     PyErr_Clear();
-    return PyErr_Format(type == TN_T_INT || type == TN_T_INTS ? PyExc_ValueError
-                                                              : PyExc_OverflowError,
-                        "%s(): %s: Overflow when unpacking long long", name,
+    return PyErr_Format(kind, "%s(): %s: Overflow when unpacking long long", name,
                         py_fault_argument(b, argument, sizeof argument));
 }
 

@@ -1,5 +1,5 @@
 """Without memory: every allocation of a call fails once, then for good; first the library's, then
-Python's. test_memory.py runs this where TENSORH_TEST_ALLOCATOR=1 gives the library's into our hands.
+Python's. test_memory.py runs this where TENSORH_TEST_ALLOCATOR=1 gives us the library's.
 
 Each failure has to be a MemoryError that leaves nothing behind, and the call made again has to give
 what it gave before. Prints "N calls, N allocations failed", and the same for Python's.

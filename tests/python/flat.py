@@ -85,10 +85,10 @@ def resident():
 
 
 def growth(loop, times):
-    for i in range(times // 3):
+    for _ in range(times // 3):
         loop()
     before = resident()
-    for i in range(times):
+    for _ in range(times):
         loop()
     return resident() - before
 

@@ -239,3 +239,61 @@ def test_an_exception_of_a_users_function_comes_out_as_it_is():
             raise ZeroDivisionError
 
     assert isinstance(refused(th.full, (2,), Half()), TypeError)  # not of that kind, as torch
+
+
+def test_no_error_is_left_for_the_next_call():
+    """What a 0-dim meta tensor cannot tell is an error of the call that asked."""
+    meta = th.ones((), device="meta")
+    refused(th.allclose, meta, meta)
+    refused(th.ones(3).__getitem__, th.tensor(True).to("meta"))
+    assert th._C._pending() is None
+    assert th.ones(2).tolist() == [1.0, 1.0]
+
+
+def test_an_index_of_no_dimensions_needs_a_source_that_has_an_element():
+    for name in ("scatter", "scatter_add"):
+        error = refused(getattr(th, name), th.zeros(3), 0, th.tensor(0), th.zeros(0))
+        assert "no larger than src (0)" in str(error)
+
+
+def test_writing_into_a_view_of_a_leaf_that_is_a_view_is_refused():
+    leaf = th.zeros(5, 2)[0]
+    leaf.requires_grad = True
+    error = refused(leaf.__setitem__, 0, 1.0)
+    assert "view of a leaf" in str(error)
+    assert leaf.tolist() == [0.0, 0.0]
+
+
+WRONG = [
+    "t.softmax(x, object())", "t.softmax(object(), 1)", "t.softmax(object(), dim=1)",
+    "x.softmax(object())", "t.softmax(x, dim=0, dtype=5)", "x.uniform_('a')", "t.gather(x)",
+    "x.gather()", "t.gather()", "t.gather(x, dim=0, index=x, foo=1)", "x.mm()", "x.mm(1)",
+    "x.mm(mat2=1)", "x.mm(x, mat2=x)", "x.uniform_(1, 2, 3)", "x.normal_(generator=4)",
+    "t.zeros(['a'])", "x.permute(['a', 1])", "t.zeros_like(5)", "t.zeros(2, dtype='float')",
+    "t.zeros(2, requires_grad=5)", "x.flatten('a')", "t.zeros()", "t.full((2,))", "t.abs()",
+    "t.add(x, 1, foo=2)", "t.add(x, 1, input=x)", "t.cat(5)", "x.add(1, out=x)", "t.softmax(x)",
+]  # fmt: skip
+SAME_KIND = [
+    "x.sum(2**70)", "t.zeros(2**70)", "t.full((2,), 2**70)", "x.add(2**70)", "x.unsqueeze(2**70)",
+    "x.sum(5)", "x.softmax(5)", "x.unsqueeze(5)", "x.transpose(0, 9)", "t.cat([1])",
+    "t.gather(x, 0, x)", "t.zeros(-1)", "t.clamp(x, object())", "t.max(x, object())", "x.mm(x)",
+    "x + object()", "x.view(7)", "x.expand(5)", "t.mm(x, x, x)", "x[5]", "x[0, 0, 0]", "t.eye()",
+]  # fmt: skip
+
+
+def complaint(t, text):
+    x = t.zeros(2, 3)
+    try:
+        eval(text, {"t": t, "x": x})
+    except Exception as error:
+        return error
+    raise AssertionError(f"{text} is not refused")
+
+
+@pytest.mark.parametrize("text", WRONG + SAME_KIND)
+def test_errors_are_torchs(text):
+    torch = pytest.importorskip("torch")
+    ours, theirs = complaint(th, text), complaint(torch, text)
+    assert isinstance(ours, type(theirs)) or isinstance(theirs, type(ours))
+    if text in WRONG:
+        assert str(ours).splitlines()[0] == str(theirs).splitlines()[0]

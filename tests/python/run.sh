@@ -1,0 +1,119 @@
+#!/bin/sh
+# The Python package as a user gets it: a wheel of it, without the network, in a venv of its own ($BUILD/venv), where pytest,
+# hypothesis, NumPy and ruff are installed once; then tests/python against the installed package, ruff, the stubs.
+# TN_FULL=1: also rows, errors and 100,000 random calls under ASan and UBSan. PYTHON: 3.11 or later with venv and Python.h.
+cd "$(dirname "$0")/../.." || exit 1
+root=$PWD
+BUILD=${BUILD:-build}
+mkdir -p "$BUILD/python" && build=$(cd "$BUILD" && pwd) || exit 1
+out=$build/python
+. tests/shared.sh
+passed=0 failed=0
+unset PYTHONPATH PYTHONHOME
+export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+skip() {
+    echo "skipped: $1"
+    echo "0 passed, 0 failed"
+    exit 0
+}
+check() { # WHAT COMMAND...: counted; what it printed is shown when it fails
+    what=$1
+    shift
+    if "$@" > "$out/check.txt" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $what"
+        head -40 "$out/check.txt"
+    fi
+}
+
+# --- an interpreter, and what the tests need --------------------------------------------------------
+find_python() {
+    for python in ${PYTHON:-} python3 python3.11 python3.12 python3.13 python3.14; do
+        "$python" -c 'import sys, ensurepip, os, sysconfig, venv
+sys.exit(sys.version_info < (3, 11) or not os.path.exists(sysconfig.get_paths()["include"] + "/Python.h"))' 2> /dev/null && return
+    done
+    return 1
+}
+find_python || skip "no Python of 3.11 or later with venv, ensurepip and Python.h"
+venv=$build/venv
+stamp=$({ "$python" -c 'import sys; print(sys.version, sys.prefix)'; cat tests/python/requirements.txt; } | cksum)
+if [ "$(cat "$venv/stamp" 2> /dev/null)" != "$stamp" ]; then
+    rm -rf "$venv"
+    "$python" -m venv "$venv" > "$out/venv.txt" 2>&1 || skip "no venv: $(tail -1 "$out/venv.txt")"
+    "$venv/bin/pip" install -q -r tests/python/requirements.txt > "$out/pip.txt" 2>&1 ||
+        skip "pip could not install pytest, hypothesis, NumPy and ruff: $(tail -1 "$out/pip.txt")"
+    echo "$stamp" > "$venv/stamp"
+fi
+python=$venv/bin/python
+
+# --- the package --------------------------------------------------------------------------------
+# What a wheel is made of; the compiler runs only where that has changed.
+wheel_of() { find tensorh tools/python pyproject.toml README.md tensor.h tensor_nn.h tensor_py.c -type f ! -name '*.so' ! -name '*.pyc' |
+    sort | xargs cksum; echo "${CC:-} $stamp"; }
+now=$(wheel_of | cksum)
+if [ "$(cat "$out/wheel.stamp" 2> /dev/null)" != "$now" ] || ! "$python" -c 'import tensorh' 2> /dev/null; then
+    rm -rf "$out/wheel" "$out/wheel.stamp"
+    env -u CFLAGS "$python" -m pip wheel -q --no-index --no-deps -w "$out/wheel" . > "$out/install.txt" 2>&1 &&
+        "$python" -m pip install -q --no-index --no-deps --force-reinstall "$out"/wheel/*.whl >> "$out/install.txt" 2>&1 ||
+        { tail -40 "$out/install.txt"; echo "0 passed, 1 failed"; exit 1; }
+    echo "$now" > "$out/wheel.stamp"
+fi
+TENSORH_WHEEL=$(ls "$out"/wheel/*.whl)
+export TENSORH_WHEEL
+
+# --- tests ----------------------------------------------------------------------------------------
+number() { # WORD: how many the sum has of it
+    echo " $sum" | sed -n "s/.*[^0-9]\([0-9][0-9]*\) $1.*/\1/p" | grep . || echo 0
+}
+tests() { # NAME ARGUMENTS...: pytest, away from the checkout's own tensorh; its sum is added
+    name=$1
+    shift
+    mkdir -p "$out/empty"
+    (cd "$out/empty" && "$@") > "$out/$name.txt" 2>&1
+    rc=$?
+    sum=$(grep -E '^=*.*(passed|failed|error).* in [0-9.]+s' "$out/$name.txt" | tail -1)
+    good=$(number passed) bad=$(($(number failed) + $(number error)))
+    [ $rc = 0 ] || [ "$bad" -gt 0 ] || bad=1 # it did not come to its end
+    passed=$((passed + good)) failed=$((failed + bad))
+    [ "$bad" = 0 ] || grep -E '^(FAILED|ERROR|E  |SUMMARY)|Error|==ERROR' "$out/$name.txt" | head -60
+    echo "$name: ${sum:-ended with status $rc}"
+    [ -n "$sum" ] || tail -20 "$out/$name.txt"
+}
+pytest="$python -m pytest -q -p no:cacheprovider --tb=short -rs"
+tests pytest $pytest "$root/tests/python"
+
+folders="tensorh tools/python tests/python"
+[ ! -d examples/python ] || folders="$folders examples/python"
+check "ruff" "$venv/bin/ruff" check --no-cache -q $folders
+check "the stubs are current (make stubs)" "$python" tools/python/stubs.py --check tensorh
+for stub in tensorh/*.pyi; do
+    check "$stub is Python" "$python" -m ast "$stub"
+done
+
+# --- the same under ASan and UBSan ----------------------------------------------------------------
+sanitize="-fsanitize=address,undefined"
+libraries() { # what the interpreter has to load first
+    for library in libasan.so libubsan.so; do
+        at=$(${CC:-cc} -print-file-name=$library)
+        [ "$at" = $library ] || printf '%s ' "$at"
+    done
+}
+if [ -n "${TN_FULL:-}" ] && [ -n "$(libraries)" ]; then
+    folder=$build/sanitized-pic
+    flags="-O1 -g -fno-omit-frame-pointer -fPIC -fvisibility=hidden $sanitize -fno-sanitize-recover=all"
+    mkdir -p "$folder/package/tensorh" && cp -R tensorh/. "$folder/package/tensorh"
+    locked sanitized-pic make -s -j"$jobs" objects BUILD="$folder" CFLAGS="$flags" &&
+        make -s -j"$jobs" python-extension BUILD="$folder" CFLAGS="$flags" PYTHON="$python" \
+            PY_OUT="$folder/package/tensorh/_C.abi3.so" || failed=$((failed + 1))
+    under="env LD_PRELOAD=$(libraries | sed 's/ $//; s/ /:/g') PYTHONMALLOC=malloc PYTHONPATH=$folder/package
+        ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=512 UBSAN_OPTIONS=print_stacktrace=1"
+    tests sanitized $under $pytest -p no:faulthandler "$root/tests/python" --ignore="$root/tests/python/test_memory.py" \
+        --ignore="$root/tests/python/test_build.py"
+    check "100,000 random calls under ASan and UBSan" $under "$python" tests/python/fuzz.py --calls 100000
+    tail -1 "$out/check.txt"
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
