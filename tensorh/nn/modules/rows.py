@@ -1,7 +1,5 @@
 """Classes of the built-in modules, made of the library's rows when they are first asked for."""
 
-import re
-
 from ... import _C
 from .module import Module
 
@@ -41,9 +39,10 @@ def _extra_repr(self):
 def _shown(text):
     """(only if not its default, name, with its name, quoted) of each item of a row's repr."""
     for item in (text or "").split(","):
-        match = re.fullmatch(r"\s*(\??)(\w+)(?:\[\d*\])?(['=]*)\s*", item)
-        if match:
-            yield bool(match[1]), match[2], "=" in match[3], "'" in match[3]
+        item = item.strip()
+        name = item.lstrip("?").partition("[")[0].rstrip("=' ")
+        if name:
+            yield item.startswith("?"), name, "=" in item, "'" in item
 
 
 def _from_pretrained(cls, embeddings, freeze=True, padding_idx=None, scale_grad_by_freq=False):
