@@ -19859,8 +19859,8 @@ TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms) {
 /* --- slots, needs ----------------------------------------------------------------------------- */
 
 TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
-    uint32_t props = (s->returns_list ? TN_PROP_RETURNS_LIST : 0u) |
-                     (s->returns_truth ? TN_PROP_TRUTH : 0u);
+    uint32_t props =
+        (s->returns_list ? TN_PROP_RETURNS_LIST : 0u) | (s->returns_truth ? TN_PROP_TRUTH : 0u);
     int others = 0;
     for (int i = 0; i < s->nparam; i++) {
         const tni_schema_param *p = &s->param[i];

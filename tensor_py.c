@@ -1133,11 +1133,13 @@ static const char *py_fault_argument(const py_bind *b, char *text, size_t room) 
 static PyObject *py_fault_overflow(const py_bind *b, const char *name) {
     char argument[96];
     if (!b->given || !PyErr_ExceptionMatches(PyExc_OverflowError)) return NULL;
-    uint8_t type = b->gen->param[b->at].type;
+    const tn_param *p = &b->gen->param[b->at];
+    PyObject *kind = p->type == TN_T_INT                     ? PyExc_ValueError
+                     : p->type != TN_T_INTS                  ? PyExc_OverflowError
+                     : p->count < 0 /* what torch unpacks */ ? PyExc_TypeError
+                                                             : PyExc_ValueError;
     PyErr_Clear();
-    return PyErr_Format(type == TN_T_INT || type == TN_T_INTS ? PyExc_ValueError
-                                                              : PyExc_OverflowError,
-                        "%s(): %s: Overflow when unpacking long long", name,
+    return PyErr_Format(kind, "%s(): %s: Overflow when unpacking long long", name,
                         py_fault_argument(b, argument, sizeof argument));
 }
 
@@ -2312,7 +2314,6 @@ static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, 
         return py_groups_method(0x0##k, self, args, n, kwnames);                              \
     }
 #define GROUP_ENTRY(k) py_group_method_##k,
-<<<<<<< HEAD
 /* clang-format off */
 #define GROUPS_16(X, k)                                                                      \
     X(k##0) X(k##1) X(k##2) X(k##3) X(k##4) X(k##5) X(k##6) X(k##7)                          \
@@ -2323,20 +2324,6 @@ static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, 
     GROUPS_16(X, k##8) GROUPS_16(X, k##9) GROUPS_16(X, k##a) GROUPS_16(X, k##b)              \
     GROUPS_16(X, k##c) GROUPS_16(X, k##d) GROUPS_16(X, k##e) GROUPS_16(X, k##f)
 /* clang-format on */
-=======
-#define GROUPS_16(X, k)                                                                     \
-    X(k##0)                                                                                 \
-    X(k##1)                                                                                 \
-    X(k##2) X(k##3) X(k##4) X(k##5) X(k##6) X(k##7) X(k##8) X(k##9) X(k##a) X(k##b) X(k##c) \
-        X(k##d) X(k##e) X(k##f)
-#define GROUPS_256(X, k)                                                                           \
-    GROUPS_16(X, k##0)                                                                             \
-    GROUPS_16(X, k##1)                                                                             \
-    GROUPS_16(X, k##2) GROUPS_16(X, k##3) GROUPS_16(X, k##4) GROUPS_16(X, k##5) GROUPS_16(X, k##6) \
-        GROUPS_16(X, k##7) GROUPS_16(X, k##8) GROUPS_16(X, k##9) GROUPS_16(X, k##a)                \
-            GROUPS_16(X, k##b) GROUPS_16(X, k##c) GROUPS_16(X, k##d) GROUPS_16(X, k##e)            \
-                GROUPS_16(X, k##f)
->>>>>>> 27a5af1 (Files of others as they were)
 #define GROUPS_ALL(X) GROUPS_256(X, 0) GROUPS_256(X, 1) GROUPS_256(X, 2) GROUPS_256(X, 3)
 GROUPS_ALL(GROUP_METHOD)
 
@@ -3340,31 +3327,12 @@ PY_PRIV int py_number_slots(PyType_Slot *to) {
     return (int)(sizeof slots / sizeof slots[0]);
 }
 
-<<<<<<< HEAD
 PY_PRIV int py_number_begin(PyObject *module) {
     bool found = true;
     (void)module;
 #define NUMBER_FIND(name) found = (py_number.name = py_group_of(#name)) != NULL && found;
     NUMBER_GROUPS(NUMBER_FIND)
     return found ? 0 : -1;
-=======
-#define NUMBER_FIND(name) \
-    if (!(py_number.name = py_group_of(#name))) return false;
-PY_PRIV bool py_number_begin(void) {
-    NUMBER_FIND(add)
-    NUMBER_FIND(sub)
-    NUMBER_FIND(mul) NUMBER_FIND(div) NUMBER_FIND(floor_divide) NUMBER_FIND(remainder)
-        NUMBER_FIND(pow) NUMBER_FIND(matmul) NUMBER_FIND(rsub) NUMBER_FIND(bitwise_and)
-            NUMBER_FIND(bitwise_or) NUMBER_FIND(bitwise_xor) NUMBER_FIND(bitwise_left_shift)
-                NUMBER_FIND(bitwise_right_shift) NUMBER_FIND(bitwise_not) NUMBER_FIND(neg)
-                    NUMBER_FIND(abs) NUMBER_FIND(reciprocal) NUMBER_FIND(lt) NUMBER_FIND(le)
-                        NUMBER_FIND(eq) NUMBER_FIND(ne) NUMBER_FIND(gt) NUMBER_FIND(ge)
-                            NUMBER_FIND(add_) NUMBER_FIND(sub_) NUMBER_FIND(mul_) NUMBER_FIND(div_)
-                                NUMBER_FIND(floor_divide_) NUMBER_FIND(remainder_) NUMBER_FIND(pow_)
-                                    NUMBER_FIND(bitwise_and_) NUMBER_FIND(bitwise_or_)
-                                        NUMBER_FIND(bitwise_xor_) NUMBER_FIND(bitwise_left_shift_)
-                                            NUMBER_FIND(bitwise_right_shift_) return true;
->>>>>>> 27a5af1 (Files of others as they were)
 }
 
 /* src/py/index.c */
@@ -4819,26 +4787,26 @@ PY_PRIV int py_tensor_begin(PyObject *module) {
  * of optimizer: names and kinds of options and states are the row's. All parameters change, or none
  * and the state is as it was. */
 
-enum { OPTIM_ARGS = 256, OPTIM_LISTS = 16, OPTIM_PARAMS = 32, OPTIM_ROWS = 64 };
+enum { PY_OPTIM_ARGS = 256, PY_OPTIM_LISTS = 16, PY_OPTIM_PARAMS = 32, PY_OPTIM_ROWS = 64 };
 
 /* A row and its words, made at its first step. */
 typedef struct py_optim_row {
     const tn_orow *row;
-    PyObject *option[OPTIM_PARAMS]; /* by parameter of the row; NULL for the list of tensors */
+    PyObject *option[PY_OPTIM_PARAMS]; /* by parameter of the row; NULL for the list of tensors */
     PyObject *state[TN_OPTIM_STATES], *step, *params;
     int nstates;
 } py_optim_row;
 
-static py_optim_row *py_optim_rows[OPTIM_ROWS];
+static py_optim_row *py_optim_rows[PY_OPTIM_ROWS];
 
 /* The options of a group as the row reads them. */
 typedef struct py_optim_group {
     union {
         double align;
         void *pointer;
-        char bytes[OPTIM_ARGS];
+        char bytes[PY_OPTIM_ARGS];
     } args;
-    double lists[OPTIM_LISTS];
+    double lists[PY_OPTIM_LISTS];
 } py_optim_group;
 
 /* One step; its arrays have room for n parameters of which s.n have a gradient. */
@@ -4853,10 +4821,10 @@ typedef struct py_optim_step {
     PyObject **param; /* wrappers, counted: keys of new state dictionaries */
     PyObject **step;  /* tensors that count, counted */
     double *count;
-    uint8_t *made; /* bit k: state k was put there for this step; MADE_STEP, MADE_DICT */
+    uint8_t *made; /* bit k: state k was put there for this step; PY_MADE_STEP, PY_MADE_DICT */
     bool *first;
 } py_optim_step;
-enum { MADE_STEP = 64, MADE_DICT = 128 };
+enum { PY_MADE_STEP = 64, PY_MADE_DICT = 128 };
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
@@ -4875,8 +4843,8 @@ static bool py_optim_words(py_optim_row *r) {
 }
 
 static const py_optim_row *py_optim_row_at(long i) {
-    const tn_orow *row = i >= 0 && i < OPTIM_ROWS ? tn_orow_at(i) : NULL;
-    if (!row || row->gen->nparam > OPTIM_PARAMS || row->gen->args_size > OPTIM_ARGS)
+    const tn_orow *row = i >= 0 && i < PY_OPTIM_ROWS ? tn_orow_at(i) : NULL;
+    if (!row || row->gen->nparam > PY_OPTIM_PARAMS || row->gen->args_size > PY_OPTIM_ARGS)
         return PyErr_Format(PyExc_SystemError, "no optimizer row %ld", i), NULL;
     if (py_optim_rows[i]) return py_optim_rows[i];
     py_optim_row *r = (py_optim_row *)calloc(1, sizeof *r);
@@ -4969,7 +4937,7 @@ static bool py_optim_floats(const tn_param *p, PyObject *o, tn_floats *l, double
     if (!tuple && !PyList_Check(o)) return py_optim_misfit(p, o);
     l->n = tuple ? PyTuple_Size(o) : PyList_Size(o);
     l->at = room + *used;
-    if ((p->count >= 0 && l->n != p->count) || l->n > OPTIM_LISTS - *used)
+    if ((p->count >= 0 && l->n != p->count) || l->n > PY_OPTIM_LISTS - *used)
         return py_optim_misfit(p, o);
     for (int64_t i = 0; i < l->n; i++) {
         PyObject *one =
@@ -5113,7 +5081,7 @@ static PyObject *py_optim_state_of(py_optim_step *w, PyObject *param, uint8_t *m
     if (d || PyErr_Occurred()) return Py_XNewRef(d);
     d = PyDict_New();
     if (!d || PyDict_SetItem(w->state, param, d)) Py_CLEAR(d);
-    if (d) *made |= MADE_DICT;
+    if (d) *made |= PY_MADE_DICT;
     return d;
 }
 
@@ -5137,7 +5105,7 @@ static bool py_optim_count(py_optim_step *w, int64_t i) {
         return false;
     }
     now = (float)count;
-    if (!o) w->made[i] |= MADE_STEP;
+    if (!o) w->made[i] |= PY_MADE_STEP;
     w->step[i] = fits ? Py_NewRef(o)
                       : py_optim_put(w->of[i], w->r->step,
                                      tn_from_at(NULL, 0, &now, tn_empty_dims(), TN_F32));
@@ -5211,8 +5179,8 @@ static void py_optim_undo(py_optim_step *w) {
     for (int64_t i = 0; i < w->s.n; i++) {
         for (int k = 0; k < w->r->nstates; k++)
             if (w->made[i] >> k & 1) PyDict_DelItem(w->of[i], w->r->state[k]);
-        if (w->made[i] & MADE_STEP) PyDict_DelItem(w->of[i], w->r->step);
-        if (w->made[i] & MADE_DICT) PyDict_DelItem(w->state, w->param[i]);
+        if (w->made[i] & PY_MADE_STEP) PyDict_DelItem(w->of[i], w->r->step);
+        if (w->made[i] & PY_MADE_DICT) PyDict_DelItem(w->state, w->param[i]);
         PyErr_Clear(); /* somebody else took it out */
     }
     PyErr_Restore(type, value, trace);
@@ -5334,12 +5302,12 @@ static PyObject *py_optim_closure(PyObject *self, PyObject *closure) {
     return loss;
 }
 
-#define OPTIM_FAST(name) (PyCFunction)(void *) name
+#define PY_OPTIM_FAST(name) (PyCFunction)(void *) name
 static PyMethodDef py_optim_functions[] = {
     {"_optimizers", py_optim_list, METH_NOARGS, NULL},
     {"_optim_check", py_optim_check, METH_VARARGS, NULL},
-    {"_optim_step", OPTIM_FAST(py_optim_do), METH_FASTCALL, NULL},
-    {"_optim_zero_grad", OPTIM_FAST(py_optim_zero_grad), METH_FASTCALL, NULL},
+    {"_optim_step", PY_OPTIM_FAST(py_optim_do), METH_FASTCALL, NULL},
+    {"_optim_zero_grad", PY_OPTIM_FAST(py_optim_zero_grad), METH_FASTCALL, NULL},
     {"_optim_closure", py_optim_closure, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 
@@ -5348,9 +5316,91 @@ PY_PRIV int py_optim_begin(PyObject *module) {
 }
 
 /* src/py/loader.c */
+/* loader.c - what torch.utils.data needs of C: seeds as torch draws them, rows gathered into a
+ * batch. Order and workers are Python's (tensorh/utils/data.py). */
+
+/* _draw(generator): int64 random_() of torch, 63 bits; None: the default generator. */
+static PyObject *py_loader_draw(PyObject *self, PyObject *o) {
+    (void)self;
+    if (o != Py_None && Py_TYPE(o) != py.generator)
+        return PyErr_Format(PyExc_TypeError, "a torch.Generator is expected, not %R", Py_TYPE(o));
+    tn_generator *g = o == Py_None ? tn_default_generator() : ((py_generator *)o)->generator;
+    return g ? PyLong_FromLongLong((long long)(tn_random64(g) & INT64_MAX)) : py_raise();
+}
+
+/* The `count` numbers of a list as rows of a tensor with `size` rows; negative ones count from the end. */
+static bool py_loader_rows(PyObject *list, int64_t count, int64_t size, int64_t *to) {
+    for (Py_ssize_t i = 0; i < count && i < PyList_Size(list); i++) {
+        PyObject *o = PyList_GetItem(list, i);
+        int64_t row;
+        if (!o || !py_to_index(o, &row)) {
+            if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "an index is expected, not %R", o);
+            return false;
+        }
+        if (row < -size || row >= size) {
+            PyErr_Format(PyExc_IndexError,
+                         "index %lld is out of bounds for dimension 0 with size %lld",
+                         (long long)row, (long long)size);
+            return false;
+        }
+        to[i] = row < 0 ? row + size : row;
+    }
+    return true;
+}
+
+static tn_tensor *py_loader_select(tn_tensor *t, tn_tensor *rows) {
+    tn_tensor *r;
+    bool lasts =
+        tn_numel(rows) && tn_size(t, 0) && tn_numel(t) / tn_size(t, 0) >= PY_LONG / tn_numel(rows);
+    do {
+        if (lasts) {
+            py_long l = py_long_begin();
+            r = tnp_index_select(t, 0, rows);
+            py_long_end(l);
+        } else {
+            r = tnp_index_select(t, 0, rows);
+        }
+    } while (!r && py_stopped());
+    return r;
+}
+
+/* _gather(tensors, rows): a list with the rows of each tensor, recorded by no tape. */
+static PyObject *py_loader_gather(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    (void)self;
+    if (n != 2 || !PyTuple_Check(args[0]) || !PyList_Check(args[1]) || !PyTuple_Size(args[0]))
+        return PyErr_Format(PyExc_TypeError, "a tuple of tensors and a list of rows are expected");
+    int64_t count = PyList_Size(args[1]);
+    tn_tensor *rows = tnp_empty(tn_ints_of(&count, 1), TN_I64, TN_CPU);
+    if (!rows) return py_raise();
+    PyObject *all = PyList_New(0), *first = PyTuple_GetItem(args[0], 0);
+    bool ok = all && py_is_tensor(first) && tn_ndim(py_of(first)) &&
+              py_loader_rows(args[1], count, tn_size(py_of(first), 0), (int64_t *)tn_data(rows)) &&
+              PyList_Size(args[1]) == count;
+    bool mode = tn_set_grad_mode(false);
+    for (Py_ssize_t i = 0; ok && i < PyTuple_Size(args[0]); i++) {
+        PyObject *o = PyTuple_GetItem(args[0], i), *one = NULL;
+        if (py_is_tensor(o)) {
+            tn_tensor *r = py_loader_select(py_of(o), rows);
+            one = r ? py_wrap(tn_own(r)) : py_raise();
+        }
+        ok = one && !PyList_Append(all, one);
+        Py_XDECREF(one);
+    }
+    tn_set_grad_mode(mode);
+    tn_free(rows);
+    if (ok) return all;
+    Py_XDECREF(all);
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "tensors with rows are expected");
+    return NULL;
+}
+
+static PyMethodDef py_loader_functions[] = {
+    {"_draw", py_loader_draw, METH_O, NULL},
+    {"_gather", (PyCFunction)(void *)py_loader_gather, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL}};
+
 PY_PRIV int py_loader_begin(PyObject *module) {
-    (void)module;
-    return 0;
+    return PyModule_AddFunctions(module, py_loader_functions);
 }
 
 /* src/py/files.c */
@@ -6763,7 +6813,7 @@ static void py_function_settle(py_context *ctx) {
         PyTuple_SetItem(places, i, PyBool_FromLong(PyTuple_GetItem(ctx->saved, i) != Py_None));
     Py_DECREF(ctx->saved);
     ctx->saved = places;
-    PyErr_Clear();
+    if (!places) PyErr_Clear(); /* an exception of forward stays */
 }
 
 static bool py_function_run(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
