@@ -159,7 +159,8 @@ def test_function_has_a_signature_and_a_docstring(row):
     names = list(inspect.signature(function).parameters)
     assert row.schema in function.__doc__
     if names[-1] != "kwargs":
-        assert set(names) >= {p.name for p in row.params} - {"self", "from", "lambda"}
+        say = {"self": "input", "from": "from_", "lambda": "lambda_"}
+        assert names[: len(row.params)] == [say.get(p.name, p.name) for p in row.params]
         assert not row.out or "out" in names
     for p in inspect.signature(function).parameters.values():
         if p.name in [q.name for q in row.params if q.name not in ("self", "input")]:
