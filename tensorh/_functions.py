@@ -9,7 +9,7 @@ from ._C import Tensor
 _METHODS = {}
 _NO_FUNCTIONS = {"Tensor", "both", "method", "function", "IN_PLACE"}
 _inf = float("inf")
-_bool, _int, _float = bool, int, float
+_bool, _int, _float, _complex = bool, int, float, complex
 
 
 def _overridable(f):
@@ -44,7 +44,8 @@ function = _overridable
 
 # Functions that are methods f_, too, and functions torch.f_ where torch has them.
 IN_PLACE = (
-    "acosh arccosh arcsinh arctanh asinh atanh conj_physical addbmm addmm addmv addr baddbmm cumsum deg2rad rad2deg exp2 float_power heaviside index_copy "
+    "acosh arccosh arcsinh arctanh asinh atanh conj_physical addbmm addmm addmv addr baddbmm "
+    "cumsum deg2rad rad2deg exp2 float_power heaviside index_copy "
     "index_fill ldexp logit nan_to_num put sinc xlogy"
 ).split()
 
@@ -644,7 +645,7 @@ def float_power(input, exponent):
     """input to the power, in float64 or complex128."""
     given = [x for x in (input, exponent)]
     wide = _C.float64
-    if any(isinstance(x, type(1j)) or isinstance(x, Tensor) and x.is_complex() for x in given):
+    if any(type(x) is _complex or isinstance(x, Tensor) and x.is_complex() for x in given):
         wide = _C.complex128
     a, b = (x.to(wide) if isinstance(x, Tensor) else x for x in given)
     return _C.pow(a, b)

@@ -1,5 +1,7 @@
-"""Forms of calls that torch takes and no row does. C asks here by name when no row fits; a form that
-is not here either returns NotImplemented, and the caller gets the rows' TypeError. Rows are called by _row, which asks for no overload again."""
+"""Forms of calls that torch takes and no row does. C asks here by name when no row fits; a form
+that is not here either returns NotImplemented, and the caller gets the rows' TypeError. Rows are
+called by _row, which asks for no overload again."""
+
 from . import _C
 from ._C import Tensor
 
@@ -72,7 +74,8 @@ def movedim(input, source, destination):
 
 def _add(name):
     def older(input, alpha, other=None, *, out=None):
-        if out is None and isinstance(alpha, (int, float)) and isinstance(other, (Tensor, int, float)):
+        numbers = isinstance(alpha, (int, float)) and isinstance(other, (Tensor, int, float))
+        if out is None and numbers:
             return _row(name)(input, other, alpha=alpha)
         return NotImplemented
 
@@ -291,7 +294,9 @@ for _name in ("rand", "randn"):
 def _number_first(name, otherwise=None):
     def f(input, other, *args, out=None, **kwargs):
         if not isinstance(input, (int, float, complex)):
-            return otherwise(input, other, *args, out=out, **kwargs) if otherwise else NotImplemented
+            if otherwise is None:
+                return NotImplemented
+            return otherwise(input, other, *args, out=out, **kwargs)
         if not isinstance(other, (Tensor, int, float, complex)) or args:
             return NotImplemented
         first = _C.tensor(input, dtype=_beside(input, other))

@@ -202,8 +202,9 @@ def __init_subclass__(cls, **kwargs):
     """A subclass whose __torch_function__ is neither Tensor's nor disabled hears of attributes and
     methods, too, that no row gives."""
     super(Tensor, cls).__init_subclass__(**kwargs)
-    own = next(vars(c)["__torch_function__"] for c in cls.__mro__ if "__torch_function__" in vars(c))
-    if own is vars(Tensor)["__torch_function__"] or own is _C._disabled_torch_function_impl:
+    name = "__torch_function__"
+    own = next(vars(c)[name] for c in cls.__mro__ if name in vars(c))
+    if own is vars(Tensor)[name] or own is _C._disabled_torch_function_impl:
         return
     from .overrides import _dress
 

@@ -21,7 +21,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
     """The norm of matrices: "fro", 1, -1, inf or -inf."""
     if A.dim() < 2:
-        raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+        raise RuntimeError("linalg.matrix_norm: A must have at least 2 dimensions")
     x = A if dtype is None else A.to(dtype)
     if ord == "fro":
         return vector_norm(x, 2, tuple(dim), keepdim)

@@ -50,7 +50,8 @@ def _compare(actual, expected, how, where, msg):
     sequences = (list, tuple)
     if isinstance(actual, dict) and isinstance(expected, dict):
         if actual.keys() != expected.keys():
-            _fail(f"The keys of the mappings do not match:\n\n{_keys(actual, expected)}", where, msg)
+            text = f"The keys of the mappings do not match:\n\n{_keys(actual, expected)}"
+            _fail(text, where, msg)
         for k in actual:
             _compare(actual[k], expected[k], how, (*where, k), msg)
     elif isinstance(actual, sequences) and isinstance(expected, sequences):

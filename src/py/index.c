@@ -16,7 +16,7 @@ typedef struct py_indexing {
     int line;
     int nlists, covered; /* members of list, and the dimensions that they take */
     tn_tensor *list[TN_MAX_DIMS];
-    PyObject *held[INDEX_MOST]; /* tensors made of lists and arrays */
+    PyObject *held[2 * INDEX_MOST]; /* what is made of lists and arrays */
     int nheld;
 } py_indexing;
 
@@ -153,26 +153,51 @@ static bool py_index_is_tuple(PyObject *key) {
     return false;
 }
 
-static bool py_index_apply(py_indexing *x, PyObject *key) {
-    if (TNI_UNLIKELY(py_index_is_tuple(key))) {
-        PyObject *as = PyList_AsTuple(key);
-        bool ok = as && py_index_apply(x, as);
-        Py_XDECREF(as); /* the list has its members still, x->held what is made of them */
-        return ok;
+static bool py_index_apply(py_indexing *x, PyObject *key);
+
+/* The same by another key (taken), which stays as long as the indexing. */
+static bool py_index_apply_held(py_indexing *x, PyObject *key) {
+    if (!key) return false;
+    x->held[x->nheld++] = key;
+    return py_index_apply(x, key);
+}
+
+static bool py_index_is_plain(PyObject *o) {
+    return o == Py_None || o == Py_Ellipsis || PySlice_Check(o) || PyLong_Check(o) ||
+           py_is_tensor(o) || (PyIndex_Check(o) && !PyObject_CheckBuffer(o));
+}
+
+/* A tuple with lists and arrays as tensors: beside an ellipsis it counts how many dimensions they
+ * take. */
+static PyObject *py_index_settled(PyObject *key) {
+    PyObject *all = PyTuple_New(PyTuple_Size(key));
+    for (Py_ssize_t i = 0; all && i < PyTuple_Size(key); i++) {
+        PyObject *o = PyTuple_GetItem(key, i);
+        o = py_index_is_plain(o) ? Py_NewRef(o) : py_index_tensor(o);
+        if (!o || PyTuple_SetItem(all, i, o)) Py_CLEAR(all);
     }
+    return all;
+}
+
+static bool py_index_apply(py_indexing *x, PyObject *key) {
+    if (TNI_UNLIKELY(py_index_is_tuple(key))) return py_index_apply_held(x, PyList_AsTuple(key));
     bool tuple = PyTuple_Check(key);
     Py_ssize_t n = tuple ? PyTuple_Size(key) : 1;
     int takes = 0, dots = 0;
+    bool plain = true;
     if (n > INDEX_MOST) {
         PyErr_Format(PyExc_IndexError, "too many indices for tensor of dimension %d",
                      tn_ndim(x->at));
         return false;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
-        int k = py_index_takes(tuple ? PyTuple_GetItem(key, i) : key);
+        PyObject *o = tuple ? PyTuple_GetItem(key, i) : key;
+        int k = py_index_takes(o);
         if (k < 0) dots++;
         takes += k < 0 ? 0 : k;
+        plain = plain && (PyLong_CheckExact(o) || py_index_is_plain(o));
     }
+    if (dots && !plain) return py_index_apply_held(x, py_index_settled(key));
     int rest = tn_ndim(x->at) - takes;
     if (rest < 0 || dots > 1) {
         PyErr_Format(PyExc_IndexError,

@@ -86,8 +86,8 @@ def test_operators_with_arrays_and_their_numbers(op):
     for x, y in ((t, a), (a, t), (t, np.float64(2)), (np.float64(2), t), (t, np.float32(3)),
                  (np.float32(3), t), (np.int64(3), t), (t, np.int64(3))):  # fmt: skip
         got = eval(f"x {op} y", {"x": x, "y": y})
-        plain = [v.numpy() if isinstance(v, torch.Tensor) else v for v in (x, y)]
-        expected = eval(f"plain[0] {op} plain[1]")
+        p, q = (v.numpy() if isinstance(v, torch.Tensor) else v for v in (x, y))
+        expected = eval(f"p {op} q", {"p": p, "q": q})
         assert isinstance(got, torch.Tensor)
         np.testing.assert_allclose(got.numpy(), expected, rtol=1e-6)
     assert (t @ a).item() == 11 and (a @ t).item() == 11
@@ -399,7 +399,8 @@ def test_promotion():
     for (a, b), name in table:
         assert torch.result_type(a, b) is getattr(torch, name)
     assert torch.promote_types(torch.int8, torch.uint8) is torch.int16
-    assert torch.can_cast(torch.int32, torch.float16) and not torch.can_cast(torch.float16, torch.int8)
+    assert torch.can_cast(torch.int32, torch.float16)
+    assert not torch.can_cast(torch.float16, torch.int8)
     assert torch.float64.to_complex() is torch.complex128
     assert torch.complex64.to_real() is torch.float32
     with pytest.raises(RuntimeError):

@@ -81,6 +81,17 @@ def _settle(key, dim, ndim):
     return out
 
 
+def taken(key):
+    """Dimensions that the members of a key take, but for an ellipsis."""
+    n = 0
+    for k in key:
+        if isinstance(k, np.ndarray) and k.dtype == bool:
+            n += k.ndim
+        elif k is not None and k is not Ellipsis:
+            n += 1
+    return n
+
+
 def oracle(x, key):
     """x[key] as torch has it, and the two keys."""
     first, second = [], []
@@ -93,8 +104,8 @@ def oracle(x, key):
             second.append(n)
         else:
             first.append(k)
-            if k is Ellipsis:
-                second.append(Ellipsis)
+            if k is Ellipsis:  # of no dimension it separates arrays in NumPy alone
+                second += [slice(None)] * (x.ndim - taken(key))
             elif not isinstance(k, int):
                 second.append(slice(None))
     if not any(k is Ellipsis for k in first):

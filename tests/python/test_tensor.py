@@ -460,12 +460,14 @@ def test_size():
 
 def test_protocols():
     t = torch.tensor([1.0, 2.0])
-    assert len(t) == 2 and 2 in t and 5 not in t and t in t and [x.item() for x in reversed(t)] == [2, 1]
+    assert len(t) == 2 and 2 in t and 5 not in t and t in t
+    assert [x.item() for x in reversed(t)] == [2, 1]
     assert complex(torch.tensor(1j)) == 1j and int(torch.tensor(2.7)) == 2
     assert [1, 2, 3][torch.tensor(1)] == 2 and hash(t) == hash(t)
     assert {"numpy", "shape", "add"} <= set(dir(t)) and t.__array_priority__ == 1000
     assert (t != None) is True and (t == "a") is False  # noqa: E711
-    for bad in (lambda: "a" in t, lambda: bool(t), lambda: int(t), lambda: float(t), lambda: t + "a",
+    for bad in (lambda: "a" in t, lambda: bool(t), lambda: int(t), lambda: float(t),
+                lambda: t + "a",
                 lambda: [1][torch.tensor(0.0)], lambda: t < "a", lambda: t @ 2, lambda: t + None,
                 lambda: complex(t), lambda: len(torch.tensor(1))):  # fmt: skip
         with pytest.raises((TypeError, RuntimeError, ValueError)):
