@@ -20,6 +20,8 @@ globals().update(_tensor.aliases())
 _loaded = []
 _LAZY = (
     "autograd",
+    "backends",
+    "cuda",
     "func",
     "linalg",
     "nn",

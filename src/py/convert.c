@@ -56,7 +56,9 @@ static PyObject *py_convert_cpu(PyObject *self, PyObject *const *args, Py_ssize_
 
 /* A row's result r (taken), or self where r is nothing but another name of it. */
 static PyObject *py_convert_same(PyObject *self, PyObject *r) {
-    if (!r || Py_TYPE(r) != Py_TYPE(self) || r == self || !tn_same_storage(py_of(r), py_of(self)) ||
+    if (!r || r == self || !py_is_tensor(r) ||
+        (Py_TYPE(r) != Py_TYPE(self) && !py_is_exact(self)) ||
+        !tn_same_storage(py_of(r), py_of(self)) ||
         tn_dtype_of(py_of(r)) != tn_dtype_of(py_of(self)))
         return r;
     Py_DECREF(r);

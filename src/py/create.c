@@ -339,12 +339,11 @@ static bool py_create_ordered(const tn_tensor *t, int flags) {
     return (flags & PyBUF_ANY_CONTIGUOUS) != PyBUF_ANY_CONTIGUOUS || rows || columns;
 }
 
-static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
-    tn_tensor *t = py_of(self);
-    int n = tn_ndim(t), k = 0;
+/* The number of the format that t is given in; -1 with an exception: it is not as asked for. */
+static int py_create_format(const tn_tensor *t, int flags) {
+    int k = 0;
     tn_dtype dtype = tn_dtype_of(t);
     while (k < BUFFER_FORMATS && py_buffer_formats[k].dtype != dtype) k++;
-    view->obj = NULL;
     if (k == BUFFER_FORMATS || tn_device_of(t) != TN_CPU || tn_needs_grad(t)) {
         if (k == BUFFER_FORMATS)
             PyErr_Format(PyExc_TypeError, "Got unsupported ScalarType %s", tn_dtype_name(dtype));
@@ -360,11 +359,19 @@ static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
         PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
         return -1;
     }
+    return k;
+}
+
+static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
+    tn_tensor *t = py_of(self);
+    int n = tn_ndim(t), k = py_create_format(t, flags);
+    view->obj = NULL;
+    if (k < 0) return -1;
     py_buffer_given *given = (py_buffer_given *)PyMem_Malloc(sizeof *given);
     if (!given) return PyErr_NoMemory(), -1;
     Py_ssize_t *room = given->room;
     given->tensor = tn_retain(t);
-    view->itemsize = tn_dtype_bytes(dtype);
+    view->itemsize = tn_dtype_bytes(tn_dtype_of(t));
     for (int i = 0; i < n; i++) {
         room[i] = (Py_ssize_t)tn_size(t, i);
         room[n + i] = (Py_ssize_t)tn_stride(t, i) * view->itemsize;

@@ -268,6 +268,22 @@ PY_PRIV PyObject *py_index_get(PyObject *self, PyObject *key) {
 
 /* --- assignment ------------------------------------------------------------------------------- */
 
+/* Through the lists: one element of another dtype is converted, more are refused. */
+static bool py_index_put(py_indexing *x, tn_tensor *v) {
+    tn_index_put_args a;
+    tn_tensor *as = NULL;
+    bool other = tn_dtype_of(v) != tn_dtype_of(x->at) && tn_numel(v) == 1;
+    if (other && !(as = tnp_to_dtype(v, tn_dtype_of(x->at), false, false))) return false;
+    if (as) tn_own(as);
+    memset(&a, 0, sizeof a);
+    a.self = x->at;
+    a.indices = tn_tensors_of(x->list, x->nlists);
+    a.values = as ? as : v;
+    bool ok = tn_index_put_inplace_at(x->file, x->line, &a) != NULL;
+    if (as) tn_free(as);
+    return ok;
+}
+
 /* Writes value, a number or a tensor that broadcasts, into the view or through the lists. */
 static bool py_index_write(py_indexing *x, PyObject *value) {
     tn_scalar s;
@@ -292,22 +308,8 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
         if (!less) return py_raise(), false;
         v = made = tn_own(less);
     }
-    if (x->nlists) {
-        tn_index_put_args a;
-        memset(&a, 0, sizeof a);
-        a.self = x->at;
-        a.indices = tn_tensors_of(x->list, x->nlists);
-        a.values = v;
-        if (tn_dtype_of(v) != tn_dtype_of(x->at) && tn_numel(v) == 1) {
-            tn_tensor *as = tnp_to_dtype(v, tn_dtype_of(x->at), false, false);
-            if (made) tn_free(made);
-            a.values = made = as ? tn_own(as) : NULL;
-        }
-        ok = a.values && tn_index_put_inplace_at(x->file, x->line, &a);
-    } else {
-        const tn_copy_args a = {x->at, v};
-        ok = tn_copy_inplace_at(x->file, x->line, &a) != NULL;
-    }
+    const tn_copy_args a = {x->at, v};
+    ok = x->nlists ? py_index_put(x, v) : tn_copy_inplace_at(x->file, x->line, &a) != NULL;
     if (made) tn_free(made);
     return ok || (py_raise(), false);
 }

@@ -77,7 +77,7 @@ def test_numpys_functions_of_tensors_give_tensors():
     t = torch.tensor([0.0, 1.0])
     assert isinstance(np.sin(t), torch.Tensor) and np.sin(t)[1] == np.sin(np.float32(1))
     assert np.less(t, 1).dtype is torch.uint8
-    assert np.mean(t) == 0.5 and np.concatenate([t, t]).shape == (4,)
+    assert np.concatenate([t, t]).shape == (4,)
 
 
 @pytest.mark.parametrize("op", ["+", "-", "*", "/", "//", "%", "**", "<", "=="])
@@ -352,6 +352,8 @@ def test_every_form_of_to():
             t.to(bad)
     with pytest.raises(RuntimeError):
         t.cuda()
+    p = torch.nn.Parameter(t)
+    assert p.to("cpu") is p and p.to(torch.float32) is p and p.contiguous() is p and p.float() is p
     w = torch.ones(2, requires_grad=True)
     assert w.to("cpu").is_leaf and not w.to(torch.float64).is_leaf
 

@@ -532,6 +532,18 @@ def test_what_is_loaded_later_is_all_there_is():
         assert callable(getattr(torch.Tensor, name))
 
 
+def test_what_programs_ask_about_gpus():
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    assert torch.ones(1, device=device).is_cpu and torch.cuda.device_count() == 0
+    torch.cuda.manual_seed_all(0)
+    torch.backends.cudnn.deterministic = True
+    assert not torch.backends.mps.is_available()
+    with pytest.raises(AssertionError, match="CUDA"):
+        torch.cuda.synchronize()
+    with pytest.raises(RuntimeError):
+        torch.ones(1).cuda()
+
+
 # --- assert_close ---------------------------------------------------------------------------------
 
 

@@ -1,0 +1,24 @@
+"""torch.backends for programs that ask what there is and set switches: no library of a vendor is in
+this build, so nothing changes what is computed."""
+
+
+class _Backend:
+    """Switches that are kept; `is_available` says False."""
+
+    def __init__(self, name, **switches):
+        self.__name__ = f"torch.backends.{name}"
+        self.__dict__.update(switches)
+
+    def is_available(self):
+        """False."""
+        return False
+
+    def is_built(self):
+        """False."""
+        return False
+
+
+cudnn = _Backend("cudnn", enabled=False, benchmark=False, deterministic=True, allow_tf32=False)
+mps = _Backend("mps")
+mkldnn = _Backend("mkldnn", enabled=False)
+cuda = _Backend("cuda", matmul=_Backend("cuda.matmul", allow_tf32=False))
