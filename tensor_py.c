@@ -152,9 +152,9 @@ typedef struct py_group {
 /* A call of the first row that the arguments fit. args[0..nargs-1], then the values of kwnames. */
 PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
                           PyObject *kwnames);
-/* Arguments of what is no operator's row, by the same rules: a module's options, its forward. names:
- * the parameters' names, interned. What is bound lies in `args` until run returns; elements: of the
- * tensors given. */
+/* Arguments of what is no operator's row, by the same rules: a module's options, its forward.
+ * names: the parameters' names, interned. What is bound lies in `args` until run returns;
+ * elements: of the tensors given. */
 typedef struct py_signature {
     const char *name;
     const tn_gen *gen;
@@ -176,8 +176,8 @@ PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames);
 PY_PRIV const py_group *py_group_of(const char *name); /* NULL: none */
 PY_PRIV int py_groups_begin(PyObject *module);         /* functions and methods of all rows */
 PY_PRIV PyObject *py_registered(const char *name);     /* a function of a row registered since */
-/* Whether the row takes requires_grad, layout and pin_memory, which no schema has: it makes a tensor
- * of numbers, or like another. */
+/* Whether the row takes requires_grad, layout and pin_memory, which no schema has: it makes a
+ * tensor of numbers, or like another. */
 PY_PRIV bool py_row_creates(const tn_gen *gen);
 
 /* --- docs.c, inspect.c ------------------------------------------------------------------------ */
@@ -220,9 +220,9 @@ PY_PRIV PyObject *py_context_of(const tn_history *h);         /* of a Function's
 /* A kind of built-in module as Python sees it; made once for each row, for the process. */
 typedef struct py_kind py_kind;
 
-/* What is known of a module stands in `dict`, as in torch: _parameters, _buffers, _modules and, of a
- * built-in one, its options. `made` is made of that where it is needed, and dropped when an option
- * changes. */
+/* What is known of a module stands in `dict`, as in torch: _parameters, _buffers, _modules and,
+ * of a built-in one, its options. `made` is made of that where it is needed, and dropped when
+ * an option changes. */
 typedef struct py_module {
     PyObject_HEAD PyObject *dict, *weak;
     const py_kind *kind; /* NULL: a user's class */
@@ -3355,7 +3355,7 @@ typedef struct py_indexing {
     int line;
     int nlists, covered; /* members of list, and the dimensions that they take */
     tn_tensor *list[TN_MAX_DIMS];
-    PyObject *held[INDEX_MOST]; /* tensors made of lists and arrays */
+    PyObject *held[2 * INDEX_MOST]; /* what is made of lists and arrays */
     int nheld;
 } py_indexing;
 
@@ -3492,26 +3492,51 @@ static bool py_index_is_tuple(PyObject *key) {
     return false;
 }
 
-static bool py_index_apply(py_indexing *x, PyObject *key) {
-    if (TNI_UNLIKELY(py_index_is_tuple(key))) {
-        PyObject *as = PyList_AsTuple(key);
-        bool ok = as && py_index_apply(x, as);
-        Py_XDECREF(as); /* the list has its members still, x->held what is made of them */
-        return ok;
+static bool py_index_apply(py_indexing *x, PyObject *key);
+
+/* The same by another key (taken), which stays as long as the indexing. */
+static bool py_index_apply_held(py_indexing *x, PyObject *key) {
+    if (!key) return false;
+    x->held[x->nheld++] = key;
+    return py_index_apply(x, key);
+}
+
+static bool py_index_is_plain(PyObject *o) {
+    return o == Py_None || o == Py_Ellipsis || PySlice_Check(o) || PyLong_Check(o) ||
+           py_is_tensor(o) || (PyIndex_Check(o) && !PyObject_CheckBuffer(o));
+}
+
+/* A tuple with lists and arrays as tensors: beside an ellipsis it counts how many dimensions they
+ * take. */
+static PyObject *py_index_settled(PyObject *key) {
+    PyObject *all = PyTuple_New(PyTuple_Size(key));
+    for (Py_ssize_t i = 0; all && i < PyTuple_Size(key); i++) {
+        PyObject *o = PyTuple_GetItem(key, i);
+        o = py_index_is_plain(o) ? Py_NewRef(o) : py_index_tensor(o);
+        if (!o || PyTuple_SetItem(all, i, o)) Py_CLEAR(all);
     }
+    return all;
+}
+
+static bool py_index_apply(py_indexing *x, PyObject *key) {
+    if (TNI_UNLIKELY(py_index_is_tuple(key))) return py_index_apply_held(x, PyList_AsTuple(key));
     bool tuple = PyTuple_Check(key);
     Py_ssize_t n = tuple ? PyTuple_Size(key) : 1;
     int takes = 0, dots = 0;
+    bool plain = true;
     if (n > INDEX_MOST) {
         PyErr_Format(PyExc_IndexError, "too many indices for tensor of dimension %d",
                      tn_ndim(x->at));
         return false;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
-        int k = py_index_takes(tuple ? PyTuple_GetItem(key, i) : key);
+        PyObject *o = tuple ? PyTuple_GetItem(key, i) : key;
+        int k = py_index_takes(o);
         if (k < 0) dots++;
         takes += k < 0 ? 0 : k;
+        plain = plain && (PyLong_CheckExact(o) || py_index_is_plain(o));
     }
+    if (dots && !plain) return py_index_apply_held(x, py_index_settled(key));
     int rest = tn_ndim(x->at) - takes;
     if (rest < 0 || dots > 1) {
         PyErr_Format(PyExc_IndexError,
@@ -3582,6 +3607,22 @@ PY_PRIV PyObject *py_index_get(PyObject *self, PyObject *key) {
 
 /* --- assignment ------------------------------------------------------------------------------- */
 
+/* Through the lists: one element of another dtype is converted, more are refused. */
+static bool py_index_put(py_indexing *x, tn_tensor *v) {
+    tn_index_put_args a;
+    tn_tensor *as = NULL;
+    bool other = tn_dtype_of(v) != tn_dtype_of(x->at) && tn_numel(v) == 1;
+    if (other && !(as = tnp_to_dtype(v, tn_dtype_of(x->at), false, false))) return false;
+    if (as) tn_own(as);
+    memset(&a, 0, sizeof a);
+    a.self = x->at;
+    a.indices = tn_tensors_of(x->list, x->nlists);
+    a.values = as ? as : v;
+    bool ok = tn_index_put_inplace_at(x->file, x->line, &a) != NULL;
+    if (as) tn_free(as);
+    return ok;
+}
+
 /* Writes value, a number or a tensor that broadcasts, into the view or through the lists. */
 static bool py_index_write(py_indexing *x, PyObject *value) {
     tn_scalar s;
@@ -3606,22 +3647,8 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
         if (!less) return py_raise(), false;
         v = made = tn_own(less);
     }
-    if (x->nlists) {
-        tn_index_put_args a;
-        memset(&a, 0, sizeof a);
-        a.self = x->at;
-        a.indices = tn_tensors_of(x->list, x->nlists);
-        a.values = v;
-        if (tn_dtype_of(v) != tn_dtype_of(x->at) && tn_numel(v) == 1) {
-            tn_tensor *as = tnp_to_dtype(v, tn_dtype_of(x->at), false, false);
-            if (made) tn_free(made);
-            a.values = made = as ? tn_own(as) : NULL;
-        }
-        ok = a.values && tn_index_put_inplace_at(x->file, x->line, &a);
-    } else {
-        const tn_copy_args a = {x->at, v};
-        ok = tn_copy_inplace_at(x->file, x->line, &a) != NULL;
-    }
+    const tn_copy_args a = {x->at, v};
+    ok = x->nlists ? py_index_put(x, v) : tn_copy_inplace_at(x->file, x->line, &a) != NULL;
     if (made) tn_free(made);
     return ok || (py_raise(), false);
 }
@@ -4024,12 +4051,11 @@ static bool py_create_ordered(const tn_tensor *t, int flags) {
     return (flags & PyBUF_ANY_CONTIGUOUS) != PyBUF_ANY_CONTIGUOUS || rows || columns;
 }
 
-static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
-    tn_tensor *t = py_of(self);
-    int n = tn_ndim(t), k = 0;
+/* The number of the format that t is given in; -1 with an exception: it is not as asked for. */
+static int py_create_format(const tn_tensor *t, int flags) {
+    int k = 0;
     tn_dtype dtype = tn_dtype_of(t);
     while (k < BUFFER_FORMATS && py_buffer_formats[k].dtype != dtype) k++;
-    view->obj = NULL;
     if (k == BUFFER_FORMATS || tn_device_of(t) != TN_CPU || tn_needs_grad(t)) {
         if (k == BUFFER_FORMATS)
             PyErr_Format(PyExc_TypeError, "Got unsupported ScalarType %s", tn_dtype_name(dtype));
@@ -4045,11 +4071,19 @@ static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
         PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
         return -1;
     }
+    return k;
+}
+
+static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
+    tn_tensor *t = py_of(self);
+    int n = tn_ndim(t), k = py_create_format(t, flags);
+    view->obj = NULL;
+    if (k < 0) return -1;
     py_buffer_given *given = (py_buffer_given *)PyMem_Malloc(sizeof *given);
     if (!given) return PyErr_NoMemory(), -1;
     Py_ssize_t *room = given->room;
     given->tensor = tn_retain(t);
-    view->itemsize = tn_dtype_bytes(dtype);
+    view->itemsize = tn_dtype_bytes(tn_dtype_of(t));
     for (int i = 0; i < n; i++) {
         room[i] = (Py_ssize_t)tn_size(t, i);
         room[n + i] = (Py_ssize_t)tn_stride(t, i) * view->itemsize;
@@ -5330,7 +5364,8 @@ static PyObject *py_loader_draw(PyObject *self, PyObject *o) {
     return g ? PyLong_FromLongLong((long long)(tn_random64(g) & INT64_MAX)) : py_raise();
 }
 
-/* The `count` numbers of a list as rows of a tensor with `size` rows; negative ones count from the end. */
+/* The `count` numbers of a list as rows of a tensor with `size` rows; negative ones count from
+ * the end. */
 static bool py_loader_rows(PyObject *list, int64_t count, int64_t size, int64_t *to) {
     for (Py_ssize_t i = 0; i < count && i < PyList_Size(list); i++) {
         PyObject *o = PyList_GetItem(list, i);
@@ -7273,10 +7308,10 @@ PY_PRIV int py_functions_begin(PyObject *module) {
 /* src/py/module.c */
 /* module.c - Parameter, and the part of nn.Module that a training loop runs: attributes, the call.
  *
- * A module's state lies in its __dict__ under torch's names, so that copying, pickling and code that
- * looks there find what they know; this file only looks faster. Dictionaries of hooks come with the
- * first look at them, and "_hooked" beside those that a call has to heed. What is called seldom is
- * Python, in tensorh/nn. */
+ * A module's state lies in its __dict__ under torch's names, so that copying, pickling and code
+ * that looks there find what they know; this file only looks faster. Dictionaries of hooks come
+ * with the first look at them, and "_hooked" beside those that a call has to heed. What is
+ * called seldom is Python, in tensorh/nn. */
 
 /* --- Parameter -------------------------------------------------------------------------------- */
 
@@ -8996,7 +9031,9 @@ static PyObject *py_convert_cpu(PyObject *self, PyObject *const *args, Py_ssize_
 
 /* A row's result r (taken), or self where r is nothing but another name of it. */
 static PyObject *py_convert_same(PyObject *self, PyObject *r) {
-    if (!r || Py_TYPE(r) != Py_TYPE(self) || r == self || !tn_same_storage(py_of(r), py_of(self)) ||
+    if (!r || r == self || !py_is_tensor(r) ||
+        (Py_TYPE(r) != Py_TYPE(self) && !py_is_exact(self)) ||
+        !tn_same_storage(py_of(r), py_of(self)) ||
         tn_dtype_of(py_of(r)) != tn_dtype_of(py_of(self)))
         return r;
     Py_DECREF(r);

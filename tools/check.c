@@ -32,7 +32,7 @@ static const struct {
     {"nn", "api"},
     {"optim", "api nn"},
     {"data", "api nn optim"},
-    {"py", "api"},
+    {"py", "api gen"}, /* the comments of the rows, for docstrings */
 };
 enum { ROOMS = sizeof rooms / sizeof rooms[0] };
 
@@ -40,7 +40,8 @@ enum { ROOMS = sizeof rooms / sizeof rooms[0] };
 static const char *const left_open[] = {
     "tni_context_ready", /* base makes contexts, call knows what one starts with */
     "tni_node_drop",     /* tensor frees headers, call knows nodes */
-    "tni_function_free", /* a node ends with the custom function in it */
+    "tni_function_free", /* a node ends with the custom function in it, */
+    "tni_function_spend", /* or gives up what that has saved */
     "tni_watch_free",    /* and with those who wait for its gradients; */
     "tni_watch_move",    /* who retains one goes along to the next node */
     "tni_view_rebase",   /* a write to a view hangs a node on its base: an operator's gradient */

@@ -11,7 +11,8 @@ static PyObject *py_loader_draw(PyObject *self, PyObject *o) {
     return g ? PyLong_FromLongLong((long long)(tn_random64(g) & INT64_MAX)) : py_raise();
 }
 
-/* The `count` numbers of a list as rows of a tensor with `size` rows; negative ones count from the end. */
+/* The `count` numbers of a list as rows of a tensor with `size` rows; negative ones count from
+ * the end. */
 static bool py_loader_rows(PyObject *list, int64_t count, int64_t size, int64_t *to) {
     for (Py_ssize_t i = 0; i < count && i < PyList_Size(list); i++) {
         PyObject *o = PyList_GetItem(list, i);

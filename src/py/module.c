@@ -1,9 +1,9 @@
 /* module.c - Parameter, and the part of nn.Module that a training loop runs: attributes, the call.
  *
- * A module's state lies in its __dict__ under torch's names, so that copying, pickling and code that
- * looks there find what they know; this file only looks faster. Dictionaries of hooks come with the
- * first look at them, and "_hooked" beside those that a call has to heed. What is called seldom is
- * Python, in tensorh/nn. */
+ * A module's state lies in its __dict__ under torch's names, so that copying, pickling and code
+ * that looks there find what they know; this file only looks faster. Dictionaries of hooks come
+ * with the first look at them, and "_hooked" beside those that a call has to heed. What is
+ * called seldom is Python, in tensorh/nn. */
 #include "py.h"
 
 /* --- Parameter -------------------------------------------------------------------------------- */

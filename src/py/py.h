@@ -126,9 +126,9 @@ typedef struct py_group {
 /* A call of the first row that the arguments fit. args[0..nargs-1], then the values of kwnames. */
 PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
                           PyObject *kwnames);
-/* Arguments of what is no operator's row, by the same rules: a module's options, its forward. names:
- * the parameters' names, interned. What is bound lies in `args` until run returns; elements: of the
- * tensors given. */
+/* Arguments of what is no operator's row, by the same rules: a module's options, its forward.
+ * names: the parameters' names, interned. What is bound lies in `args` until run returns;
+ * elements: of the tensors given. */
 typedef struct py_signature {
     const char *name;
     const tn_gen *gen;
@@ -150,8 +150,8 @@ PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames);
 PY_PRIV const py_group *py_group_of(const char *name); /* NULL: none */
 PY_PRIV int py_groups_begin(PyObject *module);         /* functions and methods of all rows */
 PY_PRIV PyObject *py_registered(const char *name);     /* a function of a row registered since */
-/* Whether the row takes requires_grad, layout and pin_memory, which no schema has: it makes a tensor
- * of numbers, or like another. */
+/* Whether the row takes requires_grad, layout and pin_memory, which no schema has: it makes a
+ * tensor of numbers, or like another. */
 PY_PRIV bool py_row_creates(const tn_gen *gen);
 
 /* --- docs.c, inspect.c ------------------------------------------------------------------------ */
@@ -194,9 +194,9 @@ PY_PRIV PyObject *py_context_of(const tn_history *h);         /* of a Function's
 /* A kind of built-in module as Python sees it; made once for each row, for the process. */
 typedef struct py_kind py_kind;
 
-/* What is known of a module stands in `dict`, as in torch: _parameters, _buffers, _modules and, of a
- * built-in one, its options. `made` is made of that where it is needed, and dropped when an option
- * changes. */
+/* What is known of a module stands in `dict`, as in torch: _parameters, _buffers, _modules and,
+ * of a built-in one, its options. `made` is made of that where it is needed, and dropped when
+ * an option changes. */
 typedef struct py_module {
     PyObject_HEAD PyObject *dict, *weak;
     const py_kind *kind; /* NULL: a user's class */

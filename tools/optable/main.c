@@ -5,11 +5,11 @@
  *     ./optable [--check] [--no-sample-check] [--keep-going] [ROOT]
  *
  * Writes under ROOT (default .): src/api/ops.h, src/gen/rows.h, tables.c, calls.c, loops.inl,
- * docs.inl, table.json; with modules src/api/modules.h, src/gen/modules.c; docs/reference.md. A file is
- * touched only when its content changes.
- * --check writes nothing and fails when something would change. Errors are file:line: messages; any
- * error: the exit code is 1 and nothing is written (--keep-going: wrong rows are left out). It
- * expands no macros: a row stands written out, its comment directly above. */
+ * docs.inl, table.json; with modules src/api/modules.h, src/gen/modules.c; docs/reference.md. A
+ * file is touched only when its content changes. --check writes nothing and fails when
+ * something would change. Errors are file:line: messages; any error: the exit code is 1 and
+ * nothing is written (--keep-going: wrong rows are left out). It expands no macros: a row
+ * stands written out, its comment directly above. */
 #include "optable.h"
 
 #include <string.h>
