@@ -1287,7 +1287,9 @@ static PyObject *py_overloads_call(const char *name, PyObject *const *args, Py_s
     if (tuple && (dict || !kwnames)) r = PyObject_Call(f, tuple, dict);
     Py_XDECREF(tuple);
     Py_XDECREF(dict);
-    if (r || !PyErr_ExceptionMatches(PyExc_TypeError)) return r;
+    if (r ||
+        !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_AttributeError)))
+        return r;
     PyErr_Clear(); /* it does not fit that form either: the rows say what they want */
     return Py_NewRef(Py_NotImplemented);
 }
@@ -2425,24 +2427,40 @@ static int py_groups_publish(py_group *g, PyObject *module) {
     return bad ? -1 : 0;
 }
 
+/* What a dictionary of functions that stay has under name; made at first need. */
+static PyObject *py_groups_kept(PyObject **kept, const char *name, const py_group *g,
+                                void *function) {
+    if (!*kept && !(*kept = PyDict_New())) return NULL;
+    PyObject *f = PyDict_GetItemString(*kept, name);
+    if (f) return Py_NewRef(f);
+    f = py_groups_as_function(g, function);
+    if (f && PyDict_SetItemString(*kept, name, f)) Py_CLEAR(f);
+    return f;
+}
+
 /* A row that was registered since the import, by its name or torch's; a group of its own. */
 PY_PRIV PyObject *py_registered(const char *name) {
+    static PyObject *kept;
     const tn_row *row = tn_row_named(name);
     const py_group *known = py_group_of(name);
+    PyObject *f = kept ? PyDict_GetItemString(kept, name) : NULL;
+    if (f) return Py_NewRef(f);
     if (!row && !known) return NULL;
-    if (known) return py_groups_as_function(known, (void *)py_groups_function);
+    if (known) return py_groups_kept(&kept, name, known, (void *)py_groups_function);
     py_group *g = (py_group *)calloc(1, sizeof *g); /* stays, as the row does */
     if (!g) return PyErr_NoMemory();
     py_group_fill(g, row, TN_PLAIN, "");
-    return g->name ? py_groups_as_function(g, (void *)py_groups_function) : PyErr_NoMemory();
+    if (!g->name) return free(g), PyErr_NoMemory();
+    return py_groups_kept(&kept, name, g, (void *)py_groups_function);
 }
 
 /* _row(name): the function of that name without the overloads in Python. */
 static PyObject *py_groups_row_named(PyObject *self, PyObject *o) {
+    static PyObject *kept;
     const char *name = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
     const py_group *g = name ? py_group_of(name) : NULL;
     (void)self;
-    if (g) return py_groups_as_function(g, (void *)py_groups_row);
+    if (g) return py_groups_kept(&kept, name, g, (void *)py_groups_row);
     return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_AttributeError, "no row %R", o);
 }
 static PyMethodDef py_groups_functions[] = {{"_row", py_groups_row_named, METH_O, NULL},

@@ -98,7 +98,7 @@ def reason(namespace, name):
     if name in words or (namespace == "torch" and name in _SPACES.split()):
         return "planned"
     if namespace not in ("torch", "Tensor"):
-        return None
+        return "planned" if name in PLANNED["torch"].split() else None
     import re
 
     for pattern, why in LEFT_OUT:

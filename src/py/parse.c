@@ -643,7 +643,9 @@ static PyObject *py_overloads_call(const char *name, PyObject *const *args, Py_s
     if (tuple && (dict || !kwnames)) r = PyObject_Call(f, tuple, dict);
     Py_XDECREF(tuple);
     Py_XDECREF(dict);
-    if (r || !PyErr_ExceptionMatches(PyExc_TypeError)) return r;
+    if (r ||
+        !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_AttributeError)))
+        return r;
     PyErr_Clear(); /* it does not fit that form either: the rows say what they want */
     return Py_NewRef(Py_NotImplemented);
 }
