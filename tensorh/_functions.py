@@ -389,14 +389,20 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     if dim is None:
         input, dim = input.reshape(-1), 0
     n = input.shape[dim]
-    times = repeats.reshape(-1).tolist() if isinstance(repeats, Tensor) else [repeats]
-    times = times * n if len(times) == 1 else times
-    if len(times) != n:
+    if not isinstance(repeats, Tensor):
+        repeats = _C.full((n,), repeats, dtype=_C.int64)
+    if repeats.dtype not in (_C.int64, _C.int32):
+        raise RuntimeError("repeats must have dtype int64 or int32")
+    times = repeats.to(_C.int64).reshape(-1)
+    times = times.expand(n) if times.numel() == 1 else times
+    if times.numel() != n:
         raise RuntimeError("repeats must have the same size as input along dim")
-    if min(times, default=0) < 0:
+    if n and times.amin().item() < 0:
         raise RuntimeError("repeats can not be negative")
-    at = [i for i, k in enumerate(times) for _ in range(k)]
-    return input.index_select(dim, _C.tensor(at, dtype=_C.int64))
+    ends = times.cumsum(0)  # element i stands from ends[i - 1] to ends[i]
+    total = ends[-1].item() if n else 0
+    marks = _C.zeros(total + 1, dtype=_C.int64).index_add(0, ends, _C.ones(n, dtype=_C.int64))
+    return input.index_select(dim, marks.cumsum(0)[:total])
 
 
 # --- creation -------------------------------------------------------------------------------------
@@ -610,7 +616,7 @@ def ldexp(input, other):
 @both
 def logit(input, eps=None):
     """log(x / (1 - x)), of x clamped to [eps, 1 - eps] where eps is given."""
-    x = input if eps is None else input.clamp(eps, 1 - eps)
+    x = _C.clone(input) if eps is None else _C.clamp(input, eps, 1 - eps)
     return (x / (1 - x)).log()
 
 

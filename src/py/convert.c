@@ -234,9 +234,10 @@ static PyMethodDef py_convert_methods[] = {
     CONVERT_ALL(CONVERT_ENTRY){"cpu", (PyCFunction)(void *)py_convert_cpu,
                                METH_FASTCALL | METH_KEYWORDS, "the tensor in CPU memory"},
     {"to", (PyCFunction)(void *)py_convert_to_method, METH_FASTCALL | METH_KEYWORDS,
-     "to(dtype), to(device, dtype), to(other): converted; the tensor itself where it is so"},
+     "to($self, /, *args, **kwargs)\n--\n\nto(dtype), to(device, dtype), to(other): converted; the "
+     "tensor itself where it is so"},
     {"contiguous", (PyCFunction)(void *)py_convert_contiguous, METH_FASTCALL | METH_KEYWORDS,
-     "contiguous(memory_format=torch.contiguous_format): dense in that order"},
+     "contiguous($self, /, memory_format=None)\n--\n\ndense in that order; row-major for None"},
     {"get_device", py_about_get_device, METH_NOARGS, "the number of the device; -1 for the CPU"},
     {"type_as", py_convert_type_as, METH_O, "converted to the dtype of another tensor"},
     {"as_subclass", py_convert_as_subclass, METH_O, "the same elements as an instance of cls"},

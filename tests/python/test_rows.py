@@ -102,6 +102,9 @@ def test_results_are_tensors_named_as_the_schema_says(row):
     elif row.results > 1:
         names = [part.split()[-1] for part in row.schema.split("-> (")[1].rstrip(")").split(", ")]
         assert len(result) == row.results
+        if row.torch == "var_mean":  # torch's has no names
+            assert type(result) is tuple
+            return
         for i, name in enumerate(names):
             assert getattr(result, name) is result[i]
     elif row.results == 0:
