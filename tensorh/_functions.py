@@ -965,6 +965,10 @@ def tensordot(a, b, dims=2, out=None):
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
         dims = list(range(a.dim() - dims, a.dim())), list(range(dims))
     da, db = ([d] if isinstance(d, _int) else list(d) for d in dims)
+    for t, ds in ((a, da), (b, db)):
+        for d in ds:
+            if not -t.dim() <= d < t.dim():
+                raise IndexError(f"Dimension out of range: {d} of a tensor of {t.dim()}")
     da, db = [d % a.dim() for d in da], [d % b.dim() for d in db]
     if [a.shape[d] for d in da] != [b.shape[d] for d in db]:
         raise RuntimeError(

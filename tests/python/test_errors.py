@@ -194,7 +194,8 @@ def functions():
 def test_no_function_or_method_crashes(function, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = th.get_default_dtype() if hasattr(th, "get_default_dtype") else None
-    for args in [()] + [(x,) for x in menagerie()] + [(th.ones(2, 2), x) for x in menagerie()]:
+    things = [x for x in menagerie() if not (type(x) is int and abs(x) > 2**32)]  # counts, to some
+    for args in [()] + [(x,) for x in things] + [(th.ones(2, 2), x) for x in things]:
         try:
             function(*args)
         except (*REFUSALS, AttributeError, BufferError, KeyError, StopIteration, AssertionError):
