@@ -71,6 +71,7 @@ def view_as(self, other):
 
 @method
 def reshape_as(self, other):
+    """In the shape of another tensor."""
     return self.reshape(other.shape)
 
 

@@ -1,4 +1,5 @@
 """A character transformer with a causal mask: attention, layer norm, sampling at the end."""
+
 import math
 
 import tensorh as torch
@@ -40,7 +41,9 @@ class Layer(nn.Module):
         self.norm1 = nn.LayerNorm(width)
         self.attention = Attention(width, heads, length)
         self.norm2 = nn.LayerNorm(width)
-        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+        self.mlp = nn.Sequential(
+            nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)
+        )
 
     def forward(self, x):
         x = x + self.attention(self.norm1(x))

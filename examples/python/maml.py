@@ -1,4 +1,5 @@
 """Learning to learn (MAML, Finn et al. 2017): gradients through steps of gradient descent."""
+
 import math
 
 import tensorh as torch
@@ -21,7 +22,9 @@ def task():
 def main(steps=40, inner=2, rate=0.02):
     torch.manual_seed(7)
     sizes = [(1, 24), (24,), (24, 24), (24,), (24, 1), (1,)]
-    weights = [(torch.randn(s) * (s[0] ** -0.5 if len(s) == 2 else 0)).requires_grad_() for s in sizes]
+    weights = [
+        (torch.randn(s) * (s[0] ** -0.5 if len(s) == 2 else 0)).requires_grad_() for s in sizes
+    ]
     optimizer = torch.optim.Adam(weights, lr=2e-3)
     losses = []
     for step in range(steps):
@@ -32,7 +35,7 @@ def main(steps=40, inner=2, rate=0.02):
             for _ in range(inner):
                 loss = (network(x, fast) - y).square().mean()
                 grads = torch.autograd.grad(loss, fast, create_graph=True)
-                fast = [w - rate * g for w, g in zip(fast, grads)]
+                fast = [w - rate * g for w, g in zip(fast, grads, strict=True)]
             total = total + (network(x_test, fast) - y_test).square().mean()
         optimizer.zero_grad()
         (total / 4).backward()

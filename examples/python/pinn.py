@@ -1,4 +1,5 @@
 """A physics-informed network: u'' = -u with u(0) = 0, u'(0) = 1, from second derivatives."""
+
 import tensorh as torch
 from tensorh import nn
 
@@ -18,7 +19,11 @@ def main(steps=150):
         u = net(x)
         residual = derivative(derivative(u, x), x) + u
         u0 = net(start)
-        loss = residual.square().mean() + u0.square().sum() + (derivative(u0, start) - 1).square().sum()
+        loss = (
+            residual.square().mean()
+            + u0.square().sum()
+            + (derivative(u0, start) - 1).square().sum()
+        )
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -1,4 +1,4 @@
-"""A small residual network on real images: blocks as modules, AdamW, a state dict saved and loaded."""
+"""A small residual network on real images: blocks, AdamW, a state dict saved and loaded."""
 import os
 import tempfile
 
