@@ -66,6 +66,7 @@ def ravel(input):
 
 @method
 def view_as(self, other):
+    """A view in the shape of another tensor."""
     return self.view(other.shape)
 
 
