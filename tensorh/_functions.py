@@ -7,8 +7,9 @@ from . import _C
 from ._C import Tensor
 
 _METHODS = {}
-_NO_FUNCTIONS = {"Tensor", "both", "method", "function", "IN_PLACE"}
+_NO_FUNCTIONS = {"Tensor", "both", "both_of_numbers", "method", "function", "IN_PLACE"}
 _inf = float("inf")
+_MANY = 60000  # tensors in a list, as the library has it
 _bool, _int, _float, _complex = bool, int, float, complex
 
 
@@ -30,7 +31,31 @@ def _overridable(f):
 
 
 def both(f):
-    _METHODS[f.__name__] = call = _overridable(f)
+    _METHODS[f.__name__] = call = _overridable(_of_a_tensor(f))
+    return call
+
+
+def _of_a_tensor(f, others=()):
+    """f, which refuses a first argument that is no tensor as rows do."""
+    of = (Tensor, *others)
+
+    def call(*args, **kwargs):
+        if args and not isinstance(args[0], of):
+            raise TypeError(
+                f"{f.__name__}(): argument 'input' (position 1) must be Tensor, "
+                f"not {type(args[0]).__name__}"
+            )
+        return f(*args, **kwargs)
+
+    call.__name__, call.__doc__, call.__wrapped__ = f.__name__, f.__doc__, f
+    call.__qualname__, call.__module__ = f.__qualname__, f.__module__
+    return call
+
+
+def both_of_numbers(f):
+    """The same, where a number may be the first argument."""
+    others = (_bool, _int, _float, _complex)
+    _METHODS[f.__name__] = call = _overridable(_of_a_tensor(f, others))
     return call
 
 
@@ -66,7 +91,7 @@ def ravel(input):
 
 @method
 def view_as(self, other):
-    """A view in the shape of another tensor."""
+    """A view of other's shape."""
     return self.view(other.shape)
 
 
@@ -139,7 +164,7 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     ndim = input.dim() + 1
     r = input.new_zeros((*input.shape[:-1], n, n))
     r.diagonal(offset, -2, -1).copy_(input)
-    return r.movedim((-2, -1), (dim1 % ndim, dim2 % ndim))
+    return r.movedim((-2, -1), (_dim(dim1, ndim), _dim(dim2, ndim)))
 
 
 @both
@@ -183,7 +208,7 @@ def unfold(self, dimension, size, step):
     """All slices of length size, step apart, as a last dimension: a view."""
     if not self.dim():
         return self.as_strided((size,), (1,))
-    d = dimension % self.dim()
+    d = _dim(dimension, self.dim())
     n, stride = self.shape[d], self.stride()
     if size < 0 or size > n:
         raise RuntimeError(
@@ -206,6 +231,8 @@ def tensor_split(input, indices_or_sections, dim=0):
         k = indices_or_sections
         if k <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {k}")
+        if k > _MANY:
+            raise RuntimeError(f"number of sections must be at most {_MANY}, got {k}")
         sizes = [n // k + (i < n % k) for i in range(k)]
         return input.split_with_sizes(sizes, dim)
     starts = [0, *indices_or_sections]
@@ -359,18 +386,17 @@ def combinations(input, r=2, with_replacement=False):
     """Combinations of length r of the elements, as rows."""
     import itertools
 
+    if not 0 <= r <= _MANY:
+        raise RuntimeError(f"Expect a non-negative number of elements, at most {_MANY}, got {r}")
     pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     at = [i for one in pick(range(input.numel()), r) for i in one]
     return input[_C.tensor(at, dtype=_C.int64)].reshape(-1, r)
 
 
 def _diagonal_indices(row, col, offset, dtype, upper):
-    keep = [
-        (i, j)
-        for i in range(row)
-        for j in (range(max(i + offset, 0), col) if upper else range(min(i + offset + 1, col)))
-    ]
-    return _C.tensor(keep, dtype=dtype or _C.int64).reshape(-1, 2).t().contiguous()
+    ones = _C.ones(row, col, dtype=_C.bool)
+    keep = ones.triu(offset) if upper else ones.tril(offset)
+    return keep.nonzero().t().contiguous().to(dtype or _C.int64)
 
 
 def tril_indices(row, col, offset=0, *, dtype=None, device="cpu", layout=None):
@@ -631,7 +657,7 @@ def logaddexp(input, other):
     return _C.where(input == other, input + 0.6931471805599453, finite)
 
 
-@both
+@both_of_numbers
 def xlogy(input, other):
     """input * log(other); 0 where input is 0 and other no NaN."""
     input, other = _two(input, other)
@@ -648,7 +674,7 @@ def _two(a, b):
     return _alike(a, b)
 
 
-@both
+@both_of_numbers
 def float_power(input, exponent):
     """input to the power, in float64 or complex128."""
     given = [x for x in (input, exponent)]
@@ -988,6 +1014,15 @@ def tensordot(a, b, dims=2, out=None):
     )
     r = m.reshape(shape)
     return r if out is None else out.copy_(r)
+
+
+def _dim(d, n):
+    """The number of dimension d of n, which may be negative."""
+    if not -n <= d < n:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})"
+        )
+    return d % n
 
 
 def _numel(t, dims):

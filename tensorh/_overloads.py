@@ -49,6 +49,8 @@ def nonzero(input, *, as_tuple=False, out=None):
 
 @_for("split")
 def split(tensor, split_size_or_sections=None, dim=0, split_size=None):
+    if split_size is not None and split_size_or_sections is not None:
+        return NotImplemented
     sizes = split_size if split_size_or_sections is None else split_size_or_sections
     if isinstance(sizes, (list, tuple)):
         return _row("split_with_sizes")(tensor, sizes, dim)
@@ -59,7 +61,7 @@ def split(tensor, split_size_or_sections=None, dim=0, split_size=None):
 def meshgrid(*tensors, indexing=None):
     if len(tensors) == 1 and not isinstance(tensors[0], (list, tuple)):
         return _row("meshgrid")(list(tensors), indexing=indexing)
-    if not all(isinstance(t, Tensor) for t in tensors):
+    if not tensors or not all(isinstance(t, Tensor) for t in tensors):
         return NotImplemented
     return _row("meshgrid")(tensors, indexing=indexing)
 
@@ -167,11 +169,10 @@ def fill_(input, value):
 
 
 @_for("copy_")
-def copy_(input, other=None, non_blocking=False, src=None):
-    other = src if other is None else other
-    if not isinstance(other, Tensor):
+def copy_(input, src, non_blocking=False):
+    if not isinstance(src, Tensor) or not isinstance(non_blocking, bool):
         return NotImplemented
-    return _row("copy_")(input, other)
+    return _row("copy_")(input, src)
 
 
 @_for("full")
@@ -191,9 +192,13 @@ def linspace(start, end, steps, **kwargs):
     return _row("lerp")(start.to(dtype), end.to(dtype), weight)
 
 
+_BOUNDS = (Tensor, int, float, type(None))
+
+
 def _clamp(name):
     def f(input, min=None, max=None, *, out=None):
-        if not isinstance(min, Tensor) and not isinstance(max, Tensor):
+        kinds = [isinstance(x, Tensor) for x in (min, max)]
+        if not any(kinds) or not all(isinstance(x, _BOUNDS) for x in (min, max)):
             return NotImplemented
         both = [
             x if x is None or isinstance(x, Tensor) else _C.tensor(x, dtype=input.dtype)
@@ -238,6 +243,8 @@ def to(
 
 @_for("contiguous")
 def contiguous(input, memory_format=_C.contiguous_format):
+    if not isinstance(memory_format, _C.memory_format):
+        return NotImplemented
     if memory_format not in (_C.contiguous_format, *_CHANNELS.values()):
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     if memory_format is not _C.contiguous_format:
@@ -317,3 +324,28 @@ for _name in (
     "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift",
 ):  # fmt: skip
     OVERLOADS[_name] = _number_first(_name, OVERLOADS.get(_name))
+
+
+# --- who may ask ----------------------------------------------------------------------------------
+
+_OF_NUMBERS = {
+    "full", "linspace", "meshgrid", "empty", "add", "sub", "mul", "div", "remainder",
+    "floor_divide", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
+    "bitwise_right_shift",
+}  # fmt: skip
+
+
+def _of_tensors(f):
+    """f, for calls whose first argument is a tensor."""
+
+    def call(*args, **kwargs):
+        first = args[0] if args else next((kwargs[k] for k in _FIRST if k in kwargs), None)
+        return f(*args, **kwargs) if isinstance(first, Tensor) else NotImplemented
+
+    return call
+
+
+_FIRST = ("input", "tensor", "condition")
+for _name, _f in list(OVERLOADS.items()):
+    if _name not in _OF_NUMBERS:
+        OVERLOADS[_name] = _of_tensors(_f)

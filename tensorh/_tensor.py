@@ -14,6 +14,8 @@ def numpy(self, *, force=False):
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
+    elif not self.is_cpu:
+        raise TypeError(f"can't convert {self.device} device type tensor to numpy.")
     import numpy
 
     return numpy.asarray(memoryview(self))

@@ -485,7 +485,7 @@ static PyObject *py_create_as_tensor(PyObject *self, PyObject *args, PyObject *k
 
 static PyObject *py_create_from_numpy(PyObject *self, PyObject *o) {
     (void)self;
-    if (!PyObject_CheckBuffer(o) || PyBytes_Check(o))
+    if (!PyObject_CheckBuffer(o) || PyBytes_Check(o) || py_is_tensor(o))
         return PyErr_Format(PyExc_TypeError, "expected np.ndarray (got %R)", Py_TYPE(o));
     return py_from_buffer(o, false);
 }
@@ -533,6 +533,8 @@ static PyObject *py_create_frombuffer(PyObject *self, PyObject *args, PyObject *
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$O!LLp:frombuffer", (char **)(uintptr_t)names,
                                      &from, py.dtype, &dtype, &count, &offset, &grad))
         return NULL;
+    if (!PyObject_CheckBuffer(from) || py_is_tensor(from))
+        return PyErr_Format(PyExc_ValueError, "object does not implement Python buffer protocol.");
     Py_buffer *v = (Py_buffer *)malloc(sizeof *v);
     if (!v) return PyErr_NoMemory();
     if (PyObject_GetBuffer(from, v, PyBUF_SIMPLE)) return free(v), NULL;
