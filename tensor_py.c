@@ -94,6 +94,17 @@ TNI_INLINE bool py_is_tensor(PyObject *o) {
 }
 TNI_INLINE tn_tensor *py_of(PyObject *o) { return ((py_tensor *)o)->t; }
 
+/* --- memory.c --------------------------------------------------------------------------------- */
+
+/* n elements of `size` bytes, zeroed; NULL without an exception where there is no room or the
+ * product wraps. py_get_again keeps what stood at `at`, which stays the caller's if it fails. None
+ * of the three needs the GIL. */
+PY_PRIV void *py_get(size_t n, size_t size);
+PY_PRIV void *py_get_again(void *at, size_t n, size_t size);
+PY_PRIV void py_give(void *at);
+PY_PRIV bool py_failing_begin(void); /* the allocator of tests, before a context is used */
+PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args);
+
 /* --- tensor.c --------------------------------------------------------------------------------- */
 
 /* The wrapper of t, whose one count it takes over (released when it fails). NULL: an error of the
@@ -193,8 +204,6 @@ PY_PRIV char *py_docs_of(const py_group *g, bool method);
 PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused);
-PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args);
-PY_PRIV bool py_failing_begin(void); /* before the first use of a context */
 
 /* --- autograd.c, hook.c, function.c ----------------------------------------------------------- */
 
@@ -297,6 +306,72 @@ PY_PRIV PyObject *py_index_tensor(PyObject *o);
 PY_PRIV PyObject *py_value_tensor(PyObject *o, tn_dtype dtype);
 
 
+/* src/py/memory.c */
+/* memory.c - the shim's own memory, with sizes that may not wrap, and the allocator of tests. */
+
+/* With TENSORH_TEST_ALLOCATOR set at import the library's memory and the shim's count down here,
+ * every block of the library by a call of its own. */
+static struct {
+    bool on, once;
+    long long left; /* until one fails, and all after it but for `once`; -1: none does */
+} py_failing = {false, false, -1};
+
+static bool py_failing_now(void) {
+    if (py_failing.left > 0)
+        py_failing.left--;
+    else if (!py_failing.left && py_failing.once)
+        return py_failing.left = -1, true;
+    else
+        return !py_failing.left;
+    return false;
+}
+
+static void *py_failing_alloc(size_t bytes, void *user) {
+    (void)user;
+    return py_failing_now() ? NULL : malloc(bytes);
+}
+static void py_failing_free(void *at, size_t bytes, void *user) {
+    (void)bytes, (void)user;
+    free(at);
+}
+
+PY_PRIV bool py_failing_begin(void) {
+    const char *asked = getenv("TENSORH_TEST_ALLOCATOR");
+    tn_context_options options;
+    if (!asked || !*asked) return true;
+    memset(&options, 0, sizeof options);
+    options.allocator.alloc = py_failing_alloc;
+    options.allocator.free = py_failing_free;
+    options.no_cache = true;
+    options.threads = -1;
+    tn_context *context = tn_context_new(&options);
+    if (context) tn_context_use(context);
+    py_failing.on = context != NULL;
+    return py_failing.on;
+}
+
+PY_PRIV void *py_get(size_t n, size_t size) {
+    if ((size && n > SIZE_MAX / size) || py_failing_now()) return NULL;
+    return calloc(n ? n : 1, size);
+}
+PY_PRIV void *py_get_again(void *at, size_t n, size_t size) {
+    if ((size && n > SIZE_MAX / size) || py_failing_now()) return NULL;
+    return realloc(at, n ? n * size : 1);
+}
+PY_PRIV void py_give(void *at) { free(at); }
+
+PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args) {
+    long long left;
+    int once = 0;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "L|p", &left, &once)) return NULL;
+    if (!py_failing.on)
+        return PyErr_Format(PyExc_RuntimeError, "import with TENSORH_TEST_ALLOCATOR=1");
+    py_failing.left = left < 0 ? -1 : left;
+    py_failing.once = once != 0;
+    Py_RETURN_NONE;
+}
+
 /* src/py/error.c */
 /* error.c - the library's errors as Python's exceptions, lines of Python code as places, Ctrl-C.
  *
@@ -353,13 +428,13 @@ static size_t py_lines_slot(const PyObject *code) {
 
 static bool py_lines_grow(void) {
     size_t old = py_lines.room, room = old ? 2 * old : 256;
-    py_site **before = py_lines.at, **at = (py_site **)calloc(room, sizeof *at);
+    py_site **before = py_lines.at, **at = (py_site **)py_get(room, sizeof *at);
     if (!at) return false;
     py_lines.at = at;
     py_lines.room = room;
     for (size_t i = 0; i < old; i++)
         if (before[i]) py_lines.at[py_lines_slot(before[i]->code)] = before[i];
-    free(before);
+    py_give(before);
     return true;
 }
 
@@ -369,7 +444,7 @@ static py_site *py_lines_add(PyObject *code) {
     const char *file = name ? PyUnicode_AsUTF8AndSize(name, &n) : NULL;
     py_site *s = NULL;
     if (file && (2 * py_lines.used < py_lines.room || py_lines_grow()))
-        s = (py_site *)malloc(sizeof *s + (size_t)n);
+        s = (py_site *)py_get(sizeof *s + (size_t)n, 1);
     if (s) {
         s->code = Py_NewRef(code);
         memcpy(s->file, file, (size_t)n + 1);
@@ -2029,8 +2104,8 @@ static void py_docs_put_bytes(py_docs_text *t, const char *from, size_t n) {
     if (!t->at) return;
     if (t->n + n >= t->room) {
         size_t room = 2 * (t->n + n) + 64;
-        char *at = (char *)realloc(t->at, room);
-        if (!at) free(t->at);
+        char *at = (char *)py_get_again(t->at, room, 1);
+        if (!at) py_give(t->at);
         t->at = at;
         t->room = room;
         if (!at) return;
@@ -2119,7 +2194,7 @@ static void py_docs_put_row(py_docs_text *t, const tn_row *row) {
 }
 
 PY_PRIV char *py_docs_of(const py_group *g, bool method) {
-    py_docs_text t = {(char *)malloc(256), 0, 256};
+    py_docs_text t = {(char *)py_get(256, 1), 0, 256};
     py_docs_put(&t, g->name);
     py_docs_put(&t, "(");
     if (g->nrows == 1)
@@ -2354,7 +2429,7 @@ PY_PRIV const py_group *py_group_of(const char *name) {
 
 /* Room for a name that lives as long as the process. */
 static char *py_groups_name(const char *base, size_t n, const char *more) {
-    char *name = (char *)malloc(n + strlen(more) + 1);
+    char *name = (char *)py_get(n + strlen(more) + 1, 1);
     if (!name) return NULL;
     memcpy(name, base, n);
     strcpy(name + n, more);
@@ -2395,13 +2470,13 @@ static bool py_groups_add_forms(const tn_row *row) {
 
 /* A definition that Python keeps a pointer to. */
 static PyMethodDef *py_groups_def(const py_group *g, bool method, void *function) {
-    PyMethodDef *def = (PyMethodDef *)calloc(1, sizeof *def);
+    PyMethodDef *def = (PyMethodDef *)py_get(1, sizeof *def);
     if (!def) return NULL;
     def->ml_name = g->name;
     def->ml_meth = (PyCFunction)function;
     def->ml_flags = METH_FASTCALL | METH_KEYWORDS;
     def->ml_doc = py_docs_of(g, method);
-    if (!def->ml_doc) return free(def), NULL;
+    if (!def->ml_doc) return py_give(def), NULL;
     return def;
 }
 
@@ -2447,10 +2522,10 @@ PY_PRIV PyObject *py_registered(const char *name) {
     if (f) return Py_NewRef(f);
     if (!row && !known) return NULL;
     if (known) return py_groups_kept(&kept, name, known, (void *)py_groups_function);
-    py_group *g = (py_group *)calloc(1, sizeof *g); /* stays, as the row does */
+    py_group *g = (py_group *)py_get(1, sizeof *g); /* stays, as the row does */
     if (!g) return PyErr_NoMemory();
     py_group_fill(g, row, TN_PLAIN, "");
-    if (!g->name) return free(g), PyErr_NoMemory();
+    if (!g->name) return py_give(g), PyErr_NoMemory();
     return py_groups_kept(&kept, name, g, (void *)py_groups_function);
 }
 
@@ -2545,55 +2620,6 @@ PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused) {
     (void)self, (void)unused;
     if (!tn_error_take(&info)) Py_RETURN_NONE;
     return PyUnicode_FromString(info.message);
-}
-
-/* With TENSORH_TEST_ALLOCATOR set at import the library's memory comes from here, every block of it
- * by a call of its own. */
-static struct {
-    bool on, once;
-    long long
-        left; /* allocations until one fails, and all after it but for `once`; -1: none does */
-} py_failing = {false, false, -1};
-
-static void *py_failing_alloc(size_t bytes, void *user) {
-    (void)user;
-    if (py_failing.left == 0) {
-        if (py_failing.once) py_failing.left = -1;
-        return NULL;
-    }
-    if (py_failing.left > 0) py_failing.left--;
-    return malloc(bytes);
-}
-static void py_failing_free(void *at, size_t bytes, void *user) {
-    (void)bytes, (void)user;
-    free(at);
-}
-
-PY_PRIV bool py_failing_begin(void) {
-    const char *asked = getenv("TENSORH_TEST_ALLOCATOR");
-    tn_context_options options;
-    if (!asked || !*asked) return true;
-    memset(&options, 0, sizeof options);
-    options.allocator.alloc = py_failing_alloc;
-    options.allocator.free = py_failing_free;
-    options.no_cache = true;
-    options.threads = -1;
-    tn_context *context = tn_context_new(&options);
-    if (context) tn_context_use(context);
-    py_failing.on = context != NULL;
-    return py_failing.on;
-}
-
-PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args) {
-    long long left;
-    int once = 0;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "L|p", &left, &once)) return NULL;
-    if (!py_failing.on)
-        return PyErr_Format(PyExc_RuntimeError, "import with TENSORH_TEST_ALLOCATOR=1");
-    py_failing.left = left < 0 ? -1 : left;
-    py_failing.once = once != 0;
-    Py_RETURN_NONE;
 }
 
 /* src/py/types.c */
@@ -3967,7 +3993,7 @@ static void py_buffer_release(void *data, void *user) {
     PyGILState_STATE state = PyGILState_Ensure();
     (void)data;
     PyBuffer_Release((Py_buffer *)user);
-    free(user);
+    py_give(user);
     PyGILState_Release(state);
 }
 
@@ -4020,10 +4046,10 @@ static tn_tensor *py_buffer_tensor(Py_buffer *v) {
 }
 
 PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
-    Py_buffer *v = (Py_buffer *)malloc(sizeof *v);
+    Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
     if (!v) return PyErr_NoMemory();
     if (PyObject_GetBuffer(o, v, PyBUF_FULL_RO)) {
-        free(v);
+        py_give(v);
         if (PyErr_ExceptionMatches(PyExc_ValueError)) /* NumPy has no format for the dtype */
             PyErr_Format(PyExc_TypeError, "can't convert a %R of this dtype to a tensor",
                          Py_TYPE(o));
@@ -4033,7 +4059,7 @@ PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
     for (int i = 0; i < v->ndim; i++) backwards = backwards || v->strides[i] < 0;
     if (backwards && may_copy) { /* NumPy makes it positive */
         PyBuffer_Release(v);
-        free(v);
+        py_give(v);
         PyObject *copy = PyObject_CallMethod(o, "copy", NULL);
         PyObject *r = copy ? py_from_buffer(copy, false) : NULL;
         Py_XDECREF(copy);
@@ -4042,7 +4068,7 @@ PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
     tn_tensor *t = py_buffer_tensor(v);
     if (t) return py_wrap(tn_own(t));
     PyBuffer_Release(v);
-    free(v);
+    py_give(v);
     return NULL;
 }
 
@@ -4215,7 +4241,7 @@ static PyObject *py_create_as_tensor(PyObject *self, PyObject *args, PyObject *k
 
 static PyObject *py_create_from_numpy(PyObject *self, PyObject *o) {
     (void)self;
-    if (!PyObject_CheckBuffer(o) || PyBytes_Check(o))
+    if (!PyObject_CheckBuffer(o) || PyBytes_Check(o) || py_is_tensor(o))
         return PyErr_Format(PyExc_TypeError, "expected np.ndarray (got %R)", Py_TYPE(o));
     return py_from_buffer(o, false);
 }
@@ -4263,13 +4289,15 @@ static PyObject *py_create_frombuffer(PyObject *self, PyObject *args, PyObject *
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$O!LLp:frombuffer", (char **)(uintptr_t)names,
                                      &from, py.dtype, &dtype, &count, &offset, &grad))
         return NULL;
-    Py_buffer *v = (Py_buffer *)malloc(sizeof *v);
+    if (!PyObject_CheckBuffer(from) || py_is_tensor(from))
+        return PyErr_Format(PyExc_ValueError, "object does not implement Python buffer protocol.");
+    Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
     if (!v) return PyErr_NoMemory();
-    if (PyObject_GetBuffer(from, v, PyBUF_SIMPLE)) return free(v), NULL;
+    if (PyObject_GetBuffer(from, v, PyBUF_SIMPLE)) return py_give(v), NULL;
     tn_tensor *t = py_create_over(v, ((py_dtype *)dtype)->dtype, count, offset);
     if (!t) {
         PyBuffer_Release(v);
-        return free(v), NULL;
+        return py_give(v), NULL;
     }
     PyObject *o = py_wrap(tn_own(t));
     if (o && grad && !tn_requires_grad_at(NULL, 0, py_of(o), true)) {
@@ -4901,7 +4929,7 @@ static const py_optim_row *py_optim_row_at(long i) {
     if (!row || row->gen->nparam > PY_OPTIM_PARAMS || row->gen->args_size > PY_OPTIM_ARGS)
         return PyErr_Format(PyExc_SystemError, "no optimizer row %ld", i), NULL;
     if (py_optim_rows[i]) return py_optim_rows[i];
-    py_optim_row *r = (py_optim_row *)calloc(1, sizeof *r);
+    py_optim_row *r = (py_optim_row *)py_get(1, sizeof *r);
     if (!r) return PyErr_NoMemory(), NULL;
     r->row = row;
     bool ok = (r->step = PyUnicode_InternFromString("step")) != NULL &&
@@ -4910,7 +4938,7 @@ static const py_optim_row *py_optim_row_at(long i) {
         if (row->gen->param[k].type != TN_T_TENSORS)
             ok = (r->option[k] = PyUnicode_InternFromString(row->gen->param[k].name)) != NULL;
     if (ok) return py_optim_rows[i] = r;
-    free(r); /* the words are interned */
+    py_give(r); /* the words are interned */
     return NULL;
 }
 
@@ -5107,7 +5135,7 @@ static bool py_optim_lay(py_optim_step *w) {
     size_t n = (size_t)w->n + 1, pointers = (size_t)(6 + states);
     size_t bytes = (size_t)w->ngroups * sizeof *w->group +
                    n * (pointers * sizeof(void *) + (TN_OPTIM_NUMBERS + 1) * sizeof(double) + 2);
-    char *at = n < PY_SSIZE_T_MAX / 1024 ? (char *)calloc(1, bytes) : NULL;
+    char *at = n < PY_SSIZE_T_MAX / 1024 ? (char *)py_get(1, bytes) : NULL;
     if (!at) return PyErr_NoMemory(), false;
     w->group = (py_optim_group *)(void *)at;
     w->s.number = (double *)(void *)(w->group + w->ngroups);
@@ -5249,7 +5277,7 @@ static void py_optim_end(py_optim_step *w) {
         Py_XDECREF(w->param[i]);
         Py_XDECREF(w->step[i]);
     }
-    free(w->group);
+    py_give(w->group);
 }
 
 /* --- the step --------------------------------------------------------------------------------- */
@@ -5497,7 +5525,7 @@ static void py_files_buffer_release(void *data, void *user) {
     PyGILState_STATE state = PyGILState_Ensure();
     (void)data;
     PyBuffer_Release((Py_buffer *)user);
-    free(user);
+    py_give(user);
     PyGILState_Release(state);
 }
 
@@ -5510,9 +5538,9 @@ static PyObject *py_files_from_memory(PyObject *self, PyObject *args) {
     (void)self;
     if (!PyArg_ParseTuple(args, "OOLL", &o, &dtype_of, &from, &numel)) return NULL;
     if (!py_to_dtype(dtype_of, &dtype)) return PyErr_Format(PyExc_TypeError, "no dtype");
-    Py_buffer *v = (Py_buffer *)calloc(1, sizeof *v);
+    Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
     if (!v) return PyErr_NoMemory();
-    if (PyObject_GetBuffer(o, v, PyBUF_SIMPLE)) return free(v), NULL;
+    if (PyObject_GetBuffer(o, v, PyBUF_SIMPLE)) return py_give(v), NULL;
     int64_t each = tn_dtype_bytes(dtype), size = numel;
     tn_wrap_options options;
     PyObject *r = NULL;
@@ -5531,7 +5559,7 @@ static PyObject *py_files_from_memory(PyObject *self, PyObject *args) {
         py_raise();
     }
     PyBuffer_Release(v);
-    free(v);
+    py_give(v);
     return r;
 }
 
@@ -5594,9 +5622,9 @@ static PyObject *py_files_safe_save(PyObject *self, PyObject *args) {
         Py_DECREF(path_of);
         return PyErr_Format(PyExc_TypeError, "metadata: a dict of str is expected");
     }
-    s.at = (tn_named *)calloc((size_t)PyDict_Size(tensors) + 1, sizeof *s.at);
+    s.at = (tn_named *)py_get((size_t)PyDict_Size(tensors) + 1, sizeof *s.at);
     s.note =
-        (tn_note *)calloc(notes == Py_None ? 1 : (size_t)PyDict_Size(notes) + 1, sizeof *s.note);
+        (tn_note *)py_get(notes == Py_None ? 1 : (size_t)PyDict_Size(notes) + 1, sizeof *s.note);
     s.kept = PyList_New(0);
     bool ok = false;
     if (!s.at || !s.note || !s.kept) {
@@ -5610,8 +5638,8 @@ static PyObject *py_files_safe_save(PyObject *self, PyObject *args) {
         if (!ok) py_raise();
     }
     for (Py_ssize_t i = 0; i < s.n; i++) tn_release(s.at[i].tensor);
-    free(s.at);
-    free(s.note);
+    py_give(s.at);
+    py_give(s.note);
     Py_XDECREF(s.kept);
     Py_DECREF(path_of);
     return ok ? Py_NewRef(Py_None) : NULL;
@@ -5775,7 +5803,7 @@ typedef struct py_tensors {
 
 static void py_tensors_end(py_tensors *l) {
     Py_XDECREF(l->all);
-    if (l->at != l->few) free(l->at);
+    if (l->at != l->few) py_give(l->at);
 }
 
 /* A tensor, or a sequence of tensors (and None, with holes). To be ended in either case. */
@@ -5784,7 +5812,7 @@ static bool py_tensors_of(py_tensors *l, const char *what, PyObject *o, bool hol
     l->all = py_is_tensor(o) || (holes && o == Py_None) ? PyTuple_Pack(1, o) : PySequence_Tuple(o);
     if (!l->all) return false;
     l->n = PyTuple_Size(l->all);
-    if (l->n > 8 && !(l->at = (tn_tensor **)malloc((size_t)l->n * sizeof *l->at))) {
+    if (l->n > 8 && !(l->at = (tn_tensor **)py_get((size_t)l->n, sizeof *l->at))) {
         l->at = l->few;
         return PyErr_NoMemory(), false;
     }
@@ -5889,7 +5917,7 @@ static bool py_backward_gather(tn_tensor *t, tn_tensor *grad) {
 
 /* backward with inputs that are no leaves: their gradients, then added to .grad. */
 static bool py_backward_inner(py_pass *p) {
-    tn_tensor **grads = (tn_tensor **)calloc((size_t)p->inputs.n, sizeof *grads);
+    tn_tensor **grads = (tn_tensor **)py_get((size_t)p->inputs.n, sizeof *grads);
     bool ok, mode;
     if (!grads) return PyErr_NoMemory(), false;
     p->grads = grads;
@@ -5901,7 +5929,7 @@ static bool py_backward_inner(py_pass *p) {
         tn_release(tn_own(grads[i]));
     }
     tn_set_grad_mode(mode);
-    free(grads);
+    py_give(grads);
     return ok;
 }
 
@@ -6003,10 +6031,10 @@ static PyObject *py_grad_of(py_pass *p, bool materialize) {
     tn_tensor *few[8];
     PyObject *r;
     p->grads = few;
-    if (p->inputs.n > 8 && !(p->grads = (tn_tensor **)calloc((size_t)p->inputs.n, sizeof *few)))
+    if (p->inputs.n > 8 && !(p->grads = (tn_tensor **)py_get((size_t)p->inputs.n, sizeof *few)))
         return PyErr_NoMemory();
     r = py_pass_run(p) ? py_grad_results(p, materialize) : py_raise();
-    if (p->grads != few) free(p->grads);
+    if (p->grads != few) py_give(p->grads);
     return r;
 }
 
@@ -6770,7 +6798,7 @@ static bool py_function_takes(const py_apply *a, PyObject *o) {
 static bool py_function_outputs(py_apply *a, tn_tensor **out) {
     py_context *ctx = a->ctx;
     Py_ssize_t n = py_function_count(a->result);
-    py_fact *fact = (py_fact *)realloc(ctx->fact, (size_t)(ctx->nin + n + 1) * sizeof *fact);
+    py_fact *fact = (py_fact *)py_get_again(ctx->fact, (size_t)(ctx->nin + n + 1), sizeof *fact);
     if (!fact) return PyErr_NoMemory(), false;
     ctx->fact = fact;
     ctx->nout = (int32_t)n;
@@ -7071,7 +7099,7 @@ static PyObject *py_apply_plain(py_context *ctx, PyObject *const *args) {
 static bool py_apply_inputs(py_context *ctx, PyObject *const *args, tn_tensor **in, bool *wants) {
     *wants = false;
     if (!(ctx->needs = PyTuple_New(ctx->nargs))) return false;
-    ctx->fact = (py_fact *)malloc((size_t)(ctx->nargs + 2) * sizeof *ctx->fact);
+    ctx->fact = (py_fact *)py_get((size_t)(ctx->nargs + 2), sizeof *ctx->fact);
     if (!ctx->fact) return PyErr_NoMemory(), false;
     for (int i = 0; i < ctx->nargs; i++) {
         bool tensor = py_is_tensor(args[i]), want = tensor && tn_needs_grad(py_of(args[i]));
@@ -7133,11 +7161,11 @@ static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssiz
     if (kwnames && PyTuple_Size(kwnames)) return py_apply_named(cls, args, n, kwnames);
     if (!(ctx = py_context_new(cls))) return NULL;
     ctx->nargs = (int32_t)n;
-    if (n > 16 && !(in = (tn_tensor **)malloc((size_t)n * sizeof *in)))
+    if (n > 16 && !(in = (tn_tensor **)py_get((size_t)n, sizeof *in)))
         PyErr_NoMemory();
     else if (py_apply_inputs(ctx, args, in, &wants))
         r = wants ? py_apply_recorded(ctx, args, in) : py_apply_plain(ctx, args);
-    if (in != few) free(in);
+    if (in != few) py_give(in);
     Py_DECREF((PyObject *)ctx);
     return r;
 }
@@ -7263,7 +7291,7 @@ static void py_context_dealloc(PyObject *self) {
     Py_CLEAR(ctx->cls);
     Py_CLEAR(ctx->name);
     Py_CLEAR(ctx->needs);
-    free(ctx->fact);
+    py_give(ctx->fact);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF((PyObject *)type);
 }
@@ -7864,7 +7892,7 @@ static void py_tap_release(void *user) {
     PyGILState_STATE state = PyGILState_Ensure();
     Py_DECREF(((py_tap *)user)->call);
     PyGILState_Release(state);
-    free(user);
+    py_give(user);
 }
 
 enum { TAP_MOST = 64 };
@@ -7897,7 +7925,7 @@ static PyObject *py_module_tap(PyObject *self, PyObject *args) {
         if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "hooks: a Tensor is expected");
         in[i] = py_of(o);
     }
-    py_tap *tap = (py_tap *)calloc(1, sizeof *tap);
+    py_tap *tap = (py_tap *)py_get(1, sizeof *tap);
     if (!tap) return PyErr_NoMemory();
     tap->row.name = "BackwardHookFunction";
     tap->row.nout = (int)n;
@@ -7945,7 +7973,7 @@ static PyObject *py_module_clip_norm(PyObject *self, PyObject *args) {
     (void)self;
     if (!PyArg_ParseTuple(args, "O!dd", &PyList_Type, &list, &most, &type)) return NULL;
     Py_ssize_t n = PyList_Size(list);
-    tn_tensor **at = (tn_tensor **)malloc((size_t)(n + 1) * sizeof *at);
+    tn_tensor **at = (tn_tensor **)py_get((size_t)(n + 1), sizeof *at);
     if (!at) return PyErr_NoMemory();
     bool fits = true;
     for (Py_ssize_t i = 0; fits && i < n; i++) {
@@ -7954,7 +7982,7 @@ static PyObject *py_module_clip_norm(PyObject *self, PyObject *args) {
         at[i] = fits ? py_of(o) : NULL;
     }
     if (fits) norm = tn_clip_grad_norm_at(NULL, 0, tn_tensors_of(at, (int64_t)n), most, type);
-    free(at);
+    py_give(at);
     if (!fits)
         return PyErr_Format(PyExc_TypeError, "clip_grad_norm_(): parameters must be Tensors");
     return tn_ok() ? PyFloat_FromDouble(norm) : py_raise();
@@ -8010,7 +8038,7 @@ static const tn_gen py_mrow_plain = {py_mrow_input,       py_mrow_no_input, NULL
 /* --- kinds ------------------------------------------------------------------------------------ */
 
 static PyObject **py_mrow_names(const tn_gen *gen) {
-    PyObject **at = (PyObject **)calloc((size_t)gen->nparam + 1, sizeof *at);
+    PyObject **at = (PyObject **)py_get((size_t)gen->nparam + 1, sizeof *at);
     for (int i = 0; at && i < gen->nparam; i++)
         if (!(at[i] = PyUnicode_InternFromString(gen->param[i].name))) return NULL;
     return at;
@@ -8033,7 +8061,7 @@ static void py_mrow_shown(py_kind *k, int i) {
 /* torch's order of the two options that every row has. */
 static bool py_mrow_reorder(py_kind *k) {
     int n = k->make.nparam;
-    tn_param *param = (tn_param *)calloc((size_t)n + 1, sizeof *param);
+    tn_param *param = (tn_param *)py_get((size_t)n + 1, sizeof *param);
     if (!param) return false;
     for (int i = 0; i < n; i++) param[i] = k->make.param[i];
     if (n > 1 && param[n - 1].type == TN_T_DEVICE && param[n - 2].type == TN_T_DTYPE) {
@@ -8047,8 +8075,8 @@ static bool py_mrow_reorder(py_kind *k) {
 
 static py_kind *py_mrow_kind_new(const tn_mrow *row) {
     const tn_gen *call = row->gen->call ? row->gen->call : &py_mrow_plain;
-    py_kind *k = (py_kind *)calloc(1, sizeof *k);
-    if (!k || row->gen->make->nparam > MROW_ARGS) return free(k), NULL;
+    py_kind *k = (py_kind *)py_get(1, sizeof *k);
+    if (!k || row->gen->make->nparam > MROW_ARGS) return py_give(k), NULL;
     k->row = row;
     k->type = row->gen->type;
     k->make = *row->gen->make;
@@ -9375,7 +9403,7 @@ static void py_dl_out_free(void *at) {
     py_dl_out *out = (py_dl_out *)at;
     PyGILState_STATE state = PyGILState_Ensure();
     tn_release(out->tensor);
-    free(out);
+    py_give(out);
     PyGILState_Release(state);
 }
 static void py_dl_managed_delete(py_dl_managed *m) { py_dl_out_free(m->manager); }
@@ -9413,7 +9441,7 @@ static bool py_dl_describe(py_dl_tensor *to, const tn_tensor *t, int64_t *sizes)
 
 /* t as a capsule; takes the count. */
 static PyObject *py_dl_give(tn_tensor *t, bool versioned, uint64_t flags) {
-    py_dl_out *out = (py_dl_out *)calloc(1, sizeof *out);
+    py_dl_out *out = (py_dl_out *)py_get(1, sizeof *out);
     py_dl_tensor *to = !out ? NULL : versioned ? &out->versioned.t : &out->managed.t;
     if (!out || !py_dl_describe(to, t, out->sizes)) {
         if (!out)
@@ -9421,7 +9449,7 @@ static PyObject *py_dl_give(tn_tensor *t, bool versioned, uint64_t flags) {
         else
             PyErr_Format(PyExc_BufferError, "DLPack has nothing for %s on %s",
                          tn_dtype_name(tn_dtype_of(t)), tn_device_name(tn_device_of(t)));
-        free(out);
+        py_give(out);
         return tn_release(t), NULL;
     }
     out->tensor = t;

@@ -15,6 +15,7 @@
 
 #include "py/py.h"
 
+#include "py/memory.c"
 #include "py/error.c"
 #include "py/value.c"
 #include "py/parse.c"

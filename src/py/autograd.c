@@ -67,7 +67,7 @@ typedef struct py_tensors {
 
 static void py_tensors_end(py_tensors *l) {
     Py_XDECREF(l->all);
-    if (l->at != l->few) free(l->at);
+    if (l->at != l->few) py_give(l->at);
 }
 
 /* A tensor, or a sequence of tensors (and None, with holes). To be ended in either case. */
@@ -76,7 +76,7 @@ static bool py_tensors_of(py_tensors *l, const char *what, PyObject *o, bool hol
     l->all = py_is_tensor(o) || (holes && o == Py_None) ? PyTuple_Pack(1, o) : PySequence_Tuple(o);
     if (!l->all) return false;
     l->n = PyTuple_Size(l->all);
-    if (l->n > 8 && !(l->at = (tn_tensor **)malloc((size_t)l->n * sizeof *l->at))) {
+    if (l->n > 8 && !(l->at = (tn_tensor **)py_get((size_t)l->n, sizeof *l->at))) {
         l->at = l->few;
         return PyErr_NoMemory(), false;
     }
@@ -181,7 +181,7 @@ static bool py_backward_gather(tn_tensor *t, tn_tensor *grad) {
 
 /* backward with inputs that are no leaves: their gradients, then added to .grad. */
 static bool py_backward_inner(py_pass *p) {
-    tn_tensor **grads = (tn_tensor **)calloc((size_t)p->inputs.n, sizeof *grads);
+    tn_tensor **grads = (tn_tensor **)py_get((size_t)p->inputs.n, sizeof *grads);
     bool ok, mode;
     if (!grads) return PyErr_NoMemory(), false;
     p->grads = grads;
@@ -193,7 +193,7 @@ static bool py_backward_inner(py_pass *p) {
         tn_release(tn_own(grads[i]));
     }
     tn_set_grad_mode(mode);
-    free(grads);
+    py_give(grads);
     return ok;
 }
 
@@ -295,10 +295,10 @@ static PyObject *py_grad_of(py_pass *p, bool materialize) {
     tn_tensor *few[8];
     PyObject *r;
     p->grads = few;
-    if (p->inputs.n > 8 && !(p->grads = (tn_tensor **)calloc((size_t)p->inputs.n, sizeof *few)))
+    if (p->inputs.n > 8 && !(p->grads = (tn_tensor **)py_get((size_t)p->inputs.n, sizeof *few)))
         return PyErr_NoMemory();
     r = py_pass_run(p) ? py_grad_results(p, materialize) : py_raise();
-    if (p->grads != few) free(p->grads);
+    if (p->grads != few) py_give(p->grads);
     return r;
 }
 

@@ -237,7 +237,7 @@ static void py_buffer_release(void *data, void *user) {
     PyGILState_STATE state = PyGILState_Ensure();
     (void)data;
     PyBuffer_Release((Py_buffer *)user);
-    free(user);
+    py_give(user);
     PyGILState_Release(state);
 }
 
@@ -290,10 +290,10 @@ static tn_tensor *py_buffer_tensor(Py_buffer *v) {
 }
 
 PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
-    Py_buffer *v = (Py_buffer *)malloc(sizeof *v);
+    Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
     if (!v) return PyErr_NoMemory();
     if (PyObject_GetBuffer(o, v, PyBUF_FULL_RO)) {
-        free(v);
+        py_give(v);
         if (PyErr_ExceptionMatches(PyExc_ValueError)) /* NumPy has no format for the dtype */
             PyErr_Format(PyExc_TypeError, "can't convert a %R of this dtype to a tensor",
                          Py_TYPE(o));
@@ -303,7 +303,7 @@ PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
     for (int i = 0; i < v->ndim; i++) backwards = backwards || v->strides[i] < 0;
     if (backwards && may_copy) { /* NumPy makes it positive */
         PyBuffer_Release(v);
-        free(v);
+        py_give(v);
         PyObject *copy = PyObject_CallMethod(o, "copy", NULL);
         PyObject *r = copy ? py_from_buffer(copy, false) : NULL;
         Py_XDECREF(copy);
@@ -312,7 +312,7 @@ PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
     tn_tensor *t = py_buffer_tensor(v);
     if (t) return py_wrap(tn_own(t));
     PyBuffer_Release(v);
-    free(v);
+    py_give(v);
     return NULL;
 }
 
@@ -535,13 +535,13 @@ static PyObject *py_create_frombuffer(PyObject *self, PyObject *args, PyObject *
         return NULL;
     if (!PyObject_CheckBuffer(from) || py_is_tensor(from))
         return PyErr_Format(PyExc_ValueError, "object does not implement Python buffer protocol.");
-    Py_buffer *v = (Py_buffer *)malloc(sizeof *v);
+    Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
     if (!v) return PyErr_NoMemory();
-    if (PyObject_GetBuffer(from, v, PyBUF_SIMPLE)) return free(v), NULL;
+    if (PyObject_GetBuffer(from, v, PyBUF_SIMPLE)) return py_give(v), NULL;
     tn_tensor *t = py_create_over(v, ((py_dtype *)dtype)->dtype, count, offset);
     if (!t) {
         PyBuffer_Release(v);
-        return free(v), NULL;
+        return py_give(v), NULL;
     }
     PyObject *o = py_wrap(tn_own(t));
     if (o && grad && !tn_requires_grad_at(NULL, 0, py_of(o), true)) {

@@ -63,7 +63,7 @@ static void py_dl_out_free(void *at) {
     py_dl_out *out = (py_dl_out *)at;
     PyGILState_STATE state = PyGILState_Ensure();
     tn_release(out->tensor);
-    free(out);
+    py_give(out);
     PyGILState_Release(state);
 }
 static void py_dl_managed_delete(py_dl_managed *m) { py_dl_out_free(m->manager); }
@@ -101,7 +101,7 @@ static bool py_dl_describe(py_dl_tensor *to, const tn_tensor *t, int64_t *sizes)
 
 /* t as a capsule; takes the count. */
 static PyObject *py_dl_give(tn_tensor *t, bool versioned, uint64_t flags) {
-    py_dl_out *out = (py_dl_out *)calloc(1, sizeof *out);
+    py_dl_out *out = (py_dl_out *)py_get(1, sizeof *out);
     py_dl_tensor *to = !out ? NULL : versioned ? &out->versioned.t : &out->managed.t;
     if (!out || !py_dl_describe(to, t, out->sizes)) {
         if (!out)
@@ -109,7 +109,7 @@ static PyObject *py_dl_give(tn_tensor *t, bool versioned, uint64_t flags) {
         else
             PyErr_Format(PyExc_BufferError, "DLPack has nothing for %s on %s",
                          tn_dtype_name(tn_dtype_of(t)), tn_device_name(tn_device_of(t)));
-        free(out);
+        py_give(out);
         return tn_release(t), NULL;
     }
     out->tensor = t;

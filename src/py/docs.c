@@ -18,8 +18,8 @@ static void py_docs_put_bytes(py_docs_text *t, const char *from, size_t n) {
     if (!t->at) return;
     if (t->n + n >= t->room) {
         size_t room = 2 * (t->n + n) + 64;
-        char *at = (char *)realloc(t->at, room);
-        if (!at) free(t->at);
+        char *at = (char *)py_get_again(t->at, room, 1);
+        if (!at) py_give(t->at);
         t->at = at;
         t->room = room;
         if (!at) return;
@@ -108,7 +108,7 @@ static void py_docs_put_row(py_docs_text *t, const tn_row *row) {
 }
 
 PY_PRIV char *py_docs_of(const py_group *g, bool method) {
-    py_docs_text t = {(char *)malloc(256), 0, 256};
+    py_docs_text t = {(char *)py_get(256, 1), 0, 256};
     py_docs_put(&t, g->name);
     py_docs_put(&t, "(");
     if (g->nrows == 1)

@@ -54,13 +54,13 @@ static size_t py_lines_slot(const PyObject *code) {
 
 static bool py_lines_grow(void) {
     size_t old = py_lines.room, room = old ? 2 * old : 256;
-    py_site **before = py_lines.at, **at = (py_site **)calloc(room, sizeof *at);
+    py_site **before = py_lines.at, **at = (py_site **)py_get(room, sizeof *at);
     if (!at) return false;
     py_lines.at = at;
     py_lines.room = room;
     for (size_t i = 0; i < old; i++)
         if (before[i]) py_lines.at[py_lines_slot(before[i]->code)] = before[i];
-    free(before);
+    py_give(before);
     return true;
 }
 
@@ -70,7 +70,7 @@ static py_site *py_lines_add(PyObject *code) {
     const char *file = name ? PyUnicode_AsUTF8AndSize(name, &n) : NULL;
     py_site *s = NULL;
     if (file && (2 * py_lines.used < py_lines.room || py_lines_grow()))
-        s = (py_site *)malloc(sizeof *s + (size_t)n);
+        s = (py_site *)py_get(sizeof *s + (size_t)n, 1);
     if (s) {
         s->code = Py_NewRef(code);
         memcpy(s->file, file, (size_t)n + 1);

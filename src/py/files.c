@@ -37,7 +37,7 @@ static void py_files_buffer_release(void *data, void *user) {
     PyGILState_STATE state = PyGILState_Ensure();
     (void)data;
     PyBuffer_Release((Py_buffer *)user);
-    free(user);
+    py_give(user);
     PyGILState_Release(state);
 }
 
@@ -50,9 +50,9 @@ static PyObject *py_files_from_memory(PyObject *self, PyObject *args) {
     (void)self;
     if (!PyArg_ParseTuple(args, "OOLL", &o, &dtype_of, &from, &numel)) return NULL;
     if (!py_to_dtype(dtype_of, &dtype)) return PyErr_Format(PyExc_TypeError, "no dtype");
-    Py_buffer *v = (Py_buffer *)calloc(1, sizeof *v);
+    Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
     if (!v) return PyErr_NoMemory();
-    if (PyObject_GetBuffer(o, v, PyBUF_SIMPLE)) return free(v), NULL;
+    if (PyObject_GetBuffer(o, v, PyBUF_SIMPLE)) return py_give(v), NULL;
     int64_t each = tn_dtype_bytes(dtype), size = numel;
     tn_wrap_options options;
     PyObject *r = NULL;
@@ -71,7 +71,7 @@ static PyObject *py_files_from_memory(PyObject *self, PyObject *args) {
         py_raise();
     }
     PyBuffer_Release(v);
-    free(v);
+    py_give(v);
     return r;
 }
 
@@ -134,9 +134,9 @@ static PyObject *py_files_safe_save(PyObject *self, PyObject *args) {
         Py_DECREF(path_of);
         return PyErr_Format(PyExc_TypeError, "metadata: a dict of str is expected");
     }
-    s.at = (tn_named *)calloc((size_t)PyDict_Size(tensors) + 1, sizeof *s.at);
+    s.at = (tn_named *)py_get((size_t)PyDict_Size(tensors) + 1, sizeof *s.at);
     s.note =
-        (tn_note *)calloc(notes == Py_None ? 1 : (size_t)PyDict_Size(notes) + 1, sizeof *s.note);
+        (tn_note *)py_get(notes == Py_None ? 1 : (size_t)PyDict_Size(notes) + 1, sizeof *s.note);
     s.kept = PyList_New(0);
     bool ok = false;
     if (!s.at || !s.note || !s.kept) {
@@ -150,8 +150,8 @@ static PyObject *py_files_safe_save(PyObject *self, PyObject *args) {
         if (!ok) py_raise();
     }
     for (Py_ssize_t i = 0; i < s.n; i++) tn_release(s.at[i].tensor);
-    free(s.at);
-    free(s.note);
+    py_give(s.at);
+    py_give(s.note);
     Py_XDECREF(s.kept);
     Py_DECREF(path_of);
     return ok ? Py_NewRef(Py_None) : NULL;

@@ -103,7 +103,7 @@ static bool py_function_takes(const py_apply *a, PyObject *o) {
 static bool py_function_outputs(py_apply *a, tn_tensor **out) {
     py_context *ctx = a->ctx;
     Py_ssize_t n = py_function_count(a->result);
-    py_fact *fact = (py_fact *)realloc(ctx->fact, (size_t)(ctx->nin + n + 1) * sizeof *fact);
+    py_fact *fact = (py_fact *)py_get_again(ctx->fact, (size_t)(ctx->nin + n + 1), sizeof *fact);
     if (!fact) return PyErr_NoMemory(), false;
     ctx->fact = fact;
     ctx->nout = (int32_t)n;
@@ -404,7 +404,7 @@ static PyObject *py_apply_plain(py_context *ctx, PyObject *const *args) {
 static bool py_apply_inputs(py_context *ctx, PyObject *const *args, tn_tensor **in, bool *wants) {
     *wants = false;
     if (!(ctx->needs = PyTuple_New(ctx->nargs))) return false;
-    ctx->fact = (py_fact *)malloc((size_t)(ctx->nargs + 2) * sizeof *ctx->fact);
+    ctx->fact = (py_fact *)py_get((size_t)(ctx->nargs + 2), sizeof *ctx->fact);
     if (!ctx->fact) return PyErr_NoMemory(), false;
     for (int i = 0; i < ctx->nargs; i++) {
         bool tensor = py_is_tensor(args[i]), want = tensor && tn_needs_grad(py_of(args[i]));
@@ -466,11 +466,11 @@ static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssiz
     if (kwnames && PyTuple_Size(kwnames)) return py_apply_named(cls, args, n, kwnames);
     if (!(ctx = py_context_new(cls))) return NULL;
     ctx->nargs = (int32_t)n;
-    if (n > 16 && !(in = (tn_tensor **)malloc((size_t)n * sizeof *in)))
+    if (n > 16 && !(in = (tn_tensor **)py_get((size_t)n, sizeof *in)))
         PyErr_NoMemory();
     else if (py_apply_inputs(ctx, args, in, &wants))
         r = wants ? py_apply_recorded(ctx, args, in) : py_apply_plain(ctx, args);
-    if (in != few) free(in);
+    if (in != few) py_give(in);
     Py_DECREF((PyObject *)ctx);
     return r;
 }
@@ -596,7 +596,7 @@ static void py_context_dealloc(PyObject *self) {
     Py_CLEAR(ctx->cls);
     Py_CLEAR(ctx->name);
     Py_CLEAR(ctx->needs);
-    free(ctx->fact);
+    py_give(ctx->fact);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF((PyObject *)type);
 }

@@ -539,7 +539,7 @@ static void py_tap_release(void *user) {
     PyGILState_STATE state = PyGILState_Ensure();
     Py_DECREF(((py_tap *)user)->call);
     PyGILState_Release(state);
-    free(user);
+    py_give(user);
 }
 
 enum { TAP_MOST = 64 };
@@ -572,7 +572,7 @@ static PyObject *py_module_tap(PyObject *self, PyObject *args) {
         if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "hooks: a Tensor is expected");
         in[i] = py_of(o);
     }
-    py_tap *tap = (py_tap *)calloc(1, sizeof *tap);
+    py_tap *tap = (py_tap *)py_get(1, sizeof *tap);
     if (!tap) return PyErr_NoMemory();
     tap->row.name = "BackwardHookFunction";
     tap->row.nout = (int)n;
@@ -620,7 +620,7 @@ static PyObject *py_module_clip_norm(PyObject *self, PyObject *args) {
     (void)self;
     if (!PyArg_ParseTuple(args, "O!dd", &PyList_Type, &list, &most, &type)) return NULL;
     Py_ssize_t n = PyList_Size(list);
-    tn_tensor **at = (tn_tensor **)malloc((size_t)(n + 1) * sizeof *at);
+    tn_tensor **at = (tn_tensor **)py_get((size_t)(n + 1), sizeof *at);
     if (!at) return PyErr_NoMemory();
     bool fits = true;
     for (Py_ssize_t i = 0; fits && i < n; i++) {
@@ -629,7 +629,7 @@ static PyObject *py_module_clip_norm(PyObject *self, PyObject *args) {
         at[i] = fits ? py_of(o) : NULL;
     }
     if (fits) norm = tn_clip_grad_norm_at(NULL, 0, tn_tensors_of(at, (int64_t)n), most, type);
-    free(at);
+    py_give(at);
     if (!fits)
         return PyErr_Format(PyExc_TypeError, "clip_grad_norm_(): parameters must be Tensors");
     return tn_ok() ? PyFloat_FromDouble(norm) : py_raise();

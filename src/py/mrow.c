@@ -27,7 +27,7 @@ static const tn_gen py_mrow_plain = {py_mrow_input,       py_mrow_no_input, NULL
 /* --- kinds ------------------------------------------------------------------------------------ */
 
 static PyObject **py_mrow_names(const tn_gen *gen) {
-    PyObject **at = (PyObject **)calloc((size_t)gen->nparam + 1, sizeof *at);
+    PyObject **at = (PyObject **)py_get((size_t)gen->nparam + 1, sizeof *at);
     for (int i = 0; at && i < gen->nparam; i++)
         if (!(at[i] = PyUnicode_InternFromString(gen->param[i].name))) return NULL;
     return at;
@@ -50,7 +50,7 @@ static void py_mrow_shown(py_kind *k, int i) {
 /* torch's order of the two options that every row has. */
 static bool py_mrow_reorder(py_kind *k) {
     int n = k->make.nparam;
-    tn_param *param = (tn_param *)calloc((size_t)n + 1, sizeof *param);
+    tn_param *param = (tn_param *)py_get((size_t)n + 1, sizeof *param);
     if (!param) return false;
     for (int i = 0; i < n; i++) param[i] = k->make.param[i];
     if (n > 1 && param[n - 1].type == TN_T_DEVICE && param[n - 2].type == TN_T_DTYPE) {
@@ -64,8 +64,8 @@ static bool py_mrow_reorder(py_kind *k) {
 
 static py_kind *py_mrow_kind_new(const tn_mrow *row) {
     const tn_gen *call = row->gen->call ? row->gen->call : &py_mrow_plain;
-    py_kind *k = (py_kind *)calloc(1, sizeof *k);
-    if (!k || row->gen->make->nparam > MROW_ARGS) return free(k), NULL;
+    py_kind *k = (py_kind *)py_get(1, sizeof *k);
+    if (!k || row->gen->make->nparam > MROW_ARGS) return py_give(k), NULL;
     k->row = row;
     k->type = row->gen->type;
     k->make = *row->gen->make;

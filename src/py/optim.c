@@ -66,7 +66,7 @@ static const py_optim_row *py_optim_row_at(long i) {
     if (!row || row->gen->nparam > PY_OPTIM_PARAMS || row->gen->args_size > PY_OPTIM_ARGS)
         return PyErr_Format(PyExc_SystemError, "no optimizer row %ld", i), NULL;
     if (py_optim_rows[i]) return py_optim_rows[i];
-    py_optim_row *r = (py_optim_row *)calloc(1, sizeof *r);
+    py_optim_row *r = (py_optim_row *)py_get(1, sizeof *r);
     if (!r) return PyErr_NoMemory(), NULL;
     r->row = row;
     bool ok = (r->step = PyUnicode_InternFromString("step")) != NULL &&
@@ -75,7 +75,7 @@ static const py_optim_row *py_optim_row_at(long i) {
         if (row->gen->param[k].type != TN_T_TENSORS)
             ok = (r->option[k] = PyUnicode_InternFromString(row->gen->param[k].name)) != NULL;
     if (ok) return py_optim_rows[i] = r;
-    free(r); /* the words are interned */
+    py_give(r); /* the words are interned */
     return NULL;
 }
 
@@ -272,7 +272,7 @@ static bool py_optim_lay(py_optim_step *w) {
     size_t n = (size_t)w->n + 1, pointers = (size_t)(6 + states);
     size_t bytes = (size_t)w->ngroups * sizeof *w->group +
                    n * (pointers * sizeof(void *) + (TN_OPTIM_NUMBERS + 1) * sizeof(double) + 2);
-    char *at = n < PY_SSIZE_T_MAX / 1024 ? (char *)calloc(1, bytes) : NULL;
+    char *at = n < PY_SSIZE_T_MAX / 1024 ? (char *)py_get(1, bytes) : NULL;
     if (!at) return PyErr_NoMemory(), false;
     w->group = (py_optim_group *)(void *)at;
     w->s.number = (double *)(void *)(w->group + w->ngroups);
@@ -414,7 +414,7 @@ static void py_optim_end(py_optim_step *w) {
         Py_XDECREF(w->param[i]);
         Py_XDECREF(w->step[i]);
     }
-    free(w->group);
+    py_give(w->group);
 }
 
 /* --- the step --------------------------------------------------------------------------------- */

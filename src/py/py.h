@@ -68,6 +68,17 @@ TNI_INLINE bool py_is_tensor(PyObject *o) {
 }
 TNI_INLINE tn_tensor *py_of(PyObject *o) { return ((py_tensor *)o)->t; }
 
+/* --- memory.c --------------------------------------------------------------------------------- */
+
+/* n elements of `size` bytes, zeroed; NULL without an exception where there is no room or the
+ * product wraps. py_get_again keeps what stood at `at`, which stays the caller's if it fails. None
+ * of the three needs the GIL. */
+PY_PRIV void *py_get(size_t n, size_t size);
+PY_PRIV void *py_get_again(void *at, size_t n, size_t size);
+PY_PRIV void py_give(void *at);
+PY_PRIV bool py_failing_begin(void); /* the allocator of tests, before a context is used */
+PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args);
+
 /* --- tensor.c --------------------------------------------------------------------------------- */
 
 /* The wrapper of t, whose one count it takes over (released when it fails). NULL: an error of the
@@ -167,8 +178,6 @@ PY_PRIV char *py_docs_of(const py_group *g, bool method);
 PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused);
-PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args);
-PY_PRIV bool py_failing_begin(void); /* before the first use of a context */
 
 /* --- autograd.c, hook.c, function.c ----------------------------------------------------------- */
 

@@ -216,7 +216,7 @@ PY_PRIV const py_group *py_group_of(const char *name) {
 
 /* Room for a name that lives as long as the process. */
 static char *py_groups_name(const char *base, size_t n, const char *more) {
-    char *name = (char *)malloc(n + strlen(more) + 1);
+    char *name = (char *)py_get(n + strlen(more) + 1, 1);
     if (!name) return NULL;
     memcpy(name, base, n);
     strcpy(name + n, more);
@@ -257,13 +257,13 @@ static bool py_groups_add_forms(const tn_row *row) {
 
 /* A definition that Python keeps a pointer to. */
 static PyMethodDef *py_groups_def(const py_group *g, bool method, void *function) {
-    PyMethodDef *def = (PyMethodDef *)calloc(1, sizeof *def);
+    PyMethodDef *def = (PyMethodDef *)py_get(1, sizeof *def);
     if (!def) return NULL;
     def->ml_name = g->name;
     def->ml_meth = (PyCFunction)function;
     def->ml_flags = METH_FASTCALL | METH_KEYWORDS;
     def->ml_doc = py_docs_of(g, method);
-    if (!def->ml_doc) return free(def), NULL;
+    if (!def->ml_doc) return py_give(def), NULL;
     return def;
 }
 
@@ -309,10 +309,10 @@ PY_PRIV PyObject *py_registered(const char *name) {
     if (f) return Py_NewRef(f);
     if (!row && !known) return NULL;
     if (known) return py_groups_kept(&kept, name, known, (void *)py_groups_function);
-    py_group *g = (py_group *)calloc(1, sizeof *g); /* stays, as the row does */
+    py_group *g = (py_group *)py_get(1, sizeof *g); /* stays, as the row does */
     if (!g) return PyErr_NoMemory();
     py_group_fill(g, row, TN_PLAIN, "");
-    if (!g->name) return free(g), PyErr_NoMemory();
+    if (!g->name) return py_give(g), PyErr_NoMemory();
     return py_groups_kept(&kept, name, g, (void *)py_groups_function);
 }
 

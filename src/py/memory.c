@@ -1,0 +1,65 @@
+/* memory.c - the shim's own memory, with sizes that may not wrap, and the allocator of tests. */
+#include "py.h"
+
+/* With TENSORH_TEST_ALLOCATOR set at import the library's memory and the shim's count down here,
+ * every block of the library by a call of its own. */
+static struct {
+    bool on, once;
+    long long left; /* until one fails, and all after it but for `once`; -1: none does */
+} py_failing = {false, false, -1};
+
+static bool py_failing_now(void) {
+    if (py_failing.left > 0)
+        py_failing.left--;
+    else if (!py_failing.left && py_failing.once)
+        return py_failing.left = -1, true;
+    else
+        return !py_failing.left;
+    return false;
+}
+
+static void *py_failing_alloc(size_t bytes, void *user) {
+    (void)user;
+    return py_failing_now() ? NULL : malloc(bytes);
+}
+static void py_failing_free(void *at, size_t bytes, void *user) {
+    (void)bytes, (void)user;
+    free(at);
+}
+
+PY_PRIV bool py_failing_begin(void) {
+    const char *asked = getenv("TENSORH_TEST_ALLOCATOR");
+    tn_context_options options;
+    if (!asked || !*asked) return true;
+    memset(&options, 0, sizeof options);
+    options.allocator.alloc = py_failing_alloc;
+    options.allocator.free = py_failing_free;
+    options.no_cache = true;
+    options.threads = -1;
+    tn_context *context = tn_context_new(&options);
+    if (context) tn_context_use(context);
+    py_failing.on = context != NULL;
+    return py_failing.on;
+}
+
+PY_PRIV void *py_get(size_t n, size_t size) {
+    if ((size && n > SIZE_MAX / size) || py_failing_now()) return NULL;
+    return calloc(n ? n : 1, size);
+}
+PY_PRIV void *py_get_again(void *at, size_t n, size_t size) {
+    if ((size && n > SIZE_MAX / size) || py_failing_now()) return NULL;
+    return realloc(at, n ? n * size : 1);
+}
+PY_PRIV void py_give(void *at) { free(at); }
+
+PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args) {
+    long long left;
+    int once = 0;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "L|p", &left, &once)) return NULL;
+    if (!py_failing.on)
+        return PyErr_Format(PyExc_RuntimeError, "import with TENSORH_TEST_ALLOCATOR=1");
+    py_failing.left = left < 0 ? -1 : left;
+    py_failing.once = once != 0;
+    Py_RETURN_NONE;
+}
