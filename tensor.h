@@ -15748,7 +15748,7 @@ TNI_INLINE tni_extra *tni_extra_there(const tn_tensor *t) {
 }
 TN_PRIV tni_extra *tni_extra_of(tni_block *b,
                                 tn_tensor *t); /* made at first need; NULL with MEMORY set */
-TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t);
+TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t); /* t has some */
 
 /* --- iterating -------------------------------------------------------------------------------- */
 
@@ -16757,7 +16757,7 @@ TN_PRIV tni_extra *tni_extra_of(tni_block *b, tn_tensor *t) {
 }
 
 TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t) {
-    tni_extra *e = tni_extra_there(t);
+    tni_extra *e = (tni_extra *)t->extra;
     tni_watch_forget(b, t);
     t->extra = NULL;
     if (e->binding_release) e->binding_release(e->binding);
@@ -45455,7 +45455,7 @@ TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t) {
 }
 
 TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t) {
-    tni_watch **hooks = &tni_extra_there(t)->hooks;
+    tni_watch **hooks = &((tni_extra *)t->extra)->hooks;
     while (*hooks) leaf_unwatch(b, t->owner, hooks);
     if (t->flags & TNI_RETAIN) leaf_unwatch(b, t->node->owner, leaf_retainer(t->node, t));
 }

@@ -275,7 +275,7 @@ TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t) {
 }
 
 TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t) {
-    tni_watch **hooks = &tni_extra_there(t)->hooks;
+    tni_watch **hooks = &((tni_extra *)t->extra)->hooks;
     while (*hooks) leaf_unwatch(b, t->owner, hooks);
     if (t->flags & TNI_RETAIN) leaf_unwatch(b, t->node->owner, leaf_retainer(t->node, t));
 }

@@ -345,7 +345,7 @@ TN_PRIV tni_extra *tni_extra_of(tni_block *b, tn_tensor *t) {
 }
 
 TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t) {
-    tni_extra *e = tni_extra_there(t);
+    tni_extra *e = (tni_extra *)t->extra;
     tni_watch_forget(b, t);
     t->extra = NULL;
     if (e->binding_release) e->binding_release(e->binding);

@@ -263,7 +263,7 @@ TNI_INLINE tni_extra *tni_extra_there(const tn_tensor *t) {
 }
 TN_PRIV tni_extra *tni_extra_of(tni_block *b,
                                 tn_tensor *t); /* made at first need; NULL with MEMORY set */
-TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t);
+TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t); /* t has some */
 
 /* --- iterating -------------------------------------------------------------------------------- */
 
