@@ -16841,7 +16841,7 @@ TNI_EXTERN_C_END
 
 TNI_EXTERN_C_BEGIN
 
-TN_API tn_scalar tn_element(const void *at, tn_dtype dtype) { return tni_element(at, dtype); }
+TN_API tn_scalar tn_element(const void *at, tn_dtype dtype) { return tni_element(at, (int)dtype); }
 TN_API int tn_ndim(const tn_tensor *t) { return t ? t->ndim : 0; }
 
 static int64_t access_dim(const tn_tensor *t, int dim, const int64_t *of, const char *name) {
@@ -19859,9 +19859,10 @@ TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms) {
 /* --- slots, needs ----------------------------------------------------------------------------- */
 
 TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
-    uint32_t props =
-        (s->returns_list ? TN_PROP_RETURNS_LIST : 0u) | (s->returns_truth ? TN_PROP_TRUTH : 0u);
+    uint32_t props = 0;
     int others = 0;
+    if (s->returns_list) props |= TN_PROP_RETURNS_LIST;
+    if (s->returns_truth) props |= TN_PROP_TRUTH;
     for (int i = 0; i < s->nparam; i++) {
         const tni_schema_param *p = &s->param[i];
         if (p->type == TN_T_TENSORS) props |= TN_PROP_LISTS;

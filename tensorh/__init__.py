@@ -27,6 +27,7 @@ _LAZY = (
     "nn",
     "optim",
     "overrides",
+    "random",
     "return_types",
     "safetensors",
     "serialization",

@@ -2,7 +2,7 @@
 
 `python -m tensorh._missing FILE` counts the names of torch, one a line under "## namespace (n)",
 that are present, planned and left out."""
-# Names of torch and torch.Tensor by pattern, and why they are left out.
+# Names of any namespace by pattern, and why they are left out.
 LEFT_OUT = (
     (r"compile|while_loop|cond", "there is no Python compiler; tensor.h records and "
      "replays calls in C"),
@@ -46,6 +46,43 @@ LEFT_OUT = (
      r"DisableTorchFunction$|hspmm", "torch has removed it, or keeps it for old programs alone"),
 )  # fmt: skip
 
+# The same of one namespace.
+_INSIDE = "it belongs to how torch is built inside"
+LEFT_OUT_OF = {
+    "torch.nn": (
+        (r"Container|NLLLoss2d|CrossMapLRN2d|DataParallel|RNN(Cell)?Base", "deprecated, or a base"),
+        (r"factory_kwargs|LinearCrossEntropyOptions", _INSIDE),
+    ),
+    "torch.nn.functional": (
+        (r"upsample\w*", "torch has deprecated it: interpolate"),
+        (r"assert_int_or_pair|boolean_dispatch|\w*_torch_function\w*|Optional|conv_tbc|scaled_\w+|"
+         r"native_\w+", _INSIDE),
+    ),
+    "torch.nn.init": (
+        (r"(constant|dirac|eye|kaiming_(normal|uniform)|normal|orthogonal|sparse|uniform|"
+         r"xavier_(normal|uniform))", "torch has deprecated it: the name with a _ at its end"),
+    ),
+    "torch.optim": ((r"SparseAdam", "there are no sparse layouts"),),
+    "torch.autograd": (
+        (r"NestedIOFunction|variable|enforce_grad_layout_policy", _INSIDE),
+        (r"set_multithreading_enabled", "backward runs in the calling thread"),
+    ),
+    "torch.func": (
+        (r"debug_unwrap|functionalize|rearrange", _INSIDE),
+    ),
+    "torch.utils": (
+        (r"benchmark|flop_counter|bottleneck|collect_env", "Python has timeit and cProfile"),
+        (r"cpp_extension|hipify|bundled_inputs|mobile_optimizer", "see tensorh/include/tensorh.h"),
+        (r"tensorboard|model_zoo|show_pickle|viz|weak|hooks|deterministic", _INSIDE),
+    ),
+    "torch.utils.data": (
+        (r"\w*DataPipe|functional_datapipe|\w*datapipes?\w*|DataChunk|argument_validation|"
+         r"non_deterministic|runtime_validation\w*", "torch has deprecated data pipes"),
+    ),
+    "torch.testing": ((r"assert_allclose", "torch has removed it: assert_close"),),
+    "torch.overrides": ((r"\w+", _INSIDE),),
+}  # fmt: skip
+
 PLANNED = {
     "torch": """
 GradScaler OutOfMemoryError StorageBase adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout
@@ -87,30 +124,66 @@ ldl_factor_ex ldl_solve lstsq lu lu_factor lu_factor_ex lu_solve matrix_exp matr
 matrix_sqrth pinv polar qr slogdet solve solve_ex solve_triangular svd svdvals tensorinv
 tensorsolve
 """,
+    "torch.nn": """
+AdaptiveAvgPool1d AdaptiveAvgPool3d AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d
+AdaptiveMaxPool3d AlphaDropout AvgPool1d AvgPool3d BatchNorm3d Bilinear CELU CTCLoss ChannelShuffle
+CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d Conv1d Conv3d
+ConvTranspose1d ConvTranspose2d ConvTranspose3d CosineEmbeddingLoss CosineSimilarity Dropout1d
+Dropout2d Dropout3d ELU EmbeddingBag FeatureAlphaDropout Fold FractionalMaxPool2d
+FractionalMaxPool3d GLU GRU GRUCell GaussianNLLLoss GroupNorm Hardshrink Hardsigmoid Hardswish
+Hardtanh HingeEmbeddingLoss HuberLoss InstanceNorm1d InstanceNorm2d InstanceNorm3d KLDivLoss
+LPPool1d LPPool2d LPPool3d LSTMCell LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d
+LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d
+LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear LinearCrossEntropyLoss LocalResponseNorm LogSigmoid
+LogSoftmax MarginRankingLoss MaxPool1d MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d Mish
+MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss PReLU PairwiseDistance PixelShuffle
+PixelUnshuffle PoissonNLLLoss RMSNorm RNN RNNCell RReLU ReLU6 ReflectionPad1d ReflectionPad2d
+ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d SELU SmoothL1Loss SoftMarginLoss
+Softmax2d Softmin Softshrink SyncBatchNorm Tanhshrink Threshold Transformer TransformerDecoder
+TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer TripletMarginLoss
+TripletMarginWithDistanceLoss Unflatten Unfold UninitializedBuffer UninitializedParameter Upsample
+UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d ZeroPad3d attention parallel
+""",
+    "torch.nn.init": "dirac_ eye_ orthogonal_ sparse_",
+    "torch.nn.utils": """
+fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval fuse_linear_bn_weights parametrizations
+parametrize prune remove_spectral_norm remove_weight_norm rnn skip_init spectral_norm weight_norm
+convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format
+""",
+    "torch.optim": """
+ASGD Adadelta Adafactor Adagrad Adamax LBFGS Muon NAdam RAdam RMSprop Rprop swa_utils
+""",
+    "torch.autograd": "forward_ad graph profiler",
+    "torch.func": "linearize replace_all_batch_norm_modules_ stack_module_state vmap",
+    "torch.utils.data": "DistributedSampler",
+    "torch.testing": "make_tensor",
 }
 _SPACES = "fft special distributed distributions profiler hub amp masked signal futures " \
     "multiprocessing accelerator mps library monitor cpu"  # fmt: skip
 
 
-def reason(namespace, name):
-    """"planned", why the name is left out, or None."""
+def reason(namespace, name, planned=False):
+    """"planned", why the name is left out, or None. planned: unless it is left out."""
+    namespace = "torch.nn" if namespace == "torch.nn.modules" else namespace
+    if name.startswith("__") and namespace != "Tensor":
+        return None
     words = PLANNED.get(namespace, "").split()
     if name in words or (namespace == "torch" and name in _SPACES.split()):
         return "planned"
-    if namespace not in ("torch", "Tensor"):
-        return "planned" if name in PLANNED["torch"].split() else None
+    if namespace == "torch.cuda":
+        return "torch.cuda comes with the CUDA companion, which is planned"
     import re
 
-    for pattern, why in LEFT_OUT:
+    for pattern, why in (*LEFT_OUT_OF.get(namespace, ()), *LEFT_OUT):
         if re.fullmatch(pattern, name):
             return f"left out on purpose: {why}"
-    return None
+    return "planned" if planned else None
 
 
-def error(namespace, name):
+def error(namespace, name, planned=False):
     """The AttributeError of a name that a namespace does not have."""
     subject = "'Tensor' object" if namespace == "Tensor" else f"module '{namespace}'"
-    why = reason(namespace, name)
+    why = reason(namespace, name, planned)
     return AttributeError(f"{subject} has no attribute '{name}'" + (f" ({why})" if why else ""))
 
 

@@ -4,7 +4,9 @@ import functools
 
 from . import _C
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacrev", "vjp"]
+__all__ = [
+    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp",
+]  # fmt: skip
 
 
 # Trees of tensors: tuples, lists and dictionaries.
@@ -167,6 +169,35 @@ def vjp(func, *primals, has_aux=False):
     return shown, pull_back, _rebuild(aux, iter(_leave(_flatten(aux, []), mine)))
 
 
+def jvp(func, primals, tangents, *, strict=False, has_aux=False):
+    """(func(*primals), the product of its Jacobian with tangents[, aux]), by two backward passes:
+    the gradient of the gradient's product with a seed, which is linear in the seed."""
+    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
+        raise RuntimeError("jvp(f, primals, tangents): Expected primals and tangents to be tuples")
+    with _C.enable_grad():
+        given, mine = _enter(primals)
+        along = _flatten(tangents, [])
+        if [t.shape for t in along] != [t.shape for t in mine]:
+            raise RuntimeError("jvp(f, primals, tangents): Expected primals and tangents to have "
+                               "the same structure and shapes")
+        output = func(*given)
+        aux = None
+        if has_aux:
+            output, aux = output
+        outputs = _flatten(output, [])
+        seeds = [_C.zeros_like(o).requires_grad_() for o in outputs]
+        grads = _pull(outputs, mine, seeds)
+        if strict and not all(o.requires_grad for o in outputs):
+            raise RuntimeError("jvp(f, primals, tangents, strict=True): an output does not depend "
+                               "on the primals")
+        products = _leave(_pull(grads, seeds, along), mine + seeds)
+    shown = _rebuild(output, iter(_leave(outputs, mine)))
+    products = _rebuild(output, iter(products))
+    if not has_aux:
+        return shown, products
+    return shown, products, _rebuild(aux, iter(_leave(_flatten(aux, []), mine)))
+
+
 def _jacobian_of(out, mine):
     """For each tensor the Jacobian of one output."""
     flat = out.reshape(-1)
@@ -200,9 +231,79 @@ def jacrev(func, argnums=0, has_aux=False, *, chunk_size=None,
     return wrapped
 
 
+def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
+    """What jacrev returns, which is computed by rows here too. randomness: accepted."""
+    return jacrev(func, argnums, has_aux)
+
+
 def hessian(func, argnums=0):
     """A function that returns the Hessian of func by its argument argnums."""
     return jacrev(jacrev(func, argnums), argnums)
+
+
+def _twins(module):
+    """The names of parameters and buffers by the tensor that they share."""
+    names = {}
+    for kind in (module.named_parameters, module.named_buffers):
+        for name, t in kind(remove_duplicate=False):
+            names.setdefault(id(t), []).append(name)
+    return names
+
+
+def _places(module, given, tie_weights, strict):
+    """{name: tensor} for every place that is to be filled."""
+    twins = _twins(module)
+    places = {}
+    if tie_weights:
+        for names in twins.values():
+            values = {id(given[n]) for n in names if n in given}
+            if len(values) > 1:
+                raise ValueError(f"functional_call got multiple values for keys {sorted(names)}, "
+                                 "which are tied. Consider using tie_weights=False")
+            if values:
+                places.update(dict.fromkeys(names, next(given[n] for n in names if n in given)))
+    known = {n for names in twins.values() for n in names}
+    unknown = [n for n in given if n not in known]
+    missing = [n for n in known if n not in places and n not in given]
+    if unknown or (strict and missing):
+        if strict:
+            text = f"Error(s) in reparametrizing for {type(module).__name__}:"
+            for what, names in (("Unexpected", unknown), ("Missing", missing)):
+                if names:
+                    text += f"\n\t{what} key(s): {', '.join(map(repr, names))}."
+            raise RuntimeError(text)
+        places.update((n, given[n]) for n in given if n in known)
+        return places
+    return {**places, **given}
+
+
+def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *,
+                    tie_weights=True, strict=False):
+    """module(*args, **kwargs) with these tensors in the place of its parameters and buffers.
+
+    parameter_and_buffer_dicts: {name: tensor}, or several of them; what they do not name stays.
+    The module has its own tensors again when the call ends.
+    """
+    dicts = parameter_and_buffer_dicts
+    if isinstance(dicts, (list, tuple)):
+        given = {name: t for d in dicts for name, t in d.items()}
+        if len(given) != sum(map(len, dicts)):
+            raise ValueError("some names stand in more than one of parameter_and_buffer_dicts")
+    else:
+        given = dict(dicts)
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    before = []
+    try:
+        for name, tensor in _places(module, given, tie_weights, strict).items():
+            path, _, last = name.rpartition(".")
+            owner = module.get_submodule(path)
+            store = owner._parameters if last in owner._parameters else owner._buffers
+            before.append((store, last, store[last]))
+            store[last] = tensor
+        return module(*args, **(kwargs or {}))
+    finally:
+        for store, last, tensor in reversed(before):
+            store[last] = tensor
 
 
 def __getattr__(name):

@@ -494,9 +494,10 @@ TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms) {
 /* --- slots, needs ----------------------------------------------------------------------------- */
 
 TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
-    uint32_t props =
-        (s->returns_list ? TN_PROP_RETURNS_LIST : 0u) | (s->returns_truth ? TN_PROP_TRUTH : 0u);
+    uint32_t props = 0;
     int others = 0;
+    if (s->returns_list) props |= TN_PROP_RETURNS_LIST;
+    if (s->returns_truth) props |= TN_PROP_TRUTH;
     for (int i = 0; i < s->nparam; i++) {
         const tni_schema_param *p = &s->param[i];
         if (p->type == TN_T_TENSORS) props |= TN_PROP_LISTS;

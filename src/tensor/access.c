@@ -3,7 +3,7 @@
 
 TNI_EXTERN_C_BEGIN
 
-TN_API tn_scalar tn_element(const void *at, tn_dtype dtype) { return tni_element(at, dtype); }
+TN_API tn_scalar tn_element(const void *at, tn_dtype dtype) { return tni_element(at, (int)dtype); }
 TN_API int tn_ndim(const tn_tensor *t) { return t ? t->ndim : 0; }
 
 static int64_t access_dim(const tn_tensor *t, int dim, const int64_t *of, const char *name) {

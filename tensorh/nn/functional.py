@@ -16,7 +16,7 @@ _NAMES = frozenset(
     conv_transpose3d cosine_embedding_loss cosine_similarity cross_entropy ctc_loss dropout
     dropout1d dropout2d dropout3d elu elu_ embedding embedding_bag feature_alpha_dropout fold
     fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d
-    fractional_max_pool3d_with_indices gaussian_nll_loss gelu glu grid_sample group_norm
+    fractional_max_pool3d_with_indices gaussian_nll_loss gelu glu grid_sample group_norm grouped_mm
     gumbel_softmax hardshrink hardsigmoid hardswish hardtanh hardtanh_ hinge_embedding_loss
     huber_loss instance_norm interpolate kl_div l1_loss layer_norm leaky_relu leaky_relu_ linear
     linear_cross_entropy local_response_norm log_softmax logsigmoid lp_pool1d lp_pool2d lp_pool3d
@@ -38,10 +38,7 @@ def __getattr__(name):
     if f is None:
         from .._missing import error
 
-        if name in _NAMES:
-            text = f"module 'torch.nn.functional' has no attribute '{name}' (planned)"
-            raise AttributeError(text)
-        raise error("torch.nn.functional", name)
+        raise error("torch.nn.functional", name, planned=name in _NAMES)
     globals()[name] = f
     return f
 

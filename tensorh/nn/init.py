@@ -204,6 +204,6 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
 
 
 def __getattr__(name):
-    if name == "orthogonal_":
-        raise AttributeError("module 'torch.nn.init' has no attribute 'orthogonal_' (planned)")
-    raise AttributeError(f"module 'torch.nn.init' has no attribute '{name}'")
+    from .._missing import error
+
+    raise error("torch.nn.init", name)

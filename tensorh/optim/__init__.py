@@ -113,16 +113,12 @@ for _one in _C._optimizers():
 __all__ = ["Optimizer", "lr_scheduler", *(_one[1] for _one in _C._optimizers())]
 del _one
 
-_PLANNED = (
-    "Adadelta Adafactor Adagrad Adamax ASGD LBFGS Muon NAdam RAdam RMSprop Rprop SparseAdam "
-    "swa_utils"
-).split()
-
 
 def __getattr__(name):
     if name in ("lr_scheduler", "optimizer"):
         import importlib
 
         return importlib.import_module("." + name, __name__)
-    text = f"module 'torch.optim' has no attribute '{name}'"
-    raise AttributeError(text + (" (planned)" if name in _PLANNED else ""))
+    from .._missing import error
+
+    raise error("torch.optim", name)

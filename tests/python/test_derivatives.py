@@ -163,6 +163,61 @@ def test_func():
         _ = func.vmap
 
 
+def small_net():
+    net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+    return net, {name: p.detach() * 2 for name, p in net.named_parameters()}
+
+
+def test_a_module_with_other_tensors():
+    func = torch.func
+    net, other = small_net()
+    mine = dict(net.named_parameters())
+    x = torch.arange(6.0).reshape(2, 3)
+    plain = torch.tanh(x @ other["0.weight"].T + other["0.bias"])
+    plain = plain @ other["2.weight"].T + other["2.bias"]
+    assert torch.allclose(func.functional_call(net, other, x), plain)
+    some = func.functional_call(net, ({"2.bias": other["2.bias"]}, {}), (x,))
+    assert torch.allclose(some, net(x) + mine["2.bias"])
+    grads = func.grad(lambda p: func.functional_call(net, p, x).sum())(other)
+    assert grads["2.bias"].item() == 2 and not grads["0.weight"].requires_grad
+    assert all(p is mine[name] and p.grad is None for name, p in net.named_parameters())
+    with pytest.raises(RuntimeError, match="Unexpected key.*nope(.|\n)*Missing key.*0.bias"):
+        func.functional_call(net, {"nope": x}, x, strict=True)
+    with pytest.raises(RuntimeError):
+        func.functional_call(net, other, torch.zeros(2, 4))
+    assert all(p is mine[name] for name, p in net.named_parameters())
+
+
+def test_a_module_with_tied_tensors():
+    func = torch.func
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2, bias=False), torch.nn.Linear(2, 2, bias=False))
+    net[1].weight = net[0].weight
+    x, eye = torch.ones(1, 2), torch.eye(2)
+    near(func.functional_call(net, {"0.weight": 3 * eye}, x), 9 * np.ones((1, 2)))
+    loose = func.functional_call(net, {"0.weight": 3 * eye}, x, tie_weights=False)
+    assert torch.allclose(loose, 3 * (x @ net[1].weight.T))
+    with pytest.raises(ValueError, match="tied"):
+        func.functional_call(net, {"0.weight": eye, "1.weight": 2 * eye}, x)
+
+
+def test_products_of_a_jacobian_with_a_vector():
+    func = torch.func
+    y = torch.tensor(Y)
+    out, product = func.jvp(torch.sin, (y,), (torch.ones_like(y),))
+    near(out, np.sin(Y))
+    near(product, np.cos(Y))
+    both = (y, torch.ones_like(y))
+    _, (first, second) = func.jvp(lambda a, b: (a * b, a.sum()), (y, y * 2), both)
+    near(first, 2 * Y**2 + Y)
+    near(second, Y.sum())
+    _, twice = func.jvp(lambda a: func.jvp(torch.sin, (a,), (torch.ones_like(a),))[1], (y,),
+                        (torch.ones_like(y),))
+    near(twice, -np.sin(Y))
+    near(func.jacfwd(lambda t: t**2)(y), np.diag(2 * Y))
+    with pytest.raises(RuntimeError, match="shapes"):
+        func.jvp(torch.sin, (y,), (torch.ones(7),))
+
+
 # --- beside torch, where it is -------------------------------------------------------------------
 
 

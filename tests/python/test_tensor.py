@@ -512,6 +512,32 @@ def test_wrong_calls_name_the_argument():
             call()
 
 
+@pytest.mark.parametrize("path, text", [
+    ("nn.GRU", "planned"), ("nn.functional.pad", "planned"), ("nn.init.orthogonal_", "planned"),
+    ("nn.init.normal", "deprecated"), ("optim.LBFGS", "planned"), ("cuda.Stream", "CUDA"),
+    ("utils.benchmark", "timeit"), ("utils.data.IterDataPipe", "deprecated"),
+    ("nn.functional.upsample", "interpolate"), ("autograd.graph", "planned"),
+])  # fmt: skip
+def test_names_that_are_missing_below_torch_say_so(path, text):
+    *spaces, name = path.split(".")
+    space = torch
+    for part in spaces:
+        space = getattr(space, part)
+    with pytest.raises(AttributeError, match=text):
+        getattr(space, name)
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'(?! .planned| .left)"):
+        _ = space.nonsense
+
+
+def test_what_is_drawn_in_a_fork_leaves_the_generator():
+    torch.manual_seed(3)
+    want = torch.rand(4)
+    torch.manual_seed(3)
+    with torch.random.fork_rng():
+        torch.rand(9)
+    assert torch.equal(torch.rand(4), want)
+
+
 def test_names_that_are_missing_say_so():
     for name, text in (("svd", "planned"), ("jit", "on purpose"), ("nonsense", "no attribute")):
         with pytest.raises(AttributeError, match=text):

@@ -45,3 +45,9 @@ __all__ = [
     "get_worker_info",
     "random_split",
 ]
+
+
+def __getattr__(name):
+    from ..._missing import error
+
+    raise error("torch.utils.data", name)
