@@ -397,7 +397,8 @@ PY_PRIV PyObject *py_raise(void) {
     if (info.code == TN_UNSUPPORTED) type = PyExc_NotImplementedError;
     if (info.code == TN_FILE) type = PyExc_OSError;
     if (info.code == TN_CANCELLED) type = PyExc_KeyboardInterrupt;
-    PyErr_SetString(type, info.message);
+    /* Python's names of functions: tn_item: .. is item: .. */
+    PyErr_SetString(type, info.message + (strncmp(info.message, "tn_", 3) ? 0 : 3));
     return NULL;
 }
 
@@ -4842,7 +4843,8 @@ static PyMethodDef py_tensor_methods[] = {
     {"retain_grad", py_tensor_retain_grad, METH_NOARGS, "keeps .grad of a tensor that is no leaf"},
     {NULL, NULL, 0, NULL}};
 
-static Py_hash_t py_tensor_hash(PyObject *self) { return (Py_hash_t)((uintptr_t)self >> 4); }
+/* id(self), as torch has it. */
+static Py_hash_t py_tensor_hash(PyObject *self) { return (Py_hash_t)(uintptr_t)self; }
 
 PY_PRIV int py_tensor_begin(PyObject *module) {
     PyType_Slot slots[64] = {

@@ -166,7 +166,7 @@ static bool engine_claim(engine *e, tni_node *n) {
         if (!before) tni_store(&n->busy, (uint64_t)0);
         tni_error(e->b, TN_AUTOGRAD,
                   "backward a second time through a graph whose saved tensors were freed; the "
-                  "first needs .retain_graph = true");
+                  "first needs retain_graph");
         tni_node_error(e->b, n);
         return false;
     }
@@ -525,7 +525,7 @@ static bool engine_hand_out(engine *e) {
         if (!engine_wanted(e, i)->grad)
             return tni_error(
                 e->b, TN_AUTOGRAD,
-                "input %lld was not used in the graph; say allow_unused for NULL there",
+                "input %lld was not used in the graph; allow_unused permits that",
                 (long long)i);
     for (int64_t i = 0; i < w->inputs.n; i++) {
         tn_tensor *grad = engine_wanted(e, i)->grad;

@@ -23,7 +23,8 @@ PY_PRIV PyObject *py_raise(void) {
     if (info.code == TN_UNSUPPORTED) type = PyExc_NotImplementedError;
     if (info.code == TN_FILE) type = PyExc_OSError;
     if (info.code == TN_CANCELLED) type = PyExc_KeyboardInterrupt;
-    PyErr_SetString(type, info.message);
+    /* Python's names of functions: tn_item: .. is item: .. */
+    PyErr_SetString(type, info.message + (strncmp(info.message, "tn_", 3) ? 0 : 3));
     return NULL;
 }
 

@@ -418,7 +418,8 @@ static PyMethodDef py_tensor_methods[] = {
     {"retain_grad", py_tensor_retain_grad, METH_NOARGS, "keeps .grad of a tensor that is no leaf"},
     {NULL, NULL, 0, NULL}};
 
-static Py_hash_t py_tensor_hash(PyObject *self) { return (Py_hash_t)((uintptr_t)self >> 4); }
+/* id(self), as torch has it. */
+static Py_hash_t py_tensor_hash(PyObject *self) { return (Py_hash_t)(uintptr_t)self; }
 
 PY_PRIV int py_tensor_begin(PyObject *module) {
     PyType_Slot slots[64] = {
