@@ -417,9 +417,10 @@ TN_API void tn_free(tn_tensor *t) {
 
 TN_API void tn_list_free(tn_list list) {
     tni_block *b = tni_here();
-    if (!b || !list.at) return;
-    for (int64_t i = 0; i < list.n; i++)
+    if (!b) return;
+    for (int64_t i = 0; list.at && i < list.n; i++)
         if (list.at[i]) tni_drop(b, list.at[i]);
+    if (list.holder) tni_drop(b, list.holder);
 }
 
 TNI_EXTERN_C_END

@@ -295,7 +295,7 @@ static void lists_are_freed_whole(void) {
     tn_list_free(list);
     tn_list_free(none);
     of_other[0] = NULL, of_other[1] = x;
-    list.at = of_other, list.n = 2;
+    list.at = of_other, list.n = 2, list.holder = NULL;
     TN_SCOPE
         tn_list_free(list);
 }
