@@ -55,8 +55,8 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
 #ifndef __cplusplus
 #define tn_backward(...) TNI_CALL(tn_backward, .t = __VA_ARGS__)
 #endif
-/* The same from several outputs. seeds: NULL, or one an output (NULL members as above); of the
- * options t and gradient are not read. */
+/* The same from several outputs. seeds: NULL, or one an output (NULL members as above); options:
+ * NULL, or those above, of which t and gradient are not read. */
 TN_API bool tn_backward_all_at(const char *file, int line, tn_tensors outputs,
                                tn_tensor *const *seeds, const tn_backward_args *options);
 #define tn_backward_all(outputs, seeds, options) \

@@ -104,7 +104,9 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
 }
 
 TN_API bool tn_backward_all_at(const char *file, int line, tn_tensors outputs,
-                               tn_tensor *const *seeds, const tn_backward_args *a) {
+                               tn_tensor *const *seeds, const tn_backward_args *options) {
+    static const tn_backward_args plain = {NULL, {NULL, 0}, false, false, NULL};
+    const tn_backward_args *a = options ? options : &plain;
     tni_block *b = tni_here();
     tni_wanted w = {a->inputs, NULL, true, true};
     bool ok = true;
