@@ -111,7 +111,8 @@ TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params
 /* --- learning rates --------------------------------------------------------------------------- */
 
 /* A schedule moves the "lr" of every group, by torch's recursive formulas, at tn_schedule_step
- * (once an epoch). */
+ * (once an epoch). A rate that the optimizer refuses, as a negative one, fails: all groups and the
+ * count are as before. */
 typedef struct tn_schedule tn_schedule;
 /* lr *= gamma every `every` steps (torch.optim.lr_scheduler.StepLR). */
 TN_API tn_schedule *tn_step_lr_at(const char *file, int line, tn_optimizer *o, int64_t every,
