@@ -136,7 +136,7 @@ static bool are_torchs(const pairs_case *c, const tn_optimizer *o, tn_tensor *co
         if (isnan(c->values[i]) ? !isnan(value[i])
                                 : !(fabs(value[i] - c->values[i]) <= by * scale[i])) {
             printf("    value %d is %.9g, torch gives %.9g\n", i, value[i], c->values[i]);
-            ok = CHECK(!"values are torch's");
+            ok = check_report(0, __FILE__, __LINE__, "values are torch's");
         }
     return ok;
 }
@@ -223,7 +223,7 @@ static bool rates_are(const rates_case *c, int broken) {
             if (fabs(lr - expected) <= 1e-15 * fabs(expected)) continue;
             printf("    %s: step %d, group %d: %.17g, torch gives %.17g\n", c->name, n, g, lr,
                    expected);
-            ok = CHECK(!"rates are torch's");
+            ok = check_report(0, __FILE__, __LINE__, "rates are torch's");
         }
         if (c->touched && n == c->every) CHECK(tn_optimizer_set(o, 1, "lr", 0.09));
         ok = ok && CHECK(tn_schedule_step(s));
