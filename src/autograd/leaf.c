@@ -159,11 +159,11 @@ static void leaf_unwatch(tni_block *b, tni_block *owner, tni_watch **at) {
     tni_put(b, owner, w, (int64_t)sizeof *w);
 }
 
-static tni_watch *leaf_hook_add(tni_block *b, tn_tensor *t, tn_hook hook) {
-    if (t && !tni_belongs(b, t, "tn_hook_add")) return NULL;
+static tni_watch *leaf_hook_add(tni_block *b, tn_tensor *t, tn_hook hook, const char *caller) {
+    if (t && !tni_belongs(b, t, caller)) return NULL;
     if (t && tni_view_is_stale(t) && !tni_view_refresh(b, t)) return NULL;
     if (!t || !hook || !(t->flags & TNI_REQUIRES)) {
-        tni_error(b, TN_AUTOGRAD, "tn_hook_add: a hook and a tensor that requires grad are needed");
+        tni_error(b, TN_AUTOGRAD, "%s: a hook and a tensor that requires grad are needed", caller);
         return NULL;
     }
     return leaf_watch(b, t);
@@ -174,7 +174,7 @@ TN_API int64_t tn_hook_add_at(const char *file, int line, tn_tensor *t, tn_hook 
     tni_block *b = tni_here();
     tni_watch *w;
     if (!tni_enter(b, file, line)) return 0;
-    if (!(w = leaf_hook_add(b, t, hook))) return tni_leave(b, false), 0;
+    if (!(w = leaf_hook_add(b, t, hook, "tn_hook_add"))) return tni_leave(b, false), 0;
     w->call = hook;
     w->user = user;
     w->release = release;
@@ -188,7 +188,7 @@ TN_API int64_t tn_hook_after_at(const char *file, int line, tn_tensor *t, tn_hoo
     if (t && t->node)
         tni_error(b, TN_AUTOGRAD, "tn_hook_after: the tensor is no leaf");
     else
-        w = leaf_hook_add(b, t, hook);
+        w = leaf_hook_add(b, t, hook, "tn_hook_after");
     if (!w) return tni_leave(b, false), 0;
     w->after = true;
     w->call = hook;
