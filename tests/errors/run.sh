@@ -37,6 +37,11 @@ else
 fi
 echo "messages: $passed passed, $failed failed"
 
+# Names in the library's texts, in its source.
+awk -f tests/errors/names.awk $(ls src/*/*.c | grep -v -e src/gen/ -e src/py/) > "$out/names.log"
+add "$out/names.log" $?
+sed -n '/names of functions/p' "$out/names.log"
+
 # Spoilt arguments, over the objects.
 sanitized
 samples=2
