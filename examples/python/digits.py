@@ -1,6 +1,7 @@
-"""Real images for the examples: the 1,797 scanned digits that come with examples/fashion, or
+"""Real pictures for the examples: the 1,797 scanned digits that come with examples/fashion, or
 Fashion-MNIST where `make data` has unpacked it. Plain Python: it works for torch, too.
 """
+
 import os
 import struct
 
@@ -20,10 +21,20 @@ def read_idx(path):
     return sizes, bytearray(data[4 + 4 * ndim :])
 
 
+def fashion():
+    """The folder of Fashion-MNIST, or of the digits where that is not here; says which."""
+    if os.path.isdir(FASHION):
+        print("pictures: Fashion-MNIST, as `make data` unpacked it")
+        return FASHION
+    print("pictures: the digits, as Fashion-MNIST is not here (`make data` fetches it)")
+    return DIGITS
+
+
 def load(torch, folder=DIGITS):
     """Images (N, 1, H, W) in [0, 1] and labels (N) as tensors of `torch`, whichever that is."""
     prefix = "train-" if folder == FASHION else ""
     (n, h, w), pixels = read_idx(os.path.join(folder, prefix + "images-idx3-ubyte"))
     _, marks = read_idx(os.path.join(folder, prefix + "labels-idx1-ubyte"))
-    x = torch.frombuffer(pixels, dtype=torch.uint8).reshape(n, 1, h, w).to(torch.float32)
+    x = torch.frombuffer(pixels, dtype=torch.uint8).reshape(n, 1, h, w)
+    x = x.to(torch.get_default_dtype())
     return x / x.max(), torch.frombuffer(marks, dtype=torch.uint8).to(torch.int64)

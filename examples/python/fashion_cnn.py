@@ -22,9 +22,9 @@ class Net(nn.Module):
         return F.log_softmax(self.fc(x), dim=1)
 
 
-def main(steps=40):
+def main(steps=40, folder=digits.DIGITS):
     torch.manual_seed(1)
-    images, labels = digits.load(torch)
+    images, labels = digits.load(torch, folder)
     net = Net()
     optimizer = torch.optim.Adam(net.parameters(), lr=3e-3)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=steps)
@@ -47,4 +47,4 @@ def main(steps=40):
 
 
 if __name__ == "__main__":
-    main()
+    main(folder=digits.fashion())

@@ -6,9 +6,9 @@ from tensorh import nn
 from tensorh.utils.data import DataLoader, TensorDataset
 
 
-def main(epochs=3):
+def main(epochs=3, folder=digits.DIGITS):
     torch.manual_seed(0)
-    images, labels = digits.load(torch)
+    images, labels = digits.load(torch, folder)
     loader = DataLoader(TensorDataset(images, labels), batch_size=64, shuffle=True)
     model = nn.Sequential(
         nn.Flatten(),
@@ -36,4 +36,4 @@ def main(epochs=3):
 
 
 if __name__ == "__main__":
-    main()
+    main(folder=digits.fashion())

@@ -42,7 +42,7 @@ def main(steps=40, inner=2, rate=0.02):
         optimizer.step()
         losses.append(total.item() / 4)
         if step % 10 == 9:
-            print(f"step {step + 1}: {sum(losses[-10:]) / 10:.4f}")
+            print(f"step {step + 1}: loss after adapting {sum(losses[-10:]) / 10:.4f}, mean of ten")
     return losses
 
 

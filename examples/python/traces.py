@@ -1,43 +1,114 @@
-"""Losses of the examples under torch, for tests without torch: `python traces.py OUT.json`.
+"""Losses of the programs here under torch and under tensorh.
 
-Each example is run with its imports of tensorh replaced by torch, as a user would do it; the file
-says which torch it was."""
+    python traces.py                  both, side by side: the largest relative difference of each
+    python traces.py --write OUT      torch's alone, for tests without torch; OUT says which torch
+
+A program is run with its imports of tensorh replaced by torch and with nothing else changed, as a
+user would do it. In float64 rounding is far below what a wrong step would do, so every loss has to
+agree closely. In float32 the order of additions shows, and some losses make much of it; BOUNDS
+says which and why.
+"""
+
 import contextlib
-import importlib.util
+import importlib
 import io
 import json
 import os
 import sys
+import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-NAMES = (
-    "fashion_mlp fashion_cnn resnet vae regression_adam pinn custom_function maml char_transformer"
-).split()
+
+# name: (bound in float32, losses it is for or None: all, bound in float64), all relative.
+#
+# fashion_cnn: the gradient of a bias before batch norm is 0; what is computed is rounding, of which
+#     Adam makes steps of full length. The 40 losses of training do not see the bias, the last one
+#     does, as running means lag behind. Without the bias it agrees like the others.
+# pinn: from step 90 on a loss of 1e-3 is a difference of larger numbers and the steps overshoot.
+#     One weight moved by its last bit moves torch's own losses by 3 % there.
+BOUNDS = {
+    "fashion_mlp": (5e-6, None, 1e-13),
+    "fashion_cnn": (5e-6, 40, 1e-9),
+    "resnet": (5e-6, None, 1e-12),
+    "vae": (5e-6, None, 1e-13),
+    "regression_adam": (5e-6, None, 1e-13),
+    "pinn": (1e-5, 90, 1e-12),
+    "custom_function": (5e-6, None, 1e-13),
+    "maml": (5e-6, None, 1e-13),
+    "char_transformer": (5e-6, None, 1e-13),
+}
+DTYPES = ("float32", "float64")
 
 
-def run(name, package):
-    """The losses of an example with `package`, "tensorh" or "torch"."""
+def run(name, package, dtype="float32"):
+    """The losses of a program with `package`, "tensorh" or "torch", and that default dtype."""
     with open(os.path.join(HERE, name + ".py"), encoding="utf-8") as f:
         text = f.read().replace("tensorh", package)
+    torch = importlib.import_module(package)
+    module = types.ModuleType(f"{package}_{name}")
+    was = torch.get_default_dtype()
     sys.path.insert(0, HERE)
-    spec = importlib.util.spec_from_loader(f"{package}_{name}", loader=None)
-    module = importlib.util.module_from_spec(spec)
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(text, f"{name}.py", "exec"), module.__dict__)
-        losses = module.main()
-    sys.path.remove(HERE)
-    return losses
+    torch.set_default_dtype(getattr(torch, dtype))
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(text, f"{name}.py", "exec"), module.__dict__)
+            return module.main()
+    finally:
+        torch.set_default_dtype(was)
+        sys.path.remove(HERE)
 
 
-def main(out):
+def compare(name, dtype, ours, theirs):
+    """(largest relative difference, its place, bound) of the losses that are compared."""
+    float32, count, float64 = BOUNDS[name]
+    if len(ours) != len(theirs):
+        raise ValueError(f"{name}: {len(ours)} losses and {len(theirs)}")
+    if dtype == "float64":
+        float32, count = float64, None
+    apart = [abs(a - b) / abs(b) for a, b in zip(ours, theirs, strict=True)][:count]
+    worst = max(apart, key=lambda d: float("inf") if d != d else d)
+    return worst, apart.index(worst), float32
+
+
+def write(out):
     import torch
 
     torch.set_num_threads(1)
-    traces = {"torch": torch.__version__, **{name: run(name, "torch") for name in NAMES}}
+    traces = {"torch": torch.__version__}
+    for dtype in DTYPES:
+        traces[dtype] = {name: run(name, "torch", dtype) for name in BOUNDS}
     with open(out, "w", encoding="utf-8") as f:
         json.dump(traces, f, indent=0)
         f.write("\n")
 
 
+def beside():
+    """Prints the table; whether all is within the bounds."""
+    import torch
+
+    import tensorh
+
+    print(f"losses of tensorh {tensorh.__version__} beside torch {torch.__version__}:")
+    print(f"{'':18}{'losses':>8}{'float32':>12}{'bound':>8}{'float64':>12}{'bound':>8}")
+    right = True
+    for name, (_, count, _) in BOUNDS.items():
+        line = ""
+        for dtype in DTYPES:
+            ours, theirs = (run(name, package, dtype) for package in ("tensorh", "torch"))
+            worst, _, bound = compare(name, dtype, ours, theirs)
+            line += f"{worst:12.1e}{bound:8.0e}"
+            right = right and worst <= bound
+        many = len(ours) if count is None else f"{count}, {len(ours)}"
+        print(f"{name:18}{many:>8}{line}", flush=True)
+    print("40, 41: so many of the losses are compared in float32, and all in float64; BOUNDS in")
+    print("examples/python/traces.py says why.")
+    return right
+
+
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if sys.argv[1:2] == ["--write"] and len(sys.argv) == 3:
+        write(sys.argv[2])
+    elif len(sys.argv) == 1:
+        sys.exit(not beside())
+    else:
+        sys.exit(__doc__)

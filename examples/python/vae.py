@@ -39,7 +39,7 @@ def main(steps=60):
         optimizer.step()
         losses.append(loss.item())
         if step % 20 == 19:
-            print(f"step {step + 1}: {rebuilt.item():.2f} + {divergence.item():.2f}")
+            print(f"step {step + 1}: rebuilt {rebuilt.item():.2f}, code {divergence.item():.2f}")
     return losses
 
 
