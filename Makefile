@@ -130,7 +130,7 @@ test-all: built
 test-faults:
 	@CC="$(CC)" BUILD="$(BUILD)" sh tests/faults/apply.sh $(FAULTS)
 test-python-torch: headers
-	CC="$(CC)" BUILD="$(BUILD)" sh tests/python/torch.sh
+	@CC="$(CC)" BUILD="$(BUILD)" sh tests/python/torch.sh
 $(LANES:%=test-%): test-%: built
 	@$(TEST) $*
 

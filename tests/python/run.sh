@@ -8,6 +8,7 @@ BUILD=${BUILD:-build}
 mkdir -p "$BUILD/python" && build=$(cd "$BUILD" && pwd) || exit 1
 out=$build/python
 . tests/shared.sh
+. tests/python/wheel.sh
 passed=0 failed=0
 unset PYTHONPATH PYTHONHOME
 export PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -49,19 +50,12 @@ fi
 python=$venv/bin/python
 
 # --- the package --------------------------------------------------------------------------------
-# What a wheel is made of; the compiler runs only where that has changed.
-wheel_of() { find tensorh tools/python pyproject.toml README.md tensor.h tensor_nn.h tensor_py.c -type f ! -name '*.so' ! -name '*.pyc' |
-    sort | xargs cksum; echo "${CC:-} $stamp"; }
-now=$(wheel_of | cksum)
-if [ "$(cat "$out/wheel.stamp" 2> /dev/null)" != "$now" ] || ! "$python" -c 'import tensorh' 2> /dev/null; then
-    rm -rf "$out/wheel" "$out/wheel.stamp"
-    env -u CFLAGS "$python" -m pip wheel -q --no-index --no-deps -w "$out/wheel" . > "$out/install.txt" 2>&1 &&
-        "$python" -m pip install -q --no-index --no-deps --force-reinstall "$out"/wheel/*.whl >> "$out/install.txt" 2>&1 ||
+wheel "$python" || { tail -40 "$out/build.txt"; echo "0 passed, 1 failed"; exit 1; }
+if [ "$(cat "$venv/wheel.stamp" 2> /dev/null)" != "$wheel_stamp" ]; then
+    "$python" -m pip install -q --no-index --no-deps --force-reinstall "$TENSORH_WHEEL" > "$out/install.txt" 2>&1 ||
         { tail -40 "$out/install.txt"; echo "0 passed, 1 failed"; exit 1; }
-    echo "$now" > "$out/wheel.stamp"
+    echo "$wheel_stamp" > "$venv/wheel.stamp"
 fi
-TENSORH_WHEEL=$(ls "$out"/wheel/*.whl)
-export TENSORH_WHEEL
 
 # --- tests ----------------------------------------------------------------------------------------
 number() { # WORD: how many the sum has of it
