@@ -2585,8 +2585,8 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
 #ifndef __cplusplus
 #define tn_backward(...) TNI_CALL(tn_backward, .t = __VA_ARGS__)
 #endif
-/* The same from several outputs. seeds: NULL, or one an output (NULL members as above); of the
- * options t and gradient are not read. */
+/* The same from several outputs. seeds: NULL, or one an output (NULL members as above); options:
+ * NULL, or those above, of which t and gradient are not read. */
 TN_API bool tn_backward_all_at(const char *file, int line, tn_tensors outputs,
                                tn_tensor *const *seeds, const tn_backward_args *options);
 #define tn_backward_all(outputs, seeds, options) \
@@ -16829,9 +16829,10 @@ TN_API void tn_free(tn_tensor *t) {
 
 TN_API void tn_list_free(tn_list list) {
     tni_block *b = tni_here();
-    if (!b || !list.at) return;
-    for (int64_t i = 0; i < list.n; i++)
+    if (!b) return;
+    for (int64_t i = 0; list.at && i < list.n; i++)
         if (list.at[i]) tni_drop(b, list.at[i]);
+    if (list.holder) tni_drop(b, list.holder);
 }
 
 TNI_EXTERN_C_END
@@ -21902,11 +21903,14 @@ static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *fil
     if (gen->props & TN_PROP_RETURNS_LIST) {
         tn_list l;
         if (!tn_call(c->row, how, file, line, c->args, &l)) return false;
-        *count = (int)l.n;
-        for (int64_t i = 0; i < l.n && i < room; i++) results[i] = l.at[i];
-        if (l.n > room)
+        if (l.n > room) {
+            tn_list_free(l);
             return boxed_error(b, file, line, TN_INVALID, "%s: %d results, room for %d",
                                c->row->name, (int)l.n, room);
+        }
+        *count = (int)l.n;
+        for (int64_t i = 0; i < l.n; i++) results[i] = l.at[i];
+        tn_free(l.holder);
         return true;
     }
     if (gen->nresults > room)
@@ -45285,7 +45289,9 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
 }
 
 TN_API bool tn_backward_all_at(const char *file, int line, tn_tensors outputs,
-                               tn_tensor *const *seeds, const tn_backward_args *a) {
+                               tn_tensor *const *seeds, const tn_backward_args *options) {
+    static const tn_backward_args plain = {NULL, {NULL, 0}, false, false, NULL};
+    const tn_backward_args *a = options ? options : &plain;
     tni_block *b = tni_here();
     tni_wanted w = {a->inputs, NULL, true, true};
     bool ok = true;
@@ -45338,11 +45344,11 @@ static void leaf_unwatch(tni_block *b, tni_block *owner, tni_watch **at) {
     tni_put(b, owner, w, (int64_t)sizeof *w);
 }
 
-static tni_watch *leaf_hook_add(tni_block *b, tn_tensor *t, tn_hook hook) {
-    if (t && !tni_belongs(b, t, "tn_hook_add")) return NULL;
+static tni_watch *leaf_hook_add(tni_block *b, tn_tensor *t, tn_hook hook, const char *caller) {
+    if (t && !tni_belongs(b, t, caller)) return NULL;
     if (t && tni_view_is_stale(t) && !tni_view_refresh(b, t)) return NULL;
     if (!t || !hook || !(t->flags & TNI_REQUIRES)) {
-        tni_error(b, TN_AUTOGRAD, "tn_hook_add: a hook and a tensor that requires grad are needed");
+        tni_error(b, TN_AUTOGRAD, "%s: a hook and a tensor that requires grad are needed", caller);
         return NULL;
     }
     return leaf_watch(b, t);
@@ -45353,7 +45359,7 @@ TN_API int64_t tn_hook_add_at(const char *file, int line, tn_tensor *t, tn_hook 
     tni_block *b = tni_here();
     tni_watch *w;
     if (!tni_enter(b, file, line)) return 0;
-    if (!(w = leaf_hook_add(b, t, hook))) return tni_leave(b, false), 0;
+    if (!(w = leaf_hook_add(b, t, hook, "tn_hook_add"))) return tni_leave(b, false), 0;
     w->call = hook;
     w->user = user;
     w->release = release;
@@ -45367,7 +45373,7 @@ TN_API int64_t tn_hook_after_at(const char *file, int line, tn_tensor *t, tn_hoo
     if (t && t->node)
         tni_error(b, TN_AUTOGRAD, "tn_hook_after: the tensor is no leaf");
     else
-        w = leaf_hook_add(b, t, hook);
+        w = leaf_hook_add(b, t, hook, "tn_hook_after");
     if (!w) return tni_leave(b, false), 0;
     w->after = true;
     w->call = hook;

@@ -847,7 +847,8 @@ TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params
 /* --- learning rates --------------------------------------------------------------------------- */
 
 /* A schedule moves the "lr" of every group, by torch's recursive formulas, at tn_schedule_step
- * (once an epoch). */
+ * (once an epoch). A rate that the optimizer refuses, as a negative one, fails: all groups and the
+ * count are as before. */
 typedef struct tn_schedule tn_schedule;
 /* lr *= gamma every `every` steps (torch.optim.lr_scheduler.StepLR). */
 TN_API tn_schedule *tn_step_lr_at(const char *file, int line, tn_optimizer *o, int64_t every,
@@ -7939,6 +7940,7 @@ struct tn_schedule {
     void *user;
     int ngroups;
     double *initial; /* a group */
+    double *rate;    /* a group's next, while a step decides */
 };
 
 TN_PRIV bool tni_is_count(double value) {
@@ -7949,7 +7951,7 @@ static tn_schedule *schedule_make(tn_optimizer *o, schedule_fn next) {
     tn_schedule *s;
     size_t bytes;
     if (!o) return tni_nn_error(TN_INVALID, "optimizer is NULL"), (tn_schedule *)NULL;
-    bytes = sizeof *s + (size_t)o->ngroups * sizeof(double);
+    bytes = sizeof *s + 2 * (size_t)o->ngroups * sizeof(double);
     s = (tn_schedule *)tn_alloc(bytes);
     if (!s) return NULL;
     memset(s, 0, bytes);
@@ -7957,6 +7959,7 @@ static tn_schedule *schedule_make(tn_optimizer *o, schedule_fn next) {
     s->next = next;
     s->ngroups = o->ngroups;
     s->initial = (double *)(void *)(s + 1);
+    s->rate = s->initial + s->ngroups;
     for (int g = 0; g < s->ngroups; g++) s->initial[g] = tn_optimizer_get_at(NULL, 0, o, g, "lr");
     if (tn_ok()) return s;
     tn_schedule_free(s);
@@ -7978,8 +7981,22 @@ static tn_schedule *schedule_new(const char *file, int line, const char *name, t
     return s;
 }
 
+/* The rates for s->count: of all groups, or of none with an error. */
+static bool schedule_rates(tn_schedule *s) {
+    for (int g = 0; g < s->ngroups; g++) { /* each is tried, and taken back */
+        double lr = tn_optimizer_get_at(NULL, 0, s->o, g, "lr");
+        s->rate[g] = s->next(s, g, lr);
+        if (!tn_optimizer_set_at(NULL, 0, s->o, g, "lr", s->rate[g]) ||
+            !tn_optimizer_set_at(NULL, 0, s->o, g, "lr", lr))
+            return false;
+    }
+    for (int g = 0; g < s->ngroups; g++)
+        tn_optimizer_set_at(NULL, 0, s->o, g, "lr", s->rate[g]);
+    return tn_ok();
+}
+
 TN_API void tn_schedule_free(tn_schedule *s) {
-    if (s) tn_alloc_free(s, sizeof *s + (size_t)s->ngroups * sizeof(double));
+    if (s) tn_alloc_free(s, sizeof *s + 2 * (size_t)s->ngroups * sizeof(double));
 }
 
 static double schedule_step_next(const tn_schedule *s, int group, double lr) {
@@ -8023,23 +8040,25 @@ TN_API tn_schedule *tn_lambda_lr_at(const char *file, int line, tn_optimizer *o,
                                     double (*factor)(int64_t step, void *user), void *user) {
     tn_schedule *s = schedule_new(file, line, "lambda_lr", o, schedule_lambda_next,
                                   factor ? NULL : "factor is NULL");
+    tni_step step;
+    bool ok;
     if (!s) return NULL;
     s->factor = factor;
     s->user = user;
-    for (int g = 0; g < s->ngroups; g++)
-        if (!tn_optimizer_set_at(file, line, o, g, "lr", s->initial[g] * factor(0, user)))
-            return tn_schedule_free(s), (tn_schedule *)NULL;
-    return s;
+    tni_step_begin(&step, file, line, "lambda_lr");
+    ok = schedule_rates(s);
+    tni_step_end(&step);
+    if (ok) return s;
+    tn_schedule_free(s);
+    return NULL;
 }
 
 static bool schedule_step(tn_schedule *s) {
     if (!s) return tni_nn_error(TN_INVALID, "schedule is NULL");
     s->count++;
-    for (int g = 0; g < s->ngroups; g++) {
-        double lr = s->next(s, g, tn_optimizer_get_at(NULL, 0, s->o, g, "lr"));
-        if (!tn_optimizer_set_at(NULL, 0, s->o, g, "lr", lr)) return false;
-    }
-    return true;
+    if (schedule_rates(s)) return true;
+    s->count--;
+    return false;
 }
 TN_API bool tn_schedule_step_at(const char *file, int line, tn_schedule *s) {
     tni_step step;
