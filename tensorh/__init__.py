@@ -31,6 +31,7 @@ _LAZY = (
     "return_types",
     "safetensors",
     "serialization",
+    "special",
     "testing",
     "utils",
 )

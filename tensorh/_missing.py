@@ -158,7 +158,7 @@ ASGD Adadelta Adafactor Adagrad Adamax LBFGS Muon NAdam RAdam RMSprop Rprop swa_
     "torch.utils.data": "DistributedSampler",
     "torch.testing": "make_tensor",
 }
-_SPACES = "fft special distributed distributions profiler hub amp masked signal futures " \
+_SPACES = "fft distributed distributions profiler hub amp masked signal futures " \
     "multiprocessing accelerator mps library monitor cpu"  # fmt: skip
 
 
