@@ -56,15 +56,15 @@ TN_PRIV bool tni_is_dense(const tn_tensor *t) {
 }
 
 TN_PRIV bool tni_broadcast(tni_shape *s, int ndim, const int64_t *size) {
+    for (int i = ndim - 1, at = s->ndim - 1; i >= 0 && at >= 0; i--, at--)
+        if (size[i] != s->size[at] && size[i] != 1 && s->size[at] != 1) return false;
     if (ndim > s->ndim) {
         int more = ndim - s->ndim;
         for (int i = ndim - 1; i >= 0; i--) s->size[i] = i < more ? 1 : s->size[i - more];
         s->ndim = ndim;
     }
     for (int i = 0, at = s->ndim - ndim; i < ndim; i++, at++) {
-        if (size[i] == s->size[at] || size[i] == 1) continue;
-        if (s->size[at] != 1) return false;
-        s->size[at] = size[i];
+        if (size[i] != 1) s->size[at] = size[i];
     }
     return true;
 }
