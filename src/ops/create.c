@@ -15,7 +15,7 @@ static bool create_on(tn_frame *f, tn_device_id device, const tn_tensor *like) {
     return true;
 }
 static bool create_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device) {
-    if (!tni_sizes_given(f, size) || !create_on(f, device, NULL)) return false;
+    if (!tni_sizes_given(f, size, "size") || !create_on(f, device, NULL)) return false;
     return tn_announce(f, 0, dtype ? dtype : f->block->context->default_dtype, (int)size.n,
                        size.at);
 }
@@ -29,7 +29,7 @@ static bool create_like(tn_frame *f, tn_dtype dtype, tn_device_id device) {
 }
 static bool create_of(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device) {
     const tn_tensor *self = f->in[0];
-    if (!tni_sizes_given(f, size) || !create_on(f, device, self)) return false;
+    if (!tni_sizes_given(f, size, "size") || !create_on(f, device, self)) return false;
     return tn_announce(f, 0, dtype ? dtype : (tn_dtype)self->dtype, (int)size.n, size.at);
 }
 static void zeros_run(tn_frame *f) { tni_fill(f->out[0], tn_int(0)); }

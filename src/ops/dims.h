@@ -25,9 +25,9 @@ TNI_INLINE bool tni_dims_given(tn_frame *f, tn_ints l, const char *name) {
 }
 
 /* Sizes of a new tensor: a list without negative members. */
-TNI_INLINE bool tni_sizes_given(tn_frame *f, tn_ints size) {
+TNI_INLINE bool tni_sizes_given(tn_frame *f, tn_ints size, const char *name) {
     char text[160];
-    if (!tni_dims_given(f, size, "size")) return false;
+    if (!tni_dims_given(f, size, name)) return false;
     for (int64_t i = 0; i < size.n; i++)
         if (size.at[i] < 0)
             return tn_fail(

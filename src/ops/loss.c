@@ -212,7 +212,7 @@ static bool nll_loss_input_grad_check(tn_frame *f) {
     if (!tni_is_float(a->grad->dtype) || !tni_dtype(a->grad->dtype)->computes)
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s",
                        tni_dtype(a->grad->dtype)->text);
-    return tni_sizes_given(f, a->input_size) &&
+    return tni_sizes_given(f, a->input_size, "input_size") &&
            nll_fits(f, (int)a->input_size.n, a->input_size.at, a->target, a->weight) &&
            tn_announce(f, 0, (tn_dtype)a->grad->dtype, (int)a->input_size.n, a->input_size.at) &&
            tni_dense_scratch(f, a->grad) && tni_dense_scratch(f, a->target);

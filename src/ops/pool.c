@@ -644,8 +644,9 @@ TN_OPERATOR(
 
 /* --- adaptive_avg_pool2d ---------------------------------------------------------------------- */
 
-static bool adaptive_shape(tn_frame *f, pool_shape *s, tn_ints input, tn_ints output) {
-    if (!pool_planes(f, s, input) || !tni_pair_of(f, output, "output_size", 1, &s->oh, &s->ow))
+static bool adaptive_shape(tn_frame *f, pool_shape *s, tn_ints input, tn_ints output,
+                           const char *name) {
+    if (!pool_planes(f, s, input) || !tni_pair_of(f, output, name, 1, &s->oh, &s->ow))
         return false;
     s->kh = s->kw = 0; /* windows are pool_adaptive's */
     s->size[s->ndim - 2] = s->oh, s->size[s->ndim - 1] = s->ow;
@@ -656,14 +657,14 @@ static bool adaptive_avg_pool2d_check(tn_frame *f) {
     pool_shape s;
     const int also = f->in[0]->numel ? POOL_COMPLEX : POOL_COMPLEX | POOL_INT64; /* as torch */
     return pool_check_dtype(f, f->in[0], also) &&
-           adaptive_shape(f, &s, tni_sizes(f->in[0]), a->output_size) &&
+           adaptive_shape(f, &s, tni_sizes(f->in[0]), a->output_size, "output_size") &&
            pool_scratch(f, f->in[0], s.size, s.ndim) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
 }
 static void adaptive_avg_pool2d_run(tn_frame *f) {
     TN_ARGS(adaptive_avg_pool2d, a, f);
     pool_job j;
-    if (!adaptive_shape(f, &j.s, tni_sizes(f->in[0]), a->output_size)) return;
+    if (!adaptive_shape(f, &j.s, tni_sizes(f->in[0]), a->output_size, "output_size")) return;
     j.include_pad = false;
     j.divisor = 0;
     j.plane = pool_avg_of(f->in[0]);
@@ -685,7 +686,8 @@ static bool adaptive_avg_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
     TN_ARGS(adaptive_avg_pool2d_input_grad, a, f);
     tn_tensor *d = f->in[0];
     if (d->ndim < 2) return tn_fail(f, TN_INVALID, "expected grad (N, C, H, W) or (C, H, W)");
-    return adaptive_shape(f, s, a->input_size, tni_ints(d->size + d->ndim - 2, 2)) &&
+    return adaptive_shape(f, s, a->input_size, tni_ints(d->size + d->ndim - 2, 2),
+                          "the planes of grad:") &&
            pool_check_size(f, s, d, "grad");
 }
 static bool adaptive_avg_pool2d_input_grad_check(tn_frame *f) {

@@ -28,7 +28,7 @@ static bool random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id d
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype((int)dtype)->text);
     if (!tni_dtype((int)dtype)->computes || tni_is_complex((int)dtype))
         return tn_fail(f, TN_TYPE, "no random numbers of dtype %s", tni_dtype((int)dtype)->text);
-    return tni_sizes_given(f, size) && random_on(f, device) &&
+    return tni_sizes_given(f, size, "size") && random_on(f, device) &&
            tn_announce(f, 0, dtype, (int)size.n, size.at);
 }
 

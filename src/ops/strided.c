@@ -6,7 +6,7 @@
 
 static bool as_strided_list(tn_frame *f, tn_ints size, tn_ints stride, int64_t offset) {
     char text[160];
-    if (!tni_sizes_given(f, size) || !tni_dims_given(f, stride, "stride")) return false;
+    if (!tni_sizes_given(f, size, "size") || !tni_dims_given(f, stride, "stride")) return false;
     if (size.n != stride.n)
         return tn_fail(f, TN_INVALID, "mismatch in length of strides and shape");
     for (int64_t i = 0; i < stride.n; i++) {

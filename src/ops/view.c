@@ -621,11 +621,12 @@ TN_OPERATOR(unbind, "unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]", .che
 /* --- view and reshape ------------------------------------------------------------------------- */
 
 /* sizes with -1 replaced, so that they hold as many elements as self. */
-static bool reshape_sizes(tn_frame *f, tn_ints l, const tn_tensor *self, int64_t *size) {
+static bool reshape_sizes(tn_frame *f, tn_ints l, const char *name, const tn_tensor *self,
+                          int64_t *size) {
     int64_t known = 1;
     int infer = -1;
     char text[200];
-    if (!tni_dims_given(f, l, "size")) return false;
+    if (!tni_dims_given(f, l, name)) return false;
     for (int i = 0; i < (int)l.n; i++) {
         size[i] = l.at[i];
         if (size[i] == -1 && infer >= 0)
@@ -679,7 +680,7 @@ static bool reshape_strides(tni_geometry *v, const tn_tensor *self) {
 static bool view_check(tn_frame *f) {
     TN_ARGS(view, a, f);
     tni_geometry v;
-    if (!reshape_sizes(f, a->size, f->in[0], v.size)) return false;
+    if (!reshape_sizes(f, a->size, "size", f->in[0], v.size)) return false;
     v.ndim = (int)a->size.n;
     v.offset = f->in[0]->offset;
     if (!reshape_strides(&v, f->in[0]))
@@ -717,7 +718,7 @@ static bool reshape_check(tn_frame *f) {
     TN_ARGS(reshape, a, f);
     tni_geometry v;
     v.ndim = (int)a->shape.n;
-    return reshape_sizes(f, a->shape, f->in[0], v.size) && reshape_announce(f, &v);
+    return reshape_sizes(f, a->shape, "shape", f->in[0], v.size) && reshape_announce(f, &v);
 }
 /* The same elements in their order with other sizes; one may be -1, it follows. A view where
  * strides can show it, else
@@ -773,7 +774,7 @@ static bool unflatten_check(tn_frame *f) {
         return tn_fail(f, TN_INVALID, "unflatten: a result of %d + %lld dimensions", self->ndim - 1,
                        (long long)a->sizes.n);
     tni_stack_view(&one, self, 1, self->size + d, self->stride + d, 0);
-    if (!reshape_sizes(f, a->sizes, &one, part)) return false;
+    if (!reshape_sizes(f, a->sizes, "sizes", &one, part)) return false;
     tni_geometry_of(&v, self);
     tni_geometry_remove(&v, d);
     for (int i = 0; i < (int)a->sizes.n; i++) tni_geometry_insert(&v, d + i, part[i], 0);
