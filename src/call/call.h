@@ -134,6 +134,8 @@ TN_PRIV void tni_record_drop(tni_block *b); /* the recording under way, if there
 TN_PRIV const tn_row *tni_row_find(const char *name);
 /* "add(self=float32 (2, 3), other=2, alpha=1)" of a call, for messages and the profiler. */
 TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, const void *args);
+/* What a call writes, by name: the first tensor of an in-place form, else "out". */
+TN_PRIV const char *tni_written_name(const tn_frame *f);
 /* Appends operator and arguments, the chain of callers, to the pending error of f's block. */
 TN_PRIV void tni_call_error(tn_frame *f);
 

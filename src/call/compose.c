@@ -8,12 +8,12 @@ static bool compose_fits_given(tn_frame *f, int k) {
     const tn_tensor *t = f->given[k], *made = f->out[k];
     if (tni_overlaps_itself(t))
         return tn_fail(f, TN_INVALID, "%s overlaps itself; clone it first",
-                       f->inplace ? "self" : "out");
+                       tni_written_name(f));
     if (!tni_can_cast(made->dtype, t->dtype))
         return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
                        tni_dtype(made->dtype)->text, tni_dtype(t->dtype)->text);
     if (tni_same_shape(t, made)) return true;
-    return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", f->inplace ? "self" : "out",
+    return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", tni_written_name(f),
                    tni_shape_text(has, sizeof has, t->ndim, t->size),
                    tni_shape_text(wants, sizeof wants, made->ndim, made->size));
 }

@@ -154,10 +154,11 @@ static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
         if (!(f->row->forms & TN_INPLACE))
             return tn_fail(f, TN_INVALID, "there is no in-place form");
         if (!f->nin || !f->in[0] || f->in[0]->flags & TNI_STACK)
-            return tn_fail(f, TN_TYPE, "self of the in-place form is not a tensor");
+            return tn_fail(f, TN_TYPE, "%s of the in-place form is not a tensor",
+                           tni_written_name(f));
         f->given[0] = f->in[0];
         f->ngiven = 1;
-        return door_may_write(f, f->in[0], "self");
+        return door_may_write(f, f->in[0], gen->param[gen->fixed[0]].name);
     }
     if (TNI_NEVER(gen->nresults > 4)) return true; /* tni_schema_limits: out= takes 1 to 4 */
     memcpy(f->given, (const char *)f->args + gen->out_offset, gen->nresults * sizeof(tn_tensor *));
@@ -305,8 +306,7 @@ static bool door_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const 
     for (int i = 0; same && i < ndim; i++) same = t->size[i] == size[i];
     if (!same)
         return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s",
-                       f->inplace ? "self" : "out",
-                       tni_shape_text(has, sizeof has, t->ndim, t->size),
+                       tni_written_name(f), tni_shape_text(has, sizeof has, t->ndim, t->size),
                        tni_shape_text(wants, sizeof wants, ndim, size));
     if (!tni_can_cast((int)dtype, t->dtype))
         return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
@@ -467,9 +467,9 @@ static TNI_NOINLINE bool door_overlap(tn_frame *f) {
     const int may = door_may_alias(f);
     for (int k = 0; k < f->ngiven; k++) {
         tn_tensor *t = f->given[k];
-        const char *what = f->inplace ? "self" : "out";
+        const char *what = tni_written_name(f);
         if (!(t->flags & TNI_META) != !f->meta)
-            return tn_fail(f, TN_INVALID, "out is on another device");
+            return tn_fail(f, TN_INVALID, "%s is on another device", what);
         if (tni_overlaps_itself(t))
             return tn_fail(f, TN_INVALID, "%s overlaps itself (it is expanded); clone it first",
                            what);

@@ -185,6 +185,11 @@ TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, co
     return text;
 }
 
+TN_PRIV const char *tni_written_name(const tn_frame *f) {
+    const tn_gen *gen = f->row->gen;
+    return !f->inplace ? "out" : f->nin ? gen->param[gen->fixed[0]].name : "self";
+}
+
 /* The first failing call adds itself with its arguments, the calls around it add their names. */
 TN_PRIV void tni_call_error(tn_frame *f) {
     tni_block *b = f->block;
