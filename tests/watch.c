@@ -4,8 +4,13 @@
  * No program calls this. The library of the sanitizers is compiled with -finstrument-functions
  * (tests/shared.sh), so that every function of it tells here that it begins and ends, and each of
  * its public ones (watched.inc, from its symbols) is compared; a difference ends the program.
- * TN_WATCH=FILE: the number of failed calls that were compared is added to FILE. */
+ * TN_WATCH=FILE: the number of failed calls that were compared is added to FILE.
+ * TN_TEXTS=FILE: the texts of their errors, too, with the function that the program called, for
+ * tests/errors/texts.c. */
 #include "../src/base/base.h"
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #ifndef TNI_OBJECTS
 #error "for the library as objects"
@@ -34,6 +39,7 @@ static struct {
     const char *name;
 } watch_table[WATCH_SLOTS];
 static long watch_failures;
+static int watch_texts = -1; /* file */
 
 static size_t WATCH_OFF watch_slot(const void *at) {
     size_t i = (size_t)((uintptr_t)at * 0x9e3779b97f4a7c15u >> 50);
@@ -41,6 +47,8 @@ static size_t WATCH_OFF watch_slot(const void *at) {
     return i;
 }
 static void WATCH_OFF __attribute__((constructor)) watch_begin(void) {
+    const char *texts = getenv("TN_TEXTS");
+    if (texts) watch_texts = open(texts, O_WRONLY | O_CREAT | O_APPEND, 0666);
     for (size_t k = 0; k < sizeof watch_publics / sizeof *watch_publics; k++) {
         const void *at = watch_publics[k].at;
         const size_t i = watch_slot(at);
@@ -89,6 +97,22 @@ static void WATCH_OFF watch_compare(const char *name, const watch_state *was, co
     abort();
 }
 
+/* "function <tab> text", as one write: a row's child process may end at any moment. */
+static void WATCH_OFF watch_tell(const char *name, const char *text) {
+    char line[TNI_ERROR_TEXT + 200];
+    size_t n = 0;
+    ssize_t written;
+    if (watch_texts < 0) return;
+    n = (size_t)snprintf(line, 180, "%s\t", name);
+    for (; *text && n < sizeof line - 4; text++) {
+        if (*text == '\n') line[n++] = '\\';
+        line[n++] = *text == '\n' ? 'n' : *text;
+    }
+    line[n++] = '\n';
+    written = write(watch_texts, line, n);
+    (void)written;
+}
+
 /* --- calls in progress ------------------------------------------------------------------------ */
 
 /* By frame: a handler that leaves with longjmp never tells of the end. Public calls that are deeper
@@ -135,6 +159,7 @@ void __cyg_profile_func_exit(void *function, void *from) {
     if (!k) return;
     watch.n = k - 1;
     tni_block *b = watch.call[k - 1].block;
-    if (b && b == watch_block() && b->failed)
-        watch_compare(watch_table[slot].name, &watch.call[k - 1].was, b);
+    if (!b || b != watch_block() || !b->failed) return;
+    watch_compare(watch_table[slot].name, &watch.call[k - 1].was, b);
+    if (k == 1) watch_tell(watch_table[slot].name, b->error_text);
 }

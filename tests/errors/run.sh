@@ -1,7 +1,8 @@
 #!/bin/sh
 # What happens when a call is wrong: messages and places from C and C++, every row with spoilt arguments under ASan and
 # UBSan (samples a row: 2, TN_QUICK=1: 1, TN_FULL=1: all), and the unit tests once more in one program over that library
-# (TN_QUICK=1: those whose business is refused calls). It watches: a call that has failed leaves the thread as it was.
+# (TN_QUICK=1: those whose business is refused calls). It watches: a call that has failed leaves the thread as it was, and what
+# its text says of functions and arguments is so (texts.c; names.awk for what stands in the source).
 cd "$(dirname "$0")/../.." || exit 1
 out=${BUILD:-build}/errors
 warnings="-Wall -Wextra -pedantic -Wshadow -Wconversion"
@@ -42,8 +43,11 @@ awk -f tests/errors/names.awk $(ls src/*/*.c | grep -v -e src/gen/ -e src/py/) >
 add "$out/names.log" $?
 sed -n '/names of functions/p' "$out/names.log"
 
-# Spoilt arguments, over the objects.
+# Spoilt arguments, over the objects. The texts of all errors from here on are kept.
 sanitized
+rm -f "$out/texts"
+case $out in /*) TN_TEXTS=$out/texts ;; *) TN_TEXTS=$PWD/$out/texts ;; esac
+export TN_TEXTS
 samples=2
 [ -z "${TN_QUICK:-}" ] || samples=1
 [ -z "${TN_FULL:-}" ] || samples=0
@@ -93,6 +97,15 @@ add "$out/units.txt" $?
 if [ -n "$watch" ] && [ "$(cat "$out/unit/watched")" -lt 200 ] 2> /dev/null; then
     echo "FAILED the library has watched less than 200 failed calls"
     failed=$((failed + 1))
+fi
+unset TN_TEXTS
+if [ -n "$watch" ]; then # whom and what the texts name
+    rm -f "$out/texts.run"
+    ${CC:-cc} -std=gnu99 -O1 -g $sanitize -DTNI_OBJECTS $warnings tests/errors/texts.c "${BUILD:-build}/sanitized/libtensor.a" \
+        -o "$out/texts.run" -lm -pthread
+    "$out/texts.run" "$out/texts" > "$out/texts.log" 2>&1
+    add "$out/texts.log" $?
+    sed -n '/texts of errors/p' "$out/texts.log"
 fi
 echo "unit tests: $(say $units | grep -c .), calls that failed and were watched: $(cat "$out/unit/watched")"
 echo "$passed passed, $failed failed"
