@@ -16146,15 +16146,15 @@ TN_PRIV bool tni_is_dense(const tn_tensor *t) {
 }
 
 TN_PRIV bool tni_broadcast(tni_shape *s, int ndim, const int64_t *size) {
+    for (int i = ndim - 1, at = s->ndim - 1; i >= 0 && at >= 0; i--, at--)
+        if (size[i] != s->size[at] && size[i] != 1 && s->size[at] != 1) return false;
     if (ndim > s->ndim) {
         int more = ndim - s->ndim;
         for (int i = ndim - 1; i >= 0; i--) s->size[i] = i < more ? 1 : s->size[i - more];
         s->ndim = ndim;
     }
     for (int i = 0, at = s->ndim - ndim; i < ndim; i++, at++) {
-        if (size[i] == s->size[at] || size[i] == 1) continue;
-        if (s->size[at] != 1) return false;
-        s->size[at] = size[i];
+        if (size[i] != 1) s->size[at] = size[i];
     }
     return true;
 }
@@ -17932,6 +17932,8 @@ TN_PRIV void tni_record_drop(tni_block *b); /* the recording under way, if there
 TN_PRIV const tn_row *tni_row_find(const char *name);
 /* "add(self=float32 (2, 3), other=2, alpha=1)" of a call, for messages and the profiler. */
 TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, const void *args);
+/* What a call writes, by name: the first tensor of an in-place form, else "out". */
+TN_PRIV const char *tni_written_name(const tn_frame *f);
 /* Appends operator and arguments, the chain of callers, to the pending error of f's block. */
 TN_PRIV void tni_call_error(tn_frame *f);
 
@@ -20465,6 +20467,11 @@ TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, co
     return text;
 }
 
+TN_PRIV const char *tni_written_name(const tn_frame *f) {
+    const tn_gen *gen = f->row->gen;
+    return !f->inplace ? "out" : f->nin ? gen->param[gen->fixed[0]].name : "self";
+}
+
 /* The first failing call adds itself with its arguments, the calls around it add their names. */
 TN_PRIV void tni_call_error(tn_frame *f) {
     tni_block *b = f->block;
@@ -20964,10 +20971,11 @@ static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
         if (!(f->row->forms & TN_INPLACE))
             return tn_fail(f, TN_INVALID, "there is no in-place form");
         if (!f->nin || !f->in[0] || f->in[0]->flags & TNI_STACK)
-            return tn_fail(f, TN_TYPE, "self of the in-place form is not a tensor");
+            return tn_fail(f, TN_TYPE, "%s of the in-place form is not a tensor",
+                           tni_written_name(f));
         f->given[0] = f->in[0];
         f->ngiven = 1;
-        return door_may_write(f, f->in[0], "self");
+        return door_may_write(f, f->in[0], gen->param[gen->fixed[0]].name);
     }
     if (TNI_NEVER(gen->nresults > 4)) return true; /* tni_schema_limits: out= takes 1 to 4 */
     memcpy(f->given, (const char *)f->args + gen->out_offset, gen->nresults * sizeof(tn_tensor *));
@@ -21115,8 +21123,7 @@ static bool door_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const 
     for (int i = 0; same && i < ndim; i++) same = t->size[i] == size[i];
     if (!same)
         return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s",
-                       f->inplace ? "self" : "out",
-                       tni_shape_text(has, sizeof has, t->ndim, t->size),
+                       tni_written_name(f), tni_shape_text(has, sizeof has, t->ndim, t->size),
                        tni_shape_text(wants, sizeof wants, ndim, size));
     if (!tni_can_cast((int)dtype, t->dtype))
         return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
@@ -21277,9 +21284,9 @@ static TNI_NOINLINE bool door_overlap(tn_frame *f) {
     const int may = door_may_alias(f);
     for (int k = 0; k < f->ngiven; k++) {
         tn_tensor *t = f->given[k];
-        const char *what = f->inplace ? "self" : "out";
+        const char *what = tni_written_name(f);
         if (!(t->flags & TNI_META) != !f->meta)
-            return tn_fail(f, TN_INVALID, "out is on another device");
+            return tn_fail(f, TN_INVALID, "%s is on another device", what);
         if (tni_overlaps_itself(t))
             return tn_fail(f, TN_INVALID, "%s overlaps itself (it is expanded); clone it first",
                            what);
@@ -21555,12 +21562,12 @@ static bool compose_fits_given(tn_frame *f, int k) {
     const tn_tensor *t = f->given[k], *made = f->out[k];
     if (tni_overlaps_itself(t))
         return tn_fail(f, TN_INVALID, "%s overlaps itself; clone it first",
-                       f->inplace ? "self" : "out");
+                       tni_written_name(f));
     if (!tni_can_cast(made->dtype, t->dtype))
         return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
                        tni_dtype(made->dtype)->text, tni_dtype(t->dtype)->text);
     if (tni_same_shape(t, made)) return true;
-    return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", f->inplace ? "self" : "out",
+    return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", tni_written_name(f),
                    tni_shape_text(has, sizeof has, t->ndim, t->size),
                    tni_shape_text(wants, sizeof wants, made->ndim, made->size));
 }
@@ -22633,9 +22640,9 @@ TNI_INLINE bool tni_dims_given(tn_frame *f, tn_ints l, const char *name) {
 }
 
 /* Sizes of a new tensor: a list without negative members. */
-TNI_INLINE bool tni_sizes_given(tn_frame *f, tn_ints size) {
+TNI_INLINE bool tni_sizes_given(tn_frame *f, tn_ints size, const char *name) {
     char text[160];
-    if (!tni_dims_given(f, size, "size")) return false;
+    if (!tni_dims_given(f, size, name)) return false;
     for (int64_t i = 0; i < size.n; i++)
         if (size.at[i] < 0)
             return tn_fail(
@@ -23643,7 +23650,7 @@ static bool create_on(tn_frame *f, tn_device_id device, const tn_tensor *like) {
     return true;
 }
 static bool create_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device) {
-    if (!tni_sizes_given(f, size) || !create_on(f, device, NULL)) return false;
+    if (!tni_sizes_given(f, size, "size") || !create_on(f, device, NULL)) return false;
     return tn_announce(f, 0, dtype ? dtype : f->block->context->default_dtype, (int)size.n,
                        size.at);
 }
@@ -23657,7 +23664,7 @@ static bool create_like(tn_frame *f, tn_dtype dtype, tn_device_id device) {
 }
 static bool create_of(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device) {
     const tn_tensor *self = f->in[0];
-    if (!tni_sizes_given(f, size) || !create_on(f, device, self)) return false;
+    if (!tni_sizes_given(f, size, "size") || !create_on(f, device, self)) return false;
     return tn_announce(f, 0, dtype ? dtype : (tn_dtype)self->dtype, (int)size.n, size.at);
 }
 static void zeros_run(tn_frame *f) { tni_fill(f->out[0], tn_int(0)); }
@@ -26880,7 +26887,7 @@ static bool nll_loss_input_grad_check(tn_frame *f) {
     if (!tni_is_float(a->grad->dtype) || !tni_dtype(a->grad->dtype)->computes)
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s",
                        tni_dtype(a->grad->dtype)->text);
-    return tni_sizes_given(f, a->input_size) &&
+    return tni_sizes_given(f, a->input_size, "input_size") &&
            nll_fits(f, (int)a->input_size.n, a->input_size.at, a->target, a->weight) &&
            tn_announce(f, 0, (tn_dtype)a->grad->dtype, (int)a->input_size.n, a->input_size.at) &&
            tni_dense_scratch(f, a->grad) && tni_dense_scratch(f, a->target);
@@ -31780,8 +31787,9 @@ TN_OPERATOR(
 
 /* --- adaptive_avg_pool2d ---------------------------------------------------------------------- */
 
-static bool adaptive_shape(tn_frame *f, pool_shape *s, tn_ints input, tn_ints output) {
-    if (!pool_planes(f, s, input) || !tni_pair_of(f, output, "output_size", 1, &s->oh, &s->ow))
+static bool adaptive_shape(tn_frame *f, pool_shape *s, tn_ints input, tn_ints output,
+                           const char *name) {
+    if (!pool_planes(f, s, input) || !tni_pair_of(f, output, name, 1, &s->oh, &s->ow))
         return false;
     s->kh = s->kw = 0; /* windows are pool_adaptive's */
     s->size[s->ndim - 2] = s->oh, s->size[s->ndim - 1] = s->ow;
@@ -31792,14 +31800,14 @@ static bool adaptive_avg_pool2d_check(tn_frame *f) {
     pool_shape s;
     const int also = f->in[0]->numel ? POOL_COMPLEX : POOL_COMPLEX | POOL_INT64; /* as torch */
     return pool_check_dtype(f, f->in[0], also) &&
-           adaptive_shape(f, &s, tni_sizes(f->in[0]), a->output_size) &&
+           adaptive_shape(f, &s, tni_sizes(f->in[0]), a->output_size, "output_size") &&
            pool_scratch(f, f->in[0], s.size, s.ndim) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
 }
 static void adaptive_avg_pool2d_run(tn_frame *f) {
     TN_ARGS(adaptive_avg_pool2d, a, f);
     pool_job j;
-    if (!adaptive_shape(f, &j.s, tni_sizes(f->in[0]), a->output_size)) return;
+    if (!adaptive_shape(f, &j.s, tni_sizes(f->in[0]), a->output_size, "output_size")) return;
     j.include_pad = false;
     j.divisor = 0;
     j.plane = pool_avg_of(f->in[0]);
@@ -31821,7 +31829,8 @@ static bool adaptive_avg_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
     TN_ARGS(adaptive_avg_pool2d_input_grad, a, f);
     tn_tensor *d = f->in[0];
     if (d->ndim < 2) return tn_fail(f, TN_INVALID, "expected grad (N, C, H, W) or (C, H, W)");
-    return adaptive_shape(f, s, a->input_size, tni_ints(d->size + d->ndim - 2, 2)) &&
+    return adaptive_shape(f, s, a->input_size, tni_ints(d->size + d->ndim - 2, 2),
+                          "the planes of grad:") &&
            pool_check_size(f, s, d, "grad");
 }
 static bool adaptive_avg_pool2d_input_grad_check(tn_frame *f) {
@@ -32108,7 +32117,7 @@ static bool random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id d
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype((int)dtype)->text);
     if (!tni_dtype((int)dtype)->computes || tni_is_complex((int)dtype))
         return tn_fail(f, TN_TYPE, "no random numbers of dtype %s", tni_dtype((int)dtype)->text);
-    return tni_sizes_given(f, size) && random_on(f, device) &&
+    return tni_sizes_given(f, size, "size") && random_on(f, device) &&
            tn_announce(f, 0, dtype, (int)size.n, size.at);
 }
 
@@ -34678,7 +34687,7 @@ TN_OPERATOR(norm,
 
 static bool as_strided_list(tn_frame *f, tn_ints size, tn_ints stride, int64_t offset) {
     char text[160];
-    if (!tni_sizes_given(f, size) || !tni_dims_given(f, stride, "stride")) return false;
+    if (!tni_sizes_given(f, size, "size") || !tni_dims_given(f, stride, "stride")) return false;
     if (size.n != stride.n)
         return tn_fail(f, TN_INVALID, "mismatch in length of strides and shape");
     for (int64_t i = 0; i < stride.n; i++) {
@@ -35659,11 +35668,12 @@ TN_OPERATOR(unbind, "unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]", .che
 /* --- view and reshape ------------------------------------------------------------------------- */
 
 /* sizes with -1 replaced, so that they hold as many elements as self. */
-static bool reshape_sizes(tn_frame *f, tn_ints l, const tn_tensor *self, int64_t *size) {
+static bool reshape_sizes(tn_frame *f, tn_ints l, const char *name, const tn_tensor *self,
+                          int64_t *size) {
     int64_t known = 1;
     int infer = -1;
     char text[200];
-    if (!tni_dims_given(f, l, "size")) return false;
+    if (!tni_dims_given(f, l, name)) return false;
     for (int i = 0; i < (int)l.n; i++) {
         size[i] = l.at[i];
         if (size[i] == -1 && infer >= 0)
@@ -35717,7 +35727,7 @@ static bool reshape_strides(tni_geometry *v, const tn_tensor *self) {
 static bool view_check(tn_frame *f) {
     TN_ARGS(view, a, f);
     tni_geometry v;
-    if (!reshape_sizes(f, a->size, f->in[0], v.size)) return false;
+    if (!reshape_sizes(f, a->size, "size", f->in[0], v.size)) return false;
     v.ndim = (int)a->size.n;
     v.offset = f->in[0]->offset;
     if (!reshape_strides(&v, f->in[0]))
@@ -35755,7 +35765,7 @@ static bool reshape_check(tn_frame *f) {
     TN_ARGS(reshape, a, f);
     tni_geometry v;
     v.ndim = (int)a->shape.n;
-    return reshape_sizes(f, a->shape, f->in[0], v.size) && reshape_announce(f, &v);
+    return reshape_sizes(f, a->shape, "shape", f->in[0], v.size) && reshape_announce(f, &v);
 }
 /* The same elements in their order with other sizes; one may be -1, it follows. A view where
  * strides can show it, else
@@ -35811,7 +35821,7 @@ static bool unflatten_check(tn_frame *f) {
         return tn_fail(f, TN_INVALID, "unflatten: a result of %d + %lld dimensions", self->ndim - 1,
                        (long long)a->sizes.n);
     tni_stack_view(&one, self, 1, self->size + d, self->stride + d, 0);
-    if (!reshape_sizes(f, a->sizes, &one, part)) return false;
+    if (!reshape_sizes(f, a->sizes, "sizes", &one, part)) return false;
     tni_geometry_of(&v, self);
     tni_geometry_remove(&v, d);
     for (int i = 0; i < (int)a->sizes.n; i++) tni_geometry_insert(&v, d + i, part[i], 0);
