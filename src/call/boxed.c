@@ -281,12 +281,12 @@ static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *fil
     if (gen->props & TN_PROP_RETURNS_LIST) {
         tn_list l;
         if (!tn_call(c->row, how, file, line, c->args, &l)) return false;
+        *count = (int)l.n;
         if (l.n > room) {
             tn_list_free(l);
             return boxed_error(b, file, line, TN_INVALID, "%s: %d results, room for %d",
                                c->row->name, (int)l.n, room);
         }
-        *count = (int)l.n;
         for (int64_t i = 0; i < l.n; i++) results[i] = l.at[i];
         tn_free(l.holder);
         return true;
