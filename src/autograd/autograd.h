@@ -17,6 +17,9 @@ typedef struct tni_wanted {
 TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep,
                             bool create, const tni_wanted *wanted);
 
+/* false with an error where a list of tensors has no count or no memory. */
+TN_PRIV bool tni_list_given(tni_block *b, tn_tensors l, const char *what);
+
 /* Calls hook *at of the list on *grad, which it may replace, and goes on to the next one in *at. A
  * hook that was removed meanwhile is freed when it runs no more. owner: of the list's memory. */
 TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tni_watch **at,

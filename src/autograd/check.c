@@ -42,18 +42,29 @@ static bool check_differentiable(const tn_tensor *t) {
     return t && tni_dtype(t->dtype)->category >= TNI_CAT_FLOAT;
 }
 
+/* Calls fn, which has room for CHECK_TENSORS outputs. */
+static bool check_call(tni_block *b, tn_check_fn fn, void *user, tn_tensor *const *in, int nin,
+                       tn_tensor **out, int *nout) {
+    *nout = CHECK_TENSORS;
+    if (!fn(in, nin, out, nout, user) || b->failed) return false;
+    return (*nout >= 0 && *nout <= CHECK_TENSORS) ||
+           tni_error(b, TN_INVALID,
+                     "gradcheck: the function says it has %d outputs, room is for %d", *nout,
+                     CHECK_TENSORS);
+}
+
 /* L at the inputs as they are now. */
 static bool check_value(check_state *s, tn_tensors in, double *value) {
     tni_block *b = s->b;
     tn_tensor *out[CHECK_TENSORS];
-    int nout = CHECK_TENSORS;
+    int nout = 0;
     int64_t mark = tni_begin(b);
     uint8_t no_grad = b->no_grad;
     uint64_t from = 0;
     bool ok = mark >= 0;
     b->no_grad = TNI_NO_GRAD;
     *value = 0;
-    ok = ok && s->fn(in.at, (int)in.n, out, &nout, s->user) && !b->failed;
+    ok = ok && check_call(b, s->fn, s->user, in.at, (int)in.n, out, &nout);
     for (int k = 0; ok && k < nout; k++) {
         tn_tensor *t = check_differentiable(out[k]) ? tnp_contiguous(out[k]) : NULL;
         if (!check_differentiable(out[k])) continue;
@@ -74,10 +85,10 @@ static bool check_value(check_state *s, tn_tensors in, double *value) {
 static bool check_analytic(check_state *s, tn_tensors in, tn_tensors wanted, tn_tensor **grads) {
     tni_block *b = s->b;
     tn_tensor *out[CHECK_TENSORS], *root[CHECK_TENSORS], *seed[CHECK_TENSORS];
-    int nout = CHECK_TENSORS, nroot = 0;
+    int nout = 0, nroot = 0;
     uint64_t from = 0;
     tn_grads_options o = {seed, false, false, true};
-    if (!s->fn(in.at, (int)in.n, out, &nout, s->user) || b->failed) return false;
+    if (!check_call(b, s->fn, s->user, in.at, (int)in.n, out, &nout)) return false;
     for (int k = 0; k < nout; k++) {
         if (!check_differentiable(out[k])) continue;
         if (out[k]->flags & TNI_REQUIRES) {
@@ -149,7 +160,8 @@ static bool check_run(check_state *s, tn_tensors in) {
     tn_tensor *wanted[CHECK_TENSORS], *grads[CHECK_TENSORS];
     int64_t n = 0, mark = tni_begin(b), where[CHECK_TENSORS];
     bool ok = mark >= 0;
-    if (in.n > CHECK_TENSORS)
+    ok = ok && tni_list_given(b, in, "gradcheck");
+    if (ok && in.n > CHECK_TENSORS)
         ok = tni_error(b, TN_INVALID, "gradcheck: at most %d inputs", CHECK_TENSORS);
     for (int64_t i = 0; ok && i < in.n; i++)
         if (in.at[i] && in.at[i]->flags & TNI_REQUIRES &&
@@ -209,13 +221,13 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
     tni_block *b = tni_here();
     tn_tensor *first[CHECK_TENSORS], *root[CHECK_TENSORS], *seed[CHECK_TENSORS],
         *from[CHECK_TENSORS], *grads[CHECK_TENSORS];
-    int n = CHECK_TENSORS, nroot = 0, nfrom = 0, given = c->nin, room = *nout;
+    int n = 0, nroot = 0, nfrom = 0, given = c->nin, room = *nout;
     uint8_t no_grad = b->no_grad;
     tn_grads_options o = {seed, false, !no_grad, true};
     bool ok;
     *nout = 0;
     b->no_grad = 0;
-    ok = c->fn(in, c->nin, first, &n, c->user) && !b->failed;
+    ok = check_call(b, c->fn, c->user, in, c->nin, first, &n);
     for (int k = 0; ok && k < n; k++)
         if (check_differentiable(first[k]) && first[k]->flags & TNI_REQUIRES && given < nin) {
             root[nroot] = first[k];
@@ -233,13 +245,14 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
 
 static bool check_second_run(check_state *s, check_second *c, tn_tensors in) {
     tn_tensor *all[CHECK_TENSORS], *out[CHECK_TENSORS];
-    int nout = CHECK_TENSORS, n = (int)in.n;
+    int nout = 0, n = (int)in.n;
     int64_t mark;
     bool ok;
+    if (!tni_list_given(s->b, in, "gradgradcheck")) return false;
     if (in.n > CHECK_TENSORS)
         return tni_error(s->b, TN_INVALID, "gradgradcheck: at most %d inputs", CHECK_TENSORS);
     mark = tni_begin(s->b);
-    ok = mark >= 0 && c->fn(in.at, n, out, &nout, c->user) && !s->b->failed;
+    ok = mark >= 0 && check_call(s->b, c->fn, c->user, in.at, n, out, &nout);
     for (int i = 0; i < n; i++) all[i] = in.at[i];
     for (int k = 0; ok && k < nout; k++)
         if (check_differentiable(out[k]) && out[k]->flags & TNI_REQUIRES) {

@@ -226,6 +226,8 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     tn_guard guard;
     bool entered = tni_enter(b, file, line), ok = entered;
     for (int j = 0; j < row->nout; j++) out[j] = NULL;
+    ok = ok && tni_list_given(b, in, row->name);
+    if (ok && row->nout < 0) ok = tni_error(b, TN_INVALID, "%s: %d outputs", row->name, row->nout);
     for (int64_t i = 0; ok && i < in.n; i++) ok = !in.at[i] || tni_belongs(b, in.at[i], row->name);
     if (!ok || !(k = function_new(b, row, user))) {
         if (row->release) row->release(user);
@@ -320,7 +322,8 @@ TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn 
     tn_tensor *out = NULL;
     checkpoint *c;
     if (!tni_enter(b, file, line)) return NULL;
-    if (in.n > 64) tni_error(b, TN_INVALID, "checkpoint: at most 64 inputs");
+    if (tni_list_given(b, in, "checkpoint") && in.n > 64)
+        tni_error(b, TN_INVALID, "checkpoint: at most 64 inputs");
     c = b->failed ? NULL : (checkpoint *)tni_need(b, (int64_t)sizeof *c);
     if (!c) return tni_leave(b, false), (tn_tensor *)NULL;
     c->forward = forward;

@@ -97,6 +97,10 @@ TN_API bool tn_set_anomaly_mode(bool enabled) {
     return before;
 }
 
+TN_PRIV bool tni_list_given(tni_block *b, tn_tensors l, const char *what) {
+    return (l.n >= 0 && (l.at || !l.n)) || tni_error(b, TN_INVALID, "%s: no list of tensors", what);
+}
+
 /* --- backward --------------------------------------------------------------------------------- */
 
 TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a) {
@@ -109,8 +113,9 @@ TN_API bool tn_backward_all_at(const char *file, int line, tn_tensors outputs,
     const tn_backward_args *a = options ? options : &plain;
     tni_block *b = tni_here();
     tni_wanted w = {a->inputs, NULL, true, true};
-    bool ok = true;
+    bool ok;
     if (!tni_enter(b, file, line)) return false;
+    ok = tni_list_given(b, outputs, "backward") && tni_list_given(b, a->inputs, "inputs");
     for (int64_t i = 0; ok && i < a->inputs.n; i++)
         if (!a->inputs.at[i] || a->inputs.at[i]->node)
             ok = tni_error(b, TN_AUTOGRAD, "backward: input %lld is not a leaf", (long long)i);
@@ -132,7 +137,8 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
     bool ok;
     if (!tni_enter(b, file, line)) return false;
     for (int64_t i = 0; i < inputs.n; i++) grads[i] = NULL;
-    ok = tni_engine_run(b, outputs, o->seeds, o->retain_graph, o->create_graph, &w);
+    ok = tni_list_given(b, outputs, "outputs") && tni_list_given(b, inputs, "inputs") &&
+         tni_engine_run(b, outputs, o->seeds, o->retain_graph, o->create_graph, &w);
     return tni_leave(b, ok);
 }
 
