@@ -280,6 +280,11 @@ static tn_module *make_new(const tn_mrow *row, const tn_mgen *gen, int64_t behin
                      (long long)row->size);
         return NULL;
     }
+    if (row->size > PTRDIFF_MAX / 2) {
+        tni_nn_error(TN_MEMORY, "the row's size (%llu) is too large",
+                     (unsigned long long)row->size);
+        return NULL;
+    }
     m = (tn_module *)tn_alloc(bytes);
     if (!m) return NULL;
     memset(m, 0, bytes);
