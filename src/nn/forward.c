@@ -270,7 +270,7 @@ static bool forward_hooks(tn_mframe *f, int when, int64_t last) {
 /* --- calling ---------------------------------------------------------------------------------- */
 
 TN_API tn_tensor *tn_input(const tn_mframe *f, int k) {
-    for (int i = 0; i < f->call->nparam; i++)
+    for (int i = 0; k >= 0 && i < f->call->nparam; i++)
         if (f->call->param[i].type == TN_T_TENSOR && k-- == 0)
             return forward_tensor(f->args, f->call->param[i].offset);
     return NULL;

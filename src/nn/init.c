@@ -73,6 +73,8 @@ static bool init_fans(const tn_tensor *t, double *in, double *out) {
 static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity,
                              double *std) {
     double in, out, gain;
+    if (mode != TN_FAN_IN && mode != TN_FAN_OUT)
+        return tni_nn_error(TN_INVALID, "mode is TN_FAN_IN or TN_FAN_OUT");
     if (!init_fans(t, &in, &out)) return false;
     gain = init_gain(nonlinearity, a);
     *std = gain / sqrt(mode == TN_FAN_OUT ? out : in);
