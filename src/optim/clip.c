@@ -39,7 +39,8 @@ static double clip_run(tn_tensors params, double max_norm, double order) {
     int64_t n;
     tn_tensor *total;
     double factor;
-    if (params.n < 0) return (double)NAN;
+    if (params.n < 0 || (params.n && !params.at))
+        return tni_nn_error(TN_INVALID, "no list of parameters"), (double)NAN;
     if (!(max_norm >= 0) || !(order > 0))
         return tni_nn_error(TN_INVALID, "max_norm and norm_type must be positive"), (double)NAN;
     total = clip_norm(params, order, &n);

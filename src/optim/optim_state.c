@@ -80,7 +80,7 @@ static void dict_add_option(dict_list *d, const tn_param *p, const char *options
         const bool whole = p->type == TN_T_INT || p->type == TN_T_BOOL;
         integer = whole ? (int64_t)value : 0;
         t = whole ? tn_from_at(NULL, 0, &integer, tn_empty_dims(), TN_I64)
-                : tn_from_at(NULL, 0, &value, tn_empty_dims(), TN_F64);
+                  : tn_from_at(NULL, 0, &value, tn_empty_dims(), TN_F64);
     } else {
         return;
     }
@@ -260,6 +260,7 @@ static bool dict_load_option(tni_optimizer_plan *l, int64_t g, const char *name,
 }
 
 static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n) {
+    if (n < 0 || (n && !at)) return tni_nn_error(TN_INVALID, "no list of named tensors");
     for (int64_t i = 0; i < n; i++) {
         int64_t number;
         const char *name;
