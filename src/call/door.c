@@ -335,6 +335,8 @@ TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, co
                                 const int64_t *stride) {
     tn_tensor *t;
     door_reach(f, k);
+    if (TNI_UNLIKELY(dtype <= TN_NO_DTYPE || dtype >= TN_DTYPE_COUNT))
+        return tn_fail(f, TN_TYPE, "a result of no dtype");
     if (TNI_UNLIKELY(k < f->ngiven)) {
         int64_t row_major[TN_MAX_DIMS], numel;
         if (!tni_numel_of(ndim, size, &numel))
