@@ -688,121 +688,30 @@ EVERYWHERE(files_stay, make_files, end_files)
 EVERYWHERE(training_leaves_its_state, make_training, end_training)
 
 /* What makes and keeps nothing: it asks, reads, sets, frees; or is called by rows alone. */
-static const char *const others[] = {
-    "tn_context_current",
-    "tn_memory",
-    "tn_memory_reset_peak",
-    "tn_memory_trim",
-    "tn_set_threads",
-    "tn_threads",
-    "tn_isa",
-    "tn_cancel",
-    "tn_cancel_clear",
-    "tn_error_peek",
-    "tn_error_set",
-    "tn_error_on",
-    "tn_code_name",
-    "tn_profile_begin_at",
-    "tn_profile_end_at",
-    "tn_ndim",
-    "tn_size",
-    "tn_stride",
-    "tn_shape",
-    "tn_strides",
-    "tn_dtype_of",
-    "tn_device_of",
-    "tn_is_contiguous",
-    "tn_storage_offset",
-    "tn_data",
-    "tn_touch",
-    "tn_version",
-    "tn_is_view",
-    "tn_is_read_only",
-    "tn_same_storage",
-    "tn_item_scalar_at",
-    "tnp_item_scalar",
-    "tn_read_f64_at",
-    "tn_read_i64_at",
-    "tnp_read_f64",
-    "tnp_read_i64",
-    "tn_dtype_name",
-    "tn_dtype_named",
-    "tn_dtype_bytes",
-    "tn_promote",
-    "tn_default_dtype",
-    "tn_set_default_dtype",
-    "tn_device_at",
-    "tnp_device",
-    "tn_device_name",
-    "tn_print_at",
-    "tnp_print",
-    "tn_default_generator",
-    "tn_generator_seed",
-    "tn_generator_get",
-    "tn_generator_set",
-    "tn_is_leaf",
-    "tn_grad_fn",
-    "tn_is_inference",
-    "tn_zero_grad",
-    "tn_grad_mode",
-    "tn_set_inference_mode",
-    "tn_hook_remove",
-    "tn_function_written",
-    "tn_history_only",
-    "tn_history_output",
-    "tn_history_user",
-    "tn_history_lasts",
-    "tn_set_anomaly_mode",
-    "tn_announce",
-    "tn_announce_strided",
-    "tn_announce_like",
-    "tn_announce_view",
-    "tn_announce_count",
-    "tn_scratch",
-    "tn_fail",
-    "tn_cancelled",
-    "tn_give",
-    "tn_incoming",
-    "tn_grad_zero",
-    "tn_call",
-    "tn_call_named",
-    "tn_register",
-    "tn_row_named",
-    "tn_path_push",
-    "tn_path_pop",
-    "tn_path_current",
-    "tn_lines_on",
-    "tn_whole_begin",
-    "tn_whole_end",
-    "tn_ending_add",
-    "tn_ending_remove",
-    "tn_element",
-    "tn_now",
-    "tn_safetensors_note",
-    "tn_file_exists_at",
-    "tn_module_register_at",
-    "tn_module_forget",
-    "tn_module_hook_remove_at",
-    "tn_part_tensor_of",
-    "tn_part_child_of",
-    "tn_module_walk_at",
-    "tn_module_train",
-    "tn_module_zero_grad",
-    "tn_module_print_at",
-    "tn_init_gain_at",
-    "tn_optimizer_groups",
-    "tn_optimizer_set_at",
-    "tn_schedule_count",
-    "tn_schedule_resume_at",
-    "tn_schedule_initial",
-    "tn_loader_batches",
-    "tn_loader_dataset",
-    "tn_loader_generator",
-    "tn_loader_stop",
-};
+static const char others[] =
+    " tn_context_current tn_memory tn_memory_reset_peak tn_memory_trim tn_set_threads"
+    " tn_threads tn_isa tn_cancel tn_cancel_clear tn_error_peek tn_error_set tn_error_on"
+    " tn_code_name tn_profile_begin_at tn_profile_end_at tn_ndim tn_size tn_stride tn_shape"
+    " tn_strides tn_dtype_of tn_device_of tn_is_contiguous tn_storage_offset tn_data tn_touch"
+    " tn_version tn_is_view tn_is_read_only tn_same_storage tn_item_scalar_at tnp_item_scalar"
+    " tn_read_f64_at tn_read_i64_at tnp_read_f64 tnp_read_i64 tn_dtype_name tn_dtype_named"
+    " tn_dtype_bytes tn_promote tn_default_dtype tn_set_default_dtype tn_device_at tnp_device"
+    " tn_device_name tn_print_at tnp_print tn_default_generator tn_generator_seed"
+    " tn_generator_get tn_generator_set tn_is_leaf tn_grad_fn tn_is_inference tn_zero_grad"
+    " tn_grad_mode tn_set_inference_mode tn_hook_remove tn_function_written tn_history_only"
+    " tn_history_output tn_history_user tn_history_lasts tn_set_anomaly_mode tn_announce"
+    " tn_announce_strided tn_announce_like tn_announce_view tn_announce_count tn_scratch"
+    " tn_fail tn_cancelled tn_give tn_incoming tn_grad_zero tn_call tn_call_named tn_register"
+    " tn_row_named tn_path_push tn_path_pop tn_path_current tn_lines_on tn_whole_begin"
+    " tn_whole_end tn_ending_add tn_ending_remove tn_element tn_now tn_safetensors_note"
+    " tn_file_exists_at tn_module_register_at tn_module_forget tn_module_hook_remove_at"
+    " tn_part_tensor_of tn_part_child_of tn_module_walk_at tn_module_train"
+    " tn_module_zero_grad tn_module_print_at tn_init_gain_at tn_optimizer_groups"
+    " tn_optimizer_set_at tn_schedule_count tn_schedule_resume_at tn_schedule_initial"
+    " tn_loader_batches tn_loader_dataset tn_loader_generator tn_loader_stop ";
 static void the_headers_have_no_other_functions(void) {
     static const char *const files[] = {mine, "tests/edges/scopes.c", "tests/ops/sample.c"};
-    api_is_whole(files, 3, others, (int)(sizeof others / sizeof *others));
+    api_is_whole(files, 3, others);
 }
 
 int main(int argc, char **argv) {

@@ -1,0 +1,302 @@
+/* numbers.c - every size, count, index, dim, number and kind that a public function beside the
+ * operators takes, as an argument or in a struct, at the ends of its range and beside them: inside of
+ * the range the call works, outside it is refused with an error, and nothing has changed: not what
+ * is alive, nor the model, the optimizer, the random state, the modes.
+ *
+ * A line says what is called with number v and the range in which it works. 64 MiB of memory. The
+ * headers are read: a function with a number that is added there needs a line, or a place among
+ * those that have none. */
+#define _XOPEN_SOURCE 700 /* mkstemp */
+#include "numbers_nn.h"
+
+#include <unistd.h>
+
+/* --- the lines -------------------------------------------------------------------------------- */
+
+static const struct line {
+    const char *name;
+    bool (*call)(int64_t v);
+    int64_t from, to; /* works there, and nowhere else */
+    bool either;      /* or anywhere */
+} lines[] = {
+#define IN(f, from, to) \
+    { #f, f, from, to, false }
+#define ANY(f) \
+    { #f, f, 0, 0, true }
+    ANY(context_cap),
+    ANY(alloc_bytes),
+    ANY(threads),
+    ANY(error_code),
+    ANY(scope_end),
+    ANY(scope_leave),
+    ANY(guard_count),
+    ANY(list_count),
+    IN(size_dim, -2, 1),
+    IN(read_f32, 6, 6),
+    IN(read_f64, 6, 6),
+    IN(read_i64, 6, 6),
+    IN(from_size, 0, 33),
+    IN(from_dims, 0, 16),
+    IN(from_dtype, TN_BOOL, TN_DTYPE_COUNT - 1),
+    IN(wrap_size, 0, 32),
+    IN(wrap_stride, 0, 62),
+    ANY(wrap_strides),
+    ANY(wrap_bytes),
+    IN(wrap_dtype, TN_BOOL, TN_DTYPE_COUNT - 1),
+    ANY(dtypes),
+    ANY(default_dtype),
+    ANY(device_name),
+    IN(print_precision, INT64_MIN, INT64_MAX),
+    IN(print_threshold, INT64_MIN, INT64_MAX),
+    IN(print_edges, INT64_MIN, INT64_MAX),
+    IN(print_width, INT64_MIN, INT64_MAX),
+    IN(print_sci, INT64_MIN, INT64_MAX),
+    IN(seeds, INT64_MIN, INT64_MAX),
+    ANY(generator_state),
+    ANY(backward_inputs),
+    ANY(backward_outputs),
+    ANY(grads_outputs),
+    ANY(grads_inputs),
+    ANY(hook_number),
+    ANY(function_inputs),
+    ANY(function_outputs),
+    IN(function_saved, 0, 0),
+    ANY(function_written),
+    ANY(checkpoint_inputs),
+    IN(history_input, 0, 1),
+    IN(history_lasts, INT64_MIN, INT64_MAX),
+    ANY(check_outputs),
+    ANY(check_outputs_twice),
+    IN(check_inputs, 1, 1),
+    IN(check_inputs_twice, 1, 1),
+    IN(named_values, 1, 2),
+    IN(named_room, 2, INT64_MAX),
+    ANY(named_type),
+    IN(named_number, -2, 1),
+    IN(row_call, 1, 1),
+    ANY(bind_values),
+    IN(values_ints, 1, 1),
+    ANY(row_at),
+    ANY(mrow_at),
+    ANY(orow_at),
+    ANY(scratch_count),
+    ANY(scratch_each),
+    ANY(fail_code),
+    ANY(announce_size),
+    IN(announce_like, TN_BOOL, TN_DTYPE_COUNT - 1),
+    IN(announce_count, 0, 60000),
+    ANY(call_how),
+    IN(announce_kind, TN_BOOL, TN_DTYPE_COUNT - 1),
+    ANY(announce_stride),
+    ANY(announce_offset),
+    IN(part_kind, TN_PARAM, TN_TRANSIENT),
+    ANY(part_dtype),
+    ANY(part_size),
+    IN(part_dims, 1, 2),
+    IN(give_kind, TN_PARAM, TN_TRANSIENT),
+    ANY(struct_size),
+    IN(forward_input, 0, 0),
+    ANY(named_module),
+    IN(call_room, 1, 1),
+    IN(call_values, 1, 1),
+    IN(call_values_room, 1, 1),
+    IN(module_when, TN_BEFORE_FORWARD, TN_AFTER_FORWARD),
+    IN(module_number, 1, 0),
+    IN(part_at, 0, 1),
+    IN(module_load, 0, 0),
+    ANY(module_dtype),
+    ANY(module_device),
+    IN(gain_for, TN_INIT_LINEAR, TN_INIT_SELU),
+    IN(init_fan, TN_FAN_IN, TN_FAN_OUT),
+    IN(init_by, TN_INIT_LINEAR, TN_INIT_SELU),
+    ANY(optimizer_params),
+    ANY(group_params),
+    ANY(group_values),
+    IN(group_set, 0, 0),
+    IN(group_get, 0, 0),
+    IN(optimizer_load, 0, 0),
+    ANY(clip_params),
+    IN(every_steps, 1, INT64_MAX),
+    IN(t_max, 1, (int64_t)1 << 53),
+    IN(resume_count, 0, (int64_t)1 << 53),
+    IN(resume_groups, 1, 1),
+    IN(initial_group, 0, 0),
+    IN(set_size, 0, INT64_MAX / 64),
+    ANY(set_shuffled),
+    IN(set_fields, 1, TN_MAX_FIELDS),
+    IN(field_dims, 0, TN_MAX_DIMS - 1),
+    ANY(field_size),
+    IN(field_dtype, TN_BOOL, TN_DTYPE_COUNT - 1),
+    IN(set_tensors, 1, 1),
+    IN(slice_from, 0, 2),
+    IN(slice_to, 0, 2),
+    ANY(batch_size),
+    IN(batch_workers, 0, 256),
+    IN(batch_prefetch, 1, 1024),
+    IN(save_count, 0, 0),
+    IN(save_notes, 0, 0),
+    ANY(name_at),
+    ANY(find_count),
+    IN(saved_numbers, 0, 0),
+    IN(loaded_numbers, 1, 0),
+    ANY(train_epochs),
+    IN(files_open, INT64_MIN, INT64_MAX),
+    IN(files_read, INT64_MIN, INT64_MAX),
+    IN(files_write, INT64_MIN, INT64_MAX),
+    IN(files_size, INT64_MIN, INT64_MAX),
+    IN(files_close, INT64_MIN, INT64_MAX),
+    IN(files_rename, INT64_MIN, INT64_MAX),
+    IN(modules_with, INT64_MIN, INT64_MAX),
+};
+
+typedef struct world {
+    api_alive alive;
+    uint64_t hash;
+} world;
+static world world_now(void) {
+    world w;
+    uint8_t state[TN_GENERATOR_BYTES];
+    tn_named_list l;
+    w.alive = api_count();
+    w.hash = api_hash(x) * 3 + api_hash(leaf) * 5 + api_hash(tn_grad_of(leaf)) * 7;
+    tn_generator_get(tn_default_generator(), state);
+    for (size_t i = 0; i < sizeof state; i++) w.hash = w.hash * 31 + state[i];
+    l = tn_module_state_dict(model);
+    for (int64_t i = 0; i < l.n; i++) w.hash = w.hash * 31 + api_hash(l.at[i].tensor);
+    tn_named_free(l);
+    l = tn_optimizer_state_dict(optimizer);
+    for (int64_t i = 0; i < l.n; i++) w.hash = w.hash * 31 + api_hash(l.at[i].tensor);
+    tn_named_free(l);
+    w.hash = w.hash * 31 + (uint64_t)(tn_grad_mode() * 2 + tn_set_grad_mode(true));
+    w.hash = w.hash * 31 + (uint64_t)tn_default_dtype() + (uint64_t)tn_threads() * 64;
+    w.hash = w.hash * 31 + (uint64_t)tn_optimizer_groups(optimizer);
+    return w;
+}
+
+static void line_at(const struct line *l, int64_t v) {
+    const world before = world_now();
+    const int was = check_failures;
+    world after;
+    tn_error_info e = {TN_OK, "none", NULL, 0};
+    bool ok = l->call(v);
+    if (!l->either) CHECK_EQ(ok, v >= l->from && v <= l->to);
+    if (!l->either) CHECK(ok == tn_ok());
+    if (ok) CHECK(tn_ok());
+    if (tn_error_take(&e)) CHECK(e.code > TN_OK && e.code < TN_ERROR_COUNT && e.message[0]);
+    after = world_now();
+    CHECK(after.hash == before.hash);
+    CHECK_EQ(after.alive.tensors, before.alive.tensors);
+    if (check_failures != was)
+        printf("    %s with %lld: %s\n", l->name, (long long)v, ok ? "it worked" : e.message);
+}
+
+static const char *only;
+static void numbers_work_or_are_refused(void) {
+    static const int64_t values[] = {0,
+                                     1,
+                                     -1,
+                                     2,
+                                     -2,
+                                     3,
+                                     -3,
+                                     4,
+                                     5,
+                                     6,
+                                     7,
+                                     15,
+                                     16,
+                                     17,
+                                     18,
+                                     31,
+                                     32,
+                                     33,
+                                     INT32_MIN,
+                                     INT32_MAX,
+                                     (1LL << 31),
+                                     1LL << 32,
+                                     (1LL << 32) + 1,
+                                     1LL << 53,
+                                     INT64_MIN,
+                                     INT64_MIN + 1,
+                                     INT64_MAX - 1,
+                                     INT64_MAX};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++)
+            if (!only || strcmp(only, lines[i].name) == 0) line_at(&lines[i], values[k]);
+}
+
+/* They have no number, or a line's, or a slot of the row that calls them. */
+static const char others[] =
+    " tn_context_current tn_memory tn_memory_reset_peak tn_memory_trim tn_isa tn_cancel"
+    " tn_cancel_clear tn_error_peek tn_error_on tn_profile_begin_at tn_profile_end_at tn_keep"
+    " tn_hold tn_ndim tn_shape tn_strides tn_dtype_of tn_device_of tn_is_contiguous"
+    " tn_storage_offset tn_touch tn_version tn_is_read_only tn_same_storage tn_item_at"
+    " tn_item_int_at tn_item_scalar_at tnp_item tnp_item_int tnp_item_scalar tn_dtype_named"
+    " tn_device_at tnp_device tn_print_at tnp_print tn_needs_grad tn_is_leaf tn_grad_fn"
+    " tn_is_inference tn_forget_at tn_set_grad_at tnp_set_grad tn_retain_grad_at"
+    " tnp_retain_grad tn_set_inference_mode tn_hook_after_at tn_function_user tn_history_hold"
+    " tn_history_drop tn_history_only tn_history_name tn_history_output tn_history_user"
+    " tn_set_anomaly_mode tn_cancelled tn_give tn_incoming tn_grad_zero tn_row_count"
+    " tn_record_begin tn_record_end tn_replay tn_recording_free tn_path_push tn_path_pop"
+    " tn_path_current tn_lines_on tn_retain tn_release tn_owners tn_own tn_lend tn_base_of"
+    " tn_binding tn_set_binding tn_swap_data_at tnp_swap_data tn_set_data_at tn_whole_begin"
+    " tn_whole_end tn_ending_add tn_ending_remove tn_now tn_safetensors_count"
+    " tn_safetensors_get_at tn_safetensors_note tn_part_child_at tn_module_append_at"
+    " tn_module_hold tn_module_make tn_module_register_at tn_module_forget tn_mrow_named"
+    " tn_module_tensor_at tn_module_child_at tn_module_set_at tn_module_walk_at"
+    " tn_module_parameters_at tn_module_buffers_at tn_module_train tn_module_requires_grad_at"
+    " tn_module_zero_grad tn_module_reset_at tn_module_save_file_at tn_module_load_file_at"
+    " tn_module_print_at tn_init_constant_at tn_init_uniform_at tn_init_normal_at"
+    " tn_init_xavier_uniform_at tn_init_xavier_normal_at tn_orow_count tn_optimizer_make"
+    " tn_optimizer_step_at tn_optimizer_zero_grad tn_dataset_hold tn_dataset_images_at"
+    " tn_dataset_idx_at tn_loader_dataset tn_loader_generator tn_loader_stop tn_evaluate_at ";
+static void the_headers_have_no_other_functions(void) {
+    static const char *const files[] = {"tests/edges/numbers_core.h", "tests/edges/numbers_nn.h",
+                                        "tests/edges/numbers.c"};
+    api_is_whole(files, 3, others);
+}
+
+static void make_world(void) {
+    tn_named two[2] = {{"x", NULL}, {"y", NULL}};
+    x = tn_ones(TN_DIMS(2, 3));
+    leaf = tn_requires_grad(tn_full(TN_DIMS(2, 3), 0.5, .dtype = TN_F64));
+    model = tn_nn_linear(3, 2);
+    optimizer = tn_optim_sgd(tn_parameters(model), .lr = 0.1, .momentum = 0.9);
+    schedule = tn_step_lr(optimizer, 2, 0.5);
+    two[0].tensor = two[1].tensor = x;
+    CHECK(tn_safetensors_save(path, two, 2));
+    opened = tn_safetensors_open(path);
+    CHECK(tn_register(&probe_row) && tn_register(&count_row));
+    CHECK(!tn_error_print());
+    tn_manual_seed(7);
+}
+static void end_world(void) {
+    tn_safetensors_close(opened);
+    tn_schedule_free(schedule);
+    tn_optimizer_free(optimizer);
+    tn_module_free(model);
+    tn_free(leaf), tn_free(x);
+}
+
+int main(int argc, char **argv) {
+    static const check_test tests[] = {
+        CHECK_TEST(numbers_work_or_are_refused),
+        CHECK_TEST(the_headers_have_no_other_functions),
+    };
+    tn_context_options o = plain();
+    tn_context *c;
+    int failures, fd = mkstemp(path);
+    if (fd < 0 || close(fd)) return 1;
+    o.memory_cap = 64 << 20;
+    o.no_cache = true;
+    c = tn_context_new(&o);
+    tn_context_use(c);
+    make_world();
+    if (argc > 1) only = argv[1], argc = 1;
+    failures = CHECK_MAIN(tests, argc, argv);
+    end_world();
+    tn_context_use(NULL);
+    tn_context_free(c);
+    remove(path);
+    return failures;
+}
