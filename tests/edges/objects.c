@@ -687,6 +687,28 @@ EVERYWHERE(batches_stay, make_loader, end_loader)
 EVERYWHERE(files_stay, make_files, end_files)
 EVERYWHERE(training_leaves_its_state, make_training, end_training)
 
+/* Where no scope is open all of a list is the caller's, kept tensors, too. */
+static void lists_without_a_scope_are_freed_whole(void) {
+    const api_alive before = api_count();
+    tn_tensor *t = tn_ones(TN_DIMS(6, 2)), *kept = NULL;
+    tn_list l = tn_chunk(t, 3), twice;
+    tn_free(t);
+    TN_SCOPE {
+        TN_SCOPE {
+            kept = tn_keep(tn_full(TN_DIMS(3), 5));
+        }
+        twice = tn_split(kept, 2);
+        CHECK(tn_item(tn_sum(kept)) == 15 && twice.n == 2);
+        tn_list_free(twice);
+        tn_keep(kept);
+    }
+    CHECK(l.n == 3 && tn_numel(l.at[2]) == 4 && tn_owners(kept) == 1);
+    tn_free(kept);
+    tn_list_free(l);
+    CHECK_EQ(api_count().tensors, before.tensors);
+    CHECK_EQ(api_count().bytes, before.bytes);
+}
+
 /* What makes and keeps nothing: it asks, reads, sets, frees; or is called by rows alone. */
 static const char others[] =
     " tn_context_current tn_memory tn_memory_reset_peak tn_memory_trim tn_set_threads"
@@ -720,6 +742,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(tensors_stay),
         CHECK_TEST(what_is_kept_stays),
         CHECK_TEST(what_a_guard_hands_out_stays),
+        CHECK_TEST(lists_without_a_scope_are_freed_whole),
         CHECK_TEST(members_of_lists_stay),
         CHECK_TEST(wrapped_memory_goes_with_its_last_view),
         CHECK_TEST(data_that_were_exchanged_stay),
