@@ -1,7 +1,7 @@
 #!/bin/sh
 # The operator table walked: forms, meta, replay, layouts, gradients; failing allocations of every row of operators,
 # modules and optimizers (of every sample, TN_QUICK=1: the first; of that once more over the library that watches failed
-# calls); groups of every optimizer; fused rows against formulas in primitive ones; fresh memory of two fills; gradients
+# calls); states loaded into every module row; groups of every optimizer; fused rows against formulas in primitive ones; fresh memory of two fills; gradients
 # far out; lists of indices and chains of views beside models; other sizes on other instruction sets and threads; then
 # torch's values, its gradients where elements are zero or equal, and whether every path that kernels choose among has run for one of them, on each instruction set of
 # this machine.
@@ -73,6 +73,8 @@ all=1
 [ -z "${TN_FULL:-}" ] || all=0
 link watched memory $checked
 ASAN_OPTIONS=allocator_may_return_null=1 "$build/ops/watched" once samples=$all > "$build/ops/watched.log" 2>&1
+link loads loads tests/ops/msample.c
+"$build/ops/loads" > "$build/ops/loads.log" 2>&1
 link groups groups
 "$build/ops/groups" > "$build/ops/groups.log" 2>&1
 link fused fused tests/ops/compositions.c
@@ -97,9 +99,9 @@ count_paths
 link oracle_paths oracle -DTNI_COUNT_PATHS "$build"/ops/paths/*.o
 check_paths > "$build/ops/paths.log" 2>&1
 cd "$build/ops" || exit 1
-set -- walk.log memory.log watched.log groups.log fused.log far.log indexing.log views.log twin.log sizes.log oracle.log grids.log paths.log
+set -- walk.log memory.log watched.log loads.log groups.log fused.log far.log indexing.log views.log twin.log sizes.log oracle.log grids.log paths.log
 grep -h FAILED "$@" | head -60
 grep -hE '^(left out|paths|promise|short)' "$@"
-cat "$@" | awk -v due=$((lanes + 12)) '
+cat "$@" | awk -v due=$((lanes + 13)) '
     /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; seen++ }
     END { if (seen < due) f++; printf "%d passed, %d failed\n", p, f }'
