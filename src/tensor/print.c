@@ -272,12 +272,12 @@ static void print_all(print_job *p, tn_dtype usual) {
 }
 
 static bool print_start(print_job *p, tni_block *b, const tn_tensor *t,
-                        const tn_print_options *options) {
+                        const tn_print_options *options, const char *caller) {
     memset(p, 0, sizeof *p);
-    if (!t) return tni_error(b, TN_INVALID, "tn_to_text: the tensor is NULL");
+    if (!t) return tni_error(b, TN_INVALID, "%s: the tensor is NULL", caller);
     if (!(t->flags & TNI_META) && t->numel && (!t->storage || t->storage->kind == TNI_DATA_DEVICE))
         return tni_error(b, TN_UNSUPPORTED,
-                         "tn_to_text: the tensor is on another device; copy it first");
+                         "%s: the tensor is on another device; copy it first", caller);
     p->t = t;
     if (options) p->options = *options;
     if (p->options.precision <= 0) p->options.precision = 4;
@@ -294,13 +294,13 @@ static bool print_start(print_job *p, tni_block *b, const tn_tensor *t,
 TNI_EXTERN_C_BEGIN
 
 /* A pending error does not stop it: what one prints may be why. */
-TN_API char *tn_to_text_at(const char *file, int line, const tn_tensor *t,
-                           const tn_print_options *options) {
+static char *print_new(const char *file, int line, const tn_tensor *t,
+                       const tn_print_options *options, const char *caller) {
     tni_block *b = tni_here();
     bool mine = tni_enter(b, file, line);
     print_job p;
     if (!b) return NULL;
-    if (!print_start(&p, b, t, options)) {
+    if (!print_start(&p, b, t, options, caller)) {
         if (mine) tni_leave(b, false);
         return NULL;
     }
@@ -315,8 +315,13 @@ TN_API char *tn_to_text_at(const char *file, int line, const tn_tensor *t,
     return p.to;
 }
 
+TN_API char *tn_to_text_at(const char *file, int line, const tn_tensor *t,
+                           const tn_print_options *options) {
+    return print_new(file, line, t, options, "tn_to_text");
+}
+
 TN_API bool tn_print_at(const char *file, int line, const tn_tensor *t) {
-    char *text = tn_to_text_at(file, line, t, NULL);
+    char *text = print_new(file, line, t, NULL, "tn_print");
     tni_block *b = tni_here();
     bool ok;
     if (!text) return false;
