@@ -47,6 +47,18 @@ TN_PRIV bool tni_no_common_type(tn_frame *f, tn_tensor *const *t, int n) {
     return tn_fail(f, TN_TYPE, "%s and %s have no common dtype; convert one of them", a, b ? b : a);
 }
 
+/* The one before tensor i that does not broadcast with it; there is one. */
+static const tn_tensor *promote_misfit(tn_tensor *const *t, int i) {
+    for (int k = 0; k < i; k++) {
+        tni_shape s;
+        if (!t[k]) continue;
+        s.ndim = t[k]->ndim;
+        memcpy(s.size, t[k]->size, (size_t)s.ndim * sizeof *s.size);
+        if (!tni_broadcast(&s, t[i]->ndim, t[i]->size)) return t[k];
+    }
+    return t[i];
+}
+
 TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, int n) {
     bool first = true;
     for (int i = 0; i < n; i++) {
@@ -57,8 +69,9 @@ TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, i
             memcpy(s->size, t[i]->size, (size_t)s->ndim * sizeof *s->size);
             first = false;
         } else if (!tni_broadcast(s, t[i]->ndim, t[i]->size)) {
+            const tn_tensor *other = promote_misfit(t, i);
             return tn_fail(f, TN_INVALID, "shapes %s and %s do not broadcast",
-                           tni_shape_text(a, sizeof a, s->ndim, s->size),
+                           tni_shape_text(a, sizeof a, other->ndim, other->size),
                            tni_shape_text(b, sizeof b, t[i]->ndim, t[i]->size));
         }
     }
