@@ -144,7 +144,7 @@ static bool names_row(const tn_row *row, const char *given) {
 
 /* What texts of torch say in the words of torch: names that are no arguments. */
 static bool is_torchs(const char *name) {
-    static const char *const words[] = {"channels_last", "arange_cpu", NULL};
+    static const char *const words[] = {"channels_last", "storage_offset", "arange_cpu", NULL};
     for (int i = 0; words[i]; i++)
         if (strcmp(words[i], name) == 0) return true;
     return starts(name, "tn_") || tn_dtype_named(name) != TN_NO_DTYPE;
@@ -205,6 +205,7 @@ static void check_words(const text *t) {
         option |= strchr(word, '_') && islower((unsigned char)word[0]);
         if (at == t->head || starts(at + n, "()")) { /* "sort(): ...", "cat: ..." */
             bool function = starts(at + n, "():") || starts(at + n, ": ");
+            if (function && strcmp(word, t->stem) == 0) option = false; /* "clip_grad_norm: ..." */
             if (function && tn_row_named(word)) {
                 checks++;
                 if (!names_row(t->is, word) && !names_row(t->called, word) && !takes(t, word))
