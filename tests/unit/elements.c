@@ -699,4 +699,8 @@ static const check_test tests[] = {
     CHECK_TEST(scopes_nest_as_deep_as_they_count),
 };
 
-int main(int argc, char **argv) { return CHECK_MAIN(tests, argc, argv); }
+int main(int argc, char **argv) {
+    int failed = CHECK_MAIN(tests, argc, argv);
+    tn_context_free(NULL); /* with the tensor that scopes_nest_as_deep_as_they_count keeps */
+    return failed;
+}
