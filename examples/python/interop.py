@@ -1,6 +1,11 @@
 """Beside NumPy, SciPy, scikit-learn and Matplotlib: shared memory, a gradient for an optimizer, a
-classifier's data, a chart. What is not installed is left out with a word."""
+classifier's data, a chart. What is not installed is left out with a word.
+
+    python interop.py [CHART.png]
+"""
+
 import importlib.util
+import sys
 
 import numpy as np
 
@@ -62,33 +67,39 @@ def with_sklearn():
 
 
 def with_matplotlib(path=None):
-    """A chart of tensors, drawn as arrays are."""
+    """A chart and a picture of tensors, drawn as arrays are."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    x = torch.linspace(0, 6.28, 100)
-    figure, axes = plt.subplots()
-    (line,) = axes.plot(x, x.sin(), label="sin")
-    axes.legend()
+    x = torch.linspace(-3, 3, 121)
+    y = x.sin().requires_grad_()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3))
+    (line,) = left.plot(x, y.detach(), label="sin x")
+    left.fill_between(x, x.cos(), alpha=0.3, label="cos x")
+    left.legend()
+    right.imshow(torch.outer(x.sin(), x.cos()))
     if path:
         figure.savefig(path)
     plt.close(figure)
     return float(np.asarray(line.get_ydata()).max())
 
 
-def main():
-    results = [with_numpy()]
+def main(path=None):
+    results = {"numpy": with_numpy()}
+    print(f"NumPy: an array and a tensor over one memory, sum {results['numpy']:g}")
     if there("scipy"):
-        results.append(with_scipy())
+        results["scipy"] = with_scipy()
+        print(f"SciPy: the lowest point of Rosenbrock's function is {results['scipy']:.1e}")
     if there("sklearn"):
-        results.append(with_sklearn())
+        results["sklearn"] = with_sklearn()
+        print(f"scikit-learn: {100 * results['sklearn']:.0f} % of the irises are right")
     if there("matplotlib"):
-        results.append(with_matplotlib())
-    print(results)
+        results["matplotlib"] = with_matplotlib(path)
+        print(f"Matplotlib: a line up to {results['matplotlib']:.4f}" + f", {path}" * bool(path))
     return results
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:2])

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The Python package as a user gets it: a wheel of it, without the network, in a venv of its own ($BUILD/venv), where pytest,
-# hypothesis, NumPy and ruff are installed once; then tests/python against the installed package, ruff, the stubs.
+# hypothesis, NumPy and ruff are installed once, and the packages to stand beside where pip finds them; then tests/python against the
+# installed package, ruff, the stubs.
 # TN_FULL=1: also rows, errors and 100,000 random calls under ASan and UBSan. PYTHON: 3.11 or later with venv and Python.h.
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
@@ -39,12 +40,14 @@ sys.exit(sys.version_info < (3, 11) or not os.path.exists(sysconfig.get_paths()[
 }
 find_python || skip "no Python of 3.11 or later with venv, ensurepip and Python.h"
 venv=$build/venv
-stamp=$({ "$python" -c 'import sys; print(sys.version, sys.prefix)'; cat tests/python/requirements.txt; } | cksum)
+stamp=$({ "$python" -c 'import sys; print(sys.version, sys.prefix)'; cat tests/python/requirements*.txt; } | cksum)
 if [ "$(cat "$venv/stamp" 2> /dev/null)" != "$stamp" ]; then
     rm -rf "$venv"
     "$python" -m venv "$venv" > "$out/venv.txt" 2>&1 || skip "no venv: $(tail -1 "$out/venv.txt")"
     "$venv/bin/pip" install -q -r tests/python/requirements.txt > "$out/pip.txt" 2>&1 ||
         skip "pip could not install pytest, hypothesis, NumPy and ruff: $(tail -1 "$out/pip.txt")"
+    "$venv/bin/pip" install -q -r tests/python/requirements-interop.txt > "$out/interop.txt" 2>&1 ||
+        echo "note: without packages to stand beside: $(tail -1 "$out/interop.txt")"
     echo "$stamp" > "$venv/stamp"
 fi
 python=$venv/bin/python
@@ -71,6 +74,8 @@ tests() { # NAME ARGUMENTS...: pytest, away from the checkout's own tensorh; its
     good=$(number passed) bad=$(($(number failed) + $(number error)))
     [ $rc = 0 ] || [ "$bad" -gt 0 ] || bad=1 # it did not come to its end
     passed=$((passed + good)) failed=$((failed + bad))
+    sed -n 's/^SKIPPED \[\([0-9]*\)\] [^ ]*: /\1 /p' "$out/$name.txt" | awk '{ n = $1; $1 = ""; count[$0] += n }
+        END { for (why in count) print "skipped, " count[why] ":" why }'
     [ "$bad" = 0 ] || grep -E '^(FAILED|ERROR|E  |SUMMARY)|Error|==ERROR' "$out/$name.txt" | head -60
     echo "$name: ${sum:-ended with status $rc}"
     [ -n "$sum" ] || tail -20 "$out/$name.txt"

@@ -26,7 +26,8 @@ static void logaddexp_run(tn_frame *f) {
 /* d/da = exp(a - result), d/db = exp(b - result) */
 static void logaddexp_grad(tn_gradient *g) {
     for (int k = 0; k < 2; k++)
-        tn_give(g, k, tnp_mul(g->incoming[0], tnp_exp(tnp_sub(g->in[k], g->out[0], 1))));
+        if (g->want[k])
+            tn_give(g, k, tnp_mul(g->incoming[0], tnp_exp(tnp_sub(g->in[k], g->out[0], 1))));
 }
 
 static tn_row logaddexp = {.name = "logaddexp",
