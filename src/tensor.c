@@ -75,6 +75,7 @@
 #include "ops/random.c"
 #include "ops/reduce.c"
 #include "ops/rowwise.c"
+#include "ops/short.c"
 #include "ops/sort.c"
 #include "ops/statistics.c"
 #include "ops/strided.c"

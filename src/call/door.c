@@ -3,7 +3,7 @@
  * Everything that can fail happens before `run`; publish cannot fail. The door branches on
  * properties of the row and the call (composed? lists? in place? recording?), never on an
  * operator's name. */
-#include "call.h"
+#include "rowform.h"
 
 enum {
     DOOR_MOST = 1 << 24, /* tensors that a call is given */
@@ -688,11 +688,11 @@ static TNI_NOINLINE void door_results(tni_call *c, void *results, bool ok) {
     }
 }
 
-TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args,
-                    void *results) {
+TN_PRIV TNI_NOINLINE bool tni_call_long(const tn_row *row, unsigned how, const char *file, int line,
+                                        const void *args, void *results) {
+    tni_block *b = tni_here();
     tni_call c;
     tn_frame *f = &c.f;
-    tni_block *b = tni_here();
     double begin = 0;
     bool ok, pending;
     f->row = row;
@@ -736,4 +736,27 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
         door_results(&c, results, ok);
     if (TNI_UNLIKELY(!ok) && !b->frame && !b->place_hold) tni_error_tell(b);
     return ok;
+}
+
+TN_PRIV TNI_NOINLINE bool tni_call_failed(tni_block *b, const tn_row *row, const char *file,
+                                          int line, const void *args, void *results) {
+    tni_call c;
+    memset(&c.f, 0, sizeof c.f);
+    c.f.block = b;
+    c.f.row = row;
+    c.f.args = args;
+    c.f.file = file;
+    c.f.line = line;
+    c.f.caller = b->frame;
+    tni_call_error(&c.f);
+    door_results(&c, results, false);
+    if (!b->frame && !b->place_hold) tni_error_tell(b);
+    return false;
+}
+
+TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args,
+                    void *results) {
+    if (row->loop & TNI_FORM_SHORT && how == TN_PLAIN)
+        return tni_pointwise_short(row, file, line, args, results);
+    return tni_call_long(row, how, file, line, args, results);
 }

@@ -92,6 +92,22 @@ static py_site *py_lines_site(PyObject *code) {
     return s;
 }
 
+/* frame.f_lasti, by its class's descriptor, which is found once. */
+static long py_lines_last(PyObject *frame) {
+    static PyObject *member;
+    static descrgetfunc get;
+    if (TNI_UNLIKELY(!member)) {
+        member = PyObject_GetAttr((PyObject *)Py_TYPE(frame), py.f_lasti);
+        if (!member) return PyErr_Clear(), 0;
+        get = (descrgetfunc)PyType_GetSlot(Py_TYPE(member), Py_tp_descr_get);
+    }
+    PyObject *at = get(member, frame, (PyObject *)Py_TYPE(frame));
+    long last = at ? PyLong_AsLong(at) : 0;
+    Py_XDECREF(at);
+    if (TNI_UNLIKELY(!at)) PyErr_Clear();
+    return last;
+}
+
 PY_PRIV void py_here(const char **file, int *line) {
     PyObject *frame = (PyObject *)PyEval_GetFrame();
     *file = NULL;
@@ -102,19 +118,16 @@ PY_PRIV void py_here(const char **file, int *line) {
         py_site *s = code ? py_lines_site(code) : NULL; /* which keeps code */
         Py_XDECREF(code);
         if (s && !s->ours) {
-            PyObject *at = PyObject_GetAttr(frame, py.f_lasti);
-            long last = at ? PyLong_AsLong(at) : 0;
-            Py_XDECREF(at);
             *file = s->file;
-            *line = -2 - (int)(last / 2);
+            *line = -2 - (int)(py_lines_last(frame) / 2);
             break;
         }
         next = PyObject_GetAttr(frame, py.f_back);
+        if (!next) PyErr_Clear();
         Py_DECREF(frame);
         frame = next;
     }
     Py_XDECREF(frame);
-    PyErr_Clear();
 }
 
 /* The line of an instruction: code.co_lines() gives (first, end, line) by offset. */

@@ -118,7 +118,7 @@ static PyObject *py_hook_add(PyObject *self, PyObject *function, bool after) {
     h->on = p;
     h->next = p->hooks;
     p->hooks = h;
-    if (!PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
+    py_tensor_track((py_tensor *)self);
     return (PyObject *)h;
 }
 

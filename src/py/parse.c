@@ -617,7 +617,7 @@ static PyObject *py_bound_call(py_bind *b, unsigned how) {
         for (int i = 0; i < b->nints; i++) numel *= (double)b->ints[i];
         lasts = lasts || numel >= PY_LONG;
     }
-    PyObject *r = py_run(b->row, how, b->args.bytes, lasts);
+    PyObject *r = py_run(b->row, how, b->args.bytes, lasts, py_records(b->gen, b->args.bytes));
     if (r && b->requires_grad && !tn_requires_grad_at(NULL, 0, py_of(r), true)) {
         Py_DECREF(r);
         return py_raise();
@@ -693,6 +693,44 @@ static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *a
         }
     }
     return py_call_rest(g, method, args, nargs, kwnames, call, &b);
+}
+
+/* A float in the place of a tensor. */
+TNI_INLINE bool py_tensors_float(const tn_param *p, PyObject *o, char *args) {
+    tn_scalar s;
+    if (!(p->flags & TN_P_NUMBER) || Py_TYPE(o) != &PyFloat_Type) return false;
+    s = tn_float(PyFloat_AsDouble(o));
+    memcpy(args + p->number_offset, &s, sizeof s);
+    return true;
+}
+
+PY_PRIV PyObject *py_call_tensors(const py_group *g, PyObject *first, PyObject *const *rest,
+                                  Py_ssize_t n, bool *fits) {
+    union {
+        double align;
+        void *pointer;
+        char bytes[PY_TENSORS_BYTES];
+    } args;
+    const tn_gen *gen = g->row[0]->gen;
+    int64_t elements = 0;
+    bool records = false;
+    *fits = false;
+    if (n >= g->most || n + 1 < g->least || !py_is_exact(first)) return NULL;
+    memcpy(args.bytes, gen->defaults, gen->args_size);
+    for (Py_ssize_t i = 0; i <= n; i++) {
+        const tn_param *p = &gen->param[i];
+        PyObject *o = i ? rest[i - 1] : first;
+        if (TNI_LIKELY(py_is_exact(o))) {
+            tn_tensor *t = py_of(o);
+            memcpy(args.bytes + p->offset, &t, sizeof t);
+            elements += tn_numel(t);
+            records = records || tn_needs_grad(t);
+        } else if (!py_tensors_float(p, o, args.bytes)) {
+            return NULL;
+        }
+    }
+    *fits = true;
+    return py_run(g->row[0], g->how, args.bytes, elements >= PY_LONG, records);
 }
 
 PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,

@@ -30,6 +30,7 @@ typedef struct py_tensor {
     PyObject *dict, *weak; /* attributes and weak references; NULL until there are some */
     struct py_hook *hooks; /* those registered through it that still may run; see hook.c */
     bool kept;             /* t owns the wrapper, not the wrapper t */
+    bool tracked;          /* by the collector */
 } py_tensor;
 
 typedef struct py_dtype {
@@ -88,6 +89,7 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t); /* py.tensor or 
 PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known); /* known: tn_binding(t) */
 /* The same of a tensor that somebody else owns; None for NULL. */
 PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t);
+PY_PRIV void py_tensor_track(py_tensor *p); /* by the collector, from now on */
 PY_PRIV PyObject *py_size_of(tn_ints sizes); /* torch.Size */
 
 /* --- error.c ---------------------------------------------------------------------------------- */
@@ -130,8 +132,9 @@ typedef struct py_group {
     const char *name; /* "max", "add_" */
     unsigned how;     /* TN_PLAIN, TN_IN_PLACE */
     int nrows;
-    bool method;        /* its first parameter is `self` */
-    PyObject *function; /* torch.max; borrowed from the module */
+    bool method;         /* its first parameter is `self` */
+    uint8_t least, most; /* so many tensors alone are a call of row[0]; most 0: none are */
+    PyObject *function;  /* torch.max; borrowed from the module */
     const tn_row *row[8];
 } py_group;
 /* A call of the first row that the arguments fit. args[0..nargs-1], then the values of kwnames. */
@@ -154,8 +157,16 @@ PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const 
 /* The same, of rows alone: what an overload in Python calls. */
 PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *kwnames);
-/* A row with its arguments bound: runs it and makes Python's results. */
-PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts);
+/* The same of `first` and n more, where all are plain tensors, or floats where those may stand, and
+ * the first row takes them; *fits: whether that is so. */
+PY_PRIV PyObject *py_call_tensors(const py_group *g, PyObject *first, PyObject *const *rest,
+                                  Py_ssize_t n, bool *fits);
+/* A row with its arguments bound: runs it and makes Python's results. records: whether some argument
+ * requires a gradient. */
+PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts,
+                         bool records);
+PY_PRIV bool py_records(const tn_gen *gen, const void *args);
+enum { PY_TENSORS_BYTES = 128 }; /* of an argument struct of such a call */
 PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n);
 PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames);
 PY_PRIV const py_group *py_group_of(const char *name); /* NULL: none */

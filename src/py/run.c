@@ -109,8 +109,7 @@ static PyObject *py_results_named(PyObject *self, PyObject *o) {
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-/* Whether the call will be on the tape, so that its place has to be known. */
-TNI_INLINE bool py_run_records(const tn_gen *gen, const void *args) {
+PY_PRIV bool py_records(const tn_gen *gen, const void *args) {
     for (int i = 0; i < gen->nfixed; i++) {
         const tn_tensor *t;
         memcpy(&t, (const char *)args + gen->param[gen->fixed[i]].offset, sizeof t);
@@ -134,7 +133,8 @@ static bool py_run_call(const tn_row *row, unsigned how, const char *file, int l
     return ok;
 }
 
-PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts) {
+PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts,
+                         bool records) {
     const tn_gen *gen = row->gen;
     const char *file = NULL;
     int line = 0;
@@ -142,7 +142,7 @@ PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool
         tn_tensor *one[8];
         tn_list list;
     } r;
-    if (py_run_records(gen, args) && tn_grad_mode()) py_here(&file, &line);
+    if (records && tn_grad_mode()) py_here(&file, &line);
     if (TNI_UNLIKELY(!py_run_call(row, how, file, line, args, &r, lasts))) return py_raise();
     if (gen->props & TN_PROP_RETURNS_LIST) return py_results_list(r.list);
     if (gen->nresults != 1) return py_results_several(row, r.one);
@@ -165,11 +165,14 @@ static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, 
                                   PyObject *kwnames) {
     PyObject *few[12], **all = few;
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    bool fits = false;
+    PyObject *r = kwnames ? NULL : py_call_tensors(&py_groups.at[k], self, args, n, &fits);
+    if (fits) return r;
     if (n + nkw + 1 > 12 && !(all = (PyObject **)PyMem_Malloc((size_t)(n + nkw + 1) * sizeof *all)))
         return PyErr_NoMemory();
     all[0] = self;
     for (Py_ssize_t i = 0; i < n + nkw; i++) all[i + 1] = args[i];
-    PyObject *r = py_call(&py_groups.at[k], true, all, n + 1, kwnames);
+    r = py_call(&py_groups.at[k], true, all, n + 1, kwnames);
     if (all != few) PyMem_Free(all);
     return r;
 }
@@ -199,7 +202,11 @@ static const py_groups_fast py_groups_entry[GROUPS_MOST] = {GROUPS_ALL(GROUP_ENT
 static PyObject *py_groups_function(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                     PyObject *kwnames) {
     const py_group *g = (const py_group *)PyCapsule_GetPointer(self, "tensorh.group");
-    return g ? py_call(g, false, args, n, kwnames) : NULL;
+    bool fits = false;
+    PyObject *r = NULL;
+    if (TNI_LIKELY(g != NULL) && n && !kwnames)
+        r = py_call_tensors(g, args[0], args + 1, n - 1, &fits);
+    return fits || !g ? r : py_call(g, false, args, n, kwnames);
 }
 
 static PyObject *py_groups_row(PyObject *self, PyObject *const *args, Py_ssize_t n,
@@ -223,6 +230,20 @@ static char *py_groups_name(const char *base, size_t n, const char *more) {
     return name;
 }
 
+/* How many tensors row[0] can be called with, and must be. */
+static void py_group_count(py_group *g) {
+    const tn_gen *gen = g->row[0]->gen;
+    int least = 0, most = 0;
+    for (int i = 0; i < gen->nparam; i++)
+        if (!(gen->param[i].flags & TN_P_DEFAULT) && gen->param[i].type != TN_T_GENERATOR)
+            least = i + 1;
+    while (most < gen->nparam && gen->param[most].type == TN_T_TENSOR &&
+           !(gen->param[most].flags & TN_P_KEYWORD))
+        most++;
+    if (least <= most && gen->args_size <= PY_TENSORS_BYTES)
+        g->least = (uint8_t)least, g->most = (uint8_t)most;
+}
+
 static void py_group_fill(py_group *g, const tn_row *row, unsigned how, const char *more) {
     const tn_gen *gen = row->gen;
     g->name = py_groups_name(row->schema, strcspn(row->schema, ".("), more);
@@ -231,6 +252,7 @@ static void py_group_fill(py_group *g, const tn_row *row, unsigned how, const ch
     g->row[0] = row;
     g->method =
         gen->nparam && !strcmp(gen->param[0].name, "self") && gen->param[0].type == TN_T_TENSOR;
+    py_group_count(g);
 }
 
 static bool py_groups_add(const tn_row *row, unsigned how, const char *more) {

@@ -7,6 +7,8 @@
 
 /* --- wrappers --------------------------------------------------------------------------------- */
 
+/* Wrappers to be used again. Each has the count of its class and one of its own, which is its next
+ * user's. */
 enum { FREE_MOST = 256 };
 static struct {
     py_tensor *at[FREE_MOST];
@@ -18,7 +20,6 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
     if (!t) return py_raise();
     if (type == py.tensor && py_free_wrappers.n) {
         p = py_free_wrappers.at[--py_free_wrappers.n];
-        PyObject_Init((PyObject *)p, type);
     } else if (type == py.tensor) {
         p = PyObject_GC_New(py_tensor, type);
     } else {
@@ -29,6 +30,7 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
     p->dict = p->weak = NULL;
     p->hooks = NULL;
     p->kept = false;
+    p->tracked = type != py.tensor;
     tn_set_binding(t, p, NULL);
     return (PyObject *)p;
 }
@@ -61,6 +63,12 @@ PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known) {
     return known;
 }
 
+PY_PRIV void py_tensor_track(py_tensor *p) {
+    if (p->tracked) return;
+    p->tracked = true;
+    PyObject_GC_Track((PyObject *)p);
+}
+
 /* Gives the wrapper, of which Python has nothing left, to the tensor, if it is worth keeping and
  * somebody else has the tensor. */
 static bool py_tensor_keep(py_tensor *p) {
@@ -70,7 +78,7 @@ static bool py_tensor_keep(py_tensor *p) {
     if (!tn_set_binding(p->t, p, py_tensor_binding_release)) return tn_error_take(NULL), false;
     Py_INCREF((PyObject *)p);
     p->kept = true;
-    if (!PyObject_GC_IsTracked((PyObject *)p)) PyObject_GC_Track((PyObject *)p);
+    py_tensor_track(p);
     tn_release(p->t);
     return true;
 }
@@ -79,7 +87,7 @@ static void py_tensor_dealloc(PyObject *self) {
     py_tensor *p = (py_tensor *)self;
     PyTypeObject *type = Py_TYPE(self);
     if (TNI_UNLIKELY(p->dict || p->hooks || type != py.tensor) && py_tensor_keep(p)) return;
-    PyObject_GC_UnTrack(self);
+    if (p->tracked) PyObject_GC_UnTrack(self);
     if (p->hooks) py_hooks_part(p);
     if (p->weak) PyObject_ClearWeakRefs(self);
     Py_CLEAR(p->dict);
@@ -89,10 +97,12 @@ static void py_tensor_dealloc(PyObject *self) {
         tn_set_binding(t, NULL, NULL);
         tn_release(t);
     }
-    if (type == py.tensor && py_free_wrappers.n < FREE_MOST)
+    if (TNI_LIKELY(type == py.tensor && py_free_wrappers.n < FREE_MOST)) {
+        Py_INCREF(self);
         py_free_wrappers.at[py_free_wrappers.n++] = p;
-    else
-        ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+        return;
+    }
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF((PyObject *)type);
 }
 
@@ -110,13 +120,13 @@ static int py_tensor_clear(PyObject *self) {
 /* The first attribute makes the wrapper a possible part of a cycle. */
 static int py_tensor_setattr(PyObject *self, PyObject *name, PyObject *value) {
     int bad = PyObject_GenericSetAttr(self, name, value);
-    if (((py_tensor *)self)->dict && !PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
+    if (((py_tensor *)self)->dict) py_tensor_track((py_tensor *)self);
     return bad;
 }
 
 static PyObject *py_tensor_dict(PyObject *self, void *unused) {
     PyObject *dict = PyObject_GenericGetDict(self, unused);
-    if (dict && !PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
+    if (dict) py_tensor_track((py_tensor *)self);
     return dict;
 }
 

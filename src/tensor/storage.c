@@ -72,7 +72,9 @@ TN_PRIV void tni_end(tni_block *b, int64_t mark) {
 
 /* --- headers ---------------------------------------------------------------------------------- */
 
-static int header_capacity(int ndim) { return ndim <= 4 ? 4 : ndim <= 8 ? 8 : TN_MAX_DIMS; }
+static int header_capacity(int ndim) {
+    return ndim <= TNI_FEW_DIMS ? TNI_FEW_DIMS : ndim <= 8 ? 8 : TN_MAX_DIMS;
+}
 static int64_t header_bytes(int capacity) {
     return (int64_t)(offsetof(tn_tensor, dims) + 2 * (size_t)capacity * sizeof(int64_t));
 }
@@ -93,13 +95,12 @@ static TNI_NOINLINE void header_drain(tni_block *b) {
 #endif
 }
 
-/* All but shape, flags and scope. */
-TNI_INLINE tn_tensor *header_new(tni_block *b, int dtype, int ndim) {
-    int capacity = header_capacity(ndim);
+/* All but shape, flags and scope; NULL without an error. */
+TNI_INLINE tn_tensor *header_get(tni_block *b, int dtype, int ndim, int capacity) {
     tn_tensor *t;
     if (TNI_UNLIKELY(tni_load_relaxed(&b->returned_tensors) != NULL)) header_drain(b);
     t = (tn_tensor *)tni_get_bin(b, (int)((header_bytes(capacity) + TNI_ALIGN - 1) / TNI_ALIGN));
-    if (TNI_UNLIKELY(!t)) return tni_memory_error(b, header_bytes(capacity)), (tn_tensor *)NULL;
+    if (TNI_UNLIKELY(!t)) return NULL;
     t->refs = 1;
     t->dtype = (uint8_t)dtype;
     t->ndim = (uint8_t)ndim;
@@ -120,15 +121,26 @@ TNI_INLINE tn_tensor *header_new(tni_block *b, int dtype, int ndim) {
     return t;
 }
 
-TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *like) {
-    tn_tensor *t = header_new(b, dtype, like->ndim);
-    if (TNI_UNLIKELY(!t)) return NULL;
+TNI_INLINE tn_tensor *header_new(tni_block *b, int dtype, int ndim) {
+    const int capacity = header_capacity(ndim);
+    tn_tensor *t = header_get(b, dtype, ndim, capacity);
+    if (TNI_UNLIKELY(!t)) tni_memory_error(b, header_bytes(capacity));
+    return t;
+}
+
+/* The shape of a row-major tensor, and the current scope. */
+TNI_INLINE tn_tensor *header_like(tni_block *b, tn_tensor *t, const tn_tensor *like) {
     for (int i = 0; i < like->ndim; i++) t->size[i] = like->size[i];
     t->numel = tni_flat_strides(t->ndim, t->size, t->stride);
     t->flags = (uint16_t)(TNI_CONTIGUOUS | b->inference);
     scope_link(b, t, b->depth);
     b->live_count++;
     return t;
+}
+
+TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *like) {
+    tn_tensor *t = header_new(b, dtype, like->ndim);
+    return TNI_LIKELY(t != NULL) ? header_like(b, t, like) : NULL;
 }
 
 TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
@@ -177,27 +189,38 @@ enum {
     STORAGE_HEAD = (sizeof(tni_storage) + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN /* aligned */
 };
 
-static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
-    int64_t room = STORAGE_HEAD;
-    bool inside = !meta && bytes <= STORAGE_INSIDE;
-    tni_storage *s;
-    if (inside) room += (bytes + TNI_ALIGN - 1) & -TNI_ALIGN;
-    s = (tni_storage *)tni_get_bin(b, (int)(room / TNI_ALIGN));
-    if (TNI_UNLIKELY(!s)) return tni_memory_error(b, room), (tni_storage *)NULL;
+/* A storage with room for data behind it; NULL without an error. */
+TNI_INLINE tni_storage *storage_inside(tni_block *b, int64_t bytes) {
+    int64_t room = STORAGE_HEAD + ((bytes + TNI_ALIGN - 1) & -TNI_ALIGN);
+    tni_storage *s = (tni_storage *)tni_get_bin(b, (int)(room / TNI_ALIGN));
+    if (TNI_UNLIKELY(!s)) return NULL;
     s->refs = 1;
     s->version = 0;
     s->owner = b;
     s->bytes = bytes;
     s->room = (uint32_t)room;
     s->kind = TNI_DATA_INSIDE;
-    s->data = inside ? (char *)s + STORAGE_HEAD : NULL;
-    if (inside && bytes) /* whole vectors may be read and written up to the end of the block */
-        memset((char *)s + room - TNI_ALIGN, 0, TNI_ALIGN);
-    if (inside || meta) return s;
+    s->data = (char *)s + STORAGE_HEAD;
+    if (bytes) { /* whole vectors may be read and written up to the end of the block */
+        uint64_t *last = (uint64_t *)(void *)((char *)s + room - TNI_ALIGN);
+        for (int i = 0; i < TNI_ALIGN / 8; i++) last[i] = 0;
+    }
+    return s;
+}
+
+static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
+    bool inside = !meta && bytes <= STORAGE_INSIDE;
+    tni_storage *s = storage_inside(b, inside ? bytes : 0);
+    if (TNI_UNLIKELY(!s))
+        return tni_memory_error(b, STORAGE_HEAD + (inside ? bytes : 0)), (tni_storage *)NULL;
+    if (inside) return s;
+    s->data = NULL;
+    s->bytes = bytes;
+    if (meta) return s;
     s->kind = TNI_DATA_OWN;
     s->data = tni_get(b, bytes);
     if (TNI_LIKELY(s->data != NULL)) return s;
-    tni_put(b, b, s, room);
+    tni_put(b, b, s, STORAGE_HEAD);
     return tni_memory_error(b, bytes), (tni_storage *)NULL;
 }
 
@@ -273,6 +296,16 @@ TN_PRIV bool tni_set_storage(tni_block *b, tn_tensor *t) {
         return tni_error(b, TN_INVALID, "strides reach too far");
     t->storage = storage_new(b, bytes, (t->flags & TNI_META) != 0);
     return t->storage != NULL;
+}
+
+TN_PRIV tn_tensor *tni_new_small(tni_block *b, const tn_tensor *like) {
+    const int64_t bytes = like->numel << tni_width(like->dtype);
+    tn_tensor *t = header_get(b, like->dtype, like->ndim, TNI_FEW_DIMS);
+    if (TNI_UNLIKELY(!t)) return tni_memory_error(b, header_bytes(TNI_FEW_DIMS)), (tn_tensor *)NULL;
+    t->storage = storage_inside(b, bytes);
+    if (TNI_LIKELY(t->storage != NULL)) return header_like(b, t, like);
+    tni_put(b, b, t, header_bytes(TNI_FEW_DIMS));
+    return tni_memory_error(b, STORAGE_HEAD + bytes), (tn_tensor *)NULL;
 }
 
 TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim, const int64_t *size) {

@@ -183,6 +183,10 @@ TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *
                               const int64_t *stride);
 /* The same with the shape of a row-major tensor. */
 TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *like);
+/* The same, of few dimensions, with uninitialised memory behind its storage, where the elements of
+ * `like` lie, too. */
+enum { TNI_FEW_DIMS = 4 };
+TN_PRIV tn_tensor *tni_new_small(tni_block *b, const tn_tensor *like);
 TN_PRIV bool
 tni_set_storage(tni_block *b,
                 tn_tensor *t); /* new uninitialised memory for its extent; numel 0 is fine */

@@ -1,0 +1,187 @@
+/* short.c - the short way of a pointwise call on a few floats.
+ *
+ * Most calls in a loop of small tensors are alike: operands of this thread, row-major, of one shape
+ * and floating dtype, each in memory of whole vectors, or one element for all; a new result; nobody
+ * who watches. Then the door's steps come down to a result, one loop and perhaps a node. What is
+ * unusual in any way is left to the long way, which finds everything as it was. All that can fail
+ * here is memory. */
+#include "drive.h"
+
+enum {
+    SHORT_IN = 3,
+    SHORT_MAY = TNI_REQUIRES | TNI_LEAF | TNI_RETAIN /* flags that change nothing here */
+};
+
+typedef struct short_way {
+    tn_tensor *in[SHORT_IN];
+    const char *at[SHORT_IN];
+    int64_t step[SHORT_IN];
+    const tn_tensor *like; /* an operand that is flat */
+    unsigned any;          /* flags of all */
+    int nin, type, vector; /* type: TNI_IN_*; vector: bytes of one */
+    tni_number number[SHORT_IN];
+    uint64_t fill[SHORT_IN][TNI_VECTOR_BYTES / sizeof(uint64_t)];
+} short_way;
+
+/* Whether t's elements lie one after another, in memory that may be read to the end of a vector. */
+TNI_INLINE bool short_is_flat(const tn_tensor *t) {
+    return ((t->flags ^ TNI_CONTIGUOUS) & ~(unsigned)SHORT_MAY) == 0 && !t->offset &&
+           t->storage->kind == TNI_DATA_INSIDE;
+}
+
+/* One element in all places of a vector. */
+static void short_fill(short_way *s, int i, const void *from) {
+    uint64_t bits;
+    uint32_t half;
+    if (s->type == TNI_IN_F64)
+        memcpy(&bits, from, sizeof bits);
+    else
+        memcpy(&half, from, sizeof half), bits = half * UINT64_C(0x100000001);
+    for (int k = 0; k < s->vector / 8; k++) s->fill[i][k] = bits;
+    s->at[i] = (const char *)s->fill[i];
+    s->step[i] = 0;
+}
+
+/* A number in the place of operand i, if it is one that a float of 24 bits has exactly or that is
+ * rounded once. */
+static bool short_number(short_way *s, tni_block *b, const tn_param *p, const void *args, int i) {
+    const int64_t most = 1 << 24;
+    tn_scalar n;
+    double wide;
+    float narrow;
+    if (!(p->flags & TN_P_NUMBER) || !s->like->ndim) return false;
+    memcpy(&n, (const char *)args + p->number_offset, sizeof n);
+    if (n.kind == TN_KIND_INT ? n.integer > most || n.integer < -most || n.real > 0
+                              : n.kind != TN_KIND_FLOAT)
+        return false;
+    wide = n.kind == TN_KIND_FLOAT ? n.real : (double)n.integer;
+    narrow = (float)wide;
+    short_fill(s, i, s->type == TNI_IN_F64 ? (const void *)&wide : (const void *)&narrow);
+    if (s->any & TNI_REQUIRES) s->in[i] = tni_number_wrap(b, &s->number[i], n);
+    return true;
+}
+
+/* Operand i, a tensor that is not the one that all are compared with. */
+TNI_INLINE bool short_beside(short_way *s, const tni_block *b, int i) {
+    const tn_tensor *t = s->in[i];
+    if (TNI_UNLIKELY(t->owner != b) || t->dtype != s->like->dtype || !tni_same_shape(t, s->like))
+        return false;
+    s->any |= t->flags;
+    if (TNI_LIKELY(short_is_flat(t))) {
+        s->at[i] = (const char *)t->storage->data;
+        s->step[i] = s->vector;
+        return true;
+    }
+    if (t->flags & ~(unsigned)SHORT_MAY || !tni_is_repeated(t)) return false;
+    short_fill(s, i, tni_bytes_at(t));
+    return true;
+}
+
+/* Numbers come last, when it is known whether the call is recorded. */
+TNI_INLINE bool short_operands(short_way *s, tni_block *b, const tn_gen *gen, const void *args) {
+    bool numbers = false;
+    for (int i = 0; i < s->nin; i++) {
+        if (s->in[i] == s->like) {
+            s->at[i] = (const char *)s->like->storage->data;
+            s->step[i] = s->vector;
+        } else if (TNI_UNLIKELY(!s->in[i])) {
+            numbers = true;
+        } else if (!short_beside(s, b, i)) {
+            return false;
+        }
+    }
+    for (int i = 0; TNI_UNLIKELY(numbers) && i < s->nin; i++)
+        if (!s->in[i] && !short_number(s, b, &gen->param[gen->fixed[i]], args, i)) return false;
+    return true;
+}
+
+/* Hangs the call on the tape; false: out of memory. */
+static TNI_NOINLINE bool short_record(short_way *s, tni_block *b, const tn_row *row,
+                                      const void *args, tn_tensor *out) {
+    tn_frame f;
+    f.block = b;
+    f.row = row;
+    f.args = args;
+    f.in = s->in;
+    f.out = f.out_;
+    f.out_[0] = out;
+    f.nin = s->nin;
+    f.nout = 1;
+    f.meta = false;
+    f.unneeded = 0;
+    f.unwritten = 0;
+    f.ngiven = 0;
+    f.node = tni_node_new(&f);
+    if (TNI_UNLIKELY(!f.node)) return false;
+    tni_node_hang(b, f.node, out, 0);
+    return true;
+}
+
+/* Whether a call of this row may go the short way, as far as its operands are not concerned. */
+TNI_INLINE bool short_begin(short_way *s, const tni_block *b, const tn_gen *gen, const void *args) {
+    tn_tensor *given = NULL;
+    if (gen->nparam != gen->nfixed && TNI_UNLIKELY(!(gen->props & TN_PROP_DOUBLE))) return false;
+    if (gen->out_offset != UINT16_MAX)
+        memcpy(&given, (const char *)args + gen->out_offset, sizeof given);
+    if (TNI_UNLIKELY(gen->nfixed > SHORT_IN || given) ||
+        TNI_UNLIKELY(tni_load_relaxed(&b->hooks) | tni_load_relaxed(&b->context->cancel)))
+        return false;
+    s->nin = gen->nfixed;
+    s->like = NULL;
+    for (int i = 0; i < s->nin; i++) {
+        memcpy(&s->in[i], (const char *)args + gen->param[gen->fixed[i]].offset, sizeof s->in[i]);
+        if (!s->like && s->in[i] && short_is_flat(s->in[i])) s->like = s->in[i];
+    }
+    if (TNI_UNLIKELY(!s->like) || TNI_UNLIKELY(s->like->owner != b) ||
+        TNI_UNLIKELY(s->like->ndim > TNI_FEW_DIMS))
+        return false;
+    if (TNI_UNLIKELY(s->like->dtype != TN_F32 && s->like->dtype != TN_F64)) return false;
+    s->type = s->like->dtype == TN_F32 ? TNI_IN_F32 : TNI_IN_F64;
+    s->vector = b->context->kernels->lanes[s->type] * (s->type == TNI_IN_F32 ? 4 : 8);
+    s->any = s->like->flags;
+    return true;
+}
+
+/* The row's one number parameter, if it has one, and the loop over whole vectors. */
+TNI_INLINE void short_run(short_way *s, const tni_block *b, const tn_gen *gen, const void *args,
+                          const tn_tensor *out) {
+    const int64_t bytes = out->storage->bytes;
+    double number = 0;
+    float narrow;
+    if (gen->props & TN_PROP_DOUBLE)
+        memcpy(&number, (const char *)args + gen->param[gen->nfixed].offset, sizeof number);
+    narrow = (float)number;
+    TNI_PATH(short_way);
+    b->context->kernels->loop[gen->loop_index][s->type](
+        (char *)out->storage->data, s->at, s->step,
+        bytes <= s->vector ? bytes > 0 : (bytes + s->vector - 1) / s->vector,
+        s->type == TNI_IN_F64 ? (const void *)&number : (const void *)&narrow);
+}
+
+/* NULL: not the short way, or an error. */
+TNI_INLINE tn_tensor *short_make(tni_block *b, const tn_row *row, const void *args) {
+    tn_tensor *out;
+    short_way s;
+    if (TNI_UNLIKELY(!short_begin(&s, b, row->gen, args)) ||
+        TNI_UNLIKELY(!short_operands(&s, b, row->gen, args)))
+        return NULL;
+    const bool records = s.any & TNI_REQUIRES && !b->no_grad && row->grad != tn_grad_zero;
+    if (TNI_UNLIKELY(records && !row->grad) || TNI_UNLIKELY(!(out = tni_new_small(b, s.like))))
+        return NULL;
+    if (TNI_UNLIKELY(records && !short_record(&s, b, row, args, out)))
+        return tni_drop(b, out), (tn_tensor *)NULL;
+    short_run(&s, b, row->gen, args, out);
+    return out;
+}
+
+TN_PRIV bool tni_pointwise_short(const tn_row *row, const char *file, int line, const void *args,
+                                 void *results) {
+    tni_block *b = tni_here();
+    if (TNI_LIKELY(b && !b->failed)) {
+        tni_place_set(b, file, line);
+        tn_tensor *out = short_make(b, row, args);
+        if (TNI_LIKELY(out != NULL)) return *(tn_tensor **)results = out, true;
+        if (TNI_UNLIKELY(b->failed)) return tni_call_failed(b, row, file, line, args, results);
+    }
+    return tni_call_long(row, TN_PLAIN, file, line, args, results);
+}
