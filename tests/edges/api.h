@@ -1,7 +1,8 @@
 /* api.h - the public functions of src/api, read from the headers, so that one that is added there
  * without a line in a program here is noticed; what a tensor holds, as one number; what is alive.
  *
- * The functions of operators and of kinds of modules (ops.h, modules.h) are made from rows: programs
+ * The functions of operators and of kinds of modules (ops.h, modules.h) are made from rows:
+ * programs
  * here go through the rows. */
 #ifndef TESTS_EDGES_API_H
 #define TESTS_EDGES_API_H

@@ -1,7 +1,7 @@
 /* numbers.c - every size, count, index, dim, number and kind that a public function beside the
- * operators takes, as an argument or in a struct, at the ends of its range and beside them: inside of
- * the range the call works, outside it is refused with an error, and nothing has changed: not what
- * is alive, nor the model, the optimizer, the random state, the modes.
+ * operators takes, as an argument or in a struct, at the ends of its range and beside them: inside
+ * of the range the call works, outside it is refused with an error, and nothing has changed: not
+ * what is alive, nor the model, the optimizer, the random state, the modes.
  *
  * A line says what is called with number v and the range in which it works. 64 MiB of memory. The
  * headers are read: a function with a number that is added there needs a line, or a place among

@@ -327,7 +327,8 @@ static bool files_rename(int64_t v) { return files_with(5, v); }
 
 /* --- every kind of module --------------------------------------------------------------------- */
 
-/* Each int of a constructor, and each member of its lists, is v; where it is made after all, forward
+/* Each int of a constructor, and each member of its lists, is v; where it is made after all,
+ * forward
  * is called. Either is right. */
 static bool modules_with(int64_t v) {
     for (int64_t i = 0; i < tn_mrow_count(); i++) {

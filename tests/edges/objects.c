@@ -1,7 +1,8 @@
 /* objects.c - what every function that makes or keeps something is worth after the scope in which
  * it was called: modules, optimizers with the state of their first step, data sets, batches, files,
  * records, gradients, views, wrapped memory. Each is made where no scope is open, in a scope, in
- * nested ones, in a hook of a backward, in a custom function's forward and in a data set's get; what
+ * nested ones, in a hook of a backward, in a custom function's forward and in a data set's get;
+ * what
  * it holds is compared with what stood there before, used, and freed; nothing is left behind.
  *
  * The headers are read: a function that is added there is called here, or named among those that
