@@ -15668,6 +15668,10 @@ TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *
                               const int64_t *stride);
 /* The same with the shape of a row-major tensor. */
 TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *like);
+/* The same, of few dimensions, with uninitialised memory behind its storage, where the elements of
+ * `like` lie, too. */
+enum { TNI_FEW_DIMS = 4 };
+TN_PRIV tn_tensor *tni_new_small(tni_block *b, const tn_tensor *like);
 TN_PRIV bool
 tni_set_storage(tni_block *b,
                 tn_tensor *t); /* new uninitialised memory for its extent; numel 0 is fine */
@@ -16484,7 +16488,9 @@ TN_PRIV void tni_end(tni_block *b, int64_t mark) {
 
 /* --- headers ---------------------------------------------------------------------------------- */
 
-static int header_capacity(int ndim) { return ndim <= 4 ? 4 : ndim <= 8 ? 8 : TN_MAX_DIMS; }
+static int header_capacity(int ndim) {
+    return ndim <= TNI_FEW_DIMS ? TNI_FEW_DIMS : ndim <= 8 ? 8 : TN_MAX_DIMS;
+}
 static int64_t header_bytes(int capacity) {
     return (int64_t)(offsetof(tn_tensor, dims) + 2 * (size_t)capacity * sizeof(int64_t));
 }
@@ -16505,13 +16511,12 @@ static TNI_NOINLINE void header_drain(tni_block *b) {
 #endif
 }
 
-/* All but shape, flags and scope. */
-TNI_INLINE tn_tensor *header_new(tni_block *b, int dtype, int ndim) {
-    int capacity = header_capacity(ndim);
+/* All but shape, flags and scope; NULL without an error. */
+TNI_INLINE tn_tensor *header_get(tni_block *b, int dtype, int ndim, int capacity) {
     tn_tensor *t;
     if (TNI_UNLIKELY(tni_load_relaxed(&b->returned_tensors) != NULL)) header_drain(b);
     t = (tn_tensor *)tni_get_bin(b, (int)((header_bytes(capacity) + TNI_ALIGN - 1) / TNI_ALIGN));
-    if (TNI_UNLIKELY(!t)) return tni_memory_error(b, header_bytes(capacity)), (tn_tensor *)NULL;
+    if (TNI_UNLIKELY(!t)) return NULL;
     t->refs = 1;
     t->dtype = (uint8_t)dtype;
     t->ndim = (uint8_t)ndim;
@@ -16532,15 +16537,26 @@ TNI_INLINE tn_tensor *header_new(tni_block *b, int dtype, int ndim) {
     return t;
 }
 
-TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *like) {
-    tn_tensor *t = header_new(b, dtype, like->ndim);
-    if (TNI_UNLIKELY(!t)) return NULL;
+TNI_INLINE tn_tensor *header_new(tni_block *b, int dtype, int ndim) {
+    const int capacity = header_capacity(ndim);
+    tn_tensor *t = header_get(b, dtype, ndim, capacity);
+    if (TNI_UNLIKELY(!t)) tni_memory_error(b, header_bytes(capacity));
+    return t;
+}
+
+/* The shape of a row-major tensor, and the current scope. */
+TNI_INLINE tn_tensor *header_like(tni_block *b, tn_tensor *t, const tn_tensor *like) {
     for (int i = 0; i < like->ndim; i++) t->size[i] = like->size[i];
     t->numel = tni_flat_strides(t->ndim, t->size, t->stride);
     t->flags = (uint16_t)(TNI_CONTIGUOUS | b->inference);
     scope_link(b, t, b->depth);
     b->live_count++;
     return t;
+}
+
+TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *like) {
+    tn_tensor *t = header_new(b, dtype, like->ndim);
+    return TNI_LIKELY(t != NULL) ? header_like(b, t, like) : NULL;
 }
 
 TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
@@ -16589,27 +16605,38 @@ enum {
     STORAGE_HEAD = (sizeof(tni_storage) + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN /* aligned */
 };
 
-static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
-    int64_t room = STORAGE_HEAD;
-    bool inside = !meta && bytes <= STORAGE_INSIDE;
-    tni_storage *s;
-    if (inside) room += (bytes + TNI_ALIGN - 1) & -TNI_ALIGN;
-    s = (tni_storage *)tni_get_bin(b, (int)(room / TNI_ALIGN));
-    if (TNI_UNLIKELY(!s)) return tni_memory_error(b, room), (tni_storage *)NULL;
+/* A storage with room for data behind it; NULL without an error. */
+TNI_INLINE tni_storage *storage_inside(tni_block *b, int64_t bytes) {
+    int64_t room = STORAGE_HEAD + ((bytes + TNI_ALIGN - 1) & -TNI_ALIGN);
+    tni_storage *s = (tni_storage *)tni_get_bin(b, (int)(room / TNI_ALIGN));
+    if (TNI_UNLIKELY(!s)) return NULL;
     s->refs = 1;
     s->version = 0;
     s->owner = b;
     s->bytes = bytes;
     s->room = (uint32_t)room;
     s->kind = TNI_DATA_INSIDE;
-    s->data = inside ? (char *)s + STORAGE_HEAD : NULL;
-    if (inside && bytes) /* whole vectors may be read and written up to the end of the block */
-        memset((char *)s + room - TNI_ALIGN, 0, TNI_ALIGN);
-    if (inside || meta) return s;
+    s->data = (char *)s + STORAGE_HEAD;
+    if (bytes) { /* whole vectors may be read and written up to the end of the block */
+        uint64_t *last = (uint64_t *)(void *)((char *)s + room - TNI_ALIGN);
+        for (int i = 0; i < TNI_ALIGN / 8; i++) last[i] = 0;
+    }
+    return s;
+}
+
+static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
+    bool inside = !meta && bytes <= STORAGE_INSIDE;
+    tni_storage *s = storage_inside(b, inside ? bytes : 0);
+    if (TNI_UNLIKELY(!s))
+        return tni_memory_error(b, STORAGE_HEAD + (inside ? bytes : 0)), (tni_storage *)NULL;
+    if (inside) return s;
+    s->data = NULL;
+    s->bytes = bytes;
+    if (meta) return s;
     s->kind = TNI_DATA_OWN;
     s->data = tni_get(b, bytes);
     if (TNI_LIKELY(s->data != NULL)) return s;
-    tni_put(b, b, s, room);
+    tni_put(b, b, s, STORAGE_HEAD);
     return tni_memory_error(b, bytes), (tni_storage *)NULL;
 }
 
@@ -16685,6 +16712,16 @@ TN_PRIV bool tni_set_storage(tni_block *b, tn_tensor *t) {
         return tni_error(b, TN_INVALID, "strides reach too far");
     t->storage = storage_new(b, bytes, (t->flags & TNI_META) != 0);
     return t->storage != NULL;
+}
+
+TN_PRIV tn_tensor *tni_new_small(tni_block *b, const tn_tensor *like) {
+    const int64_t bytes = like->numel << tni_width(like->dtype);
+    tn_tensor *t = header_get(b, like->dtype, like->ndim, TNI_FEW_DIMS);
+    if (TNI_UNLIKELY(!t)) return tni_memory_error(b, header_bytes(TNI_FEW_DIMS)), (tn_tensor *)NULL;
+    t->storage = storage_inside(b, bytes);
+    if (TNI_LIKELY(t->storage != NULL)) return header_like(b, t, like);
+    tni_put(b, b, t, header_bytes(TNI_FEW_DIMS));
+    return tni_memory_error(b, STORAGE_HEAD + bytes), (tn_tensor *)NULL;
 }
 
 TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim, const int64_t *size) {
@@ -17722,12 +17759,12 @@ static void print_all(print_job *p, tn_dtype usual) {
 }
 
 static bool print_start(print_job *p, tni_block *b, const tn_tensor *t,
-                        const tn_print_options *options) {
+                        const tn_print_options *options, const char *caller) {
     memset(p, 0, sizeof *p);
-    if (!t) return tni_error(b, TN_INVALID, "tn_to_text: the tensor is NULL");
+    if (!t) return tni_error(b, TN_INVALID, "%s: the tensor is NULL", caller);
     if (!(t->flags & TNI_META) && t->numel && (!t->storage || t->storage->kind == TNI_DATA_DEVICE))
         return tni_error(b, TN_UNSUPPORTED,
-                         "tn_to_text: the tensor is on another device; copy it first");
+                         "%s: the tensor is on another device; copy it first", caller);
     p->t = t;
     if (options) p->options = *options;
     if (p->options.precision <= 0) p->options.precision = 4;
@@ -17744,13 +17781,13 @@ static bool print_start(print_job *p, tni_block *b, const tn_tensor *t,
 TNI_EXTERN_C_BEGIN
 
 /* A pending error does not stop it: what one prints may be why. */
-TN_API char *tn_to_text_at(const char *file, int line, const tn_tensor *t,
-                           const tn_print_options *options) {
+static char *print_new(const char *file, int line, const tn_tensor *t,
+                       const tn_print_options *options, const char *caller) {
     tni_block *b = tni_here();
     bool mine = tni_enter(b, file, line);
     print_job p;
     if (!b) return NULL;
-    if (!print_start(&p, b, t, options)) {
+    if (!print_start(&p, b, t, options, caller)) {
         if (mine) tni_leave(b, false);
         return NULL;
     }
@@ -17765,8 +17802,13 @@ TN_API char *tn_to_text_at(const char *file, int line, const tn_tensor *t,
     return p.to;
 }
 
+TN_API char *tn_to_text_at(const char *file, int line, const tn_tensor *t,
+                           const tn_print_options *options) {
+    return print_new(file, line, t, options, "tn_to_text");
+}
+
 TN_API bool tn_print_at(const char *file, int line, const tn_tensor *t) {
-    char *text = tn_to_text_at(file, line, t, NULL);
+    char *text = print_new(file, line, t, NULL, "tn_print");
     tni_block *b = tni_here();
     bool ok;
     if (!text) return false;
@@ -17912,6 +17954,16 @@ TNI_INLINE bool tni_run(tn_frame *f, const tn_row *row, tni_block *b) {
     return TNI_LIKELY(!tni_load_relaxed(&f->stop.seen));
 }
 
+/* tn_call, all the way; and of a row of TNI_FORM_SHORT, called plainly: the short way where the
+ * call is of the usual kind (ops/short.c), else all the way. */
+TN_PRIV bool tni_call_long(const tn_row *row, unsigned how, const char *file, int line,
+                           const void *args, void *results);
+/* A plain call that has failed with an error of its own, without a frame: tells of it; false. */
+TN_PRIV bool tni_call_failed(tni_block *b, const tn_row *row, const char *file, int line,
+                             const void *args, void *results);
+TN_PRIV bool tni_pointwise_short(const tn_row *row, const char *file, int line, const void *args,
+                                 void *results);
+
 /* Of a composed row: results to f.out, in the caller's scope. */
 TN_PRIV bool tni_compose(tni_call *c);
 TN_PRIV bool tni_look(tn_frame *f); /* the row's look, which there is */
@@ -17986,9 +18038,14 @@ typedef struct tni_device {
 #define TN_POWER(kinds, ...)                                                             \
     .check = tni_pointwise_check, .look = tni_pointwise_power, .run = tni_pointwise_run, \
     .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
-#define TNI_POINTWISE_AS(bits, ...)                                                   \
-    .check = tni_pointwise_check, .run = tni_pointwise_run, .loop = (uint32_t)(bits), \
-    .text = __VA_ARGS__
+#define TNI_POINTWISE_AS(bits, ...)                         \
+    .check = tni_pointwise_check, .run = tni_pointwise_run, \
+    .loop = (uint32_t)((bits) | TNI_SHORT_OF(bits)), .text = __VA_ARGS__
+/* Rows that make floats of floats by the loop alone have a short way (ops/short.c). */
+#define TNI_SHORT_OF(bits)                                                          \
+    (((bits) & (TNI_KINDS_F | TNI_FORM_PREDICATE | TNI_FORM_SELECT)) == TNI_KINDS_F \
+         ? TNI_FORM_SHORT                                                           \
+         : 0)
 
 /* row->loop. */
 enum {
@@ -18015,7 +18072,8 @@ enum {
     TNI_FORM_SELECT = 32,
     TNI_FORM_REAL = 64,
     TNI_FORM_CUTS = 128,
-    TNI_FORM_COUNTS = 256
+    TNI_FORM_COUNTS = 256,
+    TNI_FORM_SHORT = 1024
 };
 
 TN_PRIV bool tni_pointwise_check(tn_frame *f);
@@ -21152,6 +21210,8 @@ TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, co
                                 const int64_t *stride) {
     tn_tensor *t;
     door_reach(f, k);
+    if (TNI_UNLIKELY(dtype <= TN_NO_DTYPE || dtype >= TN_DTYPE_COUNT))
+        return tn_fail(f, TN_TYPE, "a result of no dtype");
     if (TNI_UNLIKELY(k < f->ngiven)) {
         int64_t row_major[TN_MAX_DIMS], numel;
         if (!tni_numel_of(ndim, size, &numel))
@@ -21503,11 +21563,11 @@ static TNI_NOINLINE void door_results(tni_call *c, void *results, bool ok) {
     }
 }
 
-TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args,
-                    void *results) {
+TN_PRIV TNI_NOINLINE bool tni_call_long(const tn_row *row, unsigned how, const char *file, int line,
+                                        const void *args, void *results) {
+    tni_block *b = tni_here();
     tni_call c;
     tn_frame *f = &c.f;
-    tni_block *b = tni_here();
     double begin = 0;
     bool ok, pending;
     f->row = row;
@@ -21551,6 +21611,29 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
         door_results(&c, results, ok);
     if (TNI_UNLIKELY(!ok) && !b->frame && !b->place_hold) tni_error_tell(b);
     return ok;
+}
+
+TN_PRIV TNI_NOINLINE bool tni_call_failed(tni_block *b, const tn_row *row, const char *file,
+                                          int line, const void *args, void *results) {
+    tni_call c;
+    memset(&c.f, 0, sizeof c.f);
+    c.f.block = b;
+    c.f.row = row;
+    c.f.args = args;
+    c.f.file = file;
+    c.f.line = line;
+    c.f.caller = b->frame;
+    tni_call_error(&c.f);
+    door_results(&c, results, false);
+    if (!b->frame && !b->place_hold) tni_error_tell(b);
+    return false;
+}
+
+TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args,
+                    void *results) {
+    if (row->loop & TNI_FORM_SHORT && how == TN_PLAIN)
+        return tni_pointwise_short(row, file, line, args, results);
+    return tni_call_long(row, how, file, line, args, results);
 }
 
 /* src/call/compose.c */
@@ -21910,12 +21993,12 @@ static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *fil
     if (gen->props & TN_PROP_RETURNS_LIST) {
         tn_list l;
         if (!tn_call(c->row, how, file, line, c->args, &l)) return false;
+        *count = (int)l.n;
         if (l.n > room) {
             tn_list_free(l);
             return boxed_error(b, file, line, TN_INVALID, "%s: %d results, room for %d",
                                c->row->name, (int)l.n, room);
         }
-        *count = (int)l.n;
         for (int64_t i = 0; i < l.n; i++) results[i] = l.at[i];
         tn_free(l.holder);
         return true;
@@ -31910,6 +31993,18 @@ TN_PRIV bool tni_no_common_type(tn_frame *f, tn_tensor *const *t, int n) {
     return tn_fail(f, TN_TYPE, "%s and %s have no common dtype; convert one of them", a, b ? b : a);
 }
 
+/* The one before tensor i that does not broadcast with it; there is one. */
+static const tn_tensor *promote_misfit(tn_tensor *const *t, int i) {
+    for (int k = 0; k < i; k++) {
+        tni_shape s;
+        if (!t[k]) continue;
+        s.ndim = t[k]->ndim;
+        memcpy(s.size, t[k]->size, (size_t)s.ndim * sizeof *s.size);
+        if (!tni_broadcast(&s, t[i]->ndim, t[i]->size)) return t[k];
+    }
+    return t[i];
+}
+
 TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, int n) {
     bool first = true;
     for (int i = 0; i < n; i++) {
@@ -31920,8 +32015,9 @@ TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, i
             memcpy(s->size, t[i]->size, (size_t)s->ndim * sizeof *s->size);
             first = false;
         } else if (!tni_broadcast(s, t[i]->ndim, t[i]->size)) {
+            const tn_tensor *other = promote_misfit(t, i);
             return tn_fail(f, TN_INVALID, "shapes %s and %s do not broadcast",
-                           tni_shape_text(a, sizeof a, s->ndim, s->size),
+                           tni_shape_text(a, sizeof a, other->ndim, other->size),
                            tni_shape_text(b, sizeof b, t[i]->ndim, t[i]->size));
         }
     }
@@ -33966,6 +34062,194 @@ TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> 
             .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
                       "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | "
                       "(3) 0 dtype=float64")
+
+/* src/ops/short.c */
+/* short.c - the short way of a pointwise call on a few floats.
+ *
+ * Most calls in a loop of small tensors are alike: operands of this thread, row-major, of one shape
+ * and floating dtype, each in memory of whole vectors, or one element for all; a new result; nobody
+ * who watches. Then the door's steps come down to a result, one loop and perhaps a node. What is
+ * unusual in any way is left to the long way, which finds everything as it was. All that can fail
+ * here is memory. */
+
+enum {
+    SHORT_IN = 3,
+    SHORT_MAY = TNI_REQUIRES | TNI_LEAF | TNI_RETAIN /* flags that change nothing here */
+};
+
+typedef struct short_way {
+    tn_tensor *in[SHORT_IN];
+    const char *at[SHORT_IN];
+    int64_t step[SHORT_IN];
+    const tn_tensor *like; /* an operand that is flat */
+    unsigned any;          /* flags of all */
+    int nin, type, vector; /* type: TNI_IN_*; vector: bytes of one */
+    tni_number number[SHORT_IN];
+    uint64_t fill[SHORT_IN][TNI_VECTOR_BYTES / sizeof(uint64_t)];
+} short_way;
+
+/* Whether t's elements lie one after another, in memory that may be read to the end of a vector. */
+TNI_INLINE bool short_is_flat(const tn_tensor *t) {
+    return ((t->flags ^ TNI_CONTIGUOUS) & ~(unsigned)SHORT_MAY) == 0 && !t->offset &&
+           t->storage->kind == TNI_DATA_INSIDE;
+}
+
+/* One element in all places of a vector. */
+static void short_fill(short_way *s, int i, const void *from) {
+    uint64_t bits;
+    uint32_t half;
+    if (s->type == TNI_IN_F64)
+        memcpy(&bits, from, sizeof bits);
+    else
+        memcpy(&half, from, sizeof half), bits = half * UINT64_C(0x100000001);
+    for (int k = 0; k < s->vector / 8; k++) s->fill[i][k] = bits;
+    s->at[i] = (const char *)s->fill[i];
+    s->step[i] = 0;
+}
+
+/* A number in the place of operand i, if it is one that a float of 24 bits has exactly or that is
+ * rounded once. */
+static bool short_number(short_way *s, tni_block *b, const tn_param *p, const void *args, int i) {
+    const int64_t most = 1 << 24;
+    tn_scalar n;
+    double wide;
+    float narrow;
+    if (!(p->flags & TN_P_NUMBER) || !s->like->ndim) return false;
+    memcpy(&n, (const char *)args + p->number_offset, sizeof n);
+    if (n.kind == TN_KIND_INT ? n.integer > most || n.integer < -most || n.real > 0
+                              : n.kind != TN_KIND_FLOAT)
+        return false;
+    wide = n.kind == TN_KIND_FLOAT ? n.real : (double)n.integer;
+    narrow = (float)wide;
+    short_fill(s, i, s->type == TNI_IN_F64 ? (const void *)&wide : (const void *)&narrow);
+    if (s->any & TNI_REQUIRES) s->in[i] = tni_number_wrap(b, &s->number[i], n);
+    return true;
+}
+
+/* Operand i, a tensor that is not the one that all are compared with. */
+TNI_INLINE bool short_beside(short_way *s, const tni_block *b, int i) {
+    const tn_tensor *t = s->in[i];
+    if (TNI_UNLIKELY(t->owner != b) || t->dtype != s->like->dtype || !tni_same_shape(t, s->like))
+        return false;
+    s->any |= t->flags;
+    if (TNI_LIKELY(short_is_flat(t))) {
+        s->at[i] = (const char *)t->storage->data;
+        s->step[i] = s->vector;
+        return true;
+    }
+    if (t->flags & ~(unsigned)SHORT_MAY || !tni_is_repeated(t)) return false;
+    short_fill(s, i, tni_bytes_at(t));
+    return true;
+}
+
+/* Numbers come last, when it is known whether the call is recorded. */
+TNI_INLINE bool short_operands(short_way *s, tni_block *b, const tn_gen *gen, const void *args) {
+    bool numbers = false;
+    for (int i = 0; i < s->nin; i++) {
+        if (s->in[i] == s->like) {
+            s->at[i] = (const char *)s->like->storage->data;
+            s->step[i] = s->vector;
+        } else if (TNI_UNLIKELY(!s->in[i])) {
+            numbers = true;
+        } else if (!short_beside(s, b, i)) {
+            return false;
+        }
+    }
+    for (int i = 0; TNI_UNLIKELY(numbers) && i < s->nin; i++)
+        if (!s->in[i] && !short_number(s, b, &gen->param[gen->fixed[i]], args, i)) return false;
+    return true;
+}
+
+/* Hangs the call on the tape; false: out of memory. */
+static TNI_NOINLINE bool short_record(short_way *s, tni_block *b, const tn_row *row,
+                                      const void *args, tn_tensor *out) {
+    tn_frame f;
+    f.block = b;
+    f.row = row;
+    f.args = args;
+    f.in = s->in;
+    f.out = f.out_;
+    f.out_[0] = out;
+    f.nin = s->nin;
+    f.nout = 1;
+    f.meta = false;
+    f.unneeded = 0;
+    f.unwritten = 0;
+    f.ngiven = 0;
+    f.node = tni_node_new(&f);
+    if (TNI_UNLIKELY(!f.node)) return false;
+    tni_node_hang(b, f.node, out, 0);
+    return true;
+}
+
+/* Whether a call of this row may go the short way, as far as its operands are not concerned. */
+TNI_INLINE bool short_begin(short_way *s, const tni_block *b, const tn_gen *gen, const void *args) {
+    tn_tensor *given = NULL;
+    if (gen->nparam != gen->nfixed && TNI_UNLIKELY(!(gen->props & TN_PROP_DOUBLE))) return false;
+    if (gen->out_offset != UINT16_MAX)
+        memcpy(&given, (const char *)args + gen->out_offset, sizeof given);
+    if (TNI_UNLIKELY(gen->nfixed > SHORT_IN || given) ||
+        TNI_UNLIKELY(tni_load_relaxed(&b->hooks) | tni_load_relaxed(&b->context->cancel)))
+        return false;
+    s->nin = gen->nfixed;
+    s->like = NULL;
+    for (int i = 0; i < s->nin; i++) {
+        memcpy(&s->in[i], (const char *)args + gen->param[gen->fixed[i]].offset, sizeof s->in[i]);
+        if (!s->like && s->in[i] && short_is_flat(s->in[i])) s->like = s->in[i];
+    }
+    if (TNI_UNLIKELY(!s->like) || TNI_UNLIKELY(s->like->owner != b) ||
+        TNI_UNLIKELY(s->like->ndim > TNI_FEW_DIMS))
+        return false;
+    if (TNI_UNLIKELY(s->like->dtype != TN_F32 && s->like->dtype != TN_F64)) return false;
+    s->type = s->like->dtype == TN_F32 ? TNI_IN_F32 : TNI_IN_F64;
+    s->vector = b->context->kernels->lanes[s->type] * (s->type == TNI_IN_F32 ? 4 : 8);
+    s->any = s->like->flags;
+    return true;
+}
+
+/* The row's one number parameter, if it has one, and the loop over whole vectors. */
+TNI_INLINE void short_run(short_way *s, const tni_block *b, const tn_gen *gen, const void *args,
+                          const tn_tensor *out) {
+    const int64_t bytes = out->storage->bytes;
+    double number = 0;
+    float narrow;
+    if (gen->props & TN_PROP_DOUBLE)
+        memcpy(&number, (const char *)args + gen->param[gen->nfixed].offset, sizeof number);
+    narrow = (float)number;
+    TNI_PATH(short_way);
+    b->context->kernels->loop[gen->loop_index][s->type](
+        (char *)out->storage->data, s->at, s->step,
+        bytes <= s->vector ? bytes > 0 : (bytes + s->vector - 1) / s->vector,
+        s->type == TNI_IN_F64 ? (const void *)&number : (const void *)&narrow);
+}
+
+/* NULL: not the short way, or an error. */
+TNI_INLINE tn_tensor *short_make(tni_block *b, const tn_row *row, const void *args) {
+    tn_tensor *out;
+    short_way s;
+    if (TNI_UNLIKELY(!short_begin(&s, b, row->gen, args)) ||
+        TNI_UNLIKELY(!short_operands(&s, b, row->gen, args)))
+        return NULL;
+    const bool records = s.any & TNI_REQUIRES && !b->no_grad && row->grad != tn_grad_zero;
+    if (TNI_UNLIKELY(records && !row->grad) || TNI_UNLIKELY(!(out = tni_new_small(b, s.like))))
+        return NULL;
+    if (TNI_UNLIKELY(records && !short_record(&s, b, row, args, out)))
+        return tni_drop(b, out), (tn_tensor *)NULL;
+    short_run(&s, b, row->gen, args, out);
+    return out;
+}
+
+TN_PRIV bool tni_pointwise_short(const tn_row *row, const char *file, int line, const void *args,
+                                 void *results) {
+    tni_block *b = tni_here();
+    if (TNI_LIKELY(b && !b->failed)) {
+        tni_place_set(b, file, line);
+        tn_tensor *out = short_make(b, row, args);
+        if (TNI_LIKELY(out != NULL)) return *(tn_tensor **)results = out, true;
+        if (TNI_UNLIKELY(b->failed)) return tni_call_failed(b, row, file, line, args, results);
+    }
+    return tni_call_long(row, TN_PLAIN, file, line, args, results);
+}
 
 /* src/ops/sort.c */
 /* sort.c - sort, argsort, topk along one dimension: stable, NaN the largest, the same order for
@@ -43649,6 +43933,9 @@ typedef struct tni_wanted {
 TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep,
                             bool create, const tni_wanted *wanted);
 
+/* false with an error where a list of tensors has no count or no memory. */
+TN_PRIV bool tni_list_given(tni_block *b, tn_tensors l, const char *what);
+
 /* Calls hook *at of the list on *grad, which it may replace, and goes on to the next one in *at. A
  * hook that was removed meanwhile is freed when it runs no more. owner: of the list's memory. */
 TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tni_watch **at,
@@ -43717,18 +44004,29 @@ static bool check_differentiable(const tn_tensor *t) {
     return t && tni_dtype(t->dtype)->category >= TNI_CAT_FLOAT;
 }
 
+/* Calls fn, which has room for CHECK_TENSORS outputs. */
+static bool check_call(tni_block *b, tn_check_fn fn, void *user, tn_tensor *const *in, int nin,
+                       tn_tensor **out, int *nout) {
+    *nout = CHECK_TENSORS;
+    if (!fn(in, nin, out, nout, user) || b->failed) return false;
+    return (*nout >= 0 && *nout <= CHECK_TENSORS) ||
+           tni_error(b, TN_INVALID,
+                     "gradcheck: the function says it has %d outputs, room is for %d", *nout,
+                     CHECK_TENSORS);
+}
+
 /* L at the inputs as they are now. */
 static bool check_value(check_state *s, tn_tensors in, double *value) {
     tni_block *b = s->b;
     tn_tensor *out[CHECK_TENSORS];
-    int nout = CHECK_TENSORS;
+    int nout = 0;
     int64_t mark = tni_begin(b);
     uint8_t no_grad = b->no_grad;
     uint64_t from = 0;
     bool ok = mark >= 0;
     b->no_grad = TNI_NO_GRAD;
     *value = 0;
-    ok = ok && s->fn(in.at, (int)in.n, out, &nout, s->user) && !b->failed;
+    ok = ok && check_call(b, s->fn, s->user, in.at, (int)in.n, out, &nout);
     for (int k = 0; ok && k < nout; k++) {
         tn_tensor *t = check_differentiable(out[k]) ? tnp_contiguous(out[k]) : NULL;
         if (!check_differentiable(out[k])) continue;
@@ -43749,10 +44047,10 @@ static bool check_value(check_state *s, tn_tensors in, double *value) {
 static bool check_analytic(check_state *s, tn_tensors in, tn_tensors wanted, tn_tensor **grads) {
     tni_block *b = s->b;
     tn_tensor *out[CHECK_TENSORS], *root[CHECK_TENSORS], *seed[CHECK_TENSORS];
-    int nout = CHECK_TENSORS, nroot = 0;
+    int nout = 0, nroot = 0;
     uint64_t from = 0;
     tn_grads_options o = {seed, false, false, true};
-    if (!s->fn(in.at, (int)in.n, out, &nout, s->user) || b->failed) return false;
+    if (!check_call(b, s->fn, s->user, in.at, (int)in.n, out, &nout)) return false;
     for (int k = 0; k < nout; k++) {
         if (!check_differentiable(out[k])) continue;
         if (out[k]->flags & TNI_REQUIRES) {
@@ -43824,7 +44122,8 @@ static bool check_run(check_state *s, tn_tensors in) {
     tn_tensor *wanted[CHECK_TENSORS], *grads[CHECK_TENSORS];
     int64_t n = 0, mark = tni_begin(b), where[CHECK_TENSORS];
     bool ok = mark >= 0;
-    if (in.n > CHECK_TENSORS)
+    ok = ok && tni_list_given(b, in, "gradcheck");
+    if (ok && in.n > CHECK_TENSORS)
         ok = tni_error(b, TN_INVALID, "gradcheck: at most %d inputs", CHECK_TENSORS);
     for (int64_t i = 0; ok && i < in.n; i++)
         if (in.at[i] && in.at[i]->flags & TNI_REQUIRES &&
@@ -43884,13 +44183,13 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
     tni_block *b = tni_here();
     tn_tensor *first[CHECK_TENSORS], *root[CHECK_TENSORS], *seed[CHECK_TENSORS],
         *from[CHECK_TENSORS], *grads[CHECK_TENSORS];
-    int n = CHECK_TENSORS, nroot = 0, nfrom = 0, given = c->nin, room = *nout;
+    int n = 0, nroot = 0, nfrom = 0, given = c->nin, room = *nout;
     uint8_t no_grad = b->no_grad;
     tn_grads_options o = {seed, false, !no_grad, true};
     bool ok;
     *nout = 0;
     b->no_grad = 0;
-    ok = c->fn(in, c->nin, first, &n, c->user) && !b->failed;
+    ok = check_call(b, c->fn, c->user, in, c->nin, first, &n);
     for (int k = 0; ok && k < n; k++)
         if (check_differentiable(first[k]) && first[k]->flags & TNI_REQUIRES && given < nin) {
             root[nroot] = first[k];
@@ -43908,13 +44207,14 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
 
 static bool check_second_run(check_state *s, check_second *c, tn_tensors in) {
     tn_tensor *all[CHECK_TENSORS], *out[CHECK_TENSORS];
-    int nout = CHECK_TENSORS, n = (int)in.n;
+    int nout = 0, n = (int)in.n;
     int64_t mark;
     bool ok;
+    if (!tni_list_given(s->b, in, "gradgradcheck")) return false;
     if (in.n > CHECK_TENSORS)
         return tni_error(s->b, TN_INVALID, "gradgradcheck: at most %d inputs", CHECK_TENSORS);
     mark = tni_begin(s->b);
-    ok = mark >= 0 && c->fn(in.at, n, out, &nout, c->user) && !s->b->failed;
+    ok = mark >= 0 && check_call(s->b, c->fn, c->user, in.at, n, out, &nout);
     for (int i = 0; i < n; i++) all[i] = in.at[i];
     for (int k = 0; ok && k < nout; k++)
         if (check_differentiable(out[k]) && out[k]->flags & TNI_REQUIRES) {
@@ -44874,6 +45174,8 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     tn_guard guard;
     bool entered = tni_enter(b, file, line), ok = entered;
     for (int j = 0; j < row->nout; j++) out[j] = NULL;
+    ok = ok && tni_list_given(b, in, row->name);
+    if (ok && row->nout < 0) ok = tni_error(b, TN_INVALID, "%s: %d outputs", row->name, row->nout);
     for (int64_t i = 0; ok && i < in.n; i++) ok = !in.at[i] || tni_belongs(b, in.at[i], row->name);
     if (!ok || !(k = function_new(b, row, user))) {
         if (row->release) row->release(user);
@@ -44968,7 +45270,8 @@ TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn 
     tn_tensor *out = NULL;
     checkpoint *c;
     if (!tni_enter(b, file, line)) return NULL;
-    if (in.n > 64) tni_error(b, TN_INVALID, "checkpoint: at most 64 inputs");
+    if (tni_list_given(b, in, "checkpoint") && in.n > 64)
+        tni_error(b, TN_INVALID, "checkpoint: at most 64 inputs");
     c = b->failed ? NULL : (checkpoint *)tni_need(b, (int64_t)sizeof *c);
     if (!c) return tni_leave(b, false), (tn_tensor *)NULL;
     c->forward = forward;
@@ -45292,6 +45595,10 @@ TN_API bool tn_set_anomaly_mode(bool enabled) {
     return before;
 }
 
+TN_PRIV bool tni_list_given(tni_block *b, tn_tensors l, const char *what) {
+    return (l.n >= 0 && (l.at || !l.n)) || tni_error(b, TN_INVALID, "%s: no list of tensors", what);
+}
+
 /* --- backward --------------------------------------------------------------------------------- */
 
 TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a) {
@@ -45304,8 +45611,9 @@ TN_API bool tn_backward_all_at(const char *file, int line, tn_tensors outputs,
     const tn_backward_args *a = options ? options : &plain;
     tni_block *b = tni_here();
     tni_wanted w = {a->inputs, NULL, true, true};
-    bool ok = true;
+    bool ok;
     if (!tni_enter(b, file, line)) return false;
+    ok = tni_list_given(b, outputs, "backward") && tni_list_given(b, a->inputs, "inputs");
     for (int64_t i = 0; ok && i < a->inputs.n; i++)
         if (!a->inputs.at[i] || a->inputs.at[i]->node)
             ok = tni_error(b, TN_AUTOGRAD, "backward: input %lld is not a leaf", (long long)i);
@@ -45327,7 +45635,8 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
     bool ok;
     if (!tni_enter(b, file, line)) return false;
     for (int64_t i = 0; i < inputs.n; i++) grads[i] = NULL;
-    ok = tni_engine_run(b, outputs, o->seeds, o->retain_graph, o->create_graph, &w);
+    ok = tni_list_given(b, outputs, "outputs") && tni_list_given(b, inputs, "inputs") &&
+         tni_engine_run(b, outputs, o->seeds, o->retain_graph, o->create_graph, &w);
     return tni_leave(b, ok);
 }
 

@@ -4531,6 +4531,11 @@ static tn_module *make_new(const tn_mrow *row, const tn_mgen *gen, int64_t behin
                      (long long)row->size);
         return NULL;
     }
+    if (row->size > PTRDIFF_MAX / 2) {
+        tni_nn_error(TN_MEMORY, "the row's size (%llu) is too large",
+                     (unsigned long long)row->size);
+        return NULL;
+    }
     m = (tn_module *)tn_alloc(bytes);
     if (!m) return NULL;
     memset(m, 0, bytes);
@@ -5450,7 +5455,7 @@ static bool forward_hooks(tn_mframe *f, int when, int64_t last) {
 /* --- calling ---------------------------------------------------------------------------------- */
 
 TN_API tn_tensor *tn_input(const tn_mframe *f, int k) {
-    for (int i = 0; i < f->call->nparam; i++)
+    for (int i = 0; k >= 0 && i < f->call->nparam; i++)
         if (f->call->param[i].type == TN_T_TENSOR && k-- == 0)
             return forward_tensor(f->args, f->call->param[i].offset);
     return NULL;
@@ -6055,6 +6060,8 @@ static bool init_fans(const tn_tensor *t, double *in, double *out) {
 static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity,
                              double *std) {
     double in, out, gain;
+    if (mode != TN_FAN_IN && mode != TN_FAN_OUT)
+        return tni_nn_error(TN_INVALID, "mode is TN_FAN_IN or TN_FAN_OUT");
     if (!init_fans(t, &in, &out)) return false;
     gain = init_gain(nonlinearity, a);
     *std = gain / sqrt(mode == TN_FAN_OUT ? out : in);
@@ -7126,7 +7133,8 @@ static double clip_run(tn_tensors params, double max_norm, double order) {
     int64_t n;
     tn_tensor *total;
     double factor;
-    if (params.n < 0) return (double)NAN;
+    if (params.n < 0 || (params.n && !params.at))
+        return tni_nn_error(TN_INVALID, "no list of parameters"), (double)NAN;
     if (!(max_norm >= 0) || !(order > 0))
         return tni_nn_error(TN_INVALID, "max_norm and norm_type must be positive"), (double)NAN;
     total = clip_norm(params, order, &n);
@@ -7240,7 +7248,7 @@ static void dict_add_option(dict_list *d, const tn_param *p, const char *options
         const bool whole = p->type == TN_T_INT || p->type == TN_T_BOOL;
         integer = whole ? (int64_t)value : 0;
         t = whole ? tn_from_at(NULL, 0, &integer, tn_empty_dims(), TN_I64)
-                : tn_from_at(NULL, 0, &value, tn_empty_dims(), TN_F64);
+                  : tn_from_at(NULL, 0, &value, tn_empty_dims(), TN_F64);
     } else {
         return;
     }
@@ -7420,6 +7428,7 @@ static bool dict_load_option(tni_optimizer_plan *l, int64_t g, const char *name,
 }
 
 static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n) {
+    if (n < 0 || (n && !at)) return tni_nn_error(TN_INVALID, "no list of named tensors");
     for (int64_t i = 0; i < n; i++) {
         int64_t number;
         const char *name;

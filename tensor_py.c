@@ -56,6 +56,7 @@ typedef struct py_tensor {
     PyObject *dict, *weak; /* attributes and weak references; NULL until there are some */
     struct py_hook *hooks; /* those registered through it that still may run; see hook.c */
     bool kept;             /* t owns the wrapper, not the wrapper t */
+    bool tracked;          /* by the collector */
 } py_tensor;
 
 typedef struct py_dtype {
@@ -114,6 +115,7 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t); /* py.tensor or 
 PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known); /* known: tn_binding(t) */
 /* The same of a tensor that somebody else owns; None for NULL. */
 PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t);
+PY_PRIV void py_tensor_track(py_tensor *p);  /* by the collector, from now on */
 PY_PRIV PyObject *py_size_of(tn_ints sizes); /* torch.Size */
 
 /* --- error.c ---------------------------------------------------------------------------------- */
@@ -156,8 +158,9 @@ typedef struct py_group {
     const char *name; /* "max", "add_" */
     unsigned how;     /* TN_PLAIN, TN_IN_PLACE */
     int nrows;
-    bool method;        /* its first parameter is `self` */
-    PyObject *function; /* torch.max; borrowed from the module */
+    bool method;         /* its first parameter is `self` */
+    uint8_t least, most; /* so many tensors alone are a call of row[0]; most 0: none are */
+    PyObject *function;  /* torch.max; borrowed from the module */
     const tn_row *row[8];
 } py_group;
 /* A call of the first row that the arguments fit. args[0..nargs-1], then the values of kwnames. */
@@ -180,8 +183,16 @@ PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const 
 /* The same, of rows alone: what an overload in Python calls. */
 PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *kwnames);
-/* A row with its arguments bound: runs it and makes Python's results. */
-PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts);
+/* The same of `first` and n more, where all are plain tensors, or floats where those may stand, and
+ * the first row takes them; *fits: whether that is so. */
+PY_PRIV PyObject *py_call_tensors(const py_group *g, PyObject *first, PyObject *const *rest,
+                                  Py_ssize_t n, bool *fits);
+/* A row with its arguments bound: runs it and makes Python's results. records: whether some
+ * argument requires a gradient. */
+PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts,
+                         bool records);
+PY_PRIV bool py_records(const tn_gen *gen, const void *args);
+enum { PY_TENSORS_BYTES = 128 }; /* of an argument struct of such a call */
 PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n);
 PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames);
 PY_PRIV const py_group *py_group_of(const char *name); /* NULL: none */
@@ -466,6 +477,22 @@ static py_site *py_lines_site(PyObject *code) {
     return s;
 }
 
+/* frame.f_lasti, by its class's descriptor, which is found once. */
+static long py_lines_last(PyObject *frame) {
+    static PyObject *member;
+    static descrgetfunc get;
+    if (TNI_UNLIKELY(!member)) {
+        member = PyObject_GetAttr((PyObject *)Py_TYPE(frame), py.f_lasti);
+        if (!member) return PyErr_Clear(), 0;
+        get = (descrgetfunc)PyType_GetSlot(Py_TYPE(member), Py_tp_descr_get);
+    }
+    PyObject *at = get(member, frame, (PyObject *)Py_TYPE(frame));
+    long last = at ? PyLong_AsLong(at) : 0;
+    Py_XDECREF(at);
+    if (TNI_UNLIKELY(!at)) PyErr_Clear();
+    return last;
+}
+
 PY_PRIV void py_here(const char **file, int *line) {
     PyObject *frame = (PyObject *)PyEval_GetFrame();
     *file = NULL;
@@ -476,19 +503,16 @@ PY_PRIV void py_here(const char **file, int *line) {
         py_site *s = code ? py_lines_site(code) : NULL; /* which keeps code */
         Py_XDECREF(code);
         if (s && !s->ours) {
-            PyObject *at = PyObject_GetAttr(frame, py.f_lasti);
-            long last = at ? PyLong_AsLong(at) : 0;
-            Py_XDECREF(at);
             *file = s->file;
-            *line = -2 - (int)(last / 2);
+            *line = -2 - (int)(py_lines_last(frame) / 2);
             break;
         }
         next = PyObject_GetAttr(frame, py.f_back);
+        if (!next) PyErr_Clear();
         Py_DECREF(frame);
         frame = next;
     }
     Py_XDECREF(frame);
-    PyErr_Clear();
 }
 
 /* The line of an instruction: code.co_lines() gives (first, end, line) by offset. */
@@ -1337,7 +1361,7 @@ static PyObject *py_bound_call(py_bind *b, unsigned how) {
         for (int i = 0; i < b->nints; i++) numel *= (double)b->ints[i];
         lasts = lasts || numel >= PY_LONG;
     }
-    PyObject *r = py_run(b->row, how, b->args.bytes, lasts);
+    PyObject *r = py_run(b->row, how, b->args.bytes, lasts, py_records(b->gen, b->args.bytes));
     if (r && b->requires_grad && !tn_requires_grad_at(NULL, 0, py_of(r), true)) {
         Py_DECREF(r);
         return py_raise();
@@ -1413,6 +1437,44 @@ static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *a
         }
     }
     return py_call_rest(g, method, args, nargs, kwnames, call, &b);
+}
+
+/* A float in the place of a tensor. */
+TNI_INLINE bool py_tensors_float(const tn_param *p, PyObject *o, char *args) {
+    tn_scalar s;
+    if (!(p->flags & TN_P_NUMBER) || Py_TYPE(o) != &PyFloat_Type) return false;
+    s = tn_float(PyFloat_AsDouble(o));
+    memcpy(args + p->number_offset, &s, sizeof s);
+    return true;
+}
+
+PY_PRIV PyObject *py_call_tensors(const py_group *g, PyObject *first, PyObject *const *rest,
+                                  Py_ssize_t n, bool *fits) {
+    union {
+        double align;
+        void *pointer;
+        char bytes[PY_TENSORS_BYTES];
+    } args;
+    const tn_gen *gen = g->row[0]->gen;
+    int64_t elements = 0;
+    bool records = false;
+    *fits = false;
+    if (n >= g->most || n + 1 < g->least || !py_is_exact(first)) return NULL;
+    memcpy(args.bytes, gen->defaults, gen->args_size);
+    for (Py_ssize_t i = 0; i <= n; i++) {
+        const tn_param *p = &gen->param[i];
+        PyObject *o = i ? rest[i - 1] : first;
+        if (TNI_LIKELY(py_is_exact(o))) {
+            tn_tensor *t = py_of(o);
+            memcpy(args.bytes + p->offset, &t, sizeof t);
+            elements += tn_numel(t);
+            records = records || tn_needs_grad(t);
+        } else if (!py_tensors_float(p, o, args.bytes)) {
+            return NULL;
+        }
+    }
+    *fits = true;
+    return py_run(g->row[0], g->how, args.bytes, elements >= PY_LONG, records);
 }
 
 PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
@@ -2323,8 +2385,7 @@ static PyObject *py_results_named(PyObject *self, PyObject *o) {
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-/* Whether the call will be on the tape, so that its place has to be known. */
-TNI_INLINE bool py_run_records(const tn_gen *gen, const void *args) {
+PY_PRIV bool py_records(const tn_gen *gen, const void *args) {
     for (int i = 0; i < gen->nfixed; i++) {
         const tn_tensor *t;
         memcpy(&t, (const char *)args + gen->param[gen->fixed[i]].offset, sizeof t);
@@ -2348,7 +2409,8 @@ static bool py_run_call(const tn_row *row, unsigned how, const char *file, int l
     return ok;
 }
 
-PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts) {
+PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts,
+                         bool records) {
     const tn_gen *gen = row->gen;
     const char *file = NULL;
     int line = 0;
@@ -2356,7 +2418,7 @@ PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool
         tn_tensor *one[8];
         tn_list list;
     } r;
-    if (py_run_records(gen, args) && tn_grad_mode()) py_here(&file, &line);
+    if (records && tn_grad_mode()) py_here(&file, &line);
     if (TNI_UNLIKELY(!py_run_call(row, how, file, line, args, &r, lasts))) return py_raise();
     if (gen->props & TN_PROP_RETURNS_LIST) return py_results_list(r.list);
     if (gen->nresults != 1) return py_results_several(row, r.one);
@@ -2379,11 +2441,14 @@ static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, 
                                   PyObject *kwnames) {
     PyObject *few[12], **all = few;
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    bool fits = false;
+    PyObject *r = kwnames ? NULL : py_call_tensors(&py_groups.at[k], self, args, n, &fits);
+    if (fits) return r;
     if (n + nkw + 1 > 12 && !(all = (PyObject **)PyMem_Malloc((size_t)(n + nkw + 1) * sizeof *all)))
         return PyErr_NoMemory();
     all[0] = self;
     for (Py_ssize_t i = 0; i < n + nkw; i++) all[i + 1] = args[i];
-    PyObject *r = py_call(&py_groups.at[k], true, all, n + 1, kwnames);
+    r = py_call(&py_groups.at[k], true, all, n + 1, kwnames);
     if (all != few) PyMem_Free(all);
     return r;
 }
@@ -2413,7 +2478,11 @@ static const py_groups_fast py_groups_entry[GROUPS_MOST] = {GROUPS_ALL(GROUP_ENT
 static PyObject *py_groups_function(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                     PyObject *kwnames) {
     const py_group *g = (const py_group *)PyCapsule_GetPointer(self, "tensorh.group");
-    return g ? py_call(g, false, args, n, kwnames) : NULL;
+    bool fits = false;
+    PyObject *r = NULL;
+    if (TNI_LIKELY(g != NULL) && n && !kwnames)
+        r = py_call_tensors(g, args[0], args + 1, n - 1, &fits);
+    return fits || !g ? r : py_call(g, false, args, n, kwnames);
 }
 
 static PyObject *py_groups_row(PyObject *self, PyObject *const *args, Py_ssize_t n,
@@ -2437,6 +2506,20 @@ static char *py_groups_name(const char *base, size_t n, const char *more) {
     return name;
 }
 
+/* How many tensors row[0] can be called with, and must be. */
+static void py_group_count(py_group *g) {
+    const tn_gen *gen = g->row[0]->gen;
+    int least = 0, most = 0;
+    for (int i = 0; i < gen->nparam; i++)
+        if (!(gen->param[i].flags & TN_P_DEFAULT) && gen->param[i].type != TN_T_GENERATOR)
+            least = i + 1;
+    while (most < gen->nparam && gen->param[most].type == TN_T_TENSOR &&
+           !(gen->param[most].flags & TN_P_KEYWORD))
+        most++;
+    if (least <= most && gen->args_size <= PY_TENSORS_BYTES)
+        g->least = (uint8_t)least, g->most = (uint8_t)most;
+}
+
 static void py_group_fill(py_group *g, const tn_row *row, unsigned how, const char *more) {
     const tn_gen *gen = row->gen;
     g->name = py_groups_name(row->schema, strcspn(row->schema, ".("), more);
@@ -2445,6 +2528,7 @@ static void py_group_fill(py_group *g, const tn_row *row, unsigned how, const ch
     g->row[0] = row;
     g->method =
         gen->nparam && !strcmp(gen->param[0].name, "self") && gen->param[0].type == TN_T_TENSOR;
+    py_group_count(g);
 }
 
 static bool py_groups_add(const tn_row *row, unsigned how, const char *more) {
@@ -3123,7 +3207,9 @@ static PyObject *py_number_array(PyObject *o) {
 }
 
 static PyObject *py_number_call(const py_group *g, PyObject *a, PyObject *b) {
-    PyObject *args[2] = {a, b};
+    bool fits;
+    PyObject *args[2] = {a, b}, *quick = py_call_tensors(g, a, &b, 1, &fits);
+    if (TNI_LIKELY(fits)) return quick;
     if (TNI_LIKELY(py_number_fits(b))) return py_call(g, true, args, 2, NULL);
     if (!(args[1] = py_number_array(b))) Py_RETURN_NOTIMPLEMENTED;
     PyObject *r = py_call(g, true, args, 2, NULL);
@@ -3176,9 +3262,11 @@ static PyObject *py_number_reflected(const py_group *g, const char *name, PyObje
     static PyObject *py_number_##name(PyObject *a, PyObject *b) { \
         return py_number_call(py_number.name, a, b);              \
     }
-#define NUMBER_UNARY(name)                                 \
-    static PyObject *py_number_##name(PyObject *a) {       \
-        return py_call(py_number.name, true, &a, 1, NULL); \
+#define NUMBER_UNARY(name)                                                            \
+    static PyObject *py_number_##name(PyObject *a) {                                  \
+        bool fits;                                                                    \
+        PyObject *quick = py_call_tensors(py_number.name, a, NULL, 0, &fits);         \
+        return TNI_LIKELY(fits) ? quick : py_call(py_number.name, true, &a, 1, NULL); \
     }
 NUMBER_COMMUTES(add)
 NUMBER_COMMUTES(mul)
@@ -4432,6 +4520,8 @@ PY_PRIV int py_create_slots(PyType_Slot *to) {
 
 /* --- wrappers --------------------------------------------------------------------------------- */
 
+/* Wrappers to be used again. Each has the count of its class and one of its own, which is its next
+ * user's. */
 enum { FREE_MOST = 256 };
 static struct {
     py_tensor *at[FREE_MOST];
@@ -4443,7 +4533,6 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
     if (!t) return py_raise();
     if (type == py.tensor && py_free_wrappers.n) {
         p = py_free_wrappers.at[--py_free_wrappers.n];
-        PyObject_Init((PyObject *)p, type);
     } else if (type == py.tensor) {
         p = PyObject_GC_New(py_tensor, type);
     } else {
@@ -4454,6 +4543,7 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
     p->dict = p->weak = NULL;
     p->hooks = NULL;
     p->kept = false;
+    p->tracked = type != py.tensor;
     tn_set_binding(t, p, NULL);
     return (PyObject *)p;
 }
@@ -4486,6 +4576,12 @@ PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known) {
     return known;
 }
 
+PY_PRIV void py_tensor_track(py_tensor *p) {
+    if (p->tracked) return;
+    p->tracked = true;
+    PyObject_GC_Track((PyObject *)p);
+}
+
 /* Gives the wrapper, of which Python has nothing left, to the tensor, if it is worth keeping and
  * somebody else has the tensor. */
 static bool py_tensor_keep(py_tensor *p) {
@@ -4495,7 +4591,7 @@ static bool py_tensor_keep(py_tensor *p) {
     if (!tn_set_binding(p->t, p, py_tensor_binding_release)) return tn_error_take(NULL), false;
     Py_INCREF((PyObject *)p);
     p->kept = true;
-    if (!PyObject_GC_IsTracked((PyObject *)p)) PyObject_GC_Track((PyObject *)p);
+    py_tensor_track(p);
     tn_release(p->t);
     return true;
 }
@@ -4504,7 +4600,7 @@ static void py_tensor_dealloc(PyObject *self) {
     py_tensor *p = (py_tensor *)self;
     PyTypeObject *type = Py_TYPE(self);
     if (TNI_UNLIKELY(p->dict || p->hooks || type != py.tensor) && py_tensor_keep(p)) return;
-    PyObject_GC_UnTrack(self);
+    if (p->tracked) PyObject_GC_UnTrack(self);
     if (p->hooks) py_hooks_part(p);
     if (p->weak) PyObject_ClearWeakRefs(self);
     Py_CLEAR(p->dict);
@@ -4514,10 +4610,12 @@ static void py_tensor_dealloc(PyObject *self) {
         tn_set_binding(t, NULL, NULL);
         tn_release(t);
     }
-    if (type == py.tensor && py_free_wrappers.n < FREE_MOST)
+    if (TNI_LIKELY(type == py.tensor && py_free_wrappers.n < FREE_MOST)) {
+        Py_INCREF(self);
         py_free_wrappers.at[py_free_wrappers.n++] = p;
-    else
-        ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+        return;
+    }
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF((PyObject *)type);
 }
 
@@ -4535,13 +4633,13 @@ static int py_tensor_clear(PyObject *self) {
 /* The first attribute makes the wrapper a possible part of a cycle. */
 static int py_tensor_setattr(PyObject *self, PyObject *name, PyObject *value) {
     int bad = PyObject_GenericSetAttr(self, name, value);
-    if (((py_tensor *)self)->dict && !PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
+    if (((py_tensor *)self)->dict) py_tensor_track((py_tensor *)self);
     return bad;
 }
 
 static PyObject *py_tensor_dict(PyObject *self, void *unused) {
     PyObject *dict = PyObject_GenericGetDict(self, unused);
-    if (dict && !PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
+    if (dict) py_tensor_track((py_tensor *)self);
     return dict;
 }
 
@@ -6485,7 +6583,7 @@ static PyObject *py_hook_add(PyObject *self, PyObject *function, bool after) {
     h->on = p;
     h->next = p->hooks;
     p->hooks = h;
-    if (!PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
+    py_tensor_track((py_tensor *)self);
     return (PyObject *)h;
 }
 

@@ -89,7 +89,7 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t); /* py.tensor or 
 PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known); /* known: tn_binding(t) */
 /* The same of a tensor that somebody else owns; None for NULL. */
 PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t);
-PY_PRIV void py_tensor_track(py_tensor *p); /* by the collector, from now on */
+PY_PRIV void py_tensor_track(py_tensor *p);  /* by the collector, from now on */
 PY_PRIV PyObject *py_size_of(tn_ints sizes); /* torch.Size */
 
 /* --- error.c ---------------------------------------------------------------------------------- */
@@ -161,8 +161,8 @@ PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize
  * the first row takes them; *fits: whether that is so. */
 PY_PRIV PyObject *py_call_tensors(const py_group *g, PyObject *first, PyObject *const *rest,
                                   Py_ssize_t n, bool *fits);
-/* A row with its arguments bound: runs it and makes Python's results. records: whether some argument
- * requires a gradient. */
+/* A row with its arguments bound: runs it and makes Python's results. records: whether some
+ * argument requires a gradient. */
 PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts,
                          bool records);
 PY_PRIV bool py_records(const tn_gen *gen, const void *args);
