@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. a5a1acd36e5e is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. b06c3947bf80 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_a5a1acd36e5e)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_b06c3947bf80)
 #else
-#define TNI_NAMESPACE tn_a5a1acd36e5e
+#define TNI_NAMESPACE tn_b06c3947bf80
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -944,7 +944,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_a5a1acd36e5e TNI_JOIN(TN_PREFIX, tn_layout_a5a1acd36e5e)
+#define tn_layout_b06c3947bf80 TNI_JOIN(TN_PREFIX, tn_layout_b06c3947bf80)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -2747,10 +2747,12 @@ struct tn_row {
         *saves; /* names of hidden outputs, announced after the returned ones when recording */
     const char
         *needs; /* what gradients read: "self:other other:self,result", or "indices" for all */
-    bool (*check)(tn_frame *f);   /* announces outputs and scratch; all errors but those of look */
-    bool (*look)(tn_frame *f);    /* reads data, writes nothing: f->count, index ranges */
-    void (*run)(tn_frame *f);     /* writes every element; cannot fail */
-    uint32_t loop;                /* TN_POINTWISE: tni_loop kinds, else 0 */
+    bool (*check)(tn_frame *f); /* announces outputs and scratch; all errors but those of look */
+    bool (*look)(tn_frame *f);  /* reads data, writes nothing: f->count, index ranges */
+    void (*run)(tn_frame *f);   /* writes every element; cannot fail */
+    uint32_t loop;              /* TN_POINTWISE: tni_loop kinds, else 0 */
+    /* TN_POINTWISE of floats: a plain call's way while nothing about it is unusual, else NULL */
+    bool (*quick)(const tn_row *row, const char *file, int line, const void *args, void *results);
     const char *text;             /* TN_POINTWISE: the expression */
     bool (*compose)(tn_frame *f); /* instead of check, look, run: calls operators, sets f->out[] */
     void (*grad)(
@@ -2806,7 +2808,7 @@ enum tn_props {                    /* what lets a call skip work */
                 TN_PROP_MUTATED = 4, /* some (a!) */
                 TN_PROP_INTS = 8,    /* holds lists of numbers or texts, which a record must copy */
                 TN_PROP_RETURNS_LIST = 16,
-                TN_PROP_WORDS = 32, /* holds dtypes, devices, words or numbers, which have values
+                TN_PROP_WORDS = 32,  /* holds dtypes, devices, words or numbers, which have values
                                        that are none */
                 TN_PROP_TRUTH = 128, /* "-> bool": a 0-dim bool tensor in C */
                 TN_PROP_DOUBLE = 64 /* tensors, and one number behind them that is kept as double */
@@ -12803,7 +12805,7 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"a5a1acd36e5e", at, 901};
+    static const tn_exports all = {"b06c3947bf80", at, 901};
     return &all;
 }
 #undef TNI_SYMBOL
@@ -12811,7 +12813,7 @@ static TNI_UNUSED const tn_exports *tn_exported(void) {
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 /* Takes the functions of the module that has the library; false: another one. */
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 901 || strcmp(e->layout, "a5a1acd36e5e") != 0) return false;
+    if (!e || e->n != 901 || strcmp(e->layout, "b06c3947bf80") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;
@@ -12821,9 +12823,9 @@ static TNI_UNUSED bool tn_import(const tn_exports *e) {
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_a5a1acd36e5e;
+TN_API const char tn_layout_b06c3947bf80;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_a5a1acd36e5e;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_b06c3947bf80;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12841,7 +12843,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_a5a1acd36e5e = 1;
+const char tn_layout_b06c3947bf80 = 1;
 #endif
 
 /* src/tensor.c */
@@ -17954,15 +17956,12 @@ TNI_INLINE bool tni_run(tn_frame *f, const tn_row *row, tni_block *b) {
     return TNI_LIKELY(!tni_load_relaxed(&f->stop.seen));
 }
 
-/* tn_call, all the way; and of a row of TNI_FORM_SHORT, called plainly: the short way where the
- * call is of the usual kind (ops/short.c), else all the way. */
+/* tn_call, all the way: what row->quick leaves. */
 TN_PRIV bool tni_call_long(const tn_row *row, unsigned how, const char *file, int line,
                            const void *args, void *results);
 /* A plain call that has failed with an error of its own, without a frame: tells of it; false. */
 TN_PRIV bool tni_call_failed(tni_block *b, const tn_row *row, const char *file, int line,
                              const void *args, void *results);
-TN_PRIV bool tni_pointwise_short(const tn_row *row, const char *file, int line, const void *args,
-                                 void *results);
 
 /* Of a composed row: results to f.out, in the caller's scope. */
 TN_PRIV bool tni_compose(tni_call *c);
@@ -18038,14 +18037,14 @@ typedef struct tni_device {
 #define TN_POWER(kinds, ...)                                                             \
     .check = tni_pointwise_check, .look = tni_pointwise_power, .run = tni_pointwise_run, \
     .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
-#define TNI_POINTWISE_AS(bits, ...)                         \
-    .check = tni_pointwise_check, .run = tni_pointwise_run, \
-    .loop = (uint32_t)((bits) | TNI_SHORT_OF(bits)), .text = __VA_ARGS__
+#define TNI_POINTWISE_AS(bits, ...)                                                   \
+    .check = tni_pointwise_check, .run = tni_pointwise_run, .loop = (uint32_t)(bits), \
+    .quick = TNI_SHORT_OF(bits), .text = __VA_ARGS__
 /* Rows that make floats of floats by the loop alone have a short way (ops/short.c). */
 #define TNI_SHORT_OF(bits)                                                          \
     (((bits) & (TNI_KINDS_F | TNI_FORM_PREDICATE | TNI_FORM_SELECT)) == TNI_KINDS_F \
-         ? TNI_FORM_SHORT                                                           \
-         : 0)
+         ? tni_pointwise_short                                                      \
+         : NULL)
 
 /* row->loop. */
 enum {
@@ -18072,11 +18071,12 @@ enum {
     TNI_FORM_SELECT = 32,
     TNI_FORM_REAL = 64,
     TNI_FORM_CUTS = 128,
-    TNI_FORM_COUNTS = 256,
-    TNI_FORM_SHORT = 1024
+    TNI_FORM_COUNTS = 256
 };
 
 TN_PRIV bool tni_pointwise_check(tn_frame *f);
+TN_PRIV bool tni_pointwise_short(const tn_row *row, const char *file, int line, const void *args,
+                                 void *results);
 TN_PRIV bool tni_pointwise_look(tn_frame *f);
 TN_PRIV bool tni_pointwise_power(tn_frame *f);
 TN_PRIV void tni_pointwise_run(tn_frame *f);
@@ -21180,8 +21180,8 @@ static bool door_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const 
     bool same = t->ndim == ndim, exact;
     for (int i = 0; same && i < ndim; i++) same = t->size[i] == size[i];
     if (!same)
-        return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s",
-                       tni_written_name(f), tni_shape_text(has, sizeof has, t->ndim, t->size),
+        return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", tni_written_name(f),
+                       tni_shape_text(has, sizeof has, t->ndim, t->size),
                        tni_shape_text(wants, sizeof wants, ndim, size));
     if (!tni_can_cast((int)dtype, t->dtype))
         return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
@@ -21631,8 +21631,7 @@ TN_PRIV TNI_NOINLINE bool tni_call_failed(tni_block *b, const tn_row *row, const
 
 TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args,
                     void *results) {
-    if (row->loop & TNI_FORM_SHORT && how == TN_PLAIN)
-        return tni_pointwise_short(row, file, line, args, results);
+    if (how == TN_PLAIN && row->quick) return row->quick(row, file, line, args, results);
     return tni_call_long(row, how, file, line, args, results);
 }
 

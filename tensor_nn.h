@@ -6084,7 +6084,7 @@ static tn_tensor *init_xavier(const char *file, int line, tn_tensor *t, bool nor
 }
 static tn_tensor *init_kaiming(const char *file, int line, tn_tensor *t, bool normal, double a,
                                tn_fan mode, tn_init_for nonlinearity) {
-    double std;
+    double std = 0;
     init_quiet q;
     const tn_tensor *drawn = NULL;
     if (!init_begin(&q, file, line, t)) return NULL;

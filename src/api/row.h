@@ -49,10 +49,12 @@ struct tn_row {
         *saves; /* names of hidden outputs, announced after the returned ones when recording */
     const char
         *needs; /* what gradients read: "self:other other:self,result", or "indices" for all */
-    bool (*check)(tn_frame *f);   /* announces outputs and scratch; all errors but those of look */
-    bool (*look)(tn_frame *f);    /* reads data, writes nothing: f->count, index ranges */
-    void (*run)(tn_frame *f);     /* writes every element; cannot fail */
-    uint32_t loop;                /* TN_POINTWISE: tni_loop kinds, else 0 */
+    bool (*check)(tn_frame *f); /* announces outputs and scratch; all errors but those of look */
+    bool (*look)(tn_frame *f);  /* reads data, writes nothing: f->count, index ranges */
+    void (*run)(tn_frame *f);   /* writes every element; cannot fail */
+    uint32_t loop;              /* TN_POINTWISE: tni_loop kinds, else 0 */
+    /* TN_POINTWISE of floats: a plain call's way while nothing about it is unusual, else NULL */
+    bool (*quick)(const tn_row *row, const char *file, int line, const void *args, void *results);
     const char *text;             /* TN_POINTWISE: the expression */
     bool (*compose)(tn_frame *f); /* instead of check, look, run: calls operators, sets f->out[] */
     void (*grad)(
@@ -108,7 +110,7 @@ enum tn_props {                    /* what lets a call skip work */
                 TN_PROP_MUTATED = 4, /* some (a!) */
                 TN_PROP_INTS = 8,    /* holds lists of numbers or texts, which a record must copy */
                 TN_PROP_RETURNS_LIST = 16,
-                TN_PROP_WORDS = 32, /* holds dtypes, devices, words or numbers, which have values
+                TN_PROP_WORDS = 32,  /* holds dtypes, devices, words or numbers, which have values
                                        that are none */
                 TN_PROP_TRUTH = 128, /* "-> bool": a 0-dim bool tensor in C */
                 TN_PROP_DOUBLE = 64 /* tensors, and one number behind them that is kept as double */

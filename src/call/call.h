@@ -114,15 +114,12 @@ TNI_INLINE bool tni_run(tn_frame *f, const tn_row *row, tni_block *b) {
     return TNI_LIKELY(!tni_load_relaxed(&f->stop.seen));
 }
 
-/* tn_call, all the way; and of a row of TNI_FORM_SHORT, called plainly: the short way where the
- * call is of the usual kind (ops/short.c), else all the way. */
+/* tn_call, all the way: what row->quick leaves. */
 TN_PRIV bool tni_call_long(const tn_row *row, unsigned how, const char *file, int line,
                            const void *args, void *results);
 /* A plain call that has failed with an error of its own, without a frame: tells of it; false. */
 TN_PRIV bool tni_call_failed(tni_block *b, const tn_row *row, const char *file, int line,
                              const void *args, void *results);
-TN_PRIV bool tni_pointwise_short(const tn_row *row, const char *file, int line, const void *args,
-                                 void *results);
 
 /* Of a composed row: results to f.out, in the caller's scope. */
 TN_PRIV bool tni_compose(tni_call *c);

@@ -3,7 +3,7 @@
  * Everything that can fail happens before `run`; publish cannot fail. The door branches on
  * properties of the row and the call (composed? lists? in place? recording?), never on an
  * operator's name. */
-#include "rowform.h"
+#include "call.h"
 
 enum {
     DOOR_MOST = 1 << 24, /* tensors that a call is given */
@@ -305,8 +305,8 @@ static bool door_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const 
     bool same = t->ndim == ndim, exact;
     for (int i = 0; same && i < ndim; i++) same = t->size[i] == size[i];
     if (!same)
-        return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s",
-                       tni_written_name(f), tni_shape_text(has, sizeof has, t->ndim, t->size),
+        return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", tni_written_name(f),
+                       tni_shape_text(has, sizeof has, t->ndim, t->size),
                        tni_shape_text(wants, sizeof wants, ndim, size));
     if (!tni_can_cast((int)dtype, t->dtype))
         return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
@@ -756,7 +756,6 @@ TN_PRIV TNI_NOINLINE bool tni_call_failed(tni_block *b, const tn_row *row, const
 
 TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args,
                     void *results) {
-    if (row->loop & TNI_FORM_SHORT && how == TN_PLAIN)
-        return tni_pointwise_short(row, file, line, args, results);
+    if (how == TN_PLAIN && row->quick) return row->quick(row, file, line, args, results);
     return tni_call_long(row, how, file, line, args, results);
 }

@@ -40,14 +40,14 @@
 #define TN_POWER(kinds, ...)                                                             \
     .check = tni_pointwise_check, .look = tni_pointwise_power, .run = tni_pointwise_run, \
     .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
-#define TNI_POINTWISE_AS(bits, ...)                         \
-    .check = tni_pointwise_check, .run = tni_pointwise_run, \
-    .loop = (uint32_t)((bits) | TNI_SHORT_OF(bits)), .text = __VA_ARGS__
+#define TNI_POINTWISE_AS(bits, ...)                                                   \
+    .check = tni_pointwise_check, .run = tni_pointwise_run, .loop = (uint32_t)(bits), \
+    .quick = TNI_SHORT_OF(bits), .text = __VA_ARGS__
 /* Rows that make floats of floats by the loop alone have a short way (ops/short.c). */
 #define TNI_SHORT_OF(bits)                                                          \
     (((bits) & (TNI_KINDS_F | TNI_FORM_PREDICATE | TNI_FORM_SELECT)) == TNI_KINDS_F \
-         ? TNI_FORM_SHORT                                                           \
-         : 0)
+         ? tni_pointwise_short                                                      \
+         : NULL)
 
 /* row->loop. */
 enum {
@@ -74,11 +74,12 @@ enum {
     TNI_FORM_SELECT = 32,
     TNI_FORM_REAL = 64,
     TNI_FORM_CUTS = 128,
-    TNI_FORM_COUNTS = 256,
-    TNI_FORM_SHORT = 1024
+    TNI_FORM_COUNTS = 256
 };
 
 TN_PRIV bool tni_pointwise_check(tn_frame *f);
+TN_PRIV bool tni_pointwise_short(const tn_row *row, const char *file, int line, const void *args,
+                                 void *results);
 TN_PRIV bool tni_pointwise_look(tn_frame *f);
 TN_PRIV bool tni_pointwise_power(tn_frame *f);
 TN_PRIV void tni_pointwise_run(tn_frame *f);
