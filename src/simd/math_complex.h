@@ -75,32 +75,40 @@ TNI_INLINE V TNI_FNT(tni_c_abs)(C z) {
     return V_SEL(M_OR(V_ISINF(a), V_ISINF(b)), V_SET(INFINITY), r);
 }
 /* functions: e^x (cos y + i sin y) and what follows; accurate to a few ULP of |result|, not of each
- * part */
+ * part. Infinities and NaN as in C99's Annex G: a part that is 0 or infinite whatever the angle is
+ * stays so where there is no angle. */
 TNI_HELPER C TNI_FNT(tni_c_exp)(C z) {
     V e = TNI_FNT(tni_exp)(z.re), im = V_MUL(e, TNI_FNT(tni_sin)(z.im));
-    return C_CALL(make)(V_MUL(e, TNI_FNT(tni_cos)(z.im)), V_SEL(V_EQ(z.im, V_ZERO()), z.im, im));
+    M any = M_AND(V_ISINF(z.re), M_NOT(V_ISFINITE(z.im)));
+    im = V_SEL(M_AND(any, V_EQ(e, V_ZERO())), e, im);
+    return C_CALL(make)(V_SEL(any, e, V_MUL(e, TNI_FNT(tni_cos)(z.im))),
+                        V_SEL(V_EQ(z.im, V_ZERO()), z.im, im));
 }
 #if TNI_ISA == 0 && defined(TNI_TYPE_F64) /* rows whose kinds have a c */
 TNI_HELPER C
 TNI_FNT(tni_c_sqrt)(C z) { /* t = sqrt((|z| + |re|) / 2): (t, im / 2t) or (|im| / 2t, +-t) */
     V r = TNI_FNT(tni_c_abs)(z), t = V_SQRT(V_MUL(V_SET(0.5), V_ADD(r, V_ABS(z.re))));
     V u = V_DIV(V_MUL(V_SET(0.5), V_ABS(z.im)), t);
-    M left = V_LT(z.re, V_ZERO());
+    M left = V_LT(z.re, V_ZERO()), inf = V_ISINF(z.im);
     u = V_SEL(V_EQ(t, V_ZERO()), V_ZERO(), u);
-    return C_CALL(make)(V_SEL(left, u, t), V_COPYSIGN(V_SEL(left, t, u), z.im));
+    C w = C_CALL(make)(V_SEL(left, u, t), V_COPYSIGN(V_SEL(left, t, u), z.im));
+    return C_CALL(sel)(inf, C_CALL(make)(V_ABS(z.im), z.im), w);
 }
 /* on the imaginary axis no 0 meets an infinity */
 TNI_HELPER C TNI_FNT(tni_c_sin)(C z) {
-    M axis = V_EQ(z.re, V_ZERO());
-    V re = V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_cosh)(z.im));
-    return C_CALL(make)(V_SEL(axis, z.re, re),
-                        V_MUL(TNI_FNT(tni_cos)(z.re), TNI_FNT(tni_sinh)(z.im)));
+    M axis = V_EQ(z.re, V_ZERO()), any = M_NOT(V_ISFINITE(z.re));
+    V re = V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_cosh)(z.im)),
+      im = V_MUL(TNI_FNT(tni_cos)(z.re), TNI_FNT(tni_sinh)(z.im));
+    any = M_AND(any, M_OR(V_EQ(z.im, V_ZERO()), V_ISINF(z.im)));
+    return C_CALL(make)(V_SEL(axis, z.re, re), V_SEL(any, z.im, im));
 }
 TNI_HELPER C TNI_FNT(tni_c_cos)(C z) {
-    M axis = V_EQ(z.re, V_ZERO());
-    V im = V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_sinh)(z.im));
+    M axis = V_EQ(z.re, V_ZERO()), any = M_NOT(V_ISFINITE(z.re));
+    V re = V_MUL(TNI_FNT(tni_cos)(z.re), TNI_FNT(tni_cosh)(z.im)),
+      im = V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_sinh)(z.im));
     im = V_SEL(axis, V_MUL(z.re, V_COPYSIGN(V_ONE, z.im)), im);
-    return C_CALL(make)(V_MUL(TNI_FNT(tni_cos)(z.re), TNI_FNT(tni_cosh)(z.im)), V_NEG(im));
+    im = V_SEL(M_AND(any, V_EQ(z.im, V_ZERO())), z.im, im);
+    return C_CALL(make)(V_SEL(M_AND(any, V_ISINF(z.im)), V_ABS(z.im), re), V_NEG(im));
 }
 C_FN(magnitude)(C z) { return C_CALL(make)(TNI_FNT(tni_c_abs)(z), V_ZERO()); }
 C_FN(sign)(C z) {
@@ -126,8 +134,11 @@ TNI_HELPER C TNI_FNT(tni_c_log)(C z) {
  * 1 + tanh^2 x tan^2 y */
 TNI_HELPER C TNI_FNT(tni_c_tanh)(C z) {
     V t = TNI_FNT(tni_tanh)(z.re), u = TNI_FNT(tni_tan)(z.im), tt = V_MUL(t, t), uu = V_MUL(u, u);
-    V d = V_FMA(tt, uu, V_ONE);
-    return C_CALL(make)(V_DIV(V_MUL(t, V_ADD(V_ONE, uu)), d), V_DIV(V_MUL(u, V_SUB(V_ONE, tt)), d));
+    V d = V_FMA(tt, uu, V_ONE), im = V_DIV(V_MUL(u, V_SUB(V_ONE, tt)), d);
+    M any = M_NOT(V_ISFINITE(z.im)), inf = V_ISINF(z.re);
+    M fixed = M_AND(any, M_OR(inf, V_EQ(z.re, V_ZERO()))); /* the real part */
+    im = V_SEL(M_AND(any, inf), V_ZERO(), V_SEL(V_EQ(z.im, V_ZERO()), z.im, im));
+    return C_CALL(make)(V_SEL(fixed, t, V_DIV(V_MUL(t, V_ADD(V_ONE, uu)), d)), im);
 }
 TNI_HELPER C TNI_FNT(tni_c_sigmoid)(C z) { /* 1 / (1 + e^-z), e^z / (1 + e^z) on the left */
     M left = V_LT(z.re, V_ZERO());
@@ -152,7 +163,9 @@ C_FN(tan)(C z) { return C_CALL(back)(C_CALL(tanh)(C_CALL(turn)(z))); }
 TNI_HELPER C TNI_FNT(tni_c_expm1)(C z) {
     C e = C_CALL(exp)(z);
     V s = TNI_FNT(tni_sin)(V_MUL(V_SET(0.5), z.im)), m = V_MUL(V_SET(-2), V_MUL(s, s));
-    e.re = V_FMA(TNI_FNT(tni_expm1)(z.re), TNI_FNT(tni_cos)(z.im), m);
+    V x = TNI_FNT(tni_expm1)(z.re);
+    M any = M_AND(V_ISINF(z.re), M_NOT(V_ISFINITE(z.im)));
+    e.re = V_SEL(any, x, V_FMA(x, TNI_FNT(tni_cos)(z.im), m));
     return e;
 }
 C_FN(log1p)(C z) { return C_CALL(log_above)(z, V_ADD(V_ONE, z.re)); }
@@ -179,6 +192,7 @@ TNI_HELPER C TNI_FNT(tni_c_asin)(C z) {
       im = TNI_FNT(tni_asinh)(C_CALL(mul)(C_CALL(conj)(a), b).im);
     C away =
         C_CALL(make)(TNI_FNT(tni_c_angle)(z.re, V_ABS(z.im)), V_COPYSIGN(V_SET(INFINITY), z.im));
+    re = V_SEL(V_EQ(z.re, V_ZERO()), z.re, re);
     return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), away, C_CALL(make)(re, im));
 }
 TNI_HELPER C TNI_FNT(tni_c_acos)(C z) {
@@ -187,7 +201,8 @@ TNI_HELPER C TNI_FNT(tni_c_acos)(C z) {
       im = TNI_FNT(tni_asinh)(C_CALL(mul)(C_CALL(conj)(b), a).im);
     C away = C_CALL(make)(TNI_FNT(tni_c_angle)(V_ABS(z.im), z.re),
                           V_COPYSIGN(V_SET(INFINITY), V_NEG(z.im)));
-    return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), away, C_CALL(make)(V_ADD(re, re), im));
+    re = V_SEL(V_EQ(z.re, V_ZERO()), V_SET(1.57079632679489662), V_ADD(re, re));
+    return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), away, C_CALL(make)(re, im));
 }
 /* atan z = atan2(2 x, (1 - y)(1 + y) - x^2) / 2 + i log1p(4 y / (x^2 + (1 - y)^2)) / 4; far out
  * the imaginary part is y / |z|^2 */
@@ -200,8 +215,9 @@ TNI_HELPER C TNI_FNT(tni_c_atan)(C z) {
     V r = TNI_FNT(tni_c_abs)(z), over = V_DIV(V_DIV(y, r), r);
     M inf = V_ISINF(r);
     im = V_SEL(V_GT(r, V_SET(1e9)), V_SEL(inf, V_ZERO(), over), im);
+    im = V_SEL(V_EQ(y, V_ZERO()), y, im);
     re = V_SEL(inf, V_COPYSIGN(V_SET(1.57079632679489662), z.re), V_MUL(half, re));
-    return C_CALL(make)(re, V_COPYSIGN(im, z.im));
+    return C_CALL(make)(V_SEL(V_ISNAN(z.re), z.re, re), V_COPYSIGN(im, z.im));
 }
 #endif
 #undef C
