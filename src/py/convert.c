@@ -276,7 +276,8 @@ static PyObject *py_about_promote(PyObject *self, PyObject *args) {
     (void)self;
     if (!PyArg_ParseTuple(args, "O!O!:promote_types", py.dtype, &a, py.dtype, &b)) return NULL;
     tn_dtype d = tn_promote(((py_dtype *)a)->dtype, ((py_dtype *)b)->dtype);
-    return d ? Py_NewRef(py.dtypes[d]) : py_raise();
+    return d ? Py_NewRef(py.dtypes[d])
+             : PyErr_Format(PyExc_RuntimeError, "%R and %R have no common dtype", a, b);
 }
 /* (precision, threshold, edgeitems, linewidth, sci_mode): as tn_print_options */
 static PyObject *py_about_printing(PyObject *self, PyObject *args) {
