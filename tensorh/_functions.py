@@ -419,8 +419,10 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     n = input.shape[dim]
     if not isinstance(repeats, Tensor):
         repeats = _C.full((n,), repeats, dtype=_C.int64)
-    if repeats.dtype not in (_C.int64, _C.int32):
-        raise RuntimeError("repeats must have dtype int64 or int32")
+    if _kind(repeats.dtype) != 1:
+        raise NotImplementedError(f"repeat_interleave(): repeats of {repeats.dtype}")
+    if repeats.dim() > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     times = repeats.to(_C.int64).reshape(-1)
     times = times.expand(n) if times.numel() == 1 else times
     if times.numel() != n:
@@ -580,27 +582,50 @@ def fill(input, value):
 
 @both
 def asinh(input):
-    """The inverse of sinh: log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))), with the sign of x."""
+    """The inverse of sinh: log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))), log 2|x| far out, with the sign
+    of x; of complex numbers -i asin(i z)."""
+    if input.is_complex():
+        return _back(_turned(input).asin())
+    input = _floating(input)
     x = input.abs()
-    return _signed(input, (x + x * x / (1 + (x * x + 1).sqrt())).log1p())
+    far = x > (1e9 if input.dtype.itemsize > 2 else 1e2)
+    a = _C.where(far, 1, x)  # no branch meets an infinity: its gradient would be NaN
+    near = (a + a * a / (1 + (a * a + 1).sqrt())).log1p()
+    magnitude = _C.where(far, _C.where(far, x, 1).log() + 0.6931471805599453, near)
+    return _C.where(input == 0, input, _C.where(input < 0, -magnitude, magnitude))
 
 
 @both
 def acosh(input):
-    """The inverse of cosh: log1p(t + sqrt(2 t + t^2)), t = x - 1."""
-    t = input - 1
-    return (t + (t * (t + 2)).sqrt()).log1p()
+    """The inverse of cosh: log1p(t + sqrt(t) sqrt(t + 2)), t = x - 1; of complex numbers i acos(z)
+    or -i acos(z), the one to the right."""
+    if input.is_complex():
+        r = input.acos()
+        below = (r.imag > 0) | (1 / r.imag > 0)  # the cut has a side: that of 0 or -0
+        return complex(_C.where(below, r.imag, -r.imag), _C.where(below, -r.real, r.real))
+    t = _floating(input) - 1
+    return (t + t.sqrt() * (t + 2).sqrt()).log1p()
 
 
 @both
 def atanh(input):
-    """The inverse of tanh: log1p(2 |x| / (1 - |x|)) / 2, with the sign of x."""
-    x = input.abs()
-    return _signed(input, (2 * x / (1 - x)).log1p() / 2)
+    """The inverse of tanh: (log1p(x) - log1p(-x)) / 2; of complex numbers -i atan(i z)."""
+    if input.is_complex():
+        return _back(_turned(input).atan())
+    input = _floating(input)
+    return (input.log1p() - (-input).log1p()) / 2
 
 
-def _signed(input, magnitude):
-    return _C.where(input < 0, -magnitude, magnitude) + input * 0
+def _floating(input):
+    return input if input.is_floating_point() else input.to(_C.get_default_dtype())
+
+
+def _turned(z):
+    return complex(-z.imag, z.real)
+
+
+def _back(z):
+    return complex(z.imag, -z.real)
 
 
 arcsinh = _METHODS["arcsinh"] = asinh
