@@ -224,10 +224,11 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     tni_block *b = tni_here();
     function_block *k = NULL;
     tn_guard guard;
+    int nout = row->nout;
     bool entered = tni_enter(b, file, line), ok = entered;
-    for (int j = 0; j < row->nout; j++) out[j] = NULL;
+    for (int j = 0; j < nout; j++) out[j] = NULL;
     ok = ok && tni_list_given(b, in, row->name);
-    if (ok && row->nout < 0) ok = tni_error(b, TN_INVALID, "%s: %d outputs", row->name, row->nout);
+    if (ok && nout < 0) ok = tni_error(b, TN_INVALID, "%s: %d outputs", row->name, nout);
     for (int64_t i = 0; ok && i < in.n; i++) ok = !in.at[i] || tni_belongs(b, in.at[i], row->name);
     if (!ok || !(k = function_new(b, row, user))) {
         if (row->release) row->release(user);
@@ -236,11 +237,13 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     guard = tn_guard_begin();
     b->no_grad = TNI_NO_GRAD;
     b->place_hold++;
-    ok = row->forward(&k->f, in.at, (int)in.n, out);
+    ok = tni_begin(b) >= 0 && row->forward(&k->f, in.at, (int)in.n, out);
     b->place_hold--;
-    tn_guard_end(&guard, out, ok ? row->nout : 0);
-    ok = function_end(b, k, in, out, ok);
-    for (int j = 0; !ok && j < row->nout; j++) out[j] = NULL;
+    b->no_grad = guard.no_grad;
+    nout = row->nout;                     /* which forward may set; row may go with the user */
+    ok = function_end(b, k, in, out, ok); /* where it fails, what forward made goes */
+    tn_guard_end(&guard, out, ok ? nout : 0);
+    for (int j = 0; !ok && j < nout; j++) out[j] = NULL;
     return tni_leave(b, ok);
 }
 
