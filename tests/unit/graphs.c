@@ -150,7 +150,7 @@ static void wanted_inputs_alone_get_gradients(void) {
             for (int i = 0; i < LEAVES; i++) CHECK(!tn_grad_of(value[i]));
             o.allow_unused = false;
             CHECK(tn_grads(tn_tensors_of(outs, roots), tn_tensors_of(in, n), grads, &o) == all);
-            if (!all) CHECK(says(TN_AUTOGRAD, "was not used in the graph; say allow_unused"));
+            if (!all) CHECK(says(TN_AUTOGRAD, "was not used in the graph; allow_unused"));
             for (int k = 0; !all && k < n; k++) CHECK(!grads[k]);
         }
         CHECK_EQ(tn_memory().live_tensors, live);
