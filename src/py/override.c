@@ -10,7 +10,7 @@ enum { ASKED_MOST = 32 };
 
 /* Arguments with a __torch_function__, one a class: subclasses first, then as they stand. */
 typedef struct py_asked {
-    PyObject *who[ASKED_MOST]; /* borrowed */
+    PyObject *who[ASKED_MOST]; /* counted */
     int n;
     bool standard; /* all have Tensor's own */
 } py_asked;
@@ -78,6 +78,7 @@ static bool py_asked_add(py_asked *a, PyObject *o) {
     for (int i = 0; i < a->n; i++)
         if (Py_TYPE(a->who[i]) == type) return true;
     PyObject *f = PyObject_GetAttr((PyObject *)type, py.torch_function);
+    if (!f && !PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
     if (!f) return PyErr_Clear(), true;
     bool wants = f != py_override.disabled, standard = py_override_is_standard(f);
     Py_DECREF(f);
@@ -87,26 +88,37 @@ static bool py_asked_add(py_asked *a, PyObject *o) {
     for (int i = a->n - 1; i >= 0; i--)
         if (PyType_IsSubtype(type, Py_TYPE(a->who[i]))) at = i;
     memmove(a->who + at + 1, a->who + at, (size_t)(a->n - at) * sizeof a->who[0]);
-    a->who[at] = o;
+    a->who[at] = Py_NewRef(o);
     a->n++;
     a->standard = a->standard && standard;
     return true;
 }
 
-/* The arguments, and the members of those that are lists. */
-static bool py_asked_find(py_asked *a, PyObject *const *args, Py_ssize_t n) {
+static void py_asked_begin(py_asked *a) {
     a->n = 0;
     a->standard = true;
-    for (Py_ssize_t i = 0; i < n; i++) {
+}
+static void py_asked_end(py_asked *a) {
+    while (a->n) Py_DECREF(a->who[--a->n]);
+}
+
+/* The arguments, and the members of those that are lists. To be ended in either case. */
+static bool py_asked_find(py_asked *a, PyObject *const *args, Py_ssize_t n) {
+    bool ok = true;
+    py_asked_begin(a);
+    for (Py_ssize_t i = 0; ok && i < n; i++) {
         PyObject *o = args[i];
         bool tuple = Py_TYPE(o) == &PyTuple_Type, list = Py_TYPE(o) == &PyList_Type;
-        Py_ssize_t members = tuple ? PyTuple_Size(o) : list ? PyList_Size(o) : -1;
-        if (members < 0 && !py_asked_add(a, o)) return false;
-        for (Py_ssize_t k = 0; k < members; k++)
-            if (!py_asked_add(a, tuple ? PyTuple_GetItem(o, k) : PyList_GetItem(o, k)))
-                return false;
+        if (!tuple && !list) ok = py_asked_add(a, o);
+        for (Py_ssize_t k = 0; ok && tuple && k < PyTuple_Size(o); k++)
+            ok = py_asked_add(a, PyTuple_GetItem(o, k));
+        for (Py_ssize_t k = 0; ok && list && k < PyList_Size(o); k++) { /* which may change */
+            PyObject *one = Py_NewRef(PyList_GetItem(o, k));
+            ok = py_asked_add(a, one);
+            Py_DECREF(one);
+        }
     }
-    return true;
+    return ok;
 }
 
 static PyObject *py_asked_types(const py_asked *a) {
@@ -129,19 +141,23 @@ static PyObject *py_asked_nobody(const py_asked *a, PyObject *func) {
     return NULL;
 }
 
-/* Asks one after another. */
-static PyObject *py_asked_ask(const py_asked *a, PyObject *func, PyObject *args, PyObject *kwargs) {
-    PyObject *types = py_asked_types(a);
+/* Asks one after another; nobody, where there is none. Ends a. */
+static PyObject *py_asked_ask(py_asked *a, PyObject *func, PyObject *args, PyObject *kwargs) {
+    PyObject *types = py_asked_types(a), *r = types ? Py_NewRef(Py_NotImplemented) : NULL;
     if (kwargs && !PyDict_Size(kwargs)) kwargs = NULL;
-    for (int i = 0; types && i < a->n; i++) {
+    for (int i = 0; r == Py_NotImplemented && i < a->n; i++) {
         PyObject *f = PyObject_GetAttr(a->who[i], py.torch_function);
-        PyObject *r = f ? PyObject_CallFunctionObjArgs(f, func, types, args, kwargs, NULL) : NULL;
-        Py_XDECREF(f);
-        if (r != Py_NotImplemented) return Py_DECREF(types), r;
         Py_DECREF(r);
+        r = f ? PyObject_CallFunctionObjArgs(f, func, types, args, kwargs, NULL) : NULL;
+        Py_XDECREF(f);
+    }
+    if (r == Py_NotImplemented) {
+        Py_DECREF(r);
+        r = py_asked_nobody(a, func);
     }
     Py_XDECREF(types);
-    return types ? py_asked_nobody(a, func) : NULL;
+    py_asked_end(a);
+    return r;
 }
 
 /* --- results of a subclass -------------------------------------------------------------------- */
@@ -177,6 +193,7 @@ static PyObject *py_override_as(PyObject *o, PyTypeObject *type) {
 static PyObject *py_override_convert(PyObject *o, PyTypeObject *type) {
     if ((!PyTuple_Check(o) && !PyList_Check(o)) || Py_TYPE(o) == py.size)
         return py_override_as(o, type);
+    if (Py_EnterRecursiveCall(" in __torch_function__")) return Py_DECREF(o), NULL;
     PyObject *list = PySequence_List(o), *r = NULL;
     for (Py_ssize_t i = 0; list && i < PyList_Size(list); i++) {
         PyObject *one = py_override_convert(Py_NewRef(PyList_GetItem(list, i)), type);
@@ -185,14 +202,17 @@ static PyObject *py_override_convert(PyObject *o, PyTypeObject *type) {
     if (list) r = PyObject_CallFunctionObjArgs((PyObject *)Py_TYPE(o), list, NULL);
     Py_XDECREF(list);
     Py_DECREF(o);
+    Py_LeaveRecursiveCall();
     return r;
 }
 
 PY_PRIV PyObject *py_of_class(PyObject *self, PyObject *r) {
     py_asked a;
     if (!r || Py_TYPE(self) == py.tensor || Py_TYPE(self) == py.parameter) return r;
-    if (!py_asked_find(&a, &self, 1)) return Py_DECREF(r), NULL;
-    return a.n ? py_override_convert(r, Py_TYPE(self)) : r;
+    if (!py_asked_find(&a, &self, 1)) return py_asked_end(&a), Py_DECREF(r), NULL;
+    bool wants = a.n > 0;
+    py_asked_end(&a);
+    return wants ? py_override_convert(r, Py_TYPE(self)) : r;
 }
 
 /* --- __torch_function__ of Tensor ------------------------------------------------------------- */
@@ -268,17 +288,19 @@ PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const 
     py_asked a;
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
     PyTypeObject *type;
-    if (!py_asked_find(&a, args, nargs + nkw)) return NULL;
+    if (!py_asked_find(&a, args, nargs + nkw)) return py_asked_end(&a), NULL;
     if (!a.n) return Py_NewRef(Py_NotImplemented);
     if (a.standard && (type = py_asked_class(&a)) != NULL) {
         PyObject *r = py_call_plain(g, method, args, nargs, kwnames);
-        return r ? py_override_convert(r, type) : NULL;
+        if (r) r = py_override_convert(r, type);
+        return py_asked_end(&a), r;
     }
     PyObject *func =
         method ? PyObject_GetAttrString((PyObject *)py.tensor, g->name) : Py_NewRef(g->function);
     PyObject *tuple = func ? py_args_tuple(args, nargs) : NULL;
     PyObject *dict = tuple && nkw ? py_args_dict(args + nargs, kwnames) : NULL;
-    PyObject *r = tuple && (dict || !nkw) ? py_asked_ask(&a, func, tuple, dict) : NULL;
+    PyObject *r =
+        tuple && (dict || !nkw) ? py_asked_ask(&a, func, tuple, dict) : (py_asked_end(&a), NULL);
     Py_XDECREF(func);
     Py_XDECREF(tuple);
     Py_XDECREF(dict);
@@ -287,11 +309,11 @@ PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const 
 
 PY_PRIV PyObject *py_overridden_method(const char *name, PyObject *const *args, Py_ssize_t n) {
     py_asked a;
-    if (!py_asked_find(&a, args, n)) return NULL;
-    if (!a.n || a.standard) return Py_NewRef(Py_NotImplemented);
+    if (!py_asked_find(&a, args, n)) return py_asked_end(&a), NULL;
+    if (!a.n || a.standard) return py_asked_end(&a), Py_NewRef(Py_NotImplemented);
     PyObject *func = PyObject_GetAttrString((PyObject *)py.tensor, name);
     PyObject *tuple = func ? py_args_tuple(args, n) : NULL;
-    PyObject *r = tuple ? py_asked_ask(&a, func, tuple, NULL) : NULL;
+    PyObject *r = tuple ? py_asked_ask(&a, func, tuple, NULL) : (py_asked_end(&a), NULL);
     Py_XDECREF(func);
     Py_XDECREF(tuple);
     return r;
@@ -300,13 +322,12 @@ PY_PRIV PyObject *py_overridden_method(const char *name, PyObject *const *args, 
 /* --- for Python: torch.overrides -------------------------------------------------------------- */
 
 static bool py_override_arguments(py_asked *a, PyObject *arguments) {
-    a->n = 0;
-    a->standard = true;
+    py_asked_begin(a);
     PyObject *all = PySequence_Tuple(arguments);
     bool ok = all != NULL;
     for (Py_ssize_t i = 0; ok && i < PyTuple_Size(all); i++)
         ok = py_asked_add(a, PyTuple_GetItem(all, i));
-    Py_XDECREF(all); /* the caller's arguments hold the members */
+    Py_XDECREF(all);
     return ok;
 }
 
@@ -316,7 +337,8 @@ static PyObject *py_override_has(PyObject *self, PyObject *arguments) {
     (void)self;
     if (!PyTuple_Check(arguments) && !PyList_Check(arguments))
         return PyErr_Format(PyExc_TypeError, "expected a tuple of arguments");
-    return py_override_arguments(&a, arguments) ? PyBool_FromLong(a.n > 0) : NULL;
+    PyObject *r = py_override_arguments(&a, arguments) ? PyBool_FromLong(a.n > 0) : NULL;
+    return py_asked_end(&a), r;
 }
 
 /* (func, arguments, args, kwargs): asks those among arguments that want to be. */
@@ -329,8 +351,8 @@ static PyObject *py_override_handle(PyObject *self, PyObject *args) {
         return NULL;
     if (!PyTuple_Check(arguments) && !PyList_Check(arguments))
         return PyErr_Format(PyExc_TypeError, "expected a tuple of arguments");
-    if (!py_override_arguments(&a, arguments)) return NULL;
-    return a.n ? py_asked_ask(&a, func, given, words) : py_asked_nobody(&a, func);
+    if (!py_override_arguments(&a, arguments)) return py_asked_end(&a), NULL;
+    return py_asked_ask(&a, func, given, words);
 }
 
 static PyMethodDef py_override_functions[] = {
