@@ -113,7 +113,7 @@ static PyObject *py_called(const char *module, const char *name) {
 static bool py_pass_stops(void) {
     PyObject *signal = NULL, *now = NULL, *usual = NULL, *here = NULL, *main = NULL;
     bool stops = true;
-    if (PyDict_GetItemString(PyImport_GetModuleDict(), "threading")) {
+    if (py_entry(PyImport_GetModuleDict(), "threading")) {
         here = py_called("threading", "current_thread");
         main = py_called("threading", "main_thread");
         stops = here && here == main;
@@ -220,8 +220,8 @@ static PyObject *py_backward_with(py_pass *p, PyObject *retain, PyObject *create
     Py_RETURN_NONE;
 }
 
-static PyObject *py_tensor_backward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-                                    PyObject *kwnames) {
+static PyObject *py_tensor_backward_lent(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                         PyObject *kwnames) {
     static const char *const names[] = {"gradient", "retain_graph", "create_graph", "inputs"};
     PyObject *a[4];
     tn_tensor *t = py_of(self), *seed = NULL;
@@ -249,8 +249,8 @@ static bool py_seeds_of(py_tensors *seeds, PyObject *o, const py_tensors *output
     return false;
 }
 
-static PyObject *py_autograd_backward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-                                      PyObject *kwnames) {
+static PyObject *py_autograd_backward_lent(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                           PyObject *kwnames) {
     static const char *const names[] = {"tensors",      "grad_tensors",   "retain_graph",
                                         "create_graph", "grad_variables", "inputs"};
     PyObject *a[6], *r = NULL;
@@ -313,8 +313,8 @@ static bool py_grad_unused(py_pass *p, PyObject *allow, int materialize) {
     return false;
 }
 
-static PyObject *py_autograd_grad(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-                                  PyObject *kwnames) {
+static PyObject *py_autograd_grad_lent(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                       PyObject *kwnames) {
     static const char *const names[] = {"outputs",      "inputs",           "grad_outputs",
                                         "retain_graph", "create_graph",     "only_inputs",
                                         "allow_unused", "is_grads_batched", "materialize_grads"};
@@ -394,6 +394,7 @@ static int py_tensor_set_data(PyObject *self, PyObject *value, void *unused) {
                      value ? (PyObject *)Py_TYPE(value) : Py_None);
         return -1;
     }
+    if (py.lending) py_retire(tn_own(tnp_detach(py_of(self)))); /* its memory */
     if (tn_set_data_at(NULL, 0, py_of(self), py_of(value))) return 0;
     py_raise();
     return -1;
@@ -413,6 +414,17 @@ static PyObject *py_tensor_grad_fn(PyObject *self, void *unused) {
     (void)unused;
     return py_node_of(tn_history_of(py_of(self)), NULL);
 }
+
+/* What hooks do to the tensors of a pass does not concern it. */
+#define AUTOGRAD_LENT(name)                                                        \
+    static PyObject *name(PyObject *self, PyObject *const *args, Py_ssize_t nargs, \
+                          PyObject *kwnames) {                                     \
+        py_lend();                                                                 \
+        return py_lent(name##_lent(self, args, nargs, kwnames));                   \
+    }
+AUTOGRAD_LENT(py_tensor_backward)
+AUTOGRAD_LENT(py_autograd_backward)
+AUTOGRAD_LENT(py_autograd_grad)
 
 #define AUTOGRAD_FAST(name) (PyCFunction)(void *) name
 static PyMethodDef py_tensor_history_methods[] = {

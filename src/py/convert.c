@@ -121,7 +121,8 @@ static PyObject *py_convert_make_subclass(PyObject *unused, PyObject *args) {
     return r;
 }
 
-/* self._become(view): self is that tensor from now on: what x.unsqueeze_(0) does. */
+/* self._become(view): self is that tensor from now on: what x.unsqueeze_(0) does. The view, which
+ * nobody else should have, is what self was. */
 static PyObject *py_convert_become(PyObject *self, PyObject *o) {
     py_tensor *p = (py_tensor *)self, *v = (py_tensor *)o;
     if (!py_is_tensor(o))
@@ -139,11 +140,13 @@ static PyObject *py_convert_become(PyObject *self, PyObject *o) {
         Py_INCREF(o);
     }
     tn_tensor *before = p->t;
-    tn_set_binding(before, NULL, NULL);
+    if (py.lending) py_retire(tn_retain(before));
+    py_hooks_part(p); /* they stay with the tensors */
+    py_hooks_part(v);
     p->t = v->t;
-    v->t = NULL;
+    v->t = before;
     tn_set_binding(p->t, p, NULL);
-    tn_release(before);
+    tn_set_binding(v->t, v, NULL);
     Py_DECREF(o);
     return Py_NewRef(self);
 }
@@ -164,12 +167,12 @@ static PyObject *py_convert_raw(PyObject *self, PyObject *o) {
     const int64_t size[1] = {tn_numel(t) * tn_dtype_bytes(tn_dtype_of(t))};
     memset(&options, 0, sizeof options);
     options.release = py_convert_raw_release;
-    options.user = tn_retain(t);
+    if (!(options.user = tn_own(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
     options.read_only = tn_is_read_only(t);
     void *data = size[0] ? tn_data(t) : none;
     tn_tensor *r = tn_wrap_at(NULL, 0, data, tn_ints_of(size, 1), TN_U8, &options);
     if (r) return py_wrap(tn_own(r));
-    tn_release(t);
+    tn_release((tn_tensor *)options.user);
     return py_raise();
 }
 

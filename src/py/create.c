@@ -174,11 +174,12 @@ static bool py_nested_fits(const py_nested *n, tn_dtype dtype) {
         PyErr_SetString(PyExc_TypeError, "must be real number, not complex");
         return false;
     }
-    if (n->kind != TN_KIND_INT || bytes >= 8 || dtype == TN_BOOL || py_dtype_is_float(dtype))
+    if (!dtype || n->kind != TN_KIND_INT || bytes >= 8 || dtype == TN_BOOL ||
+        py_dtype_is_float(dtype))
         return true;
     bool whole = dtype == TN_U8 || dtype == TN_U16 || dtype == TN_U32;
     int64_t most = ((int64_t)1 << (8 * bytes - (whole ? 0 : 1))) - 1, v;
-    for (int64_t i = 0; dtype && i < n->written; i++) {
+    for (int64_t i = 0; i < n->written; i++) {
         memcpy(&v, n->to + 8 * i, sizeof v);
         if (v >= -most - (whole ? 0 : 1) && v <= most) continue;
         PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow",
@@ -367,10 +368,11 @@ static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     int n = tn_ndim(t), k = py_create_format(t, flags);
     view->obj = NULL;
     if (k < 0) return -1;
-    py_buffer_given *given = (py_buffer_given *)PyMem_Malloc(sizeof *given);
+    py_buffer_given *given = (py_buffer_given *)py_get(1, sizeof *given);
     if (!given) return PyErr_NoMemory(), -1;
     Py_ssize_t *room = given->room;
-    given->tensor = tn_retain(t);
+    given->tensor = tn_own(tnp_detach(t)); /* t.data may be replaced */
+    if (!given->tensor) return py_give(given), py_raise(), -1;
     view->itemsize = tn_dtype_bytes(tn_dtype_of(t));
     for (int i = 0; i < n; i++) {
         room[i] = (Py_ssize_t)tn_size(t, i);
@@ -394,7 +396,7 @@ static void py_create_releasebuffer(PyObject *self, Py_buffer *view) {
     py_buffer_given *given = (py_buffer_given *)view->internal;
     (void)self;
     tn_release(given->tensor);
-    PyMem_Free(given);
+    py_give(given);
 }
 
 /* --- functions -------------------------------------------------------------------------------- */
@@ -492,12 +494,12 @@ static PyObject *py_create_from_numpy(PyObject *self, PyObject *o) {
 
 /* Bytes of any kind as elements of a dtype, from `offset` bytes on. */
 static tn_tensor *py_create_over(Py_buffer *v, tn_dtype dtype, long long count, long long offset) {
-    long long each = tn_dtype_bytes(dtype), left = (long long)v->len - offset;
+    long long each = tn_dtype_bytes(dtype), left = offset < 0 ? -1 : (long long)v->len - offset;
     tn_wrap_options o;
     if (v->len <= 0 || count == 0)
         PyErr_Format(PyExc_ValueError, "both buffer length (%zd) and count (%lld) must not be 0",
                      v->len, count);
-    else if (offset < 0 || left <= 0)
+    else if (left <= 0)
         PyErr_Format(PyExc_ValueError,
                      "offset (%lld bytes) must be non-negative and no greater "
                      "than buffer length (%zd bytes) minus 1",
@@ -571,7 +573,8 @@ static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     tn_tensor *t;
     tn_device_id device = TN_NO_DEVICE;
     if (kwargs && PyDict_Size(kwargs)) {
-        PyObject *o = PyDict_GetItemString(kwargs, "device");
+        PyObject *o = py_entry(kwargs, "device");
+        if (!o && PyErr_Occurred()) return NULL;
         if (!o || PyDict_Size(kwargs) > 1)
             return PyErr_Format(PyExc_TypeError, "new() takes device= alone as a keyword");
         if (o != Py_None && !py_to_device(o, &device)) {

@@ -151,23 +151,24 @@ static bool py_dl_asked(PyObject *stream, PyObject *version, PyObject *device, b
 static PyObject *py_dl_export(PyObject *self, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
     PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
-    tn_tensor *t = py_of(self), *given;
+    tn_tensor *t, *given;
     bool versioned = false;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO:__dlpack__", (char **)(uintptr_t)names,
                                      &stream, &version, &device, &copy) ||
         !py_dl_asked(stream, version, device, &versioned))
         return NULL;
+    int copies = copy == Py_None ? 0 : PyObject_IsTrue(copy);
+    if (copies < 0) return NULL;
+    t = py_of(self);
     if (tn_needs_grad(t))
         return PyErr_Format(PyExc_BufferError, "Can't export tensors that require gradient, use "
                                                "tensor.detach()");
-    int copies = copy == Py_None ? 0 : PyObject_IsTrue(copy);
-    if (copies < 0) return NULL;
     if (tn_is_read_only(t) && !copies && !versioned)
         return PyErr_Format(PyExc_BufferError, "read-only memory needs DLPack 1.0");
-    given = copies ? tnp_to_dtype(t, tn_dtype_of(t), false, true) : NULL;
-    if (copies && !given) return py_raise();
+    given = copies ? tnp_to_dtype(t, tn_dtype_of(t), false, true) : tnp_detach(t);
+    if (!given) return py_raise();
     uint64_t flags = copies ? DL_COPIED : tn_is_read_only(t) ? DL_READ_ONLY : 0;
-    return py_dl_give(copies ? tn_own(given) : tn_retain(t), versioned, flags);
+    return py_dl_give(tn_own(given), versioned, flags);
 }
 
 static PyObject *py_dl_device(PyObject *self, PyObject *unused) {

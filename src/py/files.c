@@ -24,12 +24,12 @@ static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
     for (int i = 0; end && i < tn_ndim(t); i++) end += (tn_size(t, i) - 1) * tn_stride(t, i);
     memset(&options, 0, sizeof options);
     options.release = py_files_release;
-    options.user = tn_retain(t);
+    if (!(options.user = tn_own(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
     char *at = end ? (char *)tn_data(t) - tn_storage_offset(t) * each : none;
     end *= each;
     bytes = tn_wrap_at(NULL, 0, at, tn_ints_of(&end, 1), TN_U8, &options);
     if (bytes) return py_wrap(tn_own(bytes));
-    tn_release(t);
+    tn_release((tn_tensor *)options.user);
     return py_raise();
 }
 

@@ -20,6 +20,7 @@ typedef struct py_context {
     struct py_apply *apply;          /* in progress */
     PyObject *cls, *name, *needs;    /* the Function, "MyFnBackward", needs_input_grad */
     PyObject *saved, *dirty, *fixed; /* as given by save_for_backward, mark_..: tuples or NULL */
+    PyObject *places;                /* which of saved are tensors, in place of it after forward */
     tn_function_row row;
     tn_function *f;        /* while it is in progress or on the tape */
     tn_history *history;   /* not counted: it outlives f; NULL before the call has ended */
@@ -178,8 +179,12 @@ static bool py_function_mark_dirty(const py_apply *a) {
 
 static bool py_function_save(const py_apply *a, tn_tensor *const *out) {
     py_context *ctx = a->ctx;
+    PyObject *places = ctx->saved ? PyTuple_New(PyTuple_Size(ctx->saved)) : NULL;
+    if (ctx->saved && !places) return false;
+    ctx->places = places;
     for (Py_ssize_t i = 0, k = 0; ctx->saved && i < PyTuple_Size(ctx->saved); i++) {
         PyObject *o = PyTuple_GetItem(ctx->saved, i);
+        PyTuple_SetItem(places, i, PyBool_FromLong(o != Py_None));
         if (o == Py_None) continue;
         if (!tn_function_save(ctx->f, py_of(o))) return false;
         bool is_output = py_function_holds(ctx->dirty, o) || py_function_input(a, o) < 0;
@@ -190,18 +195,14 @@ static bool py_function_save(const py_apply *a, tn_tensor *const *out) {
     return true;
 }
 
-/* Releases what lasted for the call alone, and keeps which saved places are None. */
+/* Releases what lasted for the call alone. */
 static void py_function_settle(py_context *ctx) {
     Py_CLEAR(ctx->dirty);
     Py_CLEAR(ctx->fixed);
-    if (!ctx->saved) return;
-    Py_ssize_t n = PyTuple_Size(ctx->saved);
-    PyObject *places = PyTuple_New(n);
-    for (Py_ssize_t i = 0; places && i < n; i++)
-        PyTuple_SetItem(places, i, PyBool_FromLong(PyTuple_GetItem(ctx->saved, i) != Py_None));
-    Py_DECREF(ctx->saved);
-    ctx->saved = places;
-    if (!places) PyErr_Clear(); /* an exception of forward stays */
+    PyObject *saved = ctx->saved;
+    ctx->saved = ctx->places;
+    ctx->places = NULL;
+    Py_XDECREF(saved);
 }
 
 static bool py_function_run(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
@@ -373,6 +374,7 @@ static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_te
     a.result = NULL;
     ctx->apply = &a;
     py_here(&file, &line);
+    py_lend();
     Py_INCREF((PyObject *)ctx); /* for the tape, which releases it in any case */
     bool ok = tn_function_call_at(file, line, &ctx->row, tn_tensors_of(in, ctx->nin), ctx, a.out);
     for (int j = 0; ok && j < ctx->row.nout && !ctx->history; j++)
@@ -382,7 +384,7 @@ static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_te
     ctx->apply = NULL;
     r = ok ? py_function_results(&a) : py_raise();
     Py_XDECREF(a.result);
-    return r;
+    return py_lent(r);
 }
 
 /* Nothing requires a gradient: forward alone. An input that it returns comes as another tensor. */
@@ -585,6 +587,7 @@ static int py_context_clear(PyObject *self) {
     Py_CLEAR(ctx->saved);
     Py_CLEAR(ctx->dirty);
     Py_CLEAR(ctx->fixed);
+    Py_CLEAR(ctx->places);
     return 0;
 }
 static void py_context_dealloc(PyObject *self) {

@@ -85,7 +85,7 @@ static bool py_index_none(py_indexing *x) {
 static bool py_index_by(py_indexing *x, tn_tensor *t) {
     tn_dtype d = tn_dtype_of(t);
     int takes = d == TN_BOOL || d == TN_U8 ? tn_ndim(t) : 1;
-    if (x->dim + takes > tn_ndim(x->at) || x->dim >= TN_MAX_DIMS) {
+    if (x->dim + takes > tn_ndim(x->at) || x->nlists + x->dim - x->covered >= TN_MAX_DIMS) {
         PyErr_Format(PyExc_IndexError, "too many indices for tensor of dimension %d",
                      tn_ndim(x->at));
         return false;
@@ -224,12 +224,14 @@ static void py_index_begin(py_indexing *x, tn_tensor *t) {
     x->new_view = false;
     x->file = NULL;
     x->line = 0;
+    py_lend();
     if (tn_needs_grad(t) && tn_grad_mode()) py_here(&x->file, &x->line);
 }
 
 static void py_index_end(py_indexing *x) {
     for (int i = 0; i < x->nheld; i++) Py_DECREF(x->held[i]);
     if (x->new_view) tn_free(x->at);
+    py_lent(NULL);
 }
 
 /* x[key] of a subclass, or NotImplemented. */

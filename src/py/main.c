@@ -90,7 +90,7 @@ static PyMethodDef py_main_functions[] = {
     {"_memory", py_inspect_memory, METH_NOARGS, "bytes in use, tensors, allocations so far"},
     {"_pending", py_inspect_pending, METH_NOARGS, "an error that a call left behind"},
     {"_fail_after", py_inspect_fail_after, METH_VARARGS,
-     "(n, once=False): after n more, allocations fail, or one does; -1: none"},
+     "(n, once=False): after n more, allocations fail, or one does; -1: none. How many were left"},
     {NULL, NULL, 0, NULL}};
 
 /* What each part adds to the module, in the order in which they need each other. */

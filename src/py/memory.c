@@ -59,7 +59,8 @@ PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args) {
     if (!PyArg_ParseTuple(args, "L|p", &left, &once)) return NULL;
     if (!py_failing.on)
         return PyErr_Format(PyExc_RuntimeError, "import with TENSORH_TEST_ALLOCATOR=1");
+    long long before = py_failing.left;
     py_failing.left = left < 0 ? -1 : left;
     py_failing.once = once != 0;
-    Py_RETURN_NONE;
+    return PyLong_FromLongLong(before);
 }

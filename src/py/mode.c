@@ -70,8 +70,9 @@ static PyObject *py_mode_call(PyObject *self, PyObject *args, PyObject *kwargs) 
 static bool py_mode_argument(const char *what, const char *name, PyObject *args, PyObject *kwargs,
                              PyObject **to) {
     Py_ssize_t n = PyTuple_Size(args), nkw = kwargs ? PyDict_Size(kwargs) : 0;
-    *to = n ? PyTuple_GetItem(args, 0) : nkw ? PyDict_GetItemString(kwargs, name) : NULL;
+    *to = n ? PyTuple_GetItem(args, 0) : nkw ? py_entry(kwargs, name) : NULL;
     if (n + nkw <= 1 && (*to || n + nkw == 0)) return true;
+    if (PyErr_Occurred()) return false;
     PyErr_Format(PyExc_TypeError, "%s() takes at most one argument, '%s'", what, name);
     return false;
 }

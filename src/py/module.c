@@ -434,7 +434,11 @@ static PyObject *py_module_call_one(PyObject *child, PyObject *x) {
 static PyObject *py_module_sequential(PyObject *self, PyObject *input) {
     PyObject *modules = py_module_dict(self, py.modules_);
     PyObject *all = modules ? PyDict_Values(modules) : PyList_New(0), *x = Py_NewRef(input);
-    if (Py_EnterRecursiveCall(" in Sequential")) Py_CLEAR(x);
+    if (Py_EnterRecursiveCall(" in Sequential")) {
+        Py_XDECREF(all);
+        Py_DECREF(x);
+        return NULL;
+    }
     for (Py_ssize_t i = 0; all && x && i < PyList_Size(all); i++) {
         PyObject *y = py_module_call_one(PyList_GetItem(all, i), x);
         Py_DECREF(x);
@@ -608,6 +612,8 @@ static PyObject *py_module_take_data(PyObject *self, PyObject *args) {
     PyObject *a, *b;
     (void)self;
     if (!PyArg_ParseTuple(args, "O!O!", py.tensor, &a, py.tensor, &b)) return NULL;
+    if (py.lending)
+        py_retire(tn_own(tnp_detach(py_of(a)))), py_retire(tn_own(tnp_detach(py_of(b))));
     bool ok = tnp_swap_data(py_of(a), py_of(b));
     if (!ok) tn_error_take(NULL);
     return PyBool_FromLong(ok);

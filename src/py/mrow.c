@@ -416,9 +416,12 @@ static bool py_mrow_follow_part(PyObject *self, tn_module *made, int i, PyObject
 static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject *names, bool *reshaped) {
     PyObject *dict = ((py_module *)self)->dict;
     PyObject *training = dict ? PyDict_GetItemWithError(dict, py.training) : NULL;
-    bool ok = true;
-    made->training =
-        training == Py_True || (training && training != Py_False && PyObject_IsTrue(training) > 0);
+    int truth = training == Py_True                 ? 1
+                : !training || training == Py_False ? 0
+                                                    : PyObject_IsTrue(Py_NewRef(training));
+    if (training && training != Py_True && training != Py_False) Py_DECREF(training);
+    bool ok = truth >= 0;
+    made->training = truth > 0;
     for (int i = 0; ok && i < made->nparts; i++) {
         PyObject *name = names ? Py_NewRef(PyTuple_GetItem(names, i))
                                : PyUnicode_InternFromString(made->part[i].name);

@@ -64,7 +64,7 @@ static bool py_optim_words(py_optim_row *r) {
 static const py_optim_row *py_optim_row_at(long i) {
     const tn_orow *row = i >= 0 && i < PY_OPTIM_ROWS ? tn_orow_at(i) : NULL;
     if (!row || row->gen->nparam > PY_OPTIM_PARAMS || row->gen->args_size > PY_OPTIM_ARGS)
-        return PyErr_Format(PyExc_SystemError, "no optimizer row %ld", i), NULL;
+        return PyErr_Format(PyExc_ValueError, "no optimizer row %ld", i), NULL;
     if (py_optim_rows[i]) return py_optim_rows[i];
     py_optim_row *r = (py_optim_row *)py_get(1, sizeof *r);
     if (!r) return PyErr_NoMemory(), NULL;
@@ -497,9 +497,11 @@ static PyObject *py_optim_zero_grad(PyObject *self, PyObject *const *args, Py_ss
     (void)self;
     if (n != 2 || !PyList_Check(args[0]))
         return PyErr_Format(PyExc_TypeError, "'params' of a parameter group is a list");
-    bool none = PyObject_IsTrue(args[1]) == 1, mode = tn_set_grad_mode(false), ok = true;
+    int none = PyObject_IsTrue(args[1]);
+    if (none < 0) return NULL;
+    bool mode = tn_set_grad_mode(false), ok = true;
     for (Py_ssize_t i = 0; ok && i < PyList_Size(args[0]); i++) {
-        PyObject *o = PyList_GetItem(args[0], i);
+        PyObject *o = Py_NewRef(PyList_GetItem(args[0], i));
         if (!py_is_tensor(o)) {
             PyErr_Format(PyExc_TypeError, "optimizer can only optimize Tensors, not %R", o);
             ok = false;
@@ -507,6 +509,7 @@ static PyObject *py_optim_zero_grad(PyObject *self, PyObject *const *args, Py_ss
             ok = none ? tnp_set_grad(py_of(o), NULL) : py_optim_zero(py_of(o));
             if (!ok) py_raise();
         }
+        Py_DECREF(o);
     }
     tn_set_grad_mode(mode);
     return ok ? Py_NewRef(Py_None) : NULL;

@@ -56,6 +56,8 @@ typedef struct py_state {
     PyObject *parameters_, *buffers_, *modules_, *transient_, *training, *hooked, *row, *is_buffer;
     PyObject *row_forward, *sequential_forward; /* methods of _Module */
     PyObject *no_kwargs, *strided;              /* an empty dict; torch.strided */
+    int lending;                                /* see py_lend */
+    bool retired;
 } py_state;
 #ifdef TNI_OBJECTS
 extern TNI_HIDDEN py_state py;
@@ -91,6 +93,17 @@ PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known); /* known: tn_bin
 PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t);
 PY_PRIV void py_tensor_track(py_tensor *p);  /* by the collector, from now on */
 PY_PRIV PyObject *py_size_of(tn_ints sizes); /* torch.Size */
+
+/* Between the two a call knows tensors by address alone, while Python code may run (__index__, a
+ * finalizer, another thread): what wrappers give up meanwhile (x.unsqueeze_(0)) stays until the
+ * last such call has ended. Calls nest; r is passed through. */
+PY_PRIV void py_retire(tn_tensor *t); /* takes the count */
+PY_PRIV void py_retired_release(void);
+TNI_INLINE void py_lend(void) { py.lending++; }
+TNI_INLINE PyObject *py_lent(PyObject *r) {
+    if (TNI_UNLIKELY(--py.lending == 0 && py.retired)) py_retired_release();
+    return r;
+}
 
 /* --- error.c ---------------------------------------------------------------------------------- */
 
@@ -167,6 +180,8 @@ PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool
                          bool records);
 PY_PRIV bool py_records(const tn_gen *gen, const void *args);
 enum { PY_TENSORS_BYTES = 128 }; /* of an argument struct of such a call */
+/* What a dictionary has under a name, borrowed; NULL, with an exception only where that failed. */
+PY_PRIV PyObject *py_entry(PyObject *dict, const char *name);
 PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n);
 PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames);
 PY_PRIV const py_group *py_group_of(const char *name); /* NULL: none */

@@ -23,14 +23,21 @@ static PyObject *py_results_repr(PyObject *self, PyObject *unused) {
 }
 static PyMethodDef py_results_def = {"__repr__", py_results_repr, METH_NOARGS, NULL};
 
+PY_PRIV PyObject *py_entry(PyObject *dict, const char *name) {
+    PyObject *word = PyUnicode_FromString(name);
+    PyObject *o = word ? PyDict_GetItemWithError(dict, word) : NULL;
+    Py_XDECREF(word);
+    return o;
+}
+
 /* The named tuple of a row with several results, made at its first call. */
 static PyObject *py_results_type(const tn_row *row) {
     static PyObject *types; /* by name */
     PyStructSequence_Field fields[9];
     char name[96];
     if (!types && !(types = PyDict_New())) return NULL;
-    PyObject *type = PyDict_GetItemString(types, row->name);
-    if (type) return type;
+    PyObject *type = py_entry(types, row->name);
+    if (type || PyErr_Occurred()) return type;
     memset(fields, 0, sizeof fields);
     for (int k = 0; k < row->gen->nresults; k++) fields[k].name = row->gen->result_names[k];
     snprintf(name, sizeof name, "torch.return_types.%.*s", (int)strcspn(row->schema, ".("),
@@ -41,8 +48,8 @@ static PyObject *py_results_type(const tn_row *row) {
     int bad = !repr || PyObject_SetAttrString(type, "__repr__", repr) ||
               PyDict_SetItemString(types, row->name, type);
     Py_XDECREF(repr);
+    Py_XDECREF(type); /* the dictionary has it */
     if (bad) return NULL;
-    Py_DECREF(type); /* the dictionary has it */
     return type;
 }
 
@@ -315,8 +322,8 @@ static int py_groups_publish(py_group *g, PyObject *module) {
 static PyObject *py_groups_kept(PyObject **kept, const char *name, const py_group *g,
                                 void *function) {
     if (!*kept && !(*kept = PyDict_New())) return NULL;
-    PyObject *f = PyDict_GetItemString(*kept, name);
-    if (f) return Py_NewRef(f);
+    PyObject *f = py_entry(*kept, name);
+    if (f || PyErr_Occurred()) return Py_XNewRef(f);
     f = py_groups_as_function(g, function);
     if (f && PyDict_SetItemString(*kept, name, f)) Py_CLEAR(f);
     return f;
@@ -327,8 +334,8 @@ PY_PRIV PyObject *py_registered(const char *name) {
     static PyObject *kept;
     const tn_row *row = tn_row_named(name);
     const py_group *known = py_group_of(name);
-    PyObject *f = kept ? PyDict_GetItemString(kept, name) : NULL;
-    if (f) return Py_NewRef(f);
+    PyObject *f = kept ? py_entry(kept, name) : NULL;
+    if (f || PyErr_Occurred()) return Py_XNewRef(f);
     if (!row && !known) return NULL;
     if (known) return py_groups_kept(&kept, name, known, (void *)py_groups_function);
     py_group *g = (py_group *)py_get(1, sizeof *g); /* stays, as the row does */

@@ -130,6 +130,34 @@ static PyObject *py_tensor_dict(PyObject *self, void *unused) {
     return dict;
 }
 
+/* --- tensors that wrappers have given up ------------------------------------------------------ */
+
+static struct {
+    tn_tensor **at;
+    size_t n, room;
+} py_retired;
+
+PY_PRIV void py_retire(tn_tensor *t) {
+    if (!py.lending) {
+        tn_release(t);
+        return;
+    }
+    if (py_retired.n == py_retired.room) {
+        size_t room = 2 * py_retired.room + 16;
+        tn_tensor **at = (tn_tensor **)realloc(py_retired.at, room * sizeof *at);
+        if (!at) return; /* it stays for good: nobody may fail here */
+        py_retired.at = at;
+        py_retired.room = room;
+    }
+    py_retired.at[py_retired.n++] = t;
+    py.retired = true;
+}
+
+PY_PRIV void py_retired_release(void) {
+    while (!py.lending && py_retired.n) tn_release(py_retired.at[--py_retired.n]);
+    py.retired = py_retired.n != 0;
+}
+
 /* --- attributes ------------------------------------------------------------------------------- */
 
 PY_PRIV PyObject *py_size_of(tn_ints sizes) {
@@ -202,6 +230,10 @@ static int py_tensor_set_grad(PyObject *self, PyObject *value, void *unused) {
     (void)unused;
     if (value && value != Py_None && !py_is_tensor(value)) {
         PyErr_Format(PyExc_TypeError, "assigned grad has to be a Tensor or None");
+        return -1;
+    }
+    if (value == self) {
+        PyErr_Format(PyExc_RuntimeError, "can't assign Variable as its own grad");
         return -1;
     }
     if (tnp_set_grad(py_of(self), value && value != Py_None ? py_of(value) : NULL)) return 0;
@@ -301,7 +333,7 @@ static PyObject *py_tensor_repr_as(const char *text, const char *name) {
     PyObject *indent = space ? PySequence_Repeat(space, (Py_ssize_t)strlen(name) + 1) : NULL;
     for (text += strlen("tensor("); r && indent && *text;) {
         size_t n = strcspn(text, "\n") + 1;
-        bool last = text[n - 1] == 0, empty = text[n] == '\n';
+        bool last = text[n - 1] == 0, empty = !last && text[n] == '\n';
         PyObject *line = PyUnicode_DecodeUTF8(text, (Py_ssize_t)(last ? n - 1 : n), NULL), *more;
         text += last ? n - 1 : n;
         int spaces = 0;

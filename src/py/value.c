@@ -50,6 +50,7 @@ static bool py_value_is_truth(PyObject *o) {
     const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     bool is = text && strncmp(text, "bool", 4) == 0;
     Py_XDECREF(name);
+    PyErr_Clear();
     return is;
 }
 
@@ -71,9 +72,10 @@ PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to) {
     int64_t i;
     if (PyIndex_Check(o)) return py_to_int(o, &i) ? (*to = tn_int(i), true) : false;
     if (PyUnicode_Check(o) || PySequence_Check(o) || !PyNumber_Check(o)) return false;
-    PyObject *f = PyNumber_Float(o); /* NumPy's float32, bool_ */
+    bool truth = py_value_is_truth(o);
+    PyObject *f = PyNumber_Float(o); /* NumPy's float32, bool_; o may be gone now */
     if (!f) return py_value_no();
-    *to = py_value_is_truth(o) ? tn_bool(PyFloat_AsDouble(f) != 0) : tn_float(PyFloat_AsDouble(f));
+    *to = truth ? tn_bool(PyFloat_AsDouble(f) != 0) : tn_float(PyFloat_AsDouble(f));
     Py_DECREF(f);
     return true;
 }
