@@ -1,36 +1,43 @@
-"""Random calls of every row, method and slot with random objects: each gives a result or one of
-torch's exceptions. Whatever else happens (a crash, a SystemError, a tensor left behind) fails.
+"""Random calls with random objects, some hostile: rows, methods, slots, modules, optimizers,
+autograd, files, private functions. Each gives a result or one of torch's exceptions. Whatever else
+happens (a crash, a SystemError, a tensor left behind, a call that lasts) fails.
 
     python tests/python/fuzz.py [--calls 5000] [--seed 1] [--from CHUNK] [--trace]
 
 Calls come in chunks of 100, each of which begins with its own random numbers and an empty pool of
 tensors, so that a failure is made again by --from with the number that was printed last, and
---calls 100. --trace prints each call before it is made.
+--calls 100. --trace prints each call before it is made. Chunks of even number are without hostile
+objects; nothing of theirs may stay.
 """
 
 import argparse
 import faulthandler
 import gc
 import math
+import os
 import random
 import sys
+import time
 import warnings
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
+import fuzz_calls  # noqa: E402
+import fuzz_objects  # noqa: E402
 import rows  # noqa: E402
 
 import tensorh as th  # noqa: E402
 
 CHUNK = 100
+SHAPE = th.Tensor.shape.__get__  # of what a subclass says otherwise
 REFUSALS = (TypeError, ValueError, IndexError, RuntimeError, OverflowError, MemoryError)
-OTHERS = (*REFUSALS, AttributeError, KeyError, StopIteration, AssertionError, BufferError)
+FAULTS = (SystemError, NameError)  # and no exception of any other kind out of a row's own call
 # write files, begin threads, wait, end the process, change what all later calls depend on
 LEFT_OUT = (
     "save load from_file set_num_threads set_num_interop_threads set_default_dtype "
-    "set_default_device set_grad_enabled set_printoptions compile hub"
+    "set_default_device compile hub"
 ).split()
 ROWS = rows.rows()
 DTYPES = [getattr(th, name) for name in rows.SHORT.values()]
@@ -45,35 +52,34 @@ SLOTS = [
 ]  # fmt: skip
 
 
-class Evil:
-    """A number that raises when asked."""
-
-    def __index__(self):
-        raise KeyError
-
-    def __float__(self):
-        raise ZeroDivisionError
-
-
-class Eater:
-    """A number that empties the list it stands in when asked for its value."""
-
-    def __init__(self, home):
-        self.home = home
-
-    def __index__(self):
-        self.home.clear()
-        return 1
-
-    __float__ = __index__
-
-
 class Fuzzer:
-    """The random choices and tensors of one chunk."""
+    """The random choices and tensors of one chunk. tame: nothing is hostile, so that all tensors
+    have to go; harm makes cycles through the tape, which no collector sees."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, tame):
         self.random = random.Random(seed)
+        self.tame = tame
         self.pool = []
+        self.given = []  # lists and dictionaries of the call under way
+        self.odd = []  # what a Function's ctx outlives its call in
+        self.met = False  # whether the call has met a hostile object
+
+    def end(self):
+        """Hooks hold the Fuzzer, which may hold their tensors no longer."""
+        for held in (self.pool, self.given, self.odd):
+            held.clear()
+        fuzz_objects.forget()
+
+    def hostile(self):
+        if self.tame:
+            return self.random.choice([object(), [None], th.nn.ReLU(), lambda *_: 1])
+        self.met = True
+        return fuzz_objects.hostile(self)
+
+    def harm(self):
+        self.met = True
+        if not self.tame:
+            fuzz_objects.Harm(self).harm()
 
     def integer(self):
         """Mostly small; else so large that no memory is got for it."""
@@ -110,10 +116,10 @@ class Fuzzer:
 
     def keep(self, x):
         """What calls give goes into later calls, as long as it is small."""
-        if isinstance(x, (list, tuple)):
+        if type(x) in (list, tuple):
             for one in x[:3]:
                 self.keep(one)
-        elif isinstance(x, th.Tensor) and x.numel() <= 2000:
+        elif isinstance(x, th.Tensor) and math.prod(SHAPE(x)) <= 2000:
             self.pool.append(x)
             del self.pool[:-12]
 
@@ -123,7 +129,8 @@ class Fuzzer:
         what = r.choice([self.integer, self.number, self.tensor, lambda: self.thing(deep + 1)])
         made = [what() for _ in range(n)]
         if r.random() < 0.05:
-            made.insert(0, Eater(made))
+            self.given.append(made)
+            made.insert(0, self.hostile())
         return tuple(made) if r.random() < 0.3 else made
 
     def array(self):
@@ -148,7 +155,8 @@ class Fuzzer:
             lambda: r.choice(
                 [slice(0, 2), slice(None, None, -1), slice(2**70), range(3), iter([1])]
             ),
-            lambda: r.choice([Evil(), Eater([]), [Evil()], object(), NotImplemented, th.Tensor]),
+            lambda: r.choice([object(), NotImplemented, th.Tensor, th.nn.ReLU(), lambda *_: 1]),
+            self.hostile,
             lambda: r.choice(
                 [th.Generator(), th.default_generator, th.device("cpu"), th.Size([2])]
             ),
@@ -202,45 +210,75 @@ class Fuzzer:
                 method = None
         return (method if callable(method) else th.tensor), args, {}
 
-    def call(self, trace):
-        strict = self.random.random() < 0.8
-        function, place, named = self.row() if strict else self.other()
-        if trace:
-            print(function, brief(place), brief(named), file=sys.stderr, flush=True)
+    def choose(self):
+        """(kind of the call, whether only REFUSALS may come of it, what makes it)"""
+        chance = self.random.random()
+        if chance < 0.6:
+            return "row", self.row
+        if chance < 0.7:
+            return "other", self.other
+        make = self.random.choice(fuzz_calls.CALLS)
+        return make.__name__, lambda: make(self)
+
+    def call(self, trace, counts):
+        """Makes a call, and counts it under its kind: [returned, refused]."""
+        self.met = False
+        self.given.clear()
+        kind, make = self.choose()
+        count = counts.setdefault(kind, [0, 0])
         try:
             try:
+                function, place, named = make()
+                if trace:
+                    print(function, brief(place), brief(named), file=sys.stderr, flush=True)
+                self.given += [x for x in [*place, *named.values()] if type(x) in (list, dict)]
                 result = function(*place, **named)
             finally:
                 pending = th._C._pending()
                 if pending is not None:
-                    raise SystemError(f"{function} has left an error: {pending}")
-        except OTHERS as error:
-            if strict and not isinstance(error, REFUSALS) or "internal error" in str(error):
+                    raise SystemError(f"{kind} has left an error: {pending}")
+        except Exception as error:
+            strict = kind == "row" and not self.met
+            if strict and not isinstance(error, REFUSALS) or isinstance(error, FAULTS):
                 raise
-            return False
+            if "internal error" in str(error):
+                raise
+            count[1] += 1
+            return
+        count[0] += 1
         self.keep(result)
-        if isinstance(result, th.Tensor) and result.numel() < 1000 and self.random.random() < 0.1:
-            repr(result)
-        if hasattr(th.Tensor, "backward") and self.random.random() < 0.1:
+        small = isinstance(result, th.Tensor) and math.prod(SHAPE(result)) <= 2000
+        if small and self.random.random() < 0.1:
+            self.show(result)
+        if small and self.random.random() < 0.1:
             self.backward(result)
-        return True
+
+    def show(self, x):
+        try:
+            repr(x)
+        except (*REFUSALS, fuzz_objects.Mine):
+            if type(x) is th.Tensor and x.device.type == "cpu":
+                raise
 
     def backward(self, x):
-        if not isinstance(x, th.Tensor) or not x.requires_grad or x.numel() > 2000:
-            return
         try:
-            x.sum().backward()
-        except REFUSALS:
+            if x.requires_grad:
+                x.sum().backward()
+        except (*REFUSALS, fuzz_objects.Mine):
             pass
 
 
 def brief(x):
-    """Arguments as a line of text, whatever they are."""
-    if isinstance(x, th.Tensor):
+    """Arguments as a line of text, whatever they are; nothing of them is asked for."""
+    if type(x) in (th.Tensor, th.nn.Parameter):
         return f"Tensor({list(x.shape)}, {x.dtype}, {x.device}, {x.requires_grad})"
-    if isinstance(x, dict):
-        return {n: brief(v) for n, v in x.items()}
-    return [brief(v) for v in x] if isinstance(x, (list, tuple)) else repr(x)[:60]
+    if type(x) is dict:
+        return {str(n)[:20]: brief(v) for n, v in list(x.items())}
+    if type(x) in (list, tuple):
+        return [brief(v) for v in list(x)]
+    if type(x) in (int, float, complex, str, bytes, bool, slice, type(None), type(...)):
+        return repr(x)[:60]
+    return object.__repr__(x)[:60]
 
 
 def limit_memory():
@@ -256,6 +294,35 @@ def limit_memory():
     resource.setrlimit(resource.RLIMIT_AS, (used + 2**30, used + 2**30))
 
 
+def unraisable(what):
+    """What a finalizer raises is nobody's, but a SystemError is a fault."""
+    if isinstance(what.exc_value, SystemError):
+        faulthandler.dump_traceback()
+        os._exit(3)
+
+
+def living(least=None):
+    """Tensors there are when what nobody has is gone: one cycle may free the next, and a loader's
+    thread may need its time to end."""
+    for k in range(50):
+        gc.collect()
+        th.zeros(1)  # takes back what other threads have freed
+        if k > 3:
+            if th._C._memory()[1] <= (least or 0) or least is None:
+                break
+            time.sleep(0.02)
+    return th._C._memory()[1]
+
+
+def begin(chunk):
+    """What calls may have set for all later ones is as it was."""
+    th.manual_seed(chunk)
+    th.set_grad_enabled(True)
+    th.set_default_dtype(th.float32)
+    th.set_printoptions(profile="default")
+    th._C._set_anomaly(False)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--calls", type=int, default=5000)
@@ -265,30 +332,45 @@ def main():
     options = parser.parse_args()
     faulthandler.enable()
     warnings.simplefilter("ignore")
+    sys.unraisablehook = unraisable
     limit_memory()
-    returned = 0
-    th.manual_seed(1)
-    gc.collect()
-    _, tensors, _ = th._C._memory()
+    counts = {}
     chunks = -(-options.calls // CHUNK)
     for chunk in range(options.first, options.first + chunks):
-        fuzzer = Fuzzer(options.seed * 1_000_003 + chunk)
-        th.manual_seed(chunk)
+        if hasattr(faulthandler, "dump_traceback_later"):
+            faulthandler.dump_traceback_later(300, exit=True)  # nothing lasts
+        begin(chunk)
+        tame = chunk % 2 == 0
+        if tame:
+            tensors = living()
+        fuzzer = Fuzzer(options.seed * 1_000_003 + chunk, tame)
         for i in range(CHUNK):
             try:
-                returned += fuzzer.call(options.trace)
+                fuzzer.call(options.trace, counts)
             except BaseException:
                 print(f"chunk {chunk}, call {i}", file=sys.stderr)
                 raise
         if chunk % 10 == 0:
             print(f"chunk {chunk}", flush=True)
+        fuzzer.end()
         del fuzzer
-        if chunk % 10 == 0 or chunk == options.first + chunks - 1:
-            gc.collect()
-            left = th._C._memory()[1] - tensors
+        begin(chunk)
+        if tame:
+            left = living(tensors) - tensors
             assert left == 0, f"{left} tensors left behind after chunk {chunk}"
-    calls = chunks * CHUNK
-    print(f"{calls} calls: {returned} returned, {calls - returned} were refused, 0 faults")
+    faulthandler.cancel_dump_traceback_later()
+    report(options, chunks * CHUNK, counts)
+
+
+def report(options, calls, counts):
+    """A line a kind of call, and one of all."""
+    for kind, (returned, refused) in sorted(counts.items()):
+        print(f"{kind}: {returned} returned, {refused} refused")
+    returned = sum(n for n, _ in counts.values())
+    print(
+        f"{calls} calls, seed {options.seed}: {returned} returned, {calls - returned} were "
+        f"refused, 0 faults"
+    )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,137 @@
+"""Objects that change or delete the tensors of a call while it reads its arguments, and memory that
+outlives the tensor it was taken from."""
+
+import gc
+
+import numpy as np
+import pytest
+
+import tensorh as th
+
+
+class Turns:
+    """A number that gives the tensor another shape when asked for its value."""
+
+    def __init__(self, x, value=0):
+        self.x, self.value = x, value
+
+    def __index__(self):
+        self.x.unsqueeze_(0)
+        th.ones(3, 4), th.ones(3, 4)  # where the former tensor was, if it has gone
+        return self.value
+
+    __float__ = __index__
+
+
+def test_a_tensor_that_turns_during_a_call_is_what_it_was_for_the_call():
+    x = th.ones(3, 4)
+    assert th.sum(x, Turns(x)).tolist() == [3.0] * 4
+    assert x.shape == (1, 3, 4)
+    y = th.arange(12.0).view(3, 4)
+    assert y[1, Turns(y, 2)].item() == 6.0
+    y = th.arange(4.0)
+    y[1] = Turns(y, 7)
+    assert y.tolist() == [[0.0, 7.0, 2.0, 3.0]]
+
+
+def test_what_turns_inside_a_function_was_recorded_as_it_was():
+    class Turning(th.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            x.unsqueeze_(0)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g[0] * 2
+
+    w = th.ones(3, requires_grad=True)
+    y = Turning.apply(w * 1)
+    y.sum().backward()
+    assert w.grad.tolist() == [2.0] * 3
+
+
+def test_become_exchanges_so_that_neither_is_without_a_tensor():
+    x, y = th.ones(2), th.zeros(3, 4)
+    x._become(y)
+    assert x.shape == (3, 4) and y.shape == (2,)
+    assert y.tolist() == [1.0, 1.0]
+
+
+def test_memory_that_was_given_away_outlives_other_data():
+    x = th.arange(1000.0)
+    given = [np.asarray(x), memoryview(x), np.from_dlpack(x)]
+    given += [th._C._raw(x), th._C._storage_bytes(x)]
+    x.data = th.zeros(2)
+    gc.collect()
+    others = [th.full((1000,), -1.0) for _ in range(20)]
+    assert given[0].sum() == given[2].sum() == sum(range(1000))
+    assert given[1][999] == 999.0
+    assert [np.asarray(raw).view("f4")[999] for raw in given[3:]] == [999.0] * 2
+    del others
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_many_masks_without_a_dimension_are_refused(device):
+    mask = th.zeros((), dtype=th.uint8, device=device)
+    for n in (16, 17, 32):
+        with pytest.raises(IndexError):
+            th.zeros(1, 1, device=device)[(mask,) * n]
+
+
+def test_a_list_that_empties_itself_while_classes_are_asked():
+    class Asked:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            held.clear()
+            return NotImplemented
+
+    held = [Asked(), Asked()]
+    with pytest.raises(TypeError):
+        th.cat(held)
+
+
+def test_a_result_that_holds_itself_is_a_recursion_error():
+    around = []
+    around.append(around)
+    with pytest.raises(RecursionError):
+        th.Tensor.__torch_function__(lambda: around, ())
+
+
+def test_a_gradient_is_not_its_own_tensor():
+    x = th.ones(2)
+    with pytest.raises(RuntimeError, match="its own grad"):
+        x.grad = x
+
+
+def test_a_truth_that_raises_comes_out():
+    m = th.nn.Linear(2, 2)
+    m.training = th.ones(2)
+    with pytest.raises(RuntimeError, match="ambiguous"):
+        m(th.ones(2))
+    m.weight.grad = th.ones(2, 2)
+    with pytest.raises(ValueError, match="ambiguous"):
+        th.optim.SGD([m.weight], lr=0.1).zero_grad(np.ones(2))
+
+
+def test_an_offset_below_all_is_refused():
+    with pytest.raises(ValueError):
+        th.frombuffer(bytearray(8), dtype=th.uint8, offset=-(2**63))
+
+
+def test_saved_tensors_with_places_of_none():
+    class Saving(th.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(None, x, None)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            none, x, other = ctx.saved_tensors
+            assert none is None and other is None
+            return g * 2 * x
+
+    w = th.full((2,), 3.0, requires_grad=True)
+    Saving.apply(w).sum().backward()
+    assert w.grad.tolist() == [6.0, 6.0]
