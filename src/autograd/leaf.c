@@ -229,16 +229,17 @@ TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tn
     tni_watch *w = *at;
     tn_guard g = tn_guard_begin();
     tn_tensor *now;
+    bool after = w->after; /* what it returns is not read */
     tni_fetch_add(&w->running, 1u);
     now = w->call(*grad, w->user);
-    tn_guard_end(&g, &now, b->failed ? 0 : 1);
+    tn_guard_end(&g, &now, b->failed || after ? 0 : 1);
     *at = w->next;
     if (tni_fetch_add(&w->running, (uint32_t)-1) == 1 && w->removed) {
         while (*list != w) list = &(*list)->next;
         leaf_unwatch(b, owner, list);
     }
     if (b->failed) return false;
-    if (!now || now == *grad) return true;
+    if (!now || now == *grad || after) return true;
     if (!tni_belongs(b, now, "a hook")) return false;
     if (!tni_same_shape(now, *grad))
         return tni_error(b, TN_AUTOGRAD, "a hook returned a gradient of another shape");
