@@ -28,5 +28,6 @@ run() { # NAME ARGUMENT...: builds it and runs it
 run streams tests/state/streams.txt
 run texts tests/state/texts.txt
 run memory 1 $count
+run hooks 1 $count
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
