@@ -29,5 +29,6 @@ run streams tests/state/streams.txt
 run texts tests/state/texts.txt
 run memory 1 $count
 run hooks 1 $count
+run replay 1 $count
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
