@@ -22862,10 +22862,6 @@ TN_PRIV void tni_fill_row(char *to, int64_t step, const void *unit, int64_t n, i
 /* drive.h - what carries strided tensors of any dtype to loops over whole vectors, and copies with
  * conversion. */
 
-/* torch.result_type of n tensors (NULLs skipped): tensors with dimensions count before 0-dim ones,
- * those before numbers, where a lower tier decides only by a higher category. TN_NO_DTYPE where
- * torch refuses. */
-TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n);
 /* "self and other" of operands in messages: sets TYPE, names the dtypes. Returns false. */
 TN_PRIV bool tni_no_common_type(tn_frame *f, tn_tensor *const *t, int n);
 /* Shape of n tensors broadcast together; false with an error that shows both shapes. */
@@ -31965,9 +31961,11 @@ static bool promote_only_numbers(tn_tensor *const *t, int n) {
     return true;
 }
 
-TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n) {
+/* torch.result_type of n tensors (NULLs skipped): tensors with dimensions count before 0-dim ones,
+ * those before numbers, where a lower tier decides only by a higher category. `only`: no tensor is
+ * in the call. TN_NO_DTYPE where torch refuses. */
+static tn_dtype promote_operands(tni_block *b, tn_tensor *const *t, int n, bool only) {
     tn_dtype tier[3] = {TN_NO_DTYPE, TN_NO_DTYPE, TN_NO_DTYPE};
-    const bool only = promote_only_numbers(t, n);
     for (int i = 0; i < n; i++) {
         if (!t[i]) continue;
         int which = t[i]->flags & TNI_NUMBER ? 2 : t[i]->ndim ? 0 : 1;
@@ -32141,7 +32139,8 @@ static TNI_NOINLINE bool promote_any(tn_frame *f) {
         return tn_fail(f, TN_TYPE, "'%s' is %s, it must be bool",
                        f->row->gen->param[f->row->gen->fixed[0]].name,
                        tni_dtype(f->in[0]->dtype)->text);
-    common = tni_result_type(f->block, f->in + skip, f->nin - skip);
+    common = promote_operands(f->block, f->in + skip, f->nin - skip,
+                              promote_only_numbers(f->in, f->nin));
     if (!common) return tni_no_common_type(f, f->in + skip, f->nin - skip);
     common = promote_kind(f, common);
     return common && tni_pointwise_check_as(f, common);
@@ -45171,10 +45170,11 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     tni_block *b = tni_here();
     function_block *k = NULL;
     tn_guard guard;
+    int nout = row->nout;
     bool entered = tni_enter(b, file, line), ok = entered;
-    for (int j = 0; j < row->nout; j++) out[j] = NULL;
+    for (int j = 0; j < nout; j++) out[j] = NULL;
     ok = ok && tni_list_given(b, in, row->name);
-    if (ok && row->nout < 0) ok = tni_error(b, TN_INVALID, "%s: %d outputs", row->name, row->nout);
+    if (ok && nout < 0) ok = tni_error(b, TN_INVALID, "%s: %d outputs", row->name, nout);
     for (int64_t i = 0; ok && i < in.n; i++) ok = !in.at[i] || tni_belongs(b, in.at[i], row->name);
     if (!ok || !(k = function_new(b, row, user))) {
         if (row->release) row->release(user);
@@ -45183,11 +45183,13 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     guard = tn_guard_begin();
     b->no_grad = TNI_NO_GRAD;
     b->place_hold++;
-    ok = row->forward(&k->f, in.at, (int)in.n, out);
+    ok = tni_begin(b) >= 0 && row->forward(&k->f, in.at, (int)in.n, out);
     b->place_hold--;
-    tn_guard_end(&guard, out, ok ? row->nout : 0);
-    ok = function_end(b, k, in, out, ok);
-    for (int j = 0; !ok && j < row->nout; j++) out[j] = NULL;
+    b->no_grad = guard.no_grad;
+    nout = row->nout;                     /* which forward may set; row may go with the user */
+    ok = function_end(b, k, in, out, ok); /* where it fails, what forward made goes */
+    tn_guard_end(&guard, out, ok ? nout : 0);
+    for (int j = 0; !ok && j < nout; j++) out[j] = NULL;
     return tni_leave(b, ok);
 }
 
@@ -45726,16 +45728,17 @@ TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tn
     tni_watch *w = *at;
     tn_guard g = tn_guard_begin();
     tn_tensor *now;
+    bool after = w->after; /* what it returns is not read */
     tni_fetch_add(&w->running, 1u);
     now = w->call(*grad, w->user);
-    tn_guard_end(&g, &now, b->failed ? 0 : 1);
+    tn_guard_end(&g, &now, b->failed || after ? 0 : 1);
     *at = w->next;
     if (tni_fetch_add(&w->running, (uint32_t)-1) == 1 && w->removed) {
         while (*list != w) list = &(*list)->next;
         leaf_unwatch(b, owner, list);
     }
     if (b->failed) return false;
-    if (!now || now == *grad) return true;
+    if (!now || now == *grad || after) return true;
     if (!tni_belongs(b, now, "a hook")) return false;
     if (!tni_same_shape(now, *grad))
         return tni_error(b, TN_AUTOGRAD, "a hook returned a gradient of another shape");
@@ -48646,32 +48649,40 @@ TNI_INLINE V TNI_FNT(tni_c_abs)(C z) {
     return V_SEL(M_OR(V_ISINF(a), V_ISINF(b)), V_SET(INFINITY), r);
 }
 /* functions: e^x (cos y + i sin y) and what follows; accurate to a few ULP of |result|, not of each
- * part */
+ * part. Infinities and NaN as in C99's Annex G: a part that is 0 or infinite whatever the angle is
+ * stays so where there is no angle. */
 TNI_HELPER C TNI_FNT(tni_c_exp)(C z) {
     V e = TNI_FNT(tni_exp)(z.re), im = V_MUL(e, TNI_FNT(tni_sin)(z.im));
-    return C_CALL(make)(V_MUL(e, TNI_FNT(tni_cos)(z.im)), V_SEL(V_EQ(z.im, V_ZERO()), z.im, im));
+    M any = M_AND(V_ISINF(z.re), M_NOT(V_ISFINITE(z.im)));
+    im = V_SEL(M_AND(any, V_EQ(e, V_ZERO())), e, im);
+    return C_CALL(make)(V_SEL(any, e, V_MUL(e, TNI_FNT(tni_cos)(z.im))),
+                        V_SEL(V_EQ(z.im, V_ZERO()), z.im, im));
 }
 #if TNI_ISA == 0 && defined(TNI_TYPE_F64) /* rows whose kinds have a c */
 TNI_HELPER C
 TNI_FNT(tni_c_sqrt)(C z) { /* t = sqrt((|z| + |re|) / 2): (t, im / 2t) or (|im| / 2t, +-t) */
     V r = TNI_FNT(tni_c_abs)(z), t = V_SQRT(V_MUL(V_SET(0.5), V_ADD(r, V_ABS(z.re))));
     V u = V_DIV(V_MUL(V_SET(0.5), V_ABS(z.im)), t);
-    M left = V_LT(z.re, V_ZERO());
+    M left = V_LT(z.re, V_ZERO()), inf = V_ISINF(z.im);
     u = V_SEL(V_EQ(t, V_ZERO()), V_ZERO(), u);
-    return C_CALL(make)(V_SEL(left, u, t), V_COPYSIGN(V_SEL(left, t, u), z.im));
+    C w = C_CALL(make)(V_SEL(left, u, t), V_COPYSIGN(V_SEL(left, t, u), z.im));
+    return C_CALL(sel)(inf, C_CALL(make)(V_ABS(z.im), z.im), w);
 }
 /* on the imaginary axis no 0 meets an infinity */
 TNI_HELPER C TNI_FNT(tni_c_sin)(C z) {
-    M axis = V_EQ(z.re, V_ZERO());
-    V re = V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_cosh)(z.im));
-    return C_CALL(make)(V_SEL(axis, z.re, re),
-                        V_MUL(TNI_FNT(tni_cos)(z.re), TNI_FNT(tni_sinh)(z.im)));
+    M axis = V_EQ(z.re, V_ZERO()), any = M_NOT(V_ISFINITE(z.re));
+    V re = V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_cosh)(z.im)),
+      im = V_MUL(TNI_FNT(tni_cos)(z.re), TNI_FNT(tni_sinh)(z.im));
+    any = M_AND(any, M_OR(V_EQ(z.im, V_ZERO()), V_ISINF(z.im)));
+    return C_CALL(make)(V_SEL(axis, z.re, re), V_SEL(any, z.im, im));
 }
 TNI_HELPER C TNI_FNT(tni_c_cos)(C z) {
-    M axis = V_EQ(z.re, V_ZERO());
-    V im = V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_sinh)(z.im));
+    M axis = V_EQ(z.re, V_ZERO()), any = M_NOT(V_ISFINITE(z.re));
+    V re = V_MUL(TNI_FNT(tni_cos)(z.re), TNI_FNT(tni_cosh)(z.im)),
+      im = V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_sinh)(z.im));
     im = V_SEL(axis, V_MUL(z.re, V_COPYSIGN(V_ONE, z.im)), im);
-    return C_CALL(make)(V_MUL(TNI_FNT(tni_cos)(z.re), TNI_FNT(tni_cosh)(z.im)), V_NEG(im));
+    im = V_SEL(M_AND(any, V_EQ(z.im, V_ZERO())), z.im, im);
+    return C_CALL(make)(V_SEL(M_AND(any, V_ISINF(z.im)), V_ABS(z.im), re), V_NEG(im));
 }
 C_FN(magnitude)(C z) { return C_CALL(make)(TNI_FNT(tni_c_abs)(z), V_ZERO()); }
 C_FN(sign)(C z) {
@@ -48697,8 +48708,11 @@ TNI_HELPER C TNI_FNT(tni_c_log)(C z) {
  * 1 + tanh^2 x tan^2 y */
 TNI_HELPER C TNI_FNT(tni_c_tanh)(C z) {
     V t = TNI_FNT(tni_tanh)(z.re), u = TNI_FNT(tni_tan)(z.im), tt = V_MUL(t, t), uu = V_MUL(u, u);
-    V d = V_FMA(tt, uu, V_ONE);
-    return C_CALL(make)(V_DIV(V_MUL(t, V_ADD(V_ONE, uu)), d), V_DIV(V_MUL(u, V_SUB(V_ONE, tt)), d));
+    V d = V_FMA(tt, uu, V_ONE), im = V_DIV(V_MUL(u, V_SUB(V_ONE, tt)), d);
+    M any = M_NOT(V_ISFINITE(z.im)), inf = V_ISINF(z.re);
+    M fixed = M_AND(any, M_OR(inf, V_EQ(z.re, V_ZERO()))); /* the real part */
+    im = V_SEL(M_AND(any, inf), V_ZERO(), V_SEL(V_EQ(z.im, V_ZERO()), z.im, im));
+    return C_CALL(make)(V_SEL(fixed, t, V_DIV(V_MUL(t, V_ADD(V_ONE, uu)), d)), im);
 }
 TNI_HELPER C TNI_FNT(tni_c_sigmoid)(C z) { /* 1 / (1 + e^-z), e^z / (1 + e^z) on the left */
     M left = V_LT(z.re, V_ZERO());
@@ -48723,7 +48737,9 @@ C_FN(tan)(C z) { return C_CALL(back)(C_CALL(tanh)(C_CALL(turn)(z))); }
 TNI_HELPER C TNI_FNT(tni_c_expm1)(C z) {
     C e = C_CALL(exp)(z);
     V s = TNI_FNT(tni_sin)(V_MUL(V_SET(0.5), z.im)), m = V_MUL(V_SET(-2), V_MUL(s, s));
-    e.re = V_FMA(TNI_FNT(tni_expm1)(z.re), TNI_FNT(tni_cos)(z.im), m);
+    V x = TNI_FNT(tni_expm1)(z.re);
+    M any = M_AND(V_ISINF(z.re), M_NOT(V_ISFINITE(z.im)));
+    e.re = V_SEL(any, x, V_FMA(x, TNI_FNT(tni_cos)(z.im), m));
     return e;
 }
 C_FN(log1p)(C z) { return C_CALL(log_above)(z, V_ADD(V_ONE, z.re)); }
@@ -48750,6 +48766,7 @@ TNI_HELPER C TNI_FNT(tni_c_asin)(C z) {
       im = TNI_FNT(tni_asinh)(C_CALL(mul)(C_CALL(conj)(a), b).im);
     C away =
         C_CALL(make)(TNI_FNT(tni_c_angle)(z.re, V_ABS(z.im)), V_COPYSIGN(V_SET(INFINITY), z.im));
+    re = V_SEL(V_EQ(z.re, V_ZERO()), z.re, re);
     return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), away, C_CALL(make)(re, im));
 }
 TNI_HELPER C TNI_FNT(tni_c_acos)(C z) {
@@ -48758,7 +48775,8 @@ TNI_HELPER C TNI_FNT(tni_c_acos)(C z) {
       im = TNI_FNT(tni_asinh)(C_CALL(mul)(C_CALL(conj)(b), a).im);
     C away = C_CALL(make)(TNI_FNT(tni_c_angle)(V_ABS(z.im), z.re),
                           V_COPYSIGN(V_SET(INFINITY), V_NEG(z.im)));
-    return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), away, C_CALL(make)(V_ADD(re, re), im));
+    re = V_SEL(V_EQ(z.re, V_ZERO()), V_SET(1.57079632679489662), V_ADD(re, re));
+    return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), away, C_CALL(make)(re, im));
 }
 /* atan z = atan2(2 x, (1 - y)(1 + y) - x^2) / 2 + i log1p(4 y / (x^2 + (1 - y)^2)) / 4; far out
  * the imaginary part is y / |z|^2 */
@@ -48771,8 +48789,9 @@ TNI_HELPER C TNI_FNT(tni_c_atan)(C z) {
     V r = TNI_FNT(tni_c_abs)(z), over = V_DIV(V_DIV(y, r), r);
     M inf = V_ISINF(r);
     im = V_SEL(V_GT(r, V_SET(1e9)), V_SEL(inf, V_ZERO(), over), im);
+    im = V_SEL(V_EQ(y, V_ZERO()), y, im);
     re = V_SEL(inf, V_COPYSIGN(V_SET(1.57079632679489662), z.re), V_MUL(half, re));
-    return C_CALL(make)(re, V_COPYSIGN(im, z.im));
+    return C_CALL(make)(V_SEL(V_ISNAN(z.re), z.re, re), V_COPYSIGN(im, z.im));
 }
 #endif
 #undef C

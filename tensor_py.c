@@ -82,6 +82,8 @@ typedef struct py_state {
     PyObject *parameters_, *buffers_, *modules_, *transient_, *training, *hooked, *row, *is_buffer;
     PyObject *row_forward, *sequential_forward; /* methods of _Module */
     PyObject *no_kwargs, *strided;              /* an empty dict; torch.strided */
+    int lending;                                /* see py_lend */
+    bool retired;
 } py_state;
 #ifdef TNI_OBJECTS
 extern TNI_HIDDEN py_state py;
@@ -117,6 +119,17 @@ PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known); /* known: tn_bin
 PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t);
 PY_PRIV void py_tensor_track(py_tensor *p);  /* by the collector, from now on */
 PY_PRIV PyObject *py_size_of(tn_ints sizes); /* torch.Size */
+
+/* Between the two a call knows tensors by address alone, while Python code may run (__index__, a
+ * finalizer, another thread): what wrappers give up meanwhile (x.unsqueeze_(0)) stays until the
+ * last such call has ended. Calls nest; r is passed through. */
+PY_PRIV void py_retire(tn_tensor *t); /* takes the count */
+PY_PRIV void py_retired_release(void);
+TNI_INLINE void py_lend(void) { py.lending++; }
+TNI_INLINE PyObject *py_lent(PyObject *r) {
+    if (TNI_UNLIKELY(--py.lending == 0 && py.retired)) py_retired_release();
+    return r;
+}
 
 /* --- error.c ---------------------------------------------------------------------------------- */
 
@@ -193,6 +206,8 @@ PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool
                          bool records);
 PY_PRIV bool py_records(const tn_gen *gen, const void *args);
 enum { PY_TENSORS_BYTES = 128 }; /* of an argument struct of such a call */
+/* What a dictionary has under a name, borrowed; NULL, with an exception only where that failed. */
+PY_PRIV PyObject *py_entry(PyObject *dict, const char *name);
 PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n);
 PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames);
 PY_PRIV const py_group *py_group_of(const char *name); /* NULL: none */
@@ -378,9 +393,10 @@ PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args) {
     if (!PyArg_ParseTuple(args, "L|p", &left, &once)) return NULL;
     if (!py_failing.on)
         return PyErr_Format(PyExc_RuntimeError, "import with TENSORH_TEST_ALLOCATOR=1");
+    long long before = py_failing.left;
     py_failing.left = left < 0 ? -1 : left;
     py_failing.once = once != 0;
-    Py_RETURN_NONE;
+    return PyLong_FromLongLong(before);
 }
 
 /* src/py/error.c */
@@ -676,6 +692,7 @@ static bool py_value_is_truth(PyObject *o) {
     const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     bool is = text && strncmp(text, "bool", 4) == 0;
     Py_XDECREF(name);
+    PyErr_Clear();
     return is;
 }
 
@@ -697,9 +714,10 @@ PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to) {
     int64_t i;
     if (PyIndex_Check(o)) return py_to_int(o, &i) ? (*to = tn_int(i), true) : false;
     if (PyUnicode_Check(o) || PySequence_Check(o) || !PyNumber_Check(o)) return false;
-    PyObject *f = PyNumber_Float(o); /* NumPy's float32, bool_ */
+    bool truth = py_value_is_truth(o);
+    PyObject *f = PyNumber_Float(o); /* NumPy's float32, bool_; o may be gone now */
     if (!f) return py_value_no();
-    *to = py_value_is_truth(o) ? tn_bool(PyFloat_AsDouble(f) != 0) : tn_float(PyFloat_AsDouble(f));
+    *to = truth ? tn_bool(PyFloat_AsDouble(f) != 0) : tn_float(PyFloat_AsDouble(f));
     Py_DECREF(f);
     return true;
 }
@@ -1380,8 +1398,8 @@ static PyObject *py_overloads_call(const char *name, PyObject *const *args, Py_s
         Py_XDECREF(module);
         if (!all) return NULL;
     }
-    PyObject *f = PyDict_GetItemString(all, name);
-    if (!f) return Py_NewRef(Py_NotImplemented);
+    PyObject *f = py_entry(all, name);
+    if (!f) return PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
     PyObject *tuple = py_args_tuple(args, nargs), *r = NULL;
     PyObject *dict = tuple && kwnames ? py_args_dict(args + nargs, kwnames) : NULL;
     if (tuple && (dict || !kwnames)) r = PyObject_Call(f, tuple, dict);
@@ -1479,17 +1497,20 @@ PY_PRIV PyObject *py_call_tensors(const py_group *g, PyObject *first, PyObject *
 
 PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
                           PyObject *kwnames) {
-    return py_call_rows(g, method, args, nargs, kwnames, 0);
+    py_lend();
+    return py_lent(py_call_rows(g, method, args, nargs, kwnames, 0));
 }
 
 PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
                                 Py_ssize_t nargs, PyObject *kwnames) {
-    return py_call_rows(g, method, args, nargs, kwnames, CALL_PLAIN);
+    py_lend();
+    return py_lent(py_call_rows(g, method, args, nargs, kwnames, CALL_PLAIN));
 }
 
 PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *kwnames) {
-    return py_call_rows(g, false, args, nargs, kwnames, CALL_ROWS);
+    py_lend();
+    return py_lent(py_call_rows(g, false, args, nargs, kwnames, CALL_ROWS));
 }
 
 PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
@@ -1499,11 +1520,12 @@ PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py
     py_bind_begin(&b, NULL, false, true);
     b.gen = s->gen;
     b.names = s->names;
+    py_lend();
     bool fits = py_bind_fill(&b, TN_PLAIN, args, nargs, kwnames);
     PyObject *r =
         fits ? run(user, b.args.bytes, b.elements) : py_fault_raise(&b, s->name, nargs, kwnames);
     py_bind_end(&b);
-    return r;
+    return py_lent(r);
 }
 
 /* src/py/docs.c */
@@ -2299,14 +2321,21 @@ static PyObject *py_results_repr(PyObject *self, PyObject *unused) {
 }
 static PyMethodDef py_results_def = {"__repr__", py_results_repr, METH_NOARGS, NULL};
 
+PY_PRIV PyObject *py_entry(PyObject *dict, const char *name) {
+    PyObject *word = PyUnicode_FromString(name);
+    PyObject *o = word ? PyDict_GetItemWithError(dict, word) : NULL;
+    Py_XDECREF(word);
+    return o;
+}
+
 /* The named tuple of a row with several results, made at its first call. */
 static PyObject *py_results_type(const tn_row *row) {
     static PyObject *types; /* by name */
     PyStructSequence_Field fields[9];
     char name[96];
     if (!types && !(types = PyDict_New())) return NULL;
-    PyObject *type = PyDict_GetItemString(types, row->name);
-    if (type) return type;
+    PyObject *type = py_entry(types, row->name);
+    if (type || PyErr_Occurred()) return type;
     memset(fields, 0, sizeof fields);
     for (int k = 0; k < row->gen->nresults; k++) fields[k].name = row->gen->result_names[k];
     snprintf(name, sizeof name, "torch.return_types.%.*s", (int)strcspn(row->schema, ".("),
@@ -2317,8 +2346,8 @@ static PyObject *py_results_type(const tn_row *row) {
     int bad = !repr || PyObject_SetAttrString(type, "__repr__", repr) ||
               PyDict_SetItemString(types, row->name, type);
     Py_XDECREF(repr);
+    Py_XDECREF(type); /* the dictionary has it */
     if (bad) return NULL;
-    Py_DECREF(type); /* the dictionary has it */
     return type;
 }
 
@@ -2591,8 +2620,8 @@ static int py_groups_publish(py_group *g, PyObject *module) {
 static PyObject *py_groups_kept(PyObject **kept, const char *name, const py_group *g,
                                 void *function) {
     if (!*kept && !(*kept = PyDict_New())) return NULL;
-    PyObject *f = PyDict_GetItemString(*kept, name);
-    if (f) return Py_NewRef(f);
+    PyObject *f = py_entry(*kept, name);
+    if (f || PyErr_Occurred()) return Py_XNewRef(f);
     f = py_groups_as_function(g, function);
     if (f && PyDict_SetItemString(*kept, name, f)) Py_CLEAR(f);
     return f;
@@ -2603,8 +2632,8 @@ PY_PRIV PyObject *py_registered(const char *name) {
     static PyObject *kept;
     const tn_row *row = tn_row_named(name);
     const py_group *known = py_group_of(name);
-    PyObject *f = kept ? PyDict_GetItemString(kept, name) : NULL;
-    if (f) return Py_NewRef(f);
+    PyObject *f = kept ? py_entry(kept, name) : NULL;
+    if (f || PyErr_Occurred()) return Py_XNewRef(f);
     if (!row && !known) return NULL;
     if (known) return py_groups_kept(&kept, name, known, (void *)py_groups_function);
     py_group *g = (py_group *)py_get(1, sizeof *g); /* stays, as the row does */
@@ -3557,7 +3586,7 @@ static bool py_index_none(py_indexing *x) {
 static bool py_index_by(py_indexing *x, tn_tensor *t) {
     tn_dtype d = tn_dtype_of(t);
     int takes = d == TN_BOOL || d == TN_U8 ? tn_ndim(t) : 1;
-    if (x->dim + takes > tn_ndim(x->at) || x->dim >= TN_MAX_DIMS) {
+    if (x->dim + takes > tn_ndim(x->at) || x->nlists + x->dim - x->covered >= TN_MAX_DIMS) {
         PyErr_Format(PyExc_IndexError, "too many indices for tensor of dimension %d",
                      tn_ndim(x->at));
         return false;
@@ -3696,12 +3725,14 @@ static void py_index_begin(py_indexing *x, tn_tensor *t) {
     x->new_view = false;
     x->file = NULL;
     x->line = 0;
+    py_lend();
     if (tn_needs_grad(t) && tn_grad_mode()) py_here(&x->file, &x->line);
 }
 
 static void py_index_end(py_indexing *x) {
     for (int i = 0; i < x->nheld; i++) Py_DECREF(x->held[i]);
     if (x->new_view) tn_free(x->at);
+    py_lent(NULL);
 }
 
 /* x[key] of a subclass, or NotImplemented. */
@@ -4019,11 +4050,12 @@ static bool py_nested_fits(const py_nested *n, tn_dtype dtype) {
         PyErr_SetString(PyExc_TypeError, "must be real number, not complex");
         return false;
     }
-    if (n->kind != TN_KIND_INT || bytes >= 8 || dtype == TN_BOOL || py_dtype_is_float(dtype))
+    if (!dtype || n->kind != TN_KIND_INT || bytes >= 8 || dtype == TN_BOOL ||
+        py_dtype_is_float(dtype))
         return true;
     bool whole = dtype == TN_U8 || dtype == TN_U16 || dtype == TN_U32;
     int64_t most = ((int64_t)1 << (8 * bytes - (whole ? 0 : 1))) - 1, v;
-    for (int64_t i = 0; dtype && i < n->written; i++) {
+    for (int64_t i = 0; i < n->written; i++) {
         memcpy(&v, n->to + 8 * i, sizeof v);
         if (v >= -most - (whole ? 0 : 1) && v <= most) continue;
         PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow",
@@ -4212,10 +4244,11 @@ static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     int n = tn_ndim(t), k = py_create_format(t, flags);
     view->obj = NULL;
     if (k < 0) return -1;
-    py_buffer_given *given = (py_buffer_given *)PyMem_Malloc(sizeof *given);
+    py_buffer_given *given = (py_buffer_given *)py_get(1, sizeof *given);
     if (!given) return PyErr_NoMemory(), -1;
     Py_ssize_t *room = given->room;
-    given->tensor = tn_retain(t);
+    given->tensor = tn_own(tnp_detach(t)); /* t.data may be replaced */
+    if (!given->tensor) return py_give(given), py_raise(), -1;
     view->itemsize = tn_dtype_bytes(tn_dtype_of(t));
     for (int i = 0; i < n; i++) {
         room[i] = (Py_ssize_t)tn_size(t, i);
@@ -4239,7 +4272,7 @@ static void py_create_releasebuffer(PyObject *self, Py_buffer *view) {
     py_buffer_given *given = (py_buffer_given *)view->internal;
     (void)self;
     tn_release(given->tensor);
-    PyMem_Free(given);
+    py_give(given);
 }
 
 /* --- functions -------------------------------------------------------------------------------- */
@@ -4337,12 +4370,12 @@ static PyObject *py_create_from_numpy(PyObject *self, PyObject *o) {
 
 /* Bytes of any kind as elements of a dtype, from `offset` bytes on. */
 static tn_tensor *py_create_over(Py_buffer *v, tn_dtype dtype, long long count, long long offset) {
-    long long each = tn_dtype_bytes(dtype), left = (long long)v->len - offset;
+    long long each = tn_dtype_bytes(dtype), left = offset < 0 ? -1 : (long long)v->len - offset;
     tn_wrap_options o;
     if (v->len <= 0 || count == 0)
         PyErr_Format(PyExc_ValueError, "both buffer length (%zd) and count (%lld) must not be 0",
                      v->len, count);
-    else if (offset < 0 || left <= 0)
+    else if (left <= 0)
         PyErr_Format(PyExc_ValueError,
                      "offset (%lld bytes) must be non-negative and no greater "
                      "than buffer length (%zd bytes) minus 1",
@@ -4416,7 +4449,8 @@ static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     tn_tensor *t;
     tn_device_id device = TN_NO_DEVICE;
     if (kwargs && PyDict_Size(kwargs)) {
-        PyObject *o = PyDict_GetItemString(kwargs, "device");
+        PyObject *o = py_entry(kwargs, "device");
+        if (!o && PyErr_Occurred()) return NULL;
         if (!o || PyDict_Size(kwargs) > 1)
             return PyErr_Format(PyExc_TypeError, "new() takes device= alone as a keyword");
         if (o != Py_None && !py_to_device(o, &device)) {
@@ -4643,6 +4677,34 @@ static PyObject *py_tensor_dict(PyObject *self, void *unused) {
     return dict;
 }
 
+/* --- tensors that wrappers have given up ------------------------------------------------------ */
+
+static struct {
+    tn_tensor **at;
+    size_t n, room;
+} py_retired;
+
+PY_PRIV void py_retire(tn_tensor *t) {
+    if (!py.lending) {
+        tn_release(t);
+        return;
+    }
+    if (py_retired.n == py_retired.room) {
+        size_t room = 2 * py_retired.room + 16;
+        tn_tensor **at = (tn_tensor **)realloc(py_retired.at, room * sizeof *at);
+        if (!at) return; /* it stays for good: nobody may fail here */
+        py_retired.at = at;
+        py_retired.room = room;
+    }
+    py_retired.at[py_retired.n++] = t;
+    py.retired = true;
+}
+
+PY_PRIV void py_retired_release(void) {
+    while (!py.lending && py_retired.n) tn_release(py_retired.at[--py_retired.n]);
+    py.retired = py_retired.n != 0;
+}
+
 /* --- attributes ------------------------------------------------------------------------------- */
 
 PY_PRIV PyObject *py_size_of(tn_ints sizes) {
@@ -4715,6 +4777,10 @@ static int py_tensor_set_grad(PyObject *self, PyObject *value, void *unused) {
     (void)unused;
     if (value && value != Py_None && !py_is_tensor(value)) {
         PyErr_Format(PyExc_TypeError, "assigned grad has to be a Tensor or None");
+        return -1;
+    }
+    if (value == self) {
+        PyErr_Format(PyExc_RuntimeError, "can't assign Variable as its own grad");
         return -1;
     }
     if (tnp_set_grad(py_of(self), value && value != Py_None ? py_of(value) : NULL)) return 0;
@@ -4814,7 +4880,7 @@ static PyObject *py_tensor_repr_as(const char *text, const char *name) {
     PyObject *indent = space ? PySequence_Repeat(space, (Py_ssize_t)strlen(name) + 1) : NULL;
     for (text += strlen("tensor("); r && indent && *text;) {
         size_t n = strcspn(text, "\n") + 1;
-        bool last = text[n - 1] == 0, empty = text[n] == '\n';
+        bool last = text[n - 1] == 0, empty = !last && text[n] == '\n';
         PyObject *line = PyUnicode_DecodeUTF8(text, (Py_ssize_t)(last ? n - 1 : n), NULL), *more;
         text += last ? n - 1 : n;
         int spaces = 0;
@@ -5027,7 +5093,7 @@ static bool py_optim_words(py_optim_row *r) {
 static const py_optim_row *py_optim_row_at(long i) {
     const tn_orow *row = i >= 0 && i < PY_OPTIM_ROWS ? tn_orow_at(i) : NULL;
     if (!row || row->gen->nparam > PY_OPTIM_PARAMS || row->gen->args_size > PY_OPTIM_ARGS)
-        return PyErr_Format(PyExc_SystemError, "no optimizer row %ld", i), NULL;
+        return PyErr_Format(PyExc_ValueError, "no optimizer row %ld", i), NULL;
     if (py_optim_rows[i]) return py_optim_rows[i];
     py_optim_row *r = (py_optim_row *)py_get(1, sizeof *r);
     if (!r) return PyErr_NoMemory(), NULL;
@@ -5460,9 +5526,11 @@ static PyObject *py_optim_zero_grad(PyObject *self, PyObject *const *args, Py_ss
     (void)self;
     if (n != 2 || !PyList_Check(args[0]))
         return PyErr_Format(PyExc_TypeError, "'params' of a parameter group is a list");
-    bool none = PyObject_IsTrue(args[1]) == 1, mode = tn_set_grad_mode(false), ok = true;
+    int none = PyObject_IsTrue(args[1]);
+    if (none < 0) return NULL;
+    bool mode = tn_set_grad_mode(false), ok = true;
     for (Py_ssize_t i = 0; ok && i < PyList_Size(args[0]); i++) {
-        PyObject *o = PyList_GetItem(args[0], i);
+        PyObject *o = Py_NewRef(PyList_GetItem(args[0], i));
         if (!py_is_tensor(o)) {
             PyErr_Format(PyExc_TypeError, "optimizer can only optimize Tensors, not %R", o);
             ok = false;
@@ -5470,6 +5538,7 @@ static PyObject *py_optim_zero_grad(PyObject *self, PyObject *const *args, Py_ss
             ok = none ? tnp_set_grad(py_of(o), NULL) : py_optim_zero(py_of(o));
             if (!ok) py_raise();
         }
+        Py_DECREF(o);
     }
     tn_set_grad_mode(mode);
     return ok ? Py_NewRef(Py_None) : NULL;
@@ -5612,12 +5681,12 @@ static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
     for (int i = 0; end && i < tn_ndim(t); i++) end += (tn_size(t, i) - 1) * tn_stride(t, i);
     memset(&options, 0, sizeof options);
     options.release = py_files_release;
-    options.user = tn_retain(t);
+    if (!(options.user = tn_own(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
     char *at = end ? (char *)tn_data(t) - tn_storage_offset(t) * each : none;
     end *= each;
     bytes = tn_wrap_at(NULL, 0, at, tn_ints_of(&end, 1), TN_U8, &options);
     if (bytes) return py_wrap(tn_own(bytes));
-    tn_release(t);
+    tn_release((tn_tensor *)options.user);
     return py_raise();
 }
 
@@ -5949,7 +6018,7 @@ static PyObject *py_called(const char *module, const char *name) {
 static bool py_pass_stops(void) {
     PyObject *signal = NULL, *now = NULL, *usual = NULL, *here = NULL, *main = NULL;
     bool stops = true;
-    if (PyDict_GetItemString(PyImport_GetModuleDict(), "threading")) {
+    if (py_entry(PyImport_GetModuleDict(), "threading")) {
         here = py_called("threading", "current_thread");
         main = py_called("threading", "main_thread");
         stops = here && here == main;
@@ -6056,8 +6125,8 @@ static PyObject *py_backward_with(py_pass *p, PyObject *retain, PyObject *create
     Py_RETURN_NONE;
 }
 
-static PyObject *py_tensor_backward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-                                    PyObject *kwnames) {
+static PyObject *py_tensor_backward_lent(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                         PyObject *kwnames) {
     static const char *const names[] = {"gradient", "retain_graph", "create_graph", "inputs"};
     PyObject *a[4];
     tn_tensor *t = py_of(self), *seed = NULL;
@@ -6085,8 +6154,8 @@ static bool py_seeds_of(py_tensors *seeds, PyObject *o, const py_tensors *output
     return false;
 }
 
-static PyObject *py_autograd_backward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-                                      PyObject *kwnames) {
+static PyObject *py_autograd_backward_lent(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                           PyObject *kwnames) {
     static const char *const names[] = {"tensors",      "grad_tensors",   "retain_graph",
                                         "create_graph", "grad_variables", "inputs"};
     PyObject *a[6], *r = NULL;
@@ -6149,8 +6218,8 @@ static bool py_grad_unused(py_pass *p, PyObject *allow, int materialize) {
     return false;
 }
 
-static PyObject *py_autograd_grad(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-                                  PyObject *kwnames) {
+static PyObject *py_autograd_grad_lent(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                       PyObject *kwnames) {
     static const char *const names[] = {"outputs",      "inputs",           "grad_outputs",
                                         "retain_graph", "create_graph",     "only_inputs",
                                         "allow_unused", "is_grads_batched", "materialize_grads"};
@@ -6230,6 +6299,7 @@ static int py_tensor_set_data(PyObject *self, PyObject *value, void *unused) {
                      value ? (PyObject *)Py_TYPE(value) : Py_None);
         return -1;
     }
+    if (py.lending) py_retire(tn_own(tnp_detach(py_of(self)))); /* its memory */
     if (tn_set_data_at(NULL, 0, py_of(self), py_of(value))) return 0;
     py_raise();
     return -1;
@@ -6249,6 +6319,17 @@ static PyObject *py_tensor_grad_fn(PyObject *self, void *unused) {
     (void)unused;
     return py_node_of(tn_history_of(py_of(self)), NULL);
 }
+
+/* What hooks do to the tensors of a pass does not concern it. */
+#define AUTOGRAD_LENT(name)                                                        \
+    static PyObject *name(PyObject *self, PyObject *const *args, Py_ssize_t nargs, \
+                          PyObject *kwnames) {                                     \
+        py_lend();                                                                 \
+        return py_lent(name##_lent(self, args, nargs, kwnames));                   \
+    }
+AUTOGRAD_LENT(py_tensor_backward)
+AUTOGRAD_LENT(py_autograd_backward)
+AUTOGRAD_LENT(py_autograd_grad)
 
 #define AUTOGRAD_FAST(name) (PyCFunction)(void *) name
 static PyMethodDef py_tensor_history_methods[] = {
@@ -6350,8 +6431,9 @@ static PyObject *py_mode_call(PyObject *self, PyObject *args, PyObject *kwargs) 
 static bool py_mode_argument(const char *what, const char *name, PyObject *args, PyObject *kwargs,
                              PyObject **to) {
     Py_ssize_t n = PyTuple_Size(args), nkw = kwargs ? PyDict_Size(kwargs) : 0;
-    *to = n ? PyTuple_GetItem(args, 0) : nkw ? PyDict_GetItemString(kwargs, name) : NULL;
+    *to = n ? PyTuple_GetItem(args, 0) : nkw ? py_entry(kwargs, name) : NULL;
     if (n + nkw <= 1 && (*to || n + nkw == 0)) return true;
+    if (PyErr_Occurred()) return false;
     PyErr_Format(PyExc_TypeError, "%s() takes at most one argument, '%s'", what, name);
     return false;
 }
@@ -6815,6 +6897,7 @@ typedef struct py_context {
     struct py_apply *apply;          /* in progress */
     PyObject *cls, *name, *needs;    /* the Function, "MyFnBackward", needs_input_grad */
     PyObject *saved, *dirty, *fixed; /* as given by save_for_backward, mark_..: tuples or NULL */
+    PyObject *places;                /* which of saved are tensors, in place of it after forward */
     tn_function_row row;
     tn_function *f;        /* while it is in progress or on the tape */
     tn_history *history;   /* not counted: it outlives f; NULL before the call has ended */
@@ -6973,8 +7056,12 @@ static bool py_function_mark_dirty(const py_apply *a) {
 
 static bool py_function_save(const py_apply *a, tn_tensor *const *out) {
     py_context *ctx = a->ctx;
+    PyObject *places = ctx->saved ? PyTuple_New(PyTuple_Size(ctx->saved)) : NULL;
+    if (ctx->saved && !places) return false;
+    ctx->places = places;
     for (Py_ssize_t i = 0, k = 0; ctx->saved && i < PyTuple_Size(ctx->saved); i++) {
         PyObject *o = PyTuple_GetItem(ctx->saved, i);
+        PyTuple_SetItem(places, i, PyBool_FromLong(o != Py_None));
         if (o == Py_None) continue;
         if (!tn_function_save(ctx->f, py_of(o))) return false;
         bool is_output = py_function_holds(ctx->dirty, o) || py_function_input(a, o) < 0;
@@ -6985,18 +7072,14 @@ static bool py_function_save(const py_apply *a, tn_tensor *const *out) {
     return true;
 }
 
-/* Releases what lasted for the call alone, and keeps which saved places are None. */
+/* Releases what lasted for the call alone. */
 static void py_function_settle(py_context *ctx) {
     Py_CLEAR(ctx->dirty);
     Py_CLEAR(ctx->fixed);
-    if (!ctx->saved) return;
-    Py_ssize_t n = PyTuple_Size(ctx->saved);
-    PyObject *places = PyTuple_New(n);
-    for (Py_ssize_t i = 0; places && i < n; i++)
-        PyTuple_SetItem(places, i, PyBool_FromLong(PyTuple_GetItem(ctx->saved, i) != Py_None));
-    Py_DECREF(ctx->saved);
-    ctx->saved = places;
-    if (!places) PyErr_Clear(); /* an exception of forward stays */
+    PyObject *saved = ctx->saved;
+    ctx->saved = ctx->places;
+    ctx->places = NULL;
+    Py_XDECREF(saved);
 }
 
 static bool py_function_run(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
@@ -7168,6 +7251,7 @@ static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_te
     a.result = NULL;
     ctx->apply = &a;
     py_here(&file, &line);
+    py_lend();
     Py_INCREF((PyObject *)ctx); /* for the tape, which releases it in any case */
     bool ok = tn_function_call_at(file, line, &ctx->row, tn_tensors_of(in, ctx->nin), ctx, a.out);
     for (int j = 0; ok && j < ctx->row.nout && !ctx->history; j++)
@@ -7177,7 +7261,7 @@ static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_te
     ctx->apply = NULL;
     r = ok ? py_function_results(&a) : py_raise();
     Py_XDECREF(a.result);
-    return r;
+    return py_lent(r);
 }
 
 /* Nothing requires a gradient: forward alone. An input that it returns comes as another tensor. */
@@ -7380,6 +7464,7 @@ static int py_context_clear(PyObject *self) {
     Py_CLEAR(ctx->saved);
     Py_CLEAR(ctx->dirty);
     Py_CLEAR(ctx->fixed);
+    Py_CLEAR(ctx->places);
     return 0;
 }
 static void py_context_dealloc(PyObject *self) {
@@ -7887,7 +7972,11 @@ static PyObject *py_module_call_one(PyObject *child, PyObject *x) {
 static PyObject *py_module_sequential(PyObject *self, PyObject *input) {
     PyObject *modules = py_module_dict(self, py.modules_);
     PyObject *all = modules ? PyDict_Values(modules) : PyList_New(0), *x = Py_NewRef(input);
-    if (Py_EnterRecursiveCall(" in Sequential")) Py_CLEAR(x);
+    if (Py_EnterRecursiveCall(" in Sequential")) {
+        Py_XDECREF(all);
+        Py_DECREF(x);
+        return NULL;
+    }
     for (Py_ssize_t i = 0; all && x && i < PyList_Size(all); i++) {
         PyObject *y = py_module_call_one(PyList_GetItem(all, i), x);
         Py_DECREF(x);
@@ -8061,6 +8150,8 @@ static PyObject *py_module_take_data(PyObject *self, PyObject *args) {
     PyObject *a, *b;
     (void)self;
     if (!PyArg_ParseTuple(args, "O!O!", py.tensor, &a, py.tensor, &b)) return NULL;
+    if (py.lending)
+        py_retire(tn_own(tnp_detach(py_of(a)))), py_retire(tn_own(tnp_detach(py_of(b))));
     bool ok = tnp_swap_data(py_of(a), py_of(b));
     if (!ok) tn_error_take(NULL);
     return PyBool_FromLong(ok);
@@ -8527,9 +8618,12 @@ static bool py_mrow_follow_part(PyObject *self, tn_module *made, int i, PyObject
 static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject *names, bool *reshaped) {
     PyObject *dict = ((py_module *)self)->dict;
     PyObject *training = dict ? PyDict_GetItemWithError(dict, py.training) : NULL;
-    bool ok = true;
-    made->training =
-        training == Py_True || (training && training != Py_False && PyObject_IsTrue(training) > 0);
+    int truth = training == Py_True                 ? 1
+                : !training || training == Py_False ? 0
+                                                    : PyObject_IsTrue(Py_NewRef(training));
+    if (training && training != Py_True && training != Py_False) Py_DECREF(training);
+    bool ok = truth >= 0;
+    made->training = truth > 0;
     for (int i = 0; ok && i < made->nparts; i++) {
         PyObject *name = names ? Py_NewRef(PyTuple_GetItem(names, i))
                                : PyUnicode_InternFromString(made->part[i].name);
@@ -8773,7 +8867,7 @@ enum { ASKED_MOST = 32 };
 
 /* Arguments with a __torch_function__, one a class: subclasses first, then as they stand. */
 typedef struct py_asked {
-    PyObject *who[ASKED_MOST]; /* borrowed */
+    PyObject *who[ASKED_MOST]; /* counted */
     int n;
     bool standard; /* all have Tensor's own */
 } py_asked;
@@ -8841,6 +8935,7 @@ static bool py_asked_add(py_asked *a, PyObject *o) {
     for (int i = 0; i < a->n; i++)
         if (Py_TYPE(a->who[i]) == type) return true;
     PyObject *f = PyObject_GetAttr((PyObject *)type, py.torch_function);
+    if (!f && !PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
     if (!f) return PyErr_Clear(), true;
     bool wants = f != py_override.disabled, standard = py_override_is_standard(f);
     Py_DECREF(f);
@@ -8850,26 +8945,37 @@ static bool py_asked_add(py_asked *a, PyObject *o) {
     for (int i = a->n - 1; i >= 0; i--)
         if (PyType_IsSubtype(type, Py_TYPE(a->who[i]))) at = i;
     memmove(a->who + at + 1, a->who + at, (size_t)(a->n - at) * sizeof a->who[0]);
-    a->who[at] = o;
+    a->who[at] = Py_NewRef(o);
     a->n++;
     a->standard = a->standard && standard;
     return true;
 }
 
-/* The arguments, and the members of those that are lists. */
-static bool py_asked_find(py_asked *a, PyObject *const *args, Py_ssize_t n) {
+static void py_asked_begin(py_asked *a) {
     a->n = 0;
     a->standard = true;
-    for (Py_ssize_t i = 0; i < n; i++) {
+}
+static void py_asked_end(py_asked *a) {
+    while (a->n) Py_DECREF(a->who[--a->n]);
+}
+
+/* The arguments, and the members of those that are lists. To be ended in either case. */
+static bool py_asked_find(py_asked *a, PyObject *const *args, Py_ssize_t n) {
+    bool ok = true;
+    py_asked_begin(a);
+    for (Py_ssize_t i = 0; ok && i < n; i++) {
         PyObject *o = args[i];
         bool tuple = Py_TYPE(o) == &PyTuple_Type, list = Py_TYPE(o) == &PyList_Type;
-        Py_ssize_t members = tuple ? PyTuple_Size(o) : list ? PyList_Size(o) : -1;
-        if (members < 0 && !py_asked_add(a, o)) return false;
-        for (Py_ssize_t k = 0; k < members; k++)
-            if (!py_asked_add(a, tuple ? PyTuple_GetItem(o, k) : PyList_GetItem(o, k)))
-                return false;
+        if (!tuple && !list) ok = py_asked_add(a, o);
+        for (Py_ssize_t k = 0; ok && tuple && k < PyTuple_Size(o); k++)
+            ok = py_asked_add(a, PyTuple_GetItem(o, k));
+        for (Py_ssize_t k = 0; ok && list && k < PyList_Size(o); k++) { /* which may change */
+            PyObject *one = Py_NewRef(PyList_GetItem(o, k));
+            ok = py_asked_add(a, one);
+            Py_DECREF(one);
+        }
     }
-    return true;
+    return ok;
 }
 
 static PyObject *py_asked_types(const py_asked *a) {
@@ -8892,19 +8998,23 @@ static PyObject *py_asked_nobody(const py_asked *a, PyObject *func) {
     return NULL;
 }
 
-/* Asks one after another. */
-static PyObject *py_asked_ask(const py_asked *a, PyObject *func, PyObject *args, PyObject *kwargs) {
-    PyObject *types = py_asked_types(a);
+/* Asks one after another; nobody, where there is none. Ends a. */
+static PyObject *py_asked_ask(py_asked *a, PyObject *func, PyObject *args, PyObject *kwargs) {
+    PyObject *types = py_asked_types(a), *r = types ? Py_NewRef(Py_NotImplemented) : NULL;
     if (kwargs && !PyDict_Size(kwargs)) kwargs = NULL;
-    for (int i = 0; types && i < a->n; i++) {
+    for (int i = 0; r == Py_NotImplemented && i < a->n; i++) {
         PyObject *f = PyObject_GetAttr(a->who[i], py.torch_function);
-        PyObject *r = f ? PyObject_CallFunctionObjArgs(f, func, types, args, kwargs, NULL) : NULL;
-        Py_XDECREF(f);
-        if (r != Py_NotImplemented) return Py_DECREF(types), r;
         Py_DECREF(r);
+        r = f ? PyObject_CallFunctionObjArgs(f, func, types, args, kwargs, NULL) : NULL;
+        Py_XDECREF(f);
+    }
+    if (r == Py_NotImplemented) {
+        Py_DECREF(r);
+        r = py_asked_nobody(a, func);
     }
     Py_XDECREF(types);
-    return types ? py_asked_nobody(a, func) : NULL;
+    py_asked_end(a);
+    return r;
 }
 
 /* --- results of a subclass -------------------------------------------------------------------- */
@@ -8940,6 +9050,7 @@ static PyObject *py_override_as(PyObject *o, PyTypeObject *type) {
 static PyObject *py_override_convert(PyObject *o, PyTypeObject *type) {
     if ((!PyTuple_Check(o) && !PyList_Check(o)) || Py_TYPE(o) == py.size)
         return py_override_as(o, type);
+    if (Py_EnterRecursiveCall(" in __torch_function__")) return Py_DECREF(o), NULL;
     PyObject *list = PySequence_List(o), *r = NULL;
     for (Py_ssize_t i = 0; list && i < PyList_Size(list); i++) {
         PyObject *one = py_override_convert(Py_NewRef(PyList_GetItem(list, i)), type);
@@ -8948,14 +9059,17 @@ static PyObject *py_override_convert(PyObject *o, PyTypeObject *type) {
     if (list) r = PyObject_CallFunctionObjArgs((PyObject *)Py_TYPE(o), list, NULL);
     Py_XDECREF(list);
     Py_DECREF(o);
+    Py_LeaveRecursiveCall();
     return r;
 }
 
 PY_PRIV PyObject *py_of_class(PyObject *self, PyObject *r) {
     py_asked a;
     if (!r || Py_TYPE(self) == py.tensor || Py_TYPE(self) == py.parameter) return r;
-    if (!py_asked_find(&a, &self, 1)) return Py_DECREF(r), NULL;
-    return a.n ? py_override_convert(r, Py_TYPE(self)) : r;
+    if (!py_asked_find(&a, &self, 1)) return py_asked_end(&a), Py_DECREF(r), NULL;
+    bool wants = a.n > 0;
+    py_asked_end(&a);
+    return wants ? py_override_convert(r, Py_TYPE(self)) : r;
 }
 
 /* --- __torch_function__ of Tensor ------------------------------------------------------------- */
@@ -9031,17 +9145,19 @@ PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const 
     py_asked a;
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
     PyTypeObject *type;
-    if (!py_asked_find(&a, args, nargs + nkw)) return NULL;
+    if (!py_asked_find(&a, args, nargs + nkw)) return py_asked_end(&a), NULL;
     if (!a.n) return Py_NewRef(Py_NotImplemented);
     if (a.standard && (type = py_asked_class(&a)) != NULL) {
         PyObject *r = py_call_plain(g, method, args, nargs, kwnames);
-        return r ? py_override_convert(r, type) : NULL;
+        if (r) r = py_override_convert(r, type);
+        return py_asked_end(&a), r;
     }
     PyObject *func =
         method ? PyObject_GetAttrString((PyObject *)py.tensor, g->name) : Py_NewRef(g->function);
     PyObject *tuple = func ? py_args_tuple(args, nargs) : NULL;
     PyObject *dict = tuple && nkw ? py_args_dict(args + nargs, kwnames) : NULL;
-    PyObject *r = tuple && (dict || !nkw) ? py_asked_ask(&a, func, tuple, dict) : NULL;
+    PyObject *r =
+        tuple && (dict || !nkw) ? py_asked_ask(&a, func, tuple, dict) : (py_asked_end(&a), NULL);
     Py_XDECREF(func);
     Py_XDECREF(tuple);
     Py_XDECREF(dict);
@@ -9050,11 +9166,11 @@ PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const 
 
 PY_PRIV PyObject *py_overridden_method(const char *name, PyObject *const *args, Py_ssize_t n) {
     py_asked a;
-    if (!py_asked_find(&a, args, n)) return NULL;
-    if (!a.n || a.standard) return Py_NewRef(Py_NotImplemented);
+    if (!py_asked_find(&a, args, n)) return py_asked_end(&a), NULL;
+    if (!a.n || a.standard) return py_asked_end(&a), Py_NewRef(Py_NotImplemented);
     PyObject *func = PyObject_GetAttrString((PyObject *)py.tensor, name);
     PyObject *tuple = func ? py_args_tuple(args, n) : NULL;
-    PyObject *r = tuple ? py_asked_ask(&a, func, tuple, NULL) : NULL;
+    PyObject *r = tuple ? py_asked_ask(&a, func, tuple, NULL) : (py_asked_end(&a), NULL);
     Py_XDECREF(func);
     Py_XDECREF(tuple);
     return r;
@@ -9063,13 +9179,12 @@ PY_PRIV PyObject *py_overridden_method(const char *name, PyObject *const *args, 
 /* --- for Python: torch.overrides -------------------------------------------------------------- */
 
 static bool py_override_arguments(py_asked *a, PyObject *arguments) {
-    a->n = 0;
-    a->standard = true;
+    py_asked_begin(a);
     PyObject *all = PySequence_Tuple(arguments);
     bool ok = all != NULL;
     for (Py_ssize_t i = 0; ok && i < PyTuple_Size(all); i++)
         ok = py_asked_add(a, PyTuple_GetItem(all, i));
-    Py_XDECREF(all); /* the caller's arguments hold the members */
+    Py_XDECREF(all);
     return ok;
 }
 
@@ -9079,7 +9194,8 @@ static PyObject *py_override_has(PyObject *self, PyObject *arguments) {
     (void)self;
     if (!PyTuple_Check(arguments) && !PyList_Check(arguments))
         return PyErr_Format(PyExc_TypeError, "expected a tuple of arguments");
-    return py_override_arguments(&a, arguments) ? PyBool_FromLong(a.n > 0) : NULL;
+    PyObject *r = py_override_arguments(&a, arguments) ? PyBool_FromLong(a.n > 0) : NULL;
+    return py_asked_end(&a), r;
 }
 
 /* (func, arguments, args, kwargs): asks those among arguments that want to be. */
@@ -9092,8 +9208,8 @@ static PyObject *py_override_handle(PyObject *self, PyObject *args) {
         return NULL;
     if (!PyTuple_Check(arguments) && !PyList_Check(arguments))
         return PyErr_Format(PyExc_TypeError, "expected a tuple of arguments");
-    if (!py_override_arguments(&a, arguments)) return NULL;
-    return a.n ? py_asked_ask(&a, func, given, words) : py_asked_nobody(&a, func);
+    if (!py_override_arguments(&a, arguments)) return py_asked_end(&a), NULL;
+    return py_asked_ask(&a, func, given, words);
 }
 
 static PyMethodDef py_override_functions[] = {
@@ -9242,7 +9358,8 @@ static PyObject *py_convert_make_subclass(PyObject *unused, PyObject *args) {
     return r;
 }
 
-/* self._become(view): self is that tensor from now on: what x.unsqueeze_(0) does. */
+/* self._become(view): self is that tensor from now on: what x.unsqueeze_(0) does. The view, which
+ * nobody else should have, is what self was. */
 static PyObject *py_convert_become(PyObject *self, PyObject *o) {
     py_tensor *p = (py_tensor *)self, *v = (py_tensor *)o;
     if (!py_is_tensor(o))
@@ -9260,11 +9377,13 @@ static PyObject *py_convert_become(PyObject *self, PyObject *o) {
         Py_INCREF(o);
     }
     tn_tensor *before = p->t;
-    tn_set_binding(before, NULL, NULL);
+    if (py.lending) py_retire(tn_retain(before));
+    py_hooks_part(p); /* they stay with the tensors */
+    py_hooks_part(v);
     p->t = v->t;
-    v->t = NULL;
+    v->t = before;
     tn_set_binding(p->t, p, NULL);
-    tn_release(before);
+    tn_set_binding(v->t, v, NULL);
     Py_DECREF(o);
     return Py_NewRef(self);
 }
@@ -9285,12 +9404,12 @@ static PyObject *py_convert_raw(PyObject *self, PyObject *o) {
     const int64_t size[1] = {tn_numel(t) * tn_dtype_bytes(tn_dtype_of(t))};
     memset(&options, 0, sizeof options);
     options.release = py_convert_raw_release;
-    options.user = tn_retain(t);
+    if (!(options.user = tn_own(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
     options.read_only = tn_is_read_only(t);
     void *data = size[0] ? tn_data(t) : none;
     tn_tensor *r = tn_wrap_at(NULL, 0, data, tn_ints_of(size, 1), TN_U8, &options);
     if (r) return py_wrap(tn_own(r));
-    tn_release(t);
+    tn_release((tn_tensor *)options.user);
     return py_raise();
 }
 
@@ -9397,7 +9516,8 @@ static PyObject *py_about_promote(PyObject *self, PyObject *args) {
     (void)self;
     if (!PyArg_ParseTuple(args, "O!O!:promote_types", py.dtype, &a, py.dtype, &b)) return NULL;
     tn_dtype d = tn_promote(((py_dtype *)a)->dtype, ((py_dtype *)b)->dtype);
-    return d ? Py_NewRef(py.dtypes[d]) : py_raise();
+    return d ? Py_NewRef(py.dtypes[d])
+             : PyErr_Format(PyExc_RuntimeError, "%R and %R have no common dtype", a, b);
 }
 /* (precision, threshold, edgeitems, linewidth, sci_mode): as tn_print_options */
 static PyObject *py_about_printing(PyObject *self, PyObject *args) {
@@ -9591,23 +9711,24 @@ static bool py_dl_asked(PyObject *stream, PyObject *version, PyObject *device, b
 static PyObject *py_dl_export(PyObject *self, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
     PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
-    tn_tensor *t = py_of(self), *given;
+    tn_tensor *t, *given;
     bool versioned = false;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO:__dlpack__", (char **)(uintptr_t)names,
                                      &stream, &version, &device, &copy) ||
         !py_dl_asked(stream, version, device, &versioned))
         return NULL;
+    int copies = copy == Py_None ? 0 : PyObject_IsTrue(copy);
+    if (copies < 0) return NULL;
+    t = py_of(self);
     if (tn_needs_grad(t))
         return PyErr_Format(PyExc_BufferError, "Can't export tensors that require gradient, use "
                                                "tensor.detach()");
-    int copies = copy == Py_None ? 0 : PyObject_IsTrue(copy);
-    if (copies < 0) return NULL;
     if (tn_is_read_only(t) && !copies && !versioned)
         return PyErr_Format(PyExc_BufferError, "read-only memory needs DLPack 1.0");
-    given = copies ? tnp_to_dtype(t, tn_dtype_of(t), false, true) : NULL;
-    if (copies && !given) return py_raise();
+    given = copies ? tnp_to_dtype(t, tn_dtype_of(t), false, true) : tnp_detach(t);
+    if (!given) return py_raise();
     uint64_t flags = copies ? DL_COPIED : tn_is_read_only(t) ? DL_READ_ONLY : 0;
-    return py_dl_give(copies ? tn_own(given) : tn_retain(t), versioned, flags);
+    return py_dl_give(tn_own(given), versioned, flags);
 }
 
 static PyObject *py_dl_device(PyObject *self, PyObject *unused) {
@@ -9859,7 +9980,7 @@ static PyMethodDef py_main_functions[] = {
     {"_memory", py_inspect_memory, METH_NOARGS, "bytes in use, tensors, allocations so far"},
     {"_pending", py_inspect_pending, METH_NOARGS, "an error that a call left behind"},
     {"_fail_after", py_inspect_fail_after, METH_VARARGS,
-     "(n, once=False): after n more, allocations fail, or one does; -1: none"},
+     "(n, once=False): after n more, allocations fail, or one does; -1: none. How many were left"},
     {NULL, NULL, 0, NULL}};
 
 /* What each part adds to the module, in the order in which they need each other. */
