@@ -220,7 +220,8 @@ static bool expect_backward(int from, double seed, int nhooks) {
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
-/* Calls at one tensor (all results are one), those before and those after apart, keep their order. */
+/* Calls at one tensor (all results are one), those before and those after apart, keep their
+ * order. */
 static int group_of(const call *c) {
     const hook *h = &m.hook[c->hook];
     return h->at >= LEAVES ? 0 : 1 + h->at + (h->after ? LEAVES : 0);
