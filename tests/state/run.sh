@@ -30,5 +30,6 @@ run texts tests/state/texts.txt
 run memory 1 $count
 run hooks 1 $count
 run replay 1 $count
+run trainer "$out/trainer.safetensors" 1 $((count / 5))
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
