@@ -320,7 +320,7 @@ static bool step_backward(void) {
 /* --- steps on .grad --------------------------------------------------------------------------- */
 
 static void step_grad(void) {
-    int i = below(LEAVES), kind = below(4);
+    int i = below(LEAVES), kind = below(5);
     item *r = &m.item[i];
     if (kind == 0) {
         tn_zero_grad(r->t);
@@ -330,6 +330,11 @@ static void step_grad(void) {
         r->has_grad = false, r->grad = 0;
     } else if (kind == 2) {
         if (!tn_set_grad(r->t, thrice(5))) wrong("set_grad", 0, 1);
+        r->has_grad = true, r->grad = 5;
+    } else if (kind == 3) { /* memory of another layout, with places between that stay */
+        static const double wide[6] = {5, -1, 10, -1, 15, -1};
+        tn_tensor *t = tn_from_f64(wide, TN_DIMS(6));
+        if (!tn_set_grad(r->t, tnp_slice(t, 0, 0, INT64_MAX, 2))) wrong("set_grad", 0, 1);
         r->has_grad = true, r->grad = 5;
     } else if (r->has_grad) { /* zeroed in place */
         tnp_zero_(tn_grad_of(r->t));
