@@ -24,6 +24,8 @@
  * TN_SELECT: the first tensor is bool and a mask.
  * TN_DIVISION: an integer 0 in the second tensor is an error.
  * TN_POWER: of integers, a negative number in its place is.
+ * TN_BOUND_LOW, TN_BOUND_HIGH: of integers, a number in the second tensor's place that no element
+ * can reach is an error, one that every element has reached is none.
  * TN_TO_REAL: of complex tensors the result is the real part of the expression.
  * TN_CUTTING: where the tensors are integers, numbers lose their fraction; others refuse them.
  * TN_COUNTING: a bool counts as an int64. */
@@ -39,6 +41,12 @@
     .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
 #define TN_POWER(kinds, ...)                                                             \
     .check = tni_pointwise_check, .look = tni_pointwise_power, .run = tni_pointwise_run, \
+    .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
+#define TN_BOUND_LOW(kinds, ...)                                                             \
+    .check = tni_pointwise_check, .look = tni_pointwise_bound_low, .run = tni_pointwise_run, \
+    .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
+#define TN_BOUND_HIGH(kinds, ...)                                                             \
+    .check = tni_pointwise_check, .look = tni_pointwise_bound_high, .run = tni_pointwise_run, \
     .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
 #define TNI_POINTWISE_AS(bits, ...)                                                   \
     .check = tni_pointwise_check, .run = tni_pointwise_run, .loop = (uint32_t)(bits), \
@@ -82,6 +90,8 @@ TN_PRIV bool tni_pointwise_short(const tn_row *row, const char *file, int line, 
                                  void *results);
 TN_PRIV bool tni_pointwise_look(tn_frame *f);
 TN_PRIV bool tni_pointwise_power(tn_frame *f);
+TN_PRIV bool tni_pointwise_bound_low(tn_frame *f);
+TN_PRIV bool tni_pointwise_bound_high(tn_frame *f);
 TN_PRIV void tni_pointwise_run(tn_frame *f);
 
 #endif

@@ -335,7 +335,7 @@ static void clamp_min_grad(tn_gradient *g) {
 /* The larger of self and min.   (*), (*) -> broadcast   tn_clamp_min_scalar(x, 0) */
 TN_OPERATOR(clamp_min, "clamp_min.Tensor(Tensor self, Tensor|Scalar min) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self,min min:self,min",
-            TN_POINTWISE(FIB, V_MAXIMUM(self, min)), .grad = clamp_min_grad,
+            TN_BOUND_LOW(FIB, V_MAXIMUM(self, min)), .grad = clamp_min_grad,
             .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (9):i64 0.5 | (0) 1")
 
 static void clamp_max_grad(tn_gradient *g) {
@@ -347,7 +347,7 @@ static void clamp_max_grad(tn_gradient *g) {
 /* The smaller of self and max.   (*), (*) -> broadcast   tn_clamp_max_scalar(x, 1) */
 TN_OPERATOR(clamp_max, "clamp_max.Tensor(Tensor self, Tensor|Scalar max) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self,max max:self,max",
-            TN_POINTWISE(FIB, V_MINIMUM(self, max)), .grad = clamp_max_grad,
+            TN_BOUND_HIGH(FIB, V_MINIMUM(self, max)), .grad = clamp_max_grad,
             .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (0) 1")
 
 static bool clamp_compose(tn_frame *f) {

@@ -240,3 +240,22 @@ TN_PRIV bool tni_pointwise_power(tn_frame *f) {
            tni_element(tni_bytes_at(t), t->dtype).integer >= 0 ||
            tn_fail(f, TN_INVALID, "an integer is raised to a negative power");
 }
+
+/* A number as bound of integers, into their range: from the low side where it is a lower one. */
+static bool promote_bound(tn_frame *f, bool low) {
+    const tni_dtype_info *d = tni_dtype((int)f->note[0]);
+    tn_tensor *t = f->in[1];
+    int64_t most, least, v;
+    if (!(t->flags & TNI_NUMBER) || d->category != TNI_CAT_INT || d->bytes == 8) return true;
+    most = ((int64_t)1 << (d->bytes * 8 - d->is_signed)) - 1;
+    least = d->is_signed ? -most - 1 : 0;
+    v = tni_element(tni_bytes_at(t), t->dtype).integer;
+    if (low ? v > most : v < least)
+        return tn_fail(f, TN_INVALID, "the bound %lld is outside the range of %s", (long long)v,
+                       d->text);
+    if (v < least || v > most)
+        tni_element_set(tni_bytes_at(t), t->dtype, tn_int(low ? least : most));
+    return true;
+}
+TN_PRIV bool tni_pointwise_bound_low(tn_frame *f) { return promote_bound(f, true); }
+TN_PRIV bool tni_pointwise_bound_high(tn_frame *f) { return promote_bound(f, false); }
