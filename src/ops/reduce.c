@@ -51,10 +51,7 @@ TN_PRIV double tni_dims_count(const tn_tensor *x, tn_ints dim) {
     return n;
 }
 
-static bool reduce_not_empty(tn_frame *f, const tn_tensor *x, const tni_shape *to,
-                             const bool *gone) {
-    for (int d = 0; d < to->ndim; d++)
-        if (to->size[d] == 0) return true;
+static bool reduce_not_empty(tn_frame *f, const tn_tensor *x, const bool *gone) {
     for (int d = 0; d < x->ndim; d++)
         if (gone[d] && x->size[d] == 0)
             return tn_fail(f, TN_INVALID, "cannot choose an element along dim %d, which has none",
@@ -143,6 +140,9 @@ static void reduce_block_run(tn_frame *f, int op, int finish) {
     memcpy(out, &part, (size_t)tni_dtype_size(f->out[0]));
 }
 
+/* A result in bool is that of elements in bool: a sum or product may wrap to 0. */
+static int reduce_how(tn_dtype dtype) { return dtype == TN_BOOL ? TNI_LANES_NONZERO : 0; }
+
 /* check and run of a row whose result has the shape of self without dim. */
 static bool reduce_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype, int compute,
                          bool choose) {
@@ -153,8 +153,8 @@ static bool reduce_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype,
     f->type = (uint8_t)compute;
     if (f->note[0]) return tn_announce(f, 0, dtype, 0, NULL);
     if (!tni_reduced(f, f->in[0], dim, keepdim, &to, gone)) return false;
-    if (choose && !reduce_not_empty(f, f->in[0], &to, gone)) return false;
-    tni_lanes_init(&l, f->in[0], gone, compute, 0);
+    if (choose && !reduce_not_empty(f, f->in[0], gone)) return false;
+    tni_lanes_init(&l, f->in[0], gone, compute, reduce_how(dtype));
     return tn_announce(f, 0, dtype, to.ndim, to.size) && tni_lanes_scratch(f, &l, l.size);
 }
 
@@ -170,7 +170,7 @@ static void reduce_plain(tn_frame *f, tn_ints dim, int op, int finish) {
         reduce_block_run(f, op, finish);
         return;
     }
-    reduce_lanes(f, &l, dim, 0);
+    reduce_lanes(f, &l, dim, reduce_how((tn_dtype)f->out[0]->dtype));
     reduce_run(f, &l, op, 0, finish);
 }
 
@@ -610,7 +610,7 @@ static bool arg_check(tn_frame *f, tn_ints dim, bool keepdim, bool values) {
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!extreme_dtype(f, x) || !tni_reduced(f, x, dim, keepdim, &to, gone)) return false;
-    if (!reduce_not_empty(f, x, &to, gone)) return false;
+    if (!reduce_not_empty(f, x, gone)) return false;
     if (keepdim && dim.n < 0)
         for (int d = 0; d < to.ndim; d++) to.size[d] = 1;
     tni_lanes_init(&l, x, gone, compute, TNI_LANES_ORDERED);
@@ -711,12 +711,18 @@ TN_OPERATOR(argmin, "argmin(Tensor self, int? dim=None, bool keepdim=False) -> T
 
 /* --- truth ------------------------------------------------------------------------------------ */
 
+/* An empty list is one of no dimensions, as torch has it here: each element by itself. */
+static bool truth_of_each(tn_ints dim) { return dim.at && dim.n == 0; }
 static bool truth_check(tn_frame *f, tn_ints dim, bool keepdim) {
     const tn_tensor *x = f->in[0];
     tni_shape to;
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
-    if (!tni_reduced(f, x, dim, keepdim, &to, gone)) return false;
+    if (!tni_reduced(f, x, dim, keepdim || truth_of_each(dim), &to, gone)) return false;
+    if (truth_of_each(dim)) {
+        memset(gone, 0, sizeof gone);
+        memcpy(to.size, x->size, (size_t)x->ndim * sizeof *to.size);
+    }
     tni_lanes_init(&l, x, gone, TN_I64, TNI_LANES_NONZERO);
     f->type = TN_I64;
     return tn_announce(f, 0, x->dtype == TN_U8 ? TN_U8 : TN_BOOL, to.ndim, to.size) &&
@@ -747,8 +753,12 @@ static void truth_run(tn_frame *f, tn_ints dim, int op) {
     tni_reducer r = {8,  plain_block,  plain_rows, plain_merge, truth_store, c->kernels,
                      op, {NULL, NULL}, 0,          0,           0,           0};
     tni_lanes l;
+    bool none[TN_MAX_DIMS] = {false};
     if (!f->out[0]->numel || truth_bytes(f, op == TNI_MAX)) return;
-    reduce_lanes(f, &l, dim, TNI_LANES_NONZERO);
+    if (truth_of_each(dim))
+        tni_lanes_init(&l, f->in[0], none, f->type, TNI_LANES_NONZERO);
+    else
+        reduce_lanes(f, &l, dim, TNI_LANES_NONZERO);
     r.out[0] = tni_bytes_at(f->out[0]);
     tni_lanes_run(c, &l, &r, f->scratch);
 }
@@ -761,7 +771,8 @@ static void any_dims_run(tn_frame *f) {
     TN_ARGS(any_dims, a, f);
     truth_run(f, a->dim, TNI_MAX);
 }
-/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8
+/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent, of each
+ * element when empty. Of uint8
  * the result is uint8. self (*) -> bool, self's shape without dim, 1 there when keepdim
  * tn_any_dims(mask, .dim = TN_DIMS(0)) */
 TN_OPERATOR(any_dims, "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
@@ -777,7 +788,8 @@ static void all_dims_run(tn_frame *f) {
     TN_ARGS(all_dims, a, f);
     truth_run(f, a->dim, TNI_MIN);
 }
-/* Whether no element over dim is zero; all dimensions when absent. Of uint8 the result is uint8.
+/* Whether no element over dim is zero; all dimensions when absent, of each element when empty. Of
+ * uint8 the result is uint8.
  * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_all_dims(mask) */
 TN_OPERATOR(all_dims, "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
             .forms = TN_OUT, .check = all_dims_check, .run = all_dims_run, .grad = tn_grad_zero,
