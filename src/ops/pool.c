@@ -27,7 +27,8 @@ static bool pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride, int6
     if (pad > ((k - 1) * dilation + 1) / 2)
         return tn_fail(f, TN_INVALID, "padding %lld is more than half of kernel size %lld",
                        (long long)pad, (long long)k);
-    *out = room < 0 && !ceil_mode ? 0 : (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
+    *out = room + (ceil_mode ? stride - 1 : 0);
+    *out = *out < 0 ? 0 : *out / stride + 1;
     if (ceil_mode && (*out - 1) * stride >= in + pad) --*out;
     if (*out < 1)
         return tn_fail(f, TN_INVALID, "kernel size %lld is larger than the padded input, %lld",
@@ -35,7 +36,8 @@ static bool pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride, int6
     return true;
 }
 
-static bool pool_planes(tn_frame *f, pool_shape *s, tn_ints x) {
+/* least: of C, as torch; N may be 0, H and W may not. */
+static bool pool_planes(tn_frame *f, pool_shape *s, tn_ints x, int64_t least) {
     char has[160];
     int64_t n = 1;
     s->ndim = (int)x.n;
@@ -43,9 +45,9 @@ static bool pool_planes(tn_frame *f, pool_shape *s, tn_ints x) {
         return tn_fail(f, TN_INVALID, "expected input (N, C, H, W) or (C, H, W), got %s",
                        tni_shape_text(has, sizeof has, (int)x.n, x.at));
     for (int64_t i = 0; i < x.n; i++) {
-        if (x.at[i] < (x.n == 4 && i == 0 ? 0 : 1))
-            return tn_fail(f, TN_INVALID, "expected sizes of at least 1 but for N, got %s",
-                           tni_shape_text(has, sizeof has, (int)x.n, x.at));
+        if (x.at[i] < (x.n - i == 4 ? 0 : x.n - i == 3 ? least : 1))
+            return tn_fail(f, TN_INVALID, "expected sizes of at least 1 but for N%s, got %s",
+                           least ? "" : " and C", tni_shape_text(has, sizeof has, (int)x.n, x.at));
         if (x.at[i] > INT64_MAX / 4 || (i + 2 < x.n && !tni_mul(n, x.at[i], &n)))
             return tn_fail(f, TN_MEMORY, "the input is too large");
         s->size[i] = x.at[i];
@@ -56,7 +58,7 @@ static bool pool_planes(tn_frame *f, pool_shape *s, tn_ints x) {
 
 static bool pool_shape_of(tn_frame *f, pool_shape *s, tn_ints x, tn_ints kernel, tn_ints stride,
                           tn_ints padding, tn_ints dilation, bool ceil_mode) {
-    if (!pool_planes(f, s, x) || !tni_pair_of(f, kernel, "kernel_size", 1, &s->kh, &s->kw) ||
+    if (!pool_planes(f, s, x, 1) || !tni_pair_of(f, kernel, "kernel_size", 1, &s->kh, &s->kw) ||
         !tni_pair_of(f, stride.n > 0 ? stride : kernel, "stride", 1, &s->sh, &s->sw) ||
         !tni_pair_of(f, padding, "padding", 0, &s->ph, &s->pw) ||
         !tni_pair_of(f, dilation, "dilation", 1, &s->dh, &s->dw) ||
@@ -646,7 +648,7 @@ TN_OPERATOR(
 
 static bool adaptive_shape(tn_frame *f, pool_shape *s, tn_ints input, tn_ints output,
                            const char *name) {
-    if (!pool_planes(f, s, input) || !tni_pair_of(f, output, name, 1, &s->oh, &s->ow))
+    if (!pool_planes(f, s, input, 0) || !tni_pair_of(f, output, name, 0, &s->oh, &s->ow))
         return false;
     s->kh = s->kw = 0; /* windows are pool_adaptive's */
     s->size[s->ndim - 2] = s->oh, s->size[s->ndim - 1] = s->ow;
