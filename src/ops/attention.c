@@ -19,9 +19,10 @@ static tn_tensor *attention_mask(tn_frame *f, const tn_scaled_dot_product_attent
 
 static bool scaled_dot_product_attention_compose(tn_frame *f) {
     TN_ARGS(scaled_dot_product_attention, a, f);
+    const int64_t last = -1;
     double width = a->query->ndim ? (double)a->query->size[a->query->ndim - 1] : 1;
     double scale = a->scale.given == TN_GIVEN ? a->scale.value : width > 0 ? 1 / sqrt(width) : 1;
-    tn_tensor *scores, *weights;
+    tn_tensor *scores, *weights, *blind = NULL;
     tn_generator before, *generator = NULL;
     if (a->query->ndim < 2 || a->key->ndim < 2 || a->value->ndim < 2)
         return tn_fail(f, TN_INVALID, "query, key and value have at least 2 dimensions");
@@ -31,7 +32,13 @@ static bool scaled_dot_product_attention_compose(tn_frame *f) {
         return tn_fail(f, TN_INVALID, "dropout_p is %g, not in 0..1", a->dropout_p);
     scores = tnp_matmul(tnp_mul_scalar(a->query, tn_float(scale)), tnp_transpose(a->key, -2, -1));
     if (!scores) return false;
-    weights = tnp_softmax(attention_mask(f, a, scores), -1, TN_NO_DTYPE);
+    scores = attention_mask(f, a, scores);
+    if (a->attn_mask) {
+        blind = tnp_all_dims(tnp_eq_scalar(scores, tn_float(-INFINITY)), tni_ints(&last, 1), true);
+        scores = tnp_masked_fill_scalar(scores, blind, tn_int(0));
+    }
+    weights = tnp_softmax(scores, -1, TN_NO_DTYPE);
+    if (blind) weights = tnp_masked_fill_scalar(weights, blind, tn_int(0));
     if (a->dropout_p > 0) {
         if (!(generator = tni_generator_default(f->block))) return false;
         before = *generator;
@@ -43,7 +50,7 @@ static bool scaled_dot_product_attention_compose(tn_frame *f) {
 }
 /* softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true
  * where a position may be seen, or floating, added to the scores. A row that sees nothing gives
- * NaN, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,
+ * zeros, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,
  * Ev) tn_scaled_dot_product_attention(q, k, v, .is_causal = true) */
 TN_OPERATOR(scaled_dot_product_attention,
             "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? "
