@@ -257,7 +257,7 @@ static bool range_check(tn_frame *f, tn_scalar start, tn_scalar end, tn_scalar s
     if (by > 0 ? to < from : to > from)
         return tn_fail(f, TN_INVALID, "upper bound and lower bound inconsistent with step sign");
     count = ceil((to - from) / by);
-    if (dtype == TN_I64) {
+    if (dtype == TN_I64 && whole) {
         uint64_t exact = range_count(range_whole(start), range_whole(end), range_whole(step));
         count = (double)exact;
         n = exact > INT64_MAX ? INT64_MAX : (int64_t)exact;

@@ -466,6 +466,12 @@ static void batch_gone(const tn_tensor *x, bool *gone) {
     for (int d = 0; d < TN_MAX_DIMS; d++) gone[d] = d != 1 && d < x->ndim;
 }
 
+/* Whether a channel has another number of elements than 1. */
+static bool batch_many(const tn_tensor *x) {
+    for (int d = 0; d < x->ndim; d++)
+        if (d != 1 && x->size[d] != 1) return true;
+    return false;
+}
 static bool batch_norm_check(tn_frame *f) {
     TN_ARGS(batch_norm, a, f);
     const tn_tensor *x = a->input;
@@ -483,8 +489,12 @@ static bool batch_norm_check(tn_frame *f) {
         return false;
     if (!a->training && (!a->running_mean || !a->running_var))
         return tn_fail(f, TN_INVALID, "running_mean and running_var are needed in evaluation");
-    if (a->training && x->numel == c)
+    if (a->training && !batch_many(x))
         return tn_fail(f, TN_INVALID, "expected more than 1 value per channel when training");
+    if (a->training && !(a->eps > 0))
+        return tn_fail(f, TN_INVALID, "eps must be positive when training, got %g", a->eps);
+    if (!a->running_mean != !a->running_var)
+        return tn_fail(f, TN_INVALID, "running_mean and running_var go together");
     if (a->training)
         f->unneeded |= 6; /* the running statistics */
     else

@@ -433,7 +433,7 @@ static bool cumsum_check(tn_frame *f) {
                      : tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64
                                                                     : (tn_dtype)x->dtype;
     int d;
-    if (!tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes ||
+    if (dtype == TN_BOOL || !tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes ||
         tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
         return tn_fail(f, TN_TYPE, "from %s to %s: convert the input first",
                        tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
