@@ -354,9 +354,10 @@ static bool norm_check(tn_frame *f) {
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!stat_floating(f, x) || !tni_reduced(f, x, a->dim, a->keepdim, &to, gone)) return false;
-    if (tni_dtype(dtype)->category != tni_dtype(x->dtype)->category)
-        return tn_fail(f, TN_TYPE, "dtype %s, self is %s", tni_dtype(dtype)->text,
-                       tni_dtype(x->dtype)->text);
+    if (tni_dtype(dtype)->category != tni_dtype(x->dtype)->category ||
+        (int)tn_promote((tn_dtype)x->dtype, (tn_dtype)dtype) != dtype)
+        return tn_fail(f, TN_TYPE, "dtype %s would be narrower than self, %s",
+                       tni_dtype(dtype)->text, tni_dtype(x->dtype)->text);
     if (a->ord < 0 || a->ord == HUGE_VAL)
         for (int d = 0; d < x->ndim; d++)
             if (gone[d] && !x->size[d])
