@@ -66,14 +66,32 @@ static double grid_element(uint64_t h, double lo, double hi) {
     return sample_grid != 4 ? v : v < lo ? lo : v > hi ? hi : v;
 }
 
+/* Class 7: the ends of integers; floats of which one in eight is not ordinary. */
+static tn_scalar end_of_integers(uint64_t h, const tni_dtype_info *d) {
+    const int unused = 64 - 8 * (int)d->bytes;
+    const uint64_t most = UINT64_MAX >> (d->is_signed ? unused + 1 : unused),
+                   least = d->is_signed ? most + 1 : 0;
+    const uint64_t at[8] = {least, most, least + 1, most - 1, 0, 1, ((uint64_t)1 << 53) + 1,
+                            (uint64_t)-3};
+    const uint64_t v = at[h >> 20 & 7] << unused;
+    return tn_int(d->is_signed ? (int64_t)v >> unused : (int64_t)(v >> unused));
+}
+static double not_ordinary(uint64_t h, double ordinary) {
+    static const double at[4] = {NAN, HUGE_VAL, -HUGE_VAL, -0.0};
+    return h >> 20 & 7 ? ordinary : at[h >> 24 & 3];
+}
+
 static tn_scalar sample_element(uint64_t h, tn_dtype dtype, int64_t below, double lo, double hi) {
     const tni_dtype_info *d = tni_dtype(dtype);
     double u = (double)(h >> 11) * 0x1p-53, v = (double)(sample_hash(h) >> 11) * 0x1p-53;
     if (d->category == TNI_CAT_BOOL) return tn_bool(h & 1);
     if (d->category == TNI_CAT_INT) {
         if (below > 0) return tn_int((int64_t)(h % (uint64_t)below));
+        if (sample_grid == SAMPLE_ENDS) return end_of_integers(h, d);
         return tn_int((int64_t)(h % 11) - (d->is_signed ? 5 : 0));
     }
+    if (sample_grid == SAMPLE_ENDS && d->category == TNI_CAT_FLOAT)
+        return tn_float(not_ordinary(h, lo + u * (hi - lo)));
     if (sample_grid && d->category == TNI_CAT_FLOAT) return tn_float(grid_element(h, lo, hi));
     if (d->category == TNI_CAT_COMPLEX) return tn_complex(lo + u * (hi - lo), lo + v * (hi - lo));
     return tn_float(lo + u * (hi - lo));

@@ -49,8 +49,8 @@ bool sample_call(sample *s, unsigned how, tn_tensor **out, int room, int *n);
 uint64_t sample_hash(uint64_t x);
 /* Floating elements at coarse places, where gradients are special: 0 none; 1 zeros, ones and their
  * neighbours, 2 mostly zeros, 3 all the same, 4 as 1 within the row's domain, 5 and 6 what is not
- * finite. */
-enum { SAMPLE_GRIDS = 7 };
+ * finite; 7 the ends of integers, floats of which one in eight is not finite or -0. */
+enum { SAMPLE_GRIDS = 7, SAMPLE_ENDS = SAMPLE_GRIDS };
 extern int sample_grid;
 
 /* Puts every tensor into another layout with the same elements: SAMPLE_TRANSPOSED (first dimension

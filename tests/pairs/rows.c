@@ -1,0 +1,245 @@
+/* rows.c - operators with their options in pairs, beside torch's results, gradients and refusals.
+ *
+ *     rows FOLDER [row=NAME]
+ *
+ * FOLDER: tests/oracle/pairs, made by tests/oracle/pairs.py: for each row with options its cases,
+ * "! dtype grid layout sample", then what torch gives: "o" of a result, "a" of a tensor that the
+ * call changed, "g" of a gradient; or "? dtype grid layout sample", which torch refuses. A row
+ * with options that has no such file, or an option that its file does not name, fails.
+ *
+ * Integers exactly; floats within 16 units in the last place of the largest, gradients within 256
+ * (as tests/ops/oracle.c, which compares element by element). */
+#include "digest.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { OUTS = 40, LINE = 4096 };
+
+static int passed, failed, cases, refused, nrows, pairs;
+
+typedef struct state {
+    FILE *file;
+    char line[LINE];
+    bool ahead;
+    const tn_row *row;
+    tn_row as; /* the row with the case as its sample */
+    sample s;
+    int layout;
+} state;
+
+/* What differs on purpose: docs/differences.md. */
+static const struct {
+    const char *row, *text, *line; /* of cases with this text; lines that begin so, "" the call */
+} differences[] = {
+    {"as_strided_scatter", "", "g 0"}, /* torch keeps a gradient where self was overwritten */
+    {"std", "dim=[]", "g 0"},          /* torch's of an empty list is not that of the value */
+    {"var", "dim=[]", "g 0"},
+    {"var_mean", "dim=[]", "g 0"},
+};
+
+static bool differs(const state *o, const char *line) {
+    for (size_t i = 0; i < sizeof differences / sizeof *differences; i++)
+        if (strcmp(differences[i].row, o->row->name) == 0 &&
+            strstr(o->as.sample, differences[i].text) &&
+            strncmp(line, differences[i].line, strlen(differences[i].line)) == 0)
+            return true;
+    return false;
+}
+
+static void wrong(const state *o, const char *what, const char *why) {
+    tn_error_info e;
+    failed++;
+    printf("FAILED %s [%s] %s, layout %d, grid %d: %.4s: %s\n", o->row->name, o->as.sample,
+           tn_dtype_name(o->s.dtype), o->layout, sample_grid, what, why);
+    if (tn_error_take(&e)) printf("    %s: %s\n", tn_code_name(e.code), e.message);
+}
+
+static bool next_line(state *o) {
+    if (o->ahead) return o->ahead = false, true;
+    while (fgets(o->line, LINE, o->file))
+        if (o->line[0] != '#' && o->line[0] != '\n') {
+            o->line[strcspn(o->line, "\n")] = 0;
+            return true;
+        }
+    return false;
+}
+
+static void skip(state *o) {
+    while (next_line(o) && !(o->ahead = o->line[0] == '!' || o->line[0] == '?')) {}
+}
+
+/* Gradients of sum(w . outputs), as tests/oracle/pairs.py weighs them. */
+static bool make_grads(state *o, tn_tensor **grads) {
+    tn_tensor *out[OUTS], *roots[OUTS], *seeds[OUTS], *inputs[SAMPLE_TENSORS],
+        *found[SAMPLE_TENSORS];
+    int n, nroots = 0, ninputs = 0, where[SAMPLE_TENSORS];
+    uint64_t from = 0;
+    tn_grads_options options = {seeds, false, false, true};
+    if (!sample_make(&o->s, &o->as, 0, o->s.dtype, false)) return false;
+    o->s.row = o->row;
+    for (int t = 0; t < o->s.ntensors; t++) {
+        grads[t] = NULL;
+        if (!o->s.under_test[t]) continue;
+        o->s.tensor[t]->flags |= TNI_REQUIRES | TNI_LEAF;
+        where[ninputs] = t;
+        inputs[ninputs++] = o->s.tensor[t];
+    }
+    tn_manual_seed(7);
+    if (!sample_call(&o->s, TN_PLAIN, out, OUTS, &n)) return false;
+    for (int k = 0; k < n; k++) {
+        tn_tensor *w;
+        if (!out[k] || tni_dtype(out[k]->dtype)->category < TNI_CAT_FLOAT) continue;
+        w = tni_new(tni_here(), out[k]->dtype, out[k]->ndim, out[k]->size);
+        for (int64_t i = 0; i < w->numel; i++) {
+            tn_scalar v = tn_float(digest_weight(from + 2 * (uint64_t)i));
+            if (tni_is_complex(w->dtype))
+                v = tn_complex(v.real, digest_weight(from + 2 * (uint64_t)i + 1));
+            tni_element_set((char *)w->storage->data + i * tni_dtype_size(w), w->dtype, v);
+        }
+        if (out[k]->flags & TNI_REQUIRES) roots[nroots] = out[k], seeds[nroots++] = w;
+        from += 2 * (uint64_t)w->numel;
+    }
+    if (!nroots ||
+        !tn_grads(tn_tensors_of(roots, nroots), tn_tensors_of(inputs, ninputs), found, &options))
+        return false;
+    for (int i = 0; i < ninputs; i++) grads[where[i]] = found[i];
+    return true;
+}
+
+static bool check_line(state *o, const char *rest, const tn_tensor *t, bool strides) {
+    const double units = o->line[0] == 'g' ? 256 : 16;
+    char error[300];
+    digest d;
+    if (!digest_read(&d, rest)) return wrong(o, o->line, "the oracle's line cannot be read"), false;
+    if (!t) { /* zero where torch has zeros */
+        if (strstr(rest, ") 0 0")) return true;
+        return wrong(o, o->line, "no gradient arrives"), false;
+    }
+    if (digest_is(&d, t, strides, units, error) || differs(o, o->line)) return true;
+    return wrong(o, o->line, error), false;
+}
+
+/* The lines of what torch gives. */
+static void check_results(state *o, tn_tensor **out, int n) {
+    tn_tensor *grads[SAMPLE_TENSORS];
+    bool made = false, ok = true;
+    int at = 0, k, used;
+    while (next_line(o) && !(o->ahead = o->line[0] == '!' || o->line[0] == '?')) {
+        if (!ok) continue;
+        if (o->line[0] == 'o') {
+            ok = at < n && check_line(o, o->line + 2, out[at], !o->layout);
+            if (at++ >= n) wrong(o, o->line, "torch gives more results");
+        } else if (sscanf(o->line, "a %d %n", &k, &used) == 1 && k < o->s.ntensors) {
+            ok = check_line(o, o->line + used, o->s.tensor[k], !o->layout);
+        } else if (sscanf(o->line, "g %d %n", &k, &used) == 1 && k < o->s.ntensors) {
+            if (!made && !(made = make_grads(o, grads)))
+                wrong(o, o->line, "backward fails"), ok = false;
+            ok = ok && check_line(o, o->line + used, grads[k], false);
+        } else
+            wrong(o, o->line, "the oracle's line cannot be read"), ok = false;
+    }
+    if (ok && at != n) wrong(o, "call", "torch gives fewer results");
+    else if (ok) passed++;
+}
+
+static void check_case(state *o, const char *text, tn_dtype dtype) {
+    const bool refuses = o->line[0] == '?';
+    static char kept[LINE];
+    tn_tensor *out[OUTS];
+    int n = 0;
+    bool taken;
+    strcpy(kept, text);
+    o->as = *o->row;
+    o->as.sample = kept;
+    cases++, refused += refuses;
+    if (!sample_make(&o->s, &o->as, 0, dtype, false) ||
+        (o->layout && !sample_relayout(&o->s, o->layout))) {
+        wrong(o, "case", o->s.error);
+        skip(o);
+        return;
+    }
+    o->s.row = o->row;
+    tn_manual_seed(7);
+    taken = sample_call(&o->s, TN_PLAIN, out, OUTS, &n);
+    if (!taken && !refuses && !differs(o, "")) {
+        wrong(o, "call", "fails, torch takes it");
+        skip(o);
+        return;
+    }
+    if (taken && refuses && !differs(o, "")) {
+        wrong(o, "call", "taken, torch refuses it");
+        return;
+    }
+    if (taken && !refuses)
+        check_results(o, out, n);
+    else
+        passed++, skip(o);
+    tn_error_take(NULL);
+}
+
+static bool is_option(const tn_param *p) {
+    if (p->type == TN_T_TENSOR || p->type == TN_T_TENSORS) return (p->flags & TN_P_OPTIONAL) != 0;
+    return p->type != TN_T_DEVICE && p->type != TN_T_GENERATOR;
+}
+
+/* "# options: a b c": that every option of the row is among them. */
+static void check_options(state *o) {
+    const tn_gen *gen = o->row->gen;
+    char line[LINE], name[64];
+    bool found = false;
+    o->as = *o->row;
+    while (!found && fgets(line, LINE, o->file)) {
+        int n = 0;
+        found = strncmp(line, "# options: ", 11) == 0;
+        if (sscanf(line, "# pairs of options: %d", &n) == 1) pairs += n;
+    }
+    line[strcspn(line, "\n")] = ' ';
+    for (int i = 0; i < gen->nparam; i++) {
+        snprintf(name, sizeof name, " %s ", gen->param[i].name);
+        if (is_option(&gen->param[i]) && (!found || !strstr(line, name)))
+            wrong(o, "file", "an option without values of torch: run tests/oracle/pairs.py");
+    }
+}
+
+static void check_row(const char *folder, const tn_row *row) {
+    static state o;
+    char path[1000], word[16];
+    bool options = false;
+    int used;
+    memset(&o, 0, sizeof o);
+    o.row = row;
+    for (int i = 0; i < row->gen->nparam; i++) options = options || is_option(&row->gen->param[i]);
+    if (!options) return;
+    nrows++;
+    snprintf(path, sizeof path, "%s/%s.txt", folder, row->name);
+    o.as = *row;
+    o.file = fopen(path, "r");
+    if (!o.file) {
+        wrong(&o, "file", "no values of torch: run tests/oracle/pairs.py");
+        return;
+    }
+    check_options(&o);
+    while (next_line(&o)) {
+        int64_t mark = tn_scope_begin();
+        if (sscanf(o.line + 1, " %15s %d %d %n", word, &sample_grid, &o.layout, &used) == 3)
+            check_case(&o, o.line + 1 + used, digest_dtype(word));
+        else
+            wrong(&o, o.line, "the oracle's line cannot be read");
+        tn_scope_end(mark);
+    }
+    sample_grid = 0;
+    fclose(o.file);
+}
+
+int main(int argc, char **argv) {
+    const char *folder = argc > 1 ? argv[1] : "tests/oracle/pairs", *only = NULL;
+    if (argc > 2 && strncmp(argv[2], "row=", 4) == 0) only = argv[2] + 4;
+    for (int64_t r = 0; r < tn_row_count(); r++)
+        if (!only || strcmp(only, tn_row_at(r)->name) == 0) check_row(folder, tn_row_at(r));
+    tn_context_free(NULL);
+    printf("rows: %d with options, %d pairs of their options in %d cases, %d of them refused\n",
+           nrows, pairs, cases, refused);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
