@@ -1,0 +1,163 @@
+"""Writes tests/oracle/mpairs/<module>.txt: what torch gives for modules with their options in pairs.
+
+    python tests/oracle/mpairs.py      needs torch; tests/pairs/modules.c needs only what this writes
+
+Parameter k has the elements ((7 i + 3 k) % 13 - 6) / 16. Two calls in training, after each p -= grad / 8 of sum(w . outputs);
+a call in evaluation; then the state dict. In float64; the digests are those of pairs.py.
+"""
+
+import itertools
+import json
+import os
+import random
+import re
+
+import torch
+import torch.nn as nn
+
+import make
+import pairs
+from make import REFUSALS, ROOT, flat, weight
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BOTH = ["False", "True"]
+REDUCTION = ["none", "mean", "sum"]
+MASKS = ["", " need_weights=False", " average_attn_weights=False", " attn_mask=(3,5)", " key_padding_mask=(2,5)",
+         " key_padding_mask=(2,5) attn_mask=(3,5) average_attn_weights=False"]
+OWN = {  # samples of options: inputs; pools of options
+    "Conv2d": (["4 8 [3,2]: (2,4,7,6)", "4 4 [2]: (4,6,5)"],
+               {"stride": ["[1]", "[2]", "[2,1]"], "padding": ["[0]", "[1]", "[2,1]"], "dilation": ["[1]", "[1,2]"],
+                "groups": ["1", "2", "4", "3"], "bias": BOTH, "padding_mode": ["zeros"]}),
+    "BatchNorm1d": (["3: (4,3)", "3: (4,3,2)"], {"eps": ["1e-05", "0.1"], "momentum": ["None", "0.1", "1.0", "0.0"], "affine": BOTH,
+                                               "track_running_stats": BOTH, "bias": BOTH}),
+    "BatchNorm2d": (["3: (4,3,2,3)"], {"eps": ["1e-05", "0.1"], "momentum": ["None", "0.1", "1.0", "0.0"], "affine": BOTH,
+                                      "track_running_stats": BOTH, "bias": BOTH}),
+    "LayerNorm": (["[4]: (2,3,4)", "[3,4]: (2,3,4)"], {"eps": ["1e-05", "0.1"], "elementwise_affine": BOTH, "bias": BOTH}),
+    "LSTM": (["3 4: (5,2,3)", "3 4: (5,3)", "3 4: (5,2,3) h=(1,2,4) c=(1,2,4)", "3 4: (5,2,3) h=(2,2,4) c=(2,2,4)",
+              "3 4: (2,5,3) h=(4,2,4) c=(4,2,4)"],
+             {"num_layers": ["1", "2", "3"], "bias": BOTH, "batch_first": BOTH, "dropout": ["0.0", "1.0"], "bidirectional": BOTH}),
+    "MultiheadAttention": ([f"6 2: (3,2,6) (5,2,6) (5,2,6){m}" for m in MASKS] + ["6 3: (2,5,6) (2,5,6) (2,5,6)"],
+                           {"dropout": ["0.0", "1.0"], "bias": BOTH, "batch_first": BOTH}),
+    "Embedding": (["9 3: (2,4):i64<9", "5 2: (7):i64<5"], {"padding_idx": ["None", "0", "2", "-1", "9"], "scale_grad_by_freq": BOTH}),
+    "MaxPool2d": (["[3]: (2,3,7,6)", "[3,2]: (2,5,7)"], {"stride": ["None", "[1]", "[2,1]"], "padding": ["[0]", "[1]", "[1,0]"],
+                                                       "dilation": ["[1]", "[2,1]"], "ceil_mode": BOTH}),
+    "AvgPool2d": (["[3]: (2,3,7,6)", "[3,2]: (2,5,7)"], {"stride": ["None", "[1]", "[2,1]"], "padding": ["[0]", "[1]", "[1,0]"],
+                                                       "ceil_mode": BOTH, "count_include_pad": BOTH, "divisor_override": ["None", "1", "5"]}),
+    "CrossEntropyLoss": ([": (4,5) (4):i64<5", ": (4,5) (4,5)", ": (2,5,3) (2,3):i64<5"],
+                         {"weight": ["(5)"], "ignore_index": ["-100", "1", "3"], "reduction": REDUCTION, "label_smoothing": ["0.0", "0.1", "1.0"]}),
+    "NLLLoss": ([": (4,5) (4):i64<5", ": (2,5,3) (2,3):i64<5"], {"weight": ["(5)"], "ignore_index": ["-100", "1", "3"], "reduction": REDUCTION}),
+    "BCELoss": ([": (4,3) (4,3)"], {"weight": ["(3)", "(4,3)"], "reduction": REDUCTION}),
+    "BCEWithLogitsLoss": ([": (4,3) (4,3)"], {"weight": ["(3)", "(4,3)"], "pos_weight": ["(3)"], "reduction": REDUCTION}),
+    "Dropout": ([": (4,5)"], {"p": ["0.0", "0.3", "1.0", "1.5"], "inplace": BOTH}),
+    "Flatten": ([": (2,3,4)"], {"start_dim": ["0", "1", "-1", "-3"], "end_dim": ["0", "1", "-1", "5"]}),
+    "Linear": (["3 4: (2,3)", "3 4: (3)", "3 4: (0,3)"], {"bias": BOTH}),
+}
+GENERIC = {"bool": BOTH, "dim": ["None", "0", "1", "-1", "4"], "negative_slope": ["0.01", "0.0", "-0.5"], "beta": ["1.0", "2.0"],
+           "threshold": ["20.0", "0.5"], "approximate": ["none", "tanh"], "reduction": REDUCTION, "output_size": ["[1]", "[3,2]", "[2,5]"]}
+
+
+def read(params, text, name):
+    row = {"name": name, "params": params, "domain": "input:0.1..0.9 target:0.1..0.9"}
+    return pairs.Case(row, text, torch.float64)
+
+
+def inputs_of(module):
+    m = re.match(r"\((.*)\) ->", module.get("call") or "(Tensor input) ->")
+    text = m[1].replace("(", "").replace(")?", "").replace("=None", "")
+    return [{"name": p.split()[1].split("=")[0], "type": p.split()[0], "required": True, "optional": False, "keyword": False,
+             "mutated": False} for p in text.replace(" hx", "").split(", ")]
+
+
+def plain(v):
+    return (v[0] if len(v) == 1 else tuple(v)) if isinstance(v, list) else v
+
+
+def tensors(result):
+    return [t for r in (result if isinstance(result, tuple) else (result,)) for t in (tensors(r) if isinstance(r, tuple) else [r])
+            if isinstance(t, torch.Tensor)]
+
+
+def called(m, s):
+    args, kwargs = s.args, dict(s.kwargs)
+    if "h" in kwargs:
+        args, kwargs = args + [(kwargs.pop("h"), kwargs.pop("c"))], kwargs
+    return tensors(m(*args, **kwargs))
+
+
+def run(module, text):
+    options, inputs = text.split(":", 1)
+    try:
+        o = read(module["params"], options, module["name"])
+        m = getattr(nn, module["class"])(*[plain(v) for v in o.args], **{k: plain(v) for k, v in o.kwargs.items()}).double()
+        s = read(inputs_of(module), inputs, module["name"])
+        lines = []
+        with torch.no_grad():
+            for k, p in enumerate(m.parameters()):
+                p.copy_(torch.tensor([((7 * i + 3 * k) % 13 - 6) / 16 for i in range(p.numel())]).reshape(p.shape))
+        torch.manual_seed(7)
+        params = list(m.parameters())
+        for _ in range(2):
+            out, loss, start = called(m, s), 0, 0
+            for t in out:
+                lines.append(f"o {make.NAME[t.dtype]} {pairs.digest(t)}")
+                if t.requires_grad:
+                    w = torch.tensor([weight(start + i) for i in range(t.numel())], dtype=torch.float64).reshape(t.shape)
+                    loss = loss + (t * w).sum()
+                start += t.numel()
+            if params:
+                for p, g in zip(params, torch.autograd.grad(loss, params, allow_unused=True)):
+                    with torch.no_grad():
+                        p -= g / 8 if g is not None else 0
+        m.eval()
+        lines += [f"o {make.NAME[t.dtype]} {pairs.digest(t)}" for t in called(m, s)]
+        lines += [f"s {k} {make.NAME[t.dtype]} {pairs.digest(t)}" for k, t in m.state_dict().items()]
+        if "!" in "".join(lines):
+            return None
+    except REFUSALS:
+        return [f"? {text}"]
+    return [f"! {text}"] + lines
+
+
+def cover(module):
+    samples, pools = OWN.get(module["class"]) or ((module["sample"] or "").split(" | "), {})
+    for p in module["params"]:
+        if p["name"] not in pools and (p["name"] in GENERIC or p["type"] in GENERIC) and p["name"] != "return_indices":
+            pools[p["name"]] = GENERIC.get(p["name"]) or GENERIC[p["type"]]
+    f = {"@sample": list(range(len(samples))), **{k: [None] + v for k, v in pools.items()}}
+    rng, met, seen, lines, refused = random.Random(1), set(), set(), [], 0
+    for _ in range(400):
+        case = max(({k: rng.choice(v) for k, v in f.items()} for _ in range(12)),
+                   key=lambda c: len(set(itertools.combinations(sorted((k, str(v)) for k, v in c.items()), 2)) - met))
+        options, inputs = samples[case["@sample"]].split(":", 1)
+        given = [f"{k}={v}" for k, v in case.items() if k in pools and v is not None and f" {k}=" not in " " + options]
+        text = " ".join(options.split() + given) + ":" + inputs
+        found = set(itertools.combinations(sorted((k, str(v)) for k, v in case.items()), 2))
+        if text in seen or (f != {"@sample": f["@sample"]} and not found - met and len(f) > 1):
+            continue
+        seen.add(text)
+        one = run(module, text)
+        if one is None or one[0][0] == "?" and refused == 6:
+            continue
+        refused += one[0][0] == "?"
+        if one[0][0] == "!":
+            met |= found
+        lines += one
+    return lines, len(met)
+
+
+def main():
+    torch.set_num_threads(1)
+    table = json.load(open(os.path.join(ROOT, "src", "gen", "table.json")))
+    os.makedirs(os.path.join(HERE, "mpairs"), exist_ok=True)
+    for module in table["modules"]:
+        if module.get("optimizer") or module["name"] in ("sequential", "module_list"):
+            continue
+        lines, met = cover(module)
+        with open(os.path.join(HERE, "mpairs", module["class"] + ".txt"), "w") as out:
+            out.write(f"# torch {torch.__version__.split('+')[0]}; made by tests/oracle/mpairs.py; pairs: {met}\n")
+            out.write(f"# options: {' '.join(p['name'] for p in module['params'])} \n" + "".join(line + "\n" for line in lines))
+        print(module["class"], met, sum(line[0] == "!" for line in lines), sum(line[0] == "?" for line in lines), flush=True)
+
+
+if __name__ == "__main__":
+    main()
