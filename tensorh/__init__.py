@@ -69,10 +69,14 @@ def __getattr__(name):
 def _load():
     """The functions that are not loaded at import."""
     _loaded.append(True)
-    from . import _functions
+    try:
+        from . import _functions
 
-    own = _functions._names()
-    globals().update({k: v for k, v in own.items() if k not in globals()})
+        own = _functions._names()
+        globals().update({k: v for k, v in own.items() if k not in globals()})
+    except BaseException:  # Ctrl-C, no memory: the next look begins again
+        _loaded.clear()
+        raise
 
 
 def __dir__():
