@@ -1,4 +1,4 @@
-"""run.py [calls] [fashion] [kernels] [--rounds N] [--threads N] [--only PREFIX] - tensor.h beside torch, turn by turn.
+"""run.py [calls] [fashion] [kernels] [import] [--rounds N] [--threads N] [--only PREFIX] - tensor.h beside torch, turn by turn.
 
 Each bench is two programs that do the same work and print "name value" lines. A round runs both, in changing order;
 the tables give the median over the rounds (lowest..highest), and the RATIO ours / torch of each round likewise. Only
@@ -11,6 +11,7 @@ fashion  fashion.c, fashion.py: the training step of examples/fashion, in ms, on
          /proc/self/clear_refs). It counts pages of program files that are used for the first time, much in torch;
          `own` is without them: VmHWM less RssFile and RssShmem after the steps, less RssAnon at the mark.
 kernels  kernels.c, kernels.py: large operators, in us, on --threads threads; --only matmul runs those beginning so
+import   import.py: `import tensorh` beside torch, and magnetron where $MAGNETRON says in which folder it is
 """
 import argparse
 import glob
@@ -153,8 +154,32 @@ def kernels(a):
     table(f"large operators, {a.threads} threads", "us", rounds(ours, theirs, a.rounds or 5))
 
 
+def package():
+    """The folder of the Python package as its wheel has it, compiled as pip leaves it."""
+    folder, wheels = os.path.join(OUT, "site"), os.path.join(OUT, "wheel")
+    sources = [os.path.join(ROOT, f) for f in ("tensor.h", "tensor_nn.h", "tensor_py.c")]
+    sources += [f for f in glob.glob(os.path.join(ROOT, "tensorh", "**"), recursive=True) if f.endswith((".py", ".pyi"))]
+    if not newer(os.path.join(folder, "made"), sources):
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(wheels, exist_ok=True)
+        make = "import sys, backend; print(backend.build_wheel(sys.argv[1]))"
+        done = subprocess.run([sys.executable, "-c", make, wheels], cwd=os.path.join(ROOT, "tools", "python"), check=True,
+                              stdout=subprocess.PIPE, text=True)
+        shutil.unpack_archive(os.path.join(wheels, done.stdout.split()[-1]), folder, "zip")
+        subprocess.run([sys.executable, "-m", "compileall", "-q", folder], check=True)
+        open(os.path.join(folder, "made"), "w").close()
+    return folder
+
+
+def imports(a):
+    names = ["tensorh=" + package(), "torch"]
+    names.append("magnetron" + ("=" + os.environ["MAGNETRON"] if os.environ.get("MAGNETRON") else ""))
+    command = [sys.executable, os.path.join(HERE, "import.py"), "--rounds", str(a.rounds or 7)] + names
+    subprocess.run(command, check=True)
+
+
 def main():
-    benches = {"calls": calls, "fashion": fashion, "kernels": kernels}
+    benches = {"calls": calls, "fashion": fashion, "kernels": kernels, "import": imports}
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("bench", nargs="*", default=list(benches))
     parser.add_argument("--rounds", type=int)

@@ -83,6 +83,9 @@ tests() { # NAME ARGUMENTS...: pytest, away from the checkout's own tensorh; its
 pytest="$python -m pytest -q -p no:cacheprovider --tb=short -rs"
 tests pytest $pytest "$root/tests/python"
 
+echo "wheel: $(wc -c < "$TENSORH_WHEEL" | awk '{ printf "%.2f MB", $1 / 1e6 }')" # test_build.py says how much it may be
+"$python" bench/import.py --rounds 3 tensorh | grep .
+
 folders="tensorh tools/python tests/python"
 [ ! -d examples/python ] || folders="$folders examples/python"
 check "ruff" "$venv/bin/ruff" check --no-cache -q $folders
