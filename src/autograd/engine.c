@@ -16,7 +16,7 @@ typedef struct engine_entry {
     tn_tensor *grad; /* staged, counted */
     bool retained;   /* key is no leaf, but retains its gradient */
     bool sum;        /* grad takes the place of .grad, which is in it */
-    bool put;        /* .grad has it */
+    bool put;        /* .grad has it; of a wanted leaf: its hooks have run */
 } engine_entry;
 
 /* Where a wanted input stood at the beginning: a hook may give it another history. */
@@ -518,9 +518,22 @@ static engine_entry *engine_wanted(engine *e, int64_t i) {
     return engine_find(e, e->place[i].key, e->place[i].out, false);
 }
 
+/* Hooks of wanted leaves, once for each. */
+static bool engine_wanted_hooks(engine *e) {
+    for (int64_t i = 0; i < e->wanted->inputs.n; i++) {
+        engine_entry *entry = engine_wanted(e, i);
+        bool leaf = e->place[i].key == (void *)e->wanted->inputs.at[i];
+        if (!leaf || !entry->grad || entry->put) continue;
+        entry->put = true;
+        if (!engine_leaf_hooks(e, entry)) return false;
+    }
+    return true;
+}
+
 static bool engine_hand_out(engine *e) {
     const tni_wanted *w = e->wanted;
     if (w->into_grad) return engine_publish(e);
+    if (e->leaf_hooks && !engine_wanted_hooks(e)) return false;
     for (int64_t i = 0; i < w->inputs.n && !w->allow_unused; i++)
         if (!engine_wanted(e, i)->grad)
             return tni_error(

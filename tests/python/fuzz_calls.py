@@ -6,6 +6,7 @@ keywords) of one call; what it prepares is small and may refuse itself.
 import copy
 import inspect
 import io
+import itertools
 import pickle
 import tempfile
 import zipfile
@@ -19,6 +20,7 @@ from tensorh.nn import functional
 from tensorh.optim import lr_scheduler
 from tensorh.utils import data
 
+NUMBERS = itertools.count()
 FOLDER = tempfile.TemporaryDirectory(prefix="fuzz")
 # set what the whole process depends on, or are asked by fuzz.py itself
 PRIVATE_NOT = {"_fail_after", "_package", "_pending", "_memory", "_rows", "_C"}
@@ -46,11 +48,16 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
+def _path():
+    """Of a file of its own: what is mapped may not be cut."""
+    return Path(FOLDER.name) / f"{next(NUMBERS)}.safetensors"
+
+
 def private(f):
     """Something of tensorh._C that no user should call, with arguments near to right ones."""
     r, t = f.random, f.tensor
     buffers = [bytearray(64), b"x" * 33, memoryview(bytearray(24))[1:], np.zeros(5), t()]
-    path = str(Path(FOLDER.name) / "some.safetensors")
+    path = str(_path())
     near = {
         "_from_memory": lambda: [r.choice(buffers), t().dtype, f.integer(), f.integer()],
         "_gather": lambda: [(t(), t()), [f.integer() for _ in range(3)]],
@@ -309,7 +316,7 @@ def file(f):
     if r.random() < 0.5:
         plain = {n: t.contiguous() for n, t in named.items() if n != "p"}
         blob = _spoilt(f, safetensors.save(plain, {"k": "v"} if r.random() < 0.3 else None))
-        path = Path(FOLDER.name) / "some.safetensors"
+        path = _path()
         path.write_bytes(blob)
         return r.choice([
             (safetensors.load, [blob], {}),
