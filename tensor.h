@@ -3502,7 +3502,8 @@ TN_API tn_tensor *tnp_all(tn_tensor *self);
 #define tn_all(...) TNI_CALL(tn_all, .self = __VA_ARGS__)
 #endif
 
-/* Whether no element over dim is zero; all dimensions when absent. Of uint8 the result is uint8.
+/* Whether no element over dim is zero; all dimensions when absent, of each element when empty. Of
+ * uint8 the result is uint8.
  * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_all_dims(mask) */
 typedef struct tn_all_dims_args {
     tn_tensor *out;
@@ -3588,7 +3589,8 @@ TN_API tn_tensor *tnp_any(tn_tensor *self);
 #define tn_any(...) TNI_CALL(tn_any, .self = __VA_ARGS__)
 #endif
 
-/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8
+/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent, of each
+ * element when empty. Of uint8
  * the result is uint8. self (*) -> bool, self's shape without dim, 1 there when keepdim
  * tn_any_dims(mask, .dim = TN_DIMS(0)) */
 typedef struct tn_any_dims_args {
@@ -6419,7 +6421,7 @@ TN_API tn_tensor *tnp_rsub_scalar(tn_tensor *self, tn_scalar other, double alpha
 
 /* softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true
  * where a position may be seen, or floating, added to the scores. A row that sees nothing gives
- * NaN, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,
+ * zeros, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,
  * Ev) tn_scaled_dot_product_attention(q, k, v, .is_causal = true) */
 typedef struct tn_scaled_dot_product_attention_args {
     tn_tensor *out;
@@ -18021,6 +18023,8 @@ typedef struct tni_device {
  * TN_SELECT: the first tensor is bool and a mask.
  * TN_DIVISION: an integer 0 in the second tensor is an error.
  * TN_POWER: of integers, a negative number in its place is.
+ * TN_BOUND_LOW, TN_BOUND_HIGH: of integers, a number in the second tensor's place that no element
+ * can reach is an error, one that every element has reached is none.
  * TN_TO_REAL: of complex tensors the result is the real part of the expression.
  * TN_CUTTING: where the tensors are integers, numbers lose their fraction; others refuse them.
  * TN_COUNTING: a bool counts as an int64. */
@@ -18036,6 +18040,12 @@ typedef struct tni_device {
     .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
 #define TN_POWER(kinds, ...)                                                             \
     .check = tni_pointwise_check, .look = tni_pointwise_power, .run = tni_pointwise_run, \
+    .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
+#define TN_BOUND_LOW(kinds, ...)                                                             \
+    .check = tni_pointwise_check, .look = tni_pointwise_bound_low, .run = tni_pointwise_run, \
+    .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
+#define TN_BOUND_HIGH(kinds, ...)                                                             \
+    .check = tni_pointwise_check, .look = tni_pointwise_bound_high, .run = tni_pointwise_run, \
     .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
 #define TNI_POINTWISE_AS(bits, ...)                                                   \
     .check = tni_pointwise_check, .run = tni_pointwise_run, .loop = (uint32_t)(bits), \
@@ -18079,6 +18089,8 @@ TN_PRIV bool tni_pointwise_short(const tn_row *row, const char *file, int line, 
                                  void *results);
 TN_PRIV bool tni_pointwise_look(tn_frame *f);
 TN_PRIV bool tni_pointwise_power(tn_frame *f);
+TN_PRIV bool tni_pointwise_bound_low(tn_frame *f);
+TN_PRIV bool tni_pointwise_bound_high(tn_frame *f);
 TN_PRIV void tni_pointwise_run(tn_frame *f);
 
 enum tni_row_number {
@@ -23540,9 +23552,10 @@ static tn_tensor *attention_mask(tn_frame *f, const tn_scaled_dot_product_attent
 
 static bool scaled_dot_product_attention_compose(tn_frame *f) {
     TN_ARGS(scaled_dot_product_attention, a, f);
+    const int64_t last = -1;
     double width = a->query->ndim ? (double)a->query->size[a->query->ndim - 1] : 1;
     double scale = a->scale.given == TN_GIVEN ? a->scale.value : width > 0 ? 1 / sqrt(width) : 1;
-    tn_tensor *scores, *weights;
+    tn_tensor *scores, *weights, *blind = NULL;
     tn_generator before, *generator = NULL;
     if (a->query->ndim < 2 || a->key->ndim < 2 || a->value->ndim < 2)
         return tn_fail(f, TN_INVALID, "query, key and value have at least 2 dimensions");
@@ -23552,7 +23565,13 @@ static bool scaled_dot_product_attention_compose(tn_frame *f) {
         return tn_fail(f, TN_INVALID, "dropout_p is %g, not in 0..1", a->dropout_p);
     scores = tnp_matmul(tnp_mul_scalar(a->query, tn_float(scale)), tnp_transpose(a->key, -2, -1));
     if (!scores) return false;
-    weights = tnp_softmax(attention_mask(f, a, scores), -1, TN_NO_DTYPE);
+    scores = attention_mask(f, a, scores);
+    if (a->attn_mask) {
+        blind = tnp_all_dims(tnp_eq_scalar(scores, tn_float(-INFINITY)), tni_ints(&last, 1), true);
+        scores = tnp_masked_fill_scalar(scores, blind, tn_int(0));
+    }
+    weights = tnp_softmax(scores, -1, TN_NO_DTYPE);
+    if (blind) weights = tnp_masked_fill_scalar(weights, blind, tn_int(0));
     if (a->dropout_p > 0) {
         if (!(generator = tni_generator_default(f->block))) return false;
         before = *generator;
@@ -23564,7 +23583,7 @@ static bool scaled_dot_product_attention_compose(tn_frame *f) {
 }
 /* softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true
  * where a position may be seen, or floating, added to the scores. A row that sees nothing gives
- * NaN, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,
+ * zeros, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,
  * Ev) tn_scaled_dot_product_attention(q, k, v, .is_causal = true) */
 TN_OPERATOR(scaled_dot_product_attention,
             "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? "
@@ -23970,7 +23989,7 @@ static bool range_check(tn_frame *f, tn_scalar start, tn_scalar end, tn_scalar s
     if (by > 0 ? to < from : to > from)
         return tn_fail(f, TN_INVALID, "upper bound and lower bound inconsistent with step sign");
     count = ceil((to - from) / by);
-    if (dtype == TN_I64) {
+    if (dtype == TN_I64 && whole) {
         uint64_t exact = range_count(range_whole(start), range_whole(end), range_whole(step));
         count = (double)exact;
         n = exact > INT64_MAX ? INT64_MAX : (int64_t)exact;
@@ -30083,7 +30102,7 @@ static void clamp_min_grad(tn_gradient *g) {
 /* The larger of self and min.   (*), (*) -> broadcast   tn_clamp_min_scalar(x, 0) */
 TN_OPERATOR(clamp_min, "clamp_min.Tensor(Tensor self, Tensor|Scalar min) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self,min min:self,min",
-            TN_POINTWISE(FIB, V_MAXIMUM(self, min)), .grad = clamp_min_grad,
+            TN_BOUND_LOW(FIB, V_MAXIMUM(self, min)), .grad = clamp_min_grad,
             .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (9):i64 0.5 | (0) 1")
 
 static void clamp_max_grad(tn_gradient *g) {
@@ -30095,7 +30114,7 @@ static void clamp_max_grad(tn_gradient *g) {
 /* The smaller of self and max.   (*), (*) -> broadcast   tn_clamp_max_scalar(x, 1) */
 TN_OPERATOR(clamp_max, "clamp_max.Tensor(Tensor self, Tensor|Scalar max) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self,max max:self,max",
-            TN_POINTWISE(FIB, V_MINIMUM(self, max)), .grad = clamp_max_grad,
+            TN_BOUND_HIGH(FIB, V_MINIMUM(self, max)), .grad = clamp_max_grad,
             .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (0) 1")
 
 static bool clamp_compose(tn_frame *f) {
@@ -30613,6 +30632,12 @@ static void batch_gone(const tn_tensor *x, bool *gone) {
     for (int d = 0; d < TN_MAX_DIMS; d++) gone[d] = d != 1 && d < x->ndim;
 }
 
+/* Whether a channel has another number of elements than 1. */
+static bool batch_many(const tn_tensor *x) {
+    for (int d = 0; d < x->ndim; d++)
+        if (d != 1 && x->size[d] != 1) return true;
+    return false;
+}
 static bool batch_norm_check(tn_frame *f) {
     TN_ARGS(batch_norm, a, f);
     const tn_tensor *x = a->input;
@@ -30630,8 +30655,12 @@ static bool batch_norm_check(tn_frame *f) {
         return false;
     if (!a->training && (!a->running_mean || !a->running_var))
         return tn_fail(f, TN_INVALID, "running_mean and running_var are needed in evaluation");
-    if (a->training && x->numel == c)
+    if (a->training && !batch_many(x))
         return tn_fail(f, TN_INVALID, "expected more than 1 value per channel when training");
+    if (a->training && !(a->eps > 0))
+        return tn_fail(f, TN_INVALID, "eps must be positive when training, got %g", a->eps);
+    if (!a->running_mean != !a->running_var)
+        return tn_fail(f, TN_INVALID, "running_mean and running_var go together");
     if (a->training)
         f->unneeded |= 6; /* the running statistics */
     else
@@ -31248,7 +31277,8 @@ static bool pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride, int6
     if (pad > ((k - 1) * dilation + 1) / 2)
         return tn_fail(f, TN_INVALID, "padding %lld is more than half of kernel size %lld",
                        (long long)pad, (long long)k);
-    *out = room < 0 && !ceil_mode ? 0 : (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
+    *out = room + (ceil_mode ? stride - 1 : 0);
+    *out = *out < 0 ? 0 : *out / stride + 1;
     if (ceil_mode && (*out - 1) * stride >= in + pad) --*out;
     if (*out < 1)
         return tn_fail(f, TN_INVALID, "kernel size %lld is larger than the padded input, %lld",
@@ -31256,7 +31286,8 @@ static bool pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride, int6
     return true;
 }
 
-static bool pool_planes(tn_frame *f, pool_shape *s, tn_ints x) {
+/* least: of C, as torch; N may be 0, H and W may not. */
+static bool pool_planes(tn_frame *f, pool_shape *s, tn_ints x, int64_t least) {
     char has[160];
     int64_t n = 1;
     s->ndim = (int)x.n;
@@ -31264,9 +31295,9 @@ static bool pool_planes(tn_frame *f, pool_shape *s, tn_ints x) {
         return tn_fail(f, TN_INVALID, "expected input (N, C, H, W) or (C, H, W), got %s",
                        tni_shape_text(has, sizeof has, (int)x.n, x.at));
     for (int64_t i = 0; i < x.n; i++) {
-        if (x.at[i] < (x.n == 4 && i == 0 ? 0 : 1))
-            return tn_fail(f, TN_INVALID, "expected sizes of at least 1 but for N, got %s",
-                           tni_shape_text(has, sizeof has, (int)x.n, x.at));
+        if (x.at[i] < (x.n - i == 4 ? 0 : x.n - i == 3 ? least : 1))
+            return tn_fail(f, TN_INVALID, "expected sizes of at least 1 but for N%s, got %s",
+                           least ? "" : " and C", tni_shape_text(has, sizeof has, (int)x.n, x.at));
         if (x.at[i] > INT64_MAX / 4 || (i + 2 < x.n && !tni_mul(n, x.at[i], &n)))
             return tn_fail(f, TN_MEMORY, "the input is too large");
         s->size[i] = x.at[i];
@@ -31277,7 +31308,7 @@ static bool pool_planes(tn_frame *f, pool_shape *s, tn_ints x) {
 
 static bool pool_shape_of(tn_frame *f, pool_shape *s, tn_ints x, tn_ints kernel, tn_ints stride,
                           tn_ints padding, tn_ints dilation, bool ceil_mode) {
-    if (!pool_planes(f, s, x) || !tni_pair_of(f, kernel, "kernel_size", 1, &s->kh, &s->kw) ||
+    if (!pool_planes(f, s, x, 1) || !tni_pair_of(f, kernel, "kernel_size", 1, &s->kh, &s->kw) ||
         !tni_pair_of(f, stride.n > 0 ? stride : kernel, "stride", 1, &s->sh, &s->sw) ||
         !tni_pair_of(f, padding, "padding", 0, &s->ph, &s->pw) ||
         !tni_pair_of(f, dilation, "dilation", 1, &s->dh, &s->dw) ||
@@ -31867,7 +31898,7 @@ TN_OPERATOR(
 
 static bool adaptive_shape(tn_frame *f, pool_shape *s, tn_ints input, tn_ints output,
                            const char *name) {
-    if (!pool_planes(f, s, input) || !tni_pair_of(f, output, name, 1, &s->oh, &s->ow))
+    if (!pool_planes(f, s, input, 0) || !tni_pair_of(f, output, name, 0, &s->oh, &s->ow))
         return false;
     s->kh = s->kw = 0; /* windows are pool_adaptive's */
     s->size[s->ndim - 2] = s->oh, s->size[s->ndim - 1] = s->ow;
@@ -32181,6 +32212,25 @@ TN_PRIV bool tni_pointwise_power(tn_frame *f) {
            tni_element(tni_bytes_at(t), t->dtype).integer >= 0 ||
            tn_fail(f, TN_INVALID, "an integer is raised to a negative power");
 }
+
+/* A number as bound of integers, into their range: from the low side where it is a lower one. */
+static bool promote_bound(tn_frame *f, bool low) {
+    const tni_dtype_info *d = tni_dtype((int)f->note[0]);
+    tn_tensor *t = f->in[1];
+    int64_t most, least, v;
+    if (!(t->flags & TNI_NUMBER) || d->category != TNI_CAT_INT || d->bytes == 8) return true;
+    most = ((int64_t)1 << (d->bytes * 8 - d->is_signed)) - 1;
+    least = d->is_signed ? -most - 1 : 0;
+    v = tni_element(tni_bytes_at(t), t->dtype).integer;
+    if (low ? v > most : v < least)
+        return tn_fail(f, TN_INVALID, "the bound %lld is outside the range of %s", (long long)v,
+                       d->text);
+    if (v < least || v > most)
+        tni_element_set(tni_bytes_at(t), t->dtype, tn_int(low ? least : most));
+    return true;
+}
+TN_PRIV bool tni_pointwise_bound_low(tn_frame *f) { return promote_bound(f, true); }
+TN_PRIV bool tni_pointwise_bound_high(tn_frame *f) { return promote_bound(f, false); }
 
 /* src/ops/random.c */
 /* random.c - random numbers with torch's CPU stream: the same generator words become the same
@@ -32835,10 +32885,7 @@ TN_PRIV double tni_dims_count(const tn_tensor *x, tn_ints dim) {
     return n;
 }
 
-static bool reduce_not_empty(tn_frame *f, const tn_tensor *x, const tni_shape *to,
-                             const bool *gone) {
-    for (int d = 0; d < to->ndim; d++)
-        if (to->size[d] == 0) return true;
+static bool reduce_not_empty(tn_frame *f, const tn_tensor *x, const bool *gone) {
     for (int d = 0; d < x->ndim; d++)
         if (gone[d] && x->size[d] == 0)
             return tn_fail(f, TN_INVALID, "cannot choose an element along dim %d, which has none",
@@ -32927,6 +32974,9 @@ static void reduce_block_run(tn_frame *f, int op, int finish) {
     memcpy(out, &part, (size_t)tni_dtype_size(f->out[0]));
 }
 
+/* A result in bool is that of elements in bool: a sum or product may wrap to 0. */
+static int reduce_how(tn_dtype dtype) { return dtype == TN_BOOL ? TNI_LANES_NONZERO : 0; }
+
 /* check and run of a row whose result has the shape of self without dim. */
 static bool reduce_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype, int compute,
                          bool choose) {
@@ -32937,8 +32987,8 @@ static bool reduce_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype,
     f->type = (uint8_t)compute;
     if (f->note[0]) return tn_announce(f, 0, dtype, 0, NULL);
     if (!tni_reduced(f, f->in[0], dim, keepdim, &to, gone)) return false;
-    if (choose && !reduce_not_empty(f, f->in[0], &to, gone)) return false;
-    tni_lanes_init(&l, f->in[0], gone, compute, 0);
+    if (choose && !reduce_not_empty(f, f->in[0], gone)) return false;
+    tni_lanes_init(&l, f->in[0], gone, compute, reduce_how(dtype));
     return tn_announce(f, 0, dtype, to.ndim, to.size) && tni_lanes_scratch(f, &l, l.size);
 }
 
@@ -32954,7 +33004,7 @@ static void reduce_plain(tn_frame *f, tn_ints dim, int op, int finish) {
         reduce_block_run(f, op, finish);
         return;
     }
-    reduce_lanes(f, &l, dim, 0);
+    reduce_lanes(f, &l, dim, reduce_how((tn_dtype)f->out[0]->dtype));
     reduce_run(f, &l, op, 0, finish);
 }
 
@@ -33394,7 +33444,7 @@ static bool arg_check(tn_frame *f, tn_ints dim, bool keepdim, bool values) {
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!extreme_dtype(f, x) || !tni_reduced(f, x, dim, keepdim, &to, gone)) return false;
-    if (!reduce_not_empty(f, x, &to, gone)) return false;
+    if (!reduce_not_empty(f, x, gone)) return false;
     if (keepdim && dim.n < 0)
         for (int d = 0; d < to.ndim; d++) to.size[d] = 1;
     tni_lanes_init(&l, x, gone, compute, TNI_LANES_ORDERED);
@@ -33495,12 +33545,18 @@ TN_OPERATOR(argmin, "argmin(Tensor self, int? dim=None, bool keepdim=False) -> T
 
 /* --- truth ------------------------------------------------------------------------------------ */
 
+/* An empty list is one of no dimensions, as torch has it here: each element by itself. */
+static bool truth_of_each(tn_ints dim) { return dim.at && dim.n == 0; }
 static bool truth_check(tn_frame *f, tn_ints dim, bool keepdim) {
     const tn_tensor *x = f->in[0];
     tni_shape to;
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
-    if (!tni_reduced(f, x, dim, keepdim, &to, gone)) return false;
+    if (!tni_reduced(f, x, dim, keepdim || truth_of_each(dim), &to, gone)) return false;
+    if (truth_of_each(dim)) {
+        memset(gone, 0, sizeof gone);
+        memcpy(to.size, x->size, (size_t)x->ndim * sizeof *to.size);
+    }
     tni_lanes_init(&l, x, gone, TN_I64, TNI_LANES_NONZERO);
     f->type = TN_I64;
     return tn_announce(f, 0, x->dtype == TN_U8 ? TN_U8 : TN_BOOL, to.ndim, to.size) &&
@@ -33531,8 +33587,12 @@ static void truth_run(tn_frame *f, tn_ints dim, int op) {
     tni_reducer r = {8,  plain_block,  plain_rows, plain_merge, truth_store, c->kernels,
                      op, {NULL, NULL}, 0,          0,           0,           0};
     tni_lanes l;
+    bool none[TN_MAX_DIMS] = {false};
     if (!f->out[0]->numel || truth_bytes(f, op == TNI_MAX)) return;
-    reduce_lanes(f, &l, dim, TNI_LANES_NONZERO);
+    if (truth_of_each(dim))
+        tni_lanes_init(&l, f->in[0], none, f->type, TNI_LANES_NONZERO);
+    else
+        reduce_lanes(f, &l, dim, TNI_LANES_NONZERO);
     r.out[0] = tni_bytes_at(f->out[0]);
     tni_lanes_run(c, &l, &r, f->scratch);
 }
@@ -33545,7 +33605,8 @@ static void any_dims_run(tn_frame *f) {
     TN_ARGS(any_dims, a, f);
     truth_run(f, a->dim, TNI_MAX);
 }
-/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8
+/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent, of each
+ * element when empty. Of uint8
  * the result is uint8. self (*) -> bool, self's shape without dim, 1 there when keepdim
  * tn_any_dims(mask, .dim = TN_DIMS(0)) */
 TN_OPERATOR(any_dims, "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
@@ -33561,7 +33622,8 @@ static void all_dims_run(tn_frame *f) {
     TN_ARGS(all_dims, a, f);
     truth_run(f, a->dim, TNI_MIN);
 }
-/* Whether no element over dim is zero; all dimensions when absent. Of uint8 the result is uint8.
+/* Whether no element over dim is zero; all dimensions when absent, of each element when empty. Of
+ * uint8 the result is uint8.
  * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_all_dims(mask) */
 TN_OPERATOR(all_dims, "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
             .forms = TN_OUT, .check = all_dims_check, .run = all_dims_run, .grad = tn_grad_zero,
@@ -34014,7 +34076,7 @@ static bool cumsum_check(tn_frame *f) {
                      : tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64
                                                                     : (tn_dtype)x->dtype;
     int d;
-    if (!tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes ||
+    if (dtype == TN_BOOL || !tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes ||
         tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
         return tn_fail(f, TN_TYPE, "from %s to %s: convert the input first",
                        tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
@@ -34864,9 +34926,10 @@ static bool norm_check(tn_frame *f) {
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!stat_floating(f, x) || !tni_reduced(f, x, a->dim, a->keepdim, &to, gone)) return false;
-    if (tni_dtype(dtype)->category != tni_dtype(x->dtype)->category)
-        return tn_fail(f, TN_TYPE, "dtype %s, self is %s", tni_dtype(dtype)->text,
-                       tni_dtype(x->dtype)->text);
+    if (tni_dtype(dtype)->category != tni_dtype(x->dtype)->category ||
+        (int)tn_promote((tn_dtype)x->dtype, (tn_dtype)dtype) != dtype)
+        return tn_fail(f, TN_TYPE, "dtype %s would be narrower than self, %s",
+                       tni_dtype(dtype)->text, tni_dtype(x->dtype)->text);
     if (a->ord < 0 || a->ord == HUGE_VAL)
         for (int d = 0; d < x->ndim; d++)
             if (gone[d] && !x->size[d])
@@ -44262,7 +44325,7 @@ typedef struct engine_entry {
     tn_tensor *grad; /* staged, counted */
     bool retained;   /* key is no leaf, but retains its gradient */
     bool sum;        /* grad takes the place of .grad, which is in it */
-    bool put;        /* .grad has it */
+    bool put;        /* .grad has it; of a wanted leaf: its hooks have run */
 } engine_entry;
 
 /* Where a wanted input stood at the beginning: a hook may give it another history. */
@@ -44764,9 +44827,22 @@ static engine_entry *engine_wanted(engine *e, int64_t i) {
     return engine_find(e, e->place[i].key, e->place[i].out, false);
 }
 
+/* Hooks of wanted leaves, once for each. */
+static bool engine_wanted_hooks(engine *e) {
+    for (int64_t i = 0; i < e->wanted->inputs.n; i++) {
+        engine_entry *entry = engine_wanted(e, i);
+        bool leaf = e->place[i].key == (void *)e->wanted->inputs.at[i];
+        if (!leaf || !entry->grad || entry->put) continue;
+        entry->put = true;
+        if (!engine_leaf_hooks(e, entry)) return false;
+    }
+    return true;
+}
+
 static bool engine_hand_out(engine *e) {
     const tni_wanted *w = e->wanted;
     if (w->into_grad) return engine_publish(e);
+    if (e->leaf_hooks && !engine_wanted_hooks(e)) return false;
     for (int64_t i = 0; i < w->inputs.n && !w->allow_unused; i++)
         if (!engine_wanted(e, i)->grad)
             return tni_error(

@@ -432,17 +432,22 @@ PY_PRIV PyObject *py_raise(void) {
 /* --- places ----------------------------------------------------------------------------------- */
 
 /* A code object that was recorded. It stays for the rest of the process, as tape nodes hold `file`.
- */
+ * So there are as many as a program has, and no more where it makes code all the time: then sites
+ * are files alone, and lines are told at once. */
 typedef struct py_site {
-    PyObject *code; /* counted */
+    PyObject *code; /* counted; NULL: a file */
     bool ours;      /* code of the package, which no user wants to see */
     char file[1];   /* the place's file, NUL-terminated */
 } py_site;
+
+enum { SITES_MOST = 1024, SITE_FILES_MOST = 256 };
 
 static struct {
     py_site **at; /* by hash of the code's address; a power of two */
     size_t room, used;
     py_site *last;
+    py_site *file[SITE_FILES_MOST];
+    int nfiles;
     char package[1024]; /* directory of the package, with a slash at its end */
 } py_lines;
 
@@ -466,20 +471,33 @@ static bool py_lines_grow(void) {
     return true;
 }
 
+static py_site *py_lines_new(PyObject *code, const char *file) {
+    size_t n = strlen(file) + 1;
+    py_site *s = (py_site *)py_get(sizeof *s + n, 1);
+    if (!s) return NULL;
+    s->code = Py_XNewRef(code);
+    memcpy(s->file, file, n);
+    s->ours = py_lines.package[0] && !strncmp(file, py_lines.package, strlen(py_lines.package));
+    return s;
+}
+
+/* The site of a file, where there is room for one more. */
+static py_site *py_lines_file(const char *file) {
+    for (int i = py_lines.nfiles; i--;)
+        if (!strcmp(py_lines.file[i]->file, file)) return py_lines.file[i];
+    py_site *s = py_lines.nfiles < SITE_FILES_MOST ? py_lines_new(NULL, file) : NULL;
+    return s ? py_lines.file[py_lines.nfiles++] = s : NULL;
+}
+
 static py_site *py_lines_add(PyObject *code) {
     PyObject *name = PyObject_GetAttrString(code, "co_filename");
-    Py_ssize_t n = 0;
-    const char *file = name ? PyUnicode_AsUTF8AndSize(name, &n) : NULL;
+    const char *file = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     py_site *s = NULL;
-    if (file && (2 * py_lines.used < py_lines.room || py_lines_grow()))
-        s = (py_site *)py_get(sizeof *s + (size_t)n, 1);
-    if (s) {
-        s->code = Py_NewRef(code);
-        memcpy(s->file, file, (size_t)n + 1);
-        s->ours = py_lines.package[0] && !strncmp(file, py_lines.package, strlen(py_lines.package));
-        py_lines.at[py_lines_slot(code)] = s;
-        py_lines.used++;
-    }
+    if (file && py_lines.used >= SITES_MOST)
+        s = py_lines_file(file);
+    else if (file && (2 * py_lines.used < py_lines.room || py_lines_grow()) &&
+             (s = py_lines_new(code, file)) != NULL)
+        py_lines.at[py_lines_slot(code)] = s, py_lines.used++;
     Py_XDECREF(name);
     PyErr_Clear();
     return s;
@@ -489,7 +507,7 @@ static py_site *py_lines_site(PyObject *code) {
     if (py_lines.last && py_lines.last->code == code) return py_lines.last;
     py_site *s = py_lines.room ? py_lines.at[py_lines_slot(code)] : NULL;
     if (!s) s = py_lines_add(code);
-    if (s) py_lines.last = s;
+    if (s && s->code) py_lines.last = s;
     return s;
 }
 
@@ -509,6 +527,13 @@ static long py_lines_last(PyObject *frame) {
     return last;
 }
 
+/* The line for the tape: an instruction of a code object that stays, or the line itself. */
+static int py_lines_number(const py_site *s, PyObject *frame) {
+    if (s->code) return -2 - (int)(py_lines_last(frame) / 2);
+    int line = PyFrame_GetLineNumber((PyFrameObject *)frame);
+    return line < 0 ? 0 : line;
+}
+
 PY_PRIV void py_here(const char **file, int *line) {
     PyObject *frame = (PyObject *)PyEval_GetFrame();
     *file = NULL;
@@ -516,11 +541,11 @@ PY_PRIV void py_here(const char **file, int *line) {
     Py_XINCREF(frame);
     while (frame && frame != Py_None) {
         PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame), *next;
-        py_site *s = code ? py_lines_site(code) : NULL; /* which keeps code */
+        py_site *s = code ? py_lines_site(code) : NULL;
         Py_XDECREF(code);
         if (s && !s->ours) {
             *file = s->file;
-            *line = -2 - (int)(py_lines_last(frame) / 2);
+            *line = py_lines_number(s, frame);
             break;
         }
         next = PyObject_GetAttr(frame, py.f_back);
@@ -1564,7 +1589,8 @@ static const char *const py_docs_comment[] = {
     /* all */
     "Whether no element is zero.   self (*) -> bool ()",
     /* all_dims */
-    "Whether no element over dim is zero; all dimensions when absent. Of uint8 the result is uint8.\n"
+    "Whether no element over dim is zero; all dimensions when absent, of each element when empty. Of\n"
+    "uint8 the result is uint8.\n"
     "self (*) -> bool, self's shape without dim, 1 there when keepdim",
     /* allclose */
     "Whether all pairs are close as in isclose, as a 0-dim bool.",
@@ -1580,7 +1606,8 @@ static const char *const py_docs_comment[] = {
     /* any */
     "Whether some element is not zero.   self (*) -> bool ()",
     /* any_dims */
-    "Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8\n"
+    "Whether some element over dim is not zero (a NaN is not); all dimensions when absent, of each\n"
+    "element when empty. Of uint8\n"
     "the result is uint8. self (*) -> bool, self's shape without dim, 1 there when keepdim",
     /* arange */
     "0, 1, .. below end: int64 for an int, else the default dtype.",
@@ -2040,7 +2067,7 @@ static const char *const py_docs_comment[] = {
     /* scaled_dot_product_attention */
     "softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true\n"
     "where a position may be seen, or floating, added to the scores. A row that sees nothing gives\n"
-    "NaN, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,\n"
+    "zeros, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,\n"
     "Ev)",
     /* scatter */
     "self with out[index[i][j]][j] = src[i][j] for dim 0, and so on.",

@@ -178,7 +178,8 @@ TN_API tn_tensor *tnp_all(tn_tensor *self);
 #define tn_all(...) TNI_CALL(tn_all, .self = __VA_ARGS__)
 #endif
 
-/* Whether no element over dim is zero; all dimensions when absent. Of uint8 the result is uint8.
+/* Whether no element over dim is zero; all dimensions when absent, of each element when empty. Of
+ * uint8 the result is uint8.
  * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_all_dims(mask) */
 typedef struct tn_all_dims_args {
     tn_tensor *out;
@@ -264,7 +265,8 @@ TN_API tn_tensor *tnp_any(tn_tensor *self);
 #define tn_any(...) TNI_CALL(tn_any, .self = __VA_ARGS__)
 #endif
 
-/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8
+/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent, of each
+ * element when empty. Of uint8
  * the result is uint8. self (*) -> bool, self's shape without dim, 1 there when keepdim
  * tn_any_dims(mask, .dim = TN_DIMS(0)) */
 typedef struct tn_any_dims_args {
@@ -3095,7 +3097,7 @@ TN_API tn_tensor *tnp_rsub_scalar(tn_tensor *self, tn_scalar other, double alpha
 
 /* softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true
  * where a position may be seen, or floating, added to the scores. A row that sees nothing gives
- * NaN, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,
+ * zeros, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,
  * Ev) tn_scaled_dot_product_attention(q, k, v, .is_causal = true) */
 typedef struct tn_scaled_dot_product_attention_args {
     tn_tensor *out;

@@ -24,7 +24,8 @@ static const char *const py_docs_comment[] = {
     /* all */
     "Whether no element is zero.   self (*) -> bool ()",
     /* all_dims */
-    "Whether no element over dim is zero; all dimensions when absent. Of uint8 the result is uint8.\n"
+    "Whether no element over dim is zero; all dimensions when absent, of each element when empty. Of\n"
+    "uint8 the result is uint8.\n"
     "self (*) -> bool, self's shape without dim, 1 there when keepdim",
     /* allclose */
     "Whether all pairs are close as in isclose, as a 0-dim bool.",
@@ -40,7 +41,8 @@ static const char *const py_docs_comment[] = {
     /* any */
     "Whether some element is not zero.   self (*) -> bool ()",
     /* any_dims */
-    "Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8\n"
+    "Whether some element over dim is not zero (a NaN is not); all dimensions when absent, of each\n"
+    "element when empty. Of uint8\n"
     "the result is uint8. self (*) -> bool, self's shape without dim, 1 there when keepdim",
     /* arange */
     "0, 1, .. below end: int64 for an int, else the default dtype.",
@@ -500,7 +502,7 @@ static const char *const py_docs_comment[] = {
     /* scaled_dot_product_attention */
     "softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true\n"
     "where a position may be seen, or floating, added to the scores. A row that sees nothing gives\n"
-    "NaN, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,\n"
+    "zeros, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,\n"
     "Ev)",
     /* scatter */
     "self with out[index[i][j]][j] = src[i][j] for dim 0, and so on.",
