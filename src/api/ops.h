@@ -178,9 +178,7 @@ TN_API tn_tensor *tnp_all(tn_tensor *self);
 #define tn_all(...) TNI_CALL(tn_all, .self = __VA_ARGS__)
 #endif
 
-/* Whether no element over dim is zero; all dimensions when absent, of each element when empty. Of
- * uint8 the result is uint8.
- * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_all_dims(mask) */
+/* As any_dims: whether no element over dim is zero.   tn_all_dims(mask) */
 typedef struct tn_all_dims_args {
     tn_tensor *out;
     tn_ints dim;
@@ -266,9 +264,8 @@ TN_API tn_tensor *tnp_any(tn_tensor *self);
 #endif
 
 /* Whether some element over dim is not zero (a NaN is not); all dimensions when absent, of each
- * element when empty. Of uint8
- * the result is uint8. self (*) -> bool, self's shape without dim, 1 there when keepdim
- * tn_any_dims(mask, .dim = TN_DIMS(0)) */
+ * element when empty. Of uint8 the result is uint8. self (*) -> bool, self's shape without dim, 1
+ * there when keepdim   tn_any_dims(mask, .dim = TN_DIMS(0)) */
 typedef struct tn_any_dims_args {
     tn_tensor *out;
     tn_ints dim;

@@ -24,9 +24,7 @@ static const char *const py_docs_comment[] = {
     /* all */
     "Whether no element is zero.   self (*) -> bool ()",
     /* all_dims */
-    "Whether no element over dim is zero; all dimensions when absent, of each element when empty. Of\n"
-    "uint8 the result is uint8.\n"
-    "self (*) -> bool, self's shape without dim, 1 there when keepdim",
+    "As any_dims: whether no element over dim is zero.",
     /* allclose */
     "Whether all pairs are close as in isclose, as a 0-dim bool.",
     /* amax */
@@ -42,8 +40,8 @@ static const char *const py_docs_comment[] = {
     "Whether some element is not zero.   self (*) -> bool ()",
     /* any_dims */
     "Whether some element over dim is not zero (a NaN is not); all dimensions when absent, of each\n"
-    "element when empty. Of uint8\n"
-    "the result is uint8. self (*) -> bool, self's shape without dim, 1 there when keepdim",
+    "element when empty. Of uint8 the result is uint8. self (*) -> bool, self's shape without dim, 1\n"
+    "there when keepdim",
     /* arange */
     "0, 1, .. below end: int64 for an int, else the default dtype.",
     /* arange_start */

@@ -717,12 +717,10 @@ static bool truth_check(tn_frame *f, tn_ints dim, bool keepdim) {
     const tn_tensor *x = f->in[0];
     tni_shape to;
     tni_lanes l;
-    bool gone[TN_MAX_DIMS];
-    if (!tni_reduced(f, x, dim, keepdim || truth_of_each(dim), &to, gone)) return false;
-    if (truth_of_each(dim)) {
-        memset(gone, 0, sizeof gone);
-        memcpy(to.size, x->size, (size_t)x->ndim * sizeof *to.size);
-    }
+    bool gone[TN_MAX_DIMS], each = truth_of_each(dim);
+    if (!tni_reduced(f, x, dim, keepdim || each, &to, gone)) return false;
+    if (each) memset(gone, 0, sizeof gone);
+    if (each) memcpy(to.size, x->size, (size_t)x->ndim * sizeof *to.size);
     tni_lanes_init(&l, x, gone, TN_I64, TNI_LANES_NONZERO);
     f->type = TN_I64;
     return tn_announce(f, 0, x->dtype == TN_U8 ? TN_U8 : TN_BOOL, to.ndim, to.size) &&
@@ -732,14 +730,10 @@ static bool truth_check(tn_frame *f, tn_ints dim, bool keepdim) {
 static bool truth_bytes(tn_frame *f, bool any) {
     const tn_tensor *x = f->in[0];
     const char *at = tni_bytes_at(x);
-    int64_t i = 0;
     if (x->dtype != TN_BOOL || !(x->flags & TNI_CONTIGUOUS) || f->out[0]->numel != 1) return false;
     TNI_PATH(truth_bytes);
-    if (any)
-        *(bool *)tni_bytes_at(f->out[0]) = x->numel && memchr(at, 1, (size_t)x->numel) != NULL;
-    else
-        *(bool *)tni_bytes_at(f->out[0]) =
-            !(x->numel && memchr(at + i, 0, (size_t)x->numel) != NULL);
+    const bool found = x->numel && memchr(at, any, (size_t)x->numel) != NULL;
+    *(bool *)tni_bytes_at(f->out[0]) = found == any;
     return true;
 }
 /* The identity of max is the smallest integer, so results are clamped to 0 and 1. */
@@ -772,9 +766,8 @@ static void any_dims_run(tn_frame *f) {
     truth_run(f, a->dim, TNI_MAX);
 }
 /* Whether some element over dim is not zero (a NaN is not); all dimensions when absent, of each
- * element when empty. Of uint8
- * the result is uint8. self (*) -> bool, self's shape without dim, 1 there when keepdim
- * tn_any_dims(mask, .dim = TN_DIMS(0)) */
+ * element when empty. Of uint8 the result is uint8. self (*) -> bool, self's shape without dim, 1
+ * there when keepdim   tn_any_dims(mask, .dim = TN_DIMS(0)) */
 TN_OPERATOR(any_dims, "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
             .forms = TN_OUT, .check = any_dims_check, .run = any_dims_run, .grad = tn_grad_zero,
             .sample = "(2,3):bool | (2,3):bool [1] | (2,3,4) [0,2] keepdim=True | (0):bool | (3,0) "
@@ -788,9 +781,7 @@ static void all_dims_run(tn_frame *f) {
     TN_ARGS(all_dims, a, f);
     truth_run(f, a->dim, TNI_MIN);
 }
-/* Whether no element over dim is zero; all dimensions when absent, of each element when empty. Of
- * uint8 the result is uint8.
- * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_all_dims(mask) */
+/* As any_dims: whether no element over dim is zero.   tn_all_dims(mask) */
 TN_OPERATOR(all_dims, "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
             .forms = TN_OUT, .check = all_dims_check, .run = all_dims_run, .grad = tn_grad_zero,
             .sample = "(2,3):bool | (2,3):bool [1] | (2,3,4) [0,2] keepdim=True | (0):bool | (3,0) "
