@@ -24,7 +24,7 @@ CHECK := $(BUILD)/tools/check
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TEST = CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD="$(BUILD)" sh tests/run.sh
 
-.PHONY: help headers check-headers objects built unit test test-quick test-all test-faults run bench data install dist clean python python-extension stubs test-python-torch \
+.PHONY: help headers check-headers objects built unit test test-quick test-all test-faults run bench data install dist clean python python-extension stubs test-python-torch test-array-api \
         $(LANES:%=test-%)
 .DELETE_ON_ERROR:
 
@@ -39,6 +39,7 @@ help:
 	@echo "make check-headers  are they current; do includes, symbols, sizes follow the rules"
 	@echo "make python         the Python package in place, tensorh/ (PYTHON=); stubs: its .pyi files"
 	@echo "make test-python-torch  beside PyPI's torch, which it installs (TORCH_PYTHON= has it)"
+	@echo "make test-array-api the array API standard's own suite, which it gets by git (EXAMPLES=100)"
 	@echo "make bench          beside torch: TORCH=python that has it; BENCH='calls fashion kernels import'"
 	@echo "make data           fetch the Fashion-MNIST pictures, where the system has them"
 	@echo "make install        headers and pkg-config file below $(PREFIX) (PREFIX=, DESTDIR=)"
@@ -131,6 +132,8 @@ test-faults:
 	@CC="$(CC)" BUILD="$(BUILD)" sh tests/faults/apply.sh $(FAULTS)
 test-python-torch: headers
 	@CC="$(CC)" BUILD="$(BUILD)" sh tests/python/torch.sh
+test-array-api: python
+	@BUILD="$(BUILD)" PYTHON="$(PYTHON)" sh tests/python/array_api.sh
 $(LANES:%=test-%): test-%: built
 	@$(TEST) $*
 

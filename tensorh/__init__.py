@@ -19,6 +19,7 @@ from . import _tensor  # noqa: E402
 globals().update(_tensor.aliases())
 _loaded = []
 _LAZY = (
+    "array_api",
     "autograd",
     "backends",
     "cuda",

@@ -114,6 +114,20 @@ def __complex__(self):
     return complex(self.item())
 
 
+def __array_namespace__(self, *, api_version=None):
+    """The functions of the Python array API standard."""
+    from . import array_api
+
+    return array_api._of_version(api_version)
+
+
+def to_device(self, device, /, *, stream=None):
+    """The tensor on a device, as the array API standard calls it."""
+    if stream is not None:
+        raise ValueError("to_device(): there are no streams here")
+    return self.to(device)
+
+
 def __copy__(self):
     other = self.detach()
     if self.requires_grad:
@@ -291,6 +305,7 @@ def aliases():
 def _attach():
     special = (
         numpy, __array__, __array_wrap__, cuda, new_tensor, new, __format__,
+        __array_namespace__, to_device,
         __contains__, __reversed__, __complex__, __copy__, __deepcopy__, __reduce_ex__, __dir__,
     )  # fmt: skip
     for f in special:
