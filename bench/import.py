@@ -6,7 +6,6 @@ disturb less. Memory is what is resident after it, less before it. The table giv
 highest), and the RATIO tensorh / other of each round likewise. FOLDER: where the package is, if not on the path.
 """
 import argparse
-import os
 import statistics
 import subprocess
 import sys
