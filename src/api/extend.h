@@ -97,6 +97,10 @@ TN_API bool tn_set_data_at(const char *file, int line, tn_tensor *t, const tn_te
  * with CANCELLED when the request stands at the begin; then nothing is begun. They nest. */
 TN_API bool tn_whole_begin(void);
 TN_API void tn_whole_end(void);
+/* Around code of a user's that is called in between: what it calls can be stopped. Returns what
+ * tn_whole_resume takes. */
+TN_API uint32_t tn_whole_pause(void);
+TN_API void tn_whole_resume(uint32_t paused);
 
 /* --- what ends with a context ----------------------------------------------------------------- */
 

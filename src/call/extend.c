@@ -77,6 +77,16 @@ TN_API void tn_whole_end(void) {
     tni_block *b = tni_here();
     if (b && b->unstopped) b->unstopped--;
 }
+TN_API uint32_t tn_whole_pause(void) {
+    tni_block *b = tni_here();
+    const uint32_t paused = b ? b->unstopped : 0;
+    if (b) b->unstopped = 0;
+    return paused;
+}
+TN_API void tn_whole_resume(uint32_t paused) {
+    tni_block *b = tni_here();
+    if (b) b->unstopped = paused;
+}
 
 TN_API tn_tensor *tn_retain(tn_tensor *t) {
     tni_retain(t);

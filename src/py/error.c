@@ -255,6 +255,18 @@ PY_PRIV bool py_long_under_way(void) {
 #endif
 }
 
+PY_PRIV py_inside py_inside_begin(void) {
+    py_inside i;
+    i.state = PyGILState_Ensure();
+    i.paused = py_long_under_way() ? 0 : tn_whole_pause();
+    return i;
+}
+
+PY_PRIV void py_inside_end(py_inside i) {
+    if (i.paused) tn_whole_resume(i.paused);
+    PyGILState_Release(i.state);
+}
+
 PY_PRIV bool py_stopped(void) {
     tn_error_info info;
     if (!tn_error_peek(&info) || info.code != TN_CANCELLED || PyErr_Occurred()) return false;

@@ -314,13 +314,13 @@ static bool py_function_give(const py_context *ctx, PyObject *grads, tn_tensor *
 }
 
 static bool py_function_back(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
-    PyGILState_STATE state = PyGILState_Ensure();
+    const py_inside inside = py_inside_begin();
     py_context *ctx = (py_context *)tn_function_user(f);
     PyObject *grads = py_function_call_back(ctx, grad_out);
     bool ok = grads && py_function_right_count(ctx, grads) && py_function_give(ctx, grads, grad_in);
     Py_XDECREF(grads);
     if (!ok) tn_error_set(TN_INVALID, NULL, 0, "the backward of a Function has failed");
-    PyGILState_Release(state);
+    py_inside_end(inside);
     return ok;
 }
 

@@ -68,18 +68,18 @@ static tn_tensor *py_hook_run(py_hook *h, tn_tensor *t, bool replaces) {
 }
 
 static tn_tensor *py_hook_call(tn_tensor *grad, void *user) {
-    PyGILState_STATE state = PyGILState_Ensure();
+    const py_inside inside = py_inside_begin();
     py_hook *h = (py_hook *)user;
     tn_tensor *now = h->function ? py_hook_run(h, grad, true) : grad;
-    PyGILState_Release(state);
+    py_inside_end(inside);
     return now;
 }
 
 static tn_tensor *py_hook_after(tn_tensor *leaf, void *user) {
-    PyGILState_STATE state = PyGILState_Ensure();
+    const py_inside inside = py_inside_begin();
     py_hook *h = (py_hook *)user;
     if (h->function) py_hook_run(h, leaf, false);
-    PyGILState_Release(state);
+    py_inside_end(inside);
     return NULL;
 }
 

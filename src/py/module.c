@@ -527,7 +527,7 @@ static bool py_tap_give(PyObject *given, tn_tensor **grad, int n) {
 }
 
 static bool py_tap_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
-    PyGILState_STATE state = PyGILState_Ensure();
+    const py_inside inside = py_inside_begin();
     const py_tap *tap = (const py_tap *)tn_function_user(f);
     PyObject *grads = py_tap_gradients(grad_out, tap->row.nout);
     PyObject *given = grads ? PyObject_CallFunctionObjArgs(tap->call, grads, NULL) : NULL;
@@ -535,7 +535,7 @@ static bool py_tap_backward(tn_function *f, tn_tensor *const *grad_out, tn_tenso
     Py_XDECREF(given);
     Py_XDECREF(grads);
     if (!ok && tn_ok()) tn_error_set(TN_INVALID, NULL, 0, "a backward hook raised an exception");
-    PyGILState_Release(state);
+    py_inside_end(inside);
     return ok;
 }
 

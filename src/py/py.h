@@ -125,7 +125,15 @@ PY_PRIV void py_long_end(py_long l);
  * is to be made again. */
 PY_PRIV bool py_stopped(void);
 PY_PRIV bool py_long_under_way(void); /* in some thread */
-enum { PY_LONG = 1 << 16 };           /* elements from which on a call is thought to last */
+/* Around Python code that C calls in a backward, in any thread: takes the GIL. Where no call that
+ * lasts was under way, Ctrl-C stops those that this code makes, though it may not stop the rest. */
+typedef struct py_inside {
+    PyGILState_STATE state;
+    uint32_t paused;
+} py_inside;
+PY_PRIV py_inside py_inside_begin(void);
+PY_PRIV void py_inside_end(py_inside i);
+enum { PY_LONG = 1 << 16 }; /* elements from which on a call is thought to last */
 
 /* --- value.c: Python's objects as arguments --------------------------------------------------- */
 

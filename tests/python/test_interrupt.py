@@ -259,16 +259,66 @@ def in_python(g):
     while True:
         time.sleep(1e-5)
 
-for hook in (in_python,):
+for hook in (in_a_call, in_python):
     y = w * 2
     y.register_hook(hook)
     loss = y.sum()
     interrupted(loss.backward)
     assert w.grad is None
     del y, loss
-assert seen == [2]
+assert seen == [1, 2]
 (w * 2).sum().backward()
 assert w.grad.tolist() == [2, 2]
+print("right")
+""")
+
+
+@posix
+def test_ctrl_c_in_the_backward_of_a_function_and_of_a_module():
+    program("""
+class Slow(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, g):
+        soon()
+        endless.sum()
+
+def slow(*args):
+    soon()
+    endless.sum()
+
+w = torch.ones(2, requires_grad=True)
+layer = torch.nn.Linear(2, 2)
+layer.register_full_backward_hook(slow)
+for make in (Slow.apply, layer):
+    interrupted(lambda: make(w).sum().backward())
+    assert w.grad is None and layer.weight.grad is None
+print("right")
+""")
+
+
+@posix
+def test_a_call_in_a_hook_goes_on_where_ctrl_c_raises_nothing():
+    program("""
+seen, sums = [], []
+signal.signal(signal.SIGINT, lambda *a: seen.append(1))
+ones = torch.ones(3000, 3000)
+
+def hook(g):
+    soon()
+    sums.append((ones @ ones)[0, 0].item())
+
+w = torch.ones(2, requires_grad=True)
+big = torch.ones(300, 300, requires_grad=True)
+for x in (w, big):
+    y = x * 2
+    y.register_hook(hook)
+    y.sum().backward()
+    assert (x.grad == 2).all()
+assert seen == [1, 1] and sums == [3000, 3000], (seen, sums)
 print("right")
 """)
 

@@ -153,6 +153,10 @@ static void what_must_be_whole_nests(void) {
         CHECK(tn_whole_begin() && b->unstopped == 1);
         tn_cancel(c);
         CHECK(tn_add(x, x) && tn_whole_begin() && b->unstopped == 2 && tn_add(x, x));
+        CHECK(tn_whole_pause() == 2 && b->unstopped == 0);
+        REFUSED(tn_add(x, x), TN_CANCELLED, "asked to stop");
+        tn_whole_resume(2);
+        CHECK(b->unstopped == 2 && tn_add(x, x));
         tn_whole_end();
         CHECK(b->unstopped == 1 && tn_add(x, x));
         tn_whole_end();

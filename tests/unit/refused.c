@@ -209,7 +209,8 @@ static void rooms_above_have_nothing(void) {
     CHECK(!tn_swap_data_at(NULL, 0, given.x, given.x));
     tn_guard guard = tn_guard_begin();
     CHECK(!guard.block && !tn_whole_begin() && tn_retain(NULL) == NULL);
-    tn_whole_end();
+    CHECK_EQ(tn_whole_pause(), 0);
+    tn_whole_end(), tn_whole_resume(0);
     tn_guard_end(&guard, &given.x, 1);
 }
 static void *without_memory(void *unused) {
