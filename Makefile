@@ -157,8 +157,10 @@ install:
 DIST = $(BUILD)/tensor-$(VERSION)
 dist: check-headers
 	rm -rf $(DIST) && mkdir -p $(DIST)
-	cp -R $(wildcard tensor.h tensor_nn.h LICENSE README.md CMakeLists.txt tensor.pc.in Makefile \
+	cp -R $(wildcard tensor.h tensor_nn.h tensor_py.c tensorh pyproject.toml LICENSE README.md CMakeLists.txt tensor.pc.in Makefile \
 	    src tools tests docs examples bench) $(DIST)
+	rm -f $(DIST)/tensorh/*.so
+	find $(DIST) -name __pycache__ -prune -exec rm -rf {} +
 	tar -C $(BUILD) -czf $(DIST).tar.gz tensor-$(VERSION)
 
 clean:
