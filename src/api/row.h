@@ -53,8 +53,9 @@ struct tn_row {
     bool (*look)(tn_frame *f);  /* reads data, writes nothing: f->count, index ranges */
     void (*run)(tn_frame *f);   /* writes every element; cannot fail */
     uint32_t loop;              /* TN_POINTWISE: tni_loop kinds, else 0 */
-    /* TN_POINTWISE of floats: a plain call's way while nothing about it is unusual, else NULL */
-    bool (*quick)(const tn_row *row, const char *file, int line, const void *args, void *results);
+    /* TN_POINTWISE of floats: the way of a call while nothing about it is unusual, else NULL */
+    bool (*quick)(const tn_row *row, unsigned how, const char *file, int line, const void *args,
+                  void *results);
     const char *text;             /* TN_POINTWISE: the expression */
     bool (*compose)(tn_frame *f); /* instead of check, look, run: calls operators, sets f->out[] */
     void (*grad)(

@@ -246,20 +246,23 @@ static bool door_word(tn_frame *f, const tn_param *p) {
 }
 
 static TNI_NOINLINE bool door_plain(tn_frame *f) {
-    const tn_gen *gen = f->row->gen;
-    for (int i = 0; i < gen->nparam; i++) {
-        const tn_param *p = &gen->param[i];
-        if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) {
+    const unsigned lists = 1u << TN_T_INTS | 1u << TN_T_FLOATS,
+                   words = 1u << TN_T_DTYPE | 1u << TN_T_DEVICE | 1u << TN_T_ENUM;
+    const tn_param *end = f->row->gen->param + f->row->gen->nparam;
+    for (const tn_param *p = f->row->gen->param; p < end; p++) {
+        const unsigned bit = 1u << p->type;
+        if (bit & lists) {
             if (!door_list(f, p)) return false;
-        } else if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM ||
-                   p->flags & TN_P_MAYBE || (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE))) {
+        } else if (bit & words || p->flags & TN_P_MAYBE ||
+                   (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE))) {
             if (!door_word(f, p)) return false;
         }
     }
     return true;
 }
 
-static bool door_enter(tni_call *c, const tn_row *row, tni_block *b) {
+/* rare: constant, false where door_is_rare says so: what then cannot be is not looked at. */
+TNI_INLINE bool door_enter(tni_call *c, const tn_row *row, tni_block *b, const bool rare) {
     tn_frame *f = &c->f;
     const tn_gen *gen = row->gen;
     unsigned any = 0;
@@ -278,18 +281,19 @@ static bool door_enter(tni_call *c, const tn_row *row, tni_block *b) {
         f->in_[i] = t;
     }
     f->nin = gen->nfixed;
-    if (TNI_UNLIKELY(gen->props & TN_PROP_LISTS) && !door_lists(c, &any)) return false;
+    if (rare && gen->props & TN_PROP_LISTS && !door_lists(c, &any)) return false;
     if (gen->props & (TN_PROP_INTS | TN_PROP_WORDS) && !door_plain(f)) return false;
     if (TNI_UNLIKELY(any & (1u << 31 | TNI_META | TNI_GHOST | TNI_VIEW))) {
         if (!door_odd(c, any)) return false;
         for (int i = 0; i < f->nin; i++) /* a refreshed view may require grad now */
             if (f->in[i]) any |= f->in[i]->flags;
     }
-    f->recording =
-        (any & TNI_REQUIRES) != 0 && !b->no_grad && row->grad != tn_grad_zero && !row->compose;
+    f->recording = (any & TNI_REQUIRES) != 0 && !b->no_grad && row->grad != tn_grad_zero &&
+                   !(rare && row->compose);
+    if (!rare) return true;
     if (f->inplace || TNI_UNLIKELY(door_out_given(gen, f->args)))
         if (!door_given(c, any)) return false;
-    if (TNI_UNLIKELY(gen->props & TN_PROP_MUTATED) && !door_mutated(f)) return false;
+    if (gen->props & TN_PROP_MUTATED && !door_mutated(f)) return false;
     return !(gen->props & TN_PROP_GENERATOR) || door_generator(f);
 }
 
@@ -521,10 +525,10 @@ TN_PRIV bool tni_look(tn_frame *f) {
 }
 
 /* A gradient that reads an input which this call overwrites reads a copy of it. */
-static bool door_prepare(tni_call *c, const tn_row *row, tni_block *b) {
+TNI_INLINE bool door_prepare(tni_call *c, const tn_row *row, tni_block *b, const bool rare) {
     tn_frame *f = &c->f;
-    if (TNI_UNLIKELY(f->ngiven) && !door_overlap(f)) return false;
-    if (row->look && !f->meta && !tni_look(f)) return false;
+    if (rare && f->ngiven && !door_overlap(f)) return false;
+    if (rare && row->look && !f->meta && !tni_look(f)) return false;
     if (TNI_UNLIKELY(c->unknown_out >= 0) && !door_counted(c)) return false;
     for (int k = 0; k < f->nout; k++) {
         tn_tensor *t = f->out[k];
@@ -534,11 +538,11 @@ static bool door_prepare(tni_call *c, const tn_row *row, tni_block *b) {
         return false;
     if (f->recording) {
         if (!(f->node = tni_node_new(f))) return false;
-        if (f->ngiven && f->given[0]->flags & TNI_VIEW &&
+        if (rare && f->ngiven && f->given[0]->flags & TNI_VIEW &&
             !(c->rebase = tni_view_rebase(f, f->given[0])))
             return false;
     }
-    return TNI_LIKELY(!(tni_load_relaxed(&b->hooks) & TNI_HOOK_RECORD)) || f->meta ||
+    return !rare || !(tni_load_relaxed(&b->hooks) & TNI_HOOK_RECORD) || f->meta ||
            tni_record_call(c);
 }
 
@@ -592,16 +596,16 @@ static TNI_NOINLINE void door_written(tni_call *c) {
     tni_bump_written(f);
 }
 
-static void door_publish(tni_call *c, const tn_row *row, tni_block *b) {
+TNI_INLINE void door_publish(tni_call *c, const tn_row *row, tni_block *b, const bool rare) {
     tn_frame *f = &c->f;
     const tn_gen *gen = row->gen;
-    if (f->ngiven || gen->props & TN_PROP_MUTATED) door_written(c);
+    if (rare && (f->ngiven || gen->props & TN_PROP_MUTATED)) door_written(c);
     if (f->recording) {
-        int results = gen->props & TN_PROP_RETURNS_LIST ? f->nout : gen->nresults;
+        int results = !rare ? 1 : gen->props & TN_PROP_RETURNS_LIST ? f->nout : gen->nresults;
         for (int k = 0; k < results && k < f->nout; k++)
             if (f->out[k] && tni_dtype(f->out[k]->dtype)->category >= TNI_CAT_FLOAT)
                 tni_node_hang(b, f->node, f->out[k], k);
-        if (c->rebase) tni_node_hang(b, c->rebase, f->given[0]->base, 0);
+        if (rare && c->rebase) tni_node_hang(b, c->rebase, f->given[0]->base, 0);
         if (f->node->refs == 0) tni_node_abandon(b, f->node);
     }
     for (int k = gen->nresults; k < f->nout && !(gen->props & TN_PROP_RETURNS_LIST); k++)
@@ -651,11 +655,12 @@ TN_PRIV TNI_NOINLINE bool tni_run_rare(tn_frame *f) {
     return !tni_load_relaxed(&f->stop.seen);
 }
 
-static bool door_primitive(tni_call *c, const tn_row *row, tni_block *b) {
+TNI_INLINE bool door_primitive(tni_call *c, const tn_row *row, tni_block *b, const bool rare) {
     tn_frame *f = &c->f;
     f->out = f->out_;
     f->nout = 0;
-    if (!row->check(f) || (f->recording && !door_may_record(f)) || !door_prepare(c, row, b)) {
+    if (TNI_UNLIKELY(!row->check(f)) || TNI_UNLIKELY(f->recording && !door_may_record(f)) ||
+        TNI_UNLIKELY(!door_prepare(c, row, b, rare))) {
         door_undo(c);
         return false;
     }
@@ -663,7 +668,7 @@ static bool door_primitive(tni_call *c, const tn_row *row, tni_block *b) {
         door_undo(c);
         return tn_fail(f, TN_CANCELLED, "the call was asked to stop");
     }
-    door_publish(c, row, b);
+    door_publish(c, row, b, rare);
     return true;
 }
 
@@ -688,21 +693,24 @@ static TNI_NOINLINE void door_results(tni_call *c, void *results, bool ok) {
     }
 }
 
-TN_PRIV TNI_NOINLINE bool tni_call_long(const tn_row *row, unsigned how, const char *file, int line,
-                                        const void *args, void *results) {
-    tni_block *b = tni_here();
-    tni_call c;
-    tn_frame *f = &c.f;
-    double begin = 0;
-    bool ok, pending;
+/* Whether the call has more to it than tensors, numbers and one new result. */
+TNI_INLINE bool door_is_rare(const tni_block *b, const tn_row *row, unsigned how,
+                             const void *args) {
+    const tn_gen *gen = row->gen;
+    const unsigned props =
+        TN_PROP_LISTS | TN_PROP_GENERATOR | TN_PROP_MUTATED | TN_PROP_RETURNS_LIST;
+    return !b || how != TN_PLAIN || gen->props & props || gen->nresults != 1 || gen->nsaves ||
+           row->compose || row->look || tni_load_relaxed(&b->hooks) || door_out_given(gen, args);
+}
+
+static void door_begin(tni_call *c, const tn_row *row, unsigned how, const char *file, int line,
+                       const void *args) {
+    tn_frame *f = &c->f;
     f->row = row;
-    f->nout = 0;
-    if (TNI_UNLIKELY(!b)) return door_results(&c, results, false), false;
-    f->block = b;
     f->args = args;
     f->in = f->in_;
     f->out = f->out_;
-    f->nin = 0;
+    f->nin = f->nout = 0;
     f->recording = f->meta = false;
     f->inplace = how & TN_IN_PLACE;
     f->type = 0;
@@ -710,19 +718,50 @@ TN_PRIV TNI_NOINLINE bool tni_call_long(const tn_row *row, unsigned how, const c
     memset(&f->unneeded, 0, offsetof(tn_frame, caller) - offsetof(tn_frame, unneeded));
     f->file = file;
     f->line = line;
+    c->in_more = NULL;
+    c->holder = NULL;
+    c->redirected = 0;
+    c->unknown_out = -1;
+    c->rebase = NULL;
+}
+
+/* A call of which nothing is rare: the same steps. */
+static TNI_NOINLINE bool door_usual(tni_block *b, const tn_row *row, const char *file, int line,
+                                    const void *args, void *results) {
+    tni_call c;
+    tn_frame *f = &c.f;
+    bool ok, pending;
+    door_begin(&c, row, TN_PLAIN, file, line, args);
+    f->block = b;
     f->caller = b->frame;
-    c.in_more = NULL;
-    c.holder = NULL;
-    c.redirected = 0;
-    c.unknown_out = -1;
-    c.rebase = NULL;
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    tni_place_set(b, file, line);
+    b->frame = f;
+    pending = b->failed != 0;
+    ok = door_enter(&c, row, b, false) && door_primitive(&c, row, b, false);
+    if (TNI_UNLIKELY(f->scratch != NULL)) tni_put(b, b, f->scratch, (int64_t)f->scratch_bytes);
+    if (TNI_UNLIKELY(!ok) && !pending) tni_call_error(f);
+    b->frame = f->caller;
+    *(tn_tensor **)results = ok ? f->out[0] : NULL;
+    return ok || (tni_leave(b, false), false);
+}
+
+static TNI_NOINLINE bool door_rare(tni_block *b, const tn_row *row, unsigned how, const char *file,
+                                   int line, const void *args, void *results) {
+    tni_call c;
+    tn_frame *f = &c.f;
+    double begin = 0;
+    bool ok, pending;
+    door_begin(&c, row, how, file, line, args);
+    if (TNI_UNLIKELY(!b)) return door_results(&c, results, false), false;
+    f->block = b;
+    f->caller = b->frame;
+    tni_place_set(b, file, line);
     b->frame = f;
     pending = b->failed != 0; /* an error that is not this call's */
     if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)) begin = tni_now(b->context);
-    ok = door_enter(&c, row, b);
+    ok = door_enter(&c, row, b, true);
     if (ok)
-        ok = row->compose ? tni_compose(&c) : door_primitive(&c, row, b);
+        ok = row->compose ? tni_compose(&c) : door_primitive(&c, row, b, true);
     else
         f->nout = 0;
     if (TNI_UNLIKELY(f->scratch != NULL)) tni_put(b, b, f->scratch, (int64_t)f->scratch_bytes);
@@ -734,8 +773,15 @@ TN_PRIV TNI_NOINLINE bool tni_call_long(const tn_row *row, unsigned how, const c
         *(tn_tensor **)results = f->out[0];
     else
         door_results(&c, results, ok);
-    if (TNI_UNLIKELY(!ok) && !b->frame && !b->place_hold) tni_error_tell(b);
-    return ok;
+    return ok || (tni_leave(b, false), false);
+}
+
+TN_PRIV bool tni_call_long(const tn_row *row, unsigned how, const char *file, int line,
+                           const void *args, void *results) {
+    tni_block *b = tni_here();
+    return TNI_UNLIKELY(door_is_rare(b, row, how, args))
+               ? door_rare(b, row, how, file, line, args, results)
+               : door_usual(b, row, file, line, args, results);
 }
 
 TN_PRIV TNI_NOINLINE bool tni_call_failed(tni_block *b, const tn_row *row, const char *file,
@@ -756,6 +802,6 @@ TN_PRIV TNI_NOINLINE bool tni_call_failed(tni_block *b, const tn_row *row, const
 
 TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args,
                     void *results) {
-    if (how == TN_PLAIN && row->quick) return row->quick(row, file, line, args, results);
+    if (row->quick) return row->quick(row, how, file, line, args, results);
     return tni_call_long(row, how, file, line, args, results);
 }

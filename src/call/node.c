@@ -174,6 +174,20 @@ static bool node_save_input(tn_frame *f, tni_node *n, tni_slot *s, tn_tensor *t,
     return true;
 }
 
+/* Where the gradient of input t goes: to the call that made it, or to a leaf. */
+TNI_INLINE void node_edge(tni_node *n, tni_slot *s, tn_tensor *t) {
+    if (!(t->flags & TNI_REQUIRES)) return;
+    s->edge_out = t->node_out;
+    if (t->node) {
+        tni_fetch_add_relaxed(&t->node->refs, 1u);
+        s->edge = t->node;
+        if (t->node->id >= n->id) n->id = t->node->id + 1;
+    } else if (t->flags & TNI_LEAF) {
+        tni_retain(t);
+        s->edge = (void *)((uintptr_t)t | 1);
+    }
+}
+
 static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int64_t *at) {
     tni_slot *s = &n->slot[i];
     tn_tensor *t = f->in[i];
@@ -196,16 +210,7 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
         node_copy(words + *at, t->size, t->ndim);
         *at += t->ndim;
     }
-    if (!(t->flags & TNI_REQUIRES)) return true;
-    s->edge_out = t->node_out;
-    if (t->node) {
-        tni_fetch_add_relaxed(&t->node->refs, 1u);
-        s->edge = t->node;
-        if (t->node->id >= n->id) n->id = t->node->id + 1;
-    } else if (t->flags & TNI_LEAF) {
-        tni_retain(t);
-        s->edge = (void *)((uintptr_t)t | 1);
-    }
+    node_edge(n, s, t);
     return true;
 }
 
@@ -225,6 +230,25 @@ static void node_output(const tn_frame *f, tni_node *n, const node_plan *p, int 
                  (k < f->ngiven ? 1u : 0u); /* this call's own write */
 }
 
+/* All but slots and what they point at. */
+TNI_INLINE void node_begin(tni_block *b, tni_node *n, const tn_row *row, int64_t bytes, int nin,
+                           int nout) {
+    n->row = row;
+    n->id = b->next_id++;
+    n->file = b->place_file;
+    n->line = b->place_line;
+    n->refs = 0;
+    n->owner = b;
+    n->dead = NULL;
+    n->busy = 0;
+    n->bytes = (uint32_t)bytes;
+    n->nin = nin;
+    n->nout = (uint16_t)nout;
+    n->queued = n->useful = n->released = 0;
+    n->function = NULL;
+    n->watch = NULL;
+}
+
 TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     static const tni_slot nothing = {NULL, NULL, 0, 0, 0, 0, 0, TNI_SLOT_ABSENT, 0};
     tni_block *b = f->block;
@@ -241,20 +265,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     bytes = (at + p.words) * 8;
     n = (tni_node *)tni_need(b, bytes);
     if (!n) return NULL;
-    n->row = f->row;
-    n->id = b->next_id++;
-    n->file = b->place_file;
-    n->line = b->place_line;
-    n->refs = 0;
-    n->owner = b;
-    n->dead = NULL;
-    n->busy = 0;
-    n->bytes = (uint32_t)bytes;
-    n->nin = f->nin;
-    n->nout = (uint16_t)f->nout;
-    n->queued = n->useful = n->released = 0;
-    n->function = NULL;
-    n->watch = NULL;
+    node_begin(b, n, f->row, bytes, f->nin, f->nout);
     for (int i = 0; i < p.slots; i++) n->slot[i] = nothing;
     node_copy_args(f, n, &at);
     for (int i = 0; i < f->nin; i++)
@@ -262,6 +273,52 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     for (int k = 0; k < f->nout; k++) node_output(f, n, &p, k, &at);
     if (n->id >= b->next_id) b->next_id = n->id + 1;
     return n;
+}
+
+/* A slot of a tensor whose geometry stands at `at`; the storage is saved where `saves`. */
+TNI_INLINE void node_slot_flat(tni_slot *s, const tn_tensor *t, int64_t at, int kind, bool saves) {
+    s->saved = saves ? t->storage : NULL;
+    s->edge = NULL;
+    s->version = 0;
+    s->edge_out = 0;
+    s->at = (uint32_t)at;
+    s->dtype = t->dtype;
+    s->ndim = t->ndim;
+    s->kind = (uint8_t)(saves ? kind : TNI_SLOT_GHOST);
+    s->flags = 0;
+    if (!saves) return;
+    tni_fetch_add_relaxed(&t->storage->refs, 1u);
+    s->version = tni_load_relaxed(&t->storage->version);
+}
+
+TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn_tensor *const *in,
+                           int nin, tn_tensor *out) {
+    const tn_gen *gen = row->gen;
+    const int64_t slots = node_words((int64_t)offsetof(tni_node, slot) +
+                                     (nin + 1) * (int64_t)sizeof(tni_slot)),
+                  at = slots + node_words(gen->args_size), bytes = (at + 2 * out->ndim + 1) * 8;
+    uint64_t needs = 0;
+    tni_node *n = (tni_node *)tni_need(b, bytes);
+    if (TNI_UNLIKELY(!n)) return false;
+    node_begin(b, n, row, bytes, nin, 1);
+    n->args_at = (uint32_t)slots;
+    memcpy((int64_t *)(void *)n + slots, args, gen->args_size);
+    for (int i = 0; gen->needs && i < nin; i++)
+        if (in[i]->flags & TNI_REQUIRES) needs |= gen->needs[i];
+    for (int i = 0; i < nin; i++) {
+        node_slot_flat(&n->slot[i], in[i], at, TNI_SLOT_SAVED, needs >> i & 1);
+        node_edge(n, &n->slot[i], in[i]);
+    }
+    node_slot_flat(&n->slot[nin], out, at, TNI_SLOT_OUT, needs >> 32 & 1);
+    node_copy((int64_t *)(void *)n + at, out->size, out->ndim);
+    node_copy((int64_t *)(void *)n + at + out->ndim, out->stride, out->ndim);
+    ((int64_t *)(void *)n)[at + 2 * out->ndim] = 0; /* the offset */
+    if (n->id >= b->next_id) b->next_id = n->id + 1;
+    n->refs = 1; /* of out, which nobody else knows yet */
+    out->node = n;
+    out->flags |= TNI_REQUIRES;
+    out->edge_version = tni_load_relaxed(&out->storage->version);
+    return true;
 }
 
 TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k) {
@@ -277,8 +334,8 @@ TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k) {
 }
 
 TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n) {
-    for (int i = 0; i < n->nin + n->nout; i++) {
-        tni_slot *s = &n->slot[i];
+    const tni_slot *end = n->slot + n->nin + n->nout;
+    for (tni_slot *s = n->slot; s < end; s++) {
         void *saved = s->saved;
         if (!saved) continue;
         n->released = 1;
@@ -292,10 +349,11 @@ static void node_free(tni_block *b, tni_node *n) {
     tni_node_release_saved(b, n);
     if (n->watch) tni_watch_free(b, n);
     if (n->function) tni_function_free(b, n->function);
-    for (int i = 0; i < n->nin + n->nout; i++) {
-        void *edge = n->slot[i].edge;
+    const tni_slot *outputs = n->slot + n->nin, *end = outputs + n->nout;
+    for (const tni_slot *s = n->slot; s < end; s++) {
+        void *edge = s->edge;
         if (!edge) continue;
-        if (i >= n->nin)
+        if (s >= outputs)
             tni_release(b, (tn_tensor *)edge);
         else if (tni_edge_is_leaf(edge))
             tni_release(b, tni_edge_leaf(edge));

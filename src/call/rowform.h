@@ -86,8 +86,8 @@ enum {
 };
 
 TN_PRIV bool tni_pointwise_check(tn_frame *f);
-TN_PRIV bool tni_pointwise_short(const tn_row *row, const char *file, int line, const void *args,
-                                 void *results);
+TN_PRIV bool tni_pointwise_short(const tn_row *row, unsigned how, const char *file, int line,
+                                 const void *args, void *results);
 TN_PRIV bool tni_pointwise_look(tn_frame *f);
 TN_PRIV bool tni_pointwise_power(tn_frame *f);
 TN_PRIV bool tni_pointwise_bound_low(tn_frame *f);

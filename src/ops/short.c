@@ -99,6 +99,10 @@ TNI_INLINE bool short_operands(short_way *s, tni_block *b, const tn_gen *gen, co
 static TNI_NOINLINE bool short_record(short_way *s, tni_block *b, const tn_row *row,
                                       const void *args, tn_tensor *out) {
     tn_frame f;
+    bool flat = true;
+    for (int i = 0; i < s->nin; i++) flat = flat && s->step[i];
+    if (TNI_LIKELY(flat)) return tni_node_flat(b, row, args, s->in, s->nin, out);
+    memset(&f, 0, offsetof(tn_frame, in_));
     f.block = b;
     f.row = row;
     f.args = args;
@@ -107,12 +111,7 @@ static TNI_NOINLINE bool short_record(short_way *s, tni_block *b, const tn_row *
     f.out_[0] = out;
     f.nin = s->nin;
     f.nout = 1;
-    f.meta = false;
-    f.unneeded = 0;
-    f.unwritten = 0;
-    f.ngiven = 0;
-    f.node = tni_node_new(&f);
-    if (TNI_UNLIKELY(!f.node)) return false;
+    if (!(f.node = tni_node_new(&f))) return false;
     tni_node_hang(b, f.node, out, 0);
     return true;
 }
@@ -158,13 +157,30 @@ TNI_INLINE void short_run(short_way *s, const tni_block *b, const tn_gen *gen, c
         s->type == TNI_IN_F64 ? (const void *)&number : (const void *)&narrow);
 }
 
+/* The result written into self, which nobody else here reads and whose memory is all its own. */
+static tn_tensor *short_in_place(short_way *s, const tni_block *b, const tn_row *row,
+                                 const void *args) {
+    tn_tensor *self = s->in[0];
+    uint32_t *version;
+    if (self != s->like || !(row->forms & TN_INPLACE) || (s->any & TNI_REQUIRES && !b->no_grad) ||
+        self->storage->bytes != self->numel << tni_width(self->dtype))
+        return NULL;
+    for (int i = 1; i < s->nin; i++)
+        if (s->in[i] && s->in[i]->storage == self->storage) return NULL;
+    short_run(s, b, row->gen, args, self);
+    version = &self->storage->version;
+    tni_store_relaxed(version, tni_load_relaxed(version) + 1);
+    return self;
+}
+
 /* NULL: not the short way, or an error. */
-TNI_INLINE tn_tensor *short_make(tni_block *b, const tn_row *row, const void *args) {
+TNI_INLINE tn_tensor *short_make(tni_block *b, const tn_row *row, unsigned how, const void *args) {
     tn_tensor *out;
     short_way s;
     if (TNI_UNLIKELY(!short_begin(&s, b, row->gen, args)) ||
         TNI_UNLIKELY(!short_operands(&s, b, row->gen, args)))
         return NULL;
+    if (TNI_UNLIKELY(how != TN_PLAIN)) return short_in_place(&s, b, row, args);
     const bool records = s.any & TNI_REQUIRES && !b->no_grad && row->grad != tn_grad_zero;
     if (TNI_UNLIKELY(records && !row->grad) || TNI_UNLIKELY(!(out = tni_new_small(b, s.like))))
         return NULL;
@@ -174,14 +190,14 @@ TNI_INLINE tn_tensor *short_make(tni_block *b, const tn_row *row, const void *ar
     return out;
 }
 
-TN_PRIV bool tni_pointwise_short(const tn_row *row, const char *file, int line, const void *args,
-                                 void *results) {
+TN_PRIV bool tni_pointwise_short(const tn_row *row, unsigned how, const char *file, int line,
+                                 const void *args, void *results) {
     tni_block *b = tni_here();
     if (TNI_LIKELY(b && !b->failed)) {
         tni_place_set(b, file, line);
-        tn_tensor *out = short_make(b, row, args);
+        tn_tensor *out = short_make(b, row, how, args);
         if (TNI_LIKELY(out != NULL)) return *(tn_tensor **)results = out, true;
         if (TNI_UNLIKELY(b->failed)) return tni_call_failed(b, row, file, line, args, results);
     }
-    return tni_call_long(row, TN_PLAIN, file, line, args, results);
+    return tni_call_long(row, how, file, line, args, results);
 }
