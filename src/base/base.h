@@ -133,6 +133,7 @@ struct tni_block {
     struct tni_slab *slabs;
     uint64_t token;  /* of the thread that has it, 0: free for adoption */
     tni_block *next; /* of the context */
+    bool binned;     /* small blocks that are freed go to bin; not where the caches are bypassed */
     tn_code error_code;
     int error_line;
     const char *error_file;
@@ -241,6 +242,14 @@ TNI_INLINE void *tni_get_bin(tni_block *b,
     void *at = b->bin[bin];
     if (TNI_LIKELY(at != NULL)) return b->bin[bin] = *(void **)at, at;
     return tni_get(b, (int64_t)bin * TNI_ALIGN);
+}
+TNI_INLINE void tni_put_bin(tni_block *b, tni_block *owner, void *at,
+                            int64_t bytes) { /* its counterpart: 0 < bytes <= TNI_SMALL */
+    const int64_t bin = (bytes + TNI_ALIGN - 1) / TNI_ALIGN;
+    if (TNI_LIKELY(b == owner && b->binned))
+        *(void **)at = b->bin[bin], b->bin[bin] = at;
+    else
+        tni_put(b, owner, at, bytes);
 }
 TN_PRIV int64_t
 tni_cache_clear(tn_context *c); /* every cached large block back to the allocator; its bytes */

@@ -250,6 +250,7 @@ static tni_block *context_new_block(tn_context *c) {
     b->error_text[0] = 0;
     memset(b->apart, 0, sizeof(tni_block) - offsetof(tni_block, apart));
     b->context = c;
+    b->binned = !c->options.no_cache;
     return b;
 }
 

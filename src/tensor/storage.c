@@ -174,7 +174,7 @@ static void header_free(tni_block *b, tn_tensor *t) {
     if (TNI_LIKELY(t->owner == b)) {
         scope_unlink(b, t);
         b->live_count--;
-        tni_put(b, b, t, header_bytes(t->capacity));
+        tni_put_bin(b, b, t, header_bytes(t->capacity));
         return;
     }
     tn_tensor *head = tni_load(&t->owner->returned_tensors);
@@ -277,14 +277,18 @@ TN_PRIV void tni_tensors_at_end(tn_context *c) {
     while (c->wrapped) storage_unwrap(&c->wrapped->storage);
 }
 
-TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s) {
+TNI_INLINE void storage_release(tni_block *b, tni_storage *s) {
     if (tni_load(&s->refs) != 1 && tni_fetch_add(&s->refs, (uint32_t)-1) != 1) return;
-    if (s->kind == TNI_DATA_OWN)
-        tni_put(b, s->owner, s->data, s->bytes);
-    else if (s->kind >= TNI_DATA_WRAPPED)
-        storage_unwrap(s);
-    tni_put(b, s->owner, s, s->room);
+    if (TNI_UNLIKELY(s->kind != TNI_DATA_INSIDE)) {
+        if (s->kind == TNI_DATA_OWN)
+            tni_put(b, s->owner, s->data, s->bytes);
+        else
+            storage_unwrap(s);
+    }
+    tni_put_bin(b, s->owner, s, s->room);
 }
+
+TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s) { storage_release(b, s); }
 
 TN_PRIV bool tni_set_storage(tni_block *b, tn_tensor *t) {
     int64_t bytes;
@@ -351,8 +355,8 @@ TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
         grad = t->grad;
         base = t->base;
         if (t->extra && tni_extra_there(t)) tni_extra_free(b, t);
-        if (t->node) tni_node_drop(b, t->node);
-        if (t->storage) tni_storage_release(b, t->storage);
+        if (TNI_UNLIKELY(t->node != NULL)) tni_node_drop(b, t->node);
+        if (t->storage) storage_release(b, t->storage);
         header_free(b, t);
         if (grad && base) tni_release(b, base), base = NULL;
         t = grad ? grad : base;
