@@ -240,9 +240,29 @@ static PyObject *py_index_asked(PyObject *self, PyObject *key, PyObject *value) 
     return py_overridden_method(value ? "__setitem__" : "__getitem__", args, value ? 3 : 2);
 }
 
+/* x[i]; *fits: whether it is just that, and within x. */
+static PyObject *py_index_one(PyObject *self, PyObject *key, bool *fits) {
+    tn_tensor *t = py_of(self), *r;
+    tn_ints size = tn_shape(t);
+    const char *file = NULL;
+    int line = 0, overflow;
+    int64_t i = PyLong_AsLongLongAndOverflow(key, &overflow);
+    *fits = !overflow && size.n > 0 && i < size.at[0] && i >= -size.at[0];
+    if (!*fits) return NULL;
+    const tn_select_args a = {t, 0, i};
+    if (tn_needs_grad(t) && tn_grad_mode()) py_here(&file, &line);
+    r = tn_select_at(file, line, &a);
+    return TNI_LIKELY(r != NULL) ? py_wrap(tn_own(r)) : py_raise();
+}
+
 PY_PRIV PyObject *py_index_get(PyObject *self, PyObject *key) {
     py_indexing x;
     tn_tensor *r;
+    if (TNI_LIKELY(Py_TYPE(key) == &PyLong_Type && py_is_exact(self))) {
+        bool fits;
+        PyObject *o = py_index_one(self, key, &fits);
+        if (TNI_LIKELY(fits)) return o;
+    }
     if (TNI_UNLIKELY(!py_is_exact(self))) {
         PyObject *o = py_index_asked(self, key, NULL);
         if (o != Py_NotImplemented) return o;

@@ -251,13 +251,17 @@ static PyObject *py_mrow_part_object(tn_module *made, int i) {
     return py_wrap_as(py.parameter, tn_retain(t));
 }
 
+/* The dictionary of a kind of parts; NULL, without an exception, when there is none. */
+static PyObject *py_mrow_dict(PyObject *self, uint8_t kind) {
+    return py_module_dict(self, kind == TN_PARAM   ? py.parameters_
+                                : kind == TN_CHILD ? py.modules_
+                                                   : py.buffers_);
+}
+
 static bool py_mrow_publish_part(PyObject *self, int i) {
     py_module *m = (py_module *)self;
     uint8_t kind = m->made->part[i].kind;
-    PyObject *word = kind == TN_PARAM   ? py.parameters_
-                     : kind == TN_CHILD ? py.modules_
-                                        : py.buffers_;
-    PyObject *dict = py_module_dict(self, word), *o, *set;
+    PyObject *dict = py_mrow_dict(self, kind), *o, *set;
     if (!dict || !(o = py_mrow_part_object(m->made, i))) return false;
     PyObject *name = PyTuple_GetItem(m->names, i);
     bool ok = !PyDict_SetItem(dict, name, o);
@@ -336,11 +340,8 @@ PY_PRIV PyObject *py_mrow_init(PyObject *self, PyObject *args, PyObject *kwargs)
 
 /* --- making anew ------------------------------------------------------------------------------ */
 
-/* The tensor or module that stands under a part's name: new; NULL with an exception. */
-static PyObject *py_mrow_look(PyObject *self, PyObject *name, uint8_t kind) {
-    PyObject *dict = py_module_dict(self, kind == TN_PARAM   ? py.parameters_
-                                          : kind == TN_CHILD ? py.modules_
-                                                             : py.buffers_);
+/* The tensor or module that stands under a part's name in dict: new; NULL with an exception. */
+static PyObject *py_mrow_look(PyObject *self, PyObject *dict, PyObject *name) {
     PyObject *o = dict ? PyDict_GetItemWithError(dict, name) : NULL;
     return o ? Py_NewRef(o) : PyObject_GetAttr(self, name);
 }
@@ -395,10 +396,10 @@ static bool py_mrow_follow_tensor(tn_module *made, int i, PyObject *o, bool *res
     return tn_module_set_at(NULL, 0, made, made->part[i].name, t) || py_raise();
 }
 
-static bool py_mrow_follow_part(PyObject *self, tn_module *made, int i, PyObject *name,
-                                bool *reshaped) {
+static bool py_mrow_follow_part(PyObject *self, tn_module *made, int i, PyObject *dict,
+                                PyObject *name, bool *reshaped) {
     uint8_t kind = made->part[i].kind;
-    PyObject *o = py_mrow_look(self, name, kind);
+    PyObject *o = py_mrow_look(self, dict, name);
     bool ok = false;
     if (!o) return false;
     if (kind == TN_CHILD ? !py_is_module(o) : o != Py_None && !py_is_tensor(o))
@@ -422,12 +423,20 @@ static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject *names, boo
     if (training && training != Py_True && training != Py_False) Py_DECREF(training);
     bool ok = truth >= 0;
     made->training = truth > 0;
+    PyObject *parts = NULL; /* the dictionary that the parts of this kind stand in; held */
+    int kind = -1;
     for (int i = 0; ok && i < made->nparts; i++) {
         PyObject *name = names ? Py_NewRef(PyTuple_GetItem(names, i))
                                : PyUnicode_InternFromString(made->part[i].name);
-        ok = name && py_mrow_follow_part(self, made, i, name, reshaped);
+        if (made->part[i].kind != kind) {
+            Py_XDECREF(parts);
+            kind = made->part[i].kind;
+            parts = Py_XNewRef(py_mrow_dict(self, (uint8_t)kind));
+        }
+        ok = name && py_mrow_follow_part(self, made, i, parts, name, reshaped);
         Py_XDECREF(name);
     }
+    Py_XDECREF(parts);
     return ok;
 }
 

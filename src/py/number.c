@@ -38,7 +38,7 @@ static PyObject *py_number_array(PyObject *o) {
 
 static PyObject *py_number_call(const py_group *g, PyObject *a, PyObject *b) {
     bool fits;
-    PyObject *args[2] = {a, b}, *quick = py_call_tensors(g, a, &b, 1, &fits);
+    PyObject *args[2] = {a, b}, *quick = py_call_quick(g, a, &b, 1, &fits);
     if (TNI_LIKELY(fits)) return quick;
     if (TNI_LIKELY(py_number_fits(b))) return py_call(g, true, args, 2, NULL);
     if (!(args[1] = py_number_array(b))) Py_RETURN_NOTIMPLEMENTED;
@@ -95,7 +95,7 @@ static PyObject *py_number_reflected(const py_group *g, const char *name, PyObje
 #define NUMBER_UNARY(name)                                                            \
     static PyObject *py_number_##name(PyObject *a) {                                  \
         bool fits;                                                                    \
-        PyObject *quick = py_call_tensors(py_number.name, a, NULL, 0, &fits);         \
+        PyObject *quick = py_call_quick(py_number.name, a, NULL, 0, &fits);           \
         return TNI_LIKELY(fits) ? quick : py_call(py_number.name, true, &a, 1, NULL); \
     }
 NUMBER_COMMUTES(add)

@@ -153,9 +153,12 @@ typedef struct py_group {
     const char *name; /* "max", "add_" */
     unsigned how;     /* TN_PLAIN, TN_IN_PLACE */
     int nrows;
-    bool method;         /* its first parameter is `self` */
-    uint8_t least, most; /* so many tensors alone are a call of row[0]; most 0: none are */
-    PyObject *function;  /* torch.max; borrowed from the module */
+    bool method; /* its first parameter is `self` */
+    /* of row[0], by position: so many arguments it wants, and so many it takes that are tensors,
+     * numbers or lists of ints; spread: that many where the last is a list that arguments may be
+     * the members of, else 0. most 0: none */
+    uint8_t least, most, spread;
+    PyObject *function; /* torch.max; borrowed from the module */
     const tn_row *row[8];
 } py_group;
 /* A call of the first row that the arguments fit. args[0..nargs-1], then the values of kwnames. */
@@ -178,16 +181,16 @@ PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const 
 /* The same, of rows alone: what an overload in Python calls. */
 PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *kwnames);
-/* The same of `first` and n more, where all are plain tensors, or floats where those may stand, and
- * the first row takes them; *fits: whether that is so. */
-PY_PRIV PyObject *py_call_tensors(const py_group *g, PyObject *first, PyObject *const *rest,
-                                  Py_ssize_t n, bool *fits);
+/* The same of `first` and n more, where all are plain values of exact types that the first row
+ * takes by position; *fits: whether that is so. */
+PY_PRIV PyObject *py_call_quick(const py_group *g, PyObject *first, PyObject *const *rest,
+                                Py_ssize_t n, bool *fits);
+enum { PY_QUICK_BYTES = 128, PY_QUICK_INTS = 16 }; /* of its argument struct, of its list */
 /* A row with its arguments bound: runs it and makes Python's results. records: whether some
  * argument requires a gradient. */
 PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts,
                          bool records);
 PY_PRIV bool py_records(const tn_gen *gen, const void *args);
-enum { PY_TENSORS_BYTES = 128 }; /* of an argument struct of such a call */
 /* What a dictionary has under a name, borrowed; NULL, with an exception only where that failed. */
 PY_PRIV PyObject *py_entry(PyObject *dict, const char *name);
 PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n);

@@ -173,7 +173,7 @@ static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, 
     PyObject *few[12], **all = few;
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
     bool fits = false;
-    PyObject *r = kwnames ? NULL : py_call_tensors(&py_groups.at[k], self, args, n, &fits);
+    PyObject *r = kwnames ? NULL : py_call_quick(&py_groups.at[k], self, args, n, &fits);
     if (fits) return r;
     if (n + nkw + 1 > 12 && !(all = (PyObject **)PyMem_Malloc((size_t)(n + nkw + 1) * sizeof *all)))
         return PyErr_NoMemory();
@@ -212,7 +212,7 @@ static PyObject *py_groups_function(PyObject *self, PyObject *const *args, Py_ss
     bool fits = false;
     PyObject *r = NULL;
     if (TNI_LIKELY(g != NULL) && n && !kwnames)
-        r = py_call_tensors(g, args[0], args + 1, n - 1, &fits);
+        r = py_call_quick(g, args[0], args + 1, n - 1, &fits);
     return fits || !g ? r : py_call(g, false, args, n, kwnames);
 }
 
@@ -237,18 +237,27 @@ static char *py_groups_name(const char *base, size_t n, const char *more) {
     return name;
 }
 
-/* How many tensors row[0] can be called with, and must be. */
+static bool py_group_is_plain(const tn_param *p) {
+    return !(p->flags & TN_P_KEYWORD) && (p->type == TN_T_TENSOR || p->type == TN_T_INT ||
+                                          p->type == TN_T_BOOL || p->type == TN_T_INTS);
+}
+
 static void py_group_count(py_group *g) {
     const tn_gen *gen = g->row[0]->gen;
-    int least = 0, most = 0;
-    for (int i = 0; i < gen->nparam; i++)
+    int least = 0, most = 0, positional = 0;
+    for (int i = 0; i < gen->nparam; i++) {
         if (!(gen->param[i].flags & TN_P_DEFAULT) && gen->param[i].type != TN_T_GENERATOR)
             least = i + 1;
-    while (most < gen->nparam && gen->param[most].type == TN_T_TENSOR &&
-           !(gen->param[most].flags & TN_P_KEYWORD))
-        most++;
-    if (least <= most && gen->args_size <= PY_TENSORS_BYTES)
-        g->least = (uint8_t)least, g->most = (uint8_t)most;
+        if (!(gen->param[i].flags & TN_P_KEYWORD)) positional = i + 1;
+    }
+    while (most < gen->nparam && py_group_is_plain(&gen->param[most]))
+        if (gen->param[most++].type == TN_T_INTS) break;
+    if (!most || gen->param[0].type != TN_T_TENSOR || least > most ||
+        gen->args_size > PY_QUICK_BYTES)
+        return;
+    g->least = (uint8_t)least;
+    g->most = (uint8_t)most;
+    if (gen->param[most - 1].type == TN_T_INTS && most == positional) g->spread = (uint8_t)most;
 }
 
 static void py_group_fill(py_group *g, const tn_row *row, unsigned how, const char *more) {
