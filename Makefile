@@ -40,7 +40,7 @@ help:
 	@echo "make python         the Python package in place, tensorh/ (PYTHON=); stubs: its .pyi files"
 	@echo "make test-python-torch  beside PyPI's torch, which it installs (TORCH_PYTHON= has it)"
 	@echo "make test-array-api the array API standard's own suite, which it gets by git (EXAMPLES=100)"
-	@echo "make bench          beside torch: TORCH=python that has it; BENCH='calls fashion kernels import'"
+	@echo "make bench          beside torch: TORCH=python that has it; BENCH='calls fashion kernels import python'"
 	@echo "make data           fetch the Fashion-MNIST pictures, where the system has them"
 	@echo "make install        headers and pkg-config file below $(PREFIX) (PREFIX=, DESTDIR=)"
 	@echo "make dist           $(BUILD)/tensor-$(VERSION).tar.gz"

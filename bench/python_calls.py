@@ -1,8 +1,9 @@
 """python_calls.py MODULE [CALLS] - what a call from Python costs, on tensors of four floats.
 
 MODULE is tensorh, torch or magnetron. Prints a line "name ns" a case: the fastest of 41 batches of about half a
-millisecond, less an empty loop; what else runs on the machine disturbs few of them. With CALLS each case runs twice with so many calls, and getppid is called before each and behind the
-last, for callgrind to count the second. A case that MODULE cannot run is left out. Compared by run.py.
+millisecond, less an empty loop; what else runs on the machine disturbs few of them. With CALLS each case runs twice
+with so many calls, and getppid is called before each and behind the last, for callgrind to count the second. A case
+that MODULE cannot run is left out. Compared by run.py.
 """
 import importlib
 import os

@@ -1,4 +1,4 @@
-"""run.py [calls] [fashion] [kernels] [import] [--rounds N] [--threads N] [--only PREFIX] - tensor.h beside torch, turn by turn.
+"""run.py [calls] [fashion] [kernels] [import] [python] [--rounds N] [--threads N] [--only PREFIX] - tensor.h beside torch, turn by turn.
 
 Each bench is two programs that do the same work and print "name value" lines. A round runs both, in changing order;
 the tables give the median over the rounds (lowest..highest), and the RATIO ours / torch of each round likewise. Only
@@ -12,9 +12,12 @@ fashion  fashion.c, fashion.py: the training step of examples/fashion, in ms, on
          `own` is without them: VmHWM less RssFile and RssShmem after the steps, less RssAnon at the mark.
 kernels  kernels.c, kernels.py: large operators, in us, on --threads threads; --only matmul runs those beginning so
 import   import.py: `import tensorh` beside torch, and magnetron where $MAGNETRON says in which folder it is
+python   python_calls.py: calls on four floats from Python, in ns, of the wheel's build; beside magnetron, too, where
+         this python has it
 """
 import argparse
 import glob
+import importlib.util
 import os
 import re
 import shlex
@@ -31,6 +34,8 @@ OUT = os.path.join(os.environ.get("BUILD") or os.path.join(ROOT, "build"), "benc
 CC, CXX = shlex.split(os.environ.get("CC") or "cc"), shlex.split(os.environ.get("CXX") or "c++")
 FLAGS = ["-std=c99", "-O2", "-g", "-I" + ROOT]
 GOALS = {"add": 1 / 15, "add_recording": 1 / 15, "mul_sum_backward": 1 / 45, "step": 2.0, "peak": 0.8}
+PYTHON_GOALS = {"add": 1 / 20, "add_recording": 1 / 23, "mul_sum_backward": 1 / 80, "getitem": 1 / 15, "view": 1 / 15,
+                "module_relu": 1 / 15, "module_linear": 1 / 15}
 
 
 def newer(target, sources):
@@ -85,9 +90,9 @@ def spread(numbers, digits):
     return "{:.{d}f} ({:.{d}f}..{:.{d}f})".format(statistics.median(numbers), min(numbers), max(numbers), d=digits)
 
 
-def table(title, unit, pairs, counts=None):
+def table(title, unit, pairs, counts=None, goals=GOALS, other="torch"):
     """Prints the table; counts: {name: (ours, theirs)} instructions of a call."""
-    print(f"\n{title}\n{'':24}{'tensor.h, ' + unit:>28}{'torch, ' + unit:>32}{'RATIO':>26}   goal", end="")
+    print(f"\n{title}\n{'':24}{'tensor.h, ' + unit:>28}{other + ', ' + unit:>32}{'RATIO':>26}   goal", end="")
     print("    instructions         ratio" if counts else "")
     for name in pairs[0][0]:
         both = [(a[name], b[name]) for a, b in pairs if name in b]
@@ -95,7 +100,7 @@ def table(title, unit, pairs, counts=None):
             continue
         digits = 1 if statistics.median(b for _, b in both) >= 20 else 3
         ratio = [a / b for a, b in both if b > 0]
-        goal = f"{GOALS[name]:.4f}" if name in GOALS else ""
+        goal = f"{goals[name]:.4f}" if name in goals else ""
         line = f"{name:24}{spread([a for a, _ in both], digits):>28}{spread([b for _, b in both], digits):>32}"
         line += f"{spread(ratio, 4) if ratio else '-':>26} {goal:>7}"
         if counts and name in counts and counts[name][1]:
@@ -178,8 +183,42 @@ def imports(a):
     subprocess.run(command, check=True)
 
 
+def instructions_python(program, count):
+    """The same of python_calls.py: a file as getppid is called, two for each case."""
+    for old in glob.glob(os.path.join(OUT, "count.*")):
+        os.remove(old)
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={OUT}/count", "--dump-before=getppid"]
+    done = subprocess.run(program[:2] + command + program[2:] + [str(count)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
+    names = [line.split()[0] for line in done.stdout.splitlines()]
+    paths = sorted(glob.glob(os.path.join(OUT, "count.*")), key=lambda p: int(p.rsplit(".", 1)[1].split("-")[0]))
+    if done.returncode or len(paths) < 2 * len(names):
+        print(f"no instructions of {program[-1]}: {done.stderr.strip().splitlines()[-1:]}")
+        return {}
+    result = {}
+    for name, path in zip(names, paths[len(paths) - 2 * len(names) + 1::2]):
+        with open(path) as f:
+            result[name] = int(re.search(r"^(?:totals|summary): (\d+)", f.read(), re.M).group(1)) / count
+    return {name: n - result["empty"] for name, n in result.items()}
+
+
+def python(a):
+    """Programs begin with env and a variable, so that valgrind runs the python and not env."""
+    script = [sys.executable, os.path.join(HERE, "python_calls.py")]
+    ours = ["env", f"PYTHONPATH={package()}", *script, "tensorh"]
+    for other in ("torch", "magnetron"):
+        if not importlib.util.find_spec(other):
+            continue
+        theirs = ["env", "PYTHONPATH=", *script, other]
+        pairs, counts = rounds(ours, theirs, a.rounds or 7), {}
+        if shutil.which("valgrind") and not a.no_count:
+            mine, both = instructions_python(ours, 300), instructions_python(theirs, 100)
+            counts = {name: (mine[name], both.get(name)) for name in mine}
+        table("calls on four floats from Python", "ns", pairs, counts, PYTHON_GOALS, other)
+
+
 def main():
-    benches = {"calls": calls, "fashion": fashion, "kernels": kernels, "import": imports}
+    benches = {"calls": calls, "fashion": fashion, "kernels": kernels, "import": imports, "python": python}
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("bench", nargs="*", default=list(benches))
     parser.add_argument("--rounds", type=int)
