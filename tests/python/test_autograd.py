@@ -651,3 +651,22 @@ def test_backward_in_threads():
     for t in threads:
         t.join()
     assert results == {k: 100.0 * k for k in range(4)}
+
+
+def test_hooks_of_a_leaf_run_once_where_its_gradient_is_asked_for():
+    w, seen = torch.ones(2, requires_grad=True), []
+    w.register_hook(lambda g: seen.append(g.tolist()))
+    w.register_hook(lambda g: g * 2)
+    first, second = torch.autograd.grad((w * 3).sum(), (w, w))
+    assert first.tolist() == second.tolist() == [6.0, 6.0]
+    assert seen == [[3.0, 3.0]] and w.grad is None
+
+
+def test_places_are_told_where_code_is_made_all_the_time():
+    w = torch.zeros(2, requires_grad=True)
+    for _ in range(1500):
+        exec("w * 2", {"w": w})
+    made = {"w": w}
+    exec(compile("\n\ny = (w / w).sum()\n", "<made>", "exec"), made)
+    with torch.autograd.detect_anomaly(), pytest.raises(RuntimeError, match=r"<made>:3"):
+        made["y"].backward()
