@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. b06c3947bf80 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 799a9c0cfb74 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_b06c3947bf80)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_799a9c0cfb74)
 #else
-#define TNI_NAMESPACE tn_b06c3947bf80
+#define TNI_NAMESPACE tn_799a9c0cfb74
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -206,6 +206,8 @@
 #define tn_set_data_at TNI_JOIN(TN_PREFIX, tn_set_data_at)
 #define tn_whole_begin TNI_JOIN(TN_PREFIX, tn_whole_begin)
 #define tn_whole_end TNI_JOIN(TN_PREFIX, tn_whole_end)
+#define tn_whole_pause TNI_JOIN(TN_PREFIX, tn_whole_pause)
+#define tn_whole_resume TNI_JOIN(TN_PREFIX, tn_whole_resume)
 #define tn_ending_add TNI_JOIN(TN_PREFIX, tn_ending_add)
 #define tn_ending_remove TNI_JOIN(TN_PREFIX, tn_ending_remove)
 #define tn_schema_new TNI_JOIN(TN_PREFIX, tn_schema_new)
@@ -944,7 +946,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_b06c3947bf80 TNI_JOIN(TN_PREFIX, tn_layout_b06c3947bf80)
+#define tn_layout_799a9c0cfb74 TNI_JOIN(TN_PREFIX, tn_layout_799a9c0cfb74)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -1110,6 +1112,8 @@
 #define tn_set_data_at (*tni_at_tn_set_data_at)
 #define tn_whole_begin (*tni_at_tn_whole_begin)
 #define tn_whole_end (*tni_at_tn_whole_end)
+#define tn_whole_pause (*tni_at_tn_whole_pause)
+#define tn_whole_resume (*tni_at_tn_whole_resume)
 #define tn_ending_add (*tni_at_tn_ending_add)
 #define tn_ending_remove (*tni_at_tn_ending_remove)
 #define tn_schema_new (*tni_at_tn_schema_new)
@@ -2751,8 +2755,9 @@ struct tn_row {
     bool (*look)(tn_frame *f);  /* reads data, writes nothing: f->count, index ranges */
     void (*run)(tn_frame *f);   /* writes every element; cannot fail */
     uint32_t loop;              /* TN_POINTWISE: tni_loop kinds, else 0 */
-    /* TN_POINTWISE of floats: a plain call's way while nothing about it is unusual, else NULL */
-    bool (*quick)(const tn_row *row, const char *file, int line, const void *args, void *results);
+    /* TN_POINTWISE of floats: the way of a call while nothing about it is unusual, else NULL */
+    bool (*quick)(const tn_row *row, unsigned how, const char *file, int line, const void *args,
+                  void *results);
     const char *text;             /* TN_POINTWISE: the expression */
     bool (*compose)(tn_frame *f); /* instead of check, look, run: calls operators, sets f->out[] */
     void (*grad)(
@@ -3106,6 +3111,10 @@ TN_API bool tn_set_data_at(const char *file, int line, tn_tensor *t, const tn_te
  * with CANCELLED when the request stands at the begin; then nothing is begun. They nest. */
 TN_API bool tn_whole_begin(void);
 TN_API void tn_whole_end(void);
+/* Around code of a user's that is called in between: what it calls can be stopped. Returns what
+ * tn_whole_resume takes. */
+TN_API uint32_t tn_whole_pause(void);
+TN_API void tn_whole_resume(uint32_t paused);
 
 /* --- what ends with a context ----------------------------------------------------------------- */
 
@@ -12061,6 +12070,8 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tn_set_data_at) \
     X(tn_whole_begin) \
     X(tn_whole_end) \
+    X(tn_whole_pause) \
+    X(tn_whole_resume) \
     X(tn_ending_add) \
     X(tn_ending_remove) \
     X(tn_schema_new) \
@@ -12804,7 +12815,7 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"b06c3947bf80", at, 901};
+    static const tn_exports all = {"799a9c0cfb74", at, 903};
     return &all;
 }
 #undef TNI_SYMBOL
@@ -12812,7 +12823,7 @@ static TNI_UNUSED const tn_exports *tn_exported(void) {
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 /* Takes the functions of the module that has the library; false: another one. */
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 901 || strcmp(e->layout, "b06c3947bf80") != 0) return false;
+    if (!e || e->n != 903 || strcmp(e->layout, "799a9c0cfb74") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;
@@ -12822,9 +12833,9 @@ static TNI_UNUSED bool tn_import(const tn_exports *e) {
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_b06c3947bf80;
+TN_API const char tn_layout_799a9c0cfb74;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_b06c3947bf80;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_799a9c0cfb74;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12842,7 +12853,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_b06c3947bf80 = 1;
+const char tn_layout_799a9c0cfb74 = 1;
 #endif
 
 /* src/tensor.c */
@@ -12992,6 +13003,7 @@ struct tni_block {
     struct tni_slab *slabs;
     uint64_t token;  /* of the thread that has it, 0: free for adoption */
     tni_block *next; /* of the context */
+    bool binned;     /* small blocks that are freed go to bin; not where the caches are bypassed */
     tn_code error_code;
     int error_line;
     const char *error_file;
@@ -13100,6 +13112,14 @@ TNI_INLINE void *tni_get_bin(tni_block *b,
     void *at = b->bin[bin];
     if (TNI_LIKELY(at != NULL)) return b->bin[bin] = *(void **)at, at;
     return tni_get(b, (int64_t)bin * TNI_ALIGN);
+}
+TNI_INLINE void tni_put_bin(tni_block *b, tni_block *owner, void *at,
+                            int64_t bytes) { /* its counterpart: 0 < bytes <= TNI_SMALL */
+    const int64_t bin = (bytes + TNI_ALIGN - 1) / TNI_ALIGN;
+    if (TNI_LIKELY(b == owner && b->binned))
+        *(void **)at = b->bin[bin], b->bin[bin] = at;
+    else
+        tni_put(b, owner, at, bytes);
 }
 TN_PRIV int64_t
 tni_cache_clear(tn_context *c); /* every cached large block back to the allocator; its bytes */
@@ -14132,6 +14152,7 @@ static tni_block *context_new_block(tn_context *c) {
     b->error_text[0] = 0;
     memset(b->apart, 0, sizeof(tni_block) - offsetof(tni_block, apart));
     b->context = c;
+    b->binned = !c->options.no_cache;
     return b;
 }
 
@@ -16591,7 +16612,7 @@ static void header_free(tni_block *b, tn_tensor *t) {
     if (TNI_LIKELY(t->owner == b)) {
         scope_unlink(b, t);
         b->live_count--;
-        tni_put(b, b, t, header_bytes(t->capacity));
+        tni_put_bin(b, b, t, header_bytes(t->capacity));
         return;
     }
     tn_tensor *head = tni_load(&t->owner->returned_tensors);
@@ -16694,14 +16715,18 @@ TN_PRIV void tni_tensors_at_end(tn_context *c) {
     while (c->wrapped) storage_unwrap(&c->wrapped->storage);
 }
 
-TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s) {
+TNI_INLINE void storage_release(tni_block *b, tni_storage *s) {
     if (tni_load(&s->refs) != 1 && tni_fetch_add(&s->refs, (uint32_t)-1) != 1) return;
-    if (s->kind == TNI_DATA_OWN)
-        tni_put(b, s->owner, s->data, s->bytes);
-    else if (s->kind >= TNI_DATA_WRAPPED)
-        storage_unwrap(s);
-    tni_put(b, s->owner, s, s->room);
+    if (TNI_UNLIKELY(s->kind != TNI_DATA_INSIDE)) {
+        if (s->kind == TNI_DATA_OWN)
+            tni_put(b, s->owner, s->data, s->bytes);
+        else
+            storage_unwrap(s);
+    }
+    tni_put_bin(b, s->owner, s, s->room);
 }
+
+TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s) { storage_release(b, s); }
 
 TN_PRIV bool tni_set_storage(tni_block *b, tn_tensor *t) {
     int64_t bytes;
@@ -16768,8 +16793,8 @@ TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
         grad = t->grad;
         base = t->base;
         if (t->extra && tni_extra_there(t)) tni_extra_free(b, t);
-        if (t->node) tni_node_drop(b, t->node);
-        if (t->storage) tni_storage_release(b, t->storage);
+        if (TNI_UNLIKELY(t->node != NULL)) tni_node_drop(b, t->node);
+        if (t->storage) storage_release(b, t->storage);
         header_free(b, t);
         if (grad && base) tni_release(b, base), base = NULL;
         t = grad ? grad : base;
@@ -17886,6 +17911,10 @@ struct tni_node {
 /* The node of the call in f, whose outputs are made: edges and saved tensors are counted, refs is
  * 0. NULL with MEMORY set. */
 TN_PRIV tni_node *tni_node_new(tn_frame *f);
+/* The same in short, of tensors that are row-major, of one shape and without offset, which has one
+ * new result: hung on it. false with MEMORY set. */
+TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn_tensor *const *in,
+                           int nin, tn_tensor *out);
 /* What an argument struct points at beside tensors, its lists of numbers and texts: 8-byte words
  * that a copy of them takes, and that copy, made from `to` on; args then points there. */
 TN_PRIV int64_t tni_args_words(const tn_gen *gen, const void *args);
@@ -18082,8 +18111,8 @@ enum {
 };
 
 TN_PRIV bool tni_pointwise_check(tn_frame *f);
-TN_PRIV bool tni_pointwise_short(const tn_row *row, const char *file, int line, const void *args,
-                                 void *results);
+TN_PRIV bool tni_pointwise_short(const tn_row *row, unsigned how, const char *file, int line,
+                                 const void *args, void *results);
 TN_PRIV bool tni_pointwise_look(tn_frame *f);
 TN_PRIV bool tni_pointwise_power(tn_frame *f);
 TN_PRIV bool tni_pointwise_bound_low(tn_frame *f);
@@ -20728,6 +20757,20 @@ static bool node_save_input(tn_frame *f, tni_node *n, tni_slot *s, tn_tensor *t,
     return true;
 }
 
+/* Where the gradient of input t goes: to the call that made it, or to a leaf. */
+TNI_INLINE void node_edge(tni_node *n, tni_slot *s, tn_tensor *t) {
+    if (!(t->flags & TNI_REQUIRES)) return;
+    s->edge_out = t->node_out;
+    if (t->node) {
+        tni_fetch_add_relaxed(&t->node->refs, 1u);
+        s->edge = t->node;
+        if (t->node->id >= n->id) n->id = t->node->id + 1;
+    } else if (t->flags & TNI_LEAF) {
+        tni_retain(t);
+        s->edge = (void *)((uintptr_t)t | 1);
+    }
+}
+
 static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int64_t *at) {
     tni_slot *s = &n->slot[i];
     tn_tensor *t = f->in[i];
@@ -20750,16 +20793,7 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
         node_copy(words + *at, t->size, t->ndim);
         *at += t->ndim;
     }
-    if (!(t->flags & TNI_REQUIRES)) return true;
-    s->edge_out = t->node_out;
-    if (t->node) {
-        tni_fetch_add_relaxed(&t->node->refs, 1u);
-        s->edge = t->node;
-        if (t->node->id >= n->id) n->id = t->node->id + 1;
-    } else if (t->flags & TNI_LEAF) {
-        tni_retain(t);
-        s->edge = (void *)((uintptr_t)t | 1);
-    }
+    node_edge(n, s, t);
     return true;
 }
 
@@ -20779,6 +20813,25 @@ static void node_output(const tn_frame *f, tni_node *n, const node_plan *p, int 
                  (k < f->ngiven ? 1u : 0u); /* this call's own write */
 }
 
+/* All but slots and what they point at. */
+TNI_INLINE void node_begin(tni_block *b, tni_node *n, const tn_row *row, int64_t bytes, int nin,
+                           int nout) {
+    n->row = row;
+    n->id = b->next_id++;
+    n->file = b->place_file;
+    n->line = b->place_line;
+    n->refs = 0;
+    n->owner = b;
+    n->dead = NULL;
+    n->busy = 0;
+    n->bytes = (uint32_t)bytes;
+    n->nin = nin;
+    n->nout = (uint16_t)nout;
+    n->queued = n->useful = n->released = 0;
+    n->function = NULL;
+    n->watch = NULL;
+}
+
 TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     static const tni_slot nothing = {NULL, NULL, 0, 0, 0, 0, 0, TNI_SLOT_ABSENT, 0};
     tni_block *b = f->block;
@@ -20795,20 +20848,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     bytes = (at + p.words) * 8;
     n = (tni_node *)tni_need(b, bytes);
     if (!n) return NULL;
-    n->row = f->row;
-    n->id = b->next_id++;
-    n->file = b->place_file;
-    n->line = b->place_line;
-    n->refs = 0;
-    n->owner = b;
-    n->dead = NULL;
-    n->busy = 0;
-    n->bytes = (uint32_t)bytes;
-    n->nin = f->nin;
-    n->nout = (uint16_t)f->nout;
-    n->queued = n->useful = n->released = 0;
-    n->function = NULL;
-    n->watch = NULL;
+    node_begin(b, n, f->row, bytes, f->nin, f->nout);
     for (int i = 0; i < p.slots; i++) n->slot[i] = nothing;
     node_copy_args(f, n, &at);
     for (int i = 0; i < f->nin; i++)
@@ -20816,6 +20856,52 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     for (int k = 0; k < f->nout; k++) node_output(f, n, &p, k, &at);
     if (n->id >= b->next_id) b->next_id = n->id + 1;
     return n;
+}
+
+/* A slot of a tensor whose geometry stands at `at`; the storage is saved where `saves`. */
+TNI_INLINE void node_slot_flat(tni_slot *s, const tn_tensor *t, int64_t at, int kind, bool saves) {
+    s->saved = saves ? t->storage : NULL;
+    s->edge = NULL;
+    s->version = 0;
+    s->edge_out = 0;
+    s->at = (uint32_t)at;
+    s->dtype = t->dtype;
+    s->ndim = t->ndim;
+    s->kind = (uint8_t)(saves ? kind : TNI_SLOT_GHOST);
+    s->flags = 0;
+    if (!saves) return;
+    tni_fetch_add_relaxed(&t->storage->refs, 1u);
+    s->version = tni_load_relaxed(&t->storage->version);
+}
+
+TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn_tensor *const *in,
+                           int nin, tn_tensor *out) {
+    const tn_gen *gen = row->gen;
+    const int64_t slots = node_words((int64_t)offsetof(tni_node, slot) +
+                                     (nin + 1) * (int64_t)sizeof(tni_slot)),
+                  at = slots + node_words(gen->args_size), bytes = (at + 2 * out->ndim + 1) * 8;
+    uint64_t needs = 0;
+    tni_node *n = (tni_node *)tni_need(b, bytes);
+    if (TNI_UNLIKELY(!n)) return false;
+    node_begin(b, n, row, bytes, nin, 1);
+    n->args_at = (uint32_t)slots;
+    memcpy((int64_t *)(void *)n + slots, args, gen->args_size);
+    for (int i = 0; gen->needs && i < nin; i++)
+        if (in[i]->flags & TNI_REQUIRES) needs |= gen->needs[i];
+    for (int i = 0; i < nin; i++) {
+        node_slot_flat(&n->slot[i], in[i], at, TNI_SLOT_SAVED, needs >> i & 1);
+        node_edge(n, &n->slot[i], in[i]);
+    }
+    node_slot_flat(&n->slot[nin], out, at, TNI_SLOT_OUT, needs >> 32 & 1);
+    node_copy((int64_t *)(void *)n + at, out->size, out->ndim);
+    node_copy((int64_t *)(void *)n + at + out->ndim, out->stride, out->ndim);
+    ((int64_t *)(void *)n)[at + 2 * out->ndim] = 0; /* the offset */
+    if (n->id >= b->next_id) b->next_id = n->id + 1;
+    n->refs = 1; /* of out, which nobody else knows yet */
+    out->node = n;
+    out->flags |= TNI_REQUIRES;
+    out->edge_version = tni_load_relaxed(&out->storage->version);
+    return true;
 }
 
 TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k) {
@@ -20831,8 +20917,8 @@ TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k) {
 }
 
 TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n) {
-    for (int i = 0; i < n->nin + n->nout; i++) {
-        tni_slot *s = &n->slot[i];
+    const tni_slot *end = n->slot + n->nin + n->nout;
+    for (tni_slot *s = n->slot; s < end; s++) {
         void *saved = s->saved;
         if (!saved) continue;
         n->released = 1;
@@ -20846,10 +20932,11 @@ static void node_free(tni_block *b, tni_node *n) {
     tni_node_release_saved(b, n);
     if (n->watch) tni_watch_free(b, n);
     if (n->function) tni_function_free(b, n->function);
-    for (int i = 0; i < n->nin + n->nout; i++) {
-        void *edge = n->slot[i].edge;
+    const tni_slot *outputs = n->slot + n->nin, *end = outputs + n->nout;
+    for (const tni_slot *s = n->slot; s < end; s++) {
+        void *edge = s->edge;
         if (!edge) continue;
-        if (i >= n->nin)
+        if (s >= outputs)
             tni_release(b, (tn_tensor *)edge);
         else if (tni_edge_is_leaf(edge))
             tni_release(b, tni_edge_leaf(edge));
@@ -21130,20 +21217,23 @@ static bool door_word(tn_frame *f, const tn_param *p) {
 }
 
 static TNI_NOINLINE bool door_plain(tn_frame *f) {
-    const tn_gen *gen = f->row->gen;
-    for (int i = 0; i < gen->nparam; i++) {
-        const tn_param *p = &gen->param[i];
-        if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) {
+    const unsigned lists = 1u << TN_T_INTS | 1u << TN_T_FLOATS,
+                   words = 1u << TN_T_DTYPE | 1u << TN_T_DEVICE | 1u << TN_T_ENUM;
+    const tn_param *end = f->row->gen->param + f->row->gen->nparam;
+    for (const tn_param *p = f->row->gen->param; p < end; p++) {
+        const unsigned bit = 1u << p->type;
+        if (bit & lists) {
             if (!door_list(f, p)) return false;
-        } else if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM ||
-                   p->flags & TN_P_MAYBE || (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE))) {
+        } else if (bit & words || p->flags & TN_P_MAYBE ||
+                   (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE))) {
             if (!door_word(f, p)) return false;
         }
     }
     return true;
 }
 
-static bool door_enter(tni_call *c, const tn_row *row, tni_block *b) {
+/* rare: constant, false where door_is_rare says so: what then cannot be is not looked at. */
+TNI_INLINE bool door_enter(tni_call *c, const tn_row *row, tni_block *b, const bool rare) {
     tn_frame *f = &c->f;
     const tn_gen *gen = row->gen;
     unsigned any = 0;
@@ -21162,18 +21252,19 @@ static bool door_enter(tni_call *c, const tn_row *row, tni_block *b) {
         f->in_[i] = t;
     }
     f->nin = gen->nfixed;
-    if (TNI_UNLIKELY(gen->props & TN_PROP_LISTS) && !door_lists(c, &any)) return false;
+    if (rare && gen->props & TN_PROP_LISTS && !door_lists(c, &any)) return false;
     if (gen->props & (TN_PROP_INTS | TN_PROP_WORDS) && !door_plain(f)) return false;
     if (TNI_UNLIKELY(any & (1u << 31 | TNI_META | TNI_GHOST | TNI_VIEW))) {
         if (!door_odd(c, any)) return false;
         for (int i = 0; i < f->nin; i++) /* a refreshed view may require grad now */
             if (f->in[i]) any |= f->in[i]->flags;
     }
-    f->recording =
-        (any & TNI_REQUIRES) != 0 && !b->no_grad && row->grad != tn_grad_zero && !row->compose;
+    f->recording = (any & TNI_REQUIRES) != 0 && !b->no_grad && row->grad != tn_grad_zero &&
+                   !(rare && row->compose);
+    if (!rare) return true;
     if (f->inplace || TNI_UNLIKELY(door_out_given(gen, f->args)))
         if (!door_given(c, any)) return false;
-    if (TNI_UNLIKELY(gen->props & TN_PROP_MUTATED) && !door_mutated(f)) return false;
+    if (gen->props & TN_PROP_MUTATED && !door_mutated(f)) return false;
     return !(gen->props & TN_PROP_GENERATOR) || door_generator(f);
 }
 
@@ -21405,10 +21496,10 @@ TN_PRIV bool tni_look(tn_frame *f) {
 }
 
 /* A gradient that reads an input which this call overwrites reads a copy of it. */
-static bool door_prepare(tni_call *c, const tn_row *row, tni_block *b) {
+TNI_INLINE bool door_prepare(tni_call *c, const tn_row *row, tni_block *b, const bool rare) {
     tn_frame *f = &c->f;
-    if (TNI_UNLIKELY(f->ngiven) && !door_overlap(f)) return false;
-    if (row->look && !f->meta && !tni_look(f)) return false;
+    if (rare && f->ngiven && !door_overlap(f)) return false;
+    if (rare && row->look && !f->meta && !tni_look(f)) return false;
     if (TNI_UNLIKELY(c->unknown_out >= 0) && !door_counted(c)) return false;
     for (int k = 0; k < f->nout; k++) {
         tn_tensor *t = f->out[k];
@@ -21418,11 +21509,11 @@ static bool door_prepare(tni_call *c, const tn_row *row, tni_block *b) {
         return false;
     if (f->recording) {
         if (!(f->node = tni_node_new(f))) return false;
-        if (f->ngiven && f->given[0]->flags & TNI_VIEW &&
+        if (rare && f->ngiven && f->given[0]->flags & TNI_VIEW &&
             !(c->rebase = tni_view_rebase(f, f->given[0])))
             return false;
     }
-    return TNI_LIKELY(!(tni_load_relaxed(&b->hooks) & TNI_HOOK_RECORD)) || f->meta ||
+    return !rare || !(tni_load_relaxed(&b->hooks) & TNI_HOOK_RECORD) || f->meta ||
            tni_record_call(c);
 }
 
@@ -21476,16 +21567,16 @@ static TNI_NOINLINE void door_written(tni_call *c) {
     tni_bump_written(f);
 }
 
-static void door_publish(tni_call *c, const tn_row *row, tni_block *b) {
+TNI_INLINE void door_publish(tni_call *c, const tn_row *row, tni_block *b, const bool rare) {
     tn_frame *f = &c->f;
     const tn_gen *gen = row->gen;
-    if (f->ngiven || gen->props & TN_PROP_MUTATED) door_written(c);
+    if (rare && (f->ngiven || gen->props & TN_PROP_MUTATED)) door_written(c);
     if (f->recording) {
-        int results = gen->props & TN_PROP_RETURNS_LIST ? f->nout : gen->nresults;
+        int results = !rare ? 1 : gen->props & TN_PROP_RETURNS_LIST ? f->nout : gen->nresults;
         for (int k = 0; k < results && k < f->nout; k++)
             if (f->out[k] && tni_dtype(f->out[k]->dtype)->category >= TNI_CAT_FLOAT)
                 tni_node_hang(b, f->node, f->out[k], k);
-        if (c->rebase) tni_node_hang(b, c->rebase, f->given[0]->base, 0);
+        if (rare && c->rebase) tni_node_hang(b, c->rebase, f->given[0]->base, 0);
         if (f->node->refs == 0) tni_node_abandon(b, f->node);
     }
     for (int k = gen->nresults; k < f->nout && !(gen->props & TN_PROP_RETURNS_LIST); k++)
@@ -21535,11 +21626,12 @@ TN_PRIV TNI_NOINLINE bool tni_run_rare(tn_frame *f) {
     return !tni_load_relaxed(&f->stop.seen);
 }
 
-static bool door_primitive(tni_call *c, const tn_row *row, tni_block *b) {
+TNI_INLINE bool door_primitive(tni_call *c, const tn_row *row, tni_block *b, const bool rare) {
     tn_frame *f = &c->f;
     f->out = f->out_;
     f->nout = 0;
-    if (!row->check(f) || (f->recording && !door_may_record(f)) || !door_prepare(c, row, b)) {
+    if (TNI_UNLIKELY(!row->check(f)) || TNI_UNLIKELY(f->recording && !door_may_record(f)) ||
+        TNI_UNLIKELY(!door_prepare(c, row, b, rare))) {
         door_undo(c);
         return false;
     }
@@ -21547,7 +21639,7 @@ static bool door_primitive(tni_call *c, const tn_row *row, tni_block *b) {
         door_undo(c);
         return tn_fail(f, TN_CANCELLED, "the call was asked to stop");
     }
-    door_publish(c, row, b);
+    door_publish(c, row, b, rare);
     return true;
 }
 
@@ -21572,21 +21664,24 @@ static TNI_NOINLINE void door_results(tni_call *c, void *results, bool ok) {
     }
 }
 
-TN_PRIV TNI_NOINLINE bool tni_call_long(const tn_row *row, unsigned how, const char *file, int line,
-                                        const void *args, void *results) {
-    tni_block *b = tni_here();
-    tni_call c;
-    tn_frame *f = &c.f;
-    double begin = 0;
-    bool ok, pending;
+/* Whether the call has more to it than tensors, numbers and one new result. */
+TNI_INLINE bool door_is_rare(const tni_block *b, const tn_row *row, unsigned how,
+                             const void *args) {
+    const tn_gen *gen = row->gen;
+    const unsigned props =
+        TN_PROP_LISTS | TN_PROP_GENERATOR | TN_PROP_MUTATED | TN_PROP_RETURNS_LIST;
+    return !b || how != TN_PLAIN || gen->props & props || gen->nresults != 1 || gen->nsaves ||
+           row->compose || row->look || tni_load_relaxed(&b->hooks) || door_out_given(gen, args);
+}
+
+static void door_begin(tni_call *c, const tn_row *row, unsigned how, const char *file, int line,
+                       const void *args) {
+    tn_frame *f = &c->f;
     f->row = row;
-    f->nout = 0;
-    if (TNI_UNLIKELY(!b)) return door_results(&c, results, false), false;
-    f->block = b;
     f->args = args;
     f->in = f->in_;
     f->out = f->out_;
-    f->nin = 0;
+    f->nin = f->nout = 0;
     f->recording = f->meta = false;
     f->inplace = how & TN_IN_PLACE;
     f->type = 0;
@@ -21594,19 +21689,50 @@ TN_PRIV TNI_NOINLINE bool tni_call_long(const tn_row *row, unsigned how, const c
     memset(&f->unneeded, 0, offsetof(tn_frame, caller) - offsetof(tn_frame, unneeded));
     f->file = file;
     f->line = line;
+    c->in_more = NULL;
+    c->holder = NULL;
+    c->redirected = 0;
+    c->unknown_out = -1;
+    c->rebase = NULL;
+}
+
+/* A call of which nothing is rare: the same steps. */
+static TNI_NOINLINE bool door_usual(tni_block *b, const tn_row *row, const char *file, int line,
+                                    const void *args, void *results) {
+    tni_call c;
+    tn_frame *f = &c.f;
+    bool ok, pending;
+    door_begin(&c, row, TN_PLAIN, file, line, args);
+    f->block = b;
     f->caller = b->frame;
-    c.in_more = NULL;
-    c.holder = NULL;
-    c.redirected = 0;
-    c.unknown_out = -1;
-    c.rebase = NULL;
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    tni_place_set(b, file, line);
+    b->frame = f;
+    pending = b->failed != 0;
+    ok = door_enter(&c, row, b, false) && door_primitive(&c, row, b, false);
+    if (TNI_UNLIKELY(f->scratch != NULL)) tni_put(b, b, f->scratch, (int64_t)f->scratch_bytes);
+    if (TNI_UNLIKELY(!ok) && !pending) tni_call_error(f);
+    b->frame = f->caller;
+    *(tn_tensor **)results = ok ? f->out[0] : NULL;
+    return ok || (tni_leave(b, false), false);
+}
+
+static TNI_NOINLINE bool door_rare(tni_block *b, const tn_row *row, unsigned how, const char *file,
+                                   int line, const void *args, void *results) {
+    tni_call c;
+    tn_frame *f = &c.f;
+    double begin = 0;
+    bool ok, pending;
+    door_begin(&c, row, how, file, line, args);
+    if (TNI_UNLIKELY(!b)) return door_results(&c, results, false), false;
+    f->block = b;
+    f->caller = b->frame;
+    tni_place_set(b, file, line);
     b->frame = f;
     pending = b->failed != 0; /* an error that is not this call's */
     if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)) begin = tni_now(b->context);
-    ok = door_enter(&c, row, b);
+    ok = door_enter(&c, row, b, true);
     if (ok)
-        ok = row->compose ? tni_compose(&c) : door_primitive(&c, row, b);
+        ok = row->compose ? tni_compose(&c) : door_primitive(&c, row, b, true);
     else
         f->nout = 0;
     if (TNI_UNLIKELY(f->scratch != NULL)) tni_put(b, b, f->scratch, (int64_t)f->scratch_bytes);
@@ -21618,8 +21744,15 @@ TN_PRIV TNI_NOINLINE bool tni_call_long(const tn_row *row, unsigned how, const c
         *(tn_tensor **)results = f->out[0];
     else
         door_results(&c, results, ok);
-    if (TNI_UNLIKELY(!ok) && !b->frame && !b->place_hold) tni_error_tell(b);
-    return ok;
+    return ok || (tni_leave(b, false), false);
+}
+
+TN_PRIV bool tni_call_long(const tn_row *row, unsigned how, const char *file, int line,
+                           const void *args, void *results) {
+    tni_block *b = tni_here();
+    return TNI_UNLIKELY(door_is_rare(b, row, how, args))
+               ? door_rare(b, row, how, file, line, args, results)
+               : door_usual(b, row, file, line, args, results);
 }
 
 TN_PRIV TNI_NOINLINE bool tni_call_failed(tni_block *b, const tn_row *row, const char *file,
@@ -21640,7 +21773,7 @@ TN_PRIV TNI_NOINLINE bool tni_call_failed(tni_block *b, const tn_row *row, const
 
 TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args,
                     void *results) {
-    if (how == TN_PLAIN && row->quick) return row->quick(row, file, line, args, results);
+    if (row->quick) return row->quick(row, how, file, line, args, results);
     return tni_call_long(row, how, file, line, args, results);
 }
 
@@ -22347,6 +22480,16 @@ TN_API bool tn_whole_begin(void) {
 TN_API void tn_whole_end(void) {
     tni_block *b = tni_here();
     if (b && b->unstopped) b->unstopped--;
+}
+TN_API uint32_t tn_whole_pause(void) {
+    tni_block *b = tni_here();
+    const uint32_t paused = b ? b->unstopped : 0;
+    if (b) b->unstopped = 0;
+    return paused;
+}
+TN_API void tn_whole_resume(uint32_t paused) {
+    tni_block *b = tni_here();
+    if (b) b->unstopped = paused;
 }
 
 TN_API tn_tensor *tn_retain(tn_tensor *t) {
@@ -34212,6 +34355,10 @@ TNI_INLINE bool short_operands(short_way *s, tni_block *b, const tn_gen *gen, co
 static TNI_NOINLINE bool short_record(short_way *s, tni_block *b, const tn_row *row,
                                       const void *args, tn_tensor *out) {
     tn_frame f;
+    bool flat = true;
+    for (int i = 0; i < s->nin; i++) flat = flat && s->step[i];
+    if (TNI_LIKELY(flat)) return tni_node_flat(b, row, args, s->in, s->nin, out);
+    memset(&f, 0, offsetof(tn_frame, in_));
     f.block = b;
     f.row = row;
     f.args = args;
@@ -34220,12 +34367,7 @@ static TNI_NOINLINE bool short_record(short_way *s, tni_block *b, const tn_row *
     f.out_[0] = out;
     f.nin = s->nin;
     f.nout = 1;
-    f.meta = false;
-    f.unneeded = 0;
-    f.unwritten = 0;
-    f.ngiven = 0;
-    f.node = tni_node_new(&f);
-    if (TNI_UNLIKELY(!f.node)) return false;
+    if (!(f.node = tni_node_new(&f))) return false;
     tni_node_hang(b, f.node, out, 0);
     return true;
 }
@@ -34271,13 +34413,30 @@ TNI_INLINE void short_run(short_way *s, const tni_block *b, const tn_gen *gen, c
         s->type == TNI_IN_F64 ? (const void *)&number : (const void *)&narrow);
 }
 
+/* The result written into self, which nobody else here reads and whose memory is all its own. */
+static tn_tensor *short_in_place(short_way *s, const tni_block *b, const tn_row *row,
+                                 const void *args) {
+    tn_tensor *self = s->in[0];
+    uint32_t *version;
+    if (self != s->like || !(row->forms & TN_INPLACE) || (s->any & TNI_REQUIRES && !b->no_grad) ||
+        self->storage->bytes != self->numel << tni_width(self->dtype))
+        return NULL;
+    for (int i = 1; i < s->nin; i++)
+        if (s->in[i] && s->in[i]->storage == self->storage) return NULL;
+    short_run(s, b, row->gen, args, self);
+    version = &self->storage->version;
+    tni_store_relaxed(version, tni_load_relaxed(version) + 1);
+    return self;
+}
+
 /* NULL: not the short way, or an error. */
-TNI_INLINE tn_tensor *short_make(tni_block *b, const tn_row *row, const void *args) {
+TNI_INLINE tn_tensor *short_make(tni_block *b, const tn_row *row, unsigned how, const void *args) {
     tn_tensor *out;
     short_way s;
     if (TNI_UNLIKELY(!short_begin(&s, b, row->gen, args)) ||
         TNI_UNLIKELY(!short_operands(&s, b, row->gen, args)))
         return NULL;
+    if (TNI_UNLIKELY(how != TN_PLAIN)) return short_in_place(&s, b, row, args);
     const bool records = s.any & TNI_REQUIRES && !b->no_grad && row->grad != tn_grad_zero;
     if (TNI_UNLIKELY(records && !row->grad) || TNI_UNLIKELY(!(out = tni_new_small(b, s.like))))
         return NULL;
@@ -34287,16 +34446,16 @@ TNI_INLINE tn_tensor *short_make(tni_block *b, const tn_row *row, const void *ar
     return out;
 }
 
-TN_PRIV bool tni_pointwise_short(const tn_row *row, const char *file, int line, const void *args,
-                                 void *results) {
+TN_PRIV bool tni_pointwise_short(const tn_row *row, unsigned how, const char *file, int line,
+                                 const void *args, void *results) {
     tni_block *b = tni_here();
     if (TNI_LIKELY(b && !b->failed)) {
         tni_place_set(b, file, line);
-        tn_tensor *out = short_make(b, row, args);
+        tn_tensor *out = short_make(b, row, how, args);
         if (TNI_LIKELY(out != NULL)) return *(tn_tensor **)results = out, true;
         if (TNI_UNLIKELY(b->failed)) return tni_call_failed(b, row, file, line, args, results);
     }
-    return tni_call_long(row, TN_PLAIN, file, line, args, results);
+    return tni_call_long(row, how, file, line, args, results);
 }
 
 /* src/ops/sort.c */

@@ -5475,12 +5475,12 @@ static bool forward_run(tn_mframe *f) {
     const int64_t last = f->m->last_hook;
     bool ok;
     if (!f->m->row->forward) return tni_nn_error(TN_UNSUPPORTED, "has no forward");
-    ok = forward_hooks(f, TN_BEFORE_FORWARD, last) && forward_check(f);
+    ok = (!f->m->hooks || forward_hooks(f, TN_BEFORE_FORWARD, last)) && forward_check(f);
     if (!ok) return false;
     ok = f->m->row->forward(f);
     if (!ok && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward failed without an error");
     if (ok && !f->out[0] && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward gave no result");
-    ok = ok && forward_hooks(f, TN_AFTER_FORWARD, last) && tn_ok();
+    ok = ok && (!f->m->hooks || forward_hooks(f, TN_AFTER_FORWARD, last)) && tn_ok();
     for (int k = 0; ok && k < f->nout; k++) ok = forward_own(f, k);
     return ok;
 }

@@ -151,7 +151,15 @@ PY_PRIV void py_long_end(py_long l);
  * is to be made again. */
 PY_PRIV bool py_stopped(void);
 PY_PRIV bool py_long_under_way(void); /* in some thread */
-enum { PY_LONG = 1 << 16 };           /* elements from which on a call is thought to last */
+/* Around Python code that C calls in a backward, in any thread: takes the GIL. Where no call that
+ * lasts was under way, Ctrl-C stops those that this code makes, though it may not stop the rest. */
+typedef struct py_inside {
+    PyGILState_STATE state;
+    uint32_t paused;
+} py_inside;
+PY_PRIV py_inside py_inside_begin(void);
+PY_PRIV void py_inside_end(py_inside i);
+enum { PY_LONG = 1 << 16 }; /* elements from which on a call is thought to last */
 
 /* --- value.c: Python's objects as arguments --------------------------------------------------- */
 
@@ -171,9 +179,12 @@ typedef struct py_group {
     const char *name; /* "max", "add_" */
     unsigned how;     /* TN_PLAIN, TN_IN_PLACE */
     int nrows;
-    bool method;         /* its first parameter is `self` */
-    uint8_t least, most; /* so many tensors alone are a call of row[0]; most 0: none are */
-    PyObject *function;  /* torch.max; borrowed from the module */
+    bool method; /* its first parameter is `self` */
+    /* of row[0], by position: so many arguments it wants, and so many it takes that are tensors,
+     * numbers or lists of ints; spread: that many where the last is a list that arguments may be
+     * the members of, else 0. most 0: none */
+    uint8_t least, most, spread;
+    PyObject *function; /* torch.max; borrowed from the module */
     const tn_row *row[8];
 } py_group;
 /* A call of the first row that the arguments fit. args[0..nargs-1], then the values of kwnames. */
@@ -196,16 +207,16 @@ PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const 
 /* The same, of rows alone: what an overload in Python calls. */
 PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *kwnames);
-/* The same of `first` and n more, where all are plain tensors, or floats where those may stand, and
- * the first row takes them; *fits: whether that is so. */
-PY_PRIV PyObject *py_call_tensors(const py_group *g, PyObject *first, PyObject *const *rest,
-                                  Py_ssize_t n, bool *fits);
+/* The same of `first` and n more, where all are plain values of exact types that the first row
+ * takes by position; *fits: whether that is so. */
+PY_PRIV PyObject *py_call_quick(const py_group *g, PyObject *first, PyObject *const *rest,
+                                Py_ssize_t n, bool *fits);
+enum { PY_QUICK_BYTES = 128, PY_QUICK_INTS = 16 }; /* of its argument struct, of its list */
 /* A row with its arguments bound: runs it and makes Python's results. records: whether some
  * argument requires a gradient. */
 PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts,
                          bool records);
 PY_PRIV bool py_records(const tn_gen *gen, const void *args);
-enum { PY_TENSORS_BYTES = 128 }; /* of an argument struct of such a call */
 /* What a dictionary has under a name, borrowed; NULL, with an exception only where that failed. */
 PY_PRIV PyObject *py_entry(PyObject *dict, const char *name);
 PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n);
@@ -654,6 +665,18 @@ PY_PRIV bool py_long_under_way(void) {
 #else
     return false;
 #endif
+}
+
+PY_PRIV py_inside py_inside_begin(void) {
+    py_inside i;
+    i.state = PyGILState_Ensure();
+    i.paused = py_long_under_way() ? 0 : tn_whole_pause();
+    return i;
+}
+
+PY_PRIV void py_inside_end(py_inside i) {
+    if (i.paused) tn_whole_resume(i.paused);
+    PyGILState_Release(i.state);
 }
 
 PY_PRIV bool py_stopped(void) {
@@ -1482,42 +1505,87 @@ static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *a
     return py_call_rest(g, method, args, nargs, kwnames, call, &b);
 }
 
-/* A float in the place of a tensor. */
-TNI_INLINE bool py_tensors_float(const tn_param *p, PyObject *o, char *args) {
-    tn_scalar s;
-    if (!(p->flags & TN_P_NUMBER) || Py_TYPE(o) != &PyFloat_Type) return false;
-    s = tn_float(PyFloat_AsDouble(o));
-    memcpy(args + p->number_offset, &s, sizeof s);
-    return true;
-}
+/* --- calls of plain values -------------------------------------------------------------------- */
 
-PY_PRIV PyObject *py_call_tensors(const py_group *g, PyObject *first, PyObject *const *rest,
-                                  Py_ssize_t n, bool *fits) {
+/* What an exact tensor, float, int or bool, or a few ints, say to a parameter: the walk above in
+ * short, for the first row of a group. It refuses what it does not know. */
+typedef struct py_quick {
     union {
         double align;
         void *pointer;
-        char bytes[PY_TENSORS_BYTES];
+        char bytes[PY_QUICK_BYTES];
     } args;
+    int64_t elements;
+    bool records;
+    int64_t ints[PY_QUICK_INTS];
+} py_quick;
+
+TNI_INLINE bool py_quick_int(PyObject *o, int64_t *to) {
+    int overflow;
+    if (Py_TYPE(o) != &PyLong_Type) return false;
+    *to = PyLong_AsLongLongAndOverflow(o, &overflow);
+    return !overflow;
+}
+
+/* A list of ints: the n arguments from `at` on, or one tuple. */
+static bool py_quick_ints(py_quick *q, const tn_param *p, PyObject *const *at, Py_ssize_t n) {
+    PyObject *tuple =
+        n == 1 && (Py_TYPE(at[0]) == &PyTuple_Type || Py_TYPE(at[0]) == py.size) ? at[0] : NULL;
+    if (tuple) n = PyTuple_Size(tuple);
+    if (n > PY_QUICK_INTS) return false;
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (!py_quick_int(tuple ? PyTuple_GetItem(tuple, i) : at[i], &q->ints[i])) return false;
+    tn_ints l = tn_ints_of(q->ints, n);
+    memcpy(q->args.bytes + p->offset, &l, sizeof l);
+    return true;
+}
+
+static bool py_quick_value(py_quick *q, const tn_param *p, PyObject *o) {
+    int64_t integer;
+    bool truth = o == Py_True;
+    if (p->type == TN_T_INT) {
+        if (!py_quick_int(o, &integer)) return false;
+        memcpy(q->args.bytes + p->offset, &integer, sizeof integer);
+    } else if (p->type == TN_T_BOOL) {
+        if (!truth && o != Py_False) return false;
+        memcpy(q->args.bytes + p->offset, &truth, sizeof truth);
+    } else {
+        tn_scalar s;
+        if (!(p->flags & TN_P_NUMBER) || Py_TYPE(o) != &PyFloat_Type) return false;
+        s = tn_float(PyFloat_AsDouble(o));
+        memcpy(q->args.bytes + p->number_offset, &s, sizeof s);
+    }
+    return true;
+}
+
+PY_PRIV PyObject *py_call_quick(const py_group *g, PyObject *first, PyObject *const *rest,
+                                Py_ssize_t n, bool *fits) {
+    py_quick q;
     const tn_gen *gen = g->row[0]->gen;
-    int64_t elements = 0;
-    bool records = false;
     *fits = false;
-    if (n >= g->most || n + 1 < g->least || !py_is_exact(first)) return NULL;
-    memcpy(args.bytes, gen->defaults, gen->args_size);
+    if (n + 1 < g->least || !py_is_exact(first) || (n >= g->most && !g->spread)) return NULL;
+    q.elements = 0;
+    q.records = false;
+    memcpy(q.args.bytes, gen->defaults, gen->args_size);
     for (Py_ssize_t i = 0; i <= n; i++) {
         const tn_param *p = &gen->param[i];
         PyObject *o = i ? rest[i - 1] : first;
-        if (TNI_LIKELY(py_is_exact(o))) {
+        if (TNI_LIKELY(p->type == TN_T_TENSOR && py_is_exact(o))) {
             tn_tensor *t = py_of(o);
-            memcpy(args.bytes + p->offset, &t, sizeof t);
-            elements += tn_numel(t);
-            records = records || tn_needs_grad(t);
-        } else if (!py_tensors_float(p, o, args.bytes)) {
+            memcpy(q.args.bytes + p->offset, &t, sizeof t);
+            q.elements += tn_numel(t);
+            q.records = q.records || tn_needs_grad(t);
+        } else if (p->type == TN_T_INTS) {
+            if ((i != n && i + 1 != g->spread) || !py_quick_ints(&q, p, rest + i - 1, n - i + 1))
+                return NULL;
+            break;
+        } else if (!py_quick_value(&q, p, o)) {
             return NULL;
         }
     }
     *fits = true;
-    return py_run(g->row[0], g->how, args.bytes, elements >= PY_LONG, records);
+    py_lend(); /* another thread may run in a call that lasts */
+    return py_lent(py_run(g->row[0], g->how, q.args.bytes, q.elements >= PY_LONG, q.records));
 }
 
 PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
@@ -2496,7 +2564,7 @@ static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, 
     PyObject *few[12], **all = few;
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
     bool fits = false;
-    PyObject *r = kwnames ? NULL : py_call_tensors(&py_groups.at[k], self, args, n, &fits);
+    PyObject *r = kwnames ? NULL : py_call_quick(&py_groups.at[k], self, args, n, &fits);
     if (fits) return r;
     if (n + nkw + 1 > 12 && !(all = (PyObject **)PyMem_Malloc((size_t)(n + nkw + 1) * sizeof *all)))
         return PyErr_NoMemory();
@@ -2535,7 +2603,7 @@ static PyObject *py_groups_function(PyObject *self, PyObject *const *args, Py_ss
     bool fits = false;
     PyObject *r = NULL;
     if (TNI_LIKELY(g != NULL) && n && !kwnames)
-        r = py_call_tensors(g, args[0], args + 1, n - 1, &fits);
+        r = py_call_quick(g, args[0], args + 1, n - 1, &fits);
     return fits || !g ? r : py_call(g, false, args, n, kwnames);
 }
 
@@ -2560,18 +2628,27 @@ static char *py_groups_name(const char *base, size_t n, const char *more) {
     return name;
 }
 
-/* How many tensors row[0] can be called with, and must be. */
+static bool py_group_is_plain(const tn_param *p) {
+    return !(p->flags & TN_P_KEYWORD) && (p->type == TN_T_TENSOR || p->type == TN_T_INT ||
+                                          p->type == TN_T_BOOL || p->type == TN_T_INTS);
+}
+
 static void py_group_count(py_group *g) {
     const tn_gen *gen = g->row[0]->gen;
-    int least = 0, most = 0;
-    for (int i = 0; i < gen->nparam; i++)
+    int least = 0, most = 0, positional = 0;
+    for (int i = 0; i < gen->nparam; i++) {
         if (!(gen->param[i].flags & TN_P_DEFAULT) && gen->param[i].type != TN_T_GENERATOR)
             least = i + 1;
-    while (most < gen->nparam && gen->param[most].type == TN_T_TENSOR &&
-           !(gen->param[most].flags & TN_P_KEYWORD))
-        most++;
-    if (least <= most && gen->args_size <= PY_TENSORS_BYTES)
-        g->least = (uint8_t)least, g->most = (uint8_t)most;
+        if (!(gen->param[i].flags & TN_P_KEYWORD)) positional = i + 1;
+    }
+    while (most < gen->nparam && py_group_is_plain(&gen->param[most]))
+        if (gen->param[most++].type == TN_T_INTS) break;
+    if (!most || gen->param[0].type != TN_T_TENSOR || least > most ||
+        gen->args_size > PY_QUICK_BYTES)
+        return;
+    g->least = (uint8_t)least;
+    g->most = (uint8_t)most;
+    if (gen->param[most - 1].type == TN_T_INTS && most == positional) g->spread = (uint8_t)most;
 }
 
 static void py_group_fill(py_group *g, const tn_row *row, unsigned how, const char *more) {
@@ -3262,7 +3339,7 @@ static PyObject *py_number_array(PyObject *o) {
 
 static PyObject *py_number_call(const py_group *g, PyObject *a, PyObject *b) {
     bool fits;
-    PyObject *args[2] = {a, b}, *quick = py_call_tensors(g, a, &b, 1, &fits);
+    PyObject *args[2] = {a, b}, *quick = py_call_quick(g, a, &b, 1, &fits);
     if (TNI_LIKELY(fits)) return quick;
     if (TNI_LIKELY(py_number_fits(b))) return py_call(g, true, args, 2, NULL);
     if (!(args[1] = py_number_array(b))) Py_RETURN_NOTIMPLEMENTED;
@@ -3319,7 +3396,7 @@ static PyObject *py_number_reflected(const py_group *g, const char *name, PyObje
 #define NUMBER_UNARY(name)                                                            \
     static PyObject *py_number_##name(PyObject *a) {                                  \
         bool fits;                                                                    \
-        PyObject *quick = py_call_tensors(py_number.name, a, NULL, 0, &fits);         \
+        PyObject *quick = py_call_quick(py_number.name, a, NULL, 0, &fits);           \
         return TNI_LIKELY(fits) ? quick : py_call(py_number.name, true, &a, 1, NULL); \
     }
 NUMBER_COMMUTES(add)
@@ -3766,9 +3843,29 @@ static PyObject *py_index_asked(PyObject *self, PyObject *key, PyObject *value) 
     return py_overridden_method(value ? "__setitem__" : "__getitem__", args, value ? 3 : 2);
 }
 
+/* x[i]; *fits: whether it is just that, and within x. */
+static PyObject *py_index_one(PyObject *self, PyObject *key, bool *fits) {
+    tn_tensor *t = py_of(self), *r;
+    tn_ints size = tn_shape(t);
+    const char *file = NULL;
+    int line = 0, overflow;
+    int64_t i = PyLong_AsLongLongAndOverflow(key, &overflow);
+    *fits = !overflow && size.n > 0 && i < size.at[0] && i >= -size.at[0];
+    if (!*fits) return NULL;
+    const tn_select_args a = {t, 0, i};
+    if (tn_needs_grad(t) && tn_grad_mode()) py_here(&file, &line);
+    r = tn_select_at(file, line, &a);
+    return TNI_LIKELY(r != NULL) ? py_wrap(tn_own(r)) : py_raise();
+}
+
 PY_PRIV PyObject *py_index_get(PyObject *self, PyObject *key) {
     py_indexing x;
     tn_tensor *r;
+    if (TNI_LIKELY(Py_TYPE(key) == &PyLong_Type && py_is_exact(self))) {
+        bool fits;
+        PyObject *o = py_index_one(self, key, &fits);
+        if (TNI_LIKELY(fits)) return o;
+    }
     if (TNI_UNLIKELY(!py_is_exact(self))) {
         PyObject *o = py_index_asked(self, key, NULL);
         if (o != Py_NotImplemented) return o;
@@ -6640,18 +6737,18 @@ static tn_tensor *py_hook_run(py_hook *h, tn_tensor *t, bool replaces) {
 }
 
 static tn_tensor *py_hook_call(tn_tensor *grad, void *user) {
-    PyGILState_STATE state = PyGILState_Ensure();
+    const py_inside inside = py_inside_begin();
     py_hook *h = (py_hook *)user;
     tn_tensor *now = h->function ? py_hook_run(h, grad, true) : grad;
-    PyGILState_Release(state);
+    py_inside_end(inside);
     return now;
 }
 
 static tn_tensor *py_hook_after(tn_tensor *leaf, void *user) {
-    PyGILState_STATE state = PyGILState_Ensure();
+    const py_inside inside = py_inside_begin();
     py_hook *h = (py_hook *)user;
     if (h->function) py_hook_run(h, leaf, false);
-    PyGILState_Release(state);
+    py_inside_end(inside);
     return NULL;
 }
 
@@ -7216,13 +7313,13 @@ static bool py_function_give(const py_context *ctx, PyObject *grads, tn_tensor *
 }
 
 static bool py_function_back(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
-    PyGILState_STATE state = PyGILState_Ensure();
+    const py_inside inside = py_inside_begin();
     py_context *ctx = (py_context *)tn_function_user(f);
     PyObject *grads = py_function_call_back(ctx, grad_out);
     bool ok = grads && py_function_right_count(ctx, grads) && py_function_give(ctx, grads, grad_in);
     Py_XDECREF(grads);
     if (!ok) tn_error_set(TN_INVALID, NULL, 0, "the backward of a Function has failed");
-    PyGILState_Release(state);
+    py_inside_end(inside);
     return ok;
 }
 
@@ -8090,7 +8187,7 @@ static bool py_tap_give(PyObject *given, tn_tensor **grad, int n) {
 }
 
 static bool py_tap_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
-    PyGILState_STATE state = PyGILState_Ensure();
+    const py_inside inside = py_inside_begin();
     const py_tap *tap = (const py_tap *)tn_function_user(f);
     PyObject *grads = py_tap_gradients(grad_out, tap->row.nout);
     PyObject *given = grads ? PyObject_CallFunctionObjArgs(tap->call, grads, NULL) : NULL;
@@ -8098,7 +8195,7 @@ static bool py_tap_backward(tn_function *f, tn_tensor *const *grad_out, tn_tenso
     Py_XDECREF(given);
     Py_XDECREF(grads);
     if (!ok && tn_ok()) tn_error_set(TN_INVALID, NULL, 0, "a backward hook raised an exception");
-    PyGILState_Release(state);
+    py_inside_end(inside);
     return ok;
 }
 
@@ -8478,13 +8575,17 @@ static PyObject *py_mrow_part_object(tn_module *made, int i) {
     return py_wrap_as(py.parameter, tn_retain(t));
 }
 
+/* The dictionary of a kind of parts; NULL, without an exception, when there is none. */
+static PyObject *py_mrow_dict(PyObject *self, uint8_t kind) {
+    return py_module_dict(self, kind == TN_PARAM   ? py.parameters_
+                                : kind == TN_CHILD ? py.modules_
+                                                   : py.buffers_);
+}
+
 static bool py_mrow_publish_part(PyObject *self, int i) {
     py_module *m = (py_module *)self;
     uint8_t kind = m->made->part[i].kind;
-    PyObject *word = kind == TN_PARAM   ? py.parameters_
-                     : kind == TN_CHILD ? py.modules_
-                                        : py.buffers_;
-    PyObject *dict = py_module_dict(self, word), *o, *set;
+    PyObject *dict = py_mrow_dict(self, kind), *o, *set;
     if (!dict || !(o = py_mrow_part_object(m->made, i))) return false;
     PyObject *name = PyTuple_GetItem(m->names, i);
     bool ok = !PyDict_SetItem(dict, name, o);
@@ -8563,11 +8664,8 @@ PY_PRIV PyObject *py_mrow_init(PyObject *self, PyObject *args, PyObject *kwargs)
 
 /* --- making anew ------------------------------------------------------------------------------ */
 
-/* The tensor or module that stands under a part's name: new; NULL with an exception. */
-static PyObject *py_mrow_look(PyObject *self, PyObject *name, uint8_t kind) {
-    PyObject *dict = py_module_dict(self, kind == TN_PARAM   ? py.parameters_
-                                          : kind == TN_CHILD ? py.modules_
-                                                             : py.buffers_);
+/* The tensor or module that stands under a part's name in dict: new; NULL with an exception. */
+static PyObject *py_mrow_look(PyObject *self, PyObject *dict, PyObject *name) {
     PyObject *o = dict ? PyDict_GetItemWithError(dict, name) : NULL;
     return o ? Py_NewRef(o) : PyObject_GetAttr(self, name);
 }
@@ -8622,10 +8720,10 @@ static bool py_mrow_follow_tensor(tn_module *made, int i, PyObject *o, bool *res
     return tn_module_set_at(NULL, 0, made, made->part[i].name, t) || py_raise();
 }
 
-static bool py_mrow_follow_part(PyObject *self, tn_module *made, int i, PyObject *name,
-                                bool *reshaped) {
+static bool py_mrow_follow_part(PyObject *self, tn_module *made, int i, PyObject *dict,
+                                PyObject *name, bool *reshaped) {
     uint8_t kind = made->part[i].kind;
-    PyObject *o = py_mrow_look(self, name, kind);
+    PyObject *o = py_mrow_look(self, dict, name);
     bool ok = false;
     if (!o) return false;
     if (kind == TN_CHILD ? !py_is_module(o) : o != Py_None && !py_is_tensor(o))
@@ -8649,12 +8747,20 @@ static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject *names, boo
     if (training && training != Py_True && training != Py_False) Py_DECREF(training);
     bool ok = truth >= 0;
     made->training = truth > 0;
+    PyObject *parts = NULL; /* the dictionary that the parts of this kind stand in; held */
+    int kind = -1;
     for (int i = 0; ok && i < made->nparts; i++) {
         PyObject *name = names ? Py_NewRef(PyTuple_GetItem(names, i))
                                : PyUnicode_InternFromString(made->part[i].name);
-        ok = name && py_mrow_follow_part(self, made, i, name, reshaped);
+        if (made->part[i].kind != kind) {
+            Py_XDECREF(parts);
+            kind = made->part[i].kind;
+            parts = Py_XNewRef(py_mrow_dict(self, (uint8_t)kind));
+        }
+        ok = name && py_mrow_follow_part(self, made, i, parts, name, reshaped);
         Py_XDECREF(name);
     }
+    Py_XDECREF(parts);
     return ok;
 }
 

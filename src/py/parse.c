@@ -774,7 +774,8 @@ PY_PRIV PyObject *py_call_quick(const py_group *g, PyObject *first, PyObject *co
         }
     }
     *fits = true;
-    return py_run(g->row[0], g->how, q.args.bytes, q.elements >= PY_LONG, q.records);
+    py_lend(); /* another thread may run in a call that lasts */
+    return py_lent(py_run(g->row[0], g->how, q.args.bytes, q.elements >= PY_LONG, q.records));
 }
 
 PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
