@@ -37,7 +37,7 @@ static void short_fill(short_way *s, int i, const void *from) {
         memcpy(&bits, from, sizeof bits);
     else
         memcpy(&half, from, sizeof half), bits = half * UINT64_C(0x100000001);
-    for (int k = 0; k < s->vector / 8; k++) s->fill[i][k] = bits;
+    for (int k = 0; 8 * k < s->vector; k++) s->fill[i][k] = bits;
     s->at[i] = (const char *)s->fill[i];
     s->step[i] = 0;
 }
