@@ -19,6 +19,7 @@
 #include "py/error.c"
 #include "py/value.c"
 #include "py/parse.c"
+#include "py/quick.c"
 #include "py/docs.c"
 #include "py/run.c"
 #include "py/inspect.c"

@@ -784,22 +784,6 @@ TN_PRIV bool tni_call_long(const tn_row *row, unsigned how, const char *file, in
                : door_usual(b, row, file, line, args, results);
 }
 
-TN_PRIV TNI_NOINLINE bool tni_call_failed(tni_block *b, const tn_row *row, const char *file,
-                                          int line, const void *args, void *results) {
-    tni_call c;
-    memset(&c.f, 0, sizeof c.f);
-    c.f.block = b;
-    c.f.row = row;
-    c.f.args = args;
-    c.f.file = file;
-    c.f.line = line;
-    c.f.caller = b->frame;
-    tni_call_error(&c.f);
-    door_results(&c, results, false);
-    if (!b->frame && !b->place_hold) tni_error_tell(b);
-    return false;
-}
-
 TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args,
                     void *results) {
     if (row->quick) return row->quick(row, how, file, line, args, results);

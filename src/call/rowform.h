@@ -51,7 +51,7 @@
 #define TNI_POINTWISE_AS(bits, ...)                                                   \
     .check = tni_pointwise_check, .run = tni_pointwise_run, .loop = (uint32_t)(bits), \
     .quick = TNI_SHORT_OF(bits), .text = __VA_ARGS__
-/* Rows that make floats of floats by the loop alone have a short way (ops/short.c). */
+/* Rows that make floats of floats by the loop alone have a short way (call/short.c). */
 #define TNI_SHORT_OF(bits)                                                          \
     (((bits) & (TNI_KINDS_F | TNI_FORM_PREDICATE | TNI_FORM_SELECT)) == TNI_KINDS_F \
          ? tni_pointwise_short                                                      \

@@ -202,3 +202,19 @@ TN_PRIV void tni_call_error(tn_frame *f) {
     b->error_told = true;
     tni_error_more(b, "\n  in %s", tni_call_text(text, sizeof text, f->row, f->args));
 }
+
+TN_PRIV TNI_NOINLINE bool tni_call_failed(tni_block *b, const tn_row *row, const char *file,
+                                          int line, const void *args, void *results) {
+    tn_frame f;
+    memset(&f, 0, sizeof f);
+    f.block = b;
+    f.row = row;
+    f.args = args;
+    f.file = file;
+    f.line = line;
+    f.caller = b->frame;
+    tni_call_error(&f);
+    *(tn_tensor **)results = NULL;
+    if (!b->frame && !b->place_hold) tni_error_tell(b);
+    return false;
+}

@@ -146,7 +146,7 @@ PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to);   /* torch.float32, float, 
 PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to);
 PY_PRIV PyObject *py_from_scalar(tn_scalar s);
 
-/* --- parse.c, run.c --------------------------------------------------------------------------- */
+/* --- parse.c, quick.c, run.c ------------------------------------------------------------------ */
 
 /* The rows that share a name, in the order in which they are tried. */
 typedef struct py_group {

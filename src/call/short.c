@@ -5,7 +5,8 @@
  * who watches. Then the door's steps come down to a result, one loop and perhaps a node. What is
  * unusual in any way is left to the long way, which finds everything as it was. All that can fail
  * here is memory. */
-#include "drive.h"
+#include "../kernels/kernels.h"
+#include "rowform.h"
 
 enum {
     SHORT_IN = 3,
