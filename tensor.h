@@ -18076,7 +18076,7 @@ typedef struct tni_device {
 #define TNI_POINTWISE_AS(bits, ...)                                                   \
     .check = tni_pointwise_check, .run = tni_pointwise_run, .loop = (uint32_t)(bits), \
     .quick = TNI_SHORT_OF(bits), .text = __VA_ARGS__
-/* Rows that make floats of floats by the loop alone have a short way (ops/short.c). */
+/* Rows that make floats of floats by the loop alone have a short way (call/short.c). */
 #define TNI_SHORT_OF(bits)                                                          \
     (((bits) & (TNI_KINDS_F | TNI_FORM_PREDICATE | TNI_FORM_SELECT)) == TNI_KINDS_F \
          ? tni_pointwise_short                                                      \
@@ -20581,6 +20581,22 @@ TN_PRIV void tni_call_error(tn_frame *f) {
     tni_error_more(b, "\n  in %s", tni_call_text(text, sizeof text, f->row, f->args));
 }
 
+TN_PRIV TNI_NOINLINE bool tni_call_failed(tni_block *b, const tn_row *row, const char *file,
+                                          int line, const void *args, void *results) {
+    tn_frame f;
+    memset(&f, 0, sizeof f);
+    f.block = b;
+    f.row = row;
+    f.args = args;
+    f.file = file;
+    f.line = line;
+    f.caller = b->frame;
+    tni_call_error(&f);
+    *(tn_tensor **)results = NULL;
+    if (!b->frame && !b->place_hold) tni_error_tell(b);
+    return false;
+}
+
 /* src/call/node.c */
 /* node.c - the tape's node: what a call leaves behind for its gradient.
  *
@@ -20967,6 +20983,210 @@ TN_PRIV void tni_node_drop(tni_block *b, tni_node *n) {
 TN_PRIV void tni_node_abandon(tni_block *b, tni_node *n) {
     n->refs = 1;
     tni_node_drop(b, n);
+}
+
+/* src/call/short.c */
+/* short.c - the short way of a pointwise call on a few floats.
+ *
+ * Most calls in a loop of small tensors are alike: operands of this thread, row-major, of one shape
+ * and floating dtype, each in memory of whole vectors, or one element for all; a new result; nobody
+ * who watches. Then the door's steps come down to a result, one loop and perhaps a node. What is
+ * unusual in any way is left to the long way, which finds everything as it was. All that can fail
+ * here is memory. */
+
+enum {
+    SHORT_IN = 3,
+    SHORT_MAY = TNI_REQUIRES | TNI_LEAF | TNI_RETAIN /* flags that change nothing here */
+};
+
+typedef struct short_way {
+    tn_tensor *in[SHORT_IN];
+    const char *at[SHORT_IN];
+    int64_t step[SHORT_IN];
+    const tn_tensor *like; /* an operand that is flat */
+    unsigned any;          /* flags of all */
+    int nin, type, vector; /* type: TNI_IN_*; vector: bytes of one */
+    tni_number number[SHORT_IN];
+    uint64_t fill[SHORT_IN][TNI_VECTOR_BYTES / sizeof(uint64_t)];
+} short_way;
+
+/* Whether t's elements lie one after another, in memory that may be read to the end of a vector. */
+TNI_INLINE bool short_is_flat(const tn_tensor *t) {
+    return ((t->flags ^ TNI_CONTIGUOUS) & ~(unsigned)SHORT_MAY) == 0 && !t->offset &&
+           t->storage->kind == TNI_DATA_INSIDE;
+}
+
+/* One element in all places of a vector. */
+static void short_fill(short_way *s, int i, const void *from) {
+    uint64_t bits;
+    uint32_t half;
+    if (s->type == TNI_IN_F64)
+        memcpy(&bits, from, sizeof bits);
+    else
+        memcpy(&half, from, sizeof half), bits = half * UINT64_C(0x100000001);
+    for (int k = 0; 8 * k < s->vector; k++) s->fill[i][k] = bits;
+    s->at[i] = (const char *)s->fill[i];
+    s->step[i] = 0;
+}
+
+/* A number in the place of operand i, if it is one that a float of 24 bits has exactly or that is
+ * rounded once. */
+static bool short_number(short_way *s, tni_block *b, const tn_param *p, const void *args, int i) {
+    const int64_t most = 1 << 24;
+    tn_scalar n;
+    double wide;
+    float narrow;
+    if (!(p->flags & TN_P_NUMBER) || !s->like->ndim) return false;
+    memcpy(&n, (const char *)args + p->number_offset, sizeof n);
+    if (n.kind == TN_KIND_INT ? n.integer > most || n.integer < -most || n.real > 0
+                              : n.kind != TN_KIND_FLOAT)
+        return false;
+    wide = n.kind == TN_KIND_FLOAT ? n.real : (double)n.integer;
+    narrow = (float)wide;
+    short_fill(s, i, s->type == TNI_IN_F64 ? (const void *)&wide : (const void *)&narrow);
+    if (s->any & TNI_REQUIRES) s->in[i] = tni_number_wrap(b, &s->number[i], n);
+    return true;
+}
+
+/* Operand i, a tensor that is not the one that all are compared with. */
+TNI_INLINE bool short_beside(short_way *s, const tni_block *b, int i) {
+    const tn_tensor *t = s->in[i];
+    if (TNI_UNLIKELY(t->owner != b) || t->dtype != s->like->dtype || !tni_same_shape(t, s->like))
+        return false;
+    s->any |= t->flags;
+    if (TNI_LIKELY(short_is_flat(t))) {
+        s->at[i] = (const char *)t->storage->data;
+        s->step[i] = s->vector;
+        return true;
+    }
+    if (t->flags & ~(unsigned)SHORT_MAY || !tni_is_repeated(t)) return false;
+    short_fill(s, i, tni_bytes_at(t));
+    return true;
+}
+
+/* Numbers come last, when it is known whether the call is recorded. */
+TNI_INLINE bool short_operands(short_way *s, tni_block *b, const tn_gen *gen, const void *args) {
+    bool numbers = false;
+    for (int i = 0; i < s->nin; i++) {
+        if (s->in[i] == s->like) {
+            s->at[i] = (const char *)s->like->storage->data;
+            s->step[i] = s->vector;
+        } else if (TNI_UNLIKELY(!s->in[i])) {
+            numbers = true;
+        } else if (!short_beside(s, b, i)) {
+            return false;
+        }
+    }
+    for (int i = 0; TNI_UNLIKELY(numbers) && i < s->nin; i++)
+        if (!s->in[i] && !short_number(s, b, &gen->param[gen->fixed[i]], args, i)) return false;
+    return true;
+}
+
+/* Hangs the call on the tape; false: out of memory. */
+static TNI_NOINLINE bool short_record(short_way *s, tni_block *b, const tn_row *row,
+                                      const void *args, tn_tensor *out) {
+    tn_frame f;
+    bool flat = true;
+    for (int i = 0; i < s->nin; i++) flat = flat && s->step[i];
+    if (TNI_LIKELY(flat)) return tni_node_flat(b, row, args, s->in, s->nin, out);
+    memset(&f, 0, offsetof(tn_frame, in_));
+    f.block = b;
+    f.row = row;
+    f.args = args;
+    f.in = s->in;
+    f.out = f.out_;
+    f.out_[0] = out;
+    f.nin = s->nin;
+    f.nout = 1;
+    if (!(f.node = tni_node_new(&f))) return false;
+    tni_node_hang(b, f.node, out, 0);
+    return true;
+}
+
+/* Whether a call of this row may go the short way, as far as its operands are not concerned. */
+TNI_INLINE bool short_begin(short_way *s, const tni_block *b, const tn_gen *gen, const void *args) {
+    tn_tensor *given = NULL;
+    if (gen->nparam != gen->nfixed && TNI_UNLIKELY(!(gen->props & TN_PROP_DOUBLE))) return false;
+    if (gen->out_offset != UINT16_MAX)
+        memcpy(&given, (const char *)args + gen->out_offset, sizeof given);
+    if (TNI_UNLIKELY(gen->nfixed > SHORT_IN || given) ||
+        TNI_UNLIKELY(tni_load_relaxed(&b->hooks) | tni_load_relaxed(&b->context->cancel)))
+        return false;
+    s->nin = gen->nfixed;
+    s->like = NULL;
+    for (int i = 0; i < s->nin; i++) {
+        memcpy(&s->in[i], (const char *)args + gen->param[gen->fixed[i]].offset, sizeof s->in[i]);
+        if (!s->like && s->in[i] && short_is_flat(s->in[i])) s->like = s->in[i];
+    }
+    if (TNI_UNLIKELY(!s->like) || TNI_UNLIKELY(s->like->owner != b) ||
+        TNI_UNLIKELY(s->like->ndim > TNI_FEW_DIMS))
+        return false;
+    if (TNI_UNLIKELY(s->like->dtype != TN_F32 && s->like->dtype != TN_F64)) return false;
+    s->type = s->like->dtype == TN_F32 ? TNI_IN_F32 : TNI_IN_F64;
+    s->vector = b->context->kernels->lanes[s->type] * (s->type == TNI_IN_F32 ? 4 : 8);
+    s->any = s->like->flags;
+    return true;
+}
+
+/* The row's one number parameter, if it has one, and the loop over whole vectors. */
+TNI_INLINE void short_run(short_way *s, const tni_block *b, const tn_gen *gen, const void *args,
+                          const tn_tensor *out) {
+    const int64_t bytes = out->storage->bytes;
+    double number = 0;
+    float narrow;
+    if (gen->props & TN_PROP_DOUBLE)
+        memcpy(&number, (const char *)args + gen->param[gen->nfixed].offset, sizeof number);
+    narrow = (float)number;
+    TNI_PATH(short_way);
+    b->context->kernels->loop[gen->loop_index][s->type](
+        (char *)out->storage->data, s->at, s->step,
+        bytes <= s->vector ? bytes > 0 : (bytes + s->vector - 1) / s->vector,
+        s->type == TNI_IN_F64 ? (const void *)&number : (const void *)&narrow);
+}
+
+/* The result written into self, which nobody else here reads and whose memory is all its own. */
+static tn_tensor *short_in_place(short_way *s, const tni_block *b, const tn_row *row,
+                                 const void *args) {
+    tn_tensor *self = s->in[0];
+    uint32_t *version;
+    if (self != s->like || !(row->forms & TN_INPLACE) || (s->any & TNI_REQUIRES && !b->no_grad) ||
+        self->storage->bytes != self->numel << tni_width(self->dtype))
+        return NULL;
+    for (int i = 1; i < s->nin; i++)
+        if (s->in[i] && s->in[i]->storage == self->storage) return NULL;
+    short_run(s, b, row->gen, args, self);
+    version = &self->storage->version;
+    tni_store_relaxed(version, tni_load_relaxed(version) + 1);
+    return self;
+}
+
+/* NULL: not the short way, or an error. */
+TNI_INLINE tn_tensor *short_make(tni_block *b, const tn_row *row, unsigned how, const void *args) {
+    tn_tensor *out;
+    short_way s;
+    if (TNI_UNLIKELY(!short_begin(&s, b, row->gen, args)) ||
+        TNI_UNLIKELY(!short_operands(&s, b, row->gen, args)))
+        return NULL;
+    if (TNI_UNLIKELY(how != TN_PLAIN)) return short_in_place(&s, b, row, args);
+    const bool records = s.any & TNI_REQUIRES && !b->no_grad && row->grad != tn_grad_zero;
+    if (TNI_UNLIKELY(records && !row->grad) || TNI_UNLIKELY(!(out = tni_new_small(b, s.like))))
+        return NULL;
+    if (TNI_UNLIKELY(records && !short_record(&s, b, row, args, out)))
+        return tni_drop(b, out), (tn_tensor *)NULL;
+    short_run(&s, b, row->gen, args, out);
+    return out;
+}
+
+TN_PRIV bool tni_pointwise_short(const tn_row *row, unsigned how, const char *file, int line,
+                                 const void *args, void *results) {
+    tni_block *b = tni_here();
+    if (TNI_LIKELY(b && !b->failed)) {
+        tni_place_set(b, file, line);
+        tn_tensor *out = short_make(b, row, how, args);
+        if (TNI_LIKELY(out != NULL)) return *(tn_tensor **)results = out, true;
+        if (TNI_UNLIKELY(b->failed)) return tni_call_failed(b, row, file, line, args, results);
+    }
+    return tni_call_long(row, how, file, line, args, results);
 }
 
 /* src/call/door.c */
@@ -21753,22 +21973,6 @@ TN_PRIV bool tni_call_long(const tn_row *row, unsigned how, const char *file, in
     return TNI_UNLIKELY(door_is_rare(b, row, how, args))
                ? door_rare(b, row, how, file, line, args, results)
                : door_usual(b, row, file, line, args, results);
-}
-
-TN_PRIV TNI_NOINLINE bool tni_call_failed(tni_block *b, const tn_row *row, const char *file,
-                                          int line, const void *args, void *results) {
-    tni_call c;
-    memset(&c.f, 0, sizeof c.f);
-    c.f.block = b;
-    c.f.row = row;
-    c.f.args = args;
-    c.f.file = file;
-    c.f.line = line;
-    c.f.caller = b->frame;
-    tni_call_error(&c.f);
-    door_results(&c, results, false);
-    if (!b->frame && !b->place_hold) tni_error_tell(b);
-    return false;
 }
 
 TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args,
@@ -34253,210 +34457,6 @@ TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> 
             .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
                       "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | "
                       "(3) 0 dtype=float64")
-
-/* src/ops/short.c */
-/* short.c - the short way of a pointwise call on a few floats.
- *
- * Most calls in a loop of small tensors are alike: operands of this thread, row-major, of one shape
- * and floating dtype, each in memory of whole vectors, or one element for all; a new result; nobody
- * who watches. Then the door's steps come down to a result, one loop and perhaps a node. What is
- * unusual in any way is left to the long way, which finds everything as it was. All that can fail
- * here is memory. */
-
-enum {
-    SHORT_IN = 3,
-    SHORT_MAY = TNI_REQUIRES | TNI_LEAF | TNI_RETAIN /* flags that change nothing here */
-};
-
-typedef struct short_way {
-    tn_tensor *in[SHORT_IN];
-    const char *at[SHORT_IN];
-    int64_t step[SHORT_IN];
-    const tn_tensor *like; /* an operand that is flat */
-    unsigned any;          /* flags of all */
-    int nin, type, vector; /* type: TNI_IN_*; vector: bytes of one */
-    tni_number number[SHORT_IN];
-    uint64_t fill[SHORT_IN][TNI_VECTOR_BYTES / sizeof(uint64_t)];
-} short_way;
-
-/* Whether t's elements lie one after another, in memory that may be read to the end of a vector. */
-TNI_INLINE bool short_is_flat(const tn_tensor *t) {
-    return ((t->flags ^ TNI_CONTIGUOUS) & ~(unsigned)SHORT_MAY) == 0 && !t->offset &&
-           t->storage->kind == TNI_DATA_INSIDE;
-}
-
-/* One element in all places of a vector. */
-static void short_fill(short_way *s, int i, const void *from) {
-    uint64_t bits;
-    uint32_t half;
-    if (s->type == TNI_IN_F64)
-        memcpy(&bits, from, sizeof bits);
-    else
-        memcpy(&half, from, sizeof half), bits = half * UINT64_C(0x100000001);
-    for (int k = 0; 8 * k < s->vector; k++) s->fill[i][k] = bits;
-    s->at[i] = (const char *)s->fill[i];
-    s->step[i] = 0;
-}
-
-/* A number in the place of operand i, if it is one that a float of 24 bits has exactly or that is
- * rounded once. */
-static bool short_number(short_way *s, tni_block *b, const tn_param *p, const void *args, int i) {
-    const int64_t most = 1 << 24;
-    tn_scalar n;
-    double wide;
-    float narrow;
-    if (!(p->flags & TN_P_NUMBER) || !s->like->ndim) return false;
-    memcpy(&n, (const char *)args + p->number_offset, sizeof n);
-    if (n.kind == TN_KIND_INT ? n.integer > most || n.integer < -most || n.real > 0
-                              : n.kind != TN_KIND_FLOAT)
-        return false;
-    wide = n.kind == TN_KIND_FLOAT ? n.real : (double)n.integer;
-    narrow = (float)wide;
-    short_fill(s, i, s->type == TNI_IN_F64 ? (const void *)&wide : (const void *)&narrow);
-    if (s->any & TNI_REQUIRES) s->in[i] = tni_number_wrap(b, &s->number[i], n);
-    return true;
-}
-
-/* Operand i, a tensor that is not the one that all are compared with. */
-TNI_INLINE bool short_beside(short_way *s, const tni_block *b, int i) {
-    const tn_tensor *t = s->in[i];
-    if (TNI_UNLIKELY(t->owner != b) || t->dtype != s->like->dtype || !tni_same_shape(t, s->like))
-        return false;
-    s->any |= t->flags;
-    if (TNI_LIKELY(short_is_flat(t))) {
-        s->at[i] = (const char *)t->storage->data;
-        s->step[i] = s->vector;
-        return true;
-    }
-    if (t->flags & ~(unsigned)SHORT_MAY || !tni_is_repeated(t)) return false;
-    short_fill(s, i, tni_bytes_at(t));
-    return true;
-}
-
-/* Numbers come last, when it is known whether the call is recorded. */
-TNI_INLINE bool short_operands(short_way *s, tni_block *b, const tn_gen *gen, const void *args) {
-    bool numbers = false;
-    for (int i = 0; i < s->nin; i++) {
-        if (s->in[i] == s->like) {
-            s->at[i] = (const char *)s->like->storage->data;
-            s->step[i] = s->vector;
-        } else if (TNI_UNLIKELY(!s->in[i])) {
-            numbers = true;
-        } else if (!short_beside(s, b, i)) {
-            return false;
-        }
-    }
-    for (int i = 0; TNI_UNLIKELY(numbers) && i < s->nin; i++)
-        if (!s->in[i] && !short_number(s, b, &gen->param[gen->fixed[i]], args, i)) return false;
-    return true;
-}
-
-/* Hangs the call on the tape; false: out of memory. */
-static TNI_NOINLINE bool short_record(short_way *s, tni_block *b, const tn_row *row,
-                                      const void *args, tn_tensor *out) {
-    tn_frame f;
-    bool flat = true;
-    for (int i = 0; i < s->nin; i++) flat = flat && s->step[i];
-    if (TNI_LIKELY(flat)) return tni_node_flat(b, row, args, s->in, s->nin, out);
-    memset(&f, 0, offsetof(tn_frame, in_));
-    f.block = b;
-    f.row = row;
-    f.args = args;
-    f.in = s->in;
-    f.out = f.out_;
-    f.out_[0] = out;
-    f.nin = s->nin;
-    f.nout = 1;
-    if (!(f.node = tni_node_new(&f))) return false;
-    tni_node_hang(b, f.node, out, 0);
-    return true;
-}
-
-/* Whether a call of this row may go the short way, as far as its operands are not concerned. */
-TNI_INLINE bool short_begin(short_way *s, const tni_block *b, const tn_gen *gen, const void *args) {
-    tn_tensor *given = NULL;
-    if (gen->nparam != gen->nfixed && TNI_UNLIKELY(!(gen->props & TN_PROP_DOUBLE))) return false;
-    if (gen->out_offset != UINT16_MAX)
-        memcpy(&given, (const char *)args + gen->out_offset, sizeof given);
-    if (TNI_UNLIKELY(gen->nfixed > SHORT_IN || given) ||
-        TNI_UNLIKELY(tni_load_relaxed(&b->hooks) | tni_load_relaxed(&b->context->cancel)))
-        return false;
-    s->nin = gen->nfixed;
-    s->like = NULL;
-    for (int i = 0; i < s->nin; i++) {
-        memcpy(&s->in[i], (const char *)args + gen->param[gen->fixed[i]].offset, sizeof s->in[i]);
-        if (!s->like && s->in[i] && short_is_flat(s->in[i])) s->like = s->in[i];
-    }
-    if (TNI_UNLIKELY(!s->like) || TNI_UNLIKELY(s->like->owner != b) ||
-        TNI_UNLIKELY(s->like->ndim > TNI_FEW_DIMS))
-        return false;
-    if (TNI_UNLIKELY(s->like->dtype != TN_F32 && s->like->dtype != TN_F64)) return false;
-    s->type = s->like->dtype == TN_F32 ? TNI_IN_F32 : TNI_IN_F64;
-    s->vector = b->context->kernels->lanes[s->type] * (s->type == TNI_IN_F32 ? 4 : 8);
-    s->any = s->like->flags;
-    return true;
-}
-
-/* The row's one number parameter, if it has one, and the loop over whole vectors. */
-TNI_INLINE void short_run(short_way *s, const tni_block *b, const tn_gen *gen, const void *args,
-                          const tn_tensor *out) {
-    const int64_t bytes = out->storage->bytes;
-    double number = 0;
-    float narrow;
-    if (gen->props & TN_PROP_DOUBLE)
-        memcpy(&number, (const char *)args + gen->param[gen->nfixed].offset, sizeof number);
-    narrow = (float)number;
-    TNI_PATH(short_way);
-    b->context->kernels->loop[gen->loop_index][s->type](
-        (char *)out->storage->data, s->at, s->step,
-        bytes <= s->vector ? bytes > 0 : (bytes + s->vector - 1) / s->vector,
-        s->type == TNI_IN_F64 ? (const void *)&number : (const void *)&narrow);
-}
-
-/* The result written into self, which nobody else here reads and whose memory is all its own. */
-static tn_tensor *short_in_place(short_way *s, const tni_block *b, const tn_row *row,
-                                 const void *args) {
-    tn_tensor *self = s->in[0];
-    uint32_t *version;
-    if (self != s->like || !(row->forms & TN_INPLACE) || (s->any & TNI_REQUIRES && !b->no_grad) ||
-        self->storage->bytes != self->numel << tni_width(self->dtype))
-        return NULL;
-    for (int i = 1; i < s->nin; i++)
-        if (s->in[i] && s->in[i]->storage == self->storage) return NULL;
-    short_run(s, b, row->gen, args, self);
-    version = &self->storage->version;
-    tni_store_relaxed(version, tni_load_relaxed(version) + 1);
-    return self;
-}
-
-/* NULL: not the short way, or an error. */
-TNI_INLINE tn_tensor *short_make(tni_block *b, const tn_row *row, unsigned how, const void *args) {
-    tn_tensor *out;
-    short_way s;
-    if (TNI_UNLIKELY(!short_begin(&s, b, row->gen, args)) ||
-        TNI_UNLIKELY(!short_operands(&s, b, row->gen, args)))
-        return NULL;
-    if (TNI_UNLIKELY(how != TN_PLAIN)) return short_in_place(&s, b, row, args);
-    const bool records = s.any & TNI_REQUIRES && !b->no_grad && row->grad != tn_grad_zero;
-    if (TNI_UNLIKELY(records && !row->grad) || TNI_UNLIKELY(!(out = tni_new_small(b, s.like))))
-        return NULL;
-    if (TNI_UNLIKELY(records && !short_record(&s, b, row, args, out)))
-        return tni_drop(b, out), (tn_tensor *)NULL;
-    short_run(&s, b, row->gen, args, out);
-    return out;
-}
-
-TN_PRIV bool tni_pointwise_short(const tn_row *row, unsigned how, const char *file, int line,
-                                 const void *args, void *results) {
-    tni_block *b = tni_here();
-    if (TNI_LIKELY(b && !b->failed)) {
-        tni_place_set(b, file, line);
-        tn_tensor *out = short_make(b, row, how, args);
-        if (TNI_LIKELY(out != NULL)) return *(tn_tensor **)results = out, true;
-        if (TNI_UNLIKELY(b->failed)) return tni_call_failed(b, row, file, line, args, results);
-    }
-    return tni_call_long(row, how, file, line, args, results);
-}
 
 /* src/ops/sort.c */
 /* sort.c - sort, argsort, topk along one dimension: stable, NaN the largest, the same order for

@@ -172,7 +172,7 @@ PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to);   /* torch.float32, float, 
 PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to);
 PY_PRIV PyObject *py_from_scalar(tn_scalar s);
 
-/* --- parse.c, run.c --------------------------------------------------------------------------- */
+/* --- parse.c, quick.c, run.c ------------------------------------------------------------------ */
 
 /* The rows that share a name, in the order in which they are tried. */
 typedef struct py_group {
@@ -1505,7 +1505,42 @@ static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *a
     return py_call_rest(g, method, args, nargs, kwnames, call, &b);
 }
 
-/* --- calls of plain values -------------------------------------------------------------------- */
+PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
+                          PyObject *kwnames) {
+    py_lend();
+    return py_lent(py_call_rows(g, method, args, nargs, kwnames, 0));
+}
+
+PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
+                                Py_ssize_t nargs, PyObject *kwnames) {
+    py_lend();
+    return py_lent(py_call_rows(g, method, args, nargs, kwnames, CALL_PLAIN));
+}
+
+PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *kwnames) {
+    py_lend();
+    return py_lent(py_call_rows(g, false, args, nargs, kwnames, CALL_ROWS));
+}
+
+PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
+                                PyObject *kwnames, py_bound_run run, void *user) {
+    py_bind b;
+    b.foreign = NULL;
+    py_bind_begin(&b, NULL, false, true);
+    b.gen = s->gen;
+    b.names = s->names;
+    py_lend();
+    bool fits = py_bind_fill(&b, TN_PLAIN, args, nargs, kwnames);
+    PyObject *r =
+        fits ? run(user, b.args.bytes, b.elements) : py_fault_raise(&b, s->name, nargs, kwnames);
+    py_bind_end(&b);
+    return py_lent(r);
+}
+
+/* src/py/quick.c */
+/* quick.c - calls of plain values: exact tensors, floats, ints and bools, by position. What else
+ * there may be is left to parse.c. */
 
 /* What an exact tensor, float, int or bool, or a few ints, say to a parameter: the walk above in
  * short, for the first row of a group. It refuses what it does not know. */
@@ -1586,39 +1621,6 @@ PY_PRIV PyObject *py_call_quick(const py_group *g, PyObject *first, PyObject *co
     *fits = true;
     py_lend(); /* another thread may run in a call that lasts */
     return py_lent(py_run(g->row[0], g->how, q.args.bytes, q.elements >= PY_LONG, q.records));
-}
-
-PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
-                          PyObject *kwnames) {
-    py_lend();
-    return py_lent(py_call_rows(g, method, args, nargs, kwnames, 0));
-}
-
-PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
-                                Py_ssize_t nargs, PyObject *kwnames) {
-    py_lend();
-    return py_lent(py_call_rows(g, method, args, nargs, kwnames, CALL_PLAIN));
-}
-
-PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
-                              PyObject *kwnames) {
-    py_lend();
-    return py_lent(py_call_rows(g, false, args, nargs, kwnames, CALL_ROWS));
-}
-
-PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
-                                PyObject *kwnames, py_bound_run run, void *user) {
-    py_bind b;
-    b.foreign = NULL;
-    py_bind_begin(&b, NULL, false, true);
-    b.gen = s->gen;
-    b.names = s->names;
-    py_lend();
-    bool fits = py_bind_fill(&b, TN_PLAIN, args, nargs, kwnames);
-    PyObject *r =
-        fits ? run(user, b.args.bytes, b.elements) : py_fault_raise(&b, s->name, nargs, kwnames);
-    py_bind_end(&b);
-    return py_lent(r);
 }
 
 /* src/py/docs.c */

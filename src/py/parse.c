@@ -636,8 +636,8 @@ static PyObject *py_overloads_call(const char *name, PyObject *const *args, Py_s
         Py_XDECREF(module);
         if (!all) return NULL;
     }
-    PyObject *f = PyDict_GetItemString(all, name);
-    if (!f) return Py_NewRef(Py_NotImplemented);
+    PyObject *f = py_entry(all, name);
+    if (!f) return PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
     PyObject *tuple = py_args_tuple(args, nargs), *r = NULL;
     PyObject *dict = tuple && kwnames ? py_args_dict(args + nargs, kwnames) : NULL;
     if (tuple && (dict || !kwnames)) r = PyObject_Call(f, tuple, dict);
@@ -697,17 +697,20 @@ static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *a
 
 PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
                           PyObject *kwnames) {
-    return py_call_rows(g, method, args, nargs, kwnames, 0);
+    py_lend();
+    return py_lent(py_call_rows(g, method, args, nargs, kwnames, 0));
 }
 
 PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
                                 Py_ssize_t nargs, PyObject *kwnames) {
-    return py_call_rows(g, method, args, nargs, kwnames, CALL_PLAIN);
+    py_lend();
+    return py_lent(py_call_rows(g, method, args, nargs, kwnames, CALL_PLAIN));
 }
 
 PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *kwnames) {
-    return py_call_rows(g, false, args, nargs, kwnames, CALL_ROWS);
+    py_lend();
+    return py_lent(py_call_rows(g, false, args, nargs, kwnames, CALL_ROWS));
 }
 
 PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
@@ -717,9 +720,10 @@ PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py
     py_bind_begin(&b, NULL, false, true);
     b.gen = s->gen;
     b.names = s->names;
+    py_lend();
     bool fits = py_bind_fill(&b, TN_PLAIN, args, nargs, kwnames);
     PyObject *r =
         fits ? run(user, b.args.bytes, b.elements) : py_fault_raise(&b, s->name, nargs, kwnames);
     py_bind_end(&b);
-    return r;
+    return py_lent(r);
 }
