@@ -144,7 +144,7 @@ PY_PRIV void py_retire(tn_tensor *t) {
     }
     if (py_retired.n == py_retired.room) {
         size_t room = 2 * py_retired.room + 16;
-        tn_tensor **at = (tn_tensor **)realloc(py_retired.at, room * sizeof *at);
+        tn_tensor **at = (tn_tensor **)py_get_again(py_retired.at, room, sizeof *at);
         if (!at) return; /* it stays for good: nobody may fail here */
         py_retired.at = at;
         py_retired.room = room;

@@ -19,7 +19,7 @@ if [ "$(id -u)" = 0 ] && have apt-get; then
             apt-get install -y -q --no-install-recommends $tool >> "$out/apt.log" 2>&1
     done
 fi
-hand=$(ls src/*/*.c | grep -vE '^src/(gen|kernels)/') # kernels are checked by their values
+hand=$(ls src/*/*.c | grep -vE '^src/(gen|kernels|py)/') # kernels are checked by their values, src/py by the lane python
 core=$(ls src/base/*.c src/tensor/*.c src/io/*.c)
 [ -z "${TN_FULL:-}" ] || core=$(ls src/base/*.c src/tensor/*.c src/io/*.c src/call/*.c src/autograd/*.c)
 reasons() { awk -F ' [|] ' -v tool="$1" '$1 == tool && NF == 3 { print $2 }' "$here/allowed"; }

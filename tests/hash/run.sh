@@ -165,7 +165,7 @@ if [ -n "$fused" ] && [ "$failed" = 0 ]; then
     : > "$out/contracted"
     export machine first
     for source in src/*/*.c; do
-        case $source in src/kernels/*) continue ;; esac
+        case $source in src/kernels/* | src/py/*) continue ;; esac
         grep -q '[a-z0-9_)] [*] .*[-+]\|[-+] .* [*] \|[-+]= .* [*] ' "$source" || continue
         contraction "$first" "$machine" fast "$source" > "$out/fast"
         [ -s "$out/fast" ] || continue
