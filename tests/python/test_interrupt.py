@@ -93,6 +93,8 @@ HERE = '''
 import os, signal, sys, threading, time
 import tensorh as torch
 
+# a job in the background inherits that SIGINT is ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.setswitchinterval(1e3)
 gate = threading.Semaphore(0)
 endless = torch.ones(1).expand(10**13)
