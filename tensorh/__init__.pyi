@@ -12,9 +12,11 @@ from . import linalg as linalg
 from . import nn as nn
 from . import optim as optim
 from . import overrides as overrides
+from . import random as random
 from . import return_types as return_types
 from . import safetensors as safetensors
 from . import serialization as serialization
+from . import special as special
 from . import testing as testing
 from . import utils as utils
 from ._C import *
