@@ -43,7 +43,7 @@ def tag():
 
 
 def thread_flags(cc):
-    """The flag by which an extension finds what belongs to a thread without a call, if cc has it."""
+    """The flag by which an extension finds what belongs to a thread without a call, or none."""
     flag = "-mtls-dialect=gnu2"
     if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
         return []
