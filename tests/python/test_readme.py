@@ -1,4 +1,4 @@
-"""What the texts show is so: the code of README.md, the sessions in docs/from-torch.md, paths."""
+"""What the texts show is so: the code of README.md, the examples in docs/from-torch.md, paths."""
 
 import contextlib
 import io
