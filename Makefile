@@ -16,6 +16,8 @@ SOURCES := $(filter-out src/py/%,$(wildcard src/*/*.c)) # src/py needs Python: m
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o)
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 LANES := $(patsubst tests/%/run.sh,%,$(wildcard tests/*/run.sh))
+LONG := ops analyze python compile threads unit kinds
+LANES := $(filter $(LANES),$(LONG)) $(filter-out $(LONG),$(LANES)) # the longest are begun first
 TEXTS := $(shell find src tools tests examples bench -name '*.[ch]' -o -name '*.inl' | sort)
 SHARED := src/call/schema.c src/nn/parts.c # parsers that the generator shares with the library
 OPTABLE := $(BUILD)/tools/optable

@@ -11,6 +11,11 @@ locked() { # NAME COMMAND...: the command, while no other lane is in one of this
     return "$1"
 }
 
+# -DTN_NO_AVX512 where this machine could not run these kernels, which take a while to compile; else nothing.
+runnable() {
+    [ "$(uname -m)" != x86_64 ] || [ ! -r /proc/cpuinfo ] || grep -q avx512f /proc/cpuinfo || echo -DTN_NO_AVX512
+}
+
 # sanitized [COMPILER FOLDER]: FOLDER/libtensor.a with ASan and UBSan, where polls can be counted and failed calls are watched (tests/watch.c); sets
 # sanitize to their flags, to nothing where the compiler has none. FOLDER: build/sanitized, which the lanes share.
 sanitized() {
@@ -32,7 +37,7 @@ sanitized() {
     rm -f "$objects/make.$$.log"
 }
 sanitized_build() { # COMPILER
-    built="-O1 -g -fno-omit-frame-pointer -DTNI_COUNT_POLLS $sanitize"
+    built="-O1 -g -fno-omit-frame-pointer -DTNI_COUNT_POLLS $(runnable) $sanitize"
     if [ -L "$objects" ]; then # another lane's objects under this name, as coverage has it
         make -s -j"$jobs" objects CC="$1" BUILD="$objects" CFLAGS="$built"
         return
@@ -49,6 +54,6 @@ sanitized_build() { # COMPILER
     fi
 }
 
-packed() { # build/packed.o: both packed headers, as a user compiles them
-    locked packed make -s "${BUILD:-build}/packed.o" BUILD="${BUILD:-build}"
+packed() { # build/packed.o: both packed headers, as a user compiles them; TN_QUICK=1: without optimization
+    locked packed make -s "${BUILD:-build}/packed.o" BUILD="${BUILD:-build}" ${TN_QUICK:+CFLAGS="-O0 -g"}
 }

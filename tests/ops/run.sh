@@ -27,7 +27,7 @@ count_paths() {
         object=$build/ops/paths/$(basename "$file" .c).o
         $cc -std=c99 $flags -DTNI_COUNT_PATHS -E "$file" | grep -oE 'tni_path_ran\("[a-z0-9_]+", *-?[0-9]+\)' \
             >> "$build/ops/expressions"
-        [ "$object" -nt "$build/libtensor.a" ] || $cc -std=c99 $flags -DTNI_COUNT_PATHS -c "$file" -o "$object" ||
+        [ "$object" -nt "$build/libtensor.a" ] || $cc -std=c99 $flags $(runnable) -DTNI_COUNT_PATHS -c "$file" -o "$object" ||
             { echo "0 passed, 1 failed"; exit 1; }
     done
     sed 's/.*"\(.*\)", *\(.*\))/\1 \2/' "$build/ops/expressions" | sort -u > "$build/ops/paths.all"
