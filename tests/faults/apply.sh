@@ -28,7 +28,9 @@ caught_by() { # TARGET: the lane that failed, "none", or how it ended else; from
     cat "$said"
 }
 catch() { # TARGET
-    (cd "$work/tree" && TN_STOP=1 timeout -k 10 5400 make "$1" LANES="$order" BUILD=build) > "$work/logs/$name.$1" 2>&1
+    limit=5400
+    [ "$1" = test ] || limit=900
+    (cd "$work/tree" && TN_STOP=1 timeout -k 10 $limit make "$1" LANES="$order" BUILD=build) > "$work/logs/$name.$1" 2>&1
     status=$?
     lane=$(sed -n 's/^lanes that failed: //p' "$work/logs/$name.$1")
     case $status in
