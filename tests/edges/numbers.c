@@ -223,6 +223,9 @@ static void numbers_work_or_are_refused(void) {
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         for (size_t k = 0; k < sizeof values / sizeof *values; k++)
             if (!only || strcmp(only, lines[i].name) == 0) line_at(&lines[i], values[k]);
+    printf("promise 1: %d numbers of functions that are no rows, each at %d values to the ends of "
+           "their ranges\n",
+           (int)(sizeof lines / sizeof *lines), (int)(sizeof values / sizeof *values));
 }
 
 /* They have no number, or a line's, or a slot of the row that calls them. */

@@ -25,6 +25,7 @@ run() { # NAME ARGUMENTS...: builds it, its sum
     [ "$status" = 0 ] || [ "${sum#* }" != 0 ] || sum="${sum% *} 1"
     [ "${sum#* }" = 0 ] || tail -60 "$out/$name.log" | cut -c 1-400 | sed 's/^/  /'
     echo "$name: ${sum% *} passed, ${sum#* } failed"
+    grep '^promise' "$out/$name.log"
     passed=$((passed + ${sum% *})) failed=$((failed + ${sum#* }))
 }
 
@@ -32,6 +33,7 @@ samples=2
 [ -z "${TN_QUICK:-}" ] || samples=1
 [ -z "${TN_FULL:-}" ] || samples=100
 run scopes "$samples"
+echo "promise 12: ${sum% *} checks of what outlives the scope in which it was made, every operator in 21 places"
 run objects
 run numbers
 [ ! -f "$out/watched" ] || echo "calls that failed and were watched: $(awk '{ n += $1 } END { print n }' "$out/watched")"

@@ -31,7 +31,7 @@ if ls tests/loader/stress.c src/base/*.c src/tensor/*.c src/call/*.c src/data/*.
     [ "$status" = 0 ] || [ "$bad" != 0 ] || bad=1
     [ "$bad" = 0 ] || { echo "FAILED, status $status"; head -c 6000 "$out/log"; }
     passed=${sum% *} failed=$bad
-    echo "loaders: $rounds rounds, $reports reports of ThreadSanitizer"
+    echo "promise 15: loaders with workers, $rounds rounds, $reports reports of ThreadSanitizer"
 else
     failed=1
 fi

@@ -23,13 +23,17 @@ run() { # NAME ARGUMENT...: builds it and runs it
     [ "$status" = 0 ] || [ "$bad" != 0 ] || bad=1
     [ "$bad" = 0 ] || { echo "FAILED $name"; head -c 4000 "$out/$name.log"; }
     passed=$((passed + ${sum% *})) failed=$((failed + bad))
-    grep "^$name: " "$out/$name.log"
+    sed -n "s/^$name: /${as:-$name}: /p" "$out/$name.log"
 }
 run streams tests/state/streams.txt
 run texts tests/state/texts.txt
+as="promise 12: values kept, lent and given back beside a model"
 run memory 1 $count
+as="promise 17: hooks beside a model"
 run hooks 1 $count
+as=
 run replay 1 $count
+as="promise 5: training stopped and resumed beside a model"
 run trainer "$out/trainer.safetensors" 1 $((count / 5))
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
