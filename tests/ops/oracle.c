@@ -67,7 +67,7 @@ static void paths_write(const char *to) { (void)to; }
 typedef struct oracle {
     FILE *file;
     char line[LINE];
-    bool ahead; /* line holds the next line already */
+    bool ahead;        /* line holds the next line already */
     uint64_t compared; /* samples of the row, a bit each */
     const tn_row *row;
     sample s;
@@ -124,26 +124,6 @@ static void wrong(oracle *o, const char *format, ...) {
     if (tn_error_take(&e)) printf("    %s: %s\n", tn_code_name(e.code), e.message);
 }
 
-static tn_dtype dtype_of(const char *word) {
-    static const char *const text[] = {"f64", "f32", "f16", "bf16", "i64", "i32",
-                                       "i16", "i8",  "u8",  "bool", "c64", "c128"};
-    static const tn_dtype is[] = {TN_F64, TN_F32, TN_F16, TN_BF16, TN_I64, TN_I32,
-                                  TN_I16, TN_I8,  TN_U8,  TN_BOOL, TN_C64, TN_C128};
-    for (int i = 0; i < 12; i++)
-        if (strcmp(text[i], word) == 0) return is[i];
-    return TN_NO_DTYPE;
-}
-
-static double epsilon(int dtype) {
-    switch (dtype) {
-    case TN_F16: return 0x1p-10;
-    case TN_BF16: return 0x1p-7;
-    case TN_F32:
-    case TN_C64: return 0x1p-23;
-    default: return 0x1p-52;
-    }
-}
-
 /* Pointwise rows whose expression subtracts nearly equal numbers: torch's value is itself off by
  * some units of the larger ones, so they are held to the largest value of the output. */
 static const char *const cancelling[] = {"gelu_erf", "gelu_erf_backward", "gelu_tanh"};
@@ -155,7 +135,7 @@ static bool is_exact_form(const tn_row *row) {
 
 /* Allowed units in the last place: what docs/numerics.md states. */
 static double allowed(const tn_row *row, int dtype) {
-    return (is_exact_form(row) ? 4 : 16) * epsilon(dtype);
+    return (is_exact_form(row) ? 4 : 16) * sample_epsilon(dtype);
 }
 
 static int64_t element_at(const tn_tensor *t, int64_t i) {
@@ -202,8 +182,10 @@ static bool compare_values(oracle *o, const tn_tensor *t) {
         }
     if (!is_float) return true;
     scale = is_exact_form(o->row) && !is_complex ? 1e-300 : scale + 1e-300;
-    if (strncmp(o->what, "grad", 4) == 0) scale += 1, tolerance *= 16;
-    else if (sample_grid) tolerance *= 4096; /* values have their own run */
+    if (strncmp(o->what, "grad", 4) == 0)
+        scale += 1, tolerance *= 16;
+    else if (sample_grid)
+        tolerance *= 4096; /* values have their own run */
     n = 0;
     for (int64_t i = 0; i < t->numel; i += step) {
         tn_scalar s = tni_element(tni_bytes_at(t) + element_at(t, i) * tni_dtype_size(t), t->dtype);
@@ -231,7 +213,7 @@ static bool compare_shape(oracle *o, const tn_tensor *t, bool strides) {
     if (sscanf(o->line, "%*s %15s %d%n", word, &ndim, &at) < 2 &&
         sscanf(o->line, "%*s %*d %15s %d%n", word, &ndim, &at) < 2)
         return wrong(o, "the oracle's line cannot be read"), false;
-    if (dtype_of(word) != (tn_dtype)t->dtype)
+    if (sample_dtype(word) != (tn_dtype)t->dtype)
         return wrong(o, "dtype %s, torch gives %s", tn_dtype_name((tn_dtype)t->dtype), word), false;
     if (ndim != t->ndim) return wrong(o, "%d dimensions, torch gives %d", t->ndim, ndim), false;
     for (int d = 0; d < ndim * (strides ? 2 : 1); d++) {
@@ -244,50 +226,6 @@ static bool compare_shape(oracle *o, const tn_tensor *t, bool strides) {
                          d % ndim, (long long)has, v),
                    false;
     }
-    return true;
-}
-
-/* splitmix64, as gradcheck weighs outputs. */
-static double weight(uint64_t i) {
-    uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (0.5 + (double)(z >> 11) * 0x1p-53) * (z & 1 ? 1 : -1);
-}
-
-static bool make_grads(oracle *o, tn_tensor **grads) {
-    tn_tensor *out[OUTS], *roots[OUTS], *seeds[OUTS], *inputs[SAMPLE_TENSORS],
-        *found[SAMPLE_TENSORS];
-    int n, nroots = 0, ninputs = 0, where[SAMPLE_TENSORS];
-    uint64_t from = 0;
-    tn_grads_options options = {seeds, false, false, true};
-    for (int t = 0; t < o->s.ntensors; t++) {
-        grads[t] = NULL;
-        if (!o->s.under_test[t]) continue;
-        o->s.tensor[t]->flags |= TNI_REQUIRES | TNI_LEAF;
-        where[ninputs] = t;
-        inputs[ninputs++] = o->s.tensor[t];
-    }
-    tn_manual_seed(7);
-    if (!sample_call(&o->s, TN_PLAIN, out, OUTS, &n)) return false;
-    for (int k = 0; k < n; k++) {
-        tn_tensor *w;
-        if (!out[k] || tni_dtype(out[k]->dtype)->category < TNI_CAT_FLOAT) continue;
-        w = tni_new(tni_here(), out[k]->dtype, out[k]->ndim, out[k]->size);
-        for (int64_t i = 0; i < w->numel; i++) {
-            tn_scalar v = tn_float(weight(from + 2 * (uint64_t)i));
-            if (tni_is_complex(w->dtype))
-                v = tn_complex(v.real, weight(from + 2 * (uint64_t)i + 1));
-            tni_element_set((char *)w->storage->data + i * tni_dtype_size(w), w->dtype, v);
-        }
-        if (out[k]->flags & TNI_REQUIRES) roots[nroots] = out[k], seeds[nroots++] = w;
-        from += 2 * (uint64_t)w->numel;
-    }
-    if (!nroots ||
-        !tn_grads(tn_tensors_of(roots, nroots), tn_tensors_of(inputs, ninputs), found, &options))
-        return false;
-    for (int i = 0; i < ninputs; i++) grads[where[i]] = found[i];
     return true;
 }
 
@@ -310,7 +248,7 @@ static void check_grads(oracle *o) {
         }
         if (sscanf(o->line, "grad %d", &k) != 1 || k >= o->s.ntensors) continue;
         snprintf(o->what, sizeof o->what, "grad of tensor %d", k);
-        if (!made && !make_grads(o, grads)) {
+        if (!made && !sample_grads(&o->s, grads)) {
             wrong(o, "backward fails");
             ok = false;
             break;
@@ -363,8 +301,8 @@ static bool check_results(oracle *o, tn_tensor **out, int n, int nout, const cha
 /* The sample's values once more from inputs in another layout; `in_place`: also written there. */
 static void check_layout(oracle *o, int i, tn_dtype dtype, int nout, int layout, bool in_place) {
     tn_tensor *out[OUTS];
-    static const char *const names[] = {"", ", inputs transposed", ", inputs sliced", "",
-                                        ", inputs channels last", ", inputs of mixed layouts"};
+    static const char *const names[] = {"", ", inputs transposed",    ", inputs sliced",
+                                        "", ", inputs channels last", ", inputs of mixed layouts"};
     const char *how = in_place ? ", in place on a slice" : names[layout];
     int n;
     tn_error_info e;
@@ -467,7 +405,7 @@ static void check_row(const char *folder, const tn_row *row) {
         char word[16];
         int64_t mark = tn_scope_begin();
         if (sscanf(o.line, "sample %d %15s %d", &i, word, &nout) == 3 && i < sample_count(row))
-            check_sample(&o, i, dtype_of(word), nout);
+            check_sample(&o, i, sample_dtype(word), nout);
         tn_scope_end(mark);
     }
     fclose(o.file);

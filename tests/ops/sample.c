@@ -23,7 +23,7 @@ static bool reader_fail(reader *r, const char *what) {
     return r->ok = false;
 }
 
-static tn_dtype sample_dtype(const char *word) {
+tn_dtype sample_dtype(const char *word) {
     static const char *const text[] = {"f64", "f32", "f16", "bf16", "i64", "i32",
                                        "i16", "i8",  "u8",  "bool", "c64", "c128"};
     static const tn_dtype is[] = {TN_F64, TN_F32, TN_F16, TN_BF16, TN_I64, TN_I32,
@@ -31,6 +31,62 @@ static tn_dtype sample_dtype(const char *word) {
     for (int i = 0; i < 12; i++)
         if (strcmp(text[i], word) == 0) return is[i];
     return tn_dtype_named(word);
+}
+
+double sample_epsilon(int dtype) {
+    switch (dtype) {
+    case TN_F16: return 0x1p-10;
+    case TN_BF16: return 0x1p-7;
+    case TN_F32:
+    case TN_C64: return 0x1p-23;
+    default: return 0x1p-52;
+    }
+}
+
+double sample_weight(uint64_t i) {
+    const uint64_t z = sample_hash(i * 0x9e3779b97f4a7c15u);
+    return (0.5 + (double)(z >> 11) * 0x1p-53) * (z & 1 ? 1 : -1);
+}
+
+/* w of the weighted sum for one output. */
+static tn_tensor *weights_of(const tn_tensor *out, uint64_t from) {
+    tn_tensor *w = tni_new(tni_here(), out->dtype, out->ndim, out->size);
+    for (int64_t i = 0; w && i < w->numel; i++) {
+        tn_scalar v = tn_float(sample_weight(from + 2 * (uint64_t)i));
+        if (tni_is_complex(w->dtype))
+            v = tn_complex(v.real, sample_weight(from + 2 * (uint64_t)i + 1));
+        tni_element_set((char *)w->storage->data + i * tni_dtype_size(w), w->dtype, v);
+    }
+    return w;
+}
+
+bool sample_grads(sample *s, tn_tensor **grads) {
+    tn_tensor *out[SAMPLE_OUTS], *roots[SAMPLE_OUTS], *seeds[SAMPLE_OUTS], *inputs[SAMPLE_TENSORS],
+        *found[SAMPLE_TENSORS];
+    int n, nroots = 0, ninputs = 0, where[SAMPLE_TENSORS];
+    uint64_t from = 0;
+    tn_grads_options options = {seeds, false, false, true};
+    for (int t = 0; t < s->ntensors; t++) {
+        grads[t] = NULL;
+        if (!s->under_test[t]) continue;
+        s->tensor[t]->flags |= TNI_REQUIRES | TNI_LEAF;
+        where[ninputs] = t;
+        inputs[ninputs++] = s->tensor[t];
+    }
+    tn_manual_seed(7);
+    if (!sample_call(s, TN_PLAIN, out, SAMPLE_OUTS, &n)) return false;
+    for (int k = 0; k < n; k++) {
+        tn_tensor *w;
+        if (!out[k] || tni_dtype(out[k]->dtype)->category < TNI_CAT_FLOAT) continue;
+        if (!(w = weights_of(out[k], from))) return false;
+        if (out[k]->flags & TNI_REQUIRES) roots[nroots] = out[k], seeds[nroots++] = w;
+        from += 2 * (uint64_t)w->numel;
+    }
+    if (!nroots ||
+        !tn_grads(tn_tensors_of(roots, nroots), tn_tensors_of(inputs, ninputs), found, &options))
+        return false;
+    for (int i = 0; i < ninputs; i++) grads[where[i]] = found[i];
+    return true;
 }
 
 int sample_count(const tn_row *row) {
@@ -60,7 +116,7 @@ static void sample_domain(const tn_row *row, const char *name, double *lo, doubl
 int sample_grid;
 static double grid_element(uint64_t h, double lo, double hi) {
     static const double at[SAMPLE_GRIDS][4] = {
-        {0, 0, 0, 0},  {-1, 0, 1, 2},        {0, 0, 0, 1},         {1, 1, 1, 1},
+        {0, 0, 0, 0},  {-1, 0, 1, 2},       {0, 0, 0, 1},        {1, 1, 1, 1},
         {-1, 0, 1, 2}, {NAN, 1, -0.0, 0.5}, {HUGE_VAL, -1, 0, 1}};
     const double v = at[sample_grid][h >> 20 & 3];
     return sample_grid != 4 ? v : v < lo ? lo : v > hi ? hi : v;
@@ -71,7 +127,7 @@ static tn_scalar end_of_integers(uint64_t h, const tni_dtype_info *d) {
     const int unused = 64 - 8 * (int)d->bytes;
     const uint64_t most = UINT64_MAX >> (d->is_signed ? unused + 1 : unused),
                    least = d->is_signed ? most + 1 : 0;
-    const uint64_t at[8] = {least, most, least + 1, most - 1, 0, 1, ((uint64_t)1 << 53) + 1,
+    const uint64_t at[8] = {least,       most, least + 1, most - 1, 0, 1, ((uint64_t)1 << 53) + 1,
                             (uint64_t)-3};
     const uint64_t v = at[h >> 20 & 7] << unused;
     return tn_int(d->is_signed ? (int64_t)v >> unused : (int64_t)(v >> unused));

@@ -12,7 +12,7 @@
 #include "../../src/api/ops.h"
 #include "../../src/call/call.h"
 
-enum { SAMPLE_VALUES = 24, SAMPLE_TENSORS = 16, SAMPLE_INTS = 32 };
+enum { SAMPLE_VALUES = 24, SAMPLE_TENSORS = 16, SAMPLE_INTS = 32, SAMPLE_OUTS = 40 };
 enum sample_layout {
     SAMPLE_CONTIGUOUS,
     SAMPLE_TRANSPOSED,
@@ -46,7 +46,13 @@ int sample_count(const tn_row *row);
 bool sample_make(sample *s, const tn_row *row, int i, tn_dtype dtype, bool meta);
 /* Calls the row; results through out, their number through n. */
 bool sample_call(sample *s, unsigned how, tn_tensor **out, int room, int *n);
-uint64_t sample_hash(uint64_t x);
+/* Gradients of sum(w . outputs) by the tensors under test, NULL for others: w as the oracles weigh
+ * outputs, by sample_weight of the element's number. false: the call fails, or no gradient. */
+bool sample_grads(sample *s, tn_tensor **grads);
+uint64_t sample_hash(uint64_t x);        /* splitmix64 */
+double sample_weight(uint64_t i);        /* in +-[0.5, 1.5), as gradcheck weighs outputs */
+double sample_epsilon(int dtype);        /* between 1 and the next number */
+tn_dtype sample_dtype(const char *word); /* "f32", or a dtype's name */
 /* Floating elements at coarse places, where gradients are special: 0 none; 1 zeros, ones and their
  * neighbours, 2 mostly zeros, 3 all the same, 4 as 1 within the row's domain, 5 and 6 what is not
  * finite; 7 the ends of integers, floats of which one in eight is not finite or -0. */

@@ -3,34 +3,6 @@
 
 #include <math.h>
 
-double digest_weight(uint64_t i) {
-    uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (0.5 + (double)(z >> 11) * 0x1p-53) * (z & 1 ? 1 : -1);
-}
-
-tn_dtype digest_dtype(const char *word) {
-    static const char *const text[] = {"f64", "f32", "f16", "bf16", "i64", "i32",
-                                       "i16", "i8",  "u8",  "bool", "c64", "c128"};
-    static const tn_dtype is[] = {TN_F64, TN_F32, TN_F16, TN_BF16, TN_I64, TN_I32,
-                                  TN_I16, TN_I8,  TN_U8,  TN_BOOL, TN_C64, TN_C128};
-    for (int i = 0; i < 12; i++)
-        if (strcmp(text[i], word) == 0) return is[i];
-    return TN_NO_DTYPE;
-}
-
-static double epsilon(int dtype) {
-    switch (dtype) {
-    case TN_F16: return 0x1p-10;
-    case TN_BF16: return 0x1p-7;
-    case TN_F32:
-    case TN_C64: return 0x1p-23;
-    default: return 0x1p-52;
-    }
-}
-
 bool digest_read(digest *d, const char *text) {
     memset(d, 0, sizeof *d);
     return sscanf(text, "%15s (%119[^)]) %119[^\n]", d->dtype, d->dims, d->values) == 3;
@@ -41,7 +13,10 @@ static bool dims_are(const digest *d, const tn_tensor *t, bool strides, char err
     size_t n = 0, upto = strlen(d->dims);
     has[0] = 0;
     for (int k = 0; k < t->ndim * 2; k++)
-        n += (size_t)snprintf(has + n, sizeof has - n, "%s%lld", k == t->ndim ? ";" : k ? "," : "",
+        n += (size_t)snprintf(has + n, sizeof has - n, "%s%lld",
+                              k == t->ndim ? ";"
+                              : k          ? ","
+                                           : "",
                               (long long)(k < t->ndim ? t->size[k] : t->stride[k - t->ndim]));
     if (!t->ndim) strcpy(has, ";");
     if (!strides) upto = strcspn(d->dims, ";") + 1;
@@ -86,11 +61,11 @@ static bool sums_are(const digest *d, const tn_tensor *t, double units, char err
             special = sample_hash(special ^ (4 * (uint64_t)i + (v != v ? 1 : v > 0 ? 2 : 3)));
             continue;
         }
-        for (int k = 0; k < 2; k++) sum[k] += digest_weight((uint64_t)i + 1000 * (uint64_t)k) * v;
+        for (int k = 0; k < 2; k++) sum[k] += sample_weight((uint64_t)i + 1000 * (uint64_t)k) * v;
         total += fabs(v);
         if (fabs(v) > most) most = fabs(v);
     }
-    room = units * epsilon(t->dtype) * (total + most * (double)t->numel) + 1e-14 * total;
+    room = units * sample_epsilon(t->dtype) * (total + most * (double)t->numel) + 1e-14 * total;
     room += t->dtype == TN_F16 ? 0x1p-24 * (double)t->numel : 1e-300;
     if (special >> 24 != hash)
         return snprintf(error, 300, "other places are NaN or infinite than in torch"), false;
@@ -103,7 +78,7 @@ static bool sums_are(const digest *d, const tn_tensor *t, double units, char err
 }
 
 bool digest_is(const digest *d, const tn_tensor *t, bool strides, double units, char error[300]) {
-    if (digest_dtype(d->dtype) != (tn_dtype)t->dtype) {
+    if (sample_dtype(d->dtype) != (tn_dtype)t->dtype) {
         snprintf(error, 300, "dtype %s, torch gives %s", tn_dtype_name((tn_dtype)t->dtype),
                  d->dtype);
         return false;

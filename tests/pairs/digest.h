@@ -14,8 +14,5 @@ bool digest_read(digest *d, const char *text);
 /* Whether t has it; else why not, in error. strides: they are compared, too. units: in the last
  * place of the dtype, by which a sum may differ for each element of the largest magnitude. */
 bool digest_is(const digest *d, const tn_tensor *t, bool strides, double units, char error[300]);
-/* +-[0.5, 1.5): what make.py weighs element i with. */
-double digest_weight(uint64_t i);
-tn_dtype digest_dtype(const char *word);
 
 #endif

@@ -76,7 +76,7 @@ static bool descend(tn_tensor **out, int n, tn_tensor **p, int np) {
         if (!out[k]) continue;
         w = tni_new(tni_here(), out[k]->dtype, out[k]->ndim, out[k]->size);
         for (int64_t i = 0; i < w->numel; i++)
-            ((double *)w->storage->data)[i] = digest_weight(from + (uint64_t)i);
+            ((double *)w->storage->data)[i] = sample_weight(from + (uint64_t)i);
         if (out[k]->flags & TNI_REQUIRES) roots[nroots] = out[k], seeds[nroots++] = w;
         from += (uint64_t)w->numel;
     }
@@ -86,8 +86,7 @@ static bool descend(tn_tensor **out, int n, tn_tensor **p, int np) {
     for (int k = 0; k < np; k++) {
         tn_tensor *g = found[k] ? tnp_contiguous(found[k]) : NULL;
         for (int64_t i = 0; g && i < g->numel; i++)
-            ((double *)(void *)tni_bytes_at(p[k]))[i] -=
-                ((double *)(void *)tni_bytes_at(g))[i] / 8;
+            ((double *)(void *)tni_bytes_at(p[k]))[i] -= ((double *)(void *)tni_bytes_at(g))[i] / 8;
     }
     return true;
 }

@@ -71,40 +71,9 @@ static void skip(state *o) {
 
 /* Gradients of sum(w . outputs), as tests/oracle/pairs.py weighs them. */
 static bool make_grads(state *o, tn_tensor **grads) {
-    tn_tensor *out[OUTS], *roots[OUTS], *seeds[OUTS], *inputs[SAMPLE_TENSORS],
-        *found[SAMPLE_TENSORS];
-    int n, nroots = 0, ninputs = 0, where[SAMPLE_TENSORS];
-    uint64_t from = 0;
-    tn_grads_options options = {seeds, false, false, true};
     if (!sample_make(&o->s, &o->as, 0, o->s.dtype, false)) return false;
     o->s.row = o->row;
-    for (int t = 0; t < o->s.ntensors; t++) {
-        grads[t] = NULL;
-        if (!o->s.under_test[t]) continue;
-        o->s.tensor[t]->flags |= TNI_REQUIRES | TNI_LEAF;
-        where[ninputs] = t;
-        inputs[ninputs++] = o->s.tensor[t];
-    }
-    tn_manual_seed(7);
-    if (!sample_call(&o->s, TN_PLAIN, out, OUTS, &n)) return false;
-    for (int k = 0; k < n; k++) {
-        tn_tensor *w;
-        if (!out[k] || tni_dtype(out[k]->dtype)->category < TNI_CAT_FLOAT) continue;
-        w = tni_new(tni_here(), out[k]->dtype, out[k]->ndim, out[k]->size);
-        for (int64_t i = 0; i < w->numel; i++) {
-            tn_scalar v = tn_float(digest_weight(from + 2 * (uint64_t)i));
-            if (tni_is_complex(w->dtype))
-                v = tn_complex(v.real, digest_weight(from + 2 * (uint64_t)i + 1));
-            tni_element_set((char *)w->storage->data + i * tni_dtype_size(w), w->dtype, v);
-        }
-        if (out[k]->flags & TNI_REQUIRES) roots[nroots] = out[k], seeds[nroots++] = w;
-        from += 2 * (uint64_t)w->numel;
-    }
-    if (!nroots ||
-        !tn_grads(tn_tensors_of(roots, nroots), tn_tensors_of(inputs, ninputs), found, &options))
-        return false;
-    for (int i = 0; i < ninputs; i++) grads[where[i]] = found[i];
-    return true;
+    return sample_grads(&o->s, grads);
 }
 
 static bool check_line(state *o, const char *rest, const tn_tensor *t, bool strides) {
@@ -139,8 +108,10 @@ static void check_results(state *o, tn_tensor **out, int n) {
         } else
             wrong(o, o->line, "the oracle's line cannot be read"), ok = false;
     }
-    if (ok && at != n) wrong(o, "call", "torch gives fewer results");
-    else if (ok) passed++;
+    if (ok && at != n)
+        wrong(o, "call", "torch gives fewer results");
+    else if (ok)
+        passed++;
 }
 
 static void check_case(state *o, const char *text, tn_dtype dtype) {
@@ -223,7 +194,7 @@ static void check_row(const char *folder, const tn_row *row) {
     while (next_line(&o)) {
         int64_t mark = tn_scope_begin();
         if (sscanf(o.line + 1, " %15s %d %d %n", word, &sample_grid, &o.layout, &used) == 3)
-            check_case(&o, o.line + 1 + used, digest_dtype(word));
+            check_case(&o, o.line + 1 + used, sample_dtype(word));
         else
             wrong(&o, o.line, "the oracle's line cannot be read");
         tn_scope_end(mark);
