@@ -11,6 +11,7 @@
 #define TNI_TESTS_CHECK_H
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct check_test {
@@ -43,6 +44,21 @@ static int check_text(const char *a, const char *b, const char *file, int line, 
     return 0;
 }
 
+/* All of a file; the caller frees it. NULL where it cannot be read. */
+static char *check_file(const char *path) {
+    FILE *f = fopen(path, "rb");
+    char *text = NULL;
+    long n;
+    if (!f) return NULL;
+    if (fseek(f, 0, SEEK_END) == 0 && (n = ftell(f)) >= 0 &&
+        (text = (char *)malloc((size_t)n + 1))) {
+        rewind(f);
+        text[fread(text, 1, (size_t)n, f)] = 0;
+    }
+    fclose(f);
+    return text;
+}
+
 /* Each is an expression: 1 when it holds. */
 #define CHECK(condition) check_report(!!(condition), __FILE__, __LINE__, #condition)
 #define CHECK_EQ(a, b) check_equal((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b)
@@ -55,7 +71,7 @@ static int check_text(const char *a, const char *b, const char *file, int line, 
 
 static int check_run(const check_test *test, int n, int argc, char **argv) {
     int passed = 0, failed = 0;
-    (void)check_equal, (void)check_text;
+    (void)check_equal, (void)check_text, (void)check_file;
     for (int i = 0; i < n; i++) {
         int chosen = argc < 2;
         for (int k = 1; k < argc; k++) chosen = chosen || strstr(test[i].name, argv[k]);

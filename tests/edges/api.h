@@ -10,22 +10,6 @@
 #include "../../src/tensor/tensor.h"
 #include "../check.h"
 
-#include <stdlib.h>
-
-static inline char *api_text(const char *path) {
-    FILE *f = fopen(path, "rb");
-    char *text = NULL;
-    long n;
-    if (!f) return NULL;
-    if (fseek(f, 0, SEEK_END) == 0 && (n = ftell(f)) >= 0 &&
-        (text = (char *)malloc((size_t)n + 1))) {
-        rewind(f);
-        text[fread(text, 1, (size_t)n, f)] = 0;
-    }
-    fclose(f);
-    return text;
-}
-
 static inline bool api_letter(char c) {
     return c == '_' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
@@ -58,11 +42,11 @@ static inline void api_is_whole(const char *const *files, int nfiles, const char
     char *mine[8] = {NULL};
     int functions = 0, found = 0, nothers = 0;
     for (const char *at = others; *at; at++) nothers += at[0] == ' ' && at[1] && at[1] != ' ';
-    for (int k = 0; k < nfiles; k++) CHECK((mine[k] = api_text(files[k])) != NULL);
+    for (int k = 0; k < nfiles; k++) CHECK((mine[k] = check_file(files[k])) != NULL);
     for (size_t h = 0; h < sizeof header / sizeof *header; h++) {
         char path[60], name[100], word[104], *text;
         snprintf(path, sizeof path, "src/api/%s.h", header[h]);
-        text = api_text(path);
+        text = check_file(path);
         if (!CHECK(text != NULL)) continue;
         for (char *at = text; (at = strstr(at, "\nTN_API ")) != NULL;) {
             char *end = strchr(at, '('), *from = end;

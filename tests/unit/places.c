@@ -243,20 +243,6 @@ static const char *const safe[] = {"tn_named_free",
                                    "tn_loader_generator",
                                    "tn_loader_stop"};
 
-static char *text_of(const char *path) {
-    FILE *f = fopen(path, "rb");
-    char *text = NULL;
-    long n;
-    if (!f) return NULL;
-    if (fseek(f, 0, SEEK_END) == 0 && (n = ftell(f)) >= 0 &&
-        (text = (char *)malloc((size_t)n + 1))) {
-        rewind(f);
-        text[fread(text, 1, (size_t)n, f)] = 0;
-    }
-    fclose(f);
-    return text;
-}
-
 /* Is name, less _at, called in one of the FAILS of this file? */
 static bool is_called(const char *mine, const char *name) {
     char call[2][120];
@@ -270,12 +256,12 @@ static bool is_called(const char *mine, const char *name) {
 
 static void the_headers_have_no_other_functions(void) {
     static const char *const header[] = {"nn", "optim", "data", "train", "io"};
-    char *mine = text_of(here);
+    char *mine = check_file(here);
     int functions = 0;
     for (int h = 0; mine && h < 5; h++) {
         char path[60], name[100], *text, *at;
         snprintf(path, sizeof path, "src/api/%s.h", header[h]);
-        text = text_of(path);
+        text = check_file(path);
         if (!CHECK(text != NULL)) continue;
         for (at = text; (at = strstr(at, "\nTN_API ")) != NULL;) {
             char *end = strchr(at, '('), *from = end;
