@@ -7,7 +7,7 @@ cat << 'head'
 # The promises and their figures
 
 What this library promises, how it is tested, and what the tests found. Written by `make test-all`, which runs every lane in its full
-depth; a line that is missing below was not measured. `make test` runs a sample of each lane, `make test-quick` a smaller one.
+depth; `make test` runs a sample of each lane, `make test-quick` a smaller one. The second table says of which depth a lane's figures are.
 
 head
 echo "Measured on $(date -u +%F), $(uname -m), $(getconf _NPROCESSORS_ONLN) cores, $(${CC:-cc} --version | sed 1q)."
@@ -34,9 +34,10 @@ while IFS='|' read -r number promise lanes; do
     echo "| $number |${promise% } | $tests| $figure | $(failures "$lanes")$(lines short "$number" "$lanes") |"
 done < tests/promises.txt
 echo
-echo "| lane | result |"
-echo "| --- | --- |"
+echo "| lane | result | depth |"
+echo "| --- | --- | --- |"
 for lane in $(ls tests/*/run.sh | sed 's|tests/||; s|/run.sh||'); do
-    [ ! -f "$logs/$lane" ] || echo "| $lane | $(tail -1 "$logs/$lane") |"
+    depth=$(cat "$logs/$lane.depth" 2> /dev/null)
+    [ ! -f "$logs/$lane" ] || echo "| $lane | $(tail -1 "$logs/$lane") | ${depth:-sample} |"
 done
 [ "$missing" = 0 ]

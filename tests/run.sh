@@ -2,7 +2,7 @@
 # run.sh LANE... - runs tests/LANE/run.sh for each, as many at a time as there are cores (4 at most; TN_JOBS=n), and ends with
 # the sum, "N passed, N failed", alone on a line. What a lane prints is shown when it has ended.
 # TN_QUICK=1: lanes leave out what takes long; a lane with a file `slow` is left out as a whole. TN_FULL=1: the full figures.
-# TN_STOP=1: no further lane is begun after one has failed. A full lane that passed on the same committed tree is not run again: what
+# TN_STOP=1: nothing goes on after a lane has failed. A full lane that passed on the same committed tree is not run again: what
 # it printed then is shown (BUILD/logs/LANE.full has the tree), so that hours of them may be run in pieces.
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
@@ -23,11 +23,13 @@ begin() { # LANE
         return
     fi
     rm -f "$log.rc" "$log.full"
+    echo "${TN_FULL:+full}${TN_QUICK:+quick}" > "$log.depth" # what tests/promises.sh says of its figures
     if [ $# = 2 ]; then # alone: what it prints is seen at once
         echo "== $1"
         { sh "tests/$1/run.sh" 2>&1; echo $? > "$log.rc"; } | tee "$log"
     else
         { sh "tests/$1/run.sh" > "$log" 2>&1; echo $? > "$log.new"; mv "$log.new" "$log.rc"; } &
+        echo $! > "$log.pid"
     fi
     running="$running $1" count=$((count + 1))
 }
@@ -59,6 +61,11 @@ reap() { # reports what has ended, or waits a moment
     [ "$ended" ] || sleep 0.2
 }
 
+end() { # PROCESS and those it has begun
+    for child in $(ps -o pid= --ppid "$1" 2> /dev/null); do (end "$child"); done
+    kill "$1" 2> /dev/null
+}
+
 alone=
 [ $# != 1 ] || alone=1
 for lane in "$@"; do
@@ -70,7 +77,13 @@ for lane in "$@"; do
     [ -z "${TN_STOP:-}" ] || [ "$failed" = 0 ] || break
     begin "$lane" ${alone:+1}
 done
-while [ $count -gt 0 ]; do reap; done
+while [ $count -gt 0 ]; do
+    if [ -n "${TN_STOP:-}" ] && [ "$failed" != 0 ]; then # what still runs would say no more
+        for lane in $running; do end "$(cat "$BUILD/logs/$lane.pid")"; done
+        break
+    fi
+    reap
+done
 [ -z "$bad" ] || echo "lanes that failed:$bad"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
