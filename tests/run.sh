@@ -9,12 +9,21 @@ BUILD=${BUILD:-build}
 jobs=${TN_JOBS:-$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)}
 [ "$jobs" -le 4 ] || jobs=4
 passed=0 failed=0 running= count=0 bad=
+limit=3600 # seconds that a lane may take
+[ -z "${TN_FULL:-}" ] || limit=36000
 mkdir -p "$BUILD/logs"
 rm -rf "$BUILD"/*.lock
 tree=
 [ -z "${TN_FULL:-}" ] || [ -n "$(git status --porcelain src tests tools 2>&1)" ] ||
     tree=$(git rev-parse HEAD:src HEAD:tests HEAD:tools | git hash-object --stdin)
 trap 'trap - INT TERM; kill 0; exit 130' INT TERM
+
+end() { # PROCESS and those it has begun
+    set -- "$1" $(ps -o pid= --ppid "$1" 2> /dev/null)
+    kill "$1" 2> /dev/null
+    shift
+    for child in "$@"; do (end "$child"); done
+}
 
 begin() { # LANE
     log=$BUILD/logs/$1
@@ -29,7 +38,7 @@ begin() { # LANE
         { sh "tests/$1/run.sh" 2>&1; echo $? > "$log.rc"; } | tee "$log"
     else
         { sh "tests/$1/run.sh" > "$log" 2>&1; echo $? > "$log.new"; mv "$log.new" "$log.rc"; } &
-        echo $! > "$log.pid"
+        echo "$! $(($(date +%s) + limit))" > "$log.pid"
     fi
     running="$running $1" count=$((count + 1))
 }
@@ -47,10 +56,16 @@ report() { # LANE, which has ended
     if [ "${sum#* }" = 0 ]; then echo "$tree" > "$log.full"; else bad="$bad $1"; fi
     passed=$((passed + ${sum% *})) failed=$((failed + ${sum#* }))
 }
-reap() { # reports what has ended, or waits a moment
-    still= ended=
+reap() { # reports what has ended, or hangs, or waits a moment
+    still= ended= now=$(date +%s)
     for at in $running; do
-        if [ -f "$BUILD/logs/$at.rc" ]; then
+        log=$BUILD/logs/$at
+        if [ ! -f "$log.rc" ] && [ -f "$log.pid" ] && [ "$now" -gt "$(cut -d ' ' -f 2 "$log.pid")" ]; then
+            end "$(cut -d ' ' -f 1 "$log.pid")"
+            echo "hangs: it has taken $limit s" >> "$log"
+            echo 124 > "$log.rc"
+        fi
+        if [ -f "$log.rc" ]; then
             report "$at"
             ended=1 count=$((count - 1))
         else
@@ -59,11 +74,6 @@ reap() { # reports what has ended, or waits a moment
     done
     running=$still
     [ "$ended" ] || sleep 0.2
-}
-
-end() { # PROCESS and those it has begun
-    for child in $(ps -o pid= --ppid "$1" 2> /dev/null); do (end "$child"); done
-    kill "$1" 2> /dev/null
 }
 
 alone=
@@ -79,7 +89,7 @@ for lane in "$@"; do
 done
 while [ $count -gt 0 ]; do
     if [ -n "${TN_STOP:-}" ] && [ "$failed" != 0 ]; then # what still runs would say no more
-        for lane in $running; do end "$(cat "$BUILD/logs/$lane.pid")"; done
+        for lane in $running; do end "$(cut -d ' ' -f 1 "$BUILD/logs/$lane.pid")"; done
         break
     fi
     reap
