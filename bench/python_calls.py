@@ -6,6 +6,7 @@ with so many calls, and getppid is called before each and behind the last, for c
 that MODULE cannot run is left out. Compared by run.py.
 """
 import importlib
+import importlib.util
 import os
 import sys
 import time
@@ -30,12 +31,13 @@ CASES = {
 def things(name):
     """The names that the cases know."""
     m = importlib.import_module(name)
-    make = m.tensor if hasattr(m, "tensor") else m.Tensor.of
+    make = getattr(m, "tensor", m.Tensor)
     four = [1.0, -2.0, 3.0, -4.0]
     g = {"a": make(four), "b": make([1e-6, 2e-6, 3e-6, 4e-6]), "relu": getattr(m, "relu", None)}
     g["p"], g["q"] = make(four, requires_grad=True), make(four, requires_grad=True)
     g["x"] = g["a"].reshape(1, 4)
-    if hasattr(m, "nn"):
+    if importlib.util.find_spec(name + ".nn"):
+        importlib.import_module(name + ".nn")
         g["module_relu"], g["module_linear"] = m.nn.ReLU(), m.nn.Linear(4, 4)
     return g
 

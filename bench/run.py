@@ -13,11 +13,10 @@ fashion  fashion.c, fashion.py: the training step of examples/fashion, in ms, on
 kernels  kernels.c, kernels.py: large operators, in us, on --threads threads; --only matmul runs those beginning so
 import   import.py: `import tensorh` beside torch, and magnetron where $MAGNETRON says in which folder it is
 python   python_calls.py: calls on four floats from Python, in ns, of the wheel's build; beside magnetron, too, where
-         this python has it
+         $MAGNETRON says in which folder it is
 """
 import argparse
 import glob
-import importlib.util
 import os
 import re
 import shlex
@@ -206,10 +205,11 @@ def python(a):
     """Programs begin with env and a variable, so that valgrind runs the python and not env."""
     script = [sys.executable, os.path.join(HERE, "python_calls.py")]
     ours = ["env", f"PYTHONPATH={package()}", *script, "tensorh"]
-    for other in ("torch", "magnetron"):
-        if not importlib.util.find_spec(other):
-            continue
-        theirs = ["env", "PYTHONPATH=", *script, other]
+    others = {"torch": ""}
+    if os.environ.get("MAGNETRON"):
+        others["magnetron"] = os.environ["MAGNETRON"]
+    for other, path in others.items():
+        theirs = ["env", f"PYTHONPATH={path}", *script, other]
         pairs, counts = rounds(ours, theirs, a.rounds or 7), {}
         if shutil.which("valgrind") and not a.no_count:
             mine, both = instructions_python(ours, 300), instructions_python(theirs, 100)
