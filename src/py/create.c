@@ -293,12 +293,17 @@ static tn_tensor *py_buffer_tensor(Py_buffer *v) {
 PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
     Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
     if (!v) return PyErr_NoMemory();
-    if (PyObject_GetBuffer(o, v, PyBUF_FULL_RO)) {
+    if (PyObject_GetBuffer(o, v, PyBUF_RECORDS_RO)) { /* no pointers to rows */
         py_give(v);
         if (PyErr_ExceptionMatches(PyExc_ValueError)) /* NumPy has no format for the dtype */
             PyErr_Format(PyExc_TypeError, "can't convert a %R of this dtype to a tensor",
                          Py_TYPE(o));
         return NULL;
+    }
+    if (v->ndim && (!v->shape || !v->strides)) { /* numpy.datetime64 gives none */
+        PyBuffer_Release(v);
+        py_give(v);
+        return PyErr_Format(PyExc_TypeError, "can't convert a %R to a tensor", Py_TYPE(o));
     }
     bool backwards = false;
     for (int i = 0; i < v->ndim; i++) backwards = backwards || v->strides[i] < 0;
@@ -528,13 +533,16 @@ static tn_tensor *py_create_over(Py_buffer *v, tn_dtype dtype, long long count, 
 
 static PyObject *py_create_frombuffer(PyObject *self, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"buffer", "dtype", "count", "offset", "requires_grad", NULL};
-    PyObject *from, *dtype;
+    PyObject *from, *dtype = NULL;
     long long count = -1, offset = 0;
     int grad = 0;
     (void)self;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$O!LLp:frombuffer", (char **)(uintptr_t)names,
                                      &from, py.dtype, &dtype, &count, &offset, &grad))
         return NULL;
+    if (!dtype)
+        return PyErr_Format(PyExc_TypeError,
+                            "frombuffer() missing 1 required positional arguments: \"dtype\"");
     if (!PyObject_CheckBuffer(from) || py_is_tensor(from))
         return PyErr_Format(PyExc_ValueError, "object does not implement Python buffer protocol.");
     Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);

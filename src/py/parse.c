@@ -367,21 +367,21 @@ static bool py_bind_keyword(py_bind *b, unsigned how, PyObject *name, PyObject *
  * are not; -1: a fault. */
 static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssize_t nargs) {
     const tn_param *p = &b->gen->param[first];
-    int64_t v;
     if (first >= b->gen->nparam || p->type != TN_T_INTS || p->flags & TN_P_KEYWORD) return 0;
     if (nargs == 1 && (PyTuple_Check(args[0]) || PyList_Check(args[0]))) return 0;
     for (int i = first + 1; i < b->gen->nparam; i++)
         if (!(b->gen->param[i].flags & TN_P_KEYWORD) && nargs > 1) return 0;
+    int used = b->nints;
+    int64_t *at = (int64_t *)py_bind_room(b, nargs, sizeof *at, b->ints, &b->nints, BIND_INTS);
+    if (!at) return py_bind_no(b, FAULT_RAISED, first), -1;
     for (Py_ssize_t i = 0; i < nargs; i++) {
-        if (py_to_index(args[i], &v)) continue;
+        if (py_to_index(args[i], &at[i])) continue;
+        b->nints = used;
         b->given = args[i];
         bool list = PyTuple_Check(args[i]) || PyList_Check(args[i]);
         if (PyErr_Occurred() || (nargs > 1 && !list)) return py_bind_no(b, FAULT_KIND, first), -1;
         return 0;
     }
-    int64_t *at = (int64_t *)py_bind_room(b, nargs, sizeof *at, b->ints, &b->nints, BIND_INTS);
-    if (!at) return py_bind_no(b, FAULT_RAISED, first), -1;
-    for (Py_ssize_t i = 0; i < nargs; i++) py_to_index(args[i], &at[i]);
     tn_ints l = tn_ints_of(at, nargs);
     py_bind_put(b, p->offset, &l, sizeof l);
     b->bound |= (uint64_t)1 << first;

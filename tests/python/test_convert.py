@@ -161,6 +161,21 @@ def test_frombuffer():
             torch.frombuffer(data, dtype=torch.int32, **bad)
     with pytest.raises(RuntimeError, match="read-only"):
         torch.frombuffer(b"abcd", dtype=torch.uint8).zero_()
+    with pytest.raises(TypeError, match='"dtype"'):
+        torch.frombuffer(bytearray(8))
+
+
+def test_buffers_without_strides_or_with_pointers_are_refused():
+    for scalar in (np.datetime64("2020-01-01"), np.timedelta64(3)):
+        for take in (torch.tensor, torch.as_tensor, lambda o: torch.tensor([o]), torch.Tensor):
+            with pytest.raises(TypeError):
+                take(scalar)
+        with pytest.raises(TypeError):
+            torch.ones(2)[scalar]
+    given = pytest.importorskip("_testbuffer")
+    rows = given.ndarray(list(range(6)), shape=[2, 3], format="l", flags=given.ND_PIL)
+    with pytest.raises(BufferError):
+        torch.tensor(rows)
 
 
 # --- DLPack ---------------------------------------------------------------------------------------

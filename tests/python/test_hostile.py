@@ -34,6 +34,20 @@ def test_a_tensor_that_turns_during_a_call_is_what_it_was_for_the_call():
     assert y.tolist() == [[0.0, 7.0, 2.0, 3.0]]
 
 
+def test_a_size_that_raises_when_asked_again_is_asked_once():
+    class Once:
+        asked = 0
+
+        def __index__(self):
+            self.asked += 1
+            if self.asked > 1:
+                raise ValueError
+            return 2
+
+    assert th.zeros(4).view(Once(), 2).shape == (2, 2)
+    assert th.zeros(Once(), 3).shape == (2, 3)
+
+
 def test_what_turns_inside_a_function_was_recorded_as_it_was():
     class Turning(th.autograd.Function):
         @staticmethod
