@@ -2,7 +2,8 @@
  *
  * A wrapper without attributes is not tracked by the collector: it can be part of no cycle. One
  * with attributes, or of a subclass, that C code outlives (a gradient, a module's part) goes over
- * to the tensor when Python drops it, and comes back with the next py_wrap. */
+ * to the tensor when Python drops it, and comes back with the next py_wrap. Until then nothing else
+ * leads to it: weak references to it have ended, and the collector does not know it. */
 #include "py.h"
 
 /* --- wrappers --------------------------------------------------------------------------------- */
@@ -45,6 +46,12 @@ PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t) {
 
 /* --- wrappers that C outlives ----------------------------------------------------------------- */
 
+PY_PRIV void py_tensor_track(py_tensor *p) {
+    if (p->tracked) return;
+    p->tracked = true;
+    PyObject_GC_Track((PyObject *)p);
+}
+
 /* The tensor owns the wrapper: p->t is borrowed then, and p->kept says so. */
 static void py_tensor_binding_release(void *object) {
     PyGILState_STATE state = PyGILState_Ensure();
@@ -60,13 +67,8 @@ PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known) {
     tn_set_binding(t, p, NULL); /* Python owns the wrapper again, with the count it had */
     tn_retain(t);
     p->kept = false;
+    py_tensor_track(p);
     return known;
-}
-
-PY_PRIV void py_tensor_track(py_tensor *p) {
-    if (p->tracked) return;
-    p->tracked = true;
-    PyObject_GC_Track((PyObject *)p);
 }
 
 /* Gives the wrapper, of which Python has nothing left, to the tensor, if it is worth keeping and
@@ -78,25 +80,38 @@ static bool py_tensor_keep(py_tensor *p) {
     if (!tn_set_binding(p->t, p, py_tensor_binding_release)) return tn_error_take(NULL), false;
     Py_INCREF((PyObject *)p);
     p->kept = true;
-    py_tensor_track(p);
+    p->tracked = false;
     tn_release(p->t);
     return true;
+}
+
+/* Ends the weak references to a wrapper of which Python has nothing left. Their callbacks may look
+ * at the tensor: they get another wrapper then, and this one has no tensor more. */
+static void py_tensor_forget(py_tensor *p) {
+    if (p->t) tn_set_binding(p->t, NULL, NULL);
+    PyObject_ClearWeakRefs((PyObject *)p);
+    if (p->t && !tn_binding(p->t)) {
+        tn_set_binding(p->t, p, NULL);
+    } else if (p->t) {
+        tn_release(p->t);
+        p->t = NULL;
+    }
 }
 
 static void py_tensor_dealloc(PyObject *self) {
     py_tensor *p = (py_tensor *)self;
     PyTypeObject *type = Py_TYPE(self);
+    tn_tensor *t;
+    if (p->tracked || type != py.tensor) PyObject_GC_UnTrack(self);
+    if (TNI_UNLIKELY(p->weak != NULL)) py_tensor_forget(p);
     if (TNI_UNLIKELY(p->dict || p->hooks || type != py.tensor) && py_tensor_keep(p)) return;
-    if (p->tracked) PyObject_GC_UnTrack(self);
     if (p->hooks) py_hooks_part(p);
-    if (p->weak) PyObject_ClearWeakRefs(self);
-    Py_CLEAR(p->dict);
-    if (p->t) {
-        tn_tensor *t = p->t;
+    if ((t = p->t) != NULL) {
         p->t = NULL;
         tn_set_binding(t, NULL, NULL);
-        tn_release(t);
     }
+    Py_CLEAR(p->dict);
+    if (t) tn_release(t);
     if (TNI_LIKELY(type == py.tensor && py_free_wrappers.n < FREE_MOST)) {
         Py_INCREF(self);
         py_free_wrappers.at[py_free_wrappers.n++] = p;

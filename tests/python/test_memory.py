@@ -77,6 +77,40 @@ def test_a_cycle_through_attributes_is_collected():
     assert seen() is None
 
 
+def gradient():
+    x = th.zeros(3, requires_grad=True)
+    x.sum().backward()
+    return x
+
+
+def test_a_callback_of_a_weak_reference_sees_the_tensor_in_another_wrapper():
+    x, seen = gradient(), []
+    gone = weakref.ref(x.grad, lambda _: seen.append(x.grad))
+    assert gone() is None and seen[0] is x.grad
+    others = [th.ones(2) for _ in range(300)]  # wrappers come again from the list of free ones
+    assert seen[0].tolist() == [1.0] * 3 and all(o is not seen[0] for o in others)
+    x.grad.tag = 5  # it goes over to the tensor, but for a callback that takes the tensor again
+    seen.clear()
+    gone = weakref.ref(x.grad, lambda _: seen.append(x.grad))
+    assert gone() is None and seen[0] is x.grad and not hasattr(x.grad, "tag")
+
+
+@pytest.mark.parametrize("type_of", [th.Tensor, type("Sub", (th.Tensor,), {})])
+def test_nothing_leads_to_a_wrapper_that_its_tensor_keeps(type_of):
+    x, before = th.zeros(3, requires_grad=True), living()
+    x.grad = th.ones(3).as_subclass(type_of)
+    x.grad.tag = 5
+    gone = weakref.ref(x.grad)
+    assert gone() is None and x.grad.tag == 5
+    assert not [o for o in gc.get_objects() if isinstance(o, th.Tensor) and hasattr(o, "tag")]
+    back = x.grad
+    x.grad = None
+    assert gc.is_tracked(back) and back.tag == 5 and back.tolist() == [1.0] * 3
+    back.me = back
+    del back
+    assert living() == before
+
+
 def test_in_place_results_outlive_the_name_of_their_tensor():
     def make():
         return th.zeros(5).abs_()
