@@ -646,7 +646,11 @@ static PyObject *py_create_tolist(PyObject *self, PyObject *unused) {
     (void)unused;
     if (tn_device_of(py_of(self)) == TN_META)
         return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
-    return py_list_of((const char *)tn_data(py_of(self)), py_of(self), 0);
+    tn_tensor *t = tn_own(tnp_detach(py_of(self))); /* a list may run a finalizer that turns self */
+    if (!t) return py_raise();
+    PyObject *all = py_list_of((const char *)tn_data(t), t, 0);
+    tn_release(t);
+    return all;
 }
 
 static PyMethodDef py_create_functions[] = {

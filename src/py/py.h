@@ -91,8 +91,7 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t); /* py.tensor or 
 PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known); /* known: tn_binding(t) */
 /* The same of a tensor that somebody else owns; None for NULL. */
 PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t);
-PY_PRIV void py_tensor_track(py_tensor *p);  /* by the collector, from now on */
-PY_PRIV PyObject *py_size_of(tn_ints sizes); /* torch.Size */
+PY_PRIV void py_tensor_track(py_tensor *p); /* by the collector, from now on */
 
 /* Between the two a call knows tensors by address alone, while Python code may run (__index__, a
  * finalizer, another thread): what wrappers give up meanwhile (x.unsqueeze_(0)) stays until the

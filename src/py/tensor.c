@@ -175,10 +175,15 @@ PY_PRIV void py_retired_release(void) {
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-PY_PRIV PyObject *py_size_of(tn_ints sizes) {
-    PyObject *all = PyType_GenericAlloc(py.size, (Py_ssize_t)sizes.n);
-    for (int64_t i = 0; all && i < sizes.n; i++) {
-        PyObject *n = PyLong_FromLongLong(sizes.at[i]);
+/* A tensor's shape or strides as a Size or a tuple, copied first: what is allocated may run a
+ * finalizer that turns the tensor. */
+static PyObject *py_tensor_ints(tn_ints ints, bool size) {
+    int64_t at[TN_MAX_DIMS];
+    Py_ssize_t count = (Py_ssize_t)ints.n;
+    for (int64_t i = 0; i < ints.n; i++) at[i] = ints.at[i];
+    PyObject *all = size ? PyType_GenericAlloc(py.size, count) : PyTuple_New(count);
+    for (int64_t i = 0; all && i < ints.n; i++) {
+        PyObject *n = PyLong_FromLongLong(at[i]);
         if (!n || PyTuple_SetItem(all, (Py_ssize_t)i, n)) Py_CLEAR(all);
     }
     return all;
@@ -186,7 +191,7 @@ PY_PRIV PyObject *py_size_of(tn_ints sizes) {
 
 static PyObject *py_tensor_shape(PyObject *self, void *unused) {
     (void)unused;
-    return py_size_of(tn_shape(py_of(self)));
+    return py_tensor_ints(tn_shape(py_of(self)), true);
 }
 static PyObject *py_tensor_dtype(PyObject *self, void *unused) {
     (void)unused;
@@ -417,13 +422,7 @@ static PyObject *py_tensor_stride(PyObject *self, PyObject *const *args, Py_ssiz
                                   PyObject *kwnames) {
     if (TNI_UNLIKELY(kwnames != NULL) && !py_tensor_dim_word(kwnames, &n)) return NULL;
     int64_t dim;
-    tn_ints all = tn_strides(py_of(self));
-    if (n == 0 || args[0] == Py_None) {
-        PyObject *tuple = PyTuple_New((Py_ssize_t)all.n);
-        for (int64_t i = 0; tuple && i < all.n; i++)
-            PyTuple_SetItem(tuple, (Py_ssize_t)i, PyLong_FromLongLong(all.at[i]));
-        return tuple;
-    }
+    if (n == 0 || args[0] == Py_None) return py_tensor_ints(tn_strides(py_of(self)), false);
     if (n > 1 || !py_to_int(args[0], &dim)) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_TypeError, "stride(): argument 'dim' must be int");

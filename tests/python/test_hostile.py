@@ -34,6 +34,29 @@ def test_a_tensor_that_turns_during_a_call_is_what_it_was_for_the_call():
     assert y.tolist() == [[0.0, 7.0, 2.0, 3.0]]
 
 
+def test_a_collection_that_turns_the_tensor_while_it_is_told():
+    def collected(phase, info):
+        if phase == "start" and len(others) < 200:
+            turn()
+            others.append([th.full((2, 5000), -1.0) for _ in range(4)])
+
+    others, turn = [], list
+    x = th.ones(5000, 2)
+    thresholds = gc.get_threshold()
+    gc.callbacks.append(collected)
+    gc.set_threshold(1)
+    try:
+        turn = lambda: setattr(x, "data", th.zeros(1))  # noqa: E731
+        assert x.tolist() == [[1.0, 1.0]] * 5000
+        for _ in range(100):
+            x = th.ones(2, 3)
+            turn = lambda: x.unsqueeze_(0)  # noqa: B023, E731
+            assert x.shape[-2:] == (2, 3) and x.stride()[-2:] == (3, 1)
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.callbacks.remove(collected)
+
+
 def test_a_size_that_raises_when_asked_again_is_asked_once():
     class Once:
         asked = 0
