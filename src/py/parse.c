@@ -293,12 +293,18 @@ static PyObject **py_names_of(const tn_row *row) {
     return py_names.of[row->index];
 }
 
+/* Names of **words that a program makes are not interned. */
+static bool py_names_is(PyObject *name, PyObject *word) {
+    return name == word || PyUnicode_Compare(name, word) == 0;
+}
+
 /* torch's and NumPy's other names of a parameter. */
 static PyObject *py_names_other(PyObject *name) {
-    if (name == py.input || name == py.x || name == py.a) return py.self;
-    if (name == py.self) return py.input;
-    if (name == py.axis) return py.dim;
-    if (name == py.keepdims) return py.keepdim;
+    if (py_names_is(name, py.input) || py_names_is(name, py.x) || py_names_is(name, py.a))
+        return py.self;
+    if (py_names_is(name, py.self)) return py.input;
+    if (py_names_is(name, py.axis)) return py.dim;
+    if (py_names_is(name, py.keepdims)) return py.keepdim;
     return NULL;
 }
 
@@ -333,17 +339,18 @@ PY_PRIV bool py_row_creates(const tn_gen *gen) {
 /* Keywords that no schema has: of all rows with out=, of all that make tensors. */
 static bool py_bind_common(py_bind *b, unsigned how, PyObject *name, PyObject *o, bool *fits) {
     *fits = true;
-    if (name == py.out && b->gen->out_offset != UINT16_MAX && !b->method && !(how & TN_IN_PLACE)) {
+    if (b->gen->out_offset != UINT16_MAX && !b->method && !(how & TN_IN_PLACE) &&
+        py_names_is(name, py.out)) {
         *fits = py_bind_out(b, o);
         return true;
     }
     if (!py_row_creates(b->gen)) return false;
-    if (name == py.requires_grad) {
+    if (py_names_is(name, py.requires_grad)) {
         *fits = PyBool_Check(o);
         b->requires_grad = o != Py_False;
         return true;
     }
-    return name == py.layout || name == py.pin_memory;
+    return py_names_is(name, py.layout) || py_names_is(name, py.pin_memory);
 }
 
 static bool py_bind_keyword(py_bind *b, unsigned how, PyObject *name, PyObject *o, int k) {

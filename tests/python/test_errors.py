@@ -251,6 +251,16 @@ def test_no_error_is_left_for_the_next_call():
     assert th.ones(2).tolist() == [1.0, 1.0]
 
 
+def test_names_of_words_that_a_program_makes():
+    out, made = th.empty(2), "".join  # what it makes is not interned
+    assert th.add(th.ones(2), 1, **{made(["o", "ut"]): out}) is out
+    assert th.zeros(2, **{made(["requires", "_grad"]): True}).requires_grad
+    more = {made(["pin", "_memory"]): False, made(["lay", "out"]): th.strided}
+    assert th.zeros(2, **more).numel() == 2
+    assert th.sum(**{made(["in", "put"]): th.ones(2), made(["ax", "is"]): 0}) == 2
+    assert th.sum(th.ones(2), 0, **{made(["keep", "dims"]): True}).shape == (1,)
+
+
 def test_an_index_of_no_dimensions_needs_a_source_that_has_an_element():
     for name in ("scatter", "scatter_add"):
         error = refused(getattr(th, name), th.zeros(3), 0, th.tensor(0), th.zeros(0))
