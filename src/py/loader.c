@@ -15,12 +15,13 @@ static PyObject *py_loader_draw(PyObject *self, PyObject *o) {
  * the end. */
 static bool py_loader_rows(PyObject *list, int64_t count, int64_t size, int64_t *to) {
     for (Py_ssize_t i = 0; i < count && i < PyList_Size(list); i++) {
-        PyObject *o = PyList_GetItem(list, i);
+        PyObject *o = Py_XNewRef(PyList_GetItem(list, i)); /* __index__ may change the list */
         int64_t row;
-        if (!o || !py_to_index(o, &row)) {
-            if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "an index is expected, not %R", o);
-            return false;
-        }
+        bool ok = o && py_to_index(o, &row);
+        if (o && !ok && !PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "an index is expected, not %R", o);
+        Py_XDECREF(o);
+        if (!ok) return false;
         if (row < -size || row >= size) {
             PyErr_Format(PyExc_IndexError,
                          "index %lld is out of bounds for dimension 0 with size %lld",
@@ -61,6 +62,7 @@ static PyObject *py_loader_gather(PyObject *self, PyObject *const *args, Py_ssiz
               py_loader_rows(args[1], count, tn_size(py_of(first), 0), (int64_t *)tn_data(rows)) &&
               PyList_Size(args[1]) == count;
     bool mode = tn_set_grad_mode(false);
+    py_lend(); /* another thread may run */
     for (Py_ssize_t i = 0; ok && i < PyTuple_Size(args[0]); i++) {
         PyObject *o = PyTuple_GetItem(args[0], i), *one = NULL;
         if (py_is_tensor(o)) {
@@ -70,6 +72,7 @@ static PyObject *py_loader_gather(PyObject *self, PyObject *const *args, Py_ssiz
         ok = one && !PyList_Append(all, one);
         Py_XDECREF(one);
     }
+    py_lent(NULL);
     tn_set_grad_mode(mode);
     tn_free(rows);
     if (ok) return all;

@@ -7,11 +7,14 @@
 static PyObject *py_results_repr(PyObject *self, PyObject *unused) {
     PyObject *fields = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__match_args__");
     PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__");
-    PyObject *text = fields && name ? PyUnicode_FromFormat("torch.return_types.%U(", name) : NULL;
+    PyObject *text = fields && name ? PyUnicode_FromFormat("torch.return_types.%S(", name) : NULL;
     (void)unused;
-    for (Py_ssize_t k = 0; text && k < PyTuple_Size(fields); k++) {
-        PyObject *more = PyUnicode_FromFormat("%U%s\n%U=%R", text, k ? "," : "",
-                                              PyTuple_GetItem(fields, k), PyTuple_GetItem(self, k));
+    for (Py_ssize_t k = 0; text && k < PyTuple_Size(self); k++) {
+        PyObject *field = PySequence_GetItem(fields, k); /* a program may have set them */
+        PyObject *more = field ? PyUnicode_FromFormat("%U%s\n%S=%R", text, k ? "," : "", field,
+                                                      PyTuple_GetItem(self, k))
+                               : NULL;
+        Py_XDECREF(field);
         Py_DECREF(text);
         text = more;
     }
@@ -280,9 +283,11 @@ static bool py_groups_add(const tn_row *row, unsigned how, const char *more) {
         return true;
     }
     if (py_groups.n == GROUPS_MOST) return true; /* calls by name remain */
-    py_group_fill(&py_groups.at[py_groups.n], row, how, more);
-    if (py_groups.at[py_groups.n].name) py_groups.n++;
-    return py_groups.at[py_groups.n - 1].name != NULL;
+    py_group *g = &py_groups.at[py_groups.n];
+    py_group_fill(g, row, how, more);
+    if (!g->name) return false;
+    py_groups.n++;
+    return true;
 }
 
 static bool py_groups_add_forms(const tn_row *row) {
@@ -296,12 +301,12 @@ static bool py_groups_add_forms(const tn_row *row) {
 /* A definition that Python keeps a pointer to. */
 static PyMethodDef *py_groups_def(const py_group *g, bool method, void *function) {
     PyMethodDef *def = (PyMethodDef *)py_get(1, sizeof *def);
-    if (!def) return NULL;
+    if (!def) return PyErr_NoMemory(), NULL;
     def->ml_name = g->name;
     def->ml_meth = (PyCFunction)function;
     def->ml_flags = METH_FASTCALL | METH_KEYWORDS;
     def->ml_doc = py_docs_of(g, method);
-    if (!def->ml_doc) return py_give(def), NULL;
+    if (!def->ml_doc) return py_give(def), PyErr_NoMemory(), NULL;
     return def;
 }
 

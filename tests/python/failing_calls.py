@@ -216,6 +216,8 @@ def inputs_in_place():
     return w.grad
 
 
+NAMES = iter(sorted({row["torch"] for row in th._C._rows()}))  # a function is made once for each
+
 CALLS = [
     ("attribute", attribute),
     ("attributes", lambda: (X.shape, X.device, X.dtype, X.stride(), X.T, X.mT)),
@@ -272,6 +274,7 @@ CALLS = [
     ("safetensors", safe),
     ("subclass", subclass),
     ("refused", refused),
+    ("a function by its name", lambda: th._C._row(next(NAMES)) and None),
 ]
 
 # What is made of C alone: the interpreter itself loses arguments and crashes where memory for a

@@ -128,6 +128,34 @@ def test_a_list_that_empties_itself_while_classes_are_asked():
         th.cat(held)
 
 
+def test_a_list_of_rows_that_empties_itself():
+    class Empties:
+        def __index__(self):
+            rows.clear()
+            raise ValueError
+
+        def __repr__(self):
+            return "Empties" * 100
+
+    rows = [Empties()]
+    with pytest.raises(TypeError, match="an index is expected, not Empties"):
+        th._C._gather((th.zeros(4),), rows)
+
+
+def test_fields_of_results_that_a_program_has_set():
+    r = th.ones(2, 2).max(0)
+    fields = type(r).__match_args__
+    try:
+        type(r).__match_args__ = (5, 6)
+        assert "5=tensor" in repr(r)
+        for bad in (5, ()):
+            type(r).__match_args__ = bad
+            with pytest.raises((TypeError, IndexError)):
+                repr(r)
+    finally:
+        type(r).__match_args__ = fields
+
+
 def test_a_result_that_holds_itself_is_a_recursion_error():
     around = []
     around.append(around)
