@@ -656,7 +656,8 @@ PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssiz
     if (nargs == 1 && !kwnames && !m->kind->row->gen->call &&
         (Py_TYPE(args[0]) == py.tensor || Py_TYPE(args[0]) == py.parameter)) {
         tn_tensor *input = py_of(args[0]);
-        return py_mrow_run(m, &input, tn_numel(input));
+        py_lend();
+        return py_lent(py_mrow_run(m, &input, tn_numel(input)));
     }
     if (m->kind->row->gen->ngroups) return py_mrow_nested(m, args, nargs, kwnames);
     return py_call_bound(&m->kind->calling, args, nargs, kwnames, py_mrow_run, m);

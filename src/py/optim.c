@@ -474,10 +474,11 @@ static PyObject *py_optim_do(PyObject *self, PyObject *const *args, Py_ssize_t n
     w.state = args[2];
     w.ngroups = PyList_Size(w.groups);
     if (!py_optim_lay(&w)) return NULL;
+    py_lend();
     bool ok = py_optim_collect(&w) && py_optim_go(&w);
     if (!ok) py_optim_undo(&w);
     py_optim_end(&w);
-    return ok ? Py_NewRef(Py_None) : NULL;
+    return py_lent(ok ? Py_NewRef(Py_None) : NULL);
 }
 
 /* --- gradients -------------------------------------------------------------------------------- */

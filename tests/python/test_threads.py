@@ -6,7 +6,10 @@ import io
 import os
 import sys
 import threading
+import time
+import weakref
 
+import numpy as np
 import pytest
 
 import tensorh as th
@@ -166,3 +169,47 @@ def test_a_tensor_that_turns_in_another_thread_is_there_until_the_call_ends(swit
     stop.set()
     turning.join()
     assert not wrong
+
+
+def module_call(x):
+    m = nn.GELU()
+    return lambda: m(x), x
+
+
+def built_in_weight(x):
+    m, y = nn.Linear(1000, 2000), th.ones(300, 1000)
+    m.weight = nn.Parameter(x.view(2000, 1000))
+    return lambda: m(y), m.weight
+
+
+def optimizer_step(x):
+    p = nn.Parameter(x)
+    p.grad = th.ones_like(x)
+    return th.optim.Adam([p]).step, p
+
+
+@pytest.mark.parametrize("prepared", [module_call, built_in_weight, optimizer_step])
+def test_memory_that_a_tensor_gives_up_stays_until_the_call_ends(prepared):
+    """Another thread sets x.data while a call reads the memory that x had."""
+    alive = []
+
+    def turn():
+        go.wait()
+        time.sleep(0.003)
+        x.data = th.ones(1)
+        if go.is_set():
+            alive.append(memory() is not None)
+
+    for _ in range(3):
+        array = np.ones(2_000_000, dtype="float32")
+        memory = weakref.ref(array)
+        call, x = prepared(th.from_numpy(array))
+        del array
+        go = threading.Event()
+        turning = threading.Thread(target=turn)
+        turning.start()
+        go.set()
+        call()
+        go.clear()
+        turning.join()
+    assert all(alive)
