@@ -236,6 +236,10 @@ static PyObject *py_override_standard(PyObject *cls, PyObject *args, PyObject *k
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", (char **)(uintptr_t)names, &func,
                                      &types, &given, &words))
         return NULL;
+    if (words == Py_None) words = NULL;
+    if (words && !PyDict_Check(words))
+        return PyErr_Format(PyExc_TypeError, "__torch_function__(): kwargs must be a dict, not %R",
+                            Py_TYPE(words));
     types = PySequence_Tuple(types);
     for (Py_ssize_t i = 0; types && i < PyTuple_Size(types); i++) {
         int sub = PyObject_IsSubclass(cls, PyTuple_GetItem(types, i));
@@ -247,7 +251,7 @@ static PyObject *py_override_standard(PyObject *cls, PyObject *args, PyObject *k
     Py_XDECREF(types);
     if (!given) return NULL;
     bool before = py_override_set_off(true);
-    r = PyObject_Call(func, given, words == Py_None ? NULL : words);
+    r = PyObject_Call(func, given, words);
     py_override_set_off(before);
     Py_DECREF(given);
     return r && !py_override_keeps(func) ? py_override_convert(r, (PyTypeObject *)cls) : r;
