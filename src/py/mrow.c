@@ -251,6 +251,13 @@ static PyObject *py_mrow_part_object(tn_module *made, int i) {
     return py_wrap_as(py.parameter, tn_retain(t));
 }
 
+/* Python code that runs in between may change an option. */
+static bool py_mrow_still(const py_module *m) {
+    if (TNI_LIKELY(m->made != NULL)) return true;
+    PyErr_SetString(PyExc_RuntimeError, "the module was changed while it was called");
+    return false;
+}
+
 /* The dictionary of a kind of parts; NULL, without an exception, when there is none. */
 static PyObject *py_mrow_dict(PyObject *self, uint8_t kind) {
     return py_module_dict(self, kind == TN_PARAM   ? py.parameters_
@@ -258,12 +265,11 @@ static PyObject *py_mrow_dict(PyObject *self, uint8_t kind) {
                                                    : py.buffers_);
 }
 
-static bool py_mrow_publish_part(PyObject *self, int i) {
+static bool py_mrow_publish_part(PyObject *self, tn_module *made, int i, PyObject *name) {
     py_module *m = (py_module *)self;
-    uint8_t kind = m->made->part[i].kind;
+    uint8_t kind = made->part[i].kind;
     PyObject *dict = py_mrow_dict(self, kind), *o, *set;
-    if (!dict || !(o = py_mrow_part_object(m->made, i))) return false;
-    PyObject *name = PyTuple_GetItem(m->names, i);
+    if (!dict || !(o = py_mrow_part_object(made, i))) return false;
     bool ok = !PyDict_SetItem(dict, name, o);
     Py_DECREF(o);
     if (!ok || kind != TN_TRANSIENT) return ok;
@@ -271,21 +277,33 @@ static bool py_mrow_publish_part(PyObject *self, int i) {
     return set && !PySet_Add(set, name);
 }
 
-/* Options and parts of `made` into the object's dictionaries. */
-static bool py_mrow_publish(PyObject *self) {
+static bool py_mrow_publish_all(PyObject *self, tn_module *made, PyObject *names) {
     py_module *m = (py_module *)self;
     const py_kind *k = m->kind;
     for (int i = 0; i < k->make.nparam; i++) {
-        if (py_mrow_part_named(m->made, k->make.param[i].name) >= 0) continue;
-        PyObject *o = py_option(k, i, py_options(m->made));
+        if (py_mrow_part_named(made, k->make.param[i].name) >= 0) continue;
+        PyObject *o = py_option(k, i, py_options(made));
         bool bad =
             o ? PyDict_SetItem(m->dict, k->making.names[i], o) != 0 : PyErr_Occurred() != NULL;
         Py_XDECREF(o);
         if (bad) return false;
     }
-    for (int i = 0; i < m->made->nparts; i++)
-        if (!py_mrow_publish_part(self, i)) return false;
+    for (int i = 0; i < made->nparts; i++)
+        if (!py_mrow_publish_part(self, made, i, PyTuple_GetItem(names, i))) return false;
     return true;
+}
+
+/* Options and parts of `made` into the object's dictionaries. What stood there before may have a
+ * finalizer that changes an option. */
+static bool py_mrow_publish(PyObject *self) {
+    py_module *m = (py_module *)self;
+    if (!py_mrow_still(m)) return false;
+    tn_module *made = tn_module_hold(m->made);
+    PyObject *names = Py_NewRef(m->names);
+    bool ok = py_mrow_publish_all(self, made, names);
+    Py_DECREF(names);
+    tn_module_free(made);
+    return ok;
 }
 
 /* The object of a module that is part of another one. */
@@ -438,13 +456,6 @@ static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject *names, boo
     }
     Py_XDECREF(parts);
     return ok;
-}
-
-/* Python code that runs in between may change an option. */
-static bool py_mrow_still(const py_module *m) {
-    if (TNI_LIKELY(m->made != NULL)) return true;
-    PyErr_SetString(PyExc_RuntimeError, "the module was changed while it was called");
-    return false;
 }
 
 static bool py_mrow_ready(PyObject *self) {

@@ -200,3 +200,22 @@ def test_saved_tensors_with_places_of_none():
     w = th.full((2,), 3.0, requires_grad=True)
     Saving.apply(w).sum().backward()
     assert w.grad.tolist() == [6.0, 6.0]
+
+
+@pytest.mark.parametrize("kwargs", [5, [1], "a"])
+def test_keywords_that_are_no_dictionary_are_refused(kwargs):
+    x = th.ones(2)
+    with pytest.raises(TypeError, match="kwargs must be a dict"):
+        th.Tensor.__torch_function__(th.add, (), (x, x), kwargs)
+
+
+def test_an_option_that_changes_another_one_when_it_goes():
+    class Changes:
+        def __del__(self):
+            linear.out_features = 7
+
+    linear = th.nn.Linear(3, 4)
+    linear.__dict__["in_features"] = Changes()
+    linear.__init__(3, 4)
+    assert linear.weight.shape == (4, 3)
+    assert linear(th.ones(2, 3)).shape == (2, 4)
