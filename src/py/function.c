@@ -20,7 +20,7 @@ typedef struct py_context {
     struct py_apply *apply;          /* in progress */
     PyObject *cls, *name, *needs;    /* the Function, "MyFnBackward", needs_input_grad */
     PyObject *saved, *dirty, *fixed; /* as given by save_for_backward, mark_..: tuples or NULL */
-    PyObject *places;                /* which of saved are tensors, in place of it after forward */
+    PyObject *places;                /* which of saved are tensors: all that is kept of it */
     tn_function_row row;
     tn_function *f;        /* while it is in progress or on the tape */
     tn_history *history;   /* not counted: it outlives f; NULL before the call has ended */
@@ -199,10 +199,7 @@ static bool py_function_save(const py_apply *a, tn_tensor *const *out) {
 static void py_function_settle(py_context *ctx) {
     Py_CLEAR(ctx->dirty);
     Py_CLEAR(ctx->fixed);
-    PyObject *saved = ctx->saved;
-    ctx->saved = ctx->places;
-    ctx->places = NULL;
-    Py_XDECREF(saved);
+    Py_CLEAR(ctx->saved);
 }
 
 static bool py_function_run(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
@@ -387,18 +384,31 @@ static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_te
     return py_lent(r);
 }
 
-/* Nothing requires a gradient: forward alone. An input that it returns comes as another tensor. */
+/* Output o of a call that is not recorded: an input, unless it was written, comes as another
+ * tensor. */
+static PyObject *py_apply_apart(const py_context *ctx, PyObject *const *args, PyObject *o) {
+    for (int i = 0; i < ctx->nargs; i++)
+        if (o == args[i] && py_is_tensor(o) && !py_function_holds(ctx->dirty, o)) {
+            const tn_detach_args a = {py_of(o)};
+            return py_wrap(tn_own(tn_detach_at(NULL, 0, &a)));
+        }
+    return Py_NewRef(o);
+}
+
+/* Nothing requires a gradient: forward alone. */
 static PyObject *py_apply_plain(py_context *ctx, PyObject *const *args) {
     bool mode = tn_set_grad_mode(false);
-    PyObject *r = py_function_forward(ctx, args);
+    PyObject *given = py_function_forward(ctx, args), *r = NULL;
     tn_set_grad_mode(mode);
-    for (int i = 0; r && i < ctx->nargs; i++)
-        if (r == args[i] && py_is_tensor(r) && !py_function_holds(ctx->dirty, r)) {
-            const tn_detach_args a = {py_of(r)};
-            Py_DECREF(r);
-            r = py_wrap(tn_own(tn_detach_at(NULL, 0, &a)));
-            break;
-        }
+    if (given && !PyTuple_Check(given))
+        r = py_apply_apart(ctx, args, given);
+    else if (given)
+        r = PyTuple_New(PyTuple_Size(given));
+    for (Py_ssize_t i = 0; r && given && PyTuple_Check(given) && i < PyTuple_Size(given); i++) {
+        PyObject *one = py_apply_apart(ctx, args, PyTuple_GetItem(given, i));
+        if (!one || PyTuple_SetItem(r, i, one)) Py_CLEAR(r);
+    }
+    Py_XDECREF(given);
     return r;
 }
 
@@ -542,13 +552,13 @@ static PyObject *py_context_saved_one(const py_context *ctx, int k) {
 
 static PyObject *py_context_saved(PyObject *self, void *unused) {
     py_context *ctx = (py_context *)self;
-    Py_ssize_t n = ctx->saved ? PyTuple_Size(ctx->saved) : 0;
+    Py_ssize_t n = ctx->places ? PyTuple_Size(ctx->places) : 0;
     PyObject *all;
     (void)unused;
     if (ctx->saved && ctx->apply) return Py_NewRef(ctx->saved); /* in forward */
     all = PyTuple_New(n);
     for (Py_ssize_t i = 0, k = 0; all && i < n; i++) {
-        bool there = PyTuple_GetItem(ctx->saved, i) == Py_True;
+        bool there = PyTuple_GetItem(ctx->places, i) == Py_True;
         PyObject *one = there ? py_context_saved_one(ctx, (int)k++) : Py_NewRef(Py_None);
         if (one)
             PyTuple_SetItem(all, i, one);

@@ -446,3 +446,45 @@ def test_no_tensor_is_kept(work):
         if k % 10 == 9:
             gc.collect()
     assert resident() - before < 20 * 4 * BIG
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_inputs_that_are_returned_are_other_tensors(recorded):
+    class Both(Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x, y, 3
+
+        @staticmethod
+        def backward(ctx, gx, gy, gz):
+            return gx, gy
+
+    x, y = torch.ones(2, requires_grad=True), torch.ones(2)
+    with torch.set_grad_enabled(recorded):
+        a, b, three = Botorch.apply(x, y)
+    assert a is not x and b is not y and three == 3
+    assert a.requires_grad is recorded
+    a.detach().add_(1)
+    assert x.tolist() == [2.0, 2.0]  # over the same memory
+
+
+def test_save_for_backward_after_forward_changes_nothing():
+    class Saves(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            seen.append([t.tolist() for t in ctx.saved_tensors])
+            ctx.save_for_backward(g, g)
+            seen.append([t.tolist() for t in ctx.saved_tensors])
+            return g
+
+    seen = []
+    x = torch.ones(2, requires_grad=True)
+    y = Saves.apply(x).sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    assert seen == [[[1.0, 1.0]]] * 4
