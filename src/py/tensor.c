@@ -453,6 +453,9 @@ static PyObject *py_tensor_element_size(PyObject *self, PyObject *unused) {
 }
 static PyObject *py_tensor_retain_grad(PyObject *self, PyObject *unused) {
     (void)unused;
+    if (!tn_needs_grad(py_of(self)))
+        return PyErr_Format(PyExc_RuntimeError,
+                            "can't retain_grad on Tensor that has requires_grad=False");
     if (!tn_is_leaf(py_of(self)) && !tnp_retain_grad(py_of(self))) return py_raise();
     Py_RETURN_NONE;
 }

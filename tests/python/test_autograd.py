@@ -670,3 +670,17 @@ def test_places_are_told_where_code_is_made_all_the_time():
     exec(compile("\n\ny = (w / w).sum()\n", "<made>", "exec"), made)
     with torch.autograd.detect_anomaly(), pytest.raises(RuntimeError, match=r"<made>:3"):
         made["y"].backward()
+
+
+def test_a_hook_does_not_change_the_dtype():
+    x = torch.ones(2, requires_grad=True)
+    x.register_hook(lambda g: g.double())
+    with pytest.raises(RuntimeError, match="another dtype: float64, not float32"):
+        x.sum().backward()
+    assert x.grad is None
+
+
+def test_retain_grad_wants_a_tensor_that_requires_grad():
+    with pytest.raises(RuntimeError, match="requires_grad=False"):
+        torch.ones(2).retain_grad()
+    torch.ones(2, requires_grad=True).retain_grad()

@@ -461,7 +461,7 @@ def test_inputs_that_are_returned_are_other_tensors(recorded):
 
     x, y = torch.ones(2, requires_grad=True), torch.ones(2)
     with torch.set_grad_enabled(recorded):
-        a, b, three = Botorch.apply(x, y)
+        a, b, three = Both.apply(x, y)
     assert a is not x and b is not y and three == 3
     assert a.requires_grad is recorded
     a.detach().add_(1)
