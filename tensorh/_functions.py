@@ -784,8 +784,23 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Whether each element is among test_elements."""
     elements = elements if isinstance(elements, Tensor) else _C.tensor(elements)
     tests = test_elements if isinstance(test_elements, Tensor) else _C.tensor(test_elements)
-    r = (elements.unsqueeze(-1) == tests.reshape(-1)).any(-1)
+    if elements.numel() * tests.numel() < 1 << 16:
+        r = (elements.unsqueeze(-1) == tests.reshape(-1)).any(-1)
+    else:
+        r = _isin_sorted(elements.reshape(-1), tests.reshape(-1)).reshape(elements.shape)
     return r.logical_not() if invert else r
+
+
+def _isin_sorted(elements, tests):
+    """isin by sorting both together: which runs of equals have a member of tests?"""
+    n = elements.numel()
+    values, order = _C.cat([elements, tests]).sort()
+    begins = _C.ones(values.numel(), dtype=_C.bool)
+    begins[1:] = values[1:] != values[:-1]
+    run = begins.to(_C.int64).cumsum(0) - 1
+    found = _C.zeros(values.numel(), dtype=_C.bool)
+    found[run[order >= n]] = True
+    return _C.empty(values.numel(), dtype=_C.bool).scatter_(0, order, found[run])[:n]
 
 
 @method
@@ -1198,7 +1213,10 @@ def _legacy(name):
 def _dtype_of(given):
     """A dtype, of a dtype, a type or a type's name."""
     if isinstance(given, str):
-        return _LEGACY[given.removeprefix("torch.")]
+        name = given.removeprefix("torch.")
+        if name not in _LEGACY:
+            raise ValueError(f"invalid type: {given!r}")
+        return _LEGACY[name]
     if isinstance(given, _LegacyMeta):
         return given.dtype
     return _C.float32 if given is Tensor else given

@@ -231,11 +231,15 @@ def to(
         device, dtype = other.device, other.dtype
     elif args and isinstance(args[0], _C.dtype):
         dtype = args.pop(0)
+    if len(args) > 2:
+        return NotImplemented
     if args:
         non_blocking, copy = (*args, copy)[:2]
     if not isinstance(device, (str, _C.device, type(None))):
         return NotImplemented
-    r = _row("to")(input, device or input.device, dtype or input.dtype, bool(non_blocking), copy)
+    if not isinstance(non_blocking, bool) or not isinstance(copy, bool):
+        return NotImplemented
+    r = _row("to")(input, device or input.device, dtype or input.dtype, non_blocking, copy)
     if memory_format is None or memory_format is _C.preserve_format:
         return r
     return contiguous(r, memory_format)

@@ -447,3 +447,17 @@ def test_no_wrapper_and_no_memory_is_left():
     del capsule, m, u
     gc.collect()
     assert seen() is None
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("cpu", "float64"),
+        (torch.float64, "cpu"),
+        ("cpu", torch.int8, 1),
+        ("cpu", torch.int8, False, False, False),
+    ],
+)
+def test_to_takes_no_other_words(args):
+    with pytest.raises(TypeError, match="invalid combination of arguments"):
+        torch.ones(2).to(*args)

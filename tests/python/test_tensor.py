@@ -606,3 +606,12 @@ def test_assert_close():
         close(1.0, 1.0, rtol=1)
     with pytest.raises(TypeError):
         close("a", "a")
+
+
+def test_isin_of_many_needs_no_table_of_all_pairs():
+    x, tests = torch.arange(200_000), torch.arange(0, 400_000, 3)
+    found = torch.isin(x, tests)
+    assert found.tolist() == (np.arange(200_000) % 3 == 0).tolist()
+    assert torch.isin(x, tests, invert=True).sum().item() == 200_000 - found.sum().item()
+    y = torch.tensor([1.0, float("nan"), 2.0]).repeat(1000).view(30, 100)
+    assert torch.isin(y, torch.tensor([2.0, float("nan")]).repeat(50)).sum().item() == 1000

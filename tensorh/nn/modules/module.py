@@ -379,8 +379,8 @@ class Module(_C._Module):
         return self._apply(convert)
 
     def type(self, dst_type):
-        """Converts all parameters and buffers."""
-        return self._apply(lambda t: _C.to(t, t.device, dst_type))
+        """Converts all parameters and buffers to a dtype, a type or a type's name."""
+        return self._apply(lambda t: t.type(dst_type))
 
     def _to_floating(self, dtype):
         return self._apply(lambda t: _C.to(t, t.device, dtype) if t.dtype.is_floating_point else t)
@@ -404,6 +404,10 @@ class Module(_C._Module):
     def cpu(self):
         """Parameters and buffers to the CPU."""
         return self._apply(lambda t: _C.to(t, "cpu"))
+
+    def cuda(self, device=None):
+        """Parameters and buffers to a CUDA device."""
+        return self._apply(lambda t: t.cuda(device))
 
     def to_empty(self, *, device, recurse=True):
         """Parameters and buffers to a device, without their values."""
