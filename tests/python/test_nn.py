@@ -542,3 +542,48 @@ def test_import_stays_lazy():
     program = "import sys, tensorh; print('tensorh.nn' in sys.modules, 'inspect' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert out.stdout.split() == ["False", "False"], out.stderr
+
+
+def test_type_takes_names_and_refuses_others():
+    assert nn.Linear(2, 2).type("torch.DoubleTensor").weight.dtype is torch.float64
+    assert nn.Linear(2, 2).type(torch.float64).bias.dtype is torch.float64
+    with pytest.raises(ValueError, match="invalid type: 'foo'"):
+        nn.Linear(2, 2).type("foo")
+
+
+def test_cuda_says_that_there_is_none():
+    with pytest.raises(RuntimeError, match="cuda"):
+        nn.Linear(2, 2).cuda()
+
+
+def test_old_state_dicts_of_batch_norm_do_not_count_batches():
+    bn = nn.BatchNorm2d(3)
+    state = bn.state_dict()
+    del state["num_batches_tracked"]
+    with pytest.raises(RuntimeError, match="num_batches_tracked"):
+        bn.load_state_dict(state)
+    assert nn.BatchNorm2d(3).load_state_dict(dict(state)).missing_keys == []  # tells no version
+    bn.num_batches_tracked.fill_(5)
+    bn.load_state_dict(dict(state))
+    assert bn.num_batches_tracked.item() == 5
+    bn(torch.rand(2, 3, 4, 4))
+    bn.reset_running_stats()
+    assert bn.running_mean.tolist() == [0] * 3 and bn.running_var.tolist() == [1] * 3
+    assert bn.num_batches_tracked.item() == 0
+
+
+def test_the_total_norm_is_of_the_gradients_dtype():
+    p = nn.Parameter(torch.ones(2, dtype=torch.float64))
+    p.grad = torch.tensor([3.0, 4.0], dtype=torch.float64)
+    norm = nn.utils.clip_grad_norm_(p, 1.0)
+    assert norm.dtype is torch.float64 and norm.item() == 5
+    p.grad = torch.tensor([3.0, 4.0], dtype=torch.float64)
+    total = nn.utils.get_total_norm([p.grad, torch.zeros(3)])
+    assert total.dtype is torch.float64 and total.item() == 5
+    nn.utils.clip_grads_with_norm_(p, 10.0, total)
+    assert p.grad.tolist() == [3.0, 4.0]
+    nn.utils.clip_grads_with_norm_(p, 1.0, total)
+    assert p.grad.norm().item() == pytest.approx(1.0, abs=1e-6)
+    with pytest.raises(RuntimeError, match="non-finite"):
+        nn.utils.get_total_norm([torch.tensor([torch.inf])], error_if_nonfinite=True)
+    assert nn.utils.get_total_norm([]).item() == 0

@@ -53,12 +53,33 @@ def _from_pretrained(cls, embeddings, freeze=True, padding_idx=None, scale_grad_
     return self
 
 
+def _reset_running_stats(self):
+    """Forgets the mean and variance of the batches seen."""
+    if self.track_running_stats:
+        self.running_mean.zero_()
+        self.running_var.fill_(1)
+        self.num_batches_tracked.zero_()
+
+
+def _load_batch_norm(self, state_dict, prefix, local_metadata, *others):
+    """State dicts of version 1, or that tell no version, may lack num_batches_tracked."""
+    key = prefix + "num_batches_tracked"
+    if (local_metadata.get("version") or 0) < 2 and self.track_running_stats:
+        state_dict.setdefault(key, self.num_batches_tracked)
+    Module._load_from_state_dict(self, state_dict, prefix, local_metadata, *others)
+
+
+_BATCH_NORM = {
+    "_version": 2,
+    "reset_running_stats": _reset_running_stats,
+    "_load_from_state_dict": _load_batch_norm,
+}
 # What torch's class has and no row tells.
 _MORE = {
     "Embedding": {"from_pretrained": classmethod(_from_pretrained)},
     "LSTM": {"mode": "LSTM", "flatten_parameters": lambda self: None},
-    "BatchNorm1d": {"_version": 2},
-    "BatchNorm2d": {"_version": 2},
+    "BatchNorm1d": _BATCH_NORM,
+    "BatchNorm2d": _BATCH_NORM,
 }
 
 

@@ -17,16 +17,43 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
     foreach: accepted; all gradients are always one call.
     """
     parameters = [p for p in _list_of(parameters) if p.grad is not None]
-    if error_if_nonfinite and parameters:
-        grads = [p.grad for p in parameters]
-        norms = [_C.norm(g.detach(), norm_type).item() for g in grads]
-        if not all(map(math.isfinite, norms)):
-            raise RuntimeError(
-                f"The total norm of order {norm_type} for gradients from `parameters` is "
-                "non-finite, so it cannot be clipped. To disable this error and scale the "
-                "gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
-            )
-    return _C.tensor(_C._clip_grad_norm(parameters, float(max_norm), float(norm_type)))
+    if error_if_nonfinite:
+        get_total_norm([p.grad for p in parameters], norm_type, True)
+    norm = _C._clip_grad_norm(parameters, float(max_norm), float(norm_type))
+    return _C.tensor(norm, dtype=_norm_dtype([p.grad for p in parameters]))
+
+
+def _norm_dtype(tensors):
+    """The dtype of the norm of all tensors: the real one that all their dtypes promote to."""
+    dtype = tensors[0].dtype if tensors else _C.get_default_dtype()
+    for t in tensors:
+        dtype = _C.promote_types(dtype, t.dtype)
+    return dtype.to_real()
+
+
+def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    """The norm of all elements of the tensors, as the norm of their norms."""
+    tensors = _list_of(tensors)
+    if not tensors:
+        return _C.tensor(0.0)
+    norm_type, dtype = float(norm_type), _norm_dtype(tensors)
+    norms = [_C.linalg_vector_norm(t, norm_type).to(dtype) for t in tensors]
+    total = _C.linalg_vector_norm(_C.stack(norms), norm_type)
+    if error_if_nonfinite and not math.isfinite(total.item()):
+        raise RuntimeError(
+            f"The total norm of order {norm_type} for gradients from `parameters` is "
+            "non-finite, so it cannot be clipped. To disable this error and scale the "
+            "gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
+        )
+    return total
+
+
+def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
+    """Scales the gradients by max_norm / total_norm where that is less than 1."""
+    factor = _C.clamp(float(max_norm) / (total_norm + 1e-6), max=1.0)
+    for p in _list_of(parameters):
+        if p.grad is not None:
+            _quiet(p.grad.mul_, factor)
 
 
 def clip_grad_value_(parameters, clip_value, foreach=None):
