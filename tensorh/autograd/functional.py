@@ -32,27 +32,52 @@ def _shape_back(values, many, create_graph):
     return values if many else values[0]
 
 
-def _strictly(values, create_graph, what):
+def _strictly(values, what="output"):
+    """Refuses what has no history."""
     for i, v in enumerate(values):
-        if not v.requires_grad:
+        if v.requires_grad:
+            continue
+        if what == "jacobian":
             raise RuntimeError(
-                f"{what} {i} of the user-provided function does not require gradients. The outputs "
-                "must be computed in a differentiable manner from the input when running in "
-                "strict mode."
+                "While computing the hessian, found that the jacobian of the user-provided "
+                f"function with respect to input {i} is independent of the input. This is not "
+                "allowed in strict mode. You should ensure that your function is twice "
+                "differentiable and that the jacobian depends on the inputs (this would be "
+                "violated by a linear function for example)."
             )
+        raise RuntimeError(
+            f"Output {i} of the user-provided function does not require gradients. The outputs "
+            "must be computed in a differentiable manner from the input when running in "
+            "strict mode."
+        )
 
 
-def _grads(outputs, inputs, seeds=None, create_graph=False, retain=True, strict=None):
+# What strict mode says of a gradient that is not there, by what was differentiated.
+_INDEPENDENT = {
+    "output": "The output of the user-provided function is independent of input {}. This is not "
+    "allowed in strict mode.",
+    "seed": "The gradient with respect to the input is independent of entry {} in the grad_outputs "
+    "when using the double backward trick to compute forward mode gradients. This is not allowed "
+    "in strict mode.",
+    "gradient": "The jacobian of the user-provided function is independent of input {}. This is "
+    "not allowed in strict mode.",
+}
+
+
+def _grads(outputs, inputs, seeds=None, create_graph=False, strict=None):
     """Gradients with zeros for what is independent; strict: the text of an error instead."""
     outputs, seeds = _differentiable(outputs, seeds)
     grads = (None,) * len(inputs)
     if outputs:
-        grads = _grad(outputs, inputs, seeds, retain_graph=retain, create_graph=create_graph,
+        grads = _grad(outputs, inputs, seeds, retain_graph=True, create_graph=create_graph,
                       allow_unused=True)
-    if strict:
-        for i, g in enumerate(grads):
-            if g is None:
-                raise RuntimeError(strict.format(i))
+    for i, g in enumerate(grads if strict else ()):
+        if g is None:
+            raise RuntimeError(strict.format(i))
+        if create_graph and not g.requires_grad:
+            of = "hessian" if strict is _INDEPENDENT["gradient"] else "jacobian"
+            raise RuntimeError(f"The {of} of the user-provided function is independent of input "
+                               f"{i}. This is not allowed in strict mode when create_graph=True.")
     return tuple(_C.zeros_like(i) if g is None else g for g, i in zip(grads, inputs, strict=True))
 
 
@@ -91,11 +116,9 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
         inputs = _entry(inputs, create_graph)
         outputs, outputs_many = _tuple_of(func(*inputs), "outputs of the user-provided function")
         if strict:
-            _strictly(outputs, create_graph, "Output")
+            _strictly(outputs)
         v = _vector(v, outputs, "user-provided function")
-        text = "The output of the user-provided function is independent of input {}." if strict \
-            else None
-        grads = _grads(outputs, inputs, v, create_graph, strict=text)
+        grads = _grads(outputs, inputs, v, create_graph, strict and _INDEPENDENT["output"])
     return (_shape_back(outputs, outputs_many, create_graph),
             _shape_back(grads, many, create_graph))
 
@@ -108,10 +131,10 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
         inputs = _entry(inputs, create_graph)
         outputs, many = _tuple_of(func(*inputs), "outputs of the user-provided function")
         if strict:
-            _strictly(outputs, create_graph, "Output")
+            _strictly(outputs)
         seeds = tuple(_C.zeros_like(o).requires_grad_() for o in outputs)
-        grads = _grads(outputs, inputs, seeds, True)
-        products = _grads(grads, seeds, v, create_graph)
+        grads = _grads(outputs, inputs, seeds, True, strict and _INDEPENDENT["output"])
+        products = _grads(grads, seeds, v, create_graph, strict and _INDEPENDENT["seed"])
     return _shape_back(outputs, many, create_graph), _shape_back(products, many, create_graph)
 
 
@@ -129,7 +152,7 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False,
         outputs, outputs_many = _tuple_of(
             func(*inputs), "outputs of the user-provided function", " given to jacobian")
         if strict:
-            _strictly(outputs, create_graph, "Output")
+            _strictly(outputs)
         rows = []
         for i, out in enumerate(outputs):
             text = f"Output {i} of the user-provided function is independent of input {{}}. This " \
@@ -142,7 +165,7 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False,
 def _jacobian_of(out, inputs, create_graph, strict):
     """For each input the Jacobian of one output."""
     flat = out.reshape(-1)
-    lines = [_grads([flat[j]], inputs, None, create_graph, strict=strict)
+    lines = [_grads([flat[j]], inputs, None, create_graph, strict)
              for j in range(flat.nelement())]
     for k, i in enumerate(inputs):
         if lines:
@@ -166,8 +189,17 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False,
     """The Hessian of a function with one output element. `vectorize` has no effect."""
     inputs, many = _tuple_of(inputs, "inputs given to hessian")
 
+    def value(*args):
+        out = _scalar(func(*args))
+        if strict:
+            _strictly((out,))
+        return out
+
     def gradient(*args):
-        return jacobian(lambda *a: _scalar(func(*a)), args, create_graph=True, strict=strict)
+        first = jacobian(value, args, create_graph=True)
+        if strict:
+            _strictly(first, "jacobian")
+        return first
 
     rows = jacobian(gradient, inputs, create_graph, strict)
     return rows if many else rows[0][0]
@@ -181,7 +213,7 @@ def _first(func, inputs, create_graph, strict, name):
         raise RuntimeError(f"The Tensor returned by the function given to {name} should contain a "
                            "single element")
     if strict:
-        _strictly(out, create_graph, "Output")
+        _strictly(out)
     return inputs, out, _grads(out, inputs, None, True)
 
 
@@ -192,8 +224,8 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
         v = _vector(v, inputs, "input")
         inputs, out, first = _first(func, inputs, create_graph, strict, "vhp")
         if strict:
-            _strictly(first, create_graph, "Gradient")
-        product = _grads(first, inputs, v, create_graph)
+            _strictly(first, "jacobian")
+        product = _grads(first, inputs, v, create_graph, strict and _INDEPENDENT["gradient"])
     return _shape_back(out, False, create_graph), _shape_back(product, many, create_graph)
 
 
@@ -205,8 +237,8 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
         v = _vector(v, inputs, "input")
         inputs, out, first = _first(func, inputs, create_graph, strict, "hvp")
         if strict:
-            _strictly(first, create_graph, "Gradient")
+            _strictly(first, "jacobian")
         seeds = tuple(_C.zeros_like(i).requires_grad_() for i in inputs)
-        second = _grads(first, inputs, seeds, True)
+        second = _grads(first, inputs, seeds, True, strict and _INDEPENDENT["gradient"])
         product = _grads(second, seeds, v, create_graph)
     return _shape_back(out, False, create_graph), _shape_back(product, many, create_graph)

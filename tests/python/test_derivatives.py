@@ -250,3 +250,23 @@ def test_the_same_program_under_torch():
     assert np.allclose(mine[0], theirs[0], rtol=1e-13)
     assert np.allclose(mine[1], theirs[1], rtol=1e-13)
     assert mine[2][:2] + mine[2][3:] == theirs[2][:2] + theirs[2][3:]
+
+
+def test_strict_mode_refuses_what_is_independent():
+    x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
+
+    def linear(a):
+        return (a * 2).sum()
+
+    twice = r"jacobian of the user-provided function.*independent of (the )?input"
+    for f in (functional.hessian, functional.vhp, functional.hvp):
+        given = (linear, x) if f is functional.hessian else (linear, x, y)
+        with pytest.raises(RuntimeError, match="While computing the hessian.*" + twice):
+            f(*given, strict=True)
+    functional.jacobian(linear, x, strict=True)
+    functional.vjp(linear, x, strict=True)
+    for f in (functional.jacobian, functional.vjp):
+        with pytest.raises(RuntimeError, match=twice + ".*create_graph=True"):
+            f(linear, x, strict=True, create_graph=True)
+    with pytest.raises(RuntimeError, match="output .* is independent of input 1"):
+        functional.jvp(lambda a, b: a * 2, (x, y), (y, x), strict=True)
