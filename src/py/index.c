@@ -11,6 +11,7 @@ enum { INDEX_MOST = 2 * TN_MAX_DIMS };
 typedef struct py_indexing {
     tn_tensor *at;
     int dim;
+    int taken;     /* dimensions of the caller's tensor before dim, less dim */
     bool new_view; /* at is ours, not the caller's tensor */
     const char *file;
     int line;
@@ -34,9 +35,10 @@ static bool py_index_int(py_indexing *x, int64_t i) {
     if (x->dim < tn_ndim(x->at) && (i >= size || i < -size)) {
         PyErr_Format(PyExc_IndexError,
                      "index %lld is out of bounds for dimension %d with size %lld", (long long)i,
-                     x->dim, (long long)size);
+                     x->dim + x->taken, (long long)size);
         return false;
     }
+    x->taken++;
     return py_index_step(x, tn_select_at(x->file, x->line, &a));
 }
 
@@ -78,6 +80,7 @@ static bool py_index_none(py_indexing *x) {
     const tn_unsqueeze_args a = {x->at, x->dim};
     if (!py_index_step(x, tn_unsqueeze_at(x->file, x->line, &a))) return false;
     x->dim++;
+    x->taken--;
     return true;
 }
 
@@ -220,7 +223,7 @@ static bool py_index_apply(py_indexing *x, PyObject *key) {
 
 static void py_index_begin(py_indexing *x, tn_tensor *t) {
     x->at = t;
-    x->dim = x->nlists = x->covered = x->nheld = 0;
+    x->dim = x->taken = x->nlists = x->covered = x->nheld = 0;
     x->new_view = false;
     x->file = NULL;
     x->line = 0;
@@ -318,6 +321,8 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
         return tn_fill_inplace_at(x->file, x->line, &a) || (py_raise(), false);
     } else {
         PyErr_Clear();
+        if (value == Py_None)
+            return PyErr_Format(PyExc_TypeError, "can't assign a NoneType to a tensor"), false;
         PyObject *o = py_value_tensor(value, tn_dtype_of(x->at));
         if (!o) return false;
         x->held[x->nheld++] = o;

@@ -269,6 +269,22 @@ def test_numpys_numbers_and_zero_dim_tensors_are_numbers():
     assert x[[slice(0, 1), 2]].tolist() == [2]
 
 
+@pytest.mark.parametrize(
+    "key", [(0, 9), (None, 0, 9), (slice(None), 9), (..., 9), (True, 0, 9), (0, None, 9)]
+)
+def test_an_index_out_of_bounds_names_the_dimension_of_the_tensor(key):
+    with pytest.raises(IndexError, match="index 9 is out of bounds for dimension 1 with size 4"):
+        torch.zeros(3, 4)[key]
+
+
+def test_nothing_cannot_be_assigned():
+    x = torch.ones(3)
+    for key in (0, slice(None), x > 0, [0, 1]):
+        with pytest.raises(TypeError, match="can't assign a NoneType"):
+            x[key] = None
+    assert x.tolist() == [1, 1, 1]
+
+
 def test_iteration_and_unpacking():
     x = torch.arange(6).reshape(3, 2)
     a, b, c = x
