@@ -213,13 +213,23 @@ static tn_tensor *py_create_nested(PyObject *o, tn_dtype dtype) {
 
 /* --- buffers ---------------------------------------------------------------------------------- */
 
+/* The first format of a dtype is the one that is given: of two types of 64 bits that which is
+ * np.int64, as NumPy prints the other with its name. */
+#if LONG_MAX > INT32_MAX
+#define BUFFER_I64 "l"
+#define BUFFER_U64 "L"
+#else
+#define BUFFER_I64 "q"
+#define BUFFER_U64 "Q"
+#endif
 static const struct {
     const char *format;
     tn_dtype dtype;
-} py_buffer_formats[] = {
-    {"?", TN_BOOL}, {"B", TN_U8},  {"b", TN_I8},  {"h", TN_I16}, {"i", TN_I32},  {"q", TN_I64},
-    {"l", TN_I64},  {"e", TN_F16}, {"f", TN_F32}, {"d", TN_F64}, {"Zf", TN_C64}, {"Zd", TN_C128},
-    {"H", TN_U16},  {"I", TN_U32}, {"Q", TN_U64}, {"L", TN_U64}, {"c", TN_U8}};
+} py_buffer_formats[] = {{BUFFER_I64, TN_I64}, {BUFFER_U64, TN_U64}, {"?", TN_BOOL}, {"B", TN_U8},
+                         {"b", TN_I8},         {"h", TN_I16},        {"i", TN_I32},  {"q", TN_I64},
+                         {"l", TN_I64},        {"e", TN_F16},        {"f", TN_F32},  {"d", TN_F64},
+                         {"Zf", TN_C64},       {"Zd", TN_C128},      {"H", TN_U16},  {"I", TN_U32},
+                         {"Q", TN_U64},        {"L", TN_U64},        {"c", TN_U8}};
 enum { BUFFER_FORMATS = sizeof py_buffer_formats / sizeof py_buffer_formats[0] };
 
 static tn_dtype py_buffer_dtype(const Py_buffer *v) {

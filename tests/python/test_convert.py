@@ -144,6 +144,14 @@ def test_a_tensor_is_a_buffer():
     assert m.shape == (2, 3) and m.tolist()[1] == [3, 4, 5]
 
 
+@pytest.mark.parametrize("name", "int64 uint64 int32 uint8 float64 bool".split())
+def test_an_array_prints_as_one_of_numpys_own_type(name):
+    t = torch.arange(2, dtype=torch.uint8).to(getattr(torch, name))
+    own = np.arange(2, dtype=np.uint8).astype(name)
+    assert repr(t.numpy()) == repr(own) and t.numpy().dtype.char == own.dtype.char
+    assert repr(np.asarray(t[1])) == repr(np.asarray(own[1]))
+
+
 def test_frombuffer():
     data = bytearray(range(8))
     t = torch.frombuffer(data, dtype=torch.int16)
