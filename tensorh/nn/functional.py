@@ -374,16 +374,26 @@ def _weighted(loss, input, weight, reduction):
     return loss.sum() / weight.sum() if reduction == "mean" else _reduce(loss, reduction)
 
 
+def _unlike(kind, input, target, stacklevel=2):
+    """What a loss says to tensors of two shapes. kind: the class of its module."""
+    of, than = f"arget size ({target.size()})", f"the input size ({input.size()})"
+    if kind == "BCEWithLogitsLoss":
+        raise ValueError(f"T{of} must be the same as {than[4:]}")
+    text = f"Using a t{of} that is different to {than}"
+    if kind == "BCELoss":
+        raise ValueError(f"{text} is deprecated. Please ensure they have the same size.")
+    warnings.warn(
+        f"{text}. This will likely lead to incorrect results due to broadcasting. "
+        "Please ensure they have the same size.",
+        stacklevel=stacklevel,
+    )
+
+
 def _pair(input, target):
     """Both of one shape."""
     if input.shape == target.shape:
         return input, target
-    warnings.warn(
-        f"Using a target size ({target.size()}) that is different to the input size "
-        f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
-        "Please ensure they have the same size.",
-        stacklevel=3,
-    )
+    _unlike("MSELoss", input, target, stacklevel=4)
     shape = (input.detach() + target.detach()).shape
     return input.expand(shape), target.expand(shape)
 
@@ -458,10 +468,7 @@ def binary_cross_entropy(
     """-(t log x + (1 - t) log(1 - x)), of probabilities."""
     reduction = _reduction(size_average, reduce, reduction)
     if target.size() != input.size():
-        raise ValueError(
-            f"Using a target size ({target.size()}) that is different to the input size "
-            f"({input.size()}) is deprecated. Please ensure they have the same size."
-        )
+        _unlike("BCELoss", input, target)
     return _C.binary_cross_entropy(input, target, weight, reduction)
 
 
@@ -477,15 +484,19 @@ def binary_cross_entropy_with_logits(
     """binary_cross_entropy of sigmoid(input), without overflow."""
     reduction = _reduction(size_average, reduce, reduction)
     if target.size() != input.size():
-        raise ValueError(
-            f"Target size ({target.size()}) must be the same as input size ({input.size()})"
-        )
+        _unlike("BCEWithLogitsLoss", input, target)
     return _C.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
 
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     """target * (log(target) - input); input: log-probabilities."""
     reduction = _reduction(size_average, reduce, reduction)
+    if reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size."
+            "'batchmean' divides only by the batch size, and aligns with the KL math definition.",
+            stacklevel=2,
+        )
     if reduction == "batchmean":
         total = _C.kl_div(input, target, "sum", log_target=log_target)
         return total / input.shape[0] if input.ndim else total

@@ -42,6 +42,34 @@ def same(a, b, path=""):
         assert a == b, f"{path}: {a!r} and {b!r}"
 
 
+@pytest.mark.parametrize("name", ["MSELoss", "L1Loss"])
+def test_a_loss_of_two_shapes_warns_at_the_callers_line(name):
+    x, y = torch.ones(2, 1), torch.zeros(2)
+    loss = getattr(nn, name)()
+    f = {"MSELoss": nn.functional.mse_loss, "L1Loss": nn.functional.l1_loss}[name]
+    for call in (loss, f, lambda a, b: loss(target=b, input=a)):
+        with pytest.warns(UserWarning, match=r"target size \(torch.Size\(\[2\]\)\)") as seen:
+            assert call(x, y) == 1
+        assert [w.filename for w in seen] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loss(x, x)
+        with pytest.raises(UserWarning):
+            loss(x, y)
+
+
+@pytest.mark.parametrize("name", ["BCELoss", "BCEWithLogitsLoss"])
+def test_binary_losses_refuse_two_shapes(name):
+    with pytest.raises(ValueError, match=r"arget size \(torch.Size\(\[2\]\)\)"):
+        getattr(nn, name)()(torch.ones(2, 1), torch.zeros(2))
+
+
+def test_the_mean_of_kl_div_warns():
+    x = torch.ones(2, 2)
+    with pytest.warns(UserWarning, match="batchmean"):
+        nn.functional.kl_div(x, x)
+
+
 @pytest.mark.parametrize(
     "name", [n for n in nn_programs.PROGRAMS if n not in ("errors", "gradients")]
 )
