@@ -530,6 +530,8 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None,
     """Normal random numbers of that mean and standard deviation, which may be tensors."""
     if size is not None:
         r = _C.empty(size, dtype=dtype, device=device).normal_(mean, std, generator=generator)
+    elif not isinstance(mean, Tensor) and not isinstance(std, Tensor):
+        raise TypeError("normal(): of two numbers argument 'size' must be given")
     else:
         a, b = _alike(_tensor_of(mean, std), _tensor_of(std, mean))
         r = _C.empty(a.shape, dtype=a.dtype).normal_(generator=generator) * b + a

@@ -10,6 +10,28 @@
 
 /* --- exceptions ------------------------------------------------------------------------------- */
 
+/* Whether a function of C is named here: tn_item: .. at the start, tn_reshape(..) further on. */
+static bool py_raise_names(const char *message, const char *at) {
+    if (strncmp(at, "tn_", 3)) return false;
+    if (at == message) return true;
+    return at[-1] == ' ' && at[strspn(at, "_abcdefghijklmnopqrstuvwxyz0123456789")] == '(';
+}
+
+/* The message with Python's names of functions. */
+static PyObject *py_raise_text(const char *message) {
+    char *text = (char *)py_get(strlen(message) + 1, 1), *to = text;
+    if (!text) return PyErr_NoMemory();
+    for (const char *from = message; *from; from++) {
+        if (py_raise_names(message, from))
+            from += 2;
+        else
+            *to++ = *from;
+    }
+    PyObject *o = PyUnicode_DecodeUTF8(text, to - text, "replace");
+    py_give(text);
+    return o;
+}
+
 PY_PRIV PyObject *py_raise(void) {
     tn_error_info info;
     PyObject *type = PyExc_RuntimeError;
@@ -23,8 +45,9 @@ PY_PRIV PyObject *py_raise(void) {
     if (info.code == TN_UNSUPPORTED) type = PyExc_NotImplementedError;
     if (info.code == TN_FILE) type = PyExc_OSError;
     if (info.code == TN_CANCELLED) type = PyExc_KeyboardInterrupt;
-    /* Python's names of functions: tn_item: .. is item: .. */
-    PyErr_SetString(type, info.message + (strncmp(info.message, "tn_", 3) ? 0 : 3));
+    PyObject *text = py_raise_text(info.message);
+    if (text) PyErr_SetObject(type, text);
+    Py_XDECREF(text);
     return NULL;
 }
 

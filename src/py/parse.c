@@ -124,6 +124,13 @@ static bool py_bind_tensors(py_bind *b, const tn_param *p, PyObject *o) {
     return true;
 }
 
+/* Whether one int is a list: of a bounded one, and where ints may stand in its place, as torch has
+ * it for the first parameter, or the one after self. */
+static bool py_bind_int_is_list(const py_bind *b, const tn_param *p) {
+    const tn_param *first = b->gen->param;
+    return p->count >= 0 || p == first || (p == first + 1 && first->type == TN_T_TENSOR);
+}
+
 static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
     tn_ints l = tn_no_dims();
     int64_t one;
@@ -141,7 +148,7 @@ static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
         }
         l.at = at;
     } else {
-        if (!py_to_index(o, &one)) return false;
+        if (!py_bind_int_is_list(b, p) || !py_to_index(o, &one)) return false;
         int64_t *at = (int64_t *)py_bind_room(b, 1, sizeof *at, b->ints, &b->nints, BIND_INTS);
         if (!at) return false;
         *at = one;
@@ -201,7 +208,9 @@ static bool py_bind_word(py_bind *b, const tn_param *p, PyObject *o) {
     for (int k = 0; text && p->words[k]; k++)
         if (strcmp(p->words[k], text) == 0) word = k + 1;
     if (text && !word) {
-        PyErr_Format(PyExc_ValueError, "%s is not a valid value for %s", text, p->name);
+        bool value = !strcmp(p->name, "reduction") || !strcmp(p->name, "padding_mode");
+        PyErr_Format(value ? PyExc_ValueError : PyExc_RuntimeError,
+                     "%s is not a valid value for %s", text, p->name);
         return false;
     }
     py_bind_put(b, p->offset, &word, sizeof word);

@@ -308,3 +308,29 @@ def test_errors_are_torchs(text):
     assert isinstance(ours, type(theirs)) or isinstance(theirs, type(ours))
     if text in WRONG:
         assert str(ours).splitlines()[0] == str(theirs).splitlines()[0]
+
+
+def test_sizes_that_were_forgotten():
+    for call in (lambda: th.randint(0, 10), lambda: th.randint(3, 4), lambda: th.normal(0, 1)):
+        with pytest.raises(TypeError, match="size"):
+            call()
+    assert th.randint(0, 10, size=(2,)).shape == th.normal(0, 1, (2,)).shape == (2,)
+
+
+def test_a_word_that_is_none_of_those_is_what_torch_raises():
+    x = th.ones(3)
+    for call in (
+        lambda: th.div(x, 2, rounding_mode="up"),
+        lambda: th.nn.functional.gelu(x, approximate="up"),
+        lambda: th.meshgrid(x, indexing="up"),
+    ):
+        with pytest.raises(RuntimeError, match="up"):
+            call()
+    with pytest.raises(ValueError, match="up is not a valid value for reduction"):
+        th.nn.functional.mse_loss(x, x, reduction="up")
+
+
+def test_texts_have_pythons_names():
+    with pytest.raises(RuntimeError, match=r"Use reshape\(\.\.\.\) instead") as caught:
+        th.ones(3, 4).t().view(12)
+    assert "tn_" not in str(caught.value)
