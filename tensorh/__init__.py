@@ -34,7 +34,9 @@ _LAZY = (
     "serialization",
     "special",
     "testing",
+    "types",
     "utils",
+    "version",
 )
 _LAZY_NAMES = {"load": "serialization", "save": "serialization"}
 

@@ -18,7 +18,9 @@ from . import safetensors as safetensors
 from . import serialization as serialization
 from . import special as special
 from . import testing as testing
+from . import types as types
 from . import utils as utils
+from . import version as version
 from ._C import *
 __version__: str
 BFloat16Tensor: type

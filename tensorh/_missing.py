@@ -4,9 +4,9 @@
 that are present, planned and left out."""
 # Names of any namespace by pattern, and why they are left out.
 LEFT_OUT = (
-    (r"compile|while_loop|cond", "there is no Python compiler; tensor.h records and "
-     "replays calls in C"),
-    (r"jit$|fx$|export$|Script\w*|\w*ScriptModule\w*|TracingState|CompilationUnit|FunctionSchema|"
+    (r"compile|compiler|jit|fx|export|while_loop|cond", "there is no Python compiler; tensor.h "
+     "records and replays calls in C"),
+    (r"Script\w*|\w*ScriptModule\w*|TracingState|CompilationUnit|FunctionSchema|"
      r"(Any|Await|Bool|Class|Complex|Dict|Enum|Float|Future|Inferred|Int|Interface|List|None|Number|"
      r"Optional|PyObject|RRef|StreamObj|String|Sym\w*|Tensor|Tuple|Union|DeviceObj|Aggregation)Type$|"
      r"(Alias|Archive)\w*|Argument\w*|BenchmarkConfig|BenchmarkExecutionStats|Block|BufferDict|"
@@ -18,10 +18,10 @@ LEFT_OUT = (
      r"Stream$|Event$|AcceleratorError|prepare_multiprocessing\w*|get_file_path|init_num_threads|"
      r"thread_safe_generator|compiled_with_cxx11_abi|profiler_allow\w*|set_warn_always|"
      r"is_warn_always\w*|get_device_module|LiteScript\w*|__torch_dispatch__|"
-     r"__dlpack_c_exchange_api__|alias_copy|hash_tensor",
+     r"__dlpack_c_exchange_api__|alias_copy|hash_tensor|ops|classes|package|functional|torch_version|quasirandom|foreach|has_\w+",
      "it belongs to how torch is built inside"),
     (r"onnx$", "models are saved as safetensors and .pt"),
-    (r"quantiz\w*|fake_quantize\w*|fbgemm\w*|q_\w+|q?u?int\dx?\d*$|qu?int\w+|qscheme|QU?Int\w+|"
+    (r"ao|per_(channel|tensor)_\w+|quantiz\w*|fake_quantize\w*|fbgemm\w*|q_\w+|q?u?int\dx?\d*$|qu?int\w+|qscheme|QU?Int\w+|"
      r"int_repr|dequantize|empty_quantized|choose_qparams\w*|fused_moving\w*|is_quantized",
      "left to the kernels that need it"),
     (r"sparse\w*|to_sparse\w*|\w*_sparse_\w*|hspmm|hsmm|dsmm|smm|saddmm|spmm|sspaddmm|c?col_indices|"
@@ -81,6 +81,10 @@ LEFT_OUT_OF = {
     ),
     "torch.testing": ((r"assert_allclose", "torch has removed it: assert_close"),),
     "torch.overrides": ((r"\w+", _INSIDE),),
+    "torch.serialization": (
+        (r"\w*safe_globals|skip_data", "files are read as data: nothing in them is imported"),
+        (r"\w+", _INSIDE),
+    ),
 }  # fmt: skip
 
 PLANNED = {
@@ -158,6 +162,17 @@ ASGD Adadelta Adafactor Adagrad Adamax LBFGS Muon NAdam RAdam RMSprop Rprop swa_
     "torch.utils.data": "DistributedSampler",
     "torch.testing": "make_tensor",
 }
+# Methods of Tensor that are left out: a class has no __getattr__ that would cost others nothing.
+TENSOR_LEFT_OUT = """
+ccol_indices chalf coalesce col_indices const_data_ptr crow_indices dense_dim dequantize eig
+hash_tensor indices int_repr ipu is_coalesced is_distributed is_ipu is_maia is_mtia is_shared
+is_vulkan is_xla lstsq map2_ map_ module_load mtia q_per_channel_axis q_per_channel_scales
+q_per_channel_zero_points q_scale q_zero_point qscheme reinforce resize resize_ resize_as_sparse_
+row_indices set_ share_memory_ slice_inverse smm solve sparse_dim sparse_mask sparse_resize_
+sparse_resize_and_clear_ sspaddmm storage storage_type symeig to_mkldnn to_padded_tensor to_sparse
+to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr untyped_storage values
+volatile xpu
+"""
 _SPACES = "fft distributed distributions profiler hub amp masked signal futures " \
     "multiprocessing accelerator mps library monitor cpu"  # fmt: skip
 

@@ -269,7 +269,7 @@ class _Later:
 
 
 class _Missing:
-    """Stands for a method of torch that is not here: says whether it is planned."""
+    """Stands for a method of torch that is not here: says whether it is planned, or why not."""
 
     __slots__ = ("name",)
 
@@ -321,7 +321,7 @@ def _attach():
     for name in LATER:
         setattr(Tensor, name, _Later(name))
     own = vars(Tensor)  # getattr between two setattr costs Python a cache of the class
-    for name in _missing.PLANNED["Tensor"].split():
+    for name in (_missing.PLANNED["Tensor"] + _missing.TENSOR_LEFT_OUT).split():
         if name not in own:
             setattr(Tensor, name, _Missing(name))
     for alias, name in ALIASES.items():

@@ -1,6 +1,8 @@
 """torch.backends for programs that ask what there is and set switches: no library of a vendor is in
 this build, so nothing changes what is computed."""
 
+import sys as _sys
+
 
 class _Backend:
     """Switches that are kept; `is_available` says False."""
@@ -22,3 +24,14 @@ cudnn = _Backend("cudnn", enabled=False, benchmark=False, deterministic=True, al
 mps = _Backend("mps")
 mkldnn = _Backend("mkldnn", enabled=False)
 cuda = _Backend("cuda", matmul=_Backend("cuda.matmul", allow_tf32=False))
+mkl = _Backend("mkl")
+openmp = _Backend("openmp")
+
+for _one in (cudnn, mps, mkldnn, cuda, mkl, openmp):  # import torch.backends.cudnn as cudnn
+    _sys.modules[f"{__name__}.{_one.__name__.rpartition('.')[2]}"] = _one
+
+
+def __getattr__(name):
+    from ._missing import error
+
+    raise error("torch.backends", name)

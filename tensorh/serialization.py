@@ -408,3 +408,9 @@ def _map(file):
     import mmap
 
     return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+
+
+def __getattr__(name):
+    from ._missing import error
+
+    raise error("torch.serialization", name)

@@ -6,7 +6,7 @@ from .parameter import Buffer, Parameter
 
 __all__ = ["Buffer", "Parameter", *modules.__all__]
 
-_LAZY = ("functional", "init", "parameter", "utils")
+_LAZY = ("common_types", "functional", "init", "parameter", "utils")
 
 
 def __getattr__(name):

@@ -4,6 +4,8 @@ Each class follows from an optimizer row of the library: its name, options, defa
 of its state. Groups and state are Python's, as torch's; a step is one call for all parameters.
 """
 
+import sys as _sys
+
 from .. import _C
 from .optimizer import Optimizer
 
@@ -110,6 +112,8 @@ def _make(number, name, schema, options, states, counts):
 
 for _one in _C._optimizers():
     globals()[_one[1]] = _make(*_one)
+    # torch's file of the class: from torch.optim.adam import Adam
+    _sys.modules[f"{__name__}.{_one[1].lower()}"] = _sys.modules[__name__]
 __all__ = ["Optimizer", "lr_scheduler", *(_one[1] for _one in _C._optimizers())]
 del _one
 

@@ -334,3 +334,32 @@ def test_texts_have_pythons_names():
     with pytest.raises(RuntimeError, match=r"Use reshape\(\.\.\.\) instead") as caught:
         th.ones(3, 4).t().view(12)
     assert "tn_" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("space", "name", "why"),
+    [
+        ("Tensor", "storage", "memory is its own"), ("Tensor", "set_", "memory is its own"),
+        ("Tensor", "to_sparse", "no sparse"), ("Tensor", "qscheme", "kernels"),
+        ("Tensor", "median", "planned"), ("", "jit", "Python compiler"),
+        ("", "compiler", "Python compiler"), ("", "ops", "built inside"),
+        ("serialization", "add_safe_globals", "nothing in them is imported"),
+    ],
+)  # fmt: skip
+def test_a_name_that_is_left_out_says_why(space, name, why):
+    where = getattr(th, space) if space else th
+    with pytest.raises(AttributeError, match=f"'{name}'.*\\(.*{why}"):
+        getattr(th.ones(2) if space == "Tensor" else where, name)
+    assert not hasattr(where, name)
+
+
+def test_names_of_torchs_other_files():
+    import tensorh.backends.cudnn as cudnn
+    from tensorh.optim.adam import Adam
+
+    from tensorh.types import Device, Number, _size
+
+    assert cudnn is th.backends.cudnn and Adam is th.optim.Adam
+    assert isinstance(1.5, Number) and isinstance("cpu", Device) and _size
+    assert th.version.__version__ == th.__version__ and th.version.cuda is None
+    assert not th.backends.openmp.is_available() and not hasattr(th.backends, "nope")

@@ -615,3 +615,41 @@ def test_the_total_norm_is_of_the_gradients_dtype():
     with pytest.raises(RuntimeError, match="non-finite"):
         nn.utils.get_total_norm([torch.tensor([torch.inf])], error_if_nonfinite=True)
     assert nn.utils.get_total_norm([]).item() == 0
+
+
+def test_names_in_the_files_of_torch():
+    import tensorh.nn.modules.linear as linear
+    from tensorh.nn.modules.activation import ReLU
+
+    from tensorh.nn.common_types import _size_2_t
+    from tensorh.nn.modules import conv, loss
+    from tensorh.nn.modules.loss import MSELoss, _Loss, _WeightedLoss
+    from tensorh.nn.modules.utils import _pair, _single
+
+    assert linear.Linear is nn.Linear and linear.Identity is nn.Identity and ReLU is nn.ReLU
+    assert conv.Conv2d is nn.Conv2d and MSELoss is loss.MSELoss is nn.MSELoss
+    assert _pair(3) == (3, 3) and _pair([1, 2]) == (1, 2) and _single(1) == (1,) and _size_2_t
+
+    class Weighted(_WeightedLoss):
+        def forward(self, x):
+            return (x * self.weight).sum()
+
+    one = Weighted(torch.ones(2), reduction="sum")
+    assert isinstance(one, _Loss) and one.reduction == "sum"
+    assert list(one.state_dict()) == ["weight"]
+    with pytest.warns(UserWarning, match="size_average"):
+        assert _Loss(size_average=False).reduction == "sum"
+
+
+def test_the_parts_of_clip_grad_norm():
+    p = [nn.Parameter(torch.zeros(2)), nn.Parameter(torch.zeros(1))]
+    p[0].grad, p[1].grad = torch.tensor([3.0, 0.0]), torch.tensor([4.0])
+    norm = nn.utils.get_total_norm([q.grad for q in p])
+    assert norm.item() == 5 and nn.utils.get_total_norm([]).item() == 0
+    assert nn.utils.get_total_norm(p[0].grad, math.inf).item() == 3
+    nn.utils.clip_grads_with_norm_(p, 1.0, norm)
+    same([q.grad.tolist() for q in p], [[0.6, 0.0], [0.8]])
+    nn.utils.clip_grads_with_norm_(p, 10.0, torch.tensor(1.0))
+    same([q.grad.tolist() for q in p], [[0.6, 0.0], [0.8]])
+    with pytest.raises(RuntimeError, match="non-finite"):
+        nn.utils.get_total_norm([torch.tensor([math.nan])], error_if_nonfinite=True)

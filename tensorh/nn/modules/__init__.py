@@ -1,5 +1,7 @@
 """Modules: the base class, containers, and the classes of the library's rows."""
 
+import sys as _sys
+
 from . import rows as _rows
 from .container import Identity, ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .module import Module
@@ -17,8 +19,18 @@ __all__ = [
     *_rows.names(),
 ]
 
+# Files of torch that programs import classes from: here this module has them all.
+for _file in (
+    "activation batchnorm conv dropout flatten linear normalization pooling rnn sparse".split()
+):
+    _sys.modules[f"{__name__}.{_file}"] = _sys.modules[__name__]
+
 
 def __getattr__(name):
+    if name in ("loss", "utils"):
+        import importlib
+
+        return importlib.import_module("." + name, __name__)
     cls = None if name.startswith("_") else _rows.get(name)
     if cls is None:
         from ..._missing import error
