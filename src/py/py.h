@@ -31,6 +31,7 @@ typedef struct py_tensor {
     struct py_hook *hooks; /* those registered through it that still may run; see hook.c */
     bool kept;             /* t owns the wrapper, not the wrapper t */
     bool tracked;          /* by the collector */
+    bool retains;          /* retain_grad() was called through it */
 } py_tensor;
 
 typedef struct py_dtype {

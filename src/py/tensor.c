@@ -30,7 +30,7 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
     p->t = t;
     p->dict = p->weak = NULL;
     p->hooks = NULL;
-    p->kept = false;
+    p->kept = p->retains = false;
     p->tracked = type != py.tensor;
     tn_set_binding(t, p, NULL);
     return (PyObject *)p;
@@ -243,8 +243,16 @@ static int py_tensor_set_requires_grad(PyObject *self, PyObject *value, void *un
 }
 
 static PyObject *py_tensor_grad(PyObject *self, void *unused) {
+    tn_tensor *t = py_of(self), *grad = tn_grad_of(t);
     (void)unused;
-    return py_wrap_borrowed(tn_grad_of(py_of(self)));
+    if (!grad && !tn_is_leaf(t) && !((py_tensor *)self)->retains &&
+        PyErr_WarnEx(PyExc_UserWarning,
+                     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. "
+                     "Its .grad attribute won't be populated during autograd.backward(). Call "
+                     ".retain_grad() on it before if it should, or look at the leaf Tensor.",
+                     1))
+        return NULL;
+    return py_wrap_borrowed(tn_grad_of(t));
 }
 static int py_tensor_set_grad(PyObject *self, PyObject *value, void *unused) {
     (void)unused;
@@ -456,7 +464,9 @@ static PyObject *py_tensor_retain_grad(PyObject *self, PyObject *unused) {
     if (!tn_needs_grad(py_of(self)))
         return PyErr_Format(PyExc_RuntimeError,
                             "can't retain_grad on Tensor that has requires_grad=False");
-    if (!tn_is_leaf(py_of(self)) && !tnp_retain_grad(py_of(self))) return py_raise();
+    if (tn_is_leaf(py_of(self))) Py_RETURN_NONE;
+    if (!tnp_retain_grad(py_of(self))) return py_raise();
+    ((py_tensor *)self)->retains = true;
     Py_RETURN_NONE;
 }
 

@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 import traceback
+import warnings
 import weakref
 
 import numpy as np
@@ -684,3 +685,21 @@ def test_retain_grad_wants_a_tensor_that_requires_grad():
     with pytest.raises(RuntimeError, match="requires_grad=False"):
         torch.ones(2).retain_grad()
     torch.ones(2, requires_grad=True).retain_grad()
+
+
+def test_the_gradient_of_what_is_no_leaf_warns():
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    with pytest.warns(UserWarning, match="not a leaf Tensor") as seen:
+        assert y.grad is None
+    assert seen[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert x.grad is None and y.detach().grad is None and torch.ones(2).grad is None
+        with pytest.raises(UserWarning):
+            y.grad  # noqa: B018
+        z = x * 3
+        z.retain_grad()
+        assert z.grad is None
+        z.sum().backward()
+        assert z.grad.tolist() == [1, 1] and x.grad.tolist() == [3, 3]
