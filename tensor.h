@@ -45965,6 +45965,9 @@ TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tn
     if (!tni_belongs(b, now, "a hook")) return false;
     if (!tni_same_shape(now, *grad))
         return tni_error(b, TN_AUTOGRAD, "a hook returned a gradient of another shape");
+    if (tn_dtype_of(now) != tn_dtype_of(*grad))
+        return tni_error(b, TN_AUTOGRAD, "a hook returned a gradient of another dtype: %s, not %s",
+                         tn_dtype_name(tn_dtype_of(now)), tn_dtype_name(tn_dtype_of(*grad)));
     tni_retain(now);
     tni_release(b, *grad);
     *grad = now;

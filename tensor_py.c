@@ -57,6 +57,7 @@ typedef struct py_tensor {
     struct py_hook *hooks; /* those registered through it that still may run; see hook.c */
     bool kept;             /* t owns the wrapper, not the wrapper t */
     bool tracked;          /* by the collector */
+    bool retains;          /* retain_grad() was called through it */
 } py_tensor;
 
 typedef struct py_dtype {
@@ -117,8 +118,7 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t); /* py.tensor or 
 PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known); /* known: tn_binding(t) */
 /* The same of a tensor that somebody else owns; None for NULL. */
 PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t);
-PY_PRIV void py_tensor_track(py_tensor *p);  /* by the collector, from now on */
-PY_PRIV PyObject *py_size_of(tn_ints sizes); /* torch.Size */
+PY_PRIV void py_tensor_track(py_tensor *p); /* by the collector, from now on */
 
 /* Between the two a call knows tensors by address alone, while Python code may run (__index__, a
  * finalizer, another thread): what wrappers give up meanwhile (x.unsqueeze_(0)) stays until the
@@ -422,6 +422,28 @@ PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args) {
 
 /* --- exceptions ------------------------------------------------------------------------------- */
 
+/* Whether a function of C is named here: tn_item: .. at the start, tn_reshape(..) further on. */
+static bool py_raise_names(const char *message, const char *at) {
+    if (strncmp(at, "tn_", 3)) return false;
+    if (at == message) return true;
+    return at[-1] == ' ' && at[strspn(at, "_abcdefghijklmnopqrstuvwxyz0123456789")] == '(';
+}
+
+/* The message with Python's names of functions. */
+static PyObject *py_raise_text(const char *message) {
+    char *text = (char *)py_get(strlen(message) + 1, 1), *to = text;
+    if (!text) return PyErr_NoMemory();
+    for (const char *from = message; *from; from++) {
+        if (py_raise_names(message, from))
+            from += 2;
+        else
+            *to++ = *from;
+    }
+    PyObject *o = PyUnicode_DecodeUTF8(text, to - text, "replace");
+    py_give(text);
+    return o;
+}
+
 PY_PRIV PyObject *py_raise(void) {
     tn_error_info info;
     PyObject *type = PyExc_RuntimeError;
@@ -435,8 +457,9 @@ PY_PRIV PyObject *py_raise(void) {
     if (info.code == TN_UNSUPPORTED) type = PyExc_NotImplementedError;
     if (info.code == TN_FILE) type = PyExc_OSError;
     if (info.code == TN_CANCELLED) type = PyExc_KeyboardInterrupt;
-    /* Python's names of functions: tn_item: .. is item: .. */
-    PyErr_SetString(type, info.message + (strncmp(info.message, "tn_", 3) ? 0 : 3));
+    PyObject *text = py_raise_text(info.message);
+    if (text) PyErr_SetObject(type, text);
+    Py_XDECREF(text);
     return NULL;
 }
 
@@ -934,6 +957,14 @@ static bool py_bind_tensors(py_bind *b, const tn_param *p, PyObject *o) {
     return true;
 }
 
+/* Whether one int is a list. A size is one only where ints may stand in its place, as torch has it
+ * for the first parameter, or the one after self: randint(0, 10) has no size. */
+static bool py_bind_int_is_list(const py_bind *b, const tn_param *p) {
+    const tn_param *first = b->gen->param;
+    return p == first || (p == first + 1 && first->type == TN_T_TENSOR) ||
+           strcmp(p->name, "size") != 0;
+}
+
 static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
     tn_ints l = tn_no_dims();
     int64_t one;
@@ -951,7 +982,7 @@ static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
         }
         l.at = at;
     } else {
-        if (!py_to_index(o, &one)) return false;
+        if (!py_bind_int_is_list(b, p) || !py_to_index(o, &one)) return false;
         int64_t *at = (int64_t *)py_bind_room(b, 1, sizeof *at, b->ints, &b->nints, BIND_INTS);
         if (!at) return false;
         *at = one;
@@ -1011,7 +1042,9 @@ static bool py_bind_word(py_bind *b, const tn_param *p, PyObject *o) {
     for (int k = 0; text && p->words[k]; k++)
         if (strcmp(p->words[k], text) == 0) word = k + 1;
     if (text && !word) {
-        PyErr_Format(PyExc_ValueError, "%s is not a valid value for %s", text, p->name);
+        bool value = !strcmp(p->name, "reduction") || !strcmp(p->name, "padding_mode");
+        PyErr_Format(value ? PyExc_ValueError : PyExc_RuntimeError,
+                     "%s is not a valid value for %s", text, p->name);
         return false;
     }
     py_bind_put(b, p->offset, &word, sizeof word);
@@ -1103,12 +1136,18 @@ static PyObject **py_names_of(const tn_row *row) {
     return py_names.of[row->index];
 }
 
+/* Names of **words that a program makes are not interned. */
+static bool py_names_is(PyObject *name, PyObject *word) {
+    return name == word || PyUnicode_Compare(name, word) == 0;
+}
+
 /* torch's and NumPy's other names of a parameter. */
 static PyObject *py_names_other(PyObject *name) {
-    if (name == py.input || name == py.x || name == py.a) return py.self;
-    if (name == py.self) return py.input;
-    if (name == py.axis) return py.dim;
-    if (name == py.keepdims) return py.keepdim;
+    if (py_names_is(name, py.input) || py_names_is(name, py.x) || py_names_is(name, py.a))
+        return py.self;
+    if (py_names_is(name, py.self)) return py.input;
+    if (py_names_is(name, py.axis)) return py.dim;
+    if (py_names_is(name, py.keepdims)) return py.keepdim;
     return NULL;
 }
 
@@ -1143,17 +1182,18 @@ PY_PRIV bool py_row_creates(const tn_gen *gen) {
 /* Keywords that no schema has: of all rows with out=, of all that make tensors. */
 static bool py_bind_common(py_bind *b, unsigned how, PyObject *name, PyObject *o, bool *fits) {
     *fits = true;
-    if (name == py.out && b->gen->out_offset != UINT16_MAX && !b->method && !(how & TN_IN_PLACE)) {
+    if (b->gen->out_offset != UINT16_MAX && !b->method && !(how & TN_IN_PLACE) &&
+        py_names_is(name, py.out)) {
         *fits = py_bind_out(b, o);
         return true;
     }
     if (!py_row_creates(b->gen)) return false;
-    if (name == py.requires_grad) {
+    if (py_names_is(name, py.requires_grad)) {
         *fits = PyBool_Check(o);
         b->requires_grad = o != Py_False;
         return true;
     }
-    return name == py.layout || name == py.pin_memory;
+    return py_names_is(name, py.layout) || py_names_is(name, py.pin_memory);
 }
 
 static bool py_bind_keyword(py_bind *b, unsigned how, PyObject *name, PyObject *o, int k) {
@@ -1177,21 +1217,21 @@ static bool py_bind_keyword(py_bind *b, unsigned how, PyObject *name, PyObject *
  * are not; -1: a fault. */
 static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssize_t nargs) {
     const tn_param *p = &b->gen->param[first];
-    int64_t v;
     if (first >= b->gen->nparam || p->type != TN_T_INTS || p->flags & TN_P_KEYWORD) return 0;
     if (nargs == 1 && (PyTuple_Check(args[0]) || PyList_Check(args[0]))) return 0;
     for (int i = first + 1; i < b->gen->nparam; i++)
         if (!(b->gen->param[i].flags & TN_P_KEYWORD) && nargs > 1) return 0;
+    int used = b->nints;
+    int64_t *at = (int64_t *)py_bind_room(b, nargs, sizeof *at, b->ints, &b->nints, BIND_INTS);
+    if (!at) return py_bind_no(b, FAULT_RAISED, first), -1;
     for (Py_ssize_t i = 0; i < nargs; i++) {
-        if (py_to_index(args[i], &v)) continue;
+        if (py_to_index(args[i], &at[i])) continue;
+        b->nints = used;
         b->given = args[i];
         bool list = PyTuple_Check(args[i]) || PyList_Check(args[i]);
         if (PyErr_Occurred() || (nargs > 1 && !list)) return py_bind_no(b, FAULT_KIND, first), -1;
         return 0;
     }
-    int64_t *at = (int64_t *)py_bind_room(b, nargs, sizeof *at, b->ints, &b->nints, BIND_INTS);
-    if (!at) return py_bind_no(b, FAULT_RAISED, first), -1;
-    for (Py_ssize_t i = 0; i < nargs; i++) py_to_index(args[i], &at[i]);
     tn_ints l = tn_ints_of(at, nargs);
     py_bind_put(b, p->offset, &l, sizeof l);
     b->bound |= (uint64_t)1 << first;
@@ -2400,11 +2440,14 @@ PY_PRIV char *py_docs_of(const py_group *g, bool method) {
 static PyObject *py_results_repr(PyObject *self, PyObject *unused) {
     PyObject *fields = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__match_args__");
     PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__");
-    PyObject *text = fields && name ? PyUnicode_FromFormat("torch.return_types.%U(", name) : NULL;
+    PyObject *text = fields && name ? PyUnicode_FromFormat("torch.return_types.%S(", name) : NULL;
     (void)unused;
-    for (Py_ssize_t k = 0; text && k < PyTuple_Size(fields); k++) {
-        PyObject *more = PyUnicode_FromFormat("%U%s\n%U=%R", text, k ? "," : "",
-                                              PyTuple_GetItem(fields, k), PyTuple_GetItem(self, k));
+    for (Py_ssize_t k = 0; text && k < PyTuple_Size(self); k++) {
+        PyObject *field = PySequence_GetItem(fields, k); /* a program may have set them */
+        PyObject *more = field ? PyUnicode_FromFormat("%U%s\n%S=%R", text, k ? "," : "", field,
+                                                      PyTuple_GetItem(self, k))
+                               : NULL;
+        Py_XDECREF(field);
         Py_DECREF(text);
         text = more;
     }
@@ -2673,9 +2716,11 @@ static bool py_groups_add(const tn_row *row, unsigned how, const char *more) {
         return true;
     }
     if (py_groups.n == GROUPS_MOST) return true; /* calls by name remain */
-    py_group_fill(&py_groups.at[py_groups.n], row, how, more);
-    if (py_groups.at[py_groups.n].name) py_groups.n++;
-    return py_groups.at[py_groups.n - 1].name != NULL;
+    py_group *g = &py_groups.at[py_groups.n];
+    py_group_fill(g, row, how, more);
+    if (!g->name) return false;
+    py_groups.n++;
+    return true;
 }
 
 static bool py_groups_add_forms(const tn_row *row) {
@@ -2689,12 +2734,12 @@ static bool py_groups_add_forms(const tn_row *row) {
 /* A definition that Python keeps a pointer to. */
 static PyMethodDef *py_groups_def(const py_group *g, bool method, void *function) {
     PyMethodDef *def = (PyMethodDef *)py_get(1, sizeof *def);
-    if (!def) return NULL;
+    if (!def) return PyErr_NoMemory(), NULL;
     def->ml_name = g->name;
     def->ml_meth = (PyCFunction)function;
     def->ml_flags = METH_FASTCALL | METH_KEYWORDS;
     def->ml_doc = py_docs_of(g, method);
-    if (!def->ml_doc) return py_give(def), NULL;
+    if (!def->ml_doc) return py_give(def), PyErr_NoMemory(), NULL;
     return def;
 }
 
@@ -3616,6 +3661,7 @@ enum { INDEX_MOST = 2 * TN_MAX_DIMS };
 typedef struct py_indexing {
     tn_tensor *at;
     int dim;
+    int taken;     /* dimensions of the caller's tensor before dim, less dim */
     bool new_view; /* at is ours, not the caller's tensor */
     const char *file;
     int line;
@@ -3639,9 +3685,10 @@ static bool py_index_int(py_indexing *x, int64_t i) {
     if (x->dim < tn_ndim(x->at) && (i >= size || i < -size)) {
         PyErr_Format(PyExc_IndexError,
                      "index %lld is out of bounds for dimension %d with size %lld", (long long)i,
-                     x->dim, (long long)size);
+                     x->dim + x->taken, (long long)size);
         return false;
     }
+    x->taken++;
     return py_index_step(x, tn_select_at(x->file, x->line, &a));
 }
 
@@ -3683,6 +3730,7 @@ static bool py_index_none(py_indexing *x) {
     const tn_unsqueeze_args a = {x->at, x->dim};
     if (!py_index_step(x, tn_unsqueeze_at(x->file, x->line, &a))) return false;
     x->dim++;
+    x->taken--;
     return true;
 }
 
@@ -3825,7 +3873,7 @@ static bool py_index_apply(py_indexing *x, PyObject *key) {
 
 static void py_index_begin(py_indexing *x, tn_tensor *t) {
     x->at = t;
-    x->dim = x->nlists = x->covered = x->nheld = 0;
+    x->dim = x->taken = x->nlists = x->covered = x->nheld = 0;
     x->new_view = false;
     x->file = NULL;
     x->line = 0;
@@ -3923,6 +3971,8 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
         return tn_fill_inplace_at(x->file, x->line, &a) || (py_raise(), false);
     } else {
         PyErr_Clear();
+        if (value == Py_None)
+            return PyErr_Format(PyExc_TypeError, "can't assign a NoneType to a tensor"), false;
         PyObject *o = py_value_tensor(value, tn_dtype_of(x->at));
         if (!o) return false;
         x->held[x->nheld++] = o;
@@ -4213,13 +4263,23 @@ static tn_tensor *py_create_nested(PyObject *o, tn_dtype dtype) {
 
 /* --- buffers ---------------------------------------------------------------------------------- */
 
+/* The first format of a dtype is the one that is given: of two types of 64 bits that which is
+ * np.int64, as NumPy prints the other with its name. */
+#if LONG_MAX > INT32_MAX
+#define BUFFER_I64 "l"
+#define BUFFER_U64 "L"
+#else
+#define BUFFER_I64 "q"
+#define BUFFER_U64 "Q"
+#endif
 static const struct {
     const char *format;
     tn_dtype dtype;
-} py_buffer_formats[] = {
-    {"?", TN_BOOL}, {"B", TN_U8},  {"b", TN_I8},  {"h", TN_I16}, {"i", TN_I32},  {"q", TN_I64},
-    {"l", TN_I64},  {"e", TN_F16}, {"f", TN_F32}, {"d", TN_F64}, {"Zf", TN_C64}, {"Zd", TN_C128},
-    {"H", TN_U16},  {"I", TN_U32}, {"Q", TN_U64}, {"L", TN_U64}, {"c", TN_U8}};
+} py_buffer_formats[] = {{BUFFER_I64, TN_I64}, {BUFFER_U64, TN_U64}, {"?", TN_BOOL}, {"B", TN_U8},
+                         {"b", TN_I8},         {"h", TN_I16},        {"i", TN_I32},  {"q", TN_I64},
+                         {"l", TN_I64},        {"e", TN_F16},        {"f", TN_F32},  {"d", TN_F64},
+                         {"Zf", TN_C64},       {"Zd", TN_C128},      {"H", TN_U16},  {"I", TN_U32},
+                         {"Q", TN_U64},        {"L", TN_U64},        {"c", TN_U8}};
 enum { BUFFER_FORMATS = sizeof py_buffer_formats / sizeof py_buffer_formats[0] };
 
 static tn_dtype py_buffer_dtype(const Py_buffer *v) {
@@ -4293,12 +4353,17 @@ static tn_tensor *py_buffer_tensor(Py_buffer *v) {
 PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
     Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
     if (!v) return PyErr_NoMemory();
-    if (PyObject_GetBuffer(o, v, PyBUF_FULL_RO)) {
+    if (PyObject_GetBuffer(o, v, PyBUF_RECORDS_RO)) { /* no pointers to rows */
         py_give(v);
         if (PyErr_ExceptionMatches(PyExc_ValueError)) /* NumPy has no format for the dtype */
             PyErr_Format(PyExc_TypeError, "can't convert a %R of this dtype to a tensor",
                          Py_TYPE(o));
         return NULL;
+    }
+    if (v->ndim && (!v->shape || !v->strides)) { /* numpy.datetime64 gives none */
+        PyBuffer_Release(v);
+        py_give(v);
+        return PyErr_Format(PyExc_TypeError, "can't convert a %R to a tensor", Py_TYPE(o));
     }
     bool backwards = false;
     for (int i = 0; i < v->ndim; i++) backwards = backwards || v->strides[i] < 0;
@@ -4528,13 +4593,16 @@ static tn_tensor *py_create_over(Py_buffer *v, tn_dtype dtype, long long count, 
 
 static PyObject *py_create_frombuffer(PyObject *self, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"buffer", "dtype", "count", "offset", "requires_grad", NULL};
-    PyObject *from, *dtype;
+    PyObject *from, *dtype = NULL;
     long long count = -1, offset = 0;
     int grad = 0;
     (void)self;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$O!LLp:frombuffer", (char **)(uintptr_t)names,
                                      &from, py.dtype, &dtype, &count, &offset, &grad))
         return NULL;
+    if (!dtype)
+        return PyErr_Format(PyExc_TypeError,
+                            "frombuffer() missing 1 required positional arguments: \"dtype\"");
     if (!PyObject_CheckBuffer(from) || py_is_tensor(from))
         return PyErr_Format(PyExc_ValueError, "object does not implement Python buffer protocol.");
     Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
@@ -4638,7 +4706,11 @@ static PyObject *py_create_tolist(PyObject *self, PyObject *unused) {
     (void)unused;
     if (tn_device_of(py_of(self)) == TN_META)
         return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
-    return py_list_of((const char *)tn_data(py_of(self)), py_of(self), 0);
+    tn_tensor *t = tn_own(tnp_detach(py_of(self))); /* a list may run a finalizer that turns self */
+    if (!t) return py_raise();
+    PyObject *all = py_list_of((const char *)tn_data(t), t, 0);
+    tn_release(t);
+    return all;
 }
 
 static PyMethodDef py_create_functions[] = {
@@ -4674,7 +4746,8 @@ PY_PRIV int py_create_slots(PyType_Slot *to) {
  *
  * A wrapper without attributes is not tracked by the collector: it can be part of no cycle. One
  * with attributes, or of a subclass, that C code outlives (a gradient, a module's part) goes over
- * to the tensor when Python drops it, and comes back with the next py_wrap. */
+ * to the tensor when Python drops it, and comes back with the next py_wrap. Until then nothing else
+ * leads to it: weak references to it have ended, and the collector does not know it. */
 
 /* --- wrappers --------------------------------------------------------------------------------- */
 
@@ -4700,7 +4773,7 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
     p->t = t;
     p->dict = p->weak = NULL;
     p->hooks = NULL;
-    p->kept = false;
+    p->kept = p->retains = false;
     p->tracked = type != py.tensor;
     tn_set_binding(t, p, NULL);
     return (PyObject *)p;
@@ -4715,6 +4788,12 @@ PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t) {
 }
 
 /* --- wrappers that C outlives ----------------------------------------------------------------- */
+
+PY_PRIV void py_tensor_track(py_tensor *p) {
+    if (p->tracked) return;
+    p->tracked = true;
+    PyObject_GC_Track((PyObject *)p);
+}
 
 /* The tensor owns the wrapper: p->t is borrowed then, and p->kept says so. */
 static void py_tensor_binding_release(void *object) {
@@ -4731,13 +4810,8 @@ PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known) {
     tn_set_binding(t, p, NULL); /* Python owns the wrapper again, with the count it had */
     tn_retain(t);
     p->kept = false;
+    py_tensor_track(p);
     return known;
-}
-
-PY_PRIV void py_tensor_track(py_tensor *p) {
-    if (p->tracked) return;
-    p->tracked = true;
-    PyObject_GC_Track((PyObject *)p);
 }
 
 /* Gives the wrapper, of which Python has nothing left, to the tensor, if it is worth keeping and
@@ -4749,25 +4823,38 @@ static bool py_tensor_keep(py_tensor *p) {
     if (!tn_set_binding(p->t, p, py_tensor_binding_release)) return tn_error_take(NULL), false;
     Py_INCREF((PyObject *)p);
     p->kept = true;
-    py_tensor_track(p);
+    p->tracked = false;
     tn_release(p->t);
     return true;
+}
+
+/* Ends the weak references to a wrapper of which Python has nothing left. Their callbacks may look
+ * at the tensor: they get another wrapper then, and this one has no tensor more. */
+static void py_tensor_forget(py_tensor *p) {
+    if (p->t) tn_set_binding(p->t, NULL, NULL);
+    PyObject_ClearWeakRefs((PyObject *)p);
+    if (p->t && !tn_binding(p->t)) {
+        tn_set_binding(p->t, p, NULL);
+    } else if (p->t) {
+        tn_release(p->t);
+        p->t = NULL;
+    }
 }
 
 static void py_tensor_dealloc(PyObject *self) {
     py_tensor *p = (py_tensor *)self;
     PyTypeObject *type = Py_TYPE(self);
+    tn_tensor *t;
+    if (p->tracked || type != py.tensor) PyObject_GC_UnTrack(self);
+    if (TNI_UNLIKELY(p->weak != NULL)) py_tensor_forget(p);
     if (TNI_UNLIKELY(p->dict || p->hooks || type != py.tensor) && py_tensor_keep(p)) return;
-    if (p->tracked) PyObject_GC_UnTrack(self);
     if (p->hooks) py_hooks_part(p);
-    if (p->weak) PyObject_ClearWeakRefs(self);
-    Py_CLEAR(p->dict);
-    if (p->t) {
-        tn_tensor *t = p->t;
+    if ((t = p->t) != NULL) {
         p->t = NULL;
         tn_set_binding(t, NULL, NULL);
-        tn_release(t);
     }
+    Py_CLEAR(p->dict);
+    if (t) tn_release(t);
     if (TNI_LIKELY(type == py.tensor && py_free_wrappers.n < FREE_MOST)) {
         Py_INCREF(self);
         py_free_wrappers.at[py_free_wrappers.n++] = p;
@@ -4831,10 +4918,15 @@ PY_PRIV void py_retired_release(void) {
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-PY_PRIV PyObject *py_size_of(tn_ints sizes) {
-    PyObject *all = PyType_GenericAlloc(py.size, (Py_ssize_t)sizes.n);
-    for (int64_t i = 0; all && i < sizes.n; i++) {
-        PyObject *n = PyLong_FromLongLong(sizes.at[i]);
+/* A tensor's shape or strides as a Size or a tuple, copied first: what is allocated may run a
+ * finalizer that turns the tensor. */
+static PyObject *py_tensor_ints(tn_ints ints, bool size) {
+    int64_t at[TN_MAX_DIMS];
+    Py_ssize_t count = (Py_ssize_t)ints.n;
+    for (int64_t i = 0; i < ints.n; i++) at[i] = ints.at[i];
+    PyObject *all = size ? PyType_GenericAlloc(py.size, count) : PyTuple_New(count);
+    for (int64_t i = 0; all && i < ints.n; i++) {
+        PyObject *n = PyLong_FromLongLong(at[i]);
         if (!n || PyTuple_SetItem(all, (Py_ssize_t)i, n)) Py_CLEAR(all);
     }
     return all;
@@ -4842,7 +4934,7 @@ PY_PRIV PyObject *py_size_of(tn_ints sizes) {
 
 static PyObject *py_tensor_shape(PyObject *self, void *unused) {
     (void)unused;
-    return py_size_of(tn_shape(py_of(self)));
+    return py_tensor_ints(tn_shape(py_of(self)), true);
 }
 static PyObject *py_tensor_dtype(PyObject *self, void *unused) {
     (void)unused;
@@ -4894,8 +4986,16 @@ static int py_tensor_set_requires_grad(PyObject *self, PyObject *value, void *un
 }
 
 static PyObject *py_tensor_grad(PyObject *self, void *unused) {
+    tn_tensor *t = py_of(self), *grad = tn_grad_of(t);
     (void)unused;
-    return py_wrap_borrowed(tn_grad_of(py_of(self)));
+    if (!grad && !tn_is_leaf(t) && !((py_tensor *)self)->retains &&
+        PyErr_WarnEx(PyExc_UserWarning,
+                     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. "
+                     "Its .grad attribute won't be populated during autograd.backward(). Call "
+                     ".retain_grad() on it before if it should, or look at the leaf Tensor.",
+                     1))
+        return NULL;
+    return py_wrap_borrowed(tn_grad_of(t));
 }
 static int py_tensor_set_grad(PyObject *self, PyObject *value, void *unused) {
     (void)unused;
@@ -5073,13 +5173,7 @@ static PyObject *py_tensor_stride(PyObject *self, PyObject *const *args, Py_ssiz
                                   PyObject *kwnames) {
     if (TNI_UNLIKELY(kwnames != NULL) && !py_tensor_dim_word(kwnames, &n)) return NULL;
     int64_t dim;
-    tn_ints all = tn_strides(py_of(self));
-    if (n == 0 || args[0] == Py_None) {
-        PyObject *tuple = PyTuple_New((Py_ssize_t)all.n);
-        for (int64_t i = 0; tuple && i < all.n; i++)
-            PyTuple_SetItem(tuple, (Py_ssize_t)i, PyLong_FromLongLong(all.at[i]));
-        return tuple;
-    }
+    if (n == 0 || args[0] == Py_None) return py_tensor_ints(tn_strides(py_of(self)), false);
     if (n > 1 || !py_to_int(args[0], &dim)) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_TypeError, "stride(): argument 'dim' must be int");
@@ -5110,7 +5204,12 @@ static PyObject *py_tensor_element_size(PyObject *self, PyObject *unused) {
 }
 static PyObject *py_tensor_retain_grad(PyObject *self, PyObject *unused) {
     (void)unused;
-    if (!tn_is_leaf(py_of(self)) && !tnp_retain_grad(py_of(self))) return py_raise();
+    if (!tn_needs_grad(py_of(self)))
+        return PyErr_Format(PyExc_RuntimeError,
+                            "can't retain_grad on Tensor that has requires_grad=False");
+    if (tn_is_leaf(py_of(self))) Py_RETURN_NONE;
+    if (!tnp_retain_grad(py_of(self))) return py_raise();
+    ((py_tensor *)self)->retains = true;
     Py_RETURN_NONE;
 }
 
@@ -5627,10 +5726,11 @@ static PyObject *py_optim_do(PyObject *self, PyObject *const *args, Py_ssize_t n
     w.state = args[2];
     w.ngroups = PyList_Size(w.groups);
     if (!py_optim_lay(&w)) return NULL;
+    py_lend();
     bool ok = py_optim_collect(&w) && py_optim_go(&w);
     if (!ok) py_optim_undo(&w);
     py_optim_end(&w);
-    return ok ? Py_NewRef(Py_None) : NULL;
+    return py_lent(ok ? Py_NewRef(Py_None) : NULL);
 }
 
 /* --- gradients -------------------------------------------------------------------------------- */
@@ -5707,12 +5807,13 @@ static PyObject *py_loader_draw(PyObject *self, PyObject *o) {
  * the end. */
 static bool py_loader_rows(PyObject *list, int64_t count, int64_t size, int64_t *to) {
     for (Py_ssize_t i = 0; i < count && i < PyList_Size(list); i++) {
-        PyObject *o = PyList_GetItem(list, i);
+        PyObject *o = Py_XNewRef(PyList_GetItem(list, i)); /* __index__ may change the list */
         int64_t row;
-        if (!o || !py_to_index(o, &row)) {
-            if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "an index is expected, not %R", o);
-            return false;
-        }
+        bool ok = o && py_to_index(o, &row);
+        if (o && !ok && !PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "an index is expected, not %R", o);
+        Py_XDECREF(o);
+        if (!ok) return false;
         if (row < -size || row >= size) {
             PyErr_Format(PyExc_IndexError,
                          "index %lld is out of bounds for dimension 0 with size %lld",
@@ -5753,6 +5854,7 @@ static PyObject *py_loader_gather(PyObject *self, PyObject *const *args, Py_ssiz
               py_loader_rows(args[1], count, tn_size(py_of(first), 0), (int64_t *)tn_data(rows)) &&
               PyList_Size(args[1]) == count;
     bool mode = tn_set_grad_mode(false);
+    py_lend(); /* another thread may run */
     for (Py_ssize_t i = 0; ok && i < PyTuple_Size(args[0]); i++) {
         PyObject *o = PyTuple_GetItem(args[0], i), *one = NULL;
         if (py_is_tensor(o)) {
@@ -5762,6 +5864,7 @@ static PyObject *py_loader_gather(PyObject *self, PyObject *const *args, Py_ssiz
         ok = one && !PyList_Append(all, one);
         Py_XDECREF(one);
     }
+    py_lent(NULL);
     tn_set_grad_mode(mode);
     tn_free(rows);
     if (ok) return all;
@@ -7021,7 +7124,7 @@ typedef struct py_context {
     struct py_apply *apply;          /* in progress */
     PyObject *cls, *name, *needs;    /* the Function, "MyFnBackward", needs_input_grad */
     PyObject *saved, *dirty, *fixed; /* as given by save_for_backward, mark_..: tuples or NULL */
-    PyObject *places;                /* which of saved are tensors, in place of it after forward */
+    PyObject *places;                /* which of saved are tensors: all that is kept of it */
     tn_function_row row;
     tn_function *f;        /* while it is in progress or on the tape */
     tn_history *history;   /* not counted: it outlives f; NULL before the call has ended */
@@ -7200,10 +7303,7 @@ static bool py_function_save(const py_apply *a, tn_tensor *const *out) {
 static void py_function_settle(py_context *ctx) {
     Py_CLEAR(ctx->dirty);
     Py_CLEAR(ctx->fixed);
-    PyObject *saved = ctx->saved;
-    ctx->saved = ctx->places;
-    ctx->places = NULL;
-    Py_XDECREF(saved);
+    Py_CLEAR(ctx->saved);
 }
 
 static bool py_function_run(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
@@ -7388,18 +7488,31 @@ static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_te
     return py_lent(r);
 }
 
-/* Nothing requires a gradient: forward alone. An input that it returns comes as another tensor. */
+/* Output o of a call that is not recorded: an input, unless it was written, comes as another
+ * tensor. */
+static PyObject *py_apply_apart(const py_context *ctx, PyObject *const *args, PyObject *o) {
+    for (int i = 0; i < ctx->nargs; i++)
+        if (o == args[i] && py_is_tensor(o) && !py_function_holds(ctx->dirty, o)) {
+            const tn_detach_args a = {py_of(o)};
+            return py_wrap(tn_own(tn_detach_at(NULL, 0, &a)));
+        }
+    return Py_NewRef(o);
+}
+
+/* Nothing requires a gradient: forward alone. */
 static PyObject *py_apply_plain(py_context *ctx, PyObject *const *args) {
     bool mode = tn_set_grad_mode(false);
-    PyObject *r = py_function_forward(ctx, args);
+    PyObject *given = py_function_forward(ctx, args), *r = NULL;
     tn_set_grad_mode(mode);
-    for (int i = 0; r && i < ctx->nargs; i++)
-        if (r == args[i] && py_is_tensor(r) && !py_function_holds(ctx->dirty, r)) {
-            const tn_detach_args a = {py_of(r)};
-            Py_DECREF(r);
-            r = py_wrap(tn_own(tn_detach_at(NULL, 0, &a)));
-            break;
-        }
+    if (given && !PyTuple_Check(given))
+        r = py_apply_apart(ctx, args, given);
+    else if (given)
+        r = PyTuple_New(PyTuple_Size(given));
+    for (Py_ssize_t i = 0; r && given && PyTuple_Check(given) && i < PyTuple_Size(given); i++) {
+        PyObject *one = py_apply_apart(ctx, args, PyTuple_GetItem(given, i));
+        if (!one || PyTuple_SetItem(r, i, one)) Py_CLEAR(r);
+    }
+    Py_XDECREF(given);
     return r;
 }
 
@@ -7543,13 +7656,13 @@ static PyObject *py_context_saved_one(const py_context *ctx, int k) {
 
 static PyObject *py_context_saved(PyObject *self, void *unused) {
     py_context *ctx = (py_context *)self;
-    Py_ssize_t n = ctx->saved ? PyTuple_Size(ctx->saved) : 0;
+    Py_ssize_t n = ctx->places ? PyTuple_Size(ctx->places) : 0;
     PyObject *all;
     (void)unused;
     if (ctx->saved && ctx->apply) return Py_NewRef(ctx->saved); /* in forward */
     all = PyTuple_New(n);
     for (Py_ssize_t i = 0, k = 0; all && i < n; i++) {
-        bool there = PyTuple_GetItem(ctx->saved, i) == Py_True;
+        bool there = PyTuple_GetItem(ctx->places, i) == Py_True;
         PyObject *one = there ? py_context_saved_one(ctx, (int)k++) : Py_NewRef(Py_None);
         if (one)
             PyTuple_SetItem(all, i, one);
@@ -8339,6 +8452,7 @@ struct py_kind {
     const char *type;
     tn_gen make; /* the row's, with device before dtype as in torch */
     py_signature making, calling;
+    bool pairs;     /* a loss whose two tensors should be of one shape */
     int inplace;    /* offset of the option inplace among the options; -1: none */
     uint32_t tuple; /* bit k: option k is shown as a tuple of spread[k] numbers, 0: of its own */
     uint8_t spread[MROW_ARGS];
@@ -8388,6 +8502,14 @@ static bool py_mrow_reorder(py_kind *k) {
     return true;
 }
 
+static bool py_mrow_pairs(const char *type) {
+    static const char *const all[] = {"BCELoss", "BCEWithLogitsLoss", "HuberLoss",
+                                      "L1Loss",  "MSELoss",           "SmoothL1Loss"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!strcmp(all[i], type)) return true;
+    return false;
+}
+
 static py_kind *py_mrow_kind_new(const tn_mrow *row) {
     const tn_gen *call = row->gen->call ? row->gen->call : &py_mrow_plain;
     py_kind *k = (py_kind *)py_get(1, sizeof *k);
@@ -8395,6 +8517,7 @@ static py_kind *py_mrow_kind_new(const tn_mrow *row) {
     k->row = row;
     k->type = row->gen->type;
     k->make = *row->gen->make;
+    k->pairs = py_mrow_pairs(k->type);
     k->inplace = -1;
     if (!py_mrow_reorder(k)) return NULL;
     k->making.name = k->calling.name = k->type;
@@ -8577,6 +8700,13 @@ static PyObject *py_mrow_part_object(tn_module *made, int i) {
     return py_wrap_as(py.parameter, tn_retain(t));
 }
 
+/* Python code that runs in between may change an option. */
+static bool py_mrow_still(const py_module *m) {
+    if (TNI_LIKELY(m->made != NULL)) return true;
+    PyErr_SetString(PyExc_RuntimeError, "the module was changed while it was called");
+    return false;
+}
+
 /* The dictionary of a kind of parts; NULL, without an exception, when there is none. */
 static PyObject *py_mrow_dict(PyObject *self, uint8_t kind) {
     return py_module_dict(self, kind == TN_PARAM   ? py.parameters_
@@ -8584,12 +8714,11 @@ static PyObject *py_mrow_dict(PyObject *self, uint8_t kind) {
                                                    : py.buffers_);
 }
 
-static bool py_mrow_publish_part(PyObject *self, int i) {
+static bool py_mrow_publish_part(PyObject *self, tn_module *made, int i, PyObject *name) {
     py_module *m = (py_module *)self;
-    uint8_t kind = m->made->part[i].kind;
+    uint8_t kind = made->part[i].kind;
     PyObject *dict = py_mrow_dict(self, kind), *o, *set;
-    if (!dict || !(o = py_mrow_part_object(m->made, i))) return false;
-    PyObject *name = PyTuple_GetItem(m->names, i);
+    if (!dict || !(o = py_mrow_part_object(made, i))) return false;
     bool ok = !PyDict_SetItem(dict, name, o);
     Py_DECREF(o);
     if (!ok || kind != TN_TRANSIENT) return ok;
@@ -8597,21 +8726,33 @@ static bool py_mrow_publish_part(PyObject *self, int i) {
     return set && !PySet_Add(set, name);
 }
 
-/* Options and parts of `made` into the object's dictionaries. */
-static bool py_mrow_publish(PyObject *self) {
+static bool py_mrow_publish_all(PyObject *self, tn_module *made, PyObject *names) {
     py_module *m = (py_module *)self;
     const py_kind *k = m->kind;
     for (int i = 0; i < k->make.nparam; i++) {
-        if (py_mrow_part_named(m->made, k->make.param[i].name) >= 0) continue;
-        PyObject *o = py_option(k, i, py_options(m->made));
+        if (py_mrow_part_named(made, k->make.param[i].name) >= 0) continue;
+        PyObject *o = py_option(k, i, py_options(made));
         bool bad =
             o ? PyDict_SetItem(m->dict, k->making.names[i], o) != 0 : PyErr_Occurred() != NULL;
         Py_XDECREF(o);
         if (bad) return false;
     }
-    for (int i = 0; i < m->made->nparts; i++)
-        if (!py_mrow_publish_part(self, i)) return false;
+    for (int i = 0; i < made->nparts; i++)
+        if (!py_mrow_publish_part(self, made, i, PyTuple_GetItem(names, i))) return false;
     return true;
+}
+
+/* Options and parts of `made` into the object's dictionaries. What stood there before may have a
+ * finalizer that changes an option. */
+static bool py_mrow_publish(PyObject *self) {
+    py_module *m = (py_module *)self;
+    if (!py_mrow_still(m)) return false;
+    tn_module *made = tn_module_hold(m->made);
+    PyObject *names = Py_NewRef(m->names);
+    bool ok = py_mrow_publish_all(self, made, names);
+    Py_DECREF(names);
+    tn_module_free(made);
+    return ok;
 }
 
 /* The object of a module that is part of another one. */
@@ -8766,13 +8907,6 @@ static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject *names, boo
     return ok;
 }
 
-/* Python code that runs in between may change an option. */
-static bool py_mrow_still(const py_module *m) {
-    if (TNI_LIKELY(m->made != NULL)) return true;
-    PyErr_SetString(PyExc_RuntimeError, "the module was changed while it was called");
-    return false;
-}
-
 static bool py_mrow_ready(PyObject *self) {
     py_module *m = (py_module *)self;
     if (TNI_UNLIKELY(!m->made)) {
@@ -8887,10 +9021,28 @@ static bool py_mrow_in_place(const py_module *m) {
            *(const bool *)((const char *)py_options(m->made) + m->kind->inplace);
 }
 
+/* Says to Python that a loss of pairs got tensors of two shapes: a warning or an error. */
+static bool py_mrow_unlike(const py_module *m, const void *args) {
+    const tn_gen *gen = m->kind->calling.gen;
+    tn_tensor *t[2];
+    for (int i = 0; i < 2; i++) memcpy(&t[i], (const char *)args + gen->param[i].offset, sizeof *t);
+    if (py_mrow_same_shape(t[0], t[1])) return false;
+    PyObject *functional = PyImport_ImportModule("tensorh.nn.functional");
+    PyObject *a = py_wrap_borrowed(t[0]), *b = py_wrap_borrowed(t[1]), *r = NULL;
+    if (functional && a && b)
+        r = PyObject_CallMethod(functional, "_unlike", "sOO", m->kind->type, a, b);
+    Py_XDECREF(functional);
+    Py_XDECREF(a);
+    Py_XDECREF(b);
+    Py_XDECREF(r);
+    return !r;
+}
+
 static PyObject *py_mrow_run(void *user, const void *args, int64_t elements) {
     py_module *m = (py_module *)user;
     tn_tensor *out[MROW_RESULTS], *input;
     if (!py_mrow_still(m)) return NULL;
+    if (m->kind->pairs && (py_mrow_unlike(m, args) || !py_mrow_still(m))) return NULL;
     if (!py_mrow_call(m, args, elements, out)) return py_mrow_failed((PyObject *)m);
     if (m->kind->calling.gen->nresults > 1) return py_mrow_results(m->kind, out);
     if (TNI_LIKELY(!m->made || !py_mrow_in_place(m))) return py_wrap(tn_own(out[0]));
@@ -8982,7 +9134,8 @@ PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssiz
     if (nargs == 1 && !kwnames && !m->kind->row->gen->call &&
         (Py_TYPE(args[0]) == py.tensor || Py_TYPE(args[0]) == py.parameter)) {
         tn_tensor *input = py_of(args[0]);
-        return py_mrow_run(m, &input, tn_numel(input));
+        py_lend();
+        return py_lent(py_mrow_run(m, &input, tn_numel(input)));
     }
     if (m->kind->row->gen->ngroups) return py_mrow_nested(m, args, nargs, kwnames);
     return py_call_bound(&m->kind->calling, args, nargs, kwnames, py_mrow_run, m);
@@ -9226,6 +9379,10 @@ static PyObject *py_override_standard(PyObject *cls, PyObject *args, PyObject *k
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", (char **)(uintptr_t)names, &func,
                                      &types, &given, &words))
         return NULL;
+    if (words == Py_None) words = NULL;
+    if (words && !PyDict_Check(words))
+        return PyErr_Format(PyExc_TypeError, "__torch_function__(): kwargs must be a dict, not %R",
+                            Py_TYPE(words));
     types = PySequence_Tuple(types);
     for (Py_ssize_t i = 0; types && i < PyTuple_Size(types); i++) {
         int sub = PyObject_IsSubclass(cls, PyTuple_GetItem(types, i));
@@ -9237,7 +9394,7 @@ static PyObject *py_override_standard(PyObject *cls, PyObject *args, PyObject *k
     Py_XDECREF(types);
     if (!given) return NULL;
     bool before = py_override_set_off(true);
-    r = PyObject_Call(func, given, words == Py_None ? NULL : words);
+    r = PyObject_Call(func, given, words);
     py_override_set_off(before);
     Py_DECREF(given);
     return r && !py_override_keeps(func) ? py_override_convert(r, (PyTypeObject *)cls) : r;

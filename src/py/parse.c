@@ -124,11 +124,12 @@ static bool py_bind_tensors(py_bind *b, const tn_param *p, PyObject *o) {
     return true;
 }
 
-/* Whether one int is a list: of a bounded one, and where ints may stand in its place, as torch has
- * it for the first parameter, or the one after self. */
+/* Whether one int is a list. A size is one only where ints may stand in its place, as torch has it
+ * for the first parameter, or the one after self: randint(0, 10) has no size. */
 static bool py_bind_int_is_list(const py_bind *b, const tn_param *p) {
     const tn_param *first = b->gen->param;
-    return p->count >= 0 || p == first || (p == first + 1 && first->type == TN_T_TENSOR);
+    return p == first || (p == first + 1 && first->type == TN_T_TENSOR) ||
+           strcmp(p->name, "size") != 0;
 }
 
 static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {

@@ -37,7 +37,7 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
     if not tensors:
         return _C.tensor(0.0)
     norm_type, dtype = float(norm_type), _norm_dtype(tensors)
-    norms = [_C.linalg_vector_norm(t, norm_type).to(dtype) for t in tensors]
+    norms = [_C.linalg_vector_norm(t.detach(), norm_type).to(dtype) for t in tensors]
     total = _C.linalg_vector_norm(_C.stack(norms), norm_type)
     if error_if_nonfinite and not math.isfinite(total.item()):
         raise RuntimeError(
@@ -54,30 +54,6 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
     for p in _list_of(parameters):
         if p.grad is not None:
             _quiet(p.grad.mul_, factor)
-
-
-def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """The norm of tensors as if they were one vector. foreach: accepted, changes nothing."""
-    tensors = _list_of(tensors)
-    if not tensors:
-        return _C.tensor(0.0)
-    norms = _C.stack([_C.linalg_vector_norm(t.detach(), norm_type) for t in tensors])
-    norm = _C.linalg_vector_norm(norms, norm_type)
-    if error_if_nonfinite and not math.isfinite(norm.item()):
-        raise RuntimeError(
-            f"The total norm of order {norm_type} for gradients from `parameters` is "
-            "non-finite, so it cannot be clipped. To disable this error and scale the "
-            "gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
-        )
-    return norm
-
-
-def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
-    """Scales the gradients, whose common norm is total_norm, so that it is at most max_norm."""
-    scale = _C.clamp(float(max_norm) / (total_norm + 1e-6), max=1.0)
-    for p in _list_of(parameters):
-        if p.grad is not None:
-            _quiet(p.grad.mul_, scale)
 
 
 def clip_grad_value_(parameters, clip_value, foreach=None):
