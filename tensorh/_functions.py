@@ -550,16 +550,46 @@ def randint_like(input, low, high=None, *, dtype=None, device=None):
 
 
 @method
-def random_(self, from_=0, to=None, *, generator=None):
-    """Random integers in [from, to), in place."""
-    if to is None and from_:
-        from_, to = 0, from_
-    if to is None:
+def random_(self, *bounds, generator=None, **named):
+    """Random integers in [from, to), in place; without bounds, all that the dtype holds from 0 on
+    (of floats: that it holds exactly)."""
+    low, high = _bounds_of(*bounds, **named)
+    dtype = _C.int64
+    if low is None and high is None:
         whole = {_C.float32: 2**24, _C.float64: 2**53, _C.float16: 2**11, _C.bfloat16: 2**8}
-        if self.dtype not in whole and self.dtype not in (_C.uint8, _C.int8, _C.int16):
-            raise NotImplementedError(f"random_() without bounds for {self.dtype}")
-        to = (whole.get(self.dtype) or iinfo(self.dtype).max) + 1
-    return self.copy_(_C.randint(from_, to, self.shape, generator=generator, dtype=_C.int64))
+        most = 1 if self.dtype is _C.bool else whole.get(self.dtype) or iinfo(self.dtype).max
+        low, high = 0, most + 1
+        if self.dtype is _C.int64:  # [0, 2^63), whose end is no int64
+            half = 2**62
+            return self.copy_(
+                _C.randint(-half, half, self.shape, generator=generator, dtype=dtype) + half
+            )
+    elif not self.dtype.is_floating_point:
+        least, most = (0, 1) if self.dtype is _C.bool else _ends_of(self.dtype)
+        for name, at in ("from", low), ("to - 1", high - 1):
+            if not least <= at <= most:
+                raise RuntimeError(f"{name} is out of bounds for {self.dtype}")
+    return self.copy_(_C.randint(low, high, self.shape, generator=generator, dtype=dtype))
+
+
+def _ends_of(dtype):
+    return iinfo(dtype).min, iinfo(dtype).max
+
+
+def _bounds_of(*bounds, to=None, **named):
+    """What random_ is given: (), (to) or (from, to); from may be a keyword."""
+    low = named.pop("from", None)
+    if named or len(bounds) > 2 or (low is not None and len(bounds) > 1):
+        raise TypeError("random_() takes (), (to) or (from, to), and generator")
+    if len(bounds) == 2:
+        low, to = bounds
+    elif bounds and to is None and low is None:
+        low, to = 0, bounds[0]
+    elif bounds:
+        low, to = (low, bounds[0]) if low is not None else (bounds[0], to)
+    if low is not None and to is None:
+        raise TypeError("random_(): from is given, to is not")
+    return (0 if to is not None and low is None else low), to
 
 
 # --- elements -------------------------------------------------------------------------------------

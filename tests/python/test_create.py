@@ -309,6 +309,12 @@ def test_torchs_numbers():
     assert torch.empty(3).random_(10).tolist() == [4, 9, 3]
     torch.manual_seed(0)
     assert torch.randint(5, (4,)).tolist() == [4, 4, 3, 0]
+    torch.manual_seed(3)
+    whole = torch.empty(2, dtype=torch.int64).random_()
+    assert whole.tolist() == [937055941807507096, 3839649608876091011]
+    torch.manual_seed(3)
+    bits = torch.empty(6, dtype=torch.bool).random_()
+    assert bits.int().tolist() == [0, 0, 1, 1, 0, 0]
 
 
 def test_random_bounds():
@@ -316,5 +322,13 @@ def test_random_bounds():
     assert 0 <= x.random_(3, 7).min() and x.max() == 6
     assert torch.bernoulli(torch.full((1000,), 0.5)).mean() < 0.6
     assert torch.full((1000,), 0.5).bernoulli(0.0).sum() == 0
-    with pytest.raises(RuntimeError):
-        x.random_(7, 3)
+    assert x.random_(to=3).max() == 2 and x.random_(**{"from": 1, "to": 3}).min() == 1
+    for bad in (7, 3), (0,):
+        with pytest.raises(RuntimeError):
+            x.random_(*bad)
+    for bad in (1, 2, 3), (1, None):
+        with pytest.raises(TypeError):
+            x.random_(*bad)
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        torch.empty(3, dtype=torch.uint8).random_(257)
+    assert torch.empty(9, dtype=torch.int32).random_().min() >= 0
