@@ -1251,6 +1251,8 @@ def _dtype_of(given):
         return _LEGACY[name]
     if isinstance(given, _LegacyMeta):
         return given.dtype
+    if not isinstance(given, (type, _C.dtype)):
+        raise TypeError("dtype must be a type, str, or dtype object")
     return _C.float32 if given is Tensor else given
 
 

@@ -265,11 +265,24 @@ static PyType_Spec py_size_spec = {"torch.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_T
 
 /* --- Generator -------------------------------------------------------------------------------- */
 
+static bool py_generator_on_cpu(PyObject *device) {
+    tn_device_id id = TN_CPU;
+    if (py_to_device(device, &id) && id == TN_CPU) return true;
+    if (!PyErr_Occurred())
+        PyErr_Format(id == TN_CPU ? PyExc_TypeError : PyExc_RuntimeError,
+                     id == TN_CPU
+                         ? "Generator(): argument 'device' must be str or torch.device, not %R"
+                         : "Generator(): random numbers are drawn on the CPU, not on %R",
+                     device);
+    return false;
+}
+
 static PyObject *py_generator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"device", NULL};
     PyObject *device = Py_None;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", (char **)(uintptr_t)names, &device))
         return NULL;
+    if (device != Py_None && !py_generator_on_cpu(device)) return NULL;
     py_generator *g = (py_generator *)PyType_GenericAlloc(type, 0);
     if (!g) return NULL;
     g->generator = tn_generator_new(67280421310721u); /* torch's default seed */

@@ -469,3 +469,27 @@ def test_no_wrapper_and_no_memory_is_left():
 def test_to_takes_no_other_words(args):
     with pytest.raises(TypeError, match="invalid combination of arguments"):
         torch.ones(2).to(*args)
+
+
+def test_types_that_are_none():
+    x = torch.ones(2)
+    with pytest.raises(ValueError, match="invalid type: 'foo'"):
+        x.type("foo")
+    with pytest.raises(TypeError, match="dtype must be"):
+        x.type(3)
+    assert x.type(float).dtype == x.type("torch.DoubleTensor").dtype == torch.float64
+    assert x.view(torch.float32).data_ptr() == x.data_ptr()
+    with pytest.raises(NotImplementedError, match="another dtype"):
+        x.view(torch.int32)
+    with pytest.raises(TypeError, match="size"):
+        x.view("a")
+
+
+def test_a_generator_is_on_the_cpu():
+    for device in (None, "cpu", torch.device("cpu")):
+        assert torch.Generator(device=device).device == torch.device("cpu")
+    for device in ("cuda", "foo", "meta"):
+        with pytest.raises(RuntimeError):
+            torch.Generator(device)
+    with pytest.raises(TypeError, match="device"):
+        torch.Generator([])
