@@ -57,7 +57,11 @@ typedef struct py_tensor {
     struct py_hook *hooks; /* those registered through it that still may run; see hook.c */
     bool kept;             /* t owns the wrapper, not the wrapper t */
     bool tracked;          /* by the collector */
+<<<<<<< HEAD
     bool retains;          /* retain_grad() was called through it */
+=======
+    bool part;             /* the library's module behind a built-in one has a count of t, too */
+>>>>>>> 3c32d93 (A hook of a parameter that holds its built-in module is collected with it)
 } py_tensor;
 
 typedef struct py_dtype {
@@ -3152,11 +3156,24 @@ static PyType_Spec py_size_spec = {"torch.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_T
 
 /* --- Generator -------------------------------------------------------------------------------- */
 
+static bool py_generator_on_cpu(PyObject *device) {
+    tn_device_id id = TN_CPU;
+    if (py_to_device(device, &id) && id == TN_CPU) return true;
+    if (!PyErr_Occurred())
+        PyErr_Format(id == TN_CPU ? PyExc_TypeError : PyExc_RuntimeError,
+                     id == TN_CPU
+                         ? "Generator(): argument 'device' must be str or torch.device, not %R"
+                         : "Generator(): random numbers are drawn on the CPU, not on %R",
+                     device);
+    return false;
+}
+
 static PyObject *py_generator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"device", NULL};
     PyObject *device = Py_None;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", (char **)(uintptr_t)names, &device))
         return NULL;
+    if (device != Py_None && !py_generator_on_cpu(device)) return NULL;
     py_generator *g = (py_generator *)PyType_GenericAlloc(type, 0);
     if (!g) return NULL;
     g->generator = tn_generator_new(67280421310721u); /* torch's default seed */
@@ -4773,7 +4790,12 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
     p->t = t;
     p->dict = p->weak = NULL;
     p->hooks = NULL;
+<<<<<<< HEAD
     p->kept = p->retains = false;
+=======
+    p->part = false;
+    p->kept = false;
+>>>>>>> 3c32d93 (A hook of a parameter that holds its built-in module is collected with it)
     p->tracked = type != py.tensor;
     tn_set_binding(t, p, NULL);
     return (PyObject *)p;
@@ -6778,7 +6800,8 @@ PY_PRIV int py_modes_begin(PyObject *module) {
  * The tape owns a hook: it runs though every wrapper is gone. A hook whose function reaches its own
  * tensor is a cycle that leads through the tape, which the collector cannot see; so the wrapper
  * visits the hooks in place of the tape where nobody else leads to them: when it has the only count
- * of its tensor, and that the only one of the call that made it. */
+ * of its tensor, and that the only one of the call that made it. A built-in module that has the
+ * wrapper among its parameters has a second count, and goes with it. */
 
 typedef struct py_hook {
     PyObject_HEAD PyObject *function; /* NULL: removed */
@@ -6792,7 +6815,8 @@ typedef struct py_hook {
 /* --- hooks and their wrapper ------------------------------------------------------------------ */
 
 PY_PRIV int py_hooks_visit(const py_tensor *p, visitproc visit, void *arg) {
-    if (p->kept || !p->t || tn_owners(p->t) != 1 || py_long_under_way()) return 0;
+    const int64_t own = p->part ? 2 : 1;
+    if (p->kept || !p->t || tn_owners(p->t) != own || py_long_under_way()) return 0;
     for (py_hook *h = p->hooks; h; h = h->next)
         if (!h->history || tn_history_only(h->history, p->t)) Py_VISIT((PyObject *)h);
     return 0;
@@ -8662,8 +8686,16 @@ PY_PRIV PyObject *py_mrow_kind(PyObject *self, PyObject *name) {
 
 /* --- making ----------------------------------------------------------------------------------- */
 
+/* Lets the wrapper of a tensor, if it has one, know whether a module has a count of it. */
+static void py_mrow_mark(tn_tensor *t, bool part) {
+    py_tensor *p = t ? (py_tensor *)tn_binding(t) : NULL;
+    if (p) p->part = part;
+}
+
 PY_PRIV void py_mrow_drop(py_module *m) {
     tn_module *made = m->made;
+    for (int i = 0; made && i < made->nparts; i++)
+        if (made->part[i].kind != TN_CHILD) py_mrow_mark(tn_part_tensor_of(made, i), false);
     m->made = NULL;
     m->reshaped = false;
     Py_CLEAR(m->names);
@@ -8719,6 +8751,7 @@ static bool py_mrow_publish_part(PyObject *self, tn_module *made, int i, PyObjec
     uint8_t kind = made->part[i].kind;
     PyObject *dict = py_mrow_dict(self, kind), *o, *set;
     if (!dict || !(o = py_mrow_part_object(made, i))) return false;
+    if (kind != TN_CHILD) py_mrow_mark(tn_part_tensor_of(made, i), true);
     bool ok = !PyDict_SetItem(dict, name, o);
     Py_DECREF(o);
     if (!ok || kind != TN_TRANSIENT) return ok;
@@ -8860,7 +8893,10 @@ static bool py_mrow_follow_tensor(tn_module *made, int i, PyObject *o, bool *res
     tn_tensor *now = tn_part_tensor_of(made, i), *t = o == Py_None ? NULL : py_of(o);
     if (t == now) return true;
     if (t && now && !py_mrow_same_shape(t, now)) *reshaped = true;
-    return tn_module_set_at(NULL, 0, made, made->part[i].name, t) || py_raise();
+    py_mrow_mark(now, false);
+    if (!tn_module_set_at(NULL, 0, made, made->part[i].name, t)) return py_raise(), false;
+    py_mrow_mark(t, true);
+    return true;
 }
 
 static bool py_mrow_follow_part(PyObject *self, tn_module *made, int i, PyObject *dict,
@@ -9672,6 +9708,7 @@ static PyObject *py_convert_become(PyObject *self, PyObject *o) {
     py_hooks_part(v);
     p->t = v->t;
     v->t = before;
+    p->part = v->part = false;
     tn_set_binding(p->t, p, NULL);
     tn_set_binding(v->t, v, NULL);
     Py_DECREF(o);

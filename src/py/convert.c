@@ -145,6 +145,7 @@ static PyObject *py_convert_become(PyObject *self, PyObject *o) {
     py_hooks_part(v);
     p->t = v->t;
     v->t = before;
+    p->part = v->part = false;
     tn_set_binding(p->t, p, NULL);
     tn_set_binding(v->t, v, NULL);
     Py_DECREF(o);

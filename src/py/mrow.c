@@ -223,8 +223,16 @@ PY_PRIV PyObject *py_mrow_kind(PyObject *self, PyObject *name) {
 
 /* --- making ----------------------------------------------------------------------------------- */
 
+/* Lets the wrapper of a tensor, if it has one, know whether a module has a count of it. */
+static void py_mrow_mark(tn_tensor *t, bool part) {
+    py_tensor *p = t ? (py_tensor *)tn_binding(t) : NULL;
+    if (p) p->part = part;
+}
+
 PY_PRIV void py_mrow_drop(py_module *m) {
     tn_module *made = m->made;
+    for (int i = 0; made && i < made->nparts; i++)
+        if (made->part[i].kind != TN_CHILD) py_mrow_mark(tn_part_tensor_of(made, i), false);
     m->made = NULL;
     m->reshaped = false;
     Py_CLEAR(m->names);
@@ -280,6 +288,7 @@ static bool py_mrow_publish_part(PyObject *self, tn_module *made, int i, PyObjec
     uint8_t kind = made->part[i].kind;
     PyObject *dict = py_mrow_dict(self, kind), *o, *set;
     if (!dict || !(o = py_mrow_part_object(made, i))) return false;
+    if (kind != TN_CHILD) py_mrow_mark(tn_part_tensor_of(made, i), true);
     bool ok = !PyDict_SetItem(dict, name, o);
     Py_DECREF(o);
     if (!ok || kind != TN_TRANSIENT) return ok;
@@ -421,7 +430,10 @@ static bool py_mrow_follow_tensor(tn_module *made, int i, PyObject *o, bool *res
     tn_tensor *now = tn_part_tensor_of(made, i), *t = o == Py_None ? NULL : py_of(o);
     if (t == now) return true;
     if (t && now && !py_mrow_same_shape(t, now)) *reshaped = true;
-    return tn_module_set_at(NULL, 0, made, made->part[i].name, t) || py_raise();
+    py_mrow_mark(now, false);
+    if (!tn_module_set_at(NULL, 0, made, made->part[i].name, t)) return py_raise(), false;
+    py_mrow_mark(t, true);
+    return true;
 }
 
 static bool py_mrow_follow_part(PyObject *self, tn_module *made, int i, PyObject *dict,

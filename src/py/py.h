@@ -32,6 +32,7 @@ typedef struct py_tensor {
     bool kept;             /* t owns the wrapper, not the wrapper t */
     bool tracked;          /* by the collector */
     bool retains;          /* retain_grad() was called through it */
+    bool part;             /* the library's module behind a built-in one has a count of t, too */
 } py_tensor;
 
 typedef struct py_dtype {

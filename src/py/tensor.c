@@ -30,7 +30,7 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
     p->t = t;
     p->dict = p->weak = NULL;
     p->hooks = NULL;
-    p->kept = p->retains = false;
+    p->kept = p->retains = p->part = false;
     p->tracked = type != py.tensor;
     tn_set_binding(t, p, NULL);
     return (PyObject *)p;

@@ -653,3 +653,40 @@ def test_the_parts_of_clip_grad_norm():
     same([q.grad.tolist() for q in p], [[0.6, 0.0], [0.8]])
     with pytest.raises(RuntimeError, match="non-finite"):
         nn.utils.get_total_norm([torch.tensor([math.nan])], error_if_nonfinite=True)
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_hook_of_a_parameter_that_holds_its_module_is_collected(replaced):
+    linear = nn.Linear(2, 2)
+    if replaced:
+        linear.weight = nn.Parameter(torch.ones(2, 2))
+    seen = []
+
+    def hook(grad, linear=linear):
+        seen.append(grad.shape)
+
+    linear.weight.register_hook(hook)
+    linear(torch.ones(1, 2)).sum().backward()
+    gone = weakref.ref(hook)
+    del hook
+    gc.collect()
+    linear(torch.ones(1, 2)).sum().backward()
+    assert len(seen) == 2
+    del linear
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_hook_of_a_parameter_outlives_its_module():
+    seen = []
+
+    def build():
+        linear = nn.Linear(2, 2)
+        weight = linear.weight
+        weight.register_hook(lambda grad: seen.append(weight.shape))
+        return linear(torch.ones(1, 2)).sum()
+
+    y = build()
+    gc.collect()
+    y.backward()
+    assert seen == [(2, 2)]
