@@ -106,6 +106,9 @@ def sum_to_size(self, *size):
     """Summed to a size from which self broadcasts."""
     size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     lead = self.dim() - len(size)
+    kept = self.shape[max(lead, 0) :]
+    if lead < 0 or any(n not in (1, have) for n, have in zip(size, kept, strict=True)):
+        raise RuntimeError(f"size {list(size)} is not expandable to size {list(self.shape)}.")
     dims = list(range(lead))
     dims += [i for i in range(lead, self.dim()) if size[i - lead] == 1 and self.shape[i] != 1]
     r = self.sum(dims, keepdim=True) if dims else self
@@ -138,7 +141,15 @@ def flipud(input):
 @both
 def rot90(input, k=1, dims=(0, 1)):
     """Turned k times by 90 degrees in the plane of two dimensions."""
+    if len(dims) != 2:
+        raise RuntimeError(
+            f"expected total rotation dims == 2, but got dims = {len(dims)}"
+        )
     a, b = dims
+    if _dim(a, input.dim()) == _dim(b, input.dim()):
+        raise RuntimeError(
+            f"expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}"
+        )
     k %= 4
     if k == 2:
         return input.flip(dims)
@@ -309,6 +320,8 @@ def atleast_3d(*tensors):
 def hstack(tensors, *, out=None):
     """Joined along the second dimension; along the first where there is one alone."""
     tensors = [t if t.dim() else t.reshape(1) for t in tensors]
+    if not tensors:
+        raise RuntimeError("hstack expects a non-empty TensorList")
     return _C.cat(tensors, 0 if tensors[0].dim() == 1 else 1, out=out)
 
 
@@ -337,6 +350,8 @@ def column_stack(tensors, *, out=None):
 def block_diag(*tensors):
     """The matrix with the tensors on its diagonal."""
     blocks = [t if t.dim() == 2 else t.reshape(1, -1) for t in tensors]
+    if not blocks:
+        return _C.empty(1, 0)
     dtype = blocks[0].dtype
     for b in blocks:
         dtype = _C.promote_types(dtype, b.dtype)

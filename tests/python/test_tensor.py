@@ -615,3 +615,18 @@ def test_isin_of_many_needs_no_table_of_all_pairs():
     assert torch.isin(x, tests, invert=True).sum().item() == 200_000 - found.sum().item()
     y = torch.tensor([1.0, float("nan"), 2.0]).repeat(1000).view(30, 100)
     assert torch.isin(y, torch.tensor([2.0, float("nan")]).repeat(50)).sum().item() == 1000
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    x = torch.arange(6.0).view(2, 3)
+    for size in ((3, 3), (2, 2), (1, 1, 2, 3)):
+        with pytest.raises(RuntimeError, match="not expandable"):
+            x.sum_to_size(size)
+    assert x.sum_to_size(1, 3).tolist() == [[3.0, 5.0, 7.0]]
+    assert x.sum_to_size(3).tolist() == [3.0, 5.0, 7.0]
+    for dims in ((0, 0), (1, -1), (0,)):
+        with pytest.raises(RuntimeError, match="rotation dims"):
+            torch.rot90(x, 1, dims)
+    with pytest.raises(RuntimeError, match="non-empty"):
+        torch.hstack([])
+    assert torch.block_diag().shape == (1, 0)
