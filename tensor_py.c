@@ -57,11 +57,8 @@ typedef struct py_tensor {
     struct py_hook *hooks; /* those registered through it that still may run; see hook.c */
     bool kept;             /* t owns the wrapper, not the wrapper t */
     bool tracked;          /* by the collector */
-<<<<<<< HEAD
     bool retains;          /* retain_grad() was called through it */
-=======
     bool part;             /* the library's module behind a built-in one has a count of t, too */
->>>>>>> 3c32d93 (A hook of a parameter that holds its built-in module is collected with it)
 } py_tensor;
 
 typedef struct py_dtype {
@@ -4790,12 +4787,7 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
     p->t = t;
     p->dict = p->weak = NULL;
     p->hooks = NULL;
-<<<<<<< HEAD
-    p->kept = p->retains = false;
-=======
-    p->part = false;
-    p->kept = false;
->>>>>>> 3c32d93 (A hook of a parameter that holds its built-in module is collected with it)
+    p->kept = p->retains = p->part = false;
     p->tracked = type != py.tensor;
     tn_set_binding(t, p, NULL);
     return (PyObject *)p;
