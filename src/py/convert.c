@@ -43,17 +43,6 @@ static PyObject *py_convert_type_as(PyObject *self, PyObject *o) {
                         Py_TYPE(o));
 }
 
-static PyObject *py_convert_cpu(PyObject *self, PyObject *const *args, Py_ssize_t n,
-                                PyObject *kwnames) {
-    (void)args;
-    if (n || kwnames) return PyErr_Format(PyExc_TypeError, "cpu() takes no arguments");
-    if (tn_device_of(py_of(self)) == TN_CPU) return Py_NewRef(self);
-    PyObject *device = py_device_of(TN_CPU), *all[2] = {self, device};
-    PyObject *r = device ? py_call(py_convert_to, true, all, 2, NULL) : NULL;
-    Py_XDECREF(device);
-    return r;
-}
-
 /* A row's result r (taken), or self where r is nothing but another name of it. */
 static PyObject *py_convert_same(PyObject *self, PyObject *r) {
     if (!r || r == self || !py_is_tensor(r) ||
@@ -63,6 +52,17 @@ static PyObject *py_convert_same(PyObject *self, PyObject *r) {
         return r;
     Py_DECREF(r);
     return Py_NewRef(self);
+}
+
+static PyObject *py_convert_cpu(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                PyObject *kwnames) {
+    if (n || (kwnames && PyTuple_Size(kwnames) != 1))
+        return PyErr_Format(PyExc_TypeError, "cpu() takes memory_format= alone");
+    if (!kwnames && tn_device_of(py_of(self)) == TN_CPU) return Py_NewRef(self);
+    PyObject *device = py_device_of(TN_CPU), *all[3] = {self, device, kwnames ? args[0] : NULL};
+    PyObject *r = device ? py_call(py_convert_to, true, all, 2, kwnames) : NULL;
+    Py_XDECREF(device);
+    return py_convert_same(self, r);
 }
 
 /* to and contiguous give the tensor itself where it is as it should be, so that a leaf stays one.
@@ -229,9 +229,7 @@ static PyObject *py_about_contiguous(PyObject *self, PyObject *const *args, Py_s
     const char *name = py_format_name(args[0]);
     if (!strcmp(name, "channels_last")) return PyBool_FromLong(py_about_channels_last(t, 4));
     if (!strcmp(name, "channels_last_3d")) return PyBool_FromLong(py_about_channels_last(t, 5));
-    if (!strcmp(name, "contiguous_format")) return PyBool_FromLong(tn_is_contiguous(t));
-    return PyErr_Format(PyExc_RuntimeError, "preserve memory format is unsupported by the "
-                                            "contiguous operator");
+    return PyBool_FromLong(tn_is_contiguous(t));
 }
 
 static PyMethodDef py_convert_methods[] = {

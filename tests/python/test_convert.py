@@ -152,6 +152,20 @@ def test_an_array_prints_as_one_of_numpys_own_type(name):
     assert repr(np.asarray(t[1])) == repr(np.asarray(own[1]))
 
 
+def test_memory_formats_of_cpu_and_is_contiguous():
+    t = torch.ones(2, 3, 4, 4)
+    assert t.cpu(memory_format=torch.preserve_format) is t is t.cpu()
+    last = t.cpu(memory_format=torch.channels_last)
+    assert last.is_contiguous(memory_format=torch.channels_last)
+    assert not last.is_contiguous(memory_format=torch.preserve_format)
+    assert t.is_contiguous(memory_format=torch.preserve_format)
+    with pytest.raises(RuntimeError, match="rank 4"):
+        torch.ones(2).cpu(memory_format=torch.channels_last)
+    for bad in ((1,), ()):
+        with pytest.raises(TypeError):
+            t.cpu(*bad, other=2)
+
+
 def test_frombuffer():
     data = bytearray(range(8))
     t = torch.frombuffer(data, dtype=torch.int16)
