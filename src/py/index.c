@@ -45,7 +45,10 @@ static bool py_index_int(py_indexing *x, int64_t i) {
 /* A part of a slice: absent is TN_NONE. */
 static bool py_index_bound(PyObject *slice, const char *name, int64_t *to) {
     PyObject *o = PyObject_GetAttrString(slice, name);
-    bool ok = o && (o == Py_None || py_to_index(o, to));
+    bool truth = o && PyBool_Check(o);
+    bool ok = o && (o == Py_None || truth || py_to_index(o, to));
+    if (truth) *to = o == Py_True;
+    if (ok && o != Py_None && *to == TN_NONE) *to = -INT64_MAX;    /* which is a number, too */
     if (o && !ok && PyErr_ExceptionMatches(PyExc_OverflowError)) { /* as far as there is anything */
         PyObject *zero = PyLong_FromLong(0);
         PyErr_Clear();
@@ -122,12 +125,22 @@ static int py_index_takes(PyObject *o) {
     return 1;
 }
 
+/* Of an int of more than 64 bits, or an __index__ that failed. */
+static bool py_index_misfit(void) {
+    bool big = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError);
+    PyErr_Clear();
+    if (big)
+        PyErr_SetString(PyExc_ValueError, "Overflow when unpacking long long");
+    else
+        PyErr_SetString(PyExc_IndexError, "index out of range");
+    return false;
+}
+
 static bool py_index_member(py_indexing *x, PyObject *o) {
     int64_t i;
     if (PyLong_CheckExact(o) ||
         (PyIndex_Check(o) && !PyBool_Check(o) && !py_is_tensor(o) && !PyObject_CheckBuffer(o)))
-        return py_to_int(o, &i) ? py_index_int(x, i)
-                                : (PyErr_Format(PyExc_IndexError, "index out of range"), false);
+        return py_to_int(o, &i) ? py_index_int(x, i) : py_index_misfit();
     if (PySlice_Check(o)) return py_index_slice(x, o);
     if (o == Py_None) return py_index_none(x);
     if (PyBool_Check(o)) return py_index_truth(x, o == Py_True);
@@ -136,7 +149,7 @@ static bool py_index_member(py_indexing *x, PyObject *o) {
         x->held[x->nheld++] = o;
     }
     tn_dtype d = tn_dtype_of(py_of(o));
-    if (!tn_ndim(py_of(o)) && d == TN_BOOL) {
+    if (!tn_ndim(py_of(o)) && (d == TN_BOOL || d == TN_U8)) {
         bool truth = tnp_item_int(py_of(o)) != 0;
         return tn_ok() ? py_index_truth(x, truth) : (py_raise(), false);
     }

@@ -112,7 +112,7 @@ def test_memory_that_was_given_away_outlives_other_data():
 def test_many_masks_without_a_dimension_are_refused(device):
     mask = th.zeros((), dtype=th.uint8, device=device)
     for n in (16, 17, 32):
-        with pytest.raises(IndexError):
+        with pytest.raises((IndexError, RuntimeError)):
             th.zeros(1, 1, device=device)[(mask,) * n]
 
 

@@ -206,7 +206,8 @@ def test_a_view_shares_memory_and_an_array_does_not():
         (5, IndexError), (-4, IndexError), ((0, 0, 0), IndexError), (1.5, IndexError),
         (slice(None, None, -1), ValueError), (slice(None, None, 0), ValueError),
         ("a", TypeError), ([3], IndexError), ([True, False], IndexError), (object(), IndexError),
-        (slice("a"), TypeError), (2**70, IndexError), (1j, IndexError),
+        (slice("a"), TypeError), (slice(None, None, -(2**63)), ValueError),
+        (2**70, ValueError), (1j, IndexError),
     ],
 )  # fmt: skip
 def test_a_wrong_key_is_refused(key, error):
@@ -254,6 +255,9 @@ def test_bools_add_a_dimension():
     x = torch.arange(3)
     assert x[True].shape == (1, 3) and x[False].shape == (0, 3)
     assert x[torch.tensor(True)].shape == (1, 3)
+    for truth, n in ((0, 0), (1, 1)):
+        mask = torch.tensor(truth, dtype=torch.uint8)
+        assert x[mask].shape == (n, 3) and x[..., mask].shape == (3, n)
     x[False] = 9
     x[True] = torch.tensor([4, 5, 6])
     assert x.tolist() == [4, 5, 6]
@@ -264,6 +268,8 @@ def test_numpys_numbers_and_zero_dim_tensors_are_numbers():
     assert x[np.int64(1), torch.tensor(2)] == 6
     assert x[np.int32(1) :, 0].tolist() == [4, 8]
     assert x[: torch.tensor(1)].shape == (1, 4)
+    assert x[False:True].shape == (1, 4) == x[:-2][::True].shape
+    assert x[: -(2**63)].shape == (0, 4) and x[-(2**63) : 2**63].shape == (3, 4)
     assert x[range(2)].shape == (2, 4) and x[(1,)].tolist() == x[1].tolist()
     assert x[[0, 1], [1, 2]].tolist() == [1, 6]
     assert x[[slice(0, 1), 2]].tolist() == [2]
