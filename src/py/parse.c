@@ -333,6 +333,10 @@ static bool py_bind_out(py_bind *b, PyObject *o) {
     if (gen->nresults == 1) {
         if (!py_bind_tensor_of(b, o, &given[0])) return false;
     } else {
+        if (PyList_Check(o)) {
+            if (b->nheld == BIND_MORE || !(o = PyList_AsTuple(o))) return false;
+            b->held[b->nheld++] = o;
+        }
         if (!PyTuple_Check(o) || PyTuple_Size(o) != gen->nresults || gen->nresults > 4)
             return false;
         for (int k = 0; k < gen->nresults; k++)

@@ -251,6 +251,15 @@ def test_no_error_is_left_for_the_next_call():
     assert th.ones(2).tolist() == [1.0, 1.0]
 
 
+def test_out_may_be_a_list():
+    out = [th.empty(2), th.empty(2, dtype=th.int64)]
+    r = th.max(th.tensor([[1.0, 4], [3, 2]]), 0, out=out)
+    assert r[0] is out[0] and out[0].tolist() == [3, 4] and out[1].tolist() == [1, 0]
+    for bad in (out[:1], [1, 2], []):
+        with pytest.raises(TypeError):
+            th.max(th.ones(2, 2), 0, out=bad)
+
+
 def test_names_of_words_that_a_program_makes():
     out, made = th.empty(2), "".join  # what it makes is not interned
     assert th.add(th.ones(2), 1, **{made(["o", "ut"]): out}) is out
