@@ -14,6 +14,8 @@ typedef struct py_nested {
     int kind;       /* TN_KIND_* of the widest */
     int numbers;    /* of the widest that is a Python number; 0: none */
     tn_dtype dtype; /* of members that are tensors or arrays; TN_NO_DTYPE: none */
+    tn_dtype asked; /* for the result; TN_NO_DTYPE: what the members are */
+    bool big;       /* some int has more than 64 bits with its sign */
     int64_t written;
     char *to; /* elements of the staging dtype */
 } py_nested;
@@ -47,7 +49,7 @@ static bool py_nested_shape(py_nested *n, PyObject *o) {
         if (!size) return true;
         if (!(o = first)) return false;
     }
-    PyObject *array = py_nested_array(o);
+    PyObject *array = py_is_tensor(o) ? NULL : py_nested_array(o);
     for (int i = 0; array && i < tn_ndim(py_of(array)); i++) {
         if (n->ndim == TN_MAX_DIMS) {
             Py_DECREF(array), Py_DECREF(o);
@@ -55,7 +57,9 @@ static bool py_nested_shape(py_nested *n, PyObject *o) {
         }
         n->size[n->ndim++] = tn_size(py_of(array), i);
     }
-    if (!array && (PyUnicode_Check(o) || PyBytes_Check(o)))
+    if (n->ndim && PyUnicode_Check(o))
+        PyErr_Format(PyExc_ValueError, "too many dimensions 'str'");
+    else if (!array && (PyUnicode_Check(o) || PyBytes_Check(o)))
         PyErr_Format(PyExc_TypeError, "new(): invalid data type '%s'",
                      PyBytes_Check(o) ? "bytes" : "str");
     Py_XDECREF(array);
@@ -84,19 +88,22 @@ static void py_nested_put(py_nested *n, tn_scalar s) {
     n->written++;
 }
 
-static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim) {
+/* A tensor of one element stands for its number, too. */
+static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim, bool number) {
     tn_tensor *t = py_of(array), *flat;
     bool fits = tn_ndim(t) == n->ndim - dim;
     for (int i = dim; fits && i < n->ndim; i++) fits = tn_size(t, i - dim) == n->size[i];
+    if (number && dim == n->ndim && !(fits = tn_numel(t) == 1)) {
+        PyErr_Format(PyExc_ValueError,
+                     "only one element tensors can be converted to Python scalars");
+        return false;
+    }
     if (!fits) return py_nested_misfit(n, dim, tn_ndim(t) ? (Py_ssize_t)tn_size(t, 0) : -1);
     if (!n->to) {
         tn_dtype d = tn_dtype_of(t);
         tn_scalar kind = tn_numel(t) ? tn_none() : tn_float(0);
         n->dtype = n->dtype ? tn_promote(n->dtype, d) : d;
-        kind.kind = d == TN_BOOL                  ? TN_KIND_BOOL
-                    : d == TN_C64 || d == TN_C128 ? TN_KIND_COMPLEX
-                    : d >= TN_F16 && d <= TN_F64  ? TN_KIND_FLOAT
-                                                  : TN_KIND_INT;
+        kind.kind = py_dtype_kind(d);
         if (kind.kind > n->kind) n->kind = kind.kind;
         return true;
     }
@@ -116,6 +123,29 @@ static void py_nested_unknown(PyObject *o) {
     if (name && text) PyErr_Format(PyExc_TypeError, "new(): invalid data type '%U'", name);
     if (name && !text) PyErr_Format(PyExc_RuntimeError, "Could not infer dtype of %U", name);
     Py_XDECREF(name);
+}
+
+/* A member that is a number. More than 64 bits have a place in uint64 and where numbers are
+ * floating. */
+static bool py_nested_number(py_nested *n, PyObject *o, tn_scalar *s) {
+    if (py_to_scalar(o, s)) {
+        if (!n->to || n->asked != TN_U64 || s->kind != TN_KIND_INT || s->integer >= 0) return true;
+        PyErr_SetString(PyExc_OverflowError, "can't convert negative int to unsigned");
+        return false;
+    }
+    if (!PyErr_Occurred()) return py_nested_unknown(o), false;
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError) || !PyLong_Check(o)) return false;
+    PyErr_Clear();
+    n->big = true;
+    *s = tn_int(1);
+    if (!n->to || n->asked == TN_BOOL) return true;
+    if (n->kind >= TN_KIND_FLOAT)
+        *s = tn_float(PyLong_AsDouble(o));
+    else if (n->asked == TN_U64)
+        s->integer = (int64_t)PyLong_AsUnsignedLongLong(o);
+    else
+        PyErr_SetString(PyExc_ValueError, "Overflow when unpacking long long");
+    return !PyErr_Occurred();
 }
 
 /* Twice over all members: to learn the kind (to is NULL), and to write. */
@@ -140,16 +170,13 @@ static bool py_nested_walk(py_nested *n, PyObject *o, int dim) {
     }
     PyObject *array = py_nested_array(o);
     if (array) {
-        bool ok = py_nested_array_walk(n, array, dim);
+        bool ok = py_nested_array_walk(n, array, dim, py_is_tensor(o));
         Py_DECREF(array);
         return ok;
     }
     if (PyErr_Occurred()) return false;
     if (dim != n->ndim) return py_nested_misfit(n, dim, -1);
-    if (!py_to_scalar(o, &s)) {
-        if (!PyErr_Occurred()) py_nested_unknown(o);
-        return false;
-    }
+    if (!py_nested_number(n, o, &s)) return false;
     if (!n->to && s.kind > n->kind) n->kind = s.kind;
     if (!n->to && s.kind > n->numbers) n->numbers = s.kind;
     if (n->to) py_nested_put(n, s);
@@ -197,6 +224,8 @@ static tn_tensor *py_create_nested(PyObject *o, tn_dtype dtype) {
     n.numel = 1;
     if (!py_nested_shape(&n, o) || !py_nested_walk(&n, o, 0)) return NULL;
     if (n.dtype && n.dtype >= TN_C64 && n.dtype <= TN_C128) n.kind = TN_KIND_COMPLEX;
+    n.asked = dtype ? dtype : py_nested_dtype(&n);
+    if (n.big && py_dtype_kind(n.asked) > n.kind) n.kind = py_dtype_kind(n.asked);
     tn_tensor *t = tnp_empty(tn_ints_of(n.size, n.ndim), staging[n.kind], TN_NO_DEVICE), *as;
     if (!t) return NULL;
     static char none[16];
@@ -206,7 +235,7 @@ static tn_tensor *py_create_nested(PyObject *o, tn_dtype dtype) {
         PyErr_SetString(PyExc_RuntimeError, "the sequence changed while it was read");
     if (!ok || PyErr_Occurred() || !py_nested_fits(&n, dtype)) return tn_free(t), NULL;
     tn_touch(t);
-    as = tnp_to_dtype(t, dtype ? dtype : py_nested_dtype(&n), false, false);
+    as = tnp_to_dtype(t, n.asked, false, false);
     tn_free(t);
     return as;
 }
@@ -607,6 +636,9 @@ static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwa
         t = tnp_empty(tn_ints_of(sizes, 1), TN_NO_DTYPE, device);
     } else if (py_create_sizes(args, sizes, &n)) {
         t = tnp_empty(tn_ints_of(sizes, n), TN_NO_DTYPE, device);
+    } else if (one && !PySequence_Check(one) && !PyObject_CheckBuffer(one)) {
+        return PyErr_Format(PyExc_TypeError, "new(): data must be a sequence (got %R)",
+                            Py_TYPE(one));
     } else if (one) {
         PyObject *o = py_value_tensor(one, tn_default_dtype());
         if (!o) return NULL;
@@ -642,7 +674,7 @@ PY_PRIV PyObject *py_value_tensor(PyObject *o, tn_dtype dtype) {
 /* --- to lists --------------------------------------------------------------------------------- */
 
 static PyObject *py_list_of(const char *at, const tn_tensor *t, int dim) {
-    if (dim == tn_ndim(t)) return py_from_scalar(tn_element(at, tn_dtype_of(t)));
+    if (dim == tn_ndim(t)) return py_from_element(tn_element(at, tn_dtype_of(t)), tn_dtype_of(t));
     int64_t n = tn_size(t, dim), step = tn_stride(t, dim) * tn_dtype_bytes(tn_dtype_of(t));
     PyObject *list = PyList_New((Py_ssize_t)n);
     for (int64_t i = 0; list && i < n; i++) {

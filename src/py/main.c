@@ -46,8 +46,10 @@ static bool py_main_words(void) {
 }
 
 static PyObject *py_main_manual_seed(PyObject *self, PyObject *o) {
-    PyObject *g = PyObject_GetAttrString(self, "default_generator");
-    PyObject *r = g ? PyObject_CallMethod(g, "manual_seed", "O", o) : NULL;
+    PyObject *seed = PyNumber_Long(o); /* of a float, too */
+    PyObject *g = seed ? PyObject_GetAttrString(self, "default_generator") : NULL;
+    PyObject *r = g ? PyObject_CallMethod(g, "manual_seed", "O", seed) : NULL;
+    Py_XDECREF(seed);
     Py_XDECREF(g);
     return r;
 }

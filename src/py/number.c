@@ -54,14 +54,19 @@ static PyObject *py_number_asked(const char *name, PyObject *a, PyObject *b) {
     return py_overridden_method(name, args, 2);
 }
 
-/* A number as a 0-dim tensor, for rows that want one in the first place. */
-static PyObject *py_number_tensor(PyObject *o) {
+/* A number as a 0-dim tensor, for rows that want one in the first place; of dtype where that is of
+ * the number's kind or a wider one, as a number does not widen what it stands beside. */
+static PyObject *py_number_tensor(PyObject *o, tn_dtype dtype) {
     tn_scalar s;
     if (!py_to_scalar(o, &s)) {
         if (PyErr_Occurred()) return NULL;
         Py_RETURN_NOTIMPLEMENTED;
     }
-    tn_tensor *t = tnp_full(tn_empty_dims(), s, TN_NO_DTYPE, TN_NO_DEVICE);
+    tn_tensor *own = tnp_full(tn_empty_dims(), s, TN_NO_DTYPE, TN_NO_DEVICE), *t = own;
+    if (own && py_dtype_kind(dtype) >= s.kind) {
+        t = tnp_to_dtype(own, dtype, false, true);
+        tn_free(own);
+    }
     return t ? py_wrap(tn_own(t)) : py_raise();
 }
 
@@ -71,7 +76,7 @@ static PyObject *py_number_reflected(const py_group *g, const char *name, PyObje
     if (r != Py_NotImplemented) return r;
     Py_DECREF(r);
     PyObject *t = py_number_array(a);
-    if (!t) t = py_number_tensor(a);
+    if (!t) t = py_number_tensor(a, tn_dtype_of(py_of(b)));
     if (!t || t == Py_NotImplemented) return t;
     r = py_number_call(g, t, b);
     Py_DECREF(t);
@@ -230,7 +235,15 @@ static PyObject *py_number_float(PyObject *self) {
         return NULL;
     if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0)
         return PyErr_Format(PyExc_RuntimeError, "a complex element has no float");
-    return PyFloat_FromDouble(s.kind >= TN_KIND_FLOAT ? s.real : (double)s.integer);
+    return PyFloat_FromDouble(s.kind >= TN_KIND_FLOAT              ? s.real
+                              : tn_dtype_of(py_of(self)) == TN_U64 ? (double)(uint64_t)s.integer
+                                                                   : (double)s.integer);
+}
+
+/* An integer element, or a truth as 0 or 1. */
+static PyObject *py_number_whole(PyObject *self, tn_scalar s) {
+    if (s.kind == TN_KIND_BOOL) return PyLong_FromLong(s.integer != 0);
+    return py_from_element(s, tn_dtype_of(py_of(self)));
 }
 
 static PyObject *py_number_int(PyObject *self) {
@@ -238,7 +251,9 @@ static PyObject *py_number_int(PyObject *self) {
     if (!py_number_scalar(self, &s, PyExc_ValueError,
                           "only one element tensors can be converted to Python scalars"))
         return NULL;
-    return s.kind >= TN_KIND_FLOAT ? PyLong_FromDouble(s.real) : PyLong_FromLongLong(s.integer);
+    if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0)
+        return PyErr_Format(PyExc_RuntimeError, "a complex element has no int");
+    return s.kind >= TN_KIND_FLOAT ? PyLong_FromDouble(s.real) : py_number_whole(self, s);
 }
 
 static PyObject *py_number_index(PyObject *self) {
@@ -250,7 +265,7 @@ static PyObject *py_number_index(PyObject *self) {
         return PyErr_Format(
             PyExc_TypeError,
             "only integer tensors of a single element can be converted to an index");
-    return PyLong_FromLongLong(s.integer);
+    return py_number_whole(self, s);
 }
 
 PY_PRIV int py_number_slots(PyType_Slot *to) {

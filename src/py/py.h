@@ -146,6 +146,7 @@ PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to); /* and bool, complex */
 PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to);   /* torch.float32, float, int, bool */
 PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to);
 PY_PRIV PyObject *py_from_scalar(tn_scalar s);
+PY_PRIV PyObject *py_from_element(tn_scalar s, tn_dtype dtype); /* whose uint64 are bits of s */
 
 /* --- parse.c, quick.c, run.c ------------------------------------------------------------------ */
 
@@ -305,6 +306,7 @@ PY_PRIV PyObject *py_device_of(tn_device_id device);
 PY_PRIV const char *py_format_name(PyObject *format); /* of a memory_format */
 PY_PRIV bool py_dtype_is_complex(tn_dtype d);
 PY_PRIV bool py_dtype_is_float(tn_dtype d);
+PY_PRIV int py_dtype_kind(tn_dtype d); /* of its elements: TN_KIND_BOOL .. TN_KIND_COMPLEX */
 extern TNI_HIDDEN tn_print_options py_printing;
 PY_PRIV PyObject *py_results_list(tn_list l); /* a tuple; takes the list */
 /* optim.c, loader.c, files.c: functions behind tensorh.optim, tensorh.utils and

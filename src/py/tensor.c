@@ -288,18 +288,24 @@ static PyObject *py_tensor_reversed(PyObject *self, void *unused) {
     return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
 }
 
-static PyObject *py_tensor_matrices(PyObject *self, void *unused) {
-    const char *file;
-    int line;
-    (void)unused;
+/* name: "H", which is of one matrix; "mT" or "mH", of many. */
+static PyObject *py_tensor_matrices(PyObject *self, void *name) {
+    const char *file, *which = (const char *)name;
+    int line, n = tn_ndim(py_of(self));
+    bool one = !strcmp(which, "H");
+    if (!n) return py_tensor_reversed(self, NULL);
+    if (one ? n != 2 : n == 1)
+        return PyErr_Format(PyExc_RuntimeError,
+                            "tensor.%s is only supported on %s. Got %d-D tensor.", which,
+                            one ? "matrices (2-D tensors)" : "matrices or batches of matrices", n);
     py_here(&file, &line);
     const tn_transpose_args a = {py_of(self), -2, -1};
     tn_tensor *r = tn_transpose_at(file, line, &a);
     return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
 }
 
-static PyObject *py_tensor_adjoint(PyObject *self, void *unused) {
-    PyObject *m = py_tensor_matrices(self, unused);
+static PyObject *py_tensor_adjoint(PyObject *self, void *name) {
+    PyObject *m = py_tensor_matrices(self, name);
     const py_group *g = py_group_of("conj");
     if (!m || !g || !py_dtype_is_complex(tn_dtype_of(py_of(self)))) return m;
     PyObject *r = py_call(g, true, &m, 1, NULL);
@@ -331,9 +337,9 @@ static PyGetSetDef py_tensor_attributes[] = {
     {"real", py_tensor_by_row, NULL, "the real parts, a view", (void *)"real"},
     {"imag", py_tensor_by_row, NULL, "the imaginary parts, a view", (void *)"imag"},
     {"T", py_tensor_reversed, NULL, "the dimensions in reverse order", NULL},
-    {"mT", py_tensor_matrices, NULL, "the last two dimensions exchanged", NULL},
-    {"H", py_tensor_adjoint, NULL, "a matrix transposed and conjugated", NULL},
-    {"mH", py_tensor_adjoint, NULL, "the last two dimensions exchanged, conjugated", NULL},
+    {"mT", py_tensor_matrices, NULL, "the last two dimensions exchanged", (void *)"mT"},
+    {"H", py_tensor_adjoint, NULL, "a matrix transposed and conjugated", (void *)"H"},
+    {"mH", py_tensor_adjoint, NULL, "the last two dimensions exchanged, conjugated", (void *)"mH"},
     {"layout", py_tensor_layout, NULL, "torch.strided", NULL},
     {"is_cpu", py_tensor_on, NULL, "whether it is in CPU memory", (void *)"cpu"},
     {"is_meta", py_tensor_on, NULL, "whether it has a shape and no data", (void *)"meta"},
@@ -399,7 +405,7 @@ static PyObject *py_tensor_repr(PyObject *self) {
 static PyObject *py_tensor_item(PyObject *self, PyObject *unused) {
     (void)unused;
     tn_scalar s = tnp_item_scalar(py_of(self));
-    return tn_ok() ? py_from_scalar(s) : py_raise();
+    return tn_ok() ? py_from_element(s, tn_dtype_of(py_of(self))) : py_raise();
 }
 
 /* The one keyword dim=. */

@@ -14,6 +14,12 @@ PY_PRIV bool py_dtype_is_complex(tn_dtype d) { return d == TN_C64 || d == TN_C12
 PY_PRIV bool py_dtype_is_float(tn_dtype d) {
     return (d >= TN_F16 && d <= TN_F64) || d == TN_F8E4M3 || d == TN_F8E5M2;
 }
+PY_PRIV int py_dtype_kind(tn_dtype d) {
+    return d == TN_BOOL             ? TN_KIND_BOOL
+           : py_dtype_is_complex(d) ? TN_KIND_COMPLEX
+           : py_dtype_is_float(d)   ? TN_KIND_FLOAT
+                                    : TN_KIND_INT;
+}
 static PyObject *py_dtype_floating(PyObject *self, void *unused) {
     (void)unused;
     return PyBool_FromLong(py_dtype_is_float(((py_dtype *)self)->dtype));
@@ -192,20 +198,16 @@ static PyObject *py_size_from(PyObject *tuple) {
     Py_XDECREF(tuple);
     return all;
 }
-static PyObject *py_size_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *from = NULL;
+/* A new Size (taken) with what stands for an int as one. */
+static PyObject *py_size_of_ints(PyObject *all) {
     int64_t v;
-    (void)type;
-    if (kwargs && PyDict_Size(kwargs))
-        return PyErr_Format(PyExc_TypeError, "torch.Size() takes no keyword arguments");
-    if (!PyArg_ParseTuple(args, "|O:Size", &from)) return NULL;
-    PyObject *all = from ? PySequence_Tuple(from) : PyTuple_New(0);
-    all = py_size_from(all);
     for (Py_ssize_t i = 0; all && i < PyTuple_Size(all); i++) {
         PyObject *one = PyTuple_GetItem(all, i);
+        bool truth = PyBool_Check(one);
         if (PyLong_CheckExact(one)) continue;
-        if (py_to_index(one, &v)) {
-            PyTuple_SetItem(all, i, PyLong_FromLongLong(v));
+        if (truth || py_to_index(one, &v)) {
+            PyObject *as = PyLong_FromLongLong(truth ? one == Py_True : v);
+            if (!as || PyTuple_SetItem(all, i, as)) Py_CLEAR(all);
             continue;
         }
         PyErr_Clear();
@@ -215,9 +217,19 @@ static PyObject *py_size_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     }
     return all;
 }
+static PyObject *py_size_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *from = NULL;
+    (void)type;
+    if (kwargs && PyDict_Size(kwargs))
+        return PyErr_Format(PyExc_TypeError, "torch.Size() takes no keyword arguments");
+    if (!PyArg_ParseTuple(args, "|O:Size", &from)) return NULL;
+    PyObject *all = from ? PySequence_Tuple(from) : PyTuple_New(0);
+    all = py_size_from(all);
+    return py_size_of_ints(all);
+}
 static PyObject *py_size_add(PyObject *a, PyObject *b) {
     if (!PyTuple_Check(a) || !PyTuple_Check(b)) Py_RETURN_NOTIMPLEMENTED;
-    return py_size_from(PySequence_Concat(a, b));
+    return py_size_of_ints(py_size_from(PySequence_Concat(a, b)));
 }
 static PyObject *py_size_repeat(PyObject *self, Py_ssize_t n) {
     ssizeargfunc repeat = (ssizeargfunc)PyType_GetSlot(&PyTuple_Type, Py_sq_repeat);
@@ -243,11 +255,14 @@ static PyObject *py_size_named(PyObject *self, PyObject *list) {
     return PyObject_CallFunctionObjArgs((PyObject *)py.size, list, NULL);
 }
 static PyObject *py_size_numel(PyObject *self, PyObject *unused) {
-    int64_t numel = 1, v;
+    uint64_t numel = 1; /* wraps, as torch's */
+    int64_t v;
     (void)unused;
-    for (Py_ssize_t i = 0; i < PyTuple_Size(self); i++)
-        if (py_to_int(PyTuple_GetItem(self, i), &v)) numel *= v;
-    return PyLong_FromLongLong(numel);
+    for (Py_ssize_t i = 0; i < PyTuple_Size(self); i++) {
+        if (!py_to_int(PyTuple_GetItem(self, i), &v)) return NULL;
+        numel *= (uint64_t)v;
+    }
+    return PyLong_FromLongLong((int64_t)numel);
 }
 static PyMethodDef py_size_methods[] = {
     {"numel", py_size_numel, METH_NOARGS, "number of elements of a tensor of this size"},
@@ -301,13 +316,17 @@ static void py_generator_dealloc(PyObject *self) {
 static bool py_generator_seed_of(PyObject *o, uint64_t *seed) {
     PyObject *i = PyNumber_Index(o);
     int overflow;
+    if (!i && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_RuntimeError, "manual_seed expected a long, but got %R", Py_TYPE(o));
+    }
     if (!i) return false;
     long long v = PyLong_AsLongLongAndOverflow(i, &overflow);
     *seed = overflow > 0 ? PyLong_AsUnsignedLongLong(i) : (uint64_t)v;
     Py_DECREF(i);
     if (overflow < 0 || PyErr_Occurred()) {
         PyErr_Clear();
-        PyErr_SetString(PyExc_RuntimeError, "Overflow when unpacking long: a seed has 64 bits");
+        PyErr_SetString(PyExc_ValueError, "Overflow when unpacking long long");
         return false;
     }
     return true;

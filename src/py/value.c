@@ -117,3 +117,7 @@ PY_PRIV PyObject *py_from_scalar(tn_scalar s) {
     default: return PyFloat_FromDouble(s.real);
     }
 }
+
+PY_PRIV PyObject *py_from_element(tn_scalar s, tn_dtype dtype) {
+    return dtype == TN_U64 ? PyLong_FromUnsignedLongLong((uint64_t)s.integer) : py_from_scalar(s);
+}

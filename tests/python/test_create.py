@@ -1,6 +1,7 @@
 """New tensors: of Python's data, of sizes, of numbers; torch's functions that make, join and split;
 what is refused and how."""
 import itertools
+import operator
 
 import numpy as np
 import pytest
@@ -67,13 +68,39 @@ def test_members_may_be_tensors_and_numpys():
     assert torch.tensor(range(3)).tolist() == [0, 1, 2]
 
 
+def test_a_tensor_of_one_element_among_members_is_its_number():
+    one, two = torch.tensor([1.0]), torch.tensor([[2]])
+    assert torch.tensor([one, two]).shape == (2,) and torch.tensor([3, one]).tolist() == [3, 1]
+    assert torch.tensor([[one], [4.5]]).tolist() == [[1], [4.5]]
+    for more in (torch.ones(2), torch.ones(0)):
+        with pytest.raises(ValueError, match="only one element"):
+            torch.tensor([more, more])
+
+
+def test_integers_of_64_bits_without_a_sign():
+    most = 2**64 - 1
+    t = torch.tensor([most, 2**63, 7], dtype=torch.uint64)
+    assert t.tolist() == [most, 2**63, 7] == list(map(int, t)) and t[0].item() == most
+    assert t.tolist() == t.numpy().tolist() and float(t[1]) == 2.0**63
+    assert operator.index(t[0]) == most and int(torch.tensor(True)) == 1
+    assert torch.tensor([2**70, 1.5]).tolist() == [2.0**70, 1.5]
+    assert torch.tensor(2**70, dtype=torch.complex64).item() == 2.0**70
+    assert torch.tensor(2**63, dtype=torch.bool).item() is True
+    for bad, dtype in ((2**64, torch.uint64), (-1, torch.uint64), (10**400, torch.float32)):
+        with pytest.raises(OverflowError):
+            torch.tensor([bad], dtype=dtype)
+    for bad in (2**63, -(2**63) - 1):
+        with pytest.raises(ValueError, match="Overflow"):
+            torch.tensor([bad])
+
+
 @pytest.mark.parametrize(
     "data, error",
     [
         ([[1, 2], [3]], ValueError), ([1, [2]], ValueError), ([[1], 2], (TypeError, ValueError)),
-        ("a", TypeError), (["a"], TypeError), (b"ab", TypeError), (None, RuntimeError),
+        ("a", TypeError), (["a"], ValueError), (b"ab", TypeError), (None, RuntimeError),
         ([None], RuntimeError), ({"a": 1}, RuntimeError), (object(), RuntimeError),
-        ([1, "a"], TypeError), (2**64, (ValueError, OverflowError)), ([[[]] * 2, [[]]], ValueError),
+        ([1, "a"], TypeError), (2**64, ValueError), ([[[]] * 2, [[]]], ValueError),
     ],
 )  # fmt: skip
 def test_what_is_no_tensor(data, error):
@@ -138,6 +165,9 @@ def test_a_copy_or_the_same_memory():
 
 
 def test_the_class_itself():
+    for bad in (1.5, None, {}):
+        with pytest.raises(TypeError, match="must be a sequence"):
+            torch.Tensor(bad)
     assert torch.Tensor().shape == (0,) and torch.Tensor(2, 3).shape == (2, 3)
     assert torch.Tensor([1, 2]).dtype is torch.float32
     assert torch.Tensor(torch.Size([2, 3])).shape == (2, 3)
@@ -282,6 +312,20 @@ def test_broadcasting():
 
 
 # --- random ---------------------------------------------------------------------------------------
+
+
+def test_seeds_and_devices_of_generators():
+    assert torch.manual_seed(1.5).initial_seed() == 1
+    assert torch.manual_seed(-1).initial_seed() == 2**64 - 1
+    for seed in (2**64, -(2**63) - 1):
+        with pytest.raises(ValueError, match="Overflow"):
+            torch.Generator().manual_seed(seed)
+    with pytest.raises(RuntimeError, match="expected a long"):
+        torch.Generator().manual_seed(1.5)
+    assert torch.Generator("cpu").device == torch.Generator(device=None).device
+    for device in ("nowhere", "meta"):
+        with pytest.raises(RuntimeError):
+            torch.Generator(device)
 
 
 def test_states_repeat():

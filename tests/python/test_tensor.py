@@ -448,9 +448,13 @@ def test_size():
         assert type(r) is torch.Size
     assert z[-1] == 4 and z.numel() == 24 and (*z, 1) == (2, 3, 4, 1) and torch.Size() == ()
     assert torch.Size([torch.tensor(2), np.int64(3)]) == (2, 3)
+    assert repr(torch.Size([True]) + (False,)) == "torch.Size([1, 0])"
     for bad in ((["a"],), ([2.5],), (3,)):
         with pytest.raises(TypeError):
             torch.Size(*bad)
+    for bad in (("a",), (2.5,)):
+        with pytest.raises(TypeError):
+            z + bad
     with pytest.raises(IndexError):
         z[3]
 
@@ -469,7 +473,8 @@ def test_protocols():
     for bad in (lambda: "a" in t, lambda: bool(t), lambda: int(t), lambda: float(t),
                 lambda: t + "a",
                 lambda: [1][torch.tensor(0.0)], lambda: t < "a", lambda: t @ 2, lambda: t + None,
-                lambda: complex(t), lambda: len(torch.tensor(1))):  # fmt: skip
+                lambda: complex(t), lambda: int(torch.tensor(1 + 2j)),
+                lambda: len(torch.tensor(1))):  # fmt: skip
         with pytest.raises((TypeError, RuntimeError, ValueError)):
             bad()
 
@@ -484,6 +489,18 @@ def test_lists_and_items(name):
     assert torch.tensor([1.5], dtype=torch.bfloat16).tolist() == [1.5]
 
 
+def test_a_number_before_a_tensor_does_not_widen_it():
+    for dtype in (torch.uint8, torch.int8, torch.int64, torch.float16, torch.float32):
+        for shape in ((), (2,)):
+            x = torch.full(shape, 3, dtype=dtype)
+            assert (7 // x).dtype is dtype is (7 % x).dtype and (7 % x).max() == 1
+            if not dtype.is_floating_point:
+                assert (2 << x).dtype is dtype is (64 >> x).dtype and (2 << x).max() == 16
+            wide = dtype if dtype.is_floating_point else torch.float32
+            assert (7.5 // x).dtype is wide is (7.5 % x).dtype and (7.5 % x).max() == 1.5
+    assert (300 // torch.tensor(7, dtype=torch.uint8)) == 6  # 300 is 44 there
+
+
 def test_attributes():
     t = torch.ones(2, 3, dtype=torch.float64)
     assert (t.is_cpu, t.is_cuda, t.is_meta, t.get_device()) == (True, False, False, -1)
@@ -493,6 +510,11 @@ def test_attributes():
     assert torch.is_floating_point(t) and not torch.is_complex(t) and t.is_signed()
     t.note = 1
     assert t.note == 1
+    for name, ndim in (("H", 1), ("H", 3), ("mT", 1), ("mH", 1)):
+        with pytest.raises(RuntimeError, match=f"tensor.{name} is only"):
+            getattr(torch.ones((2,) * ndim), name)
+    assert all(getattr(torch.tensor(2.0), name) == 2 for name in ("T", "mT", "H", "mH"))
+    assert torch.ones(2, 3).H.shape == (3, 2) and torch.ones(4, 2, 3).mH.shape == (4, 3, 2)
     with pytest.raises(AttributeError):
         t.nothing  # noqa: B018
     with pytest.raises(AttributeError):
