@@ -172,6 +172,7 @@ PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to); /* and bool, complex */
 PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to);   /* torch.float32, float, int, bool */
 PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to);
 PY_PRIV PyObject *py_from_scalar(tn_scalar s);
+PY_PRIV PyObject *py_from_element(tn_scalar s, tn_dtype dtype); /* whose uint64 are bits of s */
 
 /* --- parse.c, quick.c, run.c ------------------------------------------------------------------ */
 
@@ -331,6 +332,7 @@ PY_PRIV PyObject *py_device_of(tn_device_id device);
 PY_PRIV const char *py_format_name(PyObject *format); /* of a memory_format */
 PY_PRIV bool py_dtype_is_complex(tn_dtype d);
 PY_PRIV bool py_dtype_is_float(tn_dtype d);
+PY_PRIV int py_dtype_kind(tn_dtype d); /* of its elements: TN_KIND_BOOL .. TN_KIND_COMPLEX */
 extern TNI_HIDDEN tn_print_options py_printing;
 PY_PRIV PyObject *py_results_list(tn_list l); /* a tuple; takes the list */
 /* optim.c, loader.c, files.c: functions behind tensorh.optim, tensorh.utils and
@@ -832,6 +834,10 @@ PY_PRIV PyObject *py_from_scalar(tn_scalar s) {
     }
 }
 
+PY_PRIV PyObject *py_from_element(tn_scalar s, tn_dtype dtype) {
+    return dtype == TN_U64 ? PyLong_FromUnsignedLongLong((uint64_t)s.integer) : py_from_scalar(s);
+}
+
 /* src/py/parse.c */
 /* parse.c - Python's arguments into a row's argument struct: one walk over the row's parameters
  * serves every row, every overload, every method.
@@ -1167,6 +1173,10 @@ static bool py_bind_out(py_bind *b, PyObject *o) {
     if (gen->nresults == 1) {
         if (!py_bind_tensor_of(b, o, &given[0])) return false;
     } else {
+        if (PyList_Check(o)) {
+            if (b->nheld == BIND_MORE || !(o = PyList_AsTuple(o))) return false;
+            b->held[b->nheld++] = o;
+        }
         if (!PyTuple_Check(o) || PyTuple_Size(o) != gen->nresults || gen->nresults > 4)
             return false;
         for (int k = 0; k < gen->nresults; k++)
@@ -2902,6 +2912,12 @@ PY_PRIV bool py_dtype_is_complex(tn_dtype d) { return d == TN_C64 || d == TN_C12
 PY_PRIV bool py_dtype_is_float(tn_dtype d) {
     return (d >= TN_F16 && d <= TN_F64) || d == TN_F8E4M3 || d == TN_F8E5M2;
 }
+PY_PRIV int py_dtype_kind(tn_dtype d) {
+    return d == TN_BOOL             ? TN_KIND_BOOL
+           : py_dtype_is_complex(d) ? TN_KIND_COMPLEX
+           : py_dtype_is_float(d)   ? TN_KIND_FLOAT
+                                    : TN_KIND_INT;
+}
 static PyObject *py_dtype_floating(PyObject *self, void *unused) {
     (void)unused;
     return PyBool_FromLong(py_dtype_is_float(((py_dtype *)self)->dtype));
@@ -3080,20 +3096,16 @@ static PyObject *py_size_from(PyObject *tuple) {
     Py_XDECREF(tuple);
     return all;
 }
-static PyObject *py_size_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *from = NULL;
+/* A new Size (taken) with what stands for an int as one. */
+static PyObject *py_size_of_ints(PyObject *all) {
     int64_t v;
-    (void)type;
-    if (kwargs && PyDict_Size(kwargs))
-        return PyErr_Format(PyExc_TypeError, "torch.Size() takes no keyword arguments");
-    if (!PyArg_ParseTuple(args, "|O:Size", &from)) return NULL;
-    PyObject *all = from ? PySequence_Tuple(from) : PyTuple_New(0);
-    all = py_size_from(all);
     for (Py_ssize_t i = 0; all && i < PyTuple_Size(all); i++) {
         PyObject *one = PyTuple_GetItem(all, i);
+        bool truth = PyBool_Check(one);
         if (PyLong_CheckExact(one)) continue;
-        if (py_to_index(one, &v)) {
-            PyTuple_SetItem(all, i, PyLong_FromLongLong(v));
+        if (truth || py_to_index(one, &v)) {
+            PyObject *as = PyLong_FromLongLong(truth ? one == Py_True : v);
+            if (!as || PyTuple_SetItem(all, i, as)) Py_CLEAR(all);
             continue;
         }
         PyErr_Clear();
@@ -3103,9 +3115,19 @@ static PyObject *py_size_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     }
     return all;
 }
+static PyObject *py_size_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *from = NULL;
+    (void)type;
+    if (kwargs && PyDict_Size(kwargs))
+        return PyErr_Format(PyExc_TypeError, "torch.Size() takes no keyword arguments");
+    if (!PyArg_ParseTuple(args, "|O:Size", &from)) return NULL;
+    PyObject *all = from ? PySequence_Tuple(from) : PyTuple_New(0);
+    all = py_size_from(all);
+    return py_size_of_ints(all);
+}
 static PyObject *py_size_add(PyObject *a, PyObject *b) {
     if (!PyTuple_Check(a) || !PyTuple_Check(b)) Py_RETURN_NOTIMPLEMENTED;
-    return py_size_from(PySequence_Concat(a, b));
+    return py_size_of_ints(py_size_from(PySequence_Concat(a, b)));
 }
 static PyObject *py_size_repeat(PyObject *self, Py_ssize_t n) {
     ssizeargfunc repeat = (ssizeargfunc)PyType_GetSlot(&PyTuple_Type, Py_sq_repeat);
@@ -3131,11 +3153,14 @@ static PyObject *py_size_named(PyObject *self, PyObject *list) {
     return PyObject_CallFunctionObjArgs((PyObject *)py.size, list, NULL);
 }
 static PyObject *py_size_numel(PyObject *self, PyObject *unused) {
-    int64_t numel = 1, v;
+    uint64_t numel = 1; /* wraps, as torch's */
+    int64_t v;
     (void)unused;
-    for (Py_ssize_t i = 0; i < PyTuple_Size(self); i++)
-        if (py_to_int(PyTuple_GetItem(self, i), &v)) numel *= v;
-    return PyLong_FromLongLong(numel);
+    for (Py_ssize_t i = 0; i < PyTuple_Size(self); i++) {
+        if (!py_to_int(PyTuple_GetItem(self, i), &v)) return NULL;
+        numel *= (uint64_t)v;
+    }
+    return PyLong_FromLongLong((int64_t)numel);
 }
 static PyMethodDef py_size_methods[] = {
     {"numel", py_size_numel, METH_NOARGS, "number of elements of a tensor of this size"},
@@ -3189,13 +3214,17 @@ static void py_generator_dealloc(PyObject *self) {
 static bool py_generator_seed_of(PyObject *o, uint64_t *seed) {
     PyObject *i = PyNumber_Index(o);
     int overflow;
+    if (!i && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_RuntimeError, "manual_seed expected a long, but got %R", Py_TYPE(o));
+    }
     if (!i) return false;
     long long v = PyLong_AsLongLongAndOverflow(i, &overflow);
     *seed = overflow > 0 ? PyLong_AsUnsignedLongLong(i) : (uint64_t)v;
     Py_DECREF(i);
     if (overflow < 0 || PyErr_Occurred()) {
         PyErr_Clear();
-        PyErr_SetString(PyExc_RuntimeError, "Overflow when unpacking long: a seed has 64 bits");
+        PyErr_SetString(PyExc_ValueError, "Overflow when unpacking long long");
         return false;
     }
     return true;
@@ -3416,14 +3445,19 @@ static PyObject *py_number_asked(const char *name, PyObject *a, PyObject *b) {
     return py_overridden_method(name, args, 2);
 }
 
-/* A number as a 0-dim tensor, for rows that want one in the first place. */
-static PyObject *py_number_tensor(PyObject *o) {
+/* A number as a 0-dim tensor, for rows that want one in the first place; of dtype where that is of
+ * the number's kind or a wider one, as a number does not widen what it stands beside. */
+static PyObject *py_number_tensor(PyObject *o, tn_dtype dtype) {
     tn_scalar s;
     if (!py_to_scalar(o, &s)) {
         if (PyErr_Occurred()) return NULL;
         Py_RETURN_NOTIMPLEMENTED;
     }
-    tn_tensor *t = tnp_full(tn_empty_dims(), s, TN_NO_DTYPE, TN_NO_DEVICE);
+    tn_tensor *own = tnp_full(tn_empty_dims(), s, TN_NO_DTYPE, TN_NO_DEVICE), *t = own;
+    if (own && py_dtype_kind(dtype) >= s.kind) {
+        t = tnp_to_dtype(own, dtype, false, true);
+        tn_free(own);
+    }
     return t ? py_wrap(tn_own(t)) : py_raise();
 }
 
@@ -3433,7 +3467,7 @@ static PyObject *py_number_reflected(const py_group *g, const char *name, PyObje
     if (r != Py_NotImplemented) return r;
     Py_DECREF(r);
     PyObject *t = py_number_array(a);
-    if (!t) t = py_number_tensor(a);
+    if (!t) t = py_number_tensor(a, tn_dtype_of(py_of(b)));
     if (!t || t == Py_NotImplemented) return t;
     r = py_number_call(g, t, b);
     Py_DECREF(t);
@@ -3592,7 +3626,15 @@ static PyObject *py_number_float(PyObject *self) {
         return NULL;
     if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0)
         return PyErr_Format(PyExc_RuntimeError, "a complex element has no float");
-    return PyFloat_FromDouble(s.kind >= TN_KIND_FLOAT ? s.real : (double)s.integer);
+    return PyFloat_FromDouble(s.kind >= TN_KIND_FLOAT              ? s.real
+                              : tn_dtype_of(py_of(self)) == TN_U64 ? (double)(uint64_t)s.integer
+                                                                   : (double)s.integer);
+}
+
+/* An integer element, or a truth as 0 or 1. */
+static PyObject *py_number_whole(PyObject *self, tn_scalar s) {
+    if (s.kind == TN_KIND_BOOL) return PyLong_FromLong(s.integer != 0);
+    return py_from_element(s, tn_dtype_of(py_of(self)));
 }
 
 static PyObject *py_number_int(PyObject *self) {
@@ -3600,7 +3642,9 @@ static PyObject *py_number_int(PyObject *self) {
     if (!py_number_scalar(self, &s, PyExc_ValueError,
                           "only one element tensors can be converted to Python scalars"))
         return NULL;
-    return s.kind >= TN_KIND_FLOAT ? PyLong_FromDouble(s.real) : PyLong_FromLongLong(s.integer);
+    if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0)
+        return PyErr_Format(PyExc_RuntimeError, "a complex element has no int");
+    return s.kind >= TN_KIND_FLOAT ? PyLong_FromDouble(s.real) : py_number_whole(self, s);
 }
 
 static PyObject *py_number_index(PyObject *self) {
@@ -3612,7 +3656,7 @@ static PyObject *py_number_index(PyObject *self) {
         return PyErr_Format(
             PyExc_TypeError,
             "only integer tensors of a single element can be converted to an index");
-    return PyLong_FromLongLong(s.integer);
+    return py_number_whole(self, s);
 }
 
 PY_PRIV int py_number_slots(PyType_Slot *to) {
@@ -3709,7 +3753,10 @@ static bool py_index_int(py_indexing *x, int64_t i) {
 /* A part of a slice: absent is TN_NONE. */
 static bool py_index_bound(PyObject *slice, const char *name, int64_t *to) {
     PyObject *o = PyObject_GetAttrString(slice, name);
-    bool ok = o && (o == Py_None || py_to_index(o, to));
+    bool truth = o && PyBool_Check(o);
+    bool ok = o && (o == Py_None || truth || py_to_index(o, to));
+    if (truth) *to = o == Py_True;
+    if (ok && o != Py_None && *to == TN_NONE) *to = -INT64_MAX;    /* which is a number, too */
     if (o && !ok && PyErr_ExceptionMatches(PyExc_OverflowError)) { /* as far as there is anything */
         PyObject *zero = PyLong_FromLong(0);
         PyErr_Clear();
@@ -3786,12 +3833,22 @@ static int py_index_takes(PyObject *o) {
     return 1;
 }
 
+/* Of an int of more than 64 bits, or an __index__ that failed. */
+static bool py_index_misfit(void) {
+    bool big = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError);
+    PyErr_Clear();
+    if (big)
+        PyErr_SetString(PyExc_ValueError, "Overflow when unpacking long long");
+    else
+        PyErr_SetString(PyExc_IndexError, "index out of range");
+    return false;
+}
+
 static bool py_index_member(py_indexing *x, PyObject *o) {
     int64_t i;
     if (PyLong_CheckExact(o) ||
         (PyIndex_Check(o) && !PyBool_Check(o) && !py_is_tensor(o) && !PyObject_CheckBuffer(o)))
-        return py_to_int(o, &i) ? py_index_int(x, i)
-                                : (PyErr_Format(PyExc_IndexError, "index out of range"), false);
+        return py_to_int(o, &i) ? py_index_int(x, i) : py_index_misfit();
     if (PySlice_Check(o)) return py_index_slice(x, o);
     if (o == Py_None) return py_index_none(x);
     if (PyBool_Check(o)) return py_index_truth(x, o == Py_True);
@@ -3800,7 +3857,7 @@ static bool py_index_member(py_indexing *x, PyObject *o) {
         x->held[x->nheld++] = o;
     }
     tn_dtype d = tn_dtype_of(py_of(o));
-    if (!tn_ndim(py_of(o)) && d == TN_BOOL) {
+    if (!tn_ndim(py_of(o)) && (d == TN_BOOL || d == TN_U8)) {
         bool truth = tnp_item_int(py_of(o)) != 0;
         return tn_ok() ? py_index_truth(x, truth) : (py_raise(), false);
     }
@@ -4078,6 +4135,8 @@ typedef struct py_nested {
     int kind;       /* TN_KIND_* of the widest */
     int numbers;    /* of the widest that is a Python number; 0: none */
     tn_dtype dtype; /* of members that are tensors or arrays; TN_NO_DTYPE: none */
+    tn_dtype asked; /* for the result; TN_NO_DTYPE: what the members are */
+    bool big;       /* some int has more than 64 bits with its sign */
     int64_t written;
     char *to; /* elements of the staging dtype */
 } py_nested;
@@ -4111,7 +4170,7 @@ static bool py_nested_shape(py_nested *n, PyObject *o) {
         if (!size) return true;
         if (!(o = first)) return false;
     }
-    PyObject *array = py_nested_array(o);
+    PyObject *array = py_is_tensor(o) ? NULL : py_nested_array(o);
     for (int i = 0; array && i < tn_ndim(py_of(array)); i++) {
         if (n->ndim == TN_MAX_DIMS) {
             Py_DECREF(array), Py_DECREF(o);
@@ -4119,7 +4178,9 @@ static bool py_nested_shape(py_nested *n, PyObject *o) {
         }
         n->size[n->ndim++] = tn_size(py_of(array), i);
     }
-    if (!array && (PyUnicode_Check(o) || PyBytes_Check(o)))
+    if (n->ndim && PyUnicode_Check(o))
+        PyErr_Format(PyExc_ValueError, "too many dimensions 'str'");
+    else if (!array && (PyUnicode_Check(o) || PyBytes_Check(o)))
         PyErr_Format(PyExc_TypeError, "new(): invalid data type '%s'",
                      PyBytes_Check(o) ? "bytes" : "str");
     Py_XDECREF(array);
@@ -4148,19 +4209,22 @@ static void py_nested_put(py_nested *n, tn_scalar s) {
     n->written++;
 }
 
-static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim) {
+/* A tensor of one element stands for its number, too. */
+static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim, bool number) {
     tn_tensor *t = py_of(array), *flat;
     bool fits = tn_ndim(t) == n->ndim - dim;
     for (int i = dim; fits && i < n->ndim; i++) fits = tn_size(t, i - dim) == n->size[i];
+    if (number && dim == n->ndim && !(fits = tn_numel(t) == 1)) {
+        PyErr_Format(PyExc_ValueError,
+                     "only one element tensors can be converted to Python scalars");
+        return false;
+    }
     if (!fits) return py_nested_misfit(n, dim, tn_ndim(t) ? (Py_ssize_t)tn_size(t, 0) : -1);
     if (!n->to) {
         tn_dtype d = tn_dtype_of(t);
         tn_scalar kind = tn_numel(t) ? tn_none() : tn_float(0);
         n->dtype = n->dtype ? tn_promote(n->dtype, d) : d;
-        kind.kind = d == TN_BOOL                  ? TN_KIND_BOOL
-                    : d == TN_C64 || d == TN_C128 ? TN_KIND_COMPLEX
-                    : d >= TN_F16 && d <= TN_F64  ? TN_KIND_FLOAT
-                                                  : TN_KIND_INT;
+        kind.kind = py_dtype_kind(d);
         if (kind.kind > n->kind) n->kind = kind.kind;
         return true;
     }
@@ -4180,6 +4244,29 @@ static void py_nested_unknown(PyObject *o) {
     if (name && text) PyErr_Format(PyExc_TypeError, "new(): invalid data type '%U'", name);
     if (name && !text) PyErr_Format(PyExc_RuntimeError, "Could not infer dtype of %U", name);
     Py_XDECREF(name);
+}
+
+/* A member that is a number. More than 64 bits have a place in uint64 and where numbers are
+ * floating. */
+static bool py_nested_number(py_nested *n, PyObject *o, tn_scalar *s) {
+    if (py_to_scalar(o, s)) {
+        if (!n->to || n->asked != TN_U64 || s->kind != TN_KIND_INT || s->integer >= 0) return true;
+        PyErr_SetString(PyExc_OverflowError, "can't convert negative int to unsigned");
+        return false;
+    }
+    if (!PyErr_Occurred()) return py_nested_unknown(o), false;
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError) || !PyLong_Check(o)) return false;
+    PyErr_Clear();
+    n->big = true;
+    *s = tn_int(1);
+    if (!n->to || n->asked == TN_BOOL) return true;
+    if (n->kind >= TN_KIND_FLOAT)
+        *s = tn_float(PyLong_AsDouble(o));
+    else if (n->asked == TN_U64)
+        s->integer = (int64_t)PyLong_AsUnsignedLongLong(o);
+    else
+        PyErr_SetString(PyExc_ValueError, "Overflow when unpacking long long");
+    return !PyErr_Occurred();
 }
 
 /* Twice over all members: to learn the kind (to is NULL), and to write. */
@@ -4204,16 +4291,13 @@ static bool py_nested_walk(py_nested *n, PyObject *o, int dim) {
     }
     PyObject *array = py_nested_array(o);
     if (array) {
-        bool ok = py_nested_array_walk(n, array, dim);
+        bool ok = py_nested_array_walk(n, array, dim, py_is_tensor(o));
         Py_DECREF(array);
         return ok;
     }
     if (PyErr_Occurred()) return false;
     if (dim != n->ndim) return py_nested_misfit(n, dim, -1);
-    if (!py_to_scalar(o, &s)) {
-        if (!PyErr_Occurred()) py_nested_unknown(o);
-        return false;
-    }
+    if (!py_nested_number(n, o, &s)) return false;
     if (!n->to && s.kind > n->kind) n->kind = s.kind;
     if (!n->to && s.kind > n->numbers) n->numbers = s.kind;
     if (n->to) py_nested_put(n, s);
@@ -4261,6 +4345,8 @@ static tn_tensor *py_create_nested(PyObject *o, tn_dtype dtype) {
     n.numel = 1;
     if (!py_nested_shape(&n, o) || !py_nested_walk(&n, o, 0)) return NULL;
     if (n.dtype && n.dtype >= TN_C64 && n.dtype <= TN_C128) n.kind = TN_KIND_COMPLEX;
+    n.asked = dtype ? dtype : py_nested_dtype(&n);
+    if (n.big && py_dtype_kind(n.asked) > n.kind) n.kind = py_dtype_kind(n.asked);
     tn_tensor *t = tnp_empty(tn_ints_of(n.size, n.ndim), staging[n.kind], TN_NO_DEVICE), *as;
     if (!t) return NULL;
     static char none[16];
@@ -4270,7 +4356,7 @@ static tn_tensor *py_create_nested(PyObject *o, tn_dtype dtype) {
         PyErr_SetString(PyExc_RuntimeError, "the sequence changed while it was read");
     if (!ok || PyErr_Occurred() || !py_nested_fits(&n, dtype)) return tn_free(t), NULL;
     tn_touch(t);
-    as = tnp_to_dtype(t, dtype ? dtype : py_nested_dtype(&n), false, false);
+    as = tnp_to_dtype(t, n.asked, false, false);
     tn_free(t);
     return as;
 }
@@ -4671,6 +4757,9 @@ static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwa
         t = tnp_empty(tn_ints_of(sizes, 1), TN_NO_DTYPE, device);
     } else if (py_create_sizes(args, sizes, &n)) {
         t = tnp_empty(tn_ints_of(sizes, n), TN_NO_DTYPE, device);
+    } else if (one && !PySequence_Check(one) && !PyObject_CheckBuffer(one)) {
+        return PyErr_Format(PyExc_TypeError, "new(): data must be a sequence (got %R)",
+                            Py_TYPE(one));
     } else if (one) {
         PyObject *o = py_value_tensor(one, tn_default_dtype());
         if (!o) return NULL;
@@ -4706,7 +4795,7 @@ PY_PRIV PyObject *py_value_tensor(PyObject *o, tn_dtype dtype) {
 /* --- to lists --------------------------------------------------------------------------------- */
 
 static PyObject *py_list_of(const char *at, const tn_tensor *t, int dim) {
-    if (dim == tn_ndim(t)) return py_from_scalar(tn_element(at, tn_dtype_of(t)));
+    if (dim == tn_ndim(t)) return py_from_element(tn_element(at, tn_dtype_of(t)), tn_dtype_of(t));
     int64_t n = tn_size(t, dim), step = tn_stride(t, dim) * tn_dtype_bytes(tn_dtype_of(t));
     PyObject *list = PyList_New((Py_ssize_t)n);
     for (int64_t i = 0; list && i < n; i++) {
@@ -5045,18 +5134,24 @@ static PyObject *py_tensor_reversed(PyObject *self, void *unused) {
     return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
 }
 
-static PyObject *py_tensor_matrices(PyObject *self, void *unused) {
-    const char *file;
-    int line;
-    (void)unused;
+/* name: "H", which is of one matrix; "mT" or "mH", of many. */
+static PyObject *py_tensor_matrices(PyObject *self, void *name) {
+    const char *file, *which = (const char *)name;
+    int line, n = tn_ndim(py_of(self));
+    bool one = !strcmp(which, "H");
+    if (!n) return py_tensor_reversed(self, NULL);
+    if (one ? n != 2 : n == 1)
+        return PyErr_Format(PyExc_RuntimeError,
+                            "tensor.%s is only supported on %s. Got %d-D tensor.", which,
+                            one ? "matrices (2-D tensors)" : "matrices or batches of matrices", n);
     py_here(&file, &line);
     const tn_transpose_args a = {py_of(self), -2, -1};
     tn_tensor *r = tn_transpose_at(file, line, &a);
     return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
 }
 
-static PyObject *py_tensor_adjoint(PyObject *self, void *unused) {
-    PyObject *m = py_tensor_matrices(self, unused);
+static PyObject *py_tensor_adjoint(PyObject *self, void *name) {
+    PyObject *m = py_tensor_matrices(self, name);
     const py_group *g = py_group_of("conj");
     if (!m || !g || !py_dtype_is_complex(tn_dtype_of(py_of(self)))) return m;
     PyObject *r = py_call(g, true, &m, 1, NULL);
@@ -5088,9 +5183,9 @@ static PyGetSetDef py_tensor_attributes[] = {
     {"real", py_tensor_by_row, NULL, "the real parts, a view", (void *)"real"},
     {"imag", py_tensor_by_row, NULL, "the imaginary parts, a view", (void *)"imag"},
     {"T", py_tensor_reversed, NULL, "the dimensions in reverse order", NULL},
-    {"mT", py_tensor_matrices, NULL, "the last two dimensions exchanged", NULL},
-    {"H", py_tensor_adjoint, NULL, "a matrix transposed and conjugated", NULL},
-    {"mH", py_tensor_adjoint, NULL, "the last two dimensions exchanged, conjugated", NULL},
+    {"mT", py_tensor_matrices, NULL, "the last two dimensions exchanged", (void *)"mT"},
+    {"H", py_tensor_adjoint, NULL, "a matrix transposed and conjugated", (void *)"H"},
+    {"mH", py_tensor_adjoint, NULL, "the last two dimensions exchanged, conjugated", (void *)"mH"},
     {"layout", py_tensor_layout, NULL, "torch.strided", NULL},
     {"is_cpu", py_tensor_on, NULL, "whether it is in CPU memory", (void *)"cpu"},
     {"is_meta", py_tensor_on, NULL, "whether it has a shape and no data", (void *)"meta"},
@@ -5156,7 +5251,7 @@ static PyObject *py_tensor_repr(PyObject *self) {
 static PyObject *py_tensor_item(PyObject *self, PyObject *unused) {
     (void)unused;
     tn_scalar s = tnp_item_scalar(py_of(self));
-    return tn_ok() ? py_from_scalar(s) : py_raise();
+    return tn_ok() ? py_from_element(s, tn_dtype_of(py_of(self))) : py_raise();
 }
 
 /* The one keyword dim=. */
@@ -9598,17 +9693,6 @@ static PyObject *py_convert_type_as(PyObject *self, PyObject *o) {
                         Py_TYPE(o));
 }
 
-static PyObject *py_convert_cpu(PyObject *self, PyObject *const *args, Py_ssize_t n,
-                                PyObject *kwnames) {
-    (void)args;
-    if (n || kwnames) return PyErr_Format(PyExc_TypeError, "cpu() takes no arguments");
-    if (tn_device_of(py_of(self)) == TN_CPU) return Py_NewRef(self);
-    PyObject *device = py_device_of(TN_CPU), *all[2] = {self, device};
-    PyObject *r = device ? py_call(py_convert_to, true, all, 2, NULL) : NULL;
-    Py_XDECREF(device);
-    return r;
-}
-
 /* A row's result r (taken), or self where r is nothing but another name of it. */
 static PyObject *py_convert_same(PyObject *self, PyObject *r) {
     if (!r || r == self || !py_is_tensor(r) ||
@@ -9618,6 +9702,17 @@ static PyObject *py_convert_same(PyObject *self, PyObject *r) {
         return r;
     Py_DECREF(r);
     return Py_NewRef(self);
+}
+
+static PyObject *py_convert_cpu(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                PyObject *kwnames) {
+    if (n || (kwnames && PyTuple_Size(kwnames) != 1))
+        return PyErr_Format(PyExc_TypeError, "cpu() takes memory_format= alone");
+    if (!kwnames && tn_device_of(py_of(self)) == TN_CPU) return Py_NewRef(self);
+    PyObject *device = py_device_of(TN_CPU), *all[3] = {self, device, kwnames ? args[0] : NULL};
+    PyObject *r = device ? py_call(py_convert_to, true, all, 2, kwnames) : NULL;
+    Py_XDECREF(device);
+    return py_convert_same(self, r);
 }
 
 /* to and contiguous give the tensor itself where it is as it should be, so that a leaf stays one.
@@ -9784,9 +9879,7 @@ static PyObject *py_about_contiguous(PyObject *self, PyObject *const *args, Py_s
     const char *name = py_format_name(args[0]);
     if (!strcmp(name, "channels_last")) return PyBool_FromLong(py_about_channels_last(t, 4));
     if (!strcmp(name, "channels_last_3d")) return PyBool_FromLong(py_about_channels_last(t, 5));
-    if (!strcmp(name, "contiguous_format")) return PyBool_FromLong(tn_is_contiguous(t));
-    return PyErr_Format(PyExc_RuntimeError, "preserve memory format is unsupported by the "
-                                            "contiguous operator");
+    return PyBool_FromLong(tn_is_contiguous(t));
 }
 
 static PyMethodDef py_convert_methods[] = {
@@ -10255,8 +10348,10 @@ static bool py_main_words(void) {
 }
 
 static PyObject *py_main_manual_seed(PyObject *self, PyObject *o) {
-    PyObject *g = PyObject_GetAttrString(self, "default_generator");
-    PyObject *r = g ? PyObject_CallMethod(g, "manual_seed", "O", o) : NULL;
+    PyObject *seed = PyNumber_Long(o); /* of a float, too */
+    PyObject *g = seed ? PyObject_GetAttrString(self, "default_generator") : NULL;
+    PyObject *r = g ? PyObject_CallMethod(g, "manual_seed", "O", seed) : NULL;
+    Py_XDECREF(seed);
     Py_XDECREF(g);
     return r;
 }
