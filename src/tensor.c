@@ -45,6 +45,7 @@
 #include "call/text.c"
 #include "call/node.c"
 #include "call/short.c"
+#include "call/short_view.c"
 #include "call/door.c"
 #include "call/compose.c"
 #include "call/boxed.c"

@@ -393,27 +393,14 @@ TN_API bool tn_announce_like(tn_frame *f, int k, const tn_tensor *like, tn_dtype
 
 TN_API bool tn_announce_view(tn_frame *f, int k, tn_tensor *of, int ndim, const int64_t *size,
                              const int64_t *stride, int64_t offset) {
-    tn_tensor *t;
-    bool history = f->row->grad != tn_grad_zero && !(f->block->no_grad && of->flags & TNI_REQUIRES);
+    const bool history =
+        f->row->grad != tn_grad_zero && !(f->block->no_grad && of->flags & TNI_REQUIRES);
     door_reach(f, k);
-    if (f->ngiven)
+    if (TNI_UNLIKELY(f->ngiven))
         return tn_fail(f, TN_UNSUPPORTED, "a view cannot be written into a given tensor");
-    if (of->flags & TNI_STACK) return tn_fail(f, TN_TYPE, "a number has no view");
-    if (history) {
-        t = f->out[k] = tni_view_of(f->block, of, ndim, size, stride, offset);
-        if (t) t->edge_version = tni_load_relaxed(&t->storage->version);
-        return t != NULL;
-    }
-    t = f->out[k] =
-        tni_header(f->block, of->dtype, ndim, size, stride); /* shares data, not history */
-    if (!t) return false;
-    t->storage = of->storage;
-    tni_fetch_add_relaxed(&t->storage->refs, 1u);
-    t->offset = offset;
-    t->device = of->device;
-    t->flags = (uint16_t)((t->flags & ~TNI_INFERENCE) |
-                          (of->flags & (TNI_META | TNI_READ_ONLY | TNI_INFERENCE)));
-    return true;
+    if (TNI_UNLIKELY(of->flags & TNI_STACK)) return tn_fail(f, TN_TYPE, "a number has no view");
+    f->out[k] = tni_view_of(f->block, of, ndim, size, stride, offset, history);
+    return f->out[k] != NULL;
 }
 
 TN_API bool tn_announce_count(tn_frame *f, int64_t count) {

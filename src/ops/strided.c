@@ -1,6 +1,52 @@
-/* strided.c - views by explicit strides, the history of written views, detach, and parts of
- * complex numbers. */
+/* strided.c - geometries, views by explicit strides, the history of written views, detach, and
+ * parts of complex numbers. */
 #include "dims.h"
+
+/* --- geometries ------------------------------------------------------------------------------- */
+
+TN_PRIV void tni_geometry_of(tni_geometry *v, const tn_tensor *t) {
+    v->ndim = t->ndim;
+    v->offset = t->offset;
+    for (int i = 0; i < t->ndim; i++) v->size[i] = t->size[i], v->stride[i] = t->stride[i];
+}
+
+TN_PRIV bool tni_announce_geometry(tn_frame *f, int k, const tni_geometry *v) {
+    tn_tensor *of = f->in[0];
+    if (TNI_UNLIKELY(k || f->ngiven || of->flags & TNI_STACK))
+        return tn_announce_view(f, k, of, v->ndim, v->size, v->stride, v->offset);
+    const bool history =
+        f->row->grad != tn_grad_zero && !(f->block->no_grad && of->flags & TNI_REQUIRES);
+    if (!f->nout) f->nout = 1;
+    f->out[0] = tni_view_of(f->block, of, v->ndim, v->size, v->stride, v->offset, history);
+    return f->out[0] != NULL;
+}
+
+TN_PRIV void tni_geometry_remove(tni_geometry *v, int d) {
+    for (v->ndim--; d < v->ndim; d++) v->size[d] = v->size[d + 1], v->stride[d] = v->stride[d + 1];
+}
+
+TN_PRIV void tni_geometry_insert(tni_geometry *v, int d, int64_t size, int64_t stride) {
+    for (int i = v->ndim++; i > d; i--)
+        v->size[i] = v->size[i - 1], v->stride[i] = v->stride[i - 1];
+    v->size[d] = size;
+    v->stride[d] = stride;
+}
+
+TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src,
+                                const tni_geometry *v) {
+    tn_ints size = tni_ints(v->size, v->ndim), stride = tni_ints(v->stride, v->ndim);
+    tn_tensor *at;
+    if (!into || !src) return NULL;
+    if (!b->no_grad)
+        return tnp_as_strided_scatter(into, src, size, stride, into->offset + v->offset,
+                                      tn_no_dims(), 0);
+    at = tnp_as_strided(into, size, stride, into->offset + v->offset, tn_no_dims(), 0);
+    return at && tnp_copy_(at, src) ? into : NULL;
+}
+
+TN_PRIV tn_tensor *tni_zeros_of(tn_tensor *like, int ndim, const int64_t *size) {
+    return tnp_new_zeros(like, tni_ints(size, ndim), TN_NO_DTYPE, TN_NO_DEVICE);
+}
 
 /* --- by strides ------------------------------------------------------------------------------- */
 
@@ -182,7 +228,8 @@ TN_OPERATOR(as_strided,
             "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None, *, "
             "int[]? self_stride=None, "
             "int self_offset=0) -> Tensor(a)",
-            .check = as_strided_check, .run = tni_run_nothing, .grad = as_strided_grad,
+            .check = as_strided_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = as_strided_grad,
             .sample = "(6) [2,3] [3,1] | (3,4) [2,2] [1,4] 5 | (6) [3,2] [1,1] | (4) [] [] 2 | (3) "
                       "[0,2] [1,1] | (2) [3] [0]")
 
@@ -267,7 +314,8 @@ static bool detach_check(tn_frame *f) {
 /* The same memory without history: nothing that is computed from it reaches self's gradient.
  * tn_detach(x) */
 TN_OPERATOR(detach, "detach(Tensor(a) self) -> Tensor(a)", .check = detach_check,
-            .run = tni_run_nothing, .grad = tn_grad_zero, .sample = "(2,3) | ()")
+            .run = tni_run_nothing, .quick = tni_view_short, .grad = tn_grad_zero,
+            .sample = "(2,3) | ()")
 
 /* The view v of f->in[0] in elements of another dtype. */
 static bool complex_view(tn_frame *f, const tni_geometry *v, tn_dtype dtype) {
@@ -291,7 +339,8 @@ static bool complex_part(tn_frame *f, int part) {
 static bool real_check(tn_frame *f) { return complex_part(f, 0); }
 /* Real part, as a view; a real tensor as it is.   self (*) complex -> (*) real   tn_real(z) */
 TN_OPERATOR(real, "real(Tensor(a) self) -> Tensor(a)", .check = real_check, .run = tni_run_nothing,
-            .grad = strided_pass_grad, .sample = "(2,3) | (2,3):c128 | ():c128 | (0):c128")
+            .quick = tni_view_short, .grad = strided_pass_grad,
+            .sample = "(2,3) | (2,3):c128 | ():c128 | (0):c128")
 
 static bool imag_check(tn_frame *f) {
     if (!tni_is_complex(f->in[0]->dtype))
@@ -306,7 +355,7 @@ static void imag_grad(tn_gradient *g) { /* i times what comes in */
 }
 /* Imaginary part of a complex tensor, as a view.   self (*) complex -> (*) real   tn_imag(z) */
 TN_OPERATOR(imag, "imag(Tensor(a) self) -> Tensor(a)", .check = imag_check, .run = tni_run_nothing,
-            .grad = imag_grad, .sample = "(2,3):c128 | ():c128 | (0):c128")
+            .quick = tni_view_short, .grad = imag_grad, .sample = "(2,3):c128 | ():c128 | (0):c128")
 
 static bool view_as_real_check(tn_frame *f) {
     tn_tensor *self = f->in[0];
@@ -325,7 +374,7 @@ static void view_as_real_grad(tn_gradient *g) {
 /* Real and imaginary part as last dimension. A view.   self (*) complex -> (*, 2) real
  * tn_view_as_real(z) */
 TN_OPERATOR(view_as_real, "view_as_real(Tensor(a) self) -> Tensor(a)", .check = view_as_real_check,
-            .run = tni_run_nothing, .grad = view_as_real_grad,
+            .run = tni_run_nothing, .quick = tni_view_short, .grad = view_as_real_grad,
             .sample = "(2,3):c128 | ():c128 | (0):c128")
 
 static bool view_as_complex_check(tn_frame *f) {
@@ -361,5 +410,5 @@ static void view_as_complex_grad(tn_gradient *g) {
 /* Pairs in the last dimension as complex numbers. A view.   self (*, 2) float32 or float64 -> (*)
  * tn_view_as_complex(x) */
 TN_OPERATOR(view_as_complex, "view_as_complex(Tensor(a) self) -> Tensor(a)",
-            .check = view_as_complex_check, .run = tni_run_nothing, .grad = view_as_complex_grad,
-            .sample = "(3,2) | (2) | (0,2)")
+            .check = view_as_complex_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = view_as_complex_grad, .sample = "(3,2) | (2) | (0,2)")

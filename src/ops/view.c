@@ -8,43 +8,6 @@
  * shape in row-major order. */
 #include "dims.h"
 
-TN_PRIV void tni_geometry_of(tni_geometry *v, const tn_tensor *t) {
-    v->ndim = t->ndim;
-    v->offset = t->offset;
-    for (int i = 0; i < t->ndim; i++) v->size[i] = t->size[i], v->stride[i] = t->stride[i];
-}
-
-TN_PRIV bool tni_announce_geometry(tn_frame *f, int k, const tni_geometry *v) {
-    return tn_announce_view(f, k, f->in[0], v->ndim, v->size, v->stride, v->offset);
-}
-
-TN_PRIV void tni_geometry_remove(tni_geometry *v, int d) {
-    for (v->ndim--; d < v->ndim; d++) v->size[d] = v->size[d + 1], v->stride[d] = v->stride[d + 1];
-}
-
-TN_PRIV void tni_geometry_insert(tni_geometry *v, int d, int64_t size, int64_t stride) {
-    for (int i = v->ndim++; i > d; i--)
-        v->size[i] = v->size[i - 1], v->stride[i] = v->stride[i - 1];
-    v->size[d] = size;
-    v->stride[d] = stride;
-}
-
-TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src,
-                                const tni_geometry *v) {
-    tn_ints size = tni_ints(v->size, v->ndim), stride = tni_ints(v->stride, v->ndim);
-    tn_tensor *at;
-    if (!into || !src) return NULL;
-    if (!b->no_grad)
-        return tnp_as_strided_scatter(into, src, size, stride, into->offset + v->offset,
-                                      tn_no_dims(), 0);
-    at = tnp_as_strided(into, size, stride, into->offset + v->offset, tn_no_dims(), 0);
-    return at && tnp_copy_(at, src) ? into : NULL;
-}
-
-TN_PRIV tn_tensor *tni_zeros_of(tn_tensor *like, int ndim, const int64_t *size) {
-    return tnp_new_zeros(like, tni_ints(size, ndim), TN_NO_DTYPE, TN_NO_DEVICE);
-}
-
 TN_PRIV void tni_run_nothing(tn_frame *f) { (void)f; }
 
 /* The gradient of a view that leaves elements out; v was computed from g->in[0]. */
@@ -82,7 +45,8 @@ static void transpose_grad(tn_gradient *g) {
 /* The same elements with two dimensions exchanged. A view.
  * self (.., n, .., m, ..) -> (.., m, .., n, ..)   tn_transpose(x, 0, 1) */
 TN_OPERATOR(transpose, "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
-            .check = transpose_check, .run = tni_run_nothing, .grad = transpose_grad,
+            .check = transpose_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = transpose_grad,
             .sample = "(2,3,4) 0 2 | (3,2) -1 -2 | (0,4) 0 1 | () 0 -1 | (2,3):i64 1 1")
 
 static bool t_check(tn_frame *f) {
@@ -99,7 +63,7 @@ static bool t_check(tn_frame *f) {
 static void t_grad(tn_gradient *g) { tn_give(g, 0, tnp_t(g->incoming[0])); }
 /* Transpose of a matrix; a vector or a number stays. A view.   self (n, m) -> (m, n)   tn_t(w) */
 TN_OPERATOR(t, "t(Tensor(a) self) -> Tensor(a)", .check = t_check, .run = tni_run_nothing,
-            .grad = t_grad, .sample = "(2,3) | (3) | () | (0,2)")
+            .quick = tni_view_short, .grad = t_grad, .sample = "(2,3) | (3) | () | (0,2)")
 
 /* v is self with dimension order[i] as dimension i. */
 static void permute_to(tni_geometry *v, const tn_tensor *self, const int *order) {
@@ -137,7 +101,7 @@ static void permute_grad(tn_gradient *g) {
 }
 /* Dimension dims[i] of self becomes dimension i. A view.   tn_permute(x, TN_DIMS(0, 2, 3, 1)) */
 TN_OPERATOR(permute, "permute(Tensor(a) self, int[] dims) -> Tensor(a)", .check = permute_check,
-            .run = tni_run_nothing, .grad = permute_grad,
+            .run = tni_run_nothing, .quick = tni_view_short, .grad = permute_grad,
             .sample = "(2,3,4) [2,0,1] | (2,3,4,2) [0,-2,-1,1] | (3) [0] | () [] | (2,0,3) [1,0,2]")
 
 static bool movedim_order(tn_frame *f, const tn_movedim_args *a, int ndim, int *order) {
@@ -195,7 +159,7 @@ static bool squeeze_check(tn_frame *f) {
 }
 /* Without its dimensions of size 1. A view.   self (1, 3, 1) -> (3)   tn_squeeze(x) */
 TN_OPERATOR(squeeze, "squeeze(Tensor(a) self) -> Tensor(a)", .check = squeeze_check,
-            .run = tni_run_nothing, .grad = view_reshape_grad,
+            .run = tni_run_nothing, .quick = tni_view_short, .grad = view_reshape_grad,
             .sample = "(1,3,1,2) | (1,1) | (2) | () | (1,0)")
 
 static bool squeeze_dim_check(tn_frame *f) {
@@ -209,8 +173,8 @@ static bool squeeze_dim_check(tn_frame *f) {
 }
 /* Without dimension dim if its size is 1. A view.   self (2, 1) -> (2)   tn_squeeze_dim(x, 1) */
 TN_OPERATOR(squeeze_dim, "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
-            .check = squeeze_dim_check, .run = tni_run_nothing, .grad = view_reshape_grad,
-            .sample = "(1,3,1) 2 | (1,3) -1 | () 0 | (1,0) 0")
+            .check = squeeze_dim_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = view_reshape_grad, .sample = "(1,3,1) 2 | (1,3) -1 | () 0 | (1,0) 0")
 
 static bool squeeze_dims_check(tn_frame *f) {
     TN_ARGS(squeeze_dims, a, f);
@@ -232,8 +196,8 @@ static bool squeeze_dims_check(tn_frame *f) {
 /* Without those of the given dimensions whose size is 1. A view.
  * tn_squeeze_dims(x, TN_DIMS(0, -1)) */
 TN_OPERATOR(squeeze_dims, "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
-            .check = squeeze_dims_check, .run = tni_run_nothing, .grad = view_reshape_grad,
-            .sample = "(1,3,1) [0,-1] | (1,3,1) [1] | (1,2) [] | () [0]")
+            .check = squeeze_dims_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = view_reshape_grad, .sample = "(1,3,1) [0,-1] | (1,3,1) [1] | (1,2) [] | () [0]")
 
 static bool unsqueeze_check(tn_frame *f) {
     TN_ARGS(unsqueeze, a, f);
@@ -249,7 +213,7 @@ static bool unsqueeze_check(tn_frame *f) {
 /* A dimension of size 1 before dimension dim (behind the last for -1). A view.
  * self (3) -> (3, 1)   tn_unsqueeze(x, -1) */
 TN_OPERATOR(unsqueeze, "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", .check = unsqueeze_check,
-            .run = tni_run_nothing, .grad = view_reshape_grad,
+            .run = tni_run_nothing, .quick = tni_view_short, .grad = view_reshape_grad,
             .sample = "(2,3) 0 | (2,3) 1 | (2,3) -1 | () 0 | (0) -2")
 
 /* --- expand ----------------------------------------------------------------------------------- */
@@ -298,7 +262,8 @@ static bool expand_check(tn_frame *f) {
  * view.
  * self (3, 1) -> (2, 3, 4)   tn_expand(x, TN_DIMS(2, 3, 4)) */
 TN_OPERATOR(expand, "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
-            .check = expand_check, .run = tni_run_nothing, .grad = view_pass_grad,
+            .check = expand_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = view_pass_grad,
             .sample = "(3,1) [2,3,4] | (1,3) [2,-1] | () [2] | (2) [2] | (1) [0] | () []")
 
 static bool expand_as_compose(tn_frame *f) {
@@ -324,9 +289,11 @@ static bool slice_to(tn_frame *f, const tn_slice_args *a, const tn_tensor *self,
     int d;
     if (f && !self->ndim)
         return tn_fail(f, TN_INVALID, "slice() cannot be applied to a 0-dim tensor.");
-    if (f && !tni_dim_of(f, self->ndim, a->dim, &d)) return false;
+    if (!f)
+        d = tni_dim(self->ndim, a->dim);
+    else if (!tni_dim_of(f, self->ndim, a->dim, &d))
+        return false;
     if (a->step <= 0) return tn_fail(f, TN_INVALID, "slice step must be positive");
-    d = tni_dim(self->ndim, a->dim);
     n = self->size[d];
     if (start < 0) start = start < -n ? 0 : start + n;
     if (end < 0) end = end < -n ? 0 : end + n;
@@ -356,7 +323,8 @@ static void slice_grad(tn_gradient *g) {
 TN_OPERATOR(slice,
             "slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) "
             "-> Tensor(a)",
-            .check = slice_check, .run = tni_run_nothing, .grad = slice_grad,
+            .check = slice_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = slice_grad,
             .sample = "(5,3) | (5,3) 0 1 4 2 | (2,6) 1 -4 -1 | (2,6) -1 4 100 3 | (4) 0 3 1 | (4) "
                       "0 -9 None 3 | (0,2) 0 0 1")
 
@@ -397,16 +365,18 @@ static void narrow_grad(tn_gradient *g) {
 /* `length` places along dim, from start on. A view.   self (.., n, ..) -> (.., length, ..)
  * tn_narrow(x, 0, 2, 3) */
 TN_OPERATOR(narrow, "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
-            .check = narrow_check, .run = tni_run_nothing, .grad = narrow_grad,
-            .sample = "(5,3) 0 1 3 | (2,6) -1 -4 2 | (4) 0 4 0 | (3) 0 0 3")
+            .check = narrow_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = narrow_grad, .sample = "(5,3) 0 1 3 | (2,6) -1 -4 2 | (4) 0 4 0 | (3) 0 0 3")
 
 static bool select_to(tn_frame *f, const tn_select_args *a, const tn_tensor *self,
                       tni_geometry *v) {
     int d;
     if (f && !self->ndim)
         return tn_fail(f, TN_INDEX, "select() cannot be applied to a 0-dim tensor.");
-    if (f && !tni_dim_of(f, self->ndim, a->dim, &d)) return false;
-    d = tni_dim(self->ndim, a->dim);
+    if (!f)
+        d = tni_dim(self->ndim, a->dim);
+    else if (!tni_dim_of(f, self->ndim, a->dim, &d))
+        return false;
     if (f && (a->index < -self->size[d] || a->index >= self->size[d])) {
         char text[160];
         return tn_fail(
@@ -431,7 +401,8 @@ static void select_grad(tn_gradient *g) {
 /* The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)
  * tn_select(x, 0, -1) */
 TN_OPERATOR(select, "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
-            .check = select_check, .run = tni_run_nothing, .grad = select_grad,
+            .check = select_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = select_grad,
             .sample = "(5,3) 0 1 | (2,3,4) 1 -1 | (2,3,4) -1 0 | (4) 0 3 | (2,0) 0 1")
 
 static bool diagonal_to(tn_frame *f, const tn_diagonal_args *a, const tn_tensor *self,
@@ -471,7 +442,8 @@ static void diagonal_grad(tn_gradient *g) {
 /* The diagonal of dim1 and dim2, `offset` places to the right, as last dimension. A view.
  * self (n, m) -> (min(n, m - offset))   tn_diagonal(x, .offset = 1) */
 TN_OPERATOR(diagonal, "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
-            .check = diagonal_check, .run = tni_run_nothing, .grad = diagonal_grad,
+            .check = diagonal_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = diagonal_grad,
             .sample = "(3,4) | (3,4) 2 | (3,4) -1 | (2,3,4) 1 -1 1 | (2,3) 5 | (0,3)")
 
 /* --- lists of pieces -------------------------------------------------------------------------- */
@@ -627,17 +599,17 @@ static bool reshape_sizes(tn_frame *f, tn_ints l, const char *name, const tn_ten
     int infer = -1;
     char text[200];
     if (!tni_dims_given(f, l, name)) return false;
-    for (int i = 0; i < (int)l.n; i++) {
-        size[i] = l.at[i];
-        if (size[i] == -1 && infer >= 0)
+    for (int i = 0; i < (int)l.n && known >= 0; i++) {
+        const int64_t n = size[i] = l.at[i];
+        if (TNI_LIKELY(n >= 0)) {
+            if (!tni_mul(known, n, &known)) known = -1;
+        } else if (n == -1 && infer >= 0) {
             return tn_fail(f, TN_INVALID, "only one dimension can be inferred");
-        if (size[i] < -1)
-            return tn_fail(f, TN_INVALID, "invalid shape dimension %lld", (long long)size[i]);
-        if (size[i] == -1)
+        } else if (n < -1) {
+            return tn_fail(f, TN_INVALID, "invalid shape dimension %lld", (long long)n);
+        } else {
             infer = i;
-        else if (!tni_mul(known, size[i], &known))
-            known = -1;
-        if (known < 0) break;
+        }
     }
     if (infer >= 0 && known == 0)
         return tn_fail(f, TN_INVALID,
@@ -656,7 +628,7 @@ static bool reshape_sizes(tn_frame *f, tn_ints l, const char *name, const tn_ten
 /* Strides with which the sizes in v show self's elements in their order; false: no strides do.
  * Dimensions of self are
  * taken in runs that lie in memory as one; each run must be a product of new sizes. */
-static bool reshape_strides(tni_geometry *v, const tn_tensor *self) {
+static TNI_NOINLINE bool reshape_search(tni_geometry *v, const tn_tensor *self) {
     int64_t step = self->ndim ? self->stride[self->ndim - 1] : 1, run = 1, made = 1;
     int d = v->ndim - 1;
     if (self->numel == 0 || self->ndim == 0) {
@@ -675,6 +647,13 @@ static bool reshape_strides(tni_geometry *v, const tn_tensor *self) {
         if (i > 0) step = self->stride[i - 1], run = made = 1;
     }
     return d < 0;
+}
+TNI_INLINE bool reshape_strides(tni_geometry *v, const tn_tensor *self) {
+    if (TNI_UNLIKELY(!(self->flags & TNI_CONTIGUOUS) || !self->numel || !self->ndim ||
+                     self->stride[self->ndim - 1] != 1))
+        return reshape_search(v, self);
+    tni_flat_strides(v->ndim, v->size, v->stride); /* of a single run */
+    return true;
 }
 
 static bool view_check(tn_frame *f) {
@@ -695,7 +674,7 @@ static bool view_check(tn_frame *f) {
  * show it.   self (2, 6) -> (3, 4)   tn_view(x, TN_DIMS(3, -1)) */
 TN_OPERATOR(
     view, "view(Tensor(a) self, int[] size) -> Tensor(a)", .check = view_check,
-    .run = tni_run_nothing, .grad = view_reshape_grad,
+    .run = tni_run_nothing, .quick = tni_view_short, .grad = view_reshape_grad,
     .sample = "(2,6) [3,4] | (2,6) [-1] | (4,3) [2,2,-1,1] | (1) [] | () [1,1] | (0,2) [2,0,3]")
 
 /* A view, or a row-major copy; a copy is marked in note[0]. */
@@ -725,7 +704,7 @@ static bool reshape_check(tn_frame *f) {
  * a copy.   self (2, 6) -> (3, 4)   tn_reshape(x, TN_DIMS(3, -1)) */
 TN_OPERATOR(
     reshape, "reshape(Tensor(a) self, int[] shape) -> Tensor(a)", .check = reshape_check,
-    .run = reshape_run, .grad = view_reshape_grad,
+    .run = reshape_run, .quick = tni_reshape_short, .grad = view_reshape_grad,
     .sample = "(2,6) [3,4] | (2,6) [-1] | (4,3) [2,2,-1,1] | (1) [] | () [1,1] | (0,2) [2,0,3]")
 
 static bool flatten_check(tn_frame *f) {
@@ -758,7 +737,8 @@ static bool flatten_check(tn_frame *f) {
  * self (2, 3, 4) -> (2, 12)   tn_flatten(x, .start_dim = 1) */
 TN_OPERATOR(flatten,
             "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
-            .check = flatten_check, .run = reshape_run, .grad = view_reshape_grad,
+            .check = flatten_check, .run = reshape_run, .quick = tni_reshape_short,
+            .grad = view_reshape_grad,
             .sample = "(2,3,4) | (2,3,4) 1 | (2,3,4) 0 1 | (3) | () | (0,3) | (2,3) 1 1")
 
 static bool unflatten_check(tn_frame *f) {
@@ -783,5 +763,6 @@ static bool unflatten_check(tn_frame *f) {
 /* Dimension dim as several; one size may be -1. A view.   self (2, 12) -> (2, 3, 4)
  * tn_unflatten(x, 1, TN_DIMS(3, 4)) */
 TN_OPERATOR(unflatten, "unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
-            .check = unflatten_check, .run = reshape_run, .grad = view_reshape_grad,
+            .check = unflatten_check, .run = reshape_run, .quick = tni_reshape_short,
+            .grad = view_reshape_grad,
             .sample = "(2,12) 1 [3,4] | (6,2) 0 [-1,3] | (4) -1 [2,2] | (2,0) 1 [3,0]")

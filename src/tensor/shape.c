@@ -69,11 +69,6 @@ TN_PRIV bool tni_broadcast(tni_shape *s, int ndim, const int64_t *size) {
     return true;
 }
 
-TN_PRIV int tni_dim(int ndim, int64_t dim) {
-    int64_t n = ndim ? ndim : 1;
-    return dim < -n || dim >= n ? -1 : (int)(dim < 0 ? dim + n : dim);
-}
-
 /* --- strides of a pointwise result ------------------------------------------------------------ */
 
 /* NHWC in memory: torch asks for it before it looks at strides in general. */

@@ -143,31 +143,41 @@ TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *lik
     return TNI_LIKELY(t != NULL) ? header_like(b, t, like) : NULL;
 }
 
-TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
-                              const int64_t *stride) {
+/* A size of a dimension in t, a new header, that numel cannot be multiplied by: an error. */
+static TNI_NOINLINE tn_tensor *header_refuse(tni_block *b, tn_tensor *t, int i, int64_t size) {
+    tni_put(b, b, t, header_bytes(t->capacity));
+    tni_error(b, TN_INVALID, "size %lld of dimension %d is negative or too large", (long long)size,
+              i);
+    return NULL;
+}
+
+/* A header of this shape in the current scope. stride NULL: row-major. */
+TNI_INLINE tn_tensor *header_shaped(tni_block *b, int dtype, int ndim, const int64_t *size,
+                                    const int64_t *stride) {
     int64_t numel = 1;
     bool contiguous = true, empty = false;
-    int i;
     tn_tensor *t = header_new(b, dtype, ndim);
     if (TNI_UNLIKELY(!t)) return NULL;
-    for (i = ndim - 1; i >= 0; i--) {
-        t->size[i] = size[i];
+    for (int i = ndim - 1; i >= 0; i--) {
+        const int64_t n = t->size[i] = size[i];
         t->stride[i] = stride ? stride[i] : numel;
-        empty = empty || size[i] == 0;
-        if (size[i] != 1 && t->stride[i] != numel) contiguous = false;
-        if (TNI_UNLIKELY(size[i] < 0 || !tni_mul(numel, size[i] ? size[i] : 1, &numel) ||
-                         numel > TNI_MOST)) {
-            tni_put(b, b, t, header_bytes(t->capacity));
-            tni_error(b, TN_INVALID, "size %lld of dimension %d is negative or too large",
-                      (long long)size[i], i);
-            return NULL;
-        }
+        if (n == 1) continue;
+        contiguous = contiguous && t->stride[i] == numel;
+        if (TNI_UNLIKELY(n == 0))
+            empty = true;
+        else if (TNI_UNLIKELY(n < 0 || !tni_mul(numel, n, &numel) || numel > TNI_MOST))
+            return header_refuse(b, t, i, n);
     }
     t->numel = empty ? 0 : numel;
     t->flags = (uint16_t)((contiguous || empty ? TNI_CONTIGUOUS : 0) | b->inference);
     scope_link(b, t, b->depth);
     b->live_count++;
     return t;
+}
+
+TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
+                              const int64_t *stride) {
+    return header_shaped(b, dtype, ndim, size, stride);
 }
 
 static void header_free(tni_block *b, tn_tensor *t) {
@@ -332,17 +342,21 @@ TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s, const tn_tensor *like
 }
 
 TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size,
-                               const int64_t *stride, int64_t offset) {
-    tn_tensor *t = tni_header(b, of->dtype, ndim, size, stride), *base = of->base ? of->base : of;
-    if (!t) return NULL;
+                               const int64_t *stride, int64_t offset, bool history) {
+    const unsigned kept = TNI_META | TNI_READ_ONLY | TNI_INFERENCE;
+    tn_tensor *t = header_shaped(b, of->dtype, ndim, size, stride);
+    if (TNI_UNLIKELY(!t)) return NULL;
     t->storage = of->storage; /* counted: the base may exchange its own, see tn_swap_data */
     tni_fetch_add_relaxed(&t->storage->refs, 1u);
     t->offset = offset;
     t->device = of->device;
-    t->flags &= (uint16_t)~TNI_INFERENCE; /* what a view is depends on its base */
-    t->flags |= TNI_VIEW | (of->flags & (TNI_META | TNI_READ_ONLY | TNI_INFERENCE));
-    t->base = base;
-    tni_retain(base);
+    /* inference: what a view is depends on its base */
+    t->flags = (uint16_t)((t->flags & ~(unsigned)TNI_INFERENCE) | (of->flags & kept));
+    if (TNI_UNLIKELY(!history)) return t;
+    t->flags |= TNI_VIEW;
+    t->base = of->base ? of->base : of;
+    tni_fetch_add_relaxed(&t->base->refs, 1u);
+    t->edge_version = tni_load_relaxed(&t->storage->version);
     return t;
 }
 

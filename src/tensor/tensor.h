@@ -164,7 +164,10 @@ TNI_INLINE tn_ints tni_sizes(const tn_tensor *t) {
     return l;
 }
 /* dim in [-ndim, ndim) to [0, ndim); a 0-dim tensor has one virtual dimension. -1: out of range. */
-TN_PRIV int tni_dim(int ndim, int64_t dim);
+TNI_INLINE int tni_dim(int ndim, int64_t dim) {
+    const int64_t n = ndim ? ndim : 1;
+    return dim < -n || dim >= n ? -1 : (int)(dim < 0 ? dim + n : dim);
+}
 /* Strides of a pointwise result over n operands broadcast to s (torch's rule: keeps the operands'
  * order of dimensions). */
 TN_PRIV void tni_like_strides(tni_shape *s, const tn_tensor *const *operands, int n);
@@ -194,9 +197,9 @@ TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim,
                            const int64_t *size); /* row-major, with storage */
 /* Whether t is of b's context; else an error that begins with `what`. */
 TN_PRIV bool tni_belongs(tni_block *b, const tn_tensor *t, const char *what);
+/* A view, no node yet: storage and, where it will share the history of `of`, base are shared. */
 TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size,
-                               const int64_t *stride,
-                               int64_t offset); /* no history; base and storage shared */
+                               const int64_t *stride, int64_t offset, bool history);
 TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s,
                              const tn_tensor *like); /* another header on the same data */
 /* The user's memory as a storage; release (NULL: nothing) is called once, by the last count or at

@@ -98,7 +98,8 @@ static tn_tensor *reshaped(state *st, const tn_tensor *old, int v) {
 static tn_tensor *expanded(state *st, const tn_tensor *old) {
     int64_t size[2] = {3, 2}, stride[TN_MAX_DIMS] = {0};
     tn_tensor *base = made(st, old ? (tn_dtype)old->dtype : TN_F32, 0, size, "expanded"), *t;
-    t = base ? tni_view_of(tni_here(), base, old ? old->ndim : 2, old ? old->size : size, stride, 0)
+    t = base ? tni_view_of(tni_here(), base, old ? old->ndim : 2, old ? old->size : size, stride, 0,
+                           true)
              : NULL;
     if (t) t->edge_version = t->storage->version;
     return t;

@@ -399,7 +399,7 @@ static tn_tensor *sample_lay(tn_tensor *t, int layout) {
     numel = sample_strides(t, layout, stride);
     base = tni_new(b, t->dtype, 1, &numel);
     offset = layout == SAMPLE_SLICED ? 1 : layout == SAMPLE_MIXED ? 2 : 0;
-    view = base ? tni_view_of(b, base, t->ndim, t->size, stride, offset) : NULL;
+    view = base ? tni_view_of(b, base, t->ndim, t->size, stride, offset, true) : NULL;
     if (!view) return NULL;
     tni_copy_elements(b, view, t);
     view->edge_version = view->storage->version;

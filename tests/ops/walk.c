@@ -381,7 +381,7 @@ static tn_tensor *grad_leaf(tn_tensor *t, int layout) {
     if (layout == SAMPLE_EXPANDED && t->ndim && t->numel) {
         int64_t one[TN_MAX_DIMS];
         memcpy(one, size, sizeof one[0] * (size_t)t->ndim);
-        view = tni_view_of(b, t, t->ndim, one, t->stride, 0);
+        view = tni_view_of(b, t, t->ndim, one, t->stride, 0, true);
         if (view) tni_copy_elements(b, leaf, view);
         return leaf;
     }

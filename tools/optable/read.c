@@ -248,9 +248,9 @@ bool read_schema(row *r) {
 }
 
 static bool read_row(row *r) {
-    static const char *const order[] = {"forms",  "saves",        "needs",   "check", "look",
-                                        "run",    "TN_POINTWISE", "compose", "grad",  "fused",
-                                        "domain", "sample",       NULL};
+    static const char *const order[] = {"forms", "saves",        "needs",  "check",   "look",
+                                        "run",   "TN_POINTWISE", "quick",  "compose", "grad",
+                                        "fused", "domain",       "sample", NULL};
     char error[200];
     int before = faults;
     read_forms(r);

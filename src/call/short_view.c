@@ -1,0 +1,106 @@
+/* short_view.c - the short way of a call that gives a view.
+ *
+ * The check of such a row makes every error and announces the view, and its run does nothing. So
+ * where nothing about the call is unusual, what is left of the door's steps is a frame for the
+ * check, and perhaps a node. What is unusual goes the long way, which finds all as it was. */
+#include "../kernels/kernels.h"
+#include "rowform.h"
+
+/* Whether lists are given, or absent where they may be: the door would not refuse them. */
+static bool short_view_lists(const tn_gen *gen, const void *args) {
+    const tn_param *end = gen->param + gen->nparam;
+    for (const tn_param *p = gen->param; p < end; p++) {
+        tn_ints l;
+        if (p->type != TN_T_INTS) continue;
+        memcpy(&l, (const char *)args + p->offset, sizeof l);
+        if (TNI_UNLIKELY(l.n < 0 ? l.n != -1 || !(p->flags & TN_P_OPTIONAL) : !l.at)) return false;
+    }
+    return true;
+}
+
+/* The row's one tensor, if it is of this thread and has data and a history that is up to date. */
+TNI_INLINE tn_tensor *short_view_self(const tni_block *b, const tn_gen *gen, const void *args) {
+    const unsigned not = TNI_META | TNI_GHOST | TNI_NUMBER | TNI_STACK;
+    tn_tensor *t;
+    memcpy(&t, (const char *)args + gen->param[gen->fixed[0]].offset, sizeof t);
+    if (TNI_UNLIKELY(!t) || TNI_UNLIKELY(t->owner != b) || TNI_UNLIKELY(t->flags & not ) ||
+        TNI_UNLIKELY(tni_view_is_stale(t)))
+        return NULL;
+    return t;
+}
+
+TNI_INLINE void short_view_begin(tni_call *c, tni_block *b, const tn_row *row, const char *file,
+                                 int line, const void *args, tn_tensor *self) {
+    tn_frame *f = &c->f;
+    f->block = b;
+    f->row = row;
+    f->args = args;
+    f->in = f->in_;
+    f->out = f->out_;
+    f->nin = 1;
+    f->nout = 0;
+    f->recording = self->flags & TNI_REQUIRES && !b->no_grad && row->grad != tn_grad_zero;
+    f->meta = f->inplace = false;
+    f->type = 0;
+    f->device = TN_CPU;
+    memset(&f->unneeded, 0, offsetof(tn_frame, caller) - offsetof(tn_frame, unneeded));
+    f->caller = b->frame;
+    f->file = file;
+    f->line = line;
+    f->in_[0] = self;
+    tni_place_set(b, file, line);
+    b->frame = f;
+}
+
+/* Hangs the call on the tape; false: out of memory. */
+static TNI_NOINLINE bool short_view_record(tn_frame *f) {
+    tn_tensor *t = f->out_[0];
+    f->node = tni_node_new(f);
+    if (!f->node) return false;
+    if (tni_dtype(t->dtype)->category >= TNI_CAT_FLOAT)
+        tni_node_hang(f->block, f->node, t, 0);
+    else
+        tni_node_abandon(f->block, f->node);
+    return true;
+}
+
+/* As the door leaves after a failure: what was made goes, nothing visible has changed. */
+static TNI_NOINLINE bool short_view_failed(tn_frame *f, void *results) {
+    tni_block *b = f->block;
+    if (f->nout && f->out_[0]) tni_drop(b, f->out_[0]);
+    tni_call_error(f);
+    b->frame = f->caller;
+    *(tn_tensor **)results = NULL;
+    return tni_leave(b, false);
+}
+
+TN_PRIV bool tni_view_short(const tn_row *row, unsigned how, const char *file, int line,
+                            const void *args, void *results) {
+    const tn_gen *gen = row->gen;
+    tni_block *b = tni_here();
+    tn_tensor *self;
+    tni_call c;
+    if (TNI_UNLIKELY(!b) || TNI_UNLIKELY(b->failed | how) ||
+        TNI_UNLIKELY(tni_load_relaxed(&b->hooks) | tni_load_relaxed(&b->context->cancel)) ||
+        !(self = short_view_self(b, gen, args)) ||
+        (gen->props & TN_PROP_INTS && !short_view_lists(gen, args)))
+        return tni_call_long(row, how, file, line, args, results);
+    short_view_begin(&c, b, row, file, line, args, self);
+    TNI_PATH(short_view);
+    if (TNI_UNLIKELY(!row->check(&c.f)) ||
+        (TNI_UNLIKELY(c.f.recording) && !short_view_record(&c.f)))
+        return short_view_failed(&c.f, results);
+    b->frame = c.f.caller;
+    *(tn_tensor **)results = c.f.out_[0];
+    return true;
+}
+
+TN_PRIV bool tni_reshape_short(const tn_row *row, unsigned how, const char *file, int line,
+                               const void *args, void *results) {
+    const tn_gen *gen = row->gen;
+    const tn_tensor *self;
+    memcpy(&self, (const char *)args + gen->param[gen->fixed[0]].offset, sizeof self);
+    if (TNI_LIKELY(self && self->flags & TNI_CONTIGUOUS))
+        return tni_view_short(row, how, file, line, args, results);
+    return tni_call_long(row, how, file, line, args, results);
+}
