@@ -2755,7 +2755,7 @@ struct tn_row {
     bool (*look)(tn_frame *f);  /* reads data, writes nothing: f->count, index ranges */
     void (*run)(tn_frame *f);   /* writes every element; cannot fail */
     uint32_t loop;              /* TN_POINTWISE: tni_loop kinds, else 0 */
-    /* TN_POINTWISE of floats: the way of a call while nothing about it is unusual, else NULL */
+    /* TN_POINTWISE of floats, views: the way of a call while nothing about it is unusual; or NULL */
     bool (*quick)(const tn_row *row, unsigned how, const char *file, int line, const void *args,
                   void *results);
     const char *text;             /* TN_POINTWISE: the expression */
@@ -15671,7 +15671,10 @@ TNI_INLINE tn_ints tni_sizes(const tn_tensor *t) {
     return l;
 }
 /* dim in [-ndim, ndim) to [0, ndim); a 0-dim tensor has one virtual dimension. -1: out of range. */
-TN_PRIV int tni_dim(int ndim, int64_t dim);
+TNI_INLINE int tni_dim(int ndim, int64_t dim) {
+    const int64_t n = ndim ? ndim : 1;
+    return dim < -n || dim >= n ? -1 : (int)(dim < 0 ? dim + n : dim);
+}
 /* Strides of a pointwise result over n operands broadcast to s (torch's rule: keeps the operands'
  * order of dimensions). */
 TN_PRIV void tni_like_strides(tni_shape *s, const tn_tensor *const *operands, int n);
@@ -15701,9 +15704,9 @@ TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim,
                            const int64_t *size); /* row-major, with storage */
 /* Whether t is of b's context; else an error that begins with `what`. */
 TN_PRIV bool tni_belongs(tni_block *b, const tn_tensor *t, const char *what);
+/* A view, no node yet: storage and, where it will share the history of `of`, base are shared. */
 TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size,
-                               const int64_t *stride,
-                               int64_t offset); /* no history; base and storage shared */
+                               const int64_t *stride, int64_t offset, bool history);
 TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s,
                              const tn_tensor *like); /* another header on the same data */
 /* The user's memory as a storage; release (NULL: nothing) is called once, by the last count or at
@@ -16185,11 +16188,6 @@ TN_PRIV bool tni_broadcast(tni_shape *s, int ndim, const int64_t *size) {
     return true;
 }
 
-TN_PRIV int tni_dim(int ndim, int64_t dim) {
-    int64_t n = ndim ? ndim : 1;
-    return dim < -n || dim >= n ? -1 : (int)(dim < 0 ? dim + n : dim);
-}
-
 /* --- strides of a pointwise result ------------------------------------------------------------ */
 
 /* NHWC in memory: torch asks for it before it looks at strides in general. */
@@ -16581,31 +16579,41 @@ TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *lik
     return TNI_LIKELY(t != NULL) ? header_like(b, t, like) : NULL;
 }
 
-TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
-                              const int64_t *stride) {
+/* A size of a dimension in t, a new header, that numel cannot be multiplied by: an error. */
+static TNI_NOINLINE tn_tensor *header_refuse(tni_block *b, tn_tensor *t, int i, int64_t size) {
+    tni_put(b, b, t, header_bytes(t->capacity));
+    tni_error(b, TN_INVALID, "size %lld of dimension %d is negative or too large", (long long)size,
+              i);
+    return NULL;
+}
+
+/* A header of this shape in the current scope. stride NULL: row-major. */
+TNI_INLINE tn_tensor *header_shaped(tni_block *b, int dtype, int ndim, const int64_t *size,
+                                    const int64_t *stride) {
     int64_t numel = 1;
     bool contiguous = true, empty = false;
-    int i;
     tn_tensor *t = header_new(b, dtype, ndim);
     if (TNI_UNLIKELY(!t)) return NULL;
-    for (i = ndim - 1; i >= 0; i--) {
-        t->size[i] = size[i];
+    for (int i = ndim - 1; i >= 0; i--) {
+        const int64_t n = t->size[i] = size[i];
         t->stride[i] = stride ? stride[i] : numel;
-        empty = empty || size[i] == 0;
-        if (size[i] != 1 && t->stride[i] != numel) contiguous = false;
-        if (TNI_UNLIKELY(size[i] < 0 || !tni_mul(numel, size[i] ? size[i] : 1, &numel) ||
-                         numel > TNI_MOST)) {
-            tni_put(b, b, t, header_bytes(t->capacity));
-            tni_error(b, TN_INVALID, "size %lld of dimension %d is negative or too large",
-                      (long long)size[i], i);
-            return NULL;
-        }
+        if (n == 1) continue;
+        contiguous = contiguous && t->stride[i] == numel;
+        if (TNI_UNLIKELY(n == 0))
+            empty = true;
+        else if (TNI_UNLIKELY(n < 0 || !tni_mul(numel, n, &numel) || numel > TNI_MOST))
+            return header_refuse(b, t, i, n);
     }
     t->numel = empty ? 0 : numel;
     t->flags = (uint16_t)((contiguous || empty ? TNI_CONTIGUOUS : 0) | b->inference);
     scope_link(b, t, b->depth);
     b->live_count++;
     return t;
+}
+
+TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
+                              const int64_t *stride) {
+    return header_shaped(b, dtype, ndim, size, stride);
 }
 
 static void header_free(tni_block *b, tn_tensor *t) {
@@ -16770,17 +16778,21 @@ TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s, const tn_tensor *like
 }
 
 TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size,
-                               const int64_t *stride, int64_t offset) {
-    tn_tensor *t = tni_header(b, of->dtype, ndim, size, stride), *base = of->base ? of->base : of;
-    if (!t) return NULL;
+                               const int64_t *stride, int64_t offset, bool history) {
+    const unsigned kept = TNI_META | TNI_READ_ONLY | TNI_INFERENCE;
+    tn_tensor *t = header_shaped(b, of->dtype, ndim, size, stride);
+    if (TNI_UNLIKELY(!t)) return NULL;
     t->storage = of->storage; /* counted: the base may exchange its own, see tn_swap_data */
     tni_fetch_add_relaxed(&t->storage->refs, 1u);
     t->offset = offset;
     t->device = of->device;
-    t->flags &= (uint16_t)~TNI_INFERENCE; /* what a view is depends on its base */
-    t->flags |= TNI_VIEW | (of->flags & (TNI_META | TNI_READ_ONLY | TNI_INFERENCE));
-    t->base = base;
-    tni_retain(base);
+    /* inference: what a view is depends on its base */
+    t->flags = (uint16_t)((t->flags & ~(unsigned)TNI_INFERENCE) | (of->flags & kept));
+    if (TNI_UNLIKELY(!history)) return t;
+    t->flags |= TNI_VIEW;
+    t->base = of->base ? of->base : of;
+    tni_fetch_add_relaxed(&t->base->refs, 1u);
+    t->edge_version = tni_load_relaxed(&t->storage->version);
     return t;
 }
 
@@ -18113,6 +18125,12 @@ enum {
 TN_PRIV bool tni_pointwise_check(tn_frame *f);
 TN_PRIV bool tni_pointwise_short(const tn_row *row, unsigned how, const char *file, int line,
                                  const void *args, void *results);
+/* Ways of rows of one tensor and one result that have a gradient and take no words: the check
+ * announces a view, and run does nothing; the same, where self is row-major. */
+TN_PRIV bool tni_view_short(const tn_row *row, unsigned how, const char *file, int line,
+                            const void *args, void *results);
+TN_PRIV bool tni_reshape_short(const tn_row *row, unsigned how, const char *file, int line,
+                               const void *args, void *results);
 TN_PRIV bool tni_pointwise_look(tn_frame *f);
 TN_PRIV bool tni_pointwise_power(tn_frame *f);
 TN_PRIV bool tni_pointwise_bound_low(tn_frame *f);
@@ -21189,6 +21207,112 @@ TN_PRIV bool tni_pointwise_short(const tn_row *row, unsigned how, const char *fi
     return tni_call_long(row, how, file, line, args, results);
 }
 
+/* src/call/short_view.c */
+/* short_view.c - the short way of a call that gives a view.
+ *
+ * The check of such a row makes every error and announces the view, and its run does nothing. So
+ * where nothing about the call is unusual, what is left of the door's steps is a frame for the
+ * check, and perhaps a node. What is unusual goes the long way, which finds all as it was. */
+
+/* Whether lists are given, or absent where they may be: the door would not refuse them. */
+static bool short_view_lists(const tn_gen *gen, const void *args) {
+    const tn_param *end = gen->param + gen->nparam;
+    for (const tn_param *p = gen->param; p < end; p++) {
+        tn_ints l;
+        if (p->type != TN_T_INTS) continue;
+        memcpy(&l, (const char *)args + p->offset, sizeof l);
+        if (TNI_UNLIKELY(l.n < 0 ? l.n != -1 || !(p->flags & TN_P_OPTIONAL) : !l.at)) return false;
+    }
+    return true;
+}
+
+/* The row's one tensor, if it is of this thread and has data and a history that is up to date. */
+TNI_INLINE tn_tensor *short_view_self(const tni_block *b, const tn_gen *gen, const void *args) {
+    const unsigned not = TNI_META | TNI_GHOST | TNI_NUMBER | TNI_STACK;
+    tn_tensor *t;
+    memcpy(&t, (const char *)args + gen->param[gen->fixed[0]].offset, sizeof t);
+    if (TNI_UNLIKELY(!t) || TNI_UNLIKELY(t->owner != b) || TNI_UNLIKELY(t->flags & not ) ||
+        TNI_UNLIKELY(tni_view_is_stale(t)))
+        return NULL;
+    return t;
+}
+
+TNI_INLINE void short_view_begin(tni_call *c, tni_block *b, const tn_row *row, const char *file,
+                                 int line, const void *args, tn_tensor *self) {
+    tn_frame *f = &c->f;
+    f->block = b;
+    f->row = row;
+    f->args = args;
+    f->in = f->in_;
+    f->out = f->out_;
+    f->nin = 1;
+    f->nout = 0;
+    f->recording = self->flags & TNI_REQUIRES && !b->no_grad && row->grad != tn_grad_zero;
+    f->meta = f->inplace = false;
+    f->type = 0;
+    f->device = TN_CPU;
+    memset(&f->unneeded, 0, offsetof(tn_frame, caller) - offsetof(tn_frame, unneeded));
+    f->caller = b->frame;
+    f->file = file;
+    f->line = line;
+    f->in_[0] = self;
+    tni_place_set(b, file, line);
+    b->frame = f;
+}
+
+/* Hangs the call on the tape; false: out of memory. */
+static TNI_NOINLINE bool short_view_record(tn_frame *f) {
+    tn_tensor *t = f->out_[0];
+    f->node = tni_node_new(f);
+    if (!f->node) return false;
+    if (tni_dtype(t->dtype)->category >= TNI_CAT_FLOAT)
+        tni_node_hang(f->block, f->node, t, 0);
+    else
+        tni_node_abandon(f->block, f->node);
+    return true;
+}
+
+/* As the door leaves after a failure: what was made goes, nothing visible has changed. */
+static TNI_NOINLINE bool short_view_failed(tn_frame *f, void *results) {
+    tni_block *b = f->block;
+    if (f->nout && f->out_[0]) tni_drop(b, f->out_[0]);
+    tni_call_error(f);
+    b->frame = f->caller;
+    *(tn_tensor **)results = NULL;
+    return tni_leave(b, false);
+}
+
+TN_PRIV bool tni_view_short(const tn_row *row, unsigned how, const char *file, int line,
+                            const void *args, void *results) {
+    const tn_gen *gen = row->gen;
+    tni_block *b = tni_here();
+    tn_tensor *self;
+    tni_call c;
+    if (TNI_UNLIKELY(!b) || TNI_UNLIKELY(b->failed | how) ||
+        TNI_UNLIKELY(tni_load_relaxed(&b->hooks) | tni_load_relaxed(&b->context->cancel)) ||
+        !(self = short_view_self(b, gen, args)) ||
+        (gen->props & TN_PROP_INTS && !short_view_lists(gen, args)))
+        return tni_call_long(row, how, file, line, args, results);
+    short_view_begin(&c, b, row, file, line, args, self);
+    TNI_PATH(short_view);
+    if (TNI_UNLIKELY(!row->check(&c.f)) ||
+        (TNI_UNLIKELY(c.f.recording) && !short_view_record(&c.f)))
+        return short_view_failed(&c.f, results);
+    b->frame = c.f.caller;
+    *(tn_tensor **)results = c.f.out_[0];
+    return true;
+}
+
+TN_PRIV bool tni_reshape_short(const tn_row *row, unsigned how, const char *file, int line,
+                               const void *args, void *results) {
+    const tn_gen *gen = row->gen;
+    const tn_tensor *self;
+    memcpy(&self, (const char *)args + gen->param[gen->fixed[0]].offset, sizeof self);
+    if (TNI_LIKELY(self && self->flags & TNI_CONTIGUOUS))
+        return tni_view_short(row, how, file, line, args, results);
+    return tni_call_long(row, how, file, line, args, results);
+}
+
 /* src/call/door.c */
 /* door.c - the one way into every operator: enter, check, look, prepare, run, publish.
  *
@@ -21584,27 +21708,14 @@ TN_API bool tn_announce_like(tn_frame *f, int k, const tn_tensor *like, tn_dtype
 
 TN_API bool tn_announce_view(tn_frame *f, int k, tn_tensor *of, int ndim, const int64_t *size,
                              const int64_t *stride, int64_t offset) {
-    tn_tensor *t;
-    bool history = f->row->grad != tn_grad_zero && !(f->block->no_grad && of->flags & TNI_REQUIRES);
+    const bool history =
+        f->row->grad != tn_grad_zero && !(f->block->no_grad && of->flags & TNI_REQUIRES);
     door_reach(f, k);
-    if (f->ngiven)
+    if (TNI_UNLIKELY(f->ngiven))
         return tn_fail(f, TN_UNSUPPORTED, "a view cannot be written into a given tensor");
-    if (of->flags & TNI_STACK) return tn_fail(f, TN_TYPE, "a number has no view");
-    if (history) {
-        t = f->out[k] = tni_view_of(f->block, of, ndim, size, stride, offset);
-        if (t) t->edge_version = tni_load_relaxed(&t->storage->version);
-        return t != NULL;
-    }
-    t = f->out[k] =
-        tni_header(f->block, of->dtype, ndim, size, stride); /* shares data, not history */
-    if (!t) return false;
-    t->storage = of->storage;
-    tni_fetch_add_relaxed(&t->storage->refs, 1u);
-    t->offset = offset;
-    t->device = of->device;
-    t->flags = (uint16_t)((t->flags & ~TNI_INFERENCE) |
-                          (of->flags & (TNI_META | TNI_READ_ONLY | TNI_INFERENCE)));
-    return true;
+    if (TNI_UNLIKELY(of->flags & TNI_STACK)) return tn_fail(f, TN_TYPE, "a number has no view");
+    f->out[k] = tni_view_of(f->block, of, ndim, size, stride, offset, history);
+    return f->out[k] != NULL;
 }
 
 TN_API bool tn_announce_count(tn_frame *f, int64_t count) {
@@ -35172,8 +35283,54 @@ TN_OPERATOR(norm,
             .sample = "(2,3) | (2,3,4) 1 [1] | (2,3,4) 3 [0,2] keepdim=True")
 
 /* src/ops/strided.c */
-/* strided.c - views by explicit strides, the history of written views, detach, and parts of
- * complex numbers. */
+/* strided.c - geometries, views by explicit strides, the history of written views, detach, and
+ * parts of complex numbers. */
+
+/* --- geometries ------------------------------------------------------------------------------- */
+
+TN_PRIV void tni_geometry_of(tni_geometry *v, const tn_tensor *t) {
+    v->ndim = t->ndim;
+    v->offset = t->offset;
+    for (int i = 0; i < t->ndim; i++) v->size[i] = t->size[i], v->stride[i] = t->stride[i];
+}
+
+TN_PRIV bool tni_announce_geometry(tn_frame *f, int k, const tni_geometry *v) {
+    tn_tensor *of = f->in[0];
+    if (TNI_UNLIKELY(k || f->ngiven || of->flags & TNI_STACK))
+        return tn_announce_view(f, k, of, v->ndim, v->size, v->stride, v->offset);
+    const bool history =
+        f->row->grad != tn_grad_zero && !(f->block->no_grad && of->flags & TNI_REQUIRES);
+    if (!f->nout) f->nout = 1;
+    f->out[0] = tni_view_of(f->block, of, v->ndim, v->size, v->stride, v->offset, history);
+    return f->out[0] != NULL;
+}
+
+TN_PRIV void tni_geometry_remove(tni_geometry *v, int d) {
+    for (v->ndim--; d < v->ndim; d++) v->size[d] = v->size[d + 1], v->stride[d] = v->stride[d + 1];
+}
+
+TN_PRIV void tni_geometry_insert(tni_geometry *v, int d, int64_t size, int64_t stride) {
+    for (int i = v->ndim++; i > d; i--)
+        v->size[i] = v->size[i - 1], v->stride[i] = v->stride[i - 1];
+    v->size[d] = size;
+    v->stride[d] = stride;
+}
+
+TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src,
+                                const tni_geometry *v) {
+    tn_ints size = tni_ints(v->size, v->ndim), stride = tni_ints(v->stride, v->ndim);
+    tn_tensor *at;
+    if (!into || !src) return NULL;
+    if (!b->no_grad)
+        return tnp_as_strided_scatter(into, src, size, stride, into->offset + v->offset,
+                                      tn_no_dims(), 0);
+    at = tnp_as_strided(into, size, stride, into->offset + v->offset, tn_no_dims(), 0);
+    return at && tnp_copy_(at, src) ? into : NULL;
+}
+
+TN_PRIV tn_tensor *tni_zeros_of(tn_tensor *like, int ndim, const int64_t *size) {
+    return tnp_new_zeros(like, tni_ints(size, ndim), TN_NO_DTYPE, TN_NO_DEVICE);
+}
 
 /* --- by strides ------------------------------------------------------------------------------- */
 
@@ -35355,7 +35512,8 @@ TN_OPERATOR(as_strided,
             "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None, *, "
             "int[]? self_stride=None, "
             "int self_offset=0) -> Tensor(a)",
-            .check = as_strided_check, .run = tni_run_nothing, .grad = as_strided_grad,
+            .check = as_strided_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = as_strided_grad,
             .sample = "(6) [2,3] [3,1] | (3,4) [2,2] [1,4] 5 | (6) [3,2] [1,1] | (4) [] [] 2 | (3) "
                       "[0,2] [1,1] | (2) [3] [0]")
 
@@ -35440,7 +35598,8 @@ static bool detach_check(tn_frame *f) {
 /* The same memory without history: nothing that is computed from it reaches self's gradient.
  * tn_detach(x) */
 TN_OPERATOR(detach, "detach(Tensor(a) self) -> Tensor(a)", .check = detach_check,
-            .run = tni_run_nothing, .grad = tn_grad_zero, .sample = "(2,3) | ()")
+            .run = tni_run_nothing, .quick = tni_view_short, .grad = tn_grad_zero,
+            .sample = "(2,3) | ()")
 
 /* The view v of f->in[0] in elements of another dtype. */
 static bool complex_view(tn_frame *f, const tni_geometry *v, tn_dtype dtype) {
@@ -35464,7 +35623,8 @@ static bool complex_part(tn_frame *f, int part) {
 static bool real_check(tn_frame *f) { return complex_part(f, 0); }
 /* Real part, as a view; a real tensor as it is.   self (*) complex -> (*) real   tn_real(z) */
 TN_OPERATOR(real, "real(Tensor(a) self) -> Tensor(a)", .check = real_check, .run = tni_run_nothing,
-            .grad = strided_pass_grad, .sample = "(2,3) | (2,3):c128 | ():c128 | (0):c128")
+            .quick = tni_view_short, .grad = strided_pass_grad,
+            .sample = "(2,3) | (2,3):c128 | ():c128 | (0):c128")
 
 static bool imag_check(tn_frame *f) {
     if (!tni_is_complex(f->in[0]->dtype))
@@ -35479,7 +35639,7 @@ static void imag_grad(tn_gradient *g) { /* i times what comes in */
 }
 /* Imaginary part of a complex tensor, as a view.   self (*) complex -> (*) real   tn_imag(z) */
 TN_OPERATOR(imag, "imag(Tensor(a) self) -> Tensor(a)", .check = imag_check, .run = tni_run_nothing,
-            .grad = imag_grad, .sample = "(2,3):c128 | ():c128 | (0):c128")
+            .quick = tni_view_short, .grad = imag_grad, .sample = "(2,3):c128 | ():c128 | (0):c128")
 
 static bool view_as_real_check(tn_frame *f) {
     tn_tensor *self = f->in[0];
@@ -35498,7 +35658,7 @@ static void view_as_real_grad(tn_gradient *g) {
 /* Real and imaginary part as last dimension. A view.   self (*) complex -> (*, 2) real
  * tn_view_as_real(z) */
 TN_OPERATOR(view_as_real, "view_as_real(Tensor(a) self) -> Tensor(a)", .check = view_as_real_check,
-            .run = tni_run_nothing, .grad = view_as_real_grad,
+            .run = tni_run_nothing, .quick = tni_view_short, .grad = view_as_real_grad,
             .sample = "(2,3):c128 | ():c128 | (0):c128")
 
 static bool view_as_complex_check(tn_frame *f) {
@@ -35534,8 +35694,8 @@ static void view_as_complex_grad(tn_gradient *g) {
 /* Pairs in the last dimension as complex numbers. A view.   self (*, 2) float32 or float64 -> (*)
  * tn_view_as_complex(x) */
 TN_OPERATOR(view_as_complex, "view_as_complex(Tensor(a) self) -> Tensor(a)",
-            .check = view_as_complex_check, .run = tni_run_nothing, .grad = view_as_complex_grad,
-            .sample = "(3,2) | (2) | (0,2)")
+            .check = view_as_complex_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = view_as_complex_grad, .sample = "(3,2) | (2) | (0,2)")
 
 /* src/ops/view.c */
 /* view.c - other shapes and strides over the same memory: what costs no copy, and reshape, which
@@ -35546,43 +35706,6 @@ TN_OPERATOR(view_as_complex, "view_as_complex(Tensor(a) self) -> Tensor(a)",
  * gradient that puts what comes in at the same geometry of zeros; the geometry is computed once
  * more, over the input's
  * shape in row-major order. */
-
-TN_PRIV void tni_geometry_of(tni_geometry *v, const tn_tensor *t) {
-    v->ndim = t->ndim;
-    v->offset = t->offset;
-    for (int i = 0; i < t->ndim; i++) v->size[i] = t->size[i], v->stride[i] = t->stride[i];
-}
-
-TN_PRIV bool tni_announce_geometry(tn_frame *f, int k, const tni_geometry *v) {
-    return tn_announce_view(f, k, f->in[0], v->ndim, v->size, v->stride, v->offset);
-}
-
-TN_PRIV void tni_geometry_remove(tni_geometry *v, int d) {
-    for (v->ndim--; d < v->ndim; d++) v->size[d] = v->size[d + 1], v->stride[d] = v->stride[d + 1];
-}
-
-TN_PRIV void tni_geometry_insert(tni_geometry *v, int d, int64_t size, int64_t stride) {
-    for (int i = v->ndim++; i > d; i--)
-        v->size[i] = v->size[i - 1], v->stride[i] = v->stride[i - 1];
-    v->size[d] = size;
-    v->stride[d] = stride;
-}
-
-TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src,
-                                const tni_geometry *v) {
-    tn_ints size = tni_ints(v->size, v->ndim), stride = tni_ints(v->stride, v->ndim);
-    tn_tensor *at;
-    if (!into || !src) return NULL;
-    if (!b->no_grad)
-        return tnp_as_strided_scatter(into, src, size, stride, into->offset + v->offset,
-                                      tn_no_dims(), 0);
-    at = tnp_as_strided(into, size, stride, into->offset + v->offset, tn_no_dims(), 0);
-    return at && tnp_copy_(at, src) ? into : NULL;
-}
-
-TN_PRIV tn_tensor *tni_zeros_of(tn_tensor *like, int ndim, const int64_t *size) {
-    return tnp_new_zeros(like, tni_ints(size, ndim), TN_NO_DTYPE, TN_NO_DEVICE);
-}
 
 TN_PRIV void tni_run_nothing(tn_frame *f) { (void)f; }
 
@@ -35621,7 +35744,8 @@ static void transpose_grad(tn_gradient *g) {
 /* The same elements with two dimensions exchanged. A view.
  * self (.., n, .., m, ..) -> (.., m, .., n, ..)   tn_transpose(x, 0, 1) */
 TN_OPERATOR(transpose, "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
-            .check = transpose_check, .run = tni_run_nothing, .grad = transpose_grad,
+            .check = transpose_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = transpose_grad,
             .sample = "(2,3,4) 0 2 | (3,2) -1 -2 | (0,4) 0 1 | () 0 -1 | (2,3):i64 1 1")
 
 static bool t_check(tn_frame *f) {
@@ -35638,7 +35762,7 @@ static bool t_check(tn_frame *f) {
 static void t_grad(tn_gradient *g) { tn_give(g, 0, tnp_t(g->incoming[0])); }
 /* Transpose of a matrix; a vector or a number stays. A view.   self (n, m) -> (m, n)   tn_t(w) */
 TN_OPERATOR(t, "t(Tensor(a) self) -> Tensor(a)", .check = t_check, .run = tni_run_nothing,
-            .grad = t_grad, .sample = "(2,3) | (3) | () | (0,2)")
+            .quick = tni_view_short, .grad = t_grad, .sample = "(2,3) | (3) | () | (0,2)")
 
 /* v is self with dimension order[i] as dimension i. */
 static void permute_to(tni_geometry *v, const tn_tensor *self, const int *order) {
@@ -35676,7 +35800,7 @@ static void permute_grad(tn_gradient *g) {
 }
 /* Dimension dims[i] of self becomes dimension i. A view.   tn_permute(x, TN_DIMS(0, 2, 3, 1)) */
 TN_OPERATOR(permute, "permute(Tensor(a) self, int[] dims) -> Tensor(a)", .check = permute_check,
-            .run = tni_run_nothing, .grad = permute_grad,
+            .run = tni_run_nothing, .quick = tni_view_short, .grad = permute_grad,
             .sample = "(2,3,4) [2,0,1] | (2,3,4,2) [0,-2,-1,1] | (3) [0] | () [] | (2,0,3) [1,0,2]")
 
 static bool movedim_order(tn_frame *f, const tn_movedim_args *a, int ndim, int *order) {
@@ -35734,7 +35858,7 @@ static bool squeeze_check(tn_frame *f) {
 }
 /* Without its dimensions of size 1. A view.   self (1, 3, 1) -> (3)   tn_squeeze(x) */
 TN_OPERATOR(squeeze, "squeeze(Tensor(a) self) -> Tensor(a)", .check = squeeze_check,
-            .run = tni_run_nothing, .grad = view_reshape_grad,
+            .run = tni_run_nothing, .quick = tni_view_short, .grad = view_reshape_grad,
             .sample = "(1,3,1,2) | (1,1) | (2) | () | (1,0)")
 
 static bool squeeze_dim_check(tn_frame *f) {
@@ -35748,8 +35872,8 @@ static bool squeeze_dim_check(tn_frame *f) {
 }
 /* Without dimension dim if its size is 1. A view.   self (2, 1) -> (2)   tn_squeeze_dim(x, 1) */
 TN_OPERATOR(squeeze_dim, "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
-            .check = squeeze_dim_check, .run = tni_run_nothing, .grad = view_reshape_grad,
-            .sample = "(1,3,1) 2 | (1,3) -1 | () 0 | (1,0) 0")
+            .check = squeeze_dim_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = view_reshape_grad, .sample = "(1,3,1) 2 | (1,3) -1 | () 0 | (1,0) 0")
 
 static bool squeeze_dims_check(tn_frame *f) {
     TN_ARGS(squeeze_dims, a, f);
@@ -35771,8 +35895,8 @@ static bool squeeze_dims_check(tn_frame *f) {
 /* Without those of the given dimensions whose size is 1. A view.
  * tn_squeeze_dims(x, TN_DIMS(0, -1)) */
 TN_OPERATOR(squeeze_dims, "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
-            .check = squeeze_dims_check, .run = tni_run_nothing, .grad = view_reshape_grad,
-            .sample = "(1,3,1) [0,-1] | (1,3,1) [1] | (1,2) [] | () [0]")
+            .check = squeeze_dims_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = view_reshape_grad, .sample = "(1,3,1) [0,-1] | (1,3,1) [1] | (1,2) [] | () [0]")
 
 static bool unsqueeze_check(tn_frame *f) {
     TN_ARGS(unsqueeze, a, f);
@@ -35788,7 +35912,7 @@ static bool unsqueeze_check(tn_frame *f) {
 /* A dimension of size 1 before dimension dim (behind the last for -1). A view.
  * self (3) -> (3, 1)   tn_unsqueeze(x, -1) */
 TN_OPERATOR(unsqueeze, "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", .check = unsqueeze_check,
-            .run = tni_run_nothing, .grad = view_reshape_grad,
+            .run = tni_run_nothing, .quick = tni_view_short, .grad = view_reshape_grad,
             .sample = "(2,3) 0 | (2,3) 1 | (2,3) -1 | () 0 | (0) -2")
 
 /* --- expand ----------------------------------------------------------------------------------- */
@@ -35837,7 +35961,8 @@ static bool expand_check(tn_frame *f) {
  * view.
  * self (3, 1) -> (2, 3, 4)   tn_expand(x, TN_DIMS(2, 3, 4)) */
 TN_OPERATOR(expand, "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
-            .check = expand_check, .run = tni_run_nothing, .grad = view_pass_grad,
+            .check = expand_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = view_pass_grad,
             .sample = "(3,1) [2,3,4] | (1,3) [2,-1] | () [2] | (2) [2] | (1) [0] | () []")
 
 static bool expand_as_compose(tn_frame *f) {
@@ -35863,9 +35988,11 @@ static bool slice_to(tn_frame *f, const tn_slice_args *a, const tn_tensor *self,
     int d;
     if (f && !self->ndim)
         return tn_fail(f, TN_INVALID, "slice() cannot be applied to a 0-dim tensor.");
-    if (f && !tni_dim_of(f, self->ndim, a->dim, &d)) return false;
+    if (!f)
+        d = tni_dim(self->ndim, a->dim);
+    else if (!tni_dim_of(f, self->ndim, a->dim, &d))
+        return false;
     if (a->step <= 0) return tn_fail(f, TN_INVALID, "slice step must be positive");
-    d = tni_dim(self->ndim, a->dim);
     n = self->size[d];
     if (start < 0) start = start < -n ? 0 : start + n;
     if (end < 0) end = end < -n ? 0 : end + n;
@@ -35895,7 +36022,8 @@ static void slice_grad(tn_gradient *g) {
 TN_OPERATOR(slice,
             "slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) "
             "-> Tensor(a)",
-            .check = slice_check, .run = tni_run_nothing, .grad = slice_grad,
+            .check = slice_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = slice_grad,
             .sample = "(5,3) | (5,3) 0 1 4 2 | (2,6) 1 -4 -1 | (2,6) -1 4 100 3 | (4) 0 3 1 | (4) "
                       "0 -9 None 3 | (0,2) 0 0 1")
 
@@ -35936,16 +36064,18 @@ static void narrow_grad(tn_gradient *g) {
 /* `length` places along dim, from start on. A view.   self (.., n, ..) -> (.., length, ..)
  * tn_narrow(x, 0, 2, 3) */
 TN_OPERATOR(narrow, "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
-            .check = narrow_check, .run = tni_run_nothing, .grad = narrow_grad,
-            .sample = "(5,3) 0 1 3 | (2,6) -1 -4 2 | (4) 0 4 0 | (3) 0 0 3")
+            .check = narrow_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = narrow_grad, .sample = "(5,3) 0 1 3 | (2,6) -1 -4 2 | (4) 0 4 0 | (3) 0 0 3")
 
 static bool select_to(tn_frame *f, const tn_select_args *a, const tn_tensor *self,
                       tni_geometry *v) {
     int d;
     if (f && !self->ndim)
         return tn_fail(f, TN_INDEX, "select() cannot be applied to a 0-dim tensor.");
-    if (f && !tni_dim_of(f, self->ndim, a->dim, &d)) return false;
-    d = tni_dim(self->ndim, a->dim);
+    if (!f)
+        d = tni_dim(self->ndim, a->dim);
+    else if (!tni_dim_of(f, self->ndim, a->dim, &d))
+        return false;
     if (f && (a->index < -self->size[d] || a->index >= self->size[d])) {
         char text[160];
         return tn_fail(
@@ -35970,7 +36100,8 @@ static void select_grad(tn_gradient *g) {
 /* The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)
  * tn_select(x, 0, -1) */
 TN_OPERATOR(select, "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
-            .check = select_check, .run = tni_run_nothing, .grad = select_grad,
+            .check = select_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = select_grad,
             .sample = "(5,3) 0 1 | (2,3,4) 1 -1 | (2,3,4) -1 0 | (4) 0 3 | (2,0) 0 1")
 
 static bool diagonal_to(tn_frame *f, const tn_diagonal_args *a, const tn_tensor *self,
@@ -36010,7 +36141,8 @@ static void diagonal_grad(tn_gradient *g) {
 /* The diagonal of dim1 and dim2, `offset` places to the right, as last dimension. A view.
  * self (n, m) -> (min(n, m - offset))   tn_diagonal(x, .offset = 1) */
 TN_OPERATOR(diagonal, "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
-            .check = diagonal_check, .run = tni_run_nothing, .grad = diagonal_grad,
+            .check = diagonal_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = diagonal_grad,
             .sample = "(3,4) | (3,4) 2 | (3,4) -1 | (2,3,4) 1 -1 1 | (2,3) 5 | (0,3)")
 
 /* --- lists of pieces -------------------------------------------------------------------------- */
@@ -36166,17 +36298,17 @@ static bool reshape_sizes(tn_frame *f, tn_ints l, const char *name, const tn_ten
     int infer = -1;
     char text[200];
     if (!tni_dims_given(f, l, name)) return false;
-    for (int i = 0; i < (int)l.n; i++) {
-        size[i] = l.at[i];
-        if (size[i] == -1 && infer >= 0)
+    for (int i = 0; i < (int)l.n && known >= 0; i++) {
+        const int64_t n = size[i] = l.at[i];
+        if (TNI_LIKELY(n >= 0)) {
+            if (!tni_mul(known, n, &known)) known = -1;
+        } else if (n == -1 && infer >= 0) {
             return tn_fail(f, TN_INVALID, "only one dimension can be inferred");
-        if (size[i] < -1)
-            return tn_fail(f, TN_INVALID, "invalid shape dimension %lld", (long long)size[i]);
-        if (size[i] == -1)
+        } else if (n < -1) {
+            return tn_fail(f, TN_INVALID, "invalid shape dimension %lld", (long long)n);
+        } else {
             infer = i;
-        else if (!tni_mul(known, size[i], &known))
-            known = -1;
-        if (known < 0) break;
+        }
     }
     if (infer >= 0 && known == 0)
         return tn_fail(f, TN_INVALID,
@@ -36195,7 +36327,7 @@ static bool reshape_sizes(tn_frame *f, tn_ints l, const char *name, const tn_ten
 /* Strides with which the sizes in v show self's elements in their order; false: no strides do.
  * Dimensions of self are
  * taken in runs that lie in memory as one; each run must be a product of new sizes. */
-static bool reshape_strides(tni_geometry *v, const tn_tensor *self) {
+static TNI_NOINLINE bool reshape_search(tni_geometry *v, const tn_tensor *self) {
     int64_t step = self->ndim ? self->stride[self->ndim - 1] : 1, run = 1, made = 1;
     int d = v->ndim - 1;
     if (self->numel == 0 || self->ndim == 0) {
@@ -36214,6 +36346,13 @@ static bool reshape_strides(tni_geometry *v, const tn_tensor *self) {
         if (i > 0) step = self->stride[i - 1], run = made = 1;
     }
     return d < 0;
+}
+TNI_INLINE bool reshape_strides(tni_geometry *v, const tn_tensor *self) {
+    if (TNI_UNLIKELY(!(self->flags & TNI_CONTIGUOUS) || !self->numel || !self->ndim ||
+                     self->stride[self->ndim - 1] != 1))
+        return reshape_search(v, self);
+    tni_flat_strides(v->ndim, v->size, v->stride); /* of a single run */
+    return true;
 }
 
 static bool view_check(tn_frame *f) {
@@ -36234,7 +36373,7 @@ static bool view_check(tn_frame *f) {
  * show it.   self (2, 6) -> (3, 4)   tn_view(x, TN_DIMS(3, -1)) */
 TN_OPERATOR(
     view, "view(Tensor(a) self, int[] size) -> Tensor(a)", .check = view_check,
-    .run = tni_run_nothing, .grad = view_reshape_grad,
+    .run = tni_run_nothing, .quick = tni_view_short, .grad = view_reshape_grad,
     .sample = "(2,6) [3,4] | (2,6) [-1] | (4,3) [2,2,-1,1] | (1) [] | () [1,1] | (0,2) [2,0,3]")
 
 /* A view, or a row-major copy; a copy is marked in note[0]. */
@@ -36264,7 +36403,7 @@ static bool reshape_check(tn_frame *f) {
  * a copy.   self (2, 6) -> (3, 4)   tn_reshape(x, TN_DIMS(3, -1)) */
 TN_OPERATOR(
     reshape, "reshape(Tensor(a) self, int[] shape) -> Tensor(a)", .check = reshape_check,
-    .run = reshape_run, .grad = view_reshape_grad,
+    .run = reshape_run, .quick = tni_reshape_short, .grad = view_reshape_grad,
     .sample = "(2,6) [3,4] | (2,6) [-1] | (4,3) [2,2,-1,1] | (1) [] | () [1,1] | (0,2) [2,0,3]")
 
 static bool flatten_check(tn_frame *f) {
@@ -36297,7 +36436,8 @@ static bool flatten_check(tn_frame *f) {
  * self (2, 3, 4) -> (2, 12)   tn_flatten(x, .start_dim = 1) */
 TN_OPERATOR(flatten,
             "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
-            .check = flatten_check, .run = reshape_run, .grad = view_reshape_grad,
+            .check = flatten_check, .run = reshape_run, .quick = tni_reshape_short,
+            .grad = view_reshape_grad,
             .sample = "(2,3,4) | (2,3,4) 1 | (2,3,4) 0 1 | (3) | () | (0,3) | (2,3) 1 1")
 
 static bool unflatten_check(tn_frame *f) {
@@ -36322,7 +36462,8 @@ static bool unflatten_check(tn_frame *f) {
 /* Dimension dim as several; one size may be -1. A view.   self (2, 12) -> (2, 3, 4)
  * tn_unflatten(x, 1, TN_DIMS(3, 4)) */
 TN_OPERATOR(unflatten, "unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
-            .check = unflatten_check, .run = reshape_run, .grad = view_reshape_grad,
+            .check = unflatten_check, .run = reshape_run, .quick = tni_reshape_short,
+            .grad = view_reshape_grad,
             .sample = "(2,12) 1 [3,4] | (6,2) 0 [-1,3] | (4) -1 [2,2] | (2,0) 1 [3,0]")
 
 /* src/ops/walk.c */

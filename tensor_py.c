@@ -107,6 +107,9 @@ TNI_INLINE tn_tensor *py_of(PyObject *o) { return ((py_tensor *)o)->t; }
 PY_PRIV void *py_get(size_t n, size_t size);
 PY_PRIV void *py_get_again(void *at, size_t n, size_t size);
 PY_PRIV void py_give(void *at);
+/* For tn_wrap_options.release: user is a Py_buffer from py_get, or a tensor that was kept. */
+PY_PRIV void py_own_buffer_end(void *data, void *user);
+PY_PRIV void py_own_tensor_end(void *data, void *user);
 PY_PRIV bool py_failing_begin(void); /* the allocator of tests, before a context is used */
 PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args);
 
@@ -399,6 +402,19 @@ PY_PRIV void *py_get_again(void *at, size_t n, size_t size) {
     return realloc(at, n ? n * size : 1);
 }
 PY_PRIV void py_give(void *at) { free(at); }
+
+PY_PRIV void py_own_buffer_end(void *data, void *user) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    (void)data;
+    PyBuffer_Release((Py_buffer *)user);
+    py_give(user);
+    PyGILState_Release(state);
+}
+
+PY_PRIV void py_own_tensor_end(void *data, void *user) {
+    (void)data;
+    tn_release((tn_tensor *)user);
+}
 
 PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args) {
     long long left;
@@ -4394,14 +4410,6 @@ static tn_dtype py_buffer_dtype(const Py_buffer *v) {
     return TN_NO_DTYPE;
 }
 
-static void py_buffer_release(void *data, void *user) {
-    PyGILState_STATE state = PyGILState_Ensure();
-    (void)data;
-    PyBuffer_Release((Py_buffer *)user);
-    py_give(user);
-    PyGILState_Release(state);
-}
-
 /* Its shape and strides in elements; false with an exception. */
 static bool py_buffer_layout(const Py_buffer *v, int64_t *size, int64_t *stride) {
     if (v->ndim > TN_MAX_DIMS) return PyErr_Format(PyExc_ValueError, "too many dimensions"), false;
@@ -4442,7 +4450,7 @@ static tn_tensor *py_buffer_tensor(Py_buffer *v) {
     }
     if (!py_buffer_layout(v, size, stride)) return NULL;
     o.strides = tn_ints_of(stride, v->ndim);
-    o.release = py_buffer_release;
+    o.release = py_own_buffer_end;
     o.user = v;
     o.read_only = v->readonly != 0;
     tn_tensor *t = tn_wrap_at(NULL, 0, v->buf, tn_ints_of(size, v->ndim), dtype, &o);
@@ -4683,7 +4691,7 @@ static tn_tensor *py_create_over(Py_buffer *v, tn_dtype dtype, long long count, 
     if (PyErr_Occurred()) return NULL;
     const int64_t size[1] = {count < 0 ? left / each : count};
     memset(&o, 0, sizeof o);
-    o.release = py_buffer_release;
+    o.release = py_own_buffer_end;
     o.user = v;
     o.read_only = v->readonly != 0;
     tn_tensor *t = tn_wrap_at(NULL, 0, (char *)v->buf + offset, tn_ints_of(size, 1), dtype, &o);
@@ -5999,11 +6007,6 @@ PY_PRIV int py_loader_begin(PyObject *module) {
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-static void py_files_release(void *data, void *user) {
-    (void)data;
-    tn_release((tn_tensor *)user);
-}
-
 /* _storage_bytes(t): uint8 over the storage of t from its begin to t's last element; it keeps t. */
 static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
     (void)self;
@@ -6016,7 +6019,7 @@ static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
         return PyErr_Format(PyExc_RuntimeError, "only memory of the CPU is bytes");
     for (int i = 0; end && i < tn_ndim(t); i++) end += (tn_size(t, i) - 1) * tn_stride(t, i);
     memset(&options, 0, sizeof options);
-    options.release = py_files_release;
+    options.release = py_own_tensor_end;
     if (!(options.user = tn_own(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
     char *at = end ? (char *)tn_data(t) - tn_storage_offset(t) * each : none;
     end *= each;
@@ -6024,14 +6027,6 @@ static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
     if (bytes) return py_wrap(tn_own(bytes));
     tn_release((tn_tensor *)options.user);
     return py_raise();
-}
-
-static void py_files_buffer_release(void *data, void *user) {
-    PyGILState_STATE state = PyGILState_Ensure();
-    (void)data;
-    PyBuffer_Release((Py_buffer *)user);
-    py_give(user);
-    PyGILState_Release(state);
 }
 
 /* _from_memory(buffer, dtype, from, numel): a tensor over a part of a buffer, which it keeps. None
@@ -6050,7 +6045,7 @@ static PyObject *py_files_from_memory(PyObject *self, PyObject *args) {
     tn_wrap_options options;
     PyObject *r = NULL;
     memset(&options, 0, sizeof options);
-    options.release = py_files_buffer_release;
+    options.release = py_own_buffer_end;
     options.user = v;
     options.read_only = v->readonly != 0;
     if (from < 0 || numel < 0 || from > v->len || numel > (v->len - from) / each) {
@@ -9802,11 +9797,6 @@ static PyObject *py_convert_become(PyObject *self, PyObject *o) {
     return Py_NewRef(self);
 }
 
-static void py_convert_raw_release(void *data, void *user) {
-    (void)data;
-    tn_release((tn_tensor *)user);
-}
-
 /* _raw(t): the bytes of a contiguous tensor as a uint8 tensor over the same memory. */
 static PyObject *py_convert_raw(PyObject *self, PyObject *o) {
     static char none[16];
@@ -9817,7 +9807,7 @@ static PyObject *py_convert_raw(PyObject *self, PyObject *o) {
     tn_tensor *t = py_of(o);
     const int64_t size[1] = {tn_numel(t) * tn_dtype_bytes(tn_dtype_of(t))};
     memset(&options, 0, sizeof options);
-    options.release = py_convert_raw_release;
+    options.release = py_own_tensor_end;
     if (!(options.user = tn_own(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
     options.read_only = tn_is_read_only(t);
     void *data = size[0] ? tn_data(t) : none;

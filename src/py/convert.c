@@ -152,11 +152,6 @@ static PyObject *py_convert_become(PyObject *self, PyObject *o) {
     return Py_NewRef(self);
 }
 
-static void py_convert_raw_release(void *data, void *user) {
-    (void)data;
-    tn_release((tn_tensor *)user);
-}
-
 /* _raw(t): the bytes of a contiguous tensor as a uint8 tensor over the same memory. */
 static PyObject *py_convert_raw(PyObject *self, PyObject *o) {
     static char none[16];
@@ -167,7 +162,7 @@ static PyObject *py_convert_raw(PyObject *self, PyObject *o) {
     tn_tensor *t = py_of(o);
     const int64_t size[1] = {tn_numel(t) * tn_dtype_bytes(tn_dtype_of(t))};
     memset(&options, 0, sizeof options);
-    options.release = py_convert_raw_release;
+    options.release = py_own_tensor_end;
     if (!(options.user = tn_own(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
     options.read_only = tn_is_read_only(t);
     void *data = size[0] ? tn_data(t) : none;

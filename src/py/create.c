@@ -273,14 +273,6 @@ static tn_dtype py_buffer_dtype(const Py_buffer *v) {
     return TN_NO_DTYPE;
 }
 
-static void py_buffer_release(void *data, void *user) {
-    PyGILState_STATE state = PyGILState_Ensure();
-    (void)data;
-    PyBuffer_Release((Py_buffer *)user);
-    py_give(user);
-    PyGILState_Release(state);
-}
-
 /* Its shape and strides in elements; false with an exception. */
 static bool py_buffer_layout(const Py_buffer *v, int64_t *size, int64_t *stride) {
     if (v->ndim > TN_MAX_DIMS) return PyErr_Format(PyExc_ValueError, "too many dimensions"), false;
@@ -321,7 +313,7 @@ static tn_tensor *py_buffer_tensor(Py_buffer *v) {
     }
     if (!py_buffer_layout(v, size, stride)) return NULL;
     o.strides = tn_ints_of(stride, v->ndim);
-    o.release = py_buffer_release;
+    o.release = py_own_buffer_end;
     o.user = v;
     o.read_only = v->readonly != 0;
     tn_tensor *t = tn_wrap_at(NULL, 0, v->buf, tn_ints_of(size, v->ndim), dtype, &o);
@@ -562,7 +554,7 @@ static tn_tensor *py_create_over(Py_buffer *v, tn_dtype dtype, long long count, 
     if (PyErr_Occurred()) return NULL;
     const int64_t size[1] = {count < 0 ? left / each : count};
     memset(&o, 0, sizeof o);
-    o.release = py_buffer_release;
+    o.release = py_own_buffer_end;
     o.user = v;
     o.read_only = v->readonly != 0;
     tn_tensor *t = tn_wrap_at(NULL, 0, (char *)v->buf + offset, tn_ints_of(size, 1), dtype, &o);

@@ -6,11 +6,6 @@
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-static void py_files_release(void *data, void *user) {
-    (void)data;
-    tn_release((tn_tensor *)user);
-}
-
 /* _storage_bytes(t): uint8 over the storage of t from its begin to t's last element; it keeps t. */
 static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
     (void)self;
@@ -23,7 +18,7 @@ static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
         return PyErr_Format(PyExc_RuntimeError, "only memory of the CPU is bytes");
     for (int i = 0; end && i < tn_ndim(t); i++) end += (tn_size(t, i) - 1) * tn_stride(t, i);
     memset(&options, 0, sizeof options);
-    options.release = py_files_release;
+    options.release = py_own_tensor_end;
     if (!(options.user = tn_own(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
     char *at = end ? (char *)tn_data(t) - tn_storage_offset(t) * each : none;
     end *= each;
@@ -31,14 +26,6 @@ static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
     if (bytes) return py_wrap(tn_own(bytes));
     tn_release((tn_tensor *)options.user);
     return py_raise();
-}
-
-static void py_files_buffer_release(void *data, void *user) {
-    PyGILState_STATE state = PyGILState_Ensure();
-    (void)data;
-    PyBuffer_Release((Py_buffer *)user);
-    py_give(user);
-    PyGILState_Release(state);
 }
 
 /* _from_memory(buffer, dtype, from, numel): a tensor over a part of a buffer, which it keeps. None
@@ -57,7 +44,7 @@ static PyObject *py_files_from_memory(PyObject *self, PyObject *args) {
     tn_wrap_options options;
     PyObject *r = NULL;
     memset(&options, 0, sizeof options);
-    options.release = py_files_buffer_release;
+    options.release = py_own_buffer_end;
     options.user = v;
     options.read_only = v->readonly != 0;
     if (from < 0 || numel < 0 || from > v->len || numel > (v->len - from) / each) {

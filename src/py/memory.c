@@ -52,6 +52,19 @@ PY_PRIV void *py_get_again(void *at, size_t n, size_t size) {
 }
 PY_PRIV void py_give(void *at) { free(at); }
 
+PY_PRIV void py_own_buffer_end(void *data, void *user) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    (void)data;
+    PyBuffer_Release((Py_buffer *)user);
+    py_give(user);
+    PyGILState_Release(state);
+}
+
+PY_PRIV void py_own_tensor_end(void *data, void *user) {
+    (void)data;
+    tn_release((tn_tensor *)user);
+}
+
 PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args) {
     long long left;
     int once = 0;

@@ -81,6 +81,9 @@ TNI_INLINE tn_tensor *py_of(PyObject *o) { return ((py_tensor *)o)->t; }
 PY_PRIV void *py_get(size_t n, size_t size);
 PY_PRIV void *py_get_again(void *at, size_t n, size_t size);
 PY_PRIV void py_give(void *at);
+/* For tn_wrap_options.release: user is a Py_buffer from py_get, or a tensor that was kept. */
+PY_PRIV void py_own_buffer_end(void *data, void *user);
+PY_PRIV void py_own_tensor_end(void *data, void *user);
 PY_PRIV bool py_failing_begin(void); /* the allocator of tests, before a context is used */
 PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args);
 
