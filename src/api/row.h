@@ -53,7 +53,7 @@ struct tn_row {
     bool (*look)(tn_frame *f);  /* reads data, writes nothing: f->count, index ranges */
     void (*run)(tn_frame *f);   /* writes every element; cannot fail */
     uint32_t loop;              /* TN_POINTWISE: tni_loop kinds, else 0 */
-    /* TN_POINTWISE of floats, views: the way of a call while nothing about it is unusual; or NULL */
+    /* TN_POINTWISE of floats, views: the way of a call of which nothing is unusual, or NULL */
     bool (*quick)(const tn_row *row, unsigned how, const char *file, int line, const void *args,
                   void *results);
     const char *text;             /* TN_POINTWISE: the expression */
