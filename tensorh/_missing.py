@@ -58,6 +58,27 @@ LEFT_OUT_OF = {
         (r"assert_int_or_pair|boolean_dispatch|\w*_torch_function\w*|Optional|conv_tbc|scaled_\w+|"
          r"native_\w+", _INSIDE),
     ),
+    "torch.nn.Module": (
+        (r"share_memory", "a tensor's memory is its own: see data_ptr, numpy, __dlpack__"),
+        (r"register_backward_hook", "torch has deprecated it: register_full_backward_hook"),
+    ),
+    "torch.nn.utils": (
+        (r"clip_grad(_norm|_value)?|convert_parameters|memory_format|fusion|stateless",
+         "its functions stand in torch.nn.utils, functional_call in torch.func"),
+    ),
+    "torch.backends.cuda": (
+        (r"\w*(sdp|sdpa|attention|workspace_size|plan_cache)\w*|SDPAParams|cu(BLAS|FFT)\w*|"
+         r"preferred_\w+|\w*fp16\w*", "it belongs to torch's CUDA build"),
+    ),
+    "torch.backends.cudnn": (
+        (r"benchmark_limit|fp32_precision|is_acceptable|(set_)?flags|rnn|conv",
+         "it belongs to torch's CUDA build"),
+    ),
+    "torch.utils.checkpoint": (
+        (r"Checkpoint\w+|check_backward_validity|create_selective_\w+|DefaultDeviceType|"
+         r"detach_variable|[gs]et_device_states|GraphExecGroup|noop_context_fn|SAC_IGNORED_OPS|"
+         r"SelectiveCheckpointContext|set_checkpoint_\w+", _INSIDE),
+    ),
     "torch.nn.init": (
         (r"(constant|dirac|eye|kaiming_(normal|uniform)|normal|orthogonal|sparse|uniform|"
          r"xavier_(normal|uniform))", "torch has deprecated it: the name with a _ at its end"),
@@ -80,7 +101,9 @@ LEFT_OUT_OF = {
          r"non_deterministic|runtime_validation\w*", "torch has deprecated data pipes"),
     ),
     "torch.testing": ((r"assert_allclose", "torch has removed it: assert_close"),),
-    "torch.overrides": ((r"\w+", _INSIDE),),
+    "torch.overrides": (
+        (r"enable_reentrant_dispatch|get_\w+(functions|overrides)|\w*_(torch_)?function", _INSIDE),
+    ),
     "torch.serialization": (
         (r"\w*safe_globals|skip_data", "files are read as data: nothing in them is imported"),
         (r"\w+", _INSIDE),
@@ -162,7 +185,8 @@ ASGD Adadelta Adafactor Adagrad Adamax LBFGS Muon NAdam RAdam RMSprop Rprop swa_
     "torch.utils.data": "DistributedSampler",
     "torch.testing": "make_tensor",
 }
-# Methods of Tensor that are left out: a class has no __getattr__ that would cost others nothing.
+# Methods that are left out: a class has no __getattr__ that would cost others nothing.
+MODULE_LEFT_OUT = "compile ipu mtia register_backward_hook share_memory xpu"
 TENSOR_LEFT_OUT = """
 ccol_indices chalf coalesce col_indices const_data_ptr crow_indices dense_dim dequantize eig
 hash_tensor indices int_repr ipu is_coalesced is_distributed is_ipu is_maia is_mtia is_shared
@@ -197,9 +221,22 @@ def reason(namespace, name, planned=False):
 
 def error(namespace, name, planned=False):
     """The AttributeError of a name that a namespace does not have."""
-    subject = "'Tensor' object" if namespace == "Tensor" else f"module '{namespace}'"
+    owner = namespace.rpartition(".")[2]
+    subject = f"'{owner}' object" if owner in ("Tensor", "Module") else f"module '{namespace}'"
     why = reason(namespace, name, planned)
     return AttributeError(f"{subject} has no attribute '{name}'" + (f" ({why})" if why else ""))
+
+
+class Missing:
+    """Stands for a method of torch that a class has not: says whether it is planned, or why not."""
+
+    __slots__ = ("namespace", "name")
+
+    def __init__(self, namespace, name):
+        self.namespace, self.name = namespace, name
+
+    def __get__(self, obj, cls=None):
+        raise error(self.namespace, self.name)
 
 
 def _main(path):

@@ -268,18 +268,6 @@ class _Later:
         return getattr(cls if obj is None else obj, self.name)
 
 
-class _Missing:
-    """Stands for a method of torch that is not here: says whether it is planned, or why not."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name):
-        self.name = name
-
-    def __get__(self, obj, cls=None):
-        raise _missing.error("Tensor", self.name)
-
-
 def load():
     """Attaches what _functions.py gives."""
     from . import _functions
@@ -323,7 +311,7 @@ def _attach():
     own = vars(Tensor)  # getattr between two setattr costs Python a cache of the class
     for name in (_missing.PLANNED["Tensor"] + _missing.TENSOR_LEFT_OUT).split():
         if name not in own:
-            setattr(Tensor, name, _Missing(name))
+            setattr(Tensor, name, _missing.Missing("Tensor", name))
     for alias, name in ALIASES.items():
         for end in ("", "_"):
             f = own.get(name + end)

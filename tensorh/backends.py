@@ -19,6 +19,14 @@ class _Backend:
         """False."""
         return False
 
+    def version(self):
+        """None."""
+
+    def __getattr__(self, name):
+        from ._missing import error
+
+        raise error(self.__name__, name)
+
 
 cudnn = _Backend("cudnn", enabled=False, benchmark=False, deterministic=True, allow_tf32=False)
 mps = _Backend("mps")

@@ -84,12 +84,13 @@ def _attribute(descriptor):
 def _dress(cls):
     """Gives cls methods and attributes that ask its __torch_function__: those of Tensor that do
     not do so by themselves, as what rows give and indexing do."""
-    from ._tensor import _SILENT, _Missing, load
+    from ._missing import Missing
+    from ._tensor import _SILENT, load
 
     load()
     taken = {name for c in cls.__mro__[: cls.__mro__.index(Tensor)] for name in vars(c)}
     for name, f in list(vars(Tensor).items()):
-        if name in _SILENT or name in taken or type(f) is _Missing:
+        if name in _SILENT or name in taken or type(f) is Missing:
             continue
         if type(f) is type(Tensor.shape):
             setattr(cls, name, _attribute(f))
@@ -111,3 +112,9 @@ def _asks(name, f):
 
 
 _OWN_SLOTS = ("__len__", "__bool__", "__float__", "__int__", "__index__", "__repr__")
+
+
+def __getattr__(name):
+    from ._missing import error
+
+    raise error("torch.overrides", name)

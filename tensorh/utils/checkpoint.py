@@ -118,3 +118,9 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
         input = checkpoint(part(at, at + size), input, **kwargs)  # noqa: A001
         at += size
     return part(at, len(functions))(input)
+
+
+def __getattr__(name):
+    from .._missing import error
+
+    raise error("torch.utils.checkpoint", name)

@@ -690,3 +690,15 @@ def test_a_hook_of_a_parameter_outlives_its_module():
     gc.collect()
     y.backward()
     assert seen == [(2, 2)]
+
+
+@pytest.mark.parametrize(
+    "name, why", [("compile", "Python compiler"), ("register_backward_hook", "full_backward")]
+)
+def test_methods_that_a_module_has_not_say_why(name, why):
+    assert not hasattr(nn.Linear(2, 2), name)
+    with pytest.raises(AttributeError, match=why):
+        getattr(nn.Module(), name)
+    own = nn.Module()
+    setattr(own, name, 3)
+    assert getattr(own, name) == 3

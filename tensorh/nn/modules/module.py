@@ -4,7 +4,7 @@ import warnings
 import weakref
 from collections import OrderedDict, namedtuple
 
-from ... import _C
+from ... import _C, _missing
 
 _without_grad = _C._without_grad
 _EXTRA_STATE = "_extra_state"
@@ -684,6 +684,10 @@ class Module(_C._Module):
         names += [*self._parameters, *self._modules, *self._buffers]
         return sorted(name for name in names if not name[0].isdigit())
 
+
+for _name in _missing.MODULE_LEFT_OUT.split():
+    setattr(Module, _name, _missing.Missing("torch.nn.Module", _name))
+del _name
 
 _WithGetattr = None
 
