@@ -42,13 +42,26 @@ static bool py_index_int(py_indexing *x, int64_t i) {
     return py_index_step(x, tn_select_at(x->file, x->line, &a));
 }
 
-/* A part of a slice: absent is TN_NONE. */
-static bool py_index_bound(PyObject *slice, const char *name, int64_t *to) {
-    PyObject *o = PyObject_GetAttrString(slice, name);
+/* Part k of a slice, by its class's descriptor, which is found once. */
+static PyObject *py_index_part(PyObject *slice, int k) {
+    static const char *const names[] = {"start", "stop", "step"};
+    static PyObject *member[3];
+    static descrgetfunc get;
+    if (TNI_UNLIKELY(!member[k])) {
+        member[k] = PyObject_GetAttrString((PyObject *)&PySlice_Type, names[k]);
+        if (!member[k]) return NULL;
+        get = (descrgetfunc)PyType_GetSlot(Py_TYPE(member[k]), Py_tp_descr_get);
+    }
+    return get(member[k], slice, (PyObject *)&PySlice_Type);
+}
+
+/* The same as a number: absent is TN_NONE. */
+static bool py_index_bound(PyObject *slice, int k, int64_t *to) {
+    PyObject *o = py_index_part(slice, k);
     bool truth = o && PyBool_Check(o);
     bool ok = o && (o == Py_None || truth || py_to_index(o, to));
     if (truth) *to = o == Py_True;
-    if (ok && o != Py_None && *to == TN_NONE) *to = -INT64_MAX;    /* which is a number, too */
+    if (ok && o != Py_None && *to == TN_NONE) *to = -INT64_MAX; /* which is a number, too */
     if (o && !ok && PyErr_ExceptionMatches(PyExc_OverflowError)) { /* as far as there is anything */
         PyObject *zero = PyLong_FromLong(0);
         PyErr_Clear();
@@ -65,8 +78,8 @@ static bool py_index_bound(PyObject *slice, const char *name, int64_t *to) {
 
 static bool py_index_slice(py_indexing *x, PyObject *slice) {
     tn_slice_args a = {x->dim, TN_NONE, TN_NONE, TN_NONE, x->at};
-    if (!py_index_bound(slice, "start", &a.start) || !py_index_bound(slice, "stop", &a.end) ||
-        !py_index_bound(slice, "step", &a.step))
+    if (!py_index_bound(slice, 0, &a.start) || !py_index_bound(slice, 1, &a.end) ||
+        !py_index_bound(slice, 2, &a.step))
         return false;
     if (a.step == TN_NONE) a.step = 1;
     if (a.step <= 0) {
