@@ -107,6 +107,26 @@ typedef struct mm_job {
 /* A task has MM_WORK multiply-adds at least, unless there are fewer tasks than MM_TASKS. */
 enum { MM_WORK = 1 << 18, MM_TASKS = 16 };
 
+/* Products so small that their elements are made one by one: a panel would cost more. */
+enum { MM_FEW = 16, MM_FEW_WORK = 64 };
+static bool mm_is_few(const tni_gemm *g) {
+    return g->m * g->n <= MM_FEW && g->k <= MM_FEW_WORK && g->m * g->n * g->k <= MM_FEW_WORK &&
+           !g->panel;
+}
+static void mm_few(const mm_job *j, const tni_gemm *whole) {
+    const int64_t m = whole->m, n = whole->n;
+    tni_gemm g = *whole;
+    TNI_PATH(gemm_few);
+    g.m = g.n = 1;
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t k = 0; k < n; k++) {
+            g.a = (const char *)whole->a + i * g.a_row * j->bytes;
+            g.b = (const char *)whole->b + k * g.b_col * j->bytes;
+            g.c = (char *)whole->c + (i * g.c_row + k * g.c_col) * j->bytes;
+            j->dot(&g);
+        }
+}
+
 static void mm_region(const mm_job *j, const tni_gemm *whole, int64_t row, int64_t col) {
     tni_gemm g = *whole;
     const int64_t i = row * j->rows, k = col * j->cols;
@@ -119,6 +139,10 @@ static void mm_region(const mm_job *j, const tni_gemm *whole, int64_t row, int64
     if (g.m == 1 && g.n == 1) {
         TNI_PATH(gemm_dot);
         j->dot(&g);
+        return;
+    }
+    if (mm_is_few(&g)) {
+        mm_few(j, &g);
         return;
     }
     if (g.m == 1 && (g.b_col == 1 || g.b_row == 1) && g.c_col == 1 && g.n >= 16 && !g.panel) {
@@ -216,6 +240,10 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
         for (int64_t i = 0; i < p->batches && !g->add; i++)
             mm_clear((char *)g->c + i * j->c_batch * j->bytes, g->m, g->n, g->c_row, g->c_col,
                      j->bytes);
+        return;
+    }
+    if (p->batches == 1 && mm_is_few(g)) {
+        mm_few(j, g);
         return;
     }
     if (g->n == 1 && g->m > 1) { /* a column is the row of the transposed product */
@@ -541,6 +569,13 @@ static void addmm_start(const tn_tensor *self, double beta, tn_tensor *out, int6
     const int64_t bytes = tni_dtype_size(out), part = tni_dtype(dtype)->bytes;
     const int64_t row = d > 1 && self->size[d - 2] != 1 ? self->stride[d - 2] * bytes : 0;
     const int64_t col = d > 0 && self->size[d - 1] != 1 ? self->stride[d - 1] * bytes : 0;
+    if (beta == 1 && dtype == compute && (col == bytes || cols == 1)) { /* as it is */
+        TNI_PATH(addmm_copied);
+        for (int64_t i = 0; i < rows; i++)
+            memmove(tni_bytes_at(out) + i * cols * bytes, tni_bytes_at(self) + i * row,
+                    (size_t)(cols * bytes));
+        return;
+    }
     for (int64_t i = 0; i < rows * bytes / part; i++) /* of complex numbers, each part by itself */
         for (int64_t j = 0; j < cols; j += CHUNK) {
             const int64_t n = cols - j < CHUNK ? cols - j : (int64_t)CHUNK, r = i % rows,
@@ -641,21 +676,20 @@ TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor", .forms = TN_OUT,
 /* --- linear ----------------------------------------------------------------------------------- */
 
 /* input (m, k) times the transpose of weight (n, k) */
-static tn_tensor linear_view(const tn_tensor *weight, int64_t *dims) {
-    tn_tensor t;
-    memset(&t, 0, sizeof t);
+static void linear_view(tn_tensor *t, const tn_tensor *weight, int64_t *dims) {
+    memset(t, 0, offsetof(tn_tensor, dims));
     dims[0] = weight->size[1], dims[1] = weight->size[0], dims[2] = weight->stride[1],
     dims[3] = weight->stride[0];
-    t.dtype = weight->dtype, t.ndim = 2, t.size = dims, t.stride = dims + 2;
-    return t;
+    t->dtype = weight->dtype, t->ndim = 2, t->size = dims, t->stride = dims + 2;
 }
 static bool linear_rows_check(tn_frame *f) {
     const tn_tensor *x = f->in[0], *w = f->in[1], *bias = f->in[2];
     int64_t dims[4];
     char has[160];
     mm_plan p;
+    tn_tensor wt;
     if (!mm_dims(f, x, 2, w, 2)) return false;
-    const tn_tensor wt = linear_view(w, dims);
+    linear_view(&wt, w, dims);
     if (!mm_check(f, &p, x, &wt)) return false;
     if (bias && bias->dtype != x->dtype)
         return tn_fail(f, TN_TYPE, "bias and input must have the same dtype, got %s and %s",
@@ -669,8 +703,9 @@ static bool linear_rows_check(tn_frame *f) {
 static void linear_rows_run(tn_frame *f) {
     tn_tensor *out = f->out[0];
     int64_t dims[4];
-    const tn_tensor wt = linear_view(f->in[1], dims);
+    tn_tensor wt;
     mm_plan p;
+    linear_view(&wt, f->in[1], dims);
     if (!mm_plan_of(&p, f->in[0], &wt)) return;
     if (f->in[2]) addmm_start(f->in[2], 1, out, p.result[0], p.result[1]);
     mm_run(f->block->context, &p, out->dtype, tni_bytes_at(f->in[0]), tni_bytes_at(f->in[1]),
