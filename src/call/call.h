@@ -49,6 +49,9 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f);
  * new result: hung on it. false with MEMORY set. */
 TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn_tensor *const *in,
                            int nin, tn_tensor *out);
+/* The same of a view of `in` whose gradient reads neither's elements. */
+TN_PRIV bool tni_node_view(tni_block *b, const tn_row *row, const void *args, tn_tensor *in,
+                           tn_tensor *out);
 /* What an argument struct points at beside tensors, its lists of numbers and texts: 8-byte words
  * that a copy of them takes, and that copy, made from `to` on; args then points there. */
 TN_PRIV int64_t tni_args_words(const tn_gen *gen, const void *args);

@@ -230,6 +230,15 @@ static void node_output(const tn_frame *f, tni_node *n, const node_plan *p, int 
                  (k < f->ngiven ? 1u : 0u); /* this call's own write */
 }
 
+/* As tni_need, in short where a block of that size waits. */
+TNI_INLINE tni_node *node_get(tni_block *b, int64_t bytes) {
+    if (TNI_LIKELY(bytes <= TNI_SMALL)) {
+        void **bin = &b->bin[(bytes + TNI_ALIGN - 1) / TNI_ALIGN], *at = *bin;
+        if (TNI_LIKELY(at != NULL)) return *bin = *(void **)at, (tni_node *)at;
+    }
+    return (tni_node *)tni_need(b, bytes);
+}
+
 /* All but slots and what they point at. */
 TNI_INLINE void node_begin(tni_block *b, tni_node *n, const tn_row *row, int64_t bytes, int nin,
                            int nout) {
@@ -263,7 +272,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
         return NULL;
     }
     bytes = (at + p.words) * 8;
-    n = (tni_node *)tni_need(b, bytes);
+    n = node_get(b, bytes);
     if (!n) return NULL;
     node_begin(b, n, f->row, bytes, f->nin, f->nout);
     for (int i = 0; i < p.slots; i++) n->slot[i] = nothing;
@@ -298,7 +307,7 @@ TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn
                                      (nin + 1) * (int64_t)sizeof(tni_slot)),
                   at = slots + node_words(gen->args_size), bytes = (at + 2 * out->ndim + 1) * 8;
     uint64_t needs = 0;
-    tni_node *n = (tni_node *)tni_need(b, bytes);
+    tni_node *n = node_get(b, bytes);
     if (TNI_UNLIKELY(!n)) return false;
     node_begin(b, n, row, bytes, nin, 1);
     n->args_at = (uint32_t)slots;
@@ -318,6 +327,35 @@ TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn
     out->node = n;
     out->flags |= TNI_REQUIRES;
     out->edge_version = tni_load_relaxed(&out->storage->version);
+    return true;
+}
+
+TN_PRIV bool tni_node_view(tni_block *b, const tn_row *row, const void *args, tn_tensor *in,
+                           tn_tensor *out) {
+    const tn_gen *gen = row->gen;
+    const bool like = tni_same_shape(in, out);
+    const int64_t slots =
+                      node_words((int64_t)offsetof(tni_node, slot) + 2 * (int64_t)sizeof(tni_slot)),
+                  lists = gen->props & TN_PROP_INTS ? tni_args_words(gen, args) : 0;
+    int64_t at = slots + node_words(gen->args_size),
+            bytes = (at + lists + (like ? 0 : in->ndim) + 2 * out->ndim + 1) * 8;
+    tni_node *n = node_get(b, bytes);
+    int64_t *words = (int64_t *)(void *)n;
+    if (TNI_UNLIKELY(!n)) return false;
+    node_begin(b, n, row, bytes, 1, 1);
+    n->args_at = (uint32_t)slots;
+    memcpy(words + slots, args, gen->args_size);
+    if (lists) at = tni_args_copy(gen, words + slots, words + at) - words;
+    node_slot_flat(&n->slot[0], in, like ? 0 : at, 0, false);
+    node_copy(words + at, in->size, like ? 0 : in->ndim);
+    node_edge(n, &n->slot[0], in);
+    at += like ? 0 : in->ndim;
+    node_slot_flat(&n->slot[1], out, at, 0, false);
+    node_geometry(n, &n->slot[1], out, &at);
+    if (n->id >= b->next_id) b->next_id = n->id + 1;
+    n->refs = 1; /* of out, which nobody else knows yet */
+    out->node = n;
+    out->flags |= TNI_REQUIRES;
     return true;
 }
 
@@ -360,7 +398,10 @@ static void node_free(tni_block *b, tni_node *n) {
         else
             tni_node_drop(b, (tni_node *)edge);
     }
-    tni_put(b, n->owner, n, n->bytes);
+    if (TNI_LIKELY(n->bytes <= TNI_SMALL))
+        tni_put_bin(b, n->owner, n, n->bytes);
+    else
+        tni_put(b, n->owner, n, n->bytes);
 }
 
 TN_PRIV void tni_node_sweep(tni_block *b) {

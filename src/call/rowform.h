@@ -88,8 +88,9 @@ enum {
 TN_PRIV bool tni_pointwise_check(tn_frame *f);
 TN_PRIV bool tni_pointwise_short(const tn_row *row, unsigned how, const char *file, int line,
                                  const void *args, void *results);
-/* Ways of rows of one tensor and one result that have a gradient and take no words: the check
- * announces a view, and run does nothing; the same, where self is row-major. */
+/* Ways of rows of one tensor and one result, a float's of floats, that have a gradient which reads
+ * no element, and take no words: the check announces a view, and run does nothing; the same, where
+ * self is row-major. */
 TN_PRIV bool tni_view_short(const tn_row *row, unsigned how, const char *file, int line,
                             const void *args, void *results);
 TN_PRIV bool tni_reshape_short(const tn_row *row, unsigned how, const char *file, int line,

@@ -52,18 +52,6 @@ TNI_INLINE void short_view_begin(tni_call *c, tni_block *b, const tn_row *row, c
     b->frame = f;
 }
 
-/* Hangs the call on the tape; false: out of memory. */
-static TNI_NOINLINE bool short_view_record(tn_frame *f) {
-    tn_tensor *t = f->out_[0];
-    f->node = tni_node_new(f);
-    if (!f->node) return false;
-    if (tni_dtype(t->dtype)->category >= TNI_CAT_FLOAT)
-        tni_node_hang(f->block, f->node, t, 0);
-    else
-        tni_node_abandon(f->block, f->node);
-    return true;
-}
-
 /* As the door leaves after a failure: what was made goes, nothing visible has changed. */
 static TNI_NOINLINE bool short_view_failed(tn_frame *f, void *results) {
     tni_block *b = f->block;
@@ -88,7 +76,7 @@ TN_PRIV bool tni_view_short(const tn_row *row, unsigned how, const char *file, i
     short_view_begin(&c, b, row, file, line, args, self);
     TNI_PATH(short_view);
     if (TNI_UNLIKELY(!row->check(&c.f)) ||
-        (TNI_UNLIKELY(c.f.recording) && !short_view_record(&c.f)))
+        (TNI_UNLIKELY(c.f.recording) && !tni_node_view(b, row, args, self, c.f.out_[0])))
         return short_view_failed(&c.f, results);
     b->frame = c.f.caller;
     *(tn_tensor **)results = c.f.out_[0];
