@@ -17927,6 +17927,9 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f);
  * new result: hung on it. false with MEMORY set. */
 TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn_tensor *const *in,
                            int nin, tn_tensor *out);
+/* The same of a view of `in` whose gradient reads neither's elements. */
+TN_PRIV bool tni_node_view(tni_block *b, const tn_row *row, const void *args, tn_tensor *in,
+                           tn_tensor *out);
 /* What an argument struct points at beside tensors, its lists of numbers and texts: 8-byte words
  * that a copy of them takes, and that copy, made from `to` on; args then points there. */
 TN_PRIV int64_t tni_args_words(const tn_gen *gen, const void *args);
@@ -18125,8 +18128,9 @@ enum {
 TN_PRIV bool tni_pointwise_check(tn_frame *f);
 TN_PRIV bool tni_pointwise_short(const tn_row *row, unsigned how, const char *file, int line,
                                  const void *args, void *results);
-/* Ways of rows of one tensor and one result that have a gradient and take no words: the check
- * announces a view, and run does nothing; the same, where self is row-major. */
+/* Ways of rows of one tensor and one result, a float's of floats, that have a gradient which reads
+ * no element, and take no words: the check announces a view, and run does nothing; the same, where
+ * self is row-major. */
 TN_PRIV bool tni_view_short(const tn_row *row, unsigned how, const char *file, int line,
                             const void *args, void *results);
 TN_PRIV bool tni_reshape_short(const tn_row *row, unsigned how, const char *file, int line,
@@ -20847,6 +20851,15 @@ static void node_output(const tn_frame *f, tni_node *n, const node_plan *p, int 
                  (k < f->ngiven ? 1u : 0u); /* this call's own write */
 }
 
+/* As tni_need, in short where a block of that size waits. */
+TNI_INLINE tni_node *node_get(tni_block *b, int64_t bytes) {
+    if (TNI_LIKELY(bytes <= TNI_SMALL)) {
+        void **bin = &b->bin[(bytes + TNI_ALIGN - 1) / TNI_ALIGN], *at = *bin;
+        if (TNI_LIKELY(at != NULL)) return *bin = *(void **)at, (tni_node *)at;
+    }
+    return (tni_node *)tni_need(b, bytes);
+}
+
 /* All but slots and what they point at. */
 TNI_INLINE void node_begin(tni_block *b, tni_node *n, const tn_row *row, int64_t bytes, int nin,
                            int nout) {
@@ -20880,7 +20893,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
         return NULL;
     }
     bytes = (at + p.words) * 8;
-    n = (tni_node *)tni_need(b, bytes);
+    n = node_get(b, bytes);
     if (!n) return NULL;
     node_begin(b, n, f->row, bytes, f->nin, f->nout);
     for (int i = 0; i < p.slots; i++) n->slot[i] = nothing;
@@ -20915,7 +20928,7 @@ TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn
                                      (nin + 1) * (int64_t)sizeof(tni_slot)),
                   at = slots + node_words(gen->args_size), bytes = (at + 2 * out->ndim + 1) * 8;
     uint64_t needs = 0;
-    tni_node *n = (tni_node *)tni_need(b, bytes);
+    tni_node *n = node_get(b, bytes);
     if (TNI_UNLIKELY(!n)) return false;
     node_begin(b, n, row, bytes, nin, 1);
     n->args_at = (uint32_t)slots;
@@ -20935,6 +20948,35 @@ TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn
     out->node = n;
     out->flags |= TNI_REQUIRES;
     out->edge_version = tni_load_relaxed(&out->storage->version);
+    return true;
+}
+
+TN_PRIV bool tni_node_view(tni_block *b, const tn_row *row, const void *args, tn_tensor *in,
+                           tn_tensor *out) {
+    const tn_gen *gen = row->gen;
+    const bool like = tni_same_shape(in, out);
+    const int64_t slots =
+                      node_words((int64_t)offsetof(tni_node, slot) + 2 * (int64_t)sizeof(tni_slot)),
+                  lists = gen->props & TN_PROP_INTS ? tni_args_words(gen, args) : 0;
+    int64_t at = slots + node_words(gen->args_size),
+            bytes = (at + lists + (like ? 0 : in->ndim) + 2 * out->ndim + 1) * 8;
+    tni_node *n = node_get(b, bytes);
+    int64_t *words = (int64_t *)(void *)n;
+    if (TNI_UNLIKELY(!n)) return false;
+    node_begin(b, n, row, bytes, 1, 1);
+    n->args_at = (uint32_t)slots;
+    memcpy(words + slots, args, gen->args_size);
+    if (lists) at = tni_args_copy(gen, words + slots, words + at) - words;
+    node_slot_flat(&n->slot[0], in, like ? 0 : at, 0, false);
+    node_copy(words + at, in->size, like ? 0 : in->ndim);
+    node_edge(n, &n->slot[0], in);
+    at += like ? 0 : in->ndim;
+    node_slot_flat(&n->slot[1], out, at, 0, false);
+    node_geometry(n, &n->slot[1], out, &at);
+    if (n->id >= b->next_id) b->next_id = n->id + 1;
+    n->refs = 1; /* of out, which nobody else knows yet */
+    out->node = n;
+    out->flags |= TNI_REQUIRES;
     return true;
 }
 
@@ -20977,7 +21019,10 @@ static void node_free(tni_block *b, tni_node *n) {
         else
             tni_node_drop(b, (tni_node *)edge);
     }
-    tni_put(b, n->owner, n, n->bytes);
+    if (TNI_LIKELY(n->bytes <= TNI_SMALL))
+        tni_put_bin(b, n->owner, n, n->bytes);
+    else
+        tni_put(b, n->owner, n, n->bytes);
 }
 
 TN_PRIV void tni_node_sweep(tni_block *b) {
@@ -21260,18 +21305,6 @@ TNI_INLINE void short_view_begin(tni_call *c, tni_block *b, const tn_row *row, c
     b->frame = f;
 }
 
-/* Hangs the call on the tape; false: out of memory. */
-static TNI_NOINLINE bool short_view_record(tn_frame *f) {
-    tn_tensor *t = f->out_[0];
-    f->node = tni_node_new(f);
-    if (!f->node) return false;
-    if (tni_dtype(t->dtype)->category >= TNI_CAT_FLOAT)
-        tni_node_hang(f->block, f->node, t, 0);
-    else
-        tni_node_abandon(f->block, f->node);
-    return true;
-}
-
 /* As the door leaves after a failure: what was made goes, nothing visible has changed. */
 static TNI_NOINLINE bool short_view_failed(tn_frame *f, void *results) {
     tni_block *b = f->block;
@@ -21296,7 +21329,7 @@ TN_PRIV bool tni_view_short(const tn_row *row, unsigned how, const char *file, i
     short_view_begin(&c, b, row, file, line, args, self);
     TNI_PATH(short_view);
     if (TNI_UNLIKELY(!row->check(&c.f)) ||
-        (TNI_UNLIKELY(c.f.recording) && !short_view_record(&c.f)))
+        (TNI_UNLIKELY(c.f.recording) && !tni_node_view(b, row, args, self, c.f.out_[0])))
         return short_view_failed(&c.f, results);
     b->frame = c.f.caller;
     *(tn_tensor **)results = c.f.out_[0];
@@ -27850,6 +27883,26 @@ typedef struct mm_job {
 /* A task has MM_WORK multiply-adds at least, unless there are fewer tasks than MM_TASKS. */
 enum { MM_WORK = 1 << 18, MM_TASKS = 16 };
 
+/* Products so small that their elements are made one by one: a panel would cost more. */
+enum { MM_FEW = 16, MM_FEW_WORK = 64 };
+static bool mm_is_few(const tni_gemm *g) {
+    return g->m * g->n <= MM_FEW && g->k <= MM_FEW_WORK && g->m * g->n * g->k <= MM_FEW_WORK &&
+           !g->panel;
+}
+static void mm_few(const mm_job *j, const tni_gemm *whole) {
+    const int64_t m = whole->m, n = whole->n;
+    tni_gemm g = *whole;
+    TNI_PATH(gemm_few);
+    g.m = g.n = 1;
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t k = 0; k < n; k++) {
+            g.a = (const char *)whole->a + i * g.a_row * j->bytes;
+            g.b = (const char *)whole->b + k * g.b_col * j->bytes;
+            g.c = (char *)whole->c + (i * g.c_row + k * g.c_col) * j->bytes;
+            j->dot(&g);
+        }
+}
+
 static void mm_region(const mm_job *j, const tni_gemm *whole, int64_t row, int64_t col) {
     tni_gemm g = *whole;
     const int64_t i = row * j->rows, k = col * j->cols;
@@ -27862,6 +27915,10 @@ static void mm_region(const mm_job *j, const tni_gemm *whole, int64_t row, int64
     if (g.m == 1 && g.n == 1) {
         TNI_PATH(gemm_dot);
         j->dot(&g);
+        return;
+    }
+    if (mm_is_few(&g)) {
+        mm_few(j, &g);
         return;
     }
     if (g.m == 1 && (g.b_col == 1 || g.b_row == 1) && g.c_col == 1 && g.n >= 16 && !g.panel) {
@@ -27959,6 +28016,10 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
         for (int64_t i = 0; i < p->batches && !g->add; i++)
             mm_clear((char *)g->c + i * j->c_batch * j->bytes, g->m, g->n, g->c_row, g->c_col,
                      j->bytes);
+        return;
+    }
+    if (p->batches == 1 && mm_is_few(g)) {
+        mm_few(j, g);
         return;
     }
     if (g->n == 1 && g->m > 1) { /* a column is the row of the transposed product */
@@ -28284,6 +28345,13 @@ static void addmm_start(const tn_tensor *self, double beta, tn_tensor *out, int6
     const int64_t bytes = tni_dtype_size(out), part = tni_dtype(dtype)->bytes;
     const int64_t row = d > 1 && self->size[d - 2] != 1 ? self->stride[d - 2] * bytes : 0;
     const int64_t col = d > 0 && self->size[d - 1] != 1 ? self->stride[d - 1] * bytes : 0;
+    if (beta == 1 && dtype == compute && (col == bytes || cols == 1)) { /* as it is */
+        TNI_PATH(addmm_copied);
+        for (int64_t i = 0; i < rows; i++)
+            memmove(tni_bytes_at(out) + i * cols * bytes, tni_bytes_at(self) + i * row,
+                    (size_t)(cols * bytes));
+        return;
+    }
     for (int64_t i = 0; i < rows * bytes / part; i++) /* of complex numbers, each part by itself */
         for (int64_t j = 0; j < cols; j += CHUNK) {
             const int64_t n = cols - j < CHUNK ? cols - j : (int64_t)CHUNK, r = i % rows,
@@ -28384,21 +28452,20 @@ TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor", .forms = TN_OUT,
 /* --- linear ----------------------------------------------------------------------------------- */
 
 /* input (m, k) times the transpose of weight (n, k) */
-static tn_tensor linear_view(const tn_tensor *weight, int64_t *dims) {
-    tn_tensor t;
-    memset(&t, 0, sizeof t);
+static void linear_view(tn_tensor *t, const tn_tensor *weight, int64_t *dims) {
+    memset(t, 0, offsetof(tn_tensor, dims));
     dims[0] = weight->size[1], dims[1] = weight->size[0], dims[2] = weight->stride[1],
     dims[3] = weight->stride[0];
-    t.dtype = weight->dtype, t.ndim = 2, t.size = dims, t.stride = dims + 2;
-    return t;
+    t->dtype = weight->dtype, t->ndim = 2, t->size = dims, t->stride = dims + 2;
 }
 static bool linear_rows_check(tn_frame *f) {
     const tn_tensor *x = f->in[0], *w = f->in[1], *bias = f->in[2];
     int64_t dims[4];
     char has[160];
     mm_plan p;
+    tn_tensor wt;
     if (!mm_dims(f, x, 2, w, 2)) return false;
-    const tn_tensor wt = linear_view(w, dims);
+    linear_view(&wt, w, dims);
     if (!mm_check(f, &p, x, &wt)) return false;
     if (bias && bias->dtype != x->dtype)
         return tn_fail(f, TN_TYPE, "bias and input must have the same dtype, got %s and %s",
@@ -28412,8 +28479,9 @@ static bool linear_rows_check(tn_frame *f) {
 static void linear_rows_run(tn_frame *f) {
     tn_tensor *out = f->out[0];
     int64_t dims[4];
-    const tn_tensor wt = linear_view(f->in[1], dims);
+    tn_tensor wt;
     mm_plan p;
+    linear_view(&wt, f->in[1], dims);
     if (!mm_plan_of(&p, f->in[0], &wt)) return;
     if (f->in[2]) addmm_start(f->in[2], 1, out, p.result[0], p.result[1]);
     mm_run(f->block->context, &p, out->dtype, tni_bytes_at(f->in[0]), tni_bytes_at(f->in[1]),

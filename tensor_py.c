@@ -3785,7 +3785,7 @@ static bool py_index_bound(PyObject *slice, int k, int64_t *to) {
     bool truth = o && PyBool_Check(o);
     bool ok = o && (o == Py_None || truth || py_to_index(o, to));
     if (truth) *to = o == Py_True;
-    if (ok && o != Py_None && *to == TN_NONE) *to = -INT64_MAX; /* which is a number, too */
+    if (ok && o != Py_None && *to == TN_NONE) *to = -INT64_MAX;    /* which is a number, too */
     if (o && !ok && PyErr_ExceptionMatches(PyExc_OverflowError)) { /* as far as there is anything */
         PyObject *zero = PyLong_FromLong(0);
         PyErr_Clear();
