@@ -2,7 +2,7 @@
 
 MODULE is tensorh, torch or magnetron. Prints a line "name ns" a case: the fastest of 41 batches of about half a
 millisecond, less an empty loop; what else runs on the machine disturbs few of them. With CALLS each case runs twice
-with so many calls, and getppid is called before each and behind the last, for callgrind to count the second. A case
+with so many calls, and getppid is called before each and behind both, for callgrind to count the second. A case
 that MODULE cannot run is left out. Compared by run.py.
 """
 import importlib
@@ -82,14 +82,13 @@ def main():
             for _ in range(2):
                 os.getppid()
                 run(count)
+            os.getppid()
             print(case, 0)
             continue
         ns = measure(run)
         empty = empty or ns
         if case != "empty":
             print(f"{case} {ns - empty:.1f}")
-    if count:
-        os.getppid()
 
 
 main()

@@ -183,7 +183,7 @@ def imports(a):
 
 
 def instructions_python(program, count):
-    """The same of python_calls.py: a file as getppid is called, two for each case."""
+    """The same of python_calls.py: a file as getppid is called, three for each case."""
     for old in glob.glob(os.path.join(OUT, "count.*")):
         os.remove(old)
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={OUT}/count", "--dump-before=getppid"]
@@ -191,11 +191,11 @@ def instructions_python(program, count):
                           stderr=subprocess.PIPE, text=True)
     names = [line.split()[0] for line in done.stdout.splitlines()]
     paths = sorted(glob.glob(os.path.join(OUT, "count.*")), key=lambda p: int(p.rsplit(".", 1)[1].split("-")[0]))
-    if done.returncode or len(paths) < 2 * len(names):
+    if done.returncode or len(paths) < 3 * len(names):
         print(f"no instructions of {program[-1]}: {done.stderr.strip().splitlines()[-1:]}")
         return {}
     result = {}
-    for name, path in zip(names, paths[len(paths) - 2 * len(names) + 1::2]):
+    for name, path in zip(names, paths[len(paths) - 3 * len(names) + 2::3]):
         with open(path) as f:
             result[name] = int(re.search(r"^(?:totals|summary): (\d+)", f.read(), re.M).group(1)) / count
     return {name: n - result["empty"] for name, n in result.items()}
