@@ -21273,10 +21273,10 @@ static bool short_view_lists(const tn_gen *gen, const void *args) {
 
 /* The row's one tensor, if it is of this thread and has data and a history that is up to date. */
 TNI_INLINE tn_tensor *short_view_self(const tni_block *b, const tn_gen *gen, const void *args) {
-    const unsigned not = TNI_META | TNI_GHOST | TNI_NUMBER | TNI_STACK;
+    const unsigned odd = TNI_META | TNI_GHOST | TNI_NUMBER | TNI_STACK;
     tn_tensor *t;
     memcpy(&t, (const char *)args + gen->param[gen->fixed[0]].offset, sizeof t);
-    if (TNI_UNLIKELY(!t) || TNI_UNLIKELY(t->owner != b) || TNI_UNLIKELY(t->flags & not ) ||
+    if (TNI_UNLIKELY(!t) || TNI_UNLIKELY(t->owner != b) || TNI_UNLIKELY(t->flags & odd) ||
         TNI_UNLIKELY(tni_view_is_stale(t)))
         return NULL;
     return t;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A user's own operators at run time, over the packed header: one source as C and as C++.
+# A user's own operators at run time, over the packed header: one source as C and as C++. The headers' implementation as C++.
 cd "$(dirname "$0")/../.." || exit 1
 out=${BUILD:-build}/kinds
 warnings="-Wall -Wextra -pedantic -Wshadow -Wconversion"
@@ -26,6 +26,12 @@ packed || { echo "0 passed, 1 failed"; exit 1; }
 one c ${CC:-cc} -std=gnu99 $flags $warnings -I. tests/kinds/kinds.c "$library" -o "$out/c" -lm -pthread
 if command -v "${CXX:-c++}" > /dev/null; then
     one cxx "${CXX:-c++}" -std=c++11 $flags $warnings -I. -x c++ tests/kinds/kinds.c -x none "$library" -o "$out/cxx" -lm -pthread
+    if "${CXX:-c++}" -std=c++11 -Wall -Wextra -pedantic -Wshadow -Werror -I. -DWITH_NN -fsyntax-only -x c++ tests/compile/implementation.c; then
+        passed=$((passed + 1)) # all of it is C++, too
+    else
+        echo "FAILED the implementation is no C++"
+        failed=$((failed + 1))
+    fi
 else
     echo "no C++ compiler: left out"
 fi
