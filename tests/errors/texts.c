@@ -152,7 +152,7 @@ static bool is_torchs(const char *name) {
 
 static void check_function(const text *t) {
     const tn_row *row = tn_row_named(t->stem);
-    static const char *const calls_back[] = {"call_named", "call", "checkpoint", "backward",
+    static const char *const calls_back[] = {"call_named",    "call", "checkpoint", "backward",
                                              "function_call", NULL}; /* functions of a program */
     char said[128];
     size_t n = 0;
@@ -236,7 +236,7 @@ static bool value_has(const char *value, const char *shape, size_t n) {
     snprintf(list, sizeof list, "%.*s", (int)n, shape);
     if (strstr(value, list) || strstr(value, "...")) return true;
     if ((strtod(value, &end) < 0 || strtod(value, NULL) == strtod(list + 1, NULL)) && end > value)
-        return true; /* a number, as it is or counted from the end */
+        return true;                             /* a number, as it is or counted from the end */
     if (strcmp(value, "None") == 0) return true; /* or TN_NONE given as one */
     list[0] = '[', list[n - 1] = ']';
     if (strstr(value, list)) return true;
@@ -255,9 +255,9 @@ static const char *value_of(const text *t, const char *name) {
 
 /* The word before `at`, over " has shape ", " of shape ", " is ": an argument's value or NULL. */
 static const char *value_before(const text *t, const char *at, char name[64]) {
-    static const char *const between[] = {" has shape ", " of shape ", " shape ", "'s ", " is ",
-                                          " "},
-                             *const derived[] = {"expected ", "padded ", "existing ",
+    static const char *const between[] = {" has shape ", " of shape ", " shape ",
+                                          "'s ",         " is ",       " "},
+                             *const derived[] = {"expected ",  "padded ",      "existing ",
                                                  "dimension ", "should have ", NULL};
     for (int i = 0; i < 6; i++) {
         size_t n = strlen(between[i]), k = 0;
@@ -280,9 +280,9 @@ static void check_shapes(const text *t) {
         size_t n = shape_at(at);
         char name[64] = "";
         const char *value = n ? value_before(t, at, name) : NULL;
-        bool got = (size_t)(at - t->head) > 4 &&
-                   (starts(at - 4, "got ") ||
-                    (starts(at - 4, "and ") && starts(t->head, "shapes (")));
+        bool got =
+            (size_t)(at - t->head) > 4 &&
+            (starts(at - 4, "got ") || (starts(at - 4, "and ") && starts(t->head, "shapes (")));
         bool any = false;
         if (!n || (!value && !got && strcmp(name, "shapes") != 0)) continue;
         if (at > t->head && is_word(at[-1])) continue; /* f(2) */
@@ -307,7 +307,7 @@ static void check_dtypes(const text *t) {
     }
 }
 
-/* "dim 3 ..." at the beginning: a number of the arguments. */
+/* "dim 3 ..." at the beginning: a number of the arguments, or one that counts from the end. */
 static void check_dims(const text *t) {
     char number[32];
     bool any = false;
@@ -318,7 +318,8 @@ static void check_dims(const text *t) {
     if (!n || n >= sizeof number) return;
     checks++;
     for (int i = 0; i < t->narg; i++)
-        any |= strstr(t->arg[i].value, number) || strcmp(t->arg[i].value, "None") == 0;
+        any |= strstr(t->arg[i].value, number) || strchr(t->arg[i].value, '-') ||
+               strcmp(t->arg[i].value, "None") == 0;
     if (!any) wrong(t, "has no number", number);
 }
 
