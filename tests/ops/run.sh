@@ -15,7 +15,7 @@ mkdir -p "$build/ops/paths"
 link() { # PROGRAM FROM [objects and flags]
     to=$1 from=$2
     shift 2
-    $cc -std=gnu99 $flags -Wall -Wextra -I"$build/ops" "tests/ops/$from.c" tests/ops/sample.c "$@" "$build/libtensor.a" \
+    $cc -std=gnu99 $flags -Wall -Wextra -I"$build/ops" "tests/ops/$from.c" "$build/ops/sample.o" "$@" "$build/libtensor.a" \
         -lm -pthread -o "$build/ops/$to" || { echo "0 passed, 1 failed"; exit 1; }
 }
 
@@ -55,6 +55,9 @@ check_paths() {
     echo "$((all - never)) passed, $((never)) failed"
 }
 
+for part in sample msample record; do
+    $cc -std=gnu99 $flags -Wall -Wextra -c "tests/ops/$part.c" -o "$build/ops/$part.o" || { echo "0 passed, 1 failed"; exit 1; }
+done
 link walk walk
 [ $# -gt 0 ] || set -- forms writes missing meta replay layout grad
 lanes=$#
@@ -64,16 +67,16 @@ for lane in "$@"; do # each in a process of its own: a crash is one failure
 done > "$build/ops/walk.log" 2>&1
 . tests/random/sources.sh
 list_optimizers "$build/ops"
-link memory memory tests/ops/msample.c
+link memory memory "$build/ops/msample.o"
 "$build/ops/memory" ${TN_QUICK:+samples=1} > "$build/ops/memory.log" 2>&1
 . tests/shared.sh
 sanitized
-checked="tests/ops/msample.c $build/sanitized/libtensor.a $sanitize"
+checked="$build/ops/msample.o $build/sanitized/libtensor.a $sanitize"
 all=1
 [ -z "${TN_FULL:-}" ] || all=0
 link watched memory $checked
 ASAN_OPTIONS=allocator_may_return_null=1 "$build/ops/watched" once samples=$all > "$build/ops/watched.log" 2>&1
-link loads loads tests/ops/msample.c
+link loads loads "$build/ops/msample.o"
 "$build/ops/loads" > "$build/ops/loads.log" 2>&1
 link groups groups
 "$build/ops/groups" > "$build/ops/groups.log" 2>&1
@@ -85,12 +88,12 @@ link indexing indexing
 "$build/ops/indexing" ${TN_FULL:+count=2000000} > "$build/ops/indexing.log" 2>&1
 link views views
 "$build/ops/views" ${TN_FULL:+count=2000000} > "$build/ops/views.log" 2>&1
-link twin twin tests/ops/record.c
+link twin twin "$build/ops/record.o"
 "$build/ops/twin" > "$build/ops/twin.log" 2>&1
 depth=1
 [ -z "${TN_QUICK:-}" ] || depth=0
 [ -z "${TN_FULL:-}" ] || depth=2
-link sizes sizes tests/ops/record.c
+link sizes sizes "$build/ops/record.o"
 "$build/ops/sizes" depth=$depth > "$build/ops/sizes.log" 2>&1
 link oracle oracle
 "$build/ops/oracle" tests/oracle/data > "$build/ops/oracle.log" 2>&1
