@@ -2607,8 +2607,8 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
 #define tn_grads(outputs, inputs, grads, options) \
     tn_grads_at(__FILE__, __LINE__, outputs, inputs, grads, options)
 
-/* A hook sees the gradient of t before it goes on and may return another (a new tensor), the same,
- * or NULL with an error set to stop backward. Returns a number for tn_hook_remove, 0 on error. A
+/* A hook sees the gradient of t before it goes on and may return another (a new tensor of the same
+ * dtype), the same, or NULL with an error set to stop backward. Returns a number for tn_hook_remove, 0 on error. A
  * hook may remove itself and others, add others, which run from the next backward on, free tensors,
  * and run backward; one that runs is released when it returns. What it leaves open or changed in
  * its thread, scopes, modes, the current context, is then as it was before.
