@@ -74,10 +74,11 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
     tn_grads_at(__FILE__, __LINE__, outputs, inputs, grads, options)
 
 /* A hook sees the gradient of t before it goes on and may return another (a new tensor of the same
- * dtype), the same, or NULL with an error set to stop backward. Returns a number for tn_hook_remove, 0 on error. A
- * hook may remove itself and others, add others, which run from the next backward on, free tensors,
- * and run backward; one that runs is released when it returns. What it leaves open or changed in
- * its thread, scopes, modes, the current context, is then as it was before.
+ * dtype), the same, or NULL with an error set to stop backward. Returns a number for
+ * tn_hook_remove, 0 on error. A hook may remove itself and others, add others, which run from the
+ * next backward on, free tensors, and run backward; one that runs is released when it returns.
+ * What it leaves open or changed in its thread, scopes, modes, the current context, is then as it
+ * was before.
  * Hooks of a tensor that is written in place stay with the value before; a gradient that it
  * retains is of the value after. */
 typedef tn_tensor *(*tn_hook)(tn_tensor *grad, void *user);
