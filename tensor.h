@@ -18024,6 +18024,18 @@ TN_PRIV void tni_record_drop(tni_block *b); /* the recording under way, if there
 
 /* --- lookups and text ------------------------------------------------------------------------- */
 
+/* Whether a list of numbers is given, or absent by name where the schema allows it; all zero bytes
+ * are neither. */
+TNI_INLINE bool tni_list_is_said(const tn_param *p, const void *args) {
+    tn_ints l;
+    memcpy(&l, (const char *)args + p->offset, sizeof l);
+    return l.n >= 0 ? l.at != NULL : l.n == -1 && p->flags & TN_P_OPTIONAL;
+}
+/* Whether a view of `of` that this call gives has of's history, too: else it shares data alone. */
+TNI_INLINE bool tni_view_has_history(const tn_frame *f, const tn_tensor *of) {
+    return f->row->grad != tn_grad_zero && !(f->block->no_grad && of->flags & TNI_REQUIRES);
+}
+
 TN_PRIV const tn_row *tni_row_find(const char *name);
 /* "add(self=float32 (2, 3), other=2, alpha=1)" of a call, for messages and the profiler. */
 TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, const void *args);
@@ -21260,15 +21272,11 @@ TN_PRIV bool tni_pointwise_short(const tn_row *row, unsigned how, const char *fi
  * where nothing about the call is unusual, what is left of the door's steps is a frame for the
  * check, and perhaps a node. What is unusual goes the long way, which finds all as it was. */
 
-/* Whether lists are given, or absent where they may be: the door would not refuse them. */
+/* Whether the door would take the lists. */
 static bool short_view_lists(const tn_gen *gen, const void *args) {
     const tn_param *end = gen->param + gen->nparam;
-    for (const tn_param *p = gen->param; p < end; p++) {
-        tn_ints l;
-        if (p->type != TN_T_INTS) continue;
-        memcpy(&l, (const char *)args + p->offset, sizeof l);
-        if (TNI_UNLIKELY(l.n < 0 ? l.n != -1 || !(p->flags & TN_P_OPTIONAL) : !l.at)) return false;
-    }
+    for (const tn_param *p = gen->param; p < end; p++)
+        if (p->type == TN_T_INTS && TNI_UNLIKELY(!tni_list_is_said(p, args))) return false;
     return true;
 }
 
@@ -21557,12 +21565,10 @@ static TNI_NOINLINE bool door_generator(tn_frame *f) {
     return f->generator != NULL;
 }
 
-/* A list of numbers is given, or absent by name where the schema allows it; all zero bytes are
- * neither. */
 static bool door_list(tn_frame *f, const tn_param *p) {
     tn_ints l;
+    if (tni_list_is_said(p, f->args)) return true;
     memcpy(&l, (const char *)f->args + p->offset, sizeof l);
-    if (l.n >= 0 ? l.at != NULL : l.n == -1 && p->flags & TN_P_OPTIONAL) return true;
     return tn_fail(
         f, TN_INVALID, "argument '%s' is %s", p->name,
         l.n < 0 ? "absent"
@@ -21742,13 +21748,11 @@ TN_API bool tn_announce_like(tn_frame *f, int k, const tn_tensor *like, tn_dtype
 
 TN_API bool tn_announce_view(tn_frame *f, int k, tn_tensor *of, int ndim, const int64_t *size,
                              const int64_t *stride, int64_t offset) {
-    const bool history =
-        f->row->grad != tn_grad_zero && !(f->block->no_grad && of->flags & TNI_REQUIRES);
     door_reach(f, k);
     if (TNI_UNLIKELY(f->ngiven))
         return tn_fail(f, TN_UNSUPPORTED, "a view cannot be written into a given tensor");
     if (TNI_UNLIKELY(of->flags & TNI_STACK)) return tn_fail(f, TN_TYPE, "a number has no view");
-    f->out[k] = tni_view_of(f->block, of, ndim, size, stride, offset, history);
+    f->out[k] = tni_view_of(f->block, of, ndim, size, stride, offset, tni_view_has_history(f, of));
     return f->out[k] != NULL;
 }
 
@@ -27884,7 +27888,8 @@ typedef struct mm_job {
 /* A task has MM_WORK multiply-adds at least, unless there are fewer tasks than MM_TASKS. */
 enum { MM_WORK = 1 << 18, MM_TASKS = 16 };
 
-/* Products so small that their elements are made one by one: a panel would cost more. */
+/* Products so small that their elements are made one by one: a panel would cost more. m n cannot
+ * wrap, it counts elements of the result. */
 enum { MM_FEW = 16, MM_FEW_WORK = 64 };
 static bool mm_is_few(const tni_gemm *g) {
     return g->m * g->n <= MM_FEW && g->k <= MM_FEW_WORK && g->m * g->n * g->k <= MM_FEW_WORK &&
@@ -27997,10 +28002,8 @@ static int64_t mm_packed_bytes(tn_context *c, const mm_plan *p, int64_t bytes) {
 }
 
 /* c = [c +] alpha * a * b for every batch; j->g holds that of batch 0. */
-static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, void *packed) {
+static void mm_begin(tn_context *context, const mm_plan *p, mm_job *j, bool f64) {
     const tni_kernels *k = context->kernels;
-    tni_gemm *g = &j->g;
-    int64_t tasks;
     j->plan = p;
     j->context = context;
     j->bytes = f64 ? 8 : 4;
@@ -28011,6 +28014,24 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
     j->pack = f64 ? k->gemm_pack_a_f64 : k->gemm_pack_a_f32;
     j->height = f64 ? k->gemm_panel_f64() : k->gemm_panel_f32();
     j->a_batch = p->a_batch, j->b_batch = p->b_batch;
+}
+
+/* A column is the row of the transposed product. */
+static void mm_turn(const mm_plan *p, mm_job *j) {
+    const tni_gemm g = j->g;
+    tni_gemm *t = &j->g;
+    TNI_PATH(gemm_turned);
+    t->m = 1, t->n = g.m;
+    t->a = g.b, t->a_row = 0, t->a_col = g.b_row;
+    t->b = g.a, t->b_row = g.a_col, t->b_col = g.a_row;
+    t->c_row = 0, t->c_col = g.c_row;
+    j->a_batch = p->b_batch, j->b_batch = p->a_batch;
+}
+
+static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, void *packed) {
+    tni_gemm *g = &j->g;
+    int64_t tasks;
+    mm_begin(context, p, j, f64);
     if (p->batches == 0 || g->m == 0 || g->n == 0) return;
     if (g->k == 0) {
         TNI_PATH(gemm_nothing);
@@ -28023,16 +28044,7 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
         mm_few(j, g);
         return;
     }
-    if (g->n == 1 && g->m > 1) { /* a column is the row of the transposed product */
-        tni_gemm t = *g;
-        TNI_PATH(gemm_turned);
-        t.m = 1, t.n = g->m;
-        t.a = g->b, t.a_row = 0, t.a_col = g->b_row;
-        t.b = g->a, t.b_row = g->a_col, t.b_col = g->a_row;
-        t.c_row = 0, t.c_col = g->c_row;
-        *g = t;
-        j->a_batch = p->b_batch, j->b_batch = p->a_batch;
-    }
+    if (g->n == 1 && g->m > 1) mm_turn(p, j);
     mm_cut(j);
     if (j->group > 1 && p->batches > 1) TNI_PATH(gemm_groups);
     if (j->grid_rows * j->grid_cols > 1) TNI_PATH(gemm_grid);
@@ -35367,10 +35379,9 @@ TN_PRIV bool tni_announce_geometry(tn_frame *f, int k, const tni_geometry *v) {
     tn_tensor *of = f->in[0];
     if (TNI_UNLIKELY(k || f->ngiven || of->flags & TNI_STACK))
         return tn_announce_view(f, k, of, v->ndim, v->size, v->stride, v->offset);
-    const bool history =
-        f->row->grad != tn_grad_zero && !(f->block->no_grad && of->flags & TNI_REQUIRES);
     if (!f->nout) f->nout = 1;
-    f->out[0] = tni_view_of(f->block, of, v->ndim, v->size, v->stride, v->offset, history);
+    f->out[0] = tni_view_of(f->block, of, v->ndim, v->size, v->stride, v->offset,
+                            tni_view_has_history(f, of));
     return f->out[0] != NULL;
 }
 

@@ -145,6 +145,18 @@ TN_PRIV void tni_record_drop(tni_block *b); /* the recording under way, if there
 
 /* --- lookups and text ------------------------------------------------------------------------- */
 
+/* Whether a list of numbers is given, or absent by name where the schema allows it; all zero bytes
+ * are neither. */
+TNI_INLINE bool tni_list_is_said(const tn_param *p, const void *args) {
+    tn_ints l;
+    memcpy(&l, (const char *)args + p->offset, sizeof l);
+    return l.n >= 0 ? l.at != NULL : l.n == -1 && p->flags & TN_P_OPTIONAL;
+}
+/* Whether a view of `of` that this call gives has of's history, too: else it shares data alone. */
+TNI_INLINE bool tni_view_has_history(const tn_frame *f, const tn_tensor *of) {
+    return f->row->grad != tn_grad_zero && !(f->block->no_grad && of->flags & TNI_REQUIRES);
+}
+
 TN_PRIV const tn_row *tni_row_find(const char *name);
 /* "add(self=float32 (2, 3), other=2, alpha=1)" of a call, for messages and the profiler. */
 TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, const void *args);

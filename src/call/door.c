@@ -208,12 +208,10 @@ static TNI_NOINLINE bool door_generator(tn_frame *f) {
     return f->generator != NULL;
 }
 
-/* A list of numbers is given, or absent by name where the schema allows it; all zero bytes are
- * neither. */
 static bool door_list(tn_frame *f, const tn_param *p) {
     tn_ints l;
+    if (tni_list_is_said(p, f->args)) return true;
     memcpy(&l, (const char *)f->args + p->offset, sizeof l);
-    if (l.n >= 0 ? l.at != NULL : l.n == -1 && p->flags & TN_P_OPTIONAL) return true;
     return tn_fail(
         f, TN_INVALID, "argument '%s' is %s", p->name,
         l.n < 0 ? "absent"
@@ -393,13 +391,11 @@ TN_API bool tn_announce_like(tn_frame *f, int k, const tn_tensor *like, tn_dtype
 
 TN_API bool tn_announce_view(tn_frame *f, int k, tn_tensor *of, int ndim, const int64_t *size,
                              const int64_t *stride, int64_t offset) {
-    const bool history =
-        f->row->grad != tn_grad_zero && !(f->block->no_grad && of->flags & TNI_REQUIRES);
     door_reach(f, k);
     if (TNI_UNLIKELY(f->ngiven))
         return tn_fail(f, TN_UNSUPPORTED, "a view cannot be written into a given tensor");
     if (TNI_UNLIKELY(of->flags & TNI_STACK)) return tn_fail(f, TN_TYPE, "a number has no view");
-    f->out[k] = tni_view_of(f->block, of, ndim, size, stride, offset, history);
+    f->out[k] = tni_view_of(f->block, of, ndim, size, stride, offset, tni_view_has_history(f, of));
     return f->out[k] != NULL;
 }
 

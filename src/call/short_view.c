@@ -6,15 +6,11 @@
 #include "../kernels/kernels.h"
 #include "rowform.h"
 
-/* Whether lists are given, or absent where they may be: the door would not refuse them. */
+/* Whether the door would take the lists. */
 static bool short_view_lists(const tn_gen *gen, const void *args) {
     const tn_param *end = gen->param + gen->nparam;
-    for (const tn_param *p = gen->param; p < end; p++) {
-        tn_ints l;
-        if (p->type != TN_T_INTS) continue;
-        memcpy(&l, (const char *)args + p->offset, sizeof l);
-        if (TNI_UNLIKELY(l.n < 0 ? l.n != -1 || !(p->flags & TN_P_OPTIONAL) : !l.at)) return false;
-    }
+    for (const tn_param *p = gen->param; p < end; p++)
+        if (p->type == TN_T_INTS && TNI_UNLIKELY(!tni_list_is_said(p, args))) return false;
     return true;
 }
 

@@ -107,7 +107,8 @@ typedef struct mm_job {
 /* A task has MM_WORK multiply-adds at least, unless there are fewer tasks than MM_TASKS. */
 enum { MM_WORK = 1 << 18, MM_TASKS = 16 };
 
-/* Products so small that their elements are made one by one: a panel would cost more. */
+/* Products so small that their elements are made one by one: a panel would cost more. m n cannot
+ * wrap, it counts elements of the result. */
 enum { MM_FEW = 16, MM_FEW_WORK = 64 };
 static bool mm_is_few(const tni_gemm *g) {
     return g->m * g->n <= MM_FEW && g->k <= MM_FEW_WORK && g->m * g->n * g->k <= MM_FEW_WORK &&
@@ -220,10 +221,8 @@ static int64_t mm_packed_bytes(tn_context *c, const mm_plan *p, int64_t bytes) {
 }
 
 /* c = [c +] alpha * a * b for every batch; j->g holds that of batch 0. */
-static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, void *packed) {
+static void mm_begin(tn_context *context, const mm_plan *p, mm_job *j, bool f64) {
     const tni_kernels *k = context->kernels;
-    tni_gemm *g = &j->g;
-    int64_t tasks;
     j->plan = p;
     j->context = context;
     j->bytes = f64 ? 8 : 4;
@@ -234,6 +233,24 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
     j->pack = f64 ? k->gemm_pack_a_f64 : k->gemm_pack_a_f32;
     j->height = f64 ? k->gemm_panel_f64() : k->gemm_panel_f32();
     j->a_batch = p->a_batch, j->b_batch = p->b_batch;
+}
+
+/* A column is the row of the transposed product. */
+static void mm_turn(const mm_plan *p, mm_job *j) {
+    const tni_gemm g = j->g;
+    tni_gemm *t = &j->g;
+    TNI_PATH(gemm_turned);
+    t->m = 1, t->n = g.m;
+    t->a = g.b, t->a_row = 0, t->a_col = g.b_row;
+    t->b = g.a, t->b_row = g.a_col, t->b_col = g.a_row;
+    t->c_row = 0, t->c_col = g.c_row;
+    j->a_batch = p->b_batch, j->b_batch = p->a_batch;
+}
+
+static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, void *packed) {
+    tni_gemm *g = &j->g;
+    int64_t tasks;
+    mm_begin(context, p, j, f64);
     if (p->batches == 0 || g->m == 0 || g->n == 0) return;
     if (g->k == 0) {
         TNI_PATH(gemm_nothing);
@@ -246,16 +263,7 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
         mm_few(j, g);
         return;
     }
-    if (g->n == 1 && g->m > 1) { /* a column is the row of the transposed product */
-        tni_gemm t = *g;
-        TNI_PATH(gemm_turned);
-        t.m = 1, t.n = g->m;
-        t.a = g->b, t.a_row = 0, t.a_col = g->b_row;
-        t.b = g->a, t.b_row = g->a_col, t.b_col = g->a_row;
-        t.c_row = 0, t.c_col = g->c_row;
-        *g = t;
-        j->a_batch = p->b_batch, j->b_batch = p->a_batch;
-    }
+    if (g->n == 1 && g->m > 1) mm_turn(p, j);
     mm_cut(j);
     if (j->group > 1 && p->batches > 1) TNI_PATH(gemm_groups);
     if (j->grid_rows * j->grid_cols > 1) TNI_PATH(gemm_grid);

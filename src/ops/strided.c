@@ -14,10 +14,9 @@ TN_PRIV bool tni_announce_geometry(tn_frame *f, int k, const tni_geometry *v) {
     tn_tensor *of = f->in[0];
     if (TNI_UNLIKELY(k || f->ngiven || of->flags & TNI_STACK))
         return tn_announce_view(f, k, of, v->ndim, v->size, v->stride, v->offset);
-    const bool history =
-        f->row->grad != tn_grad_zero && !(f->block->no_grad && of->flags & TNI_REQUIRES);
     if (!f->nout) f->nout = 1;
-    f->out[0] = tni_view_of(f->block, of, v->ndim, v->size, v->stride, v->offset, history);
+    f->out[0] = tni_view_of(f->block, of, v->ndim, v->size, v->stride, v->offset,
+                            tni_view_has_history(f, of));
     return f->out[0] != NULL;
 }
 
