@@ -150,7 +150,7 @@ def program(text):
         "endless.max()",
         "endless.var()",
         "torch.equal(endless, endless)",
-        "torch.nn.functional.mse_loss(endless, endless)",
+        "endless.argmax()",
         "endless.nonzero()",
     ],
 )
