@@ -11,6 +11,23 @@ locked() { # NAME COMMAND...: the command, while no other lane is in one of this
     return "$1"
 }
 
+# need COMMAND[:PACKAGE,...]...: installs what is missing where this may, by Debian's packages (PACKAGE: else as the command); the lane
+# leaves out what is missing then. COMMAND -m32: what gcc needs for programs of 32 bits (gcc-multilib displaces compilers for others).
+need() {
+    [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null || return 0
+    for tool in "$@"; do
+        case $tool in
+        -m32) [ -e /usr/include/x86_64-linux-gnu/gnu/stubs-32.h ] || locked apt need_packages libc6-dev-i386 "lib32gcc-$(gcc -dumpversion)-dev" ;;
+        *) command -v "${tool%%:*}" > /dev/null || locked apt need_packages $(echo "${tool#*:}" | tr , ' ') ;;
+        esac
+    done
+}
+need_packages() {
+    [ -e "${BUILD:-build}/apt.log" ] || timeout 300 apt-get update > "${BUILD:-build}/apt.log" 2>&1
+    DEBIAN_FRONTEND=noninteractive timeout 600 apt-get -o DPkg::Lock::Timeout=300 install -y -q --no-install-recommends "$@" \
+        >> "${BUILD:-build}/apt.log" 2>&1
+}
+
 # -DTN_NO_AVX512 where this machine could not run these kernels, which take a while to compile; else nothing.
 runnable() {
     [ "$(uname -m)" != x86_64 ] || [ ! -r /proc/cpuinfo ] || grep -q avx512f /proc/cpuinfo || echo -DTN_NO_AVX512

@@ -10,15 +10,10 @@ out=$build/analyze
 here=tests/analyze
 rm -f "$out"/*.log "$out"/found*
 mkdir -p "$out/one" || exit 1
-jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
 have() { command -v "$1" > /dev/null 2>&1; }
 passed=0 failed=0
-if [ "$(id -u)" = 0 ] && have apt-get; then
-    for tool in cppcheck clang-tidy; do
-        have $tool || DEBIAN_FRONTEND=noninteractive timeout 180 \
-            apt-get install -y -q --no-install-recommends $tool >> "$out/apt.log" 2>&1
-    done
-fi
+. tests/shared.sh
+need cppcheck clang-tidy -m32
 hand=$(ls src/*/*.c | grep -vE '^src/(gen|kernels|py)/') # kernels are checked by their values, src/py by the lane python
 core=$(ls src/base/*.c src/tensor/*.c src/io/*.c)
 [ -z "${TN_FULL:-}" ] || core=$(ls src/base/*.c src/tensor/*.c src/io/*.c src/call/*.c src/autograd/*.c)
@@ -155,7 +150,7 @@ if $narrow "$out/probe.c" -o "$out/probe" 2> "$out/probe.err"; then
     [ -z "${TN_FULL:-}" ] || units bits32 $narrow -O1
     bits="$((count / 50)) tuples a row, $count programs, torch's values and the forms of all rows"
 else
-    echo "left out: 32 bits: gcc -m32 makes no program (gcc-multilib)"
+    echo "left out: 32 bits: gcc -m32 makes no program"
 fi
 
 # --- wrapping -------------------------------------------------------------------------------------

@@ -11,21 +11,13 @@ here=$top/tests/compile
 rm -rf "$out" && mkdir -p "$out/cases" || exit 1
 
 # Compilers for other targets, where this may install them; what is missing then is left out below.
-wanted="tcc:tcc qemu-aarch64:qemu-user
-    aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu,libc6-dev-arm64-cross
-    s390x-linux-gnu-gcc:gcc-s390x-linux-gnu,libc6-dev-s390x-cross"
-[ -z "${TN_FULL:-}" ] || wanted="$wanted clang-19:clang-19 x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 wine:wine,wine64 emcc:emscripten"
-if [ -z "${TN_QUICK:-}" ] && [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
-    for tool in $wanted; do
-        command -v "${tool%%:*}" > /dev/null || DEBIAN_FRONTEND=noninteractive timeout 300 \
-            apt-get install -y -q --no-install-recommends $(echo "${tool#*:}" | tr , ' ') \
-            >> "$out/apt.log" 2>&1
-    done
-fi
+. tests/shared.sh
+[ -n "${TN_QUICK:-}" ] || need tcc qemu-aarch64:qemu-user -m32 \
+    aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu,libc6-dev-arm64-cross s390x-linux-gnu-gcc:gcc-s390x-linux-gnu,libc6-dev-s390x-cross
+[ -z "${TN_FULL:-}" ] || need clang-19 x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 wine:wine,wine64 emcc:emscripten
 . "$here/cases.sh"
 
 # Each case is a script; it passes when it ends with 0 and writes nothing to stderr.
-jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 ls "$out"/cases/*.sh | xargs -P "$jobs" -n 1 sh -c '
     name=${1%.sh}
     mkdir -p "$name.dir" && cd "$name.dir" || exit

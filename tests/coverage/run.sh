@@ -13,16 +13,13 @@ BUILD=${BUILD:-build}
 mkdir -p "$BUILD/coverage"
 out=$(cd "$BUILD/coverage" && pwd)
 top=$(pwd)
-jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
 lanes="unit random errors kinds threads life fuzz disk" # of tests/, as in the quick run
 rooms="base tensor call autograd io" # held to
 at_least=95                          # percent of the branches of each
 also="data"                          # told
 
-if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null && ! command -v clang-19 > /dev/null; then
-    DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install -y -q --no-install-recommends \
-        clang-19 llvm-19 libclang-rt-19-dev > "$out/apt.log" 2>&1
-fi
+. tests/shared.sh
+need clang-19:clang-19,llvm-19,libclang-rt-19-dev
 printf 'int main(void) { return 0; }\n' > "$out/probe.c"
 count="-fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc"
 export LLVM_PROFILE_FILE="$out/raw/%4m.profraw"

@@ -59,10 +59,7 @@ fuzzer() { # instrumented: the rooms that read; what calculates is the library's
         -fno-sanitize-recover=all tests/fuzz/@.c tests/fuzz/fuzz.c $objects $others -o "$out/fuzz-@" -lm -pthread
 }
 if [ "$seconds" != 0 ]; then
-    find_clang || [ "$(id -u)" != 0 ] || ! command -v apt-get > /dev/null || {
-        DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install -y -q --no-install-recommends clang libclang-rt-dev \
-            > "$out/apt.log" 2>&1
-    }
+    find_clang || need libfuzzer:clang,libclang-rt-dev
     find_clang || { echo "left out: fuzzing, which wants a clang with libFuzzer"; seconds=0; }
 fi
 if [ "$seconds" != 0 ]; then

@@ -14,13 +14,10 @@ have() { command -v "$1" > /dev/null 2>&1; }
 export WINEPREFIX="$(pwd)/$out/wine" WINEDEBUG=-all
 passed=0 failed=0
 
-if [ $depth != quick ] && [ "$(id -u)" = 0 ] && have apt-get; then
-    for wanted in "aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu libc6-dev-arm64-cross" \
-        "s390x-linux-gnu-gcc:gcc-s390x-linux-gnu libc6-dev-s390x-cross" qemu-aarch64:qemu-user; do
-        have "${wanted%%:*}" || DEBIAN_FRONTEND=noninteractive timeout 180 \
-            apt-get install -y -q --no-install-recommends ${wanted#*:} >> "$out/apt.log" 2>&1
-    done
-fi
+. tests/shared.sh
+[ $depth = quick ] || need aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu,libc6-dev-arm64-cross \
+    s390x-linux-gnu-gcc:gcc-s390x-linux-gnu,libc6-dev-s390x-cross qemu-aarch64:qemu-user
+[ $depth != full ] || need -m32
 
 # --- what is compiled, and how each program is run ------------------------------------------------
 # build NAME COMPILER FLAGS; run FMA NAME ISA THREADS RUNNER PARTS. FMA: yes where the CPU has it,
@@ -100,7 +97,6 @@ full)
 esac
 
 # --- building, running, comparing -----------------------------------------------------------------
-jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
 export out
 tr '\n' '\0' < "$out/builds" | xargs -0 -P "$jobs" -n 1 sh -c '
     name=${1%%	*} command=${1#*	} suffix=exe libs="-lm -pthread"

@@ -7,14 +7,11 @@ cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 out=$build/memory
 mkdir -p "$out"
-jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
 sanitize="-fsanitize=memory -fno-omit-frame-pointer -fsanitize-memory-track-origins=0"
 passed=0 failed=0
 
-if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null && ! command -v clang > /dev/null; then
-    DEBIAN_FRONTEND=noninteractive timeout 180 apt-get install -y -q --no-install-recommends clang \
-        > "$out/apt.log" 2>&1
-fi
+. tests/shared.sh
+need clang
 cc=
 printf 'int main(void) { return 0; }\n' > "$out/probe.c"
 for wanted in clang-19 clang; do

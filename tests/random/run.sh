@@ -12,9 +12,7 @@ count=20000 tuples=40 compilers=${CC:-cc}
 [ -z "${TN_QUICK:-}" ] || count=3000 tuples=5
 if [ -n "${TN_FULL:-}" ]; then
     count=300000 tuples=500
-    if [ "$(id -u)" = 0 ] && ! command -v clang > /dev/null && command -v apt-get > /dev/null; then
-        { apt-get update && apt-get install -y --no-install-recommends clang libclang-rt-dev; } > "$out/apt.log" 2>&1
-    fi
+    need clang:clang,libclang-rt-dev
     if command -v clang > /dev/null; then compilers="${CC:-cc} clang"; else echo "left out: clang, which is not here"; fi
 fi
 . tests/random/sources.sh
