@@ -433,13 +433,17 @@ TN_API bool tn_cancelled(const tn_frame *f) {
 
 /* --- prepare: all that can fail --------------------------------------------------------------- */
 
+/* Whether a and b, broadcast, have each element at one address: leading dimensions of size 1 are of
+ * no meaning, nor is the stride of any. */
 static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
-    if (a->storage != b->storage || a->offset != b->offset || a->dtype != b->dtype ||
-        a->ndim != b->ndim)
-        return false;
-    for (int i = 0; i < a->ndim; i++)
-        if (a->size[i] != b->size[i] || (a->size[i] > 1 && a->stride[i] != b->stride[i]))
-            return false;
+    const int most = a->ndim > b->ndim ? a->ndim : b->ndim;
+    if (a->storage != b->storage || a->offset != b->offset || a->dtype != b->dtype) return false;
+    for (int d = 1; d <= most; d++) { /* from the last */
+        const int i = a->ndim - d, k = b->ndim - d;
+        const int64_t size = i < 0 ? 1 : a->size[i];
+        if (size != (k < 0 ? 1 : b->size[k])) return false;
+        if (size > 1 && a->stride[i] != b->stride[k]) return false;
+    }
     return true;
 }
 

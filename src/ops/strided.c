@@ -260,8 +260,13 @@ static bool as_strided_scatter_check(tn_frame *f) {
         return tn_fail(f, TN_INVALID, "storage offset %lld lies before self",
                        (long long)a->storage_offset);
     if (!as_strided_extent(&whole, &room)) room = 0;
-    return as_strided_inside(f, &v, room) &&
-           tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size, self->stride);
+    if (!as_strided_inside(f, &v, room) ||
+        !tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size, self->stride))
+        return false;
+    if (!f->ngiven || f->out[0] != f->given[0] || tni_is_dense(self)) return true;
+    return tn_fail(f, TN_INVALID,
+                   "self and out have gaps between their elements, where src may come to stand; "
+                   "give a contiguous out");
 }
 static void as_strided_scatter_run(tn_frame *f) {
     TN_ARGS(as_strided_scatter, a, f);

@@ -158,6 +158,12 @@ static void written_tensors_that_overlap_are_refused(void) {
         REFUSED(tn_softmax(i, 0, .out = i), TN_INVALID,
                 "out is also input 0, which the operator reads");
         CHECK(tn_add(a, a, .out = a) == a && at(a, 1) == 2);
+        CHECK(tn_add_(tn_view(a, TN_DIMS(1, 2)), a) && at(a, 1) == 4); /* the same, broadcast */
+        b = tn_slice(x, .step = 3); /* what is written between its elements is not out's */
+        REFUSED(tn_as_strided_scatter(tn_slice(tn_zeros(TN_DIMS(8), .dtype = TN_F64), .step = 3),
+                                      tn_zeros(TN_DIMS(2), .dtype = TN_F64), TN_DIMS(2), TN_DIMS(1),
+                                      .out = b),
+                TN_INVALID, "gaps between their elements");
         REFUSED(tn_softmax(tn_slice(m, .end = 2), 0, .out = tn_slice(m, .end = 2)), TN_INVALID,
                 "is also input 0");
         REFUSED(tn_cumsum(a, 0, .out = meta), TN_INVALID, "out is on another device");
