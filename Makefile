@@ -77,8 +77,7 @@ check-headers: $(OPTABLE) $(AMALGAMATE) $(CHECK)
 	@$(AMALGAMATE) --check --on src/tensor_nn.c src/tensor_py.c tensor_py.c
 	@$(CHECK) files $(TEXTS)
 	@$(MAKE) -s -j$(JOBS) objects
-	@for r in $(filter-out src/py/,$(wildcard src/*/)); do ls $$r*.c >/dev/null 2>&1 && $(NM) -A $(BUILD)/$$(basename $$r)/*.o; done \
-	    > $(BUILD)/symbols; $(CHECK) symbols $(BUILD)/symbols
+	@$(NM) -A $(OBJECTS) > $(BUILD)/symbols && $(CHECK) symbols $(BUILD)/symbols
 	@echo "headers are current, the rules hold"
 
 # --- the development build ----------------------------------------------------------------------
