@@ -604,8 +604,10 @@ TNI_INLINE void door_publish(tni_call *c, const tn_row *row, tni_block *b, const
 /* After a failure: what was made goes, nothing visible has changed. */
 static TNI_NOINLINE void door_undo(tni_call *c) {
     tn_frame *f = &c->f;
-    if (f->node) tni_node_abandon(f->block, f->node);
-    if (c->rebase) tni_node_abandon(f->block, c->rebase);
+    if (c->rebase)
+        tni_node_abandon(f->block, c->rebase); /* and with it the node that its edge counts */
+    else if (f->node)
+        tni_node_abandon(f->block, f->node);
     for (int k = 0; k < f->nout; k++)
         if (f->out[k] && (k >= f->ngiven || f->out[k] != f->given[k]))
             tni_drop(f->block, f->out[k]);

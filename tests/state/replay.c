@@ -7,7 +7,10 @@
  * A program is run on tensors A while it is recorded, and eagerly on tensors B of other values. A's
  * inputs get B's values, the generator B's state, and the replay must leave B's bits in all of A
  * and the generator where it was; it may fail only where a size depends on values and differs. What
- * was written has a new version, what was not keeps its own; the replay allocates nothing. */
+ * was written has a new version, what was not keeps its own; the replay allocates nothing.
+ *
+ * Where the inputs require grad, backward goes from a result of A after the replay, too: the graph
+ * is that of the first run, so a gradient is that of a world that nobody replays, or is refused. */
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 
@@ -32,9 +35,14 @@ static struct {
     uint64_t random;
     int shape[INPUTS];
     step step[STEPS];
-    bool wrong;
+    bool wrong, grads;
 } m;
-static int64_t replays, refusals, failures;
+static struct { /* of one result of the first run by the inputs */
+    int root;
+    bool used[INPUTS];
+    double at[INPUTS][DATA / INPUTS];
+} want;
+static int64_t replays, refusals, failures, right, refused;
 
 static int below(int n) {
     uint64_t z = m.random += 0x9e3779b97f4a7c15u;
@@ -143,11 +151,20 @@ static tn_tensor *input(int i, const float *data) {
     return tn_from_f32(data + 800 * i, tn_ints_of(sizes[m.shape[i]], 2));
 }
 static void make_inputs(world *w, const float *data) {
-    for (int i = 0; i < INPUTS; i++) w->t[i] = input(i, data);
+    for (int i = 0; i < INPUTS; i++) {
+        w->t[i] = input(i, data);
+        if (m.grads) tn_requires_grad(w->t[i]);
+    }
 }
+/* Past all versions, or as a graph is to notice it. */
 static void rewrite_inputs(const world *w, const float *data) {
+    const bool was = tn_set_grad_mode(false);
     for (int i = 0; i < INPUTS; i++)
-        memcpy(tn_data(w->t[i]), data + 800 * i, (size_t)tn_numel(w->t[i]) * 4);
+        if (m.grads)
+            tnp_copy_(w->t[i], input(i, data));
+        else
+            memcpy(tn_data(w->t[i]), data + 800 * i, (size_t)tn_numel(w->t[i]) * 4);
+    tn_set_grad_mode(was);
 }
 
 /* The first result whose size differs; TENSORS: none. */
@@ -190,6 +207,69 @@ static void compare_versions(const world *w) {
     }
 }
 
+/* --- gradients of what was replayed ----------------------------------------------------------- */
+
+static bool gradients(const world *w, tn_tensor **found) {
+    static float weight[2 * DATA];
+    tn_tensor *root = w->t[want.root], *seed;
+    tn_grads_options o = {&seed, true, false, true};
+    int64_t size[TN_MAX_DIMS], n = tn_numel(root);
+    for (int i = 0; i < tn_ndim(root); i++) size[i] = tn_size(root, i);
+    for (int64_t i = 0; i < n; i++) weight[i] = (float)(i % 7 - 3);
+    seed = tn_from_f32(weight, tn_ints_of(size, tn_ndim(root)));
+    seed = tn_to_dtype(seed, tn_dtype_of(root));
+    return tn_grads(tn_tensors_of(&root, 1), tn_tensors_of(w->t, INPUTS), found, &o);
+}
+
+/* Of a result by chance, in a world of the same values that is run once. */
+static void want_gradients(const float *data, const uint8_t *state) {
+    world once;
+    tn_tensor *found[INPUTS];
+    want.root = 0;
+    if (!m.grads) return;
+    TN_SCOPE {
+        tn_generator_set(tn_default_generator(), state);
+        make_inputs(&once, data);
+        execute(&once);
+        for (int i = INPUTS; i < TENSORS; i++) {
+            const tn_tensor *t = once.t[i];
+            if (t && tn_needs_grad(t) && tn_numel(t) <= 2 * DATA && (!want.root || below(3)))
+                want.root = i;
+        }
+        if (want.root && !gradients(&once, found)) /* the program has overwritten what it reads */
+            want.root = 0, tn_error_take(NULL);
+        for (int i = 0; i < INPUTS && want.root && !m.wrong; i++) {
+            want.used[i] = found[i] != NULL;
+            if (!found[i]) continue;
+            found[i] = tnp_contiguous(found[i]);
+            for (int64_t k = 0; k < tn_numel(found[i]); k++)
+                want.at[i][k] = (double)((const float *)tn_data(found[i]))[k];
+        }
+    }
+}
+
+static void compare_gradients(const world *a) {
+    tn_tensor *found[INPUTS];
+    tn_error_info e;
+    if (!want.root || m.wrong) return;
+    if (!gradients(a, found)) {
+        if (!tn_error_take(&e) || e.code != TN_AUTOGRAD || !strstr(e.message, "modified"))
+            wrong("backward fails, the error's code", e.code, want.root);
+        refused++;
+        return;
+    }
+    right++;
+    for (int i = 0; i < INPUTS && !m.wrong; i++) {
+        if (!found[i] != !want.used[i]) wrong("an input is used", i, want.used[i]);
+        if (!found[i] || m.wrong) continue;
+        found[i] = tnp_contiguous(found[i]);
+        for (int64_t k = 0; k < tn_numel(found[i]); k++) {
+            const double x = (double)((const float *)tn_data(found[i]))[k], y = want.at[i][k];
+            if (x != y && !(x != x && y != y)) wrong("gradient of input; by tensor", i, want.root);
+        }
+    }
+}
+
 /* --- a run ------------------------------------------------------------------------------------ */
 
 static bool replayed(tn_recording *r, const world *a, const world *b) {
@@ -229,6 +309,7 @@ static void run_twice(tn_recording *r, world *a, const float *first, const float
             compare_versions(a);
         } else
             rewrite_inputs(a, first); /* and the next replay is as if nothing had failed */
+        compare_gradients(a);
     }
 }
 
@@ -240,6 +321,7 @@ static void program(void) {
     world a;
     for (int i = 0; i < 3; i++) values(data[i]);
     make_program();
+    m.grads = below(2);
     tn_generator_get(g, state);
     make_inputs(&a, data[0]);
     if (!tn_record_begin()) wrong("record_begin", 0, 1);
@@ -249,10 +331,14 @@ static void program(void) {
         wrong("record_end", 0, 1);
         return;
     }
+    want_gradients(data[0], state);
     for (int i = 0; i < STEPS; i++)
         if (a.t[INPUTS + i] && m.step[i].kind >= 5 && m.step[i].kind < 17 && below(4) == 0)
             tn_free(a.t[INPUTS + i]); /* what the user frees, the recording keeps */
-    for (int i = 0; i < 4 && !m.wrong; i++) run_twice(r, &a, data[0], data[i % 3], state);
+    for (int i = 0; i < 4 && !m.wrong; i++) {
+        if (i) tn_manual_seed((uint64_t)below(1000)), tn_generator_get(g, state);
+        run_twice(r, &a, data[0], data[i % 3], state);
+    }
     tn_recording_free(r);
 }
 
@@ -272,9 +358,10 @@ int main(int argc, char **argv) {
         else
             passed++;
     }
-    printf("replay: %d programs, %lld replays, %lld of another size, %lld calls failed\n"
+    printf("replay: %d programs, %lld replays, %lld of another size, %lld calls failed; then %lld "
+           "gradients of the first run, %lld refused, 0 of rewritten values\n"
            "%d passed, %d failed\n",
-           passed + failed, (long long)replays, (long long)refusals, (long long)failures, passed,
-           failed);
+           passed + failed, (long long)replays, (long long)refusals, (long long)failures,
+           (long long)right, (long long)refused, passed, failed);
     return failed != 0;
 }

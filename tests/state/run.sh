@@ -31,7 +31,7 @@ as="promise 12: values kept, lent and given back beside a model"
 run memory 1 $count
 as="promise 17: hooks beside a model"
 run hooks 1 $count
-as=
+as="promise 13: recordings replayed beside eager programs"
 run replay 1 $count
 as="promise 5: training stopped and resumed beside a model"
 run trainer "$out/trainer.safetensors" 1 $((count / 5))

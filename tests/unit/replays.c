@@ -42,6 +42,17 @@ static void recordings_are_made_and_run_in_one_thread(void) {
         tn_recording_free(NULL);
     }
 }
+static void a_write_to_a_view_that_cannot_be_recorded_leaves_its_graph(void) {
+    TN_SCOPE {
+        tn_tensor *x = tn_requires_grad(tn_full(TN_DIMS(4, 3), 2.0, .dtype = TN_F64)), *y, *z;
+        y = tn_mul_scalar(x, 3);
+        CHECK(tn_record_begin());
+        REFUSED(tn_normal_(tn_select(y, -1, 1)), TN_UNSUPPORTED, "cannot be recorded with an out");
+        tn_recording_free(tn_record_end());
+        z = tn_sum(tn_mul(tn_sin(tn_select(y, -1, 0)), tn_cos(tn_select(y, -1, 1))));
+        CHECK(tn_backward(z) && at(tn_grad_of(x), 2) == 0 && tn_numel(tn_grad_of(x)) == 12);
+    }
+}
 static void a_replay_looks_at_its_indices_again(void) {
     static const int64_t good[] = {2, 0}, bad[] = {2, 9};
     TN_SCOPE {
@@ -243,6 +254,7 @@ static void a_stale_view_is_a_root(void) {
 int main(int argc, char **argv) {
     static const check_test tests[] = {
         CHECK_TEST(recordings_are_made_and_run_in_one_thread),
+        CHECK_TEST(a_write_to_a_view_that_cannot_be_recorded_leaves_its_graph),
         CHECK_TEST(a_replay_looks_at_its_indices_again),
         CHECK_TEST(data_are_exchanged_where_all_can_see_it),
         CHECK_TEST(gradients_of_another_kind_are_added_all_the_same),
