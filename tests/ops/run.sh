@@ -2,7 +2,7 @@
 # The operator table walked: forms, meta, replay, layouts, gradients; failing allocations of every row of operators,
 # modules and optimizers (of every sample, TN_QUICK=1: the first; of that once more over the library that watches failed
 # calls); states loaded into every module row; groups of every optimizer; fused rows against formulas in primitive ones; fresh memory of two fills; gradients
-# far out; lists of indices, chains of views and calls in shared memory beside models; other sizes on other instruction sets and threads; then
+# far out; lists of indices, chains of views and calls in shared memory beside models; gradients after a replay; other sizes on other instruction sets and threads; then
 # torch's values, its gradients where elements are zero or equal, and whether every path that kernels choose among has run for one of them, on each instruction set of
 # this machine.
 set -u
@@ -92,6 +92,8 @@ link aliases aliases
 "$build/ops/aliases" ${TN_QUICK:+count=10} ${TN_FULL:+count=1000} > "$build/ops/aliases.log" 2>&1
 link twin twin "$build/ops/record.o"
 "$build/ops/twin" > "$build/ops/twin.log" 2>&1
+link replayed replayed "$build/ops/record.o"
+"$build/ops/replayed" > "$build/ops/replayed.log" 2>&1
 depth=1
 [ -z "${TN_QUICK:-}" ] || depth=0
 [ -z "${TN_FULL:-}" ] || depth=2
@@ -104,9 +106,9 @@ count_paths
 link oracle_paths oracle -DTNI_COUNT_PATHS "$build"/ops/paths/*.o
 check_paths > "$build/ops/paths.log" 2>&1
 cd "$build/ops" || exit 1
-set -- walk.log memory.log watched.log loads.log groups.log fused.log far.log indexing.log views.log aliases.log twin.log sizes.log oracle.log grids.log paths.log
+set -- walk.log memory.log watched.log loads.log groups.log fused.log far.log indexing.log views.log aliases.log twin.log replayed.log sizes.log oracle.log grids.log paths.log
 grep -h FAILED "$@" | head -60
 grep -hE '^(left out|paths|promise|short)' "$@"
-cat "$@" | awk -v due=$((lanes + 14)) '
+cat "$@" | awk -v due=$((lanes + 15)) '
     /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; seen++ }
     END { if (seen < due) f++; printf "%d passed, %d failed\n", p, f }'
