@@ -3,7 +3,8 @@
  *
  *     memory [samples=N] [row=NAME] [once]      samples a row, 0: all; once: no retry
  *
- * A run is: an operator's call with backward, in place, or with out=; a module made, called with
+ * A run is: an operator's call with backward, in place, with out=, or in place of a recorded view
+ * with backward, while a recording is made; a module made, called with
  * backward, copied, loaded, saved to a file and loaded from it; an optimizer made, stepped, its
  * state taken and loaded, and a step alone. After a failure: an error that says MEMORY, not one
  * block more than before, inputs, random state and .grad as they were where the run promises all
@@ -109,7 +110,7 @@ static int file_remove(const char *name, void *user) { return (void)name, (void)
 
 /* --- what is run ------------------------------------------------------------------------------ */
 
-enum form { PLAIN, IN_PLACE, OUT };
+enum form { PLAIN, IN_PLACE, OUT, IN_VIEW, FORMS };
 typedef struct work {
     const char *kind, *name;
     const tn_row *row;
@@ -152,16 +153,18 @@ static bool make_operator(const work *w) {
     const tn_row *row = w->row;
     int n = 0;
     if (!sample_make(&s, row, w->sample, TN_F32, false)) return false;
-    if (w->form == IN_PLACE && s.value[0].type != TN_T_TENSOR) return false;
-    if (w->form == PLAIN && (row->grad || row->compose) && !only_inplace(row))
+    if ((w->form == IN_PLACE || w->form == IN_VIEW) && s.value[0].type != TN_T_TENSOR) return false;
+    if (w->form == IN_VIEW && s.value[0].as.tensor->dtype != TN_F32) return false;
+    if ((w->form == PLAIN || w->form == IN_VIEW) && (row->grad || row->compose) &&
+        (w->form == IN_VIEW || !only_inplace(row)))
         for (int t = 0; t < s.ntensors; t++)
             if (s.tensor[t]->dtype == TN_F32 && !sample_is_written(&s, t))
                 s.tensor[t]->flags |= TNI_REQUIRES | TNI_LEAF;
     if (w->form != OUT) return true;
     if (!sample_call(&s, TN_PLAIN, given, OUTS, &n) || s.nvalues == SAMPLE_VALUES) return false;
     for (int k = 0; k < n; k++)
-        if (!given[k] || !(given[k] = tnp_empty(tni_sizes(given[k]), (tn_dtype)given[k]->dtype,
-                                                TN_NO_DEVICE)))
+        if (!given[k] ||
+            !(given[k] = tnp_empty(tni_sizes(given[k]), (tn_dtype)given[k]->dtype, TN_NO_DEVICE)))
             return false;
     memset(&s.value[s.nvalues], 0, sizeof s.value[0]);
     s.value[s.nvalues].name = "out";
@@ -172,10 +175,29 @@ static bool make_operator(const work *w) {
     return true;
 }
 
+/* Self gives way to a view of something that was made of it. */
+static bool call_view(tn_tensor **out, int *n) {
+    tn_tensor *self = s.value[0].as.tensor, *made, *view;
+    bool ok;
+    made = tnp_unsqueeze(self, 0);
+    if (made) made = tnp_mul_scalar(made, tn_float(1));
+    view = made ? tnp_select(made, 0, 0) : NULL;
+    if (!view || !tn_record_begin()) return false;
+    sample_replace(&s, self, view);
+    ok = sample_call(&s, TN_IN_PLACE, out, OUTS, n);
+    sample_replace(&s, view, self);
+    tn_recording_free(tn_record_end());
+    return ok;
+}
+static bool call_operator(const work *w, tn_tensor **out, int *n) {
+    if (w->form == IN_VIEW) return call_view(out, n);
+    return sample_call(&s, w->form == IN_PLACE ? TN_IN_PLACE : TN_PLAIN, out, OUTS, n);
+}
+
 static bool run_operator(const work *w) {
     tn_tensor *out[OUTS];
     int n = 0;
-    if (!sample_call(&s, w->form == IN_PLACE ? TN_IN_PLACE : TN_PLAIN, out, OUTS, &n)) return false;
+    if (!call_operator(w, out, &n)) return false;
     published = true;
     if (!backward(out, n)) return false;
     for (int k = 0; k < n; k++) add_tensor(out[k], !is_uninitialised(w->row));
@@ -429,10 +451,10 @@ static void each_operator(void) {
         const int64_t had = failed;
         if (only && strcmp(only, row->name)) continue;
         for (int i = 0; i < count; i++)
-            for (int form = PLAIN; form <= OUT; form++) {
+            for (int form = PLAIN; form < FORMS; form++) {
                 work w = work_of(0, row->name);
                 w.row = row, w.sample = i, w.form = form;
-                if (form == IN_PLACE && !(row->forms & TN_INPLACE)) continue;
+                if ((form == IN_PLACE || form == IN_VIEW) && !(row->forms & TN_INPLACE)) continue;
                 if (form == OUT && !(row->forms & TN_OUT)) continue;
                 sweep_alone(&w, &total[0]);
             }
@@ -499,8 +521,7 @@ int main(int argc, char **argv) {
     for (int k = 0; k < 3; k++)
         printf("%s%lld of %lld points of %lld %ss", k ? ", " : "", (long long)total[k].held,
                (long long)total[k].points, (long long)total[k].rows, work_of(k, "").kind);
-    if (!once)
-        printf(" (once and for ever; no leak, all or nothing, a retry gives the same bits)");
+    if (!once) printf(" (once and for ever; no leak, all or nothing, a retry gives the same bits)");
     printf("\n");
     printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);
     return failed != 0;
