@@ -455,34 +455,46 @@ static int door_may_alias(const tn_frame *f) {
     return f->row->loop || (f->inplace && forms & TN_ALIAS) ? f->nin : 1;
 }
 
+/* Of inputs but number `own` only the first `may` are t, and no other shares memory with it. */
+static bool door_apart(tn_frame *f, const tn_tensor *t, const char *what, int own, int may) {
+    if (tni_overlaps_itself(t))
+        return tn_fail(f, TN_INVALID, "%s overlaps itself (it is expanded); clone it first", what);
+    for (int i = 0; i < f->nin; i++) {
+        const tn_tensor *in = f->in[i];
+        if (!in || i == own || (in == t && i < may) || in->storage != t->storage) continue;
+        if (in == t || door_same_place(t, in)) {
+            if (i < may || !t->numel) continue;
+            return tn_fail(f, TN_INVALID,
+                           "%s is also input %d, which the operator reads while it writes; "
+                           "clone it first",
+                           what, i);
+        }
+        if (tni_overlap(t, in))
+            return tn_fail(f, TN_INVALID, "%s overlaps input %d in part; clone one of them first",
+                           what, i);
+    }
+    return true;
+}
+
 /* Written tensors may not overlap themselves, each other, or inputs they may not be. */
 static TNI_NOINLINE bool door_overlap(tn_frame *f) {
+    const tn_gen *gen = f->row->gen;
     const int may = door_may_alias(f);
     for (int k = 0; k < f->ngiven; k++) {
         tn_tensor *t = f->given[k];
         const char *what = tni_written_name(f);
         if (!(t->flags & TNI_META) != !f->meta)
             return tn_fail(f, TN_INVALID, "%s is on another device", what);
-        if (tni_overlaps_itself(t))
-            return tn_fail(f, TN_INVALID, "%s overlaps itself (it is expanded); clone it first",
-                           what);
-        for (int i = 0; i < f->nin; i++) {
-            tn_tensor *in = f->in[i];
-            if (!in || (in == t && i < may) || in->storage != t->storage) continue;
-            if (in == t || door_same_place(t, in)) {
-                if (i < may || !t->numel) continue;
-                return tn_fail(f, TN_INVALID,
-                               "%s is also input %d, which the operator reads while it writes; "
-                               "clone it first",
-                               what, i);
-            }
-            if (tni_overlap(t, in))
-                return tn_fail(f, TN_INVALID,
-                               "%s overlaps input %d in part; clone one of them first", what, i);
-        }
+        if (!door_apart(f, t, what, -1, may)) return false;
         for (int j = 0; j < k; j++)
             if (f->given[j]->storage == t->storage && tni_overlap(f->given[j], t))
                 return tn_fail(f, TN_INVALID, "out tensors %d and %d overlap", j, k);
+    }
+    for (int i = 0; gen->props & TN_PROP_MUTATED && i < gen->nfixed; i++) {
+        const tn_param *p = &gen->param[gen->fixed[i]];
+        if (p->flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1) &&
+            !door_apart(f, f->in[i], p->name, i, 0))
+            return false;
     }
     return true;
 }
@@ -514,7 +526,7 @@ TN_PRIV bool tni_look(tn_frame *f) {
 /* A gradient that reads an input which this call overwrites reads a copy of it. */
 TNI_INLINE bool door_prepare(tni_call *c, const tn_row *row, tni_block *b, const bool rare) {
     tn_frame *f = &c->f;
-    if (rare && f->ngiven && !door_overlap(f)) return false;
+    if (rare && (f->ngiven || row->gen->props & TN_PROP_MUTATED) && !door_overlap(f)) return false;
     if (rare && row->look && !f->meta && !tni_look(f)) return false;
     if (TNI_UNLIKELY(c->unknown_out >= 0) && !door_counted(c)) return false;
     for (int k = 0; k < f->nout; k++) {

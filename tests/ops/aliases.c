@@ -1,5 +1,6 @@
 /* aliases.c - calls that write into memory which their inputs share, beside a model: every row with
- * an in-place form or out=, its tensors laid by chance into one memory a dtype.
+ * an in-place form, out=, or a tensor that its schema says it writes. The tensors of a call are
+ * laid by chance into one memory a dtype.
  *
  *     aliases [count=N] [seed=N] [row=NAME]        N layouts a sample, form and dtype
  *
@@ -20,14 +21,14 @@ typedef struct place {
     tn_tensor *from; /* the sample's, with the values; NULL: given for a result */
     tn_dtype dtype;
     int ndim, group;
-    bool first, written; /* the row's input 0; a result */
+    bool first, written; /* the row's input 0; a result, or what the schema says is written */
     int64_t size[DIMS], stride[DIMS], offset, numel, at[ELEMENTS];
 } place;
 
 /* One call in two worlds: shared memory, and memory of each tensor's own. */
 static struct {
     sample s;
-    bool inplace;
+    bool inplace, written[SAMPLE_TENSORS]; /* tensors that the schema says are written, and were */
     int nplaces, nouts, ngroups;
     place p[PLACES];
     tn_tensor *memory[GROUPS], *was[GROUPS];
@@ -191,7 +192,7 @@ static bool call(tn_tensor **t) {
         if (s.value[i].name) s.value[i].name = s.name[i];
     }
     for (int i = 0; i < s.ntensors; i++) sample_replace(&s, m.s.tensor[i], t[i]);
-    if (!m.inplace) {
+    if (m.nouts) {
         memset(v, 0, sizeof *v);
         v->name = "out";
         v->type = m.nouts == 1 ? TN_T_TENSOR : TN_T_TENSORS;
@@ -297,13 +298,13 @@ static bool make_places(tn_tensor *const *result, int n) {
     const tn_gen *gen = m.s.row->gen;
     const tn_value *v = &m.s.value[0];
     m.nplaces = m.ngroups = 0;
-    m.nouts = m.inplace ? 0 : n;
+    m.nouts = m.inplace || !(m.s.row->forms & TN_OUT) ? 0 : n;
     if (m.s.ntensors + n > PLACES || m.s.nvalues >= SAMPLE_VALUES) return false;
     for (int i = 0; i < m.s.ntensors; i++) {
         place *p = add_place(m.s.tensor[i], m.s.tensor[i]);
         p->first = gen->nfixed && gen->fixed[0] == 0 && v->type == TN_T_TENSOR &&
                    v->as.tensor == m.s.tensor[i];
-        p->written = p->first && m.inplace;
+        p->written = (p->first && m.inplace) || m.written[i];
         if (m.s.tensor[i]->ndim > DIMS) return false;
     }
     if (m.inplace && !m.p[0].written) return false;
@@ -325,17 +326,21 @@ static void check_sample(const tn_row *row, int i, tn_dtype dtype, bool inplace)
     if (!sample_call(&m.s, TN_PLAIN, result, SAMPLE_OUTS, &n) || n > OUTS || !n) return;
     for (int k = 0; k < n; k++)
         if (!result[k] || result[k]->ndim > DIMS) return;
+    for (int t = 0; t < m.s.ntensors; t++)
+        m.written[t] = sample_is_written(&m.s, t) && tn_version(m.s.tensor[t]);
     if (!sample_make(&m.s, row, i, dtype, false)) return; /* a row that writes has written */
     if (make_places(result, n)) check_call();
 }
 
 static void check_row(const tn_row *row, int count) {
     static const tn_dtype dtypes[] = {TN_F32, TN_I64, TN_C64};
-    if (row->gen->props & TN_PROP_MUTATED || row->gen->props & TN_PROP_RETURNS_LIST) return;
+    const bool mutated = row->gen->props & TN_PROP_MUTATED;
+    if (row->gen->props & TN_PROP_RETURNS_LIST || (mutated && row->gen->props & TN_PROP_LISTS))
+        return;
     for (int i = 0; i < sample_count(row); i++)
         for (int k = 0; k < 6 * count; k++) {
             const bool inplace = k & 1;
-            if (!(row->forms & (inplace ? TN_INPLACE : TN_OUT))) continue;
+            if (!(row->forms & (inplace ? TN_INPLACE : TN_OUT)) && (inplace || !mutated)) continue;
             TN_SCOPE {
                 check_sample(row, i, dtypes[k / 2 % 3], inplace);
             }
