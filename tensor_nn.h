@@ -14,7 +14,7 @@
 #endif
 #include TN_HEADER_NAME
 
-/* TN_PREFIX renames every symbol. 2805d50d398a is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 3a57cb2528c6 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
@@ -193,7 +193,7 @@
 #define tn_checkpoint_load_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_at)
 #define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
 #define tn_evaluate_at TNI_JOIN(TN_PREFIX, tn_evaluate_at)
-#define tn_nn_layout_2805d50d398a TNI_JOIN(TN_PREFIX, tn_nn_layout_2805d50d398a)
+#define tn_nn_layout_3a57cb2528c6 TNI_JOIN(TN_PREFIX, tn_nn_layout_3a57cb2528c6)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -428,7 +428,9 @@ struct tn_mrow {
     const tn_mgen *gen; /* NULL in a user's row */
     size_t size;        /* of the struct that begins with a tn_module */
     /* the fields of TN_MODULE, in this order */
-    const char *parts, *call, *takes, *repr;
+    const char *parts, *call, *takes;
+    const char *unlike; /* what torch says of two first tensors of two shapes: "warns", .. */
+    const char *repr;
     bool (*build)(tn_module *m); /* after parts: what depends on counts; checks options */
     bool (*reset)(tn_module *m); /* initial values; runs without recording */
     bool (*forward)(
@@ -2903,7 +2905,7 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"2805d50d398a", at, 175};
+    static const tn_exports all = {"3a57cb2528c6", at, 175};
     return &all;
 }
 #undef TNI_SYMBOL
@@ -2911,7 +2913,7 @@ static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 /* Takes the functions of the module that has the library; false: another one. */
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 175 || strcmp(e->layout, "2805d50d398a") != 0) return false;
+    if (!e || e->n != 175 || strcmp(e->layout, "3a57cb2528c6") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;
@@ -2921,9 +2923,9 @@ static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_2805d50d398a;
+TN_API const char tn_nn_layout_3a57cb2528c6;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_2805d50d398a;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_3a57cb2528c6;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -2933,7 +2935,7 @@ TNI_EXTERN_C_END
 #if defined(TENSOR_NN_IMPLEMENTATION) && !defined(TNI_NN_IMPLEMENTED)
 #define TNI_NN_IMPLEMENTED
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_nn_layout_2805d50d398a = 1;
+const char tn_nn_layout_3a57cb2528c6 = 1;
 #endif
 
 /* src/tensor_nn.c */
@@ -6609,20 +6611,20 @@ TN_MODULE(nll_loss, "NLLLoss(Tensor? weight=None, int ignore_index=-100, Reducti
 LOSS_FORWARD(mse_loss, ((void)s, tnp_mse_loss(a->input, a->target, s->o.reduction)))
 /* (input - target)^2.   tn_nn_mse_loss() */
 TN_MODULE(mse_loss, "MSELoss(Reduction reduction=mean)",
-          .call = "(Tensor input, Tensor target) -> Tensor", .forward = mse_loss_forward,
-          .sample = ": (2,3) (2,3)")
+          .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
+          .forward = mse_loss_forward, .sample = ": (2,3) (2,3)")
 
 LOSS_FORWARD(l1_loss, tnp_l1_loss(a->input, a->target, s->o.reduction))
 /* |input - target|.   tn_nn_l1_loss() */
 TN_MODULE(l1_loss, "L1Loss(Reduction reduction=mean)",
-          .call = "(Tensor input, Tensor target) -> Tensor", .forward = l1_loss_forward,
-          .sample = ": (2,3) (2,3)")
+          .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
+          .forward = l1_loss_forward, .sample = ": (2,3) (2,3)")
 
 LOSS_FORWARD(bce_loss, tnp_binary_cross_entropy(a->input, a->target, s->weight, s->o.reduction))
 /* -(t log x + (1 - t) log(1 - x)), of probabilities.   tn_nn_bce_loss() */
 TN_MODULE(bce_loss, "BCELoss(Tensor? weight=None, Reduction reduction=mean)",
           .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
-          .forward = bce_loss_forward)
+          .unlike = "deprecated", .forward = bce_loss_forward)
 
 LOSS_FORWARD(bce_with_logits_loss,
              tnp_binary_cross_entropy_with_logits(a->input, a->target, s->weight, s->pos_weight,
@@ -6632,8 +6634,8 @@ TN_MODULE(
     bce_with_logits_loss,
     "BCEWithLogitsLoss(Tensor? weight=None, Reduction reduction=mean, Tensor? pos_weight=None)",
     .parts = "buffer weight = weight; buffer pos_weight = pos_weight",
-    .call = "(Tensor input, Tensor target) -> Tensor", .forward = bce_with_logits_loss_forward,
-    .sample = ": (2,3) (2,3)")
+    .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "refused",
+    .forward = bce_with_logits_loss_forward, .sample = ": (2,3) (2,3)")
 
 #undef LOSS_FORWARD
 

@@ -8571,7 +8571,6 @@ struct py_kind {
     const char *type;
     tn_gen make; /* the row's, with device before dtype as in torch */
     py_signature making, calling;
-    bool pairs;     /* a loss whose two tensors should be of one shape */
     int inplace;    /* offset of the option inplace among the options; -1: none */
     uint32_t tuple; /* bit k: option k is shown as a tuple of spread[k] numbers, 0: of its own */
     uint8_t spread[MROW_ARGS];
@@ -8621,14 +8620,6 @@ static bool py_mrow_reorder(py_kind *k) {
     return true;
 }
 
-static bool py_mrow_pairs(const char *type) {
-    static const char *const all[] = {"BCELoss", "BCEWithLogitsLoss", "HuberLoss",
-                                      "L1Loss",  "MSELoss",           "SmoothL1Loss"};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!strcmp(all[i], type)) return true;
-    return false;
-}
-
 static py_kind *py_mrow_kind_new(const tn_mrow *row) {
     const tn_gen *call = row->gen->call ? row->gen->call : &py_mrow_plain;
     py_kind *k = (py_kind *)py_get(1, sizeof *k);
@@ -8636,7 +8627,6 @@ static py_kind *py_mrow_kind_new(const tn_mrow *row) {
     k->row = row;
     k->type = row->gen->type;
     k->make = *row->gen->make;
-    k->pairs = py_mrow_pairs(k->type);
     k->inplace = -1;
     if (!py_mrow_reorder(k)) return NULL;
     k->making.name = k->calling.name = k->type;
@@ -8756,8 +8746,8 @@ static PyObject *py_mrow_option_names(const py_kind *k) {
     return all;
 }
 
-/* (capsule, schema, parts, call, takes, repr, options, defaults, draws) of a class; None when there
- * is no such row. */
+/* (capsule, schema, parts, call, takes, unlike, repr, options, defaults, draws) of a class; None
+ * when there is no such row. */
 PY_PRIV PyObject *py_mrow_kind(PyObject *self, PyObject *name) {
     const char *type = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     const tn_mrow *row = NULL;
@@ -8775,8 +8765,9 @@ PY_PRIV PyObject *py_mrow_kind(PyObject *self, PyObject *name) {
         Py_XDECREF(capsule);
         return NULL;
     }
-    return Py_BuildValue("NsszzzNNO", capsule, row->schema, row->parts ? row->parts : "", row->call,
-                         row->takes, row->repr, options, defaults, row->reset ? Py_True : Py_False);
+    return Py_BuildValue("NsszzzzNNO", capsule, row->schema, row->parts ? row->parts : "",
+                         row->call, row->takes, row->unlike, row->repr, options, defaults,
+                         row->reset ? Py_True : Py_False);
 }
 
 /* --- making ----------------------------------------------------------------------------------- */
@@ -9152,7 +9143,7 @@ static bool py_mrow_in_place(const py_module *m) {
            *(const bool *)((const char *)py_options(m->made) + m->kind->inplace);
 }
 
-/* Says to Python that a loss of pairs got tensors of two shapes: a warning or an error. */
+/* Says to Python that the first two tensors are of two shapes: a warning or an error. */
 static bool py_mrow_unlike(const py_module *m, const void *args) {
     const tn_gen *gen = m->kind->calling.gen;
     tn_tensor *t[2];
@@ -9161,7 +9152,7 @@ static bool py_mrow_unlike(const py_module *m, const void *args) {
     PyObject *functional = PyImport_ImportModule("tensorh.nn.functional");
     PyObject *a = py_wrap_borrowed(t[0]), *b = py_wrap_borrowed(t[1]), *r = NULL;
     if (functional && a && b)
-        r = PyObject_CallMethod(functional, "_unlike", "sOO", m->kind->type, a, b);
+        r = PyObject_CallMethod(functional, "_unlike", "sOO", m->kind->row->unlike, a, b);
     Py_XDECREF(functional);
     Py_XDECREF(a);
     Py_XDECREF(b);
@@ -9173,7 +9164,7 @@ static PyObject *py_mrow_run(void *user, const void *args, int64_t elements) {
     py_module *m = (py_module *)user;
     tn_tensor *out[MROW_RESULTS], *input;
     if (!py_mrow_still(m)) return NULL;
-    if (m->kind->pairs && (py_mrow_unlike(m, args) || !py_mrow_still(m))) return NULL;
+    if (m->kind->row->unlike && (py_mrow_unlike(m, args) || !py_mrow_still(m))) return NULL;
     if (!py_mrow_call(m, args, elements, out)) return py_mrow_failed((PyObject *)m);
     if (m->kind->calling.gen->nresults > 1) return py_mrow_results(m->kind, out);
     if (TNI_LIKELY(!m->made || !py_mrow_in_place(m))) return py_wrap(tn_own(out[0]));

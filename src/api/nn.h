@@ -57,7 +57,9 @@ struct tn_mrow {
     const tn_mgen *gen; /* NULL in a user's row */
     size_t size;        /* of the struct that begins with a tn_module */
     /* the fields of TN_MODULE, in this order */
-    const char *parts, *call, *takes, *repr;
+    const char *parts, *call, *takes;
+    const char *unlike; /* what torch says of two first tensors of two shapes: "warns", .. */
+    const char *repr;
     bool (*build)(tn_module *m); /* after parts: what depends on counts; checks options */
     bool (*reset)(tn_module *m); /* initial values; runs without recording */
     bool (*forward)(

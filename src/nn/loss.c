@@ -31,20 +31,20 @@ TN_MODULE(nll_loss, "NLLLoss(Tensor? weight=None, int ignore_index=-100, Reducti
 LOSS_FORWARD(mse_loss, ((void)s, tnp_mse_loss(a->input, a->target, s->o.reduction)))
 /* (input - target)^2.   tn_nn_mse_loss() */
 TN_MODULE(mse_loss, "MSELoss(Reduction reduction=mean)",
-          .call = "(Tensor input, Tensor target) -> Tensor", .forward = mse_loss_forward,
-          .sample = ": (2,3) (2,3)")
+          .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
+          .forward = mse_loss_forward, .sample = ": (2,3) (2,3)")
 
 LOSS_FORWARD(l1_loss, tnp_l1_loss(a->input, a->target, s->o.reduction))
 /* |input - target|.   tn_nn_l1_loss() */
 TN_MODULE(l1_loss, "L1Loss(Reduction reduction=mean)",
-          .call = "(Tensor input, Tensor target) -> Tensor", .forward = l1_loss_forward,
-          .sample = ": (2,3) (2,3)")
+          .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
+          .forward = l1_loss_forward, .sample = ": (2,3) (2,3)")
 
 LOSS_FORWARD(bce_loss, tnp_binary_cross_entropy(a->input, a->target, s->weight, s->o.reduction))
 /* -(t log x + (1 - t) log(1 - x)), of probabilities.   tn_nn_bce_loss() */
 TN_MODULE(bce_loss, "BCELoss(Tensor? weight=None, Reduction reduction=mean)",
           .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
-          .forward = bce_loss_forward)
+          .unlike = "deprecated", .forward = bce_loss_forward)
 
 LOSS_FORWARD(bce_with_logits_loss,
              tnp_binary_cross_entropy_with_logits(a->input, a->target, s->weight, s->pos_weight,
@@ -54,7 +54,7 @@ TN_MODULE(
     bce_with_logits_loss,
     "BCEWithLogitsLoss(Tensor? weight=None, Reduction reduction=mean, Tensor? pos_weight=None)",
     .parts = "buffer weight = weight; buffer pos_weight = pos_weight",
-    .call = "(Tensor input, Tensor target) -> Tensor", .forward = bce_with_logits_loss_forward,
-    .sample = ": (2,3) (2,3)")
+    .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "refused",
+    .forward = bce_with_logits_loss_forward, .sample = ": (2,3) (2,3)")
 
 #undef LOSS_FORWARD

@@ -374,26 +374,30 @@ def _weighted(loss, input, weight, reduction):
     return loss.sum() / weight.sum() if reduction == "mean" else _reduce(loss, reduction)
 
 
-def _unlike(kind, input, target, stacklevel=2):
-    """What a loss says to tensors of two shapes. kind: the class of its module."""
-    of, than = f"arget size ({target.size()})", f"the input size ({input.size()})"
-    if kind == "BCEWithLogitsLoss":
-        raise ValueError(f"T{of} must be the same as {than[4:]}")
-    text = f"Using a t{of} that is different to {than}"
-    if kind == "BCELoss":
-        raise ValueError(f"{text} is deprecated. Please ensure they have the same size.")
-    warnings.warn(
-        f"{text}. This will likely lead to incorrect results due to broadcasting. "
-        "Please ensure they have the same size.",
-        stacklevel=stacklevel,
-    )
+_SIZES = "Using a target size ({}) that is different to the input size ({})"
+_UNLIKE = {  # by the word of a row's .unlike (docs/modules.md)
+    "warns": _SIZES + ". This will likely lead to incorrect results due to broadcasting. "
+    "Please ensure they have the same size.",
+    "deprecated": _SIZES + " is deprecated. Please ensure they have the same size.",
+    "refused": "Target size ({}) must be the same as input size ({})",
+}
 
 
-def _pair(input, target):
-    """Both of one shape."""
+def _unlike(word, input, target, stacklevel=2):
+    """What a loss says to tensors of two shapes."""
+    text = _UNLIKE[word].format(target.size(), input.size())
+    if word != "warns":
+        raise ValueError(text)
+    warnings.warn(text, stacklevel=stacklevel)
+
+
+def _pair(kind, input, target):
+    """Both of one shape, if the row of the module `kind` lets them be of two."""
     if input.shape == target.shape:
         return input, target
-    _unlike("MSELoss", input, target, stacklevel=4)
+    from .modules import rows
+
+    _unlike(rows.get(kind)._unlike, input, target, stacklevel=4)
     shape = (input.detach() + target.detach()).shape
     return input.expand(shape), target.expand(shape)
 
@@ -430,7 +434,7 @@ def nll_loss(
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """(input - target)^2."""
     reduction = _reduction(size_average, reduce, reduction)
-    input, target = _pair(input, target)
+    input, target = _pair("MSELoss", input, target)
     if weight is not None:
         return _weighted(_C.mse_loss(input, target, "none"), input, weight, reduction)
     return _C.mse_loss(input, target, reduction)
@@ -439,7 +443,7 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """|input - target|."""
     reduction = _reduction(size_average, reduce, reduction)
-    input, target = _pair(input, target)
+    input, target = _pair("L1Loss", input, target)
     if weight is not None:
         return _weighted(_C.l1_loss(input, target, "none"), input, weight, reduction)
     return _C.l1_loss(input, target, reduction)
@@ -448,13 +452,13 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
     """Squared below beta, linear above."""
     reduction = _reduction(size_average, reduce, reduction)
-    input, target = _pair(input, target)
+    input, target = _pair("L1Loss", input, target)
     return _C.smooth_l1_loss(input, target, reduction, beta)
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """Squared below delta, linear above, delta * smooth_l1_loss."""
-    input, target = _pair(input, target)
+    input, target = _pair("L1Loss", input, target)
     if weight is not None:
         if weight.size() != input.size():
             raise ValueError("Weights and input must have the same size.")
@@ -467,8 +471,7 @@ def binary_cross_entropy(
 ):
     """-(t log x + (1 - t) log(1 - x)), of probabilities."""
     reduction = _reduction(size_average, reduce, reduction)
-    if target.size() != input.size():
-        _unlike("BCELoss", input, target)
+    _pair("BCELoss", input, target)
     return _C.binary_cross_entropy(input, target, weight, reduction)
 
 
@@ -483,8 +486,7 @@ def binary_cross_entropy_with_logits(
 ):
     """binary_cross_entropy of sigmoid(input), without overflow."""
     reduction = _reduction(size_average, reduce, reduction)
-    if target.size() != input.size():
-        _unlike("BCEWithLogitsLoss", input, target)
+    _pair("BCEWithLogitsLoss", input, target)
     return _C.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
 

@@ -64,6 +64,20 @@ def test_binary_losses_refuse_two_shapes(name):
         getattr(nn, name)()(torch.ones(2, 1), torch.zeros(2))
 
 
+def test_what_a_loss_says_of_two_shapes_is_told_by_its_row():
+    words = {name: getattr(nn, name)._unlike for name in nn.modules.rows.names()}
+    assert {name: word for name, word in words.items() if word} == {
+        "MSELoss": "warns",
+        "L1Loss": "warns",
+        "BCELoss": "deprecated",
+        "BCEWithLogitsLoss": "refused",
+    }
+    for f in (nn.functional.smooth_l1_loss, nn.functional.huber_loss):
+        with pytest.warns(UserWarning, match="different to the input size") as seen:
+            f(torch.ones(2, 1), torch.zeros(2))
+        assert [w.filename for w in seen] == [__file__]
+
+
 def test_the_mean_of_kl_div_warns():
     x = torch.ones(2, 2)
     with pytest.warns(UserWarning, match="batchmean"):

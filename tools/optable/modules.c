@@ -38,6 +38,22 @@ static void read_parts(module *m) {
     if (why) fault(m->r->file, m->r->line, "%s: .parts: %s at '%s'", m->r->name, why, at);
 }
 
+/* .unlike is a word, of a row whose .call begins with two tensors. */
+static void check_unlike(const module *m) {
+    static const char *const words[] = {"warns", "deprecated", "refused"};
+    const char *word = read_text(m->r, "unlike");
+    const tni_schema *s = &m->call.s; /* its first parameter is `module` */
+    bool fits = m->has_call && s->nparam > 2 && s->param[1].type == TN_T_TENSOR &&
+                s->param[2].type == TN_T_TENSOR;
+    bool known = false;
+    for (size_t i = 0; word && i < sizeof words / sizeof *words; i++)
+        known = known || !strcmp(word, words[i]);
+    if (word && !known)
+        fault(m->r->file, m->r->line, "%s: .unlike is warns, deprecated or refused", m->r->name);
+    if (word && !fits)
+        fault(m->r->file, m->r->line, "%s: .unlike needs a .call of two tensors", m->r->name);
+}
+
 /* The row of a call: schema, one form, type of its result. */
 static bool read_callable(row *to, const row *r, const char *name, const char *schema,
                           const char *result) {
@@ -65,8 +81,9 @@ static char *with_device(const row *r) {
 }
 
 static bool read_module(row *r, module *m) {
-    static const char *const of_module[] = {"parts", "call",    "takes",   "repr",   "build",
-                                            "reset", "forward", "destroy", "sample", NULL};
+    static const char *const of_module[] = {"parts",   "call",   "takes", "unlike",
+                                            "repr",    "build",  "reset", "forward",
+                                            "destroy", "sample", NULL};
     static const char *const of_optimizer[] = {"state", "check", "uses", "step", "counts", NULL};
     bool nn = r->kind == ROW_MODULE;
     int before = faults;
@@ -84,6 +101,7 @@ static bool read_module(row *r, module *m) {
                        NULL))
         return false;
     m->call.comment = NULL;
+    check_unlike(m);
     read_parts(m);
     return faults == before;
 }

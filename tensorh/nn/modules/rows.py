@@ -96,7 +96,7 @@ def get(name):
     kind = _C._module_kind(name)
     if kind is None:
         return None
-    capsule, schema, parts, call, takes, shown, options, defaults, draws = kind
+    capsule, schema, parts, call, takes, unlike, shown, options, defaults, draws = kind
     lines = [schema, f"forward{call or '(Tensor input) -> Tensor'}"]
     lines += [f"parts: {parts}"] if parts else []
     lines += [f"takes: {takes}"] if takes else []
@@ -108,6 +108,7 @@ def get(name):
         "forward": _C._Module._row_forward,
         "extra_repr": _extra_repr,
         "_row": capsule,
+        "_unlike": unlike,
         "_options": options,
         "_defaults": defaults,
         "_shown": tuple(_shown(shown)),
