@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. 799a9c0cfb74 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. a8e82c90684c is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_799a9c0cfb74)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_a8e82c90684c)
 #else
-#define TNI_NAMESPACE tn_799a9c0cfb74
+#define TNI_NAMESPACE tn_a8e82c90684c
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -134,6 +134,7 @@
 #define tn_zero_grad TNI_JOIN(TN_PREFIX, tn_zero_grad)
 #define tn_retain_grad_at TNI_JOIN(TN_PREFIX, tn_retain_grad_at)
 #define tnp_retain_grad TNI_JOIN(TN_PREFIX, tnp_retain_grad)
+#define tn_retains_grad TNI_JOIN(TN_PREFIX, tn_retains_grad)
 #define tn_set_grad_mode TNI_JOIN(TN_PREFIX, tn_set_grad_mode)
 #define tn_grad_mode TNI_JOIN(TN_PREFIX, tn_grad_mode)
 #define tn_set_inference_mode TNI_JOIN(TN_PREFIX, tn_set_inference_mode)
@@ -946,7 +947,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_799a9c0cfb74 TNI_JOIN(TN_PREFIX, tn_layout_799a9c0cfb74)
+#define tn_layout_a8e82c90684c TNI_JOIN(TN_PREFIX, tn_layout_a8e82c90684c)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -1040,6 +1041,7 @@
 #define tn_zero_grad (*tni_at_tn_zero_grad)
 #define tn_retain_grad_at (*tni_at_tn_retain_grad_at)
 #define tnp_retain_grad (*tni_at_tnp_retain_grad)
+#define tn_retains_grad (*tni_at_tn_retains_grad)
 #define tn_set_grad_mode (*tni_at_tn_set_grad_mode)
 #define tn_grad_mode (*tni_at_tn_grad_mode)
 #define tn_set_inference_mode (*tni_at_tn_set_inference_mode)
@@ -2566,6 +2568,7 @@ TN_API void tn_zero_grad(tn_tensor *t); /* drops .grad, as torch's set_to_none *
 TN_API bool tn_retain_grad_at(const char *file, int line, tn_tensor *t);
 #define tn_retain_grad(t) tn_retain_grad_at(__FILE__, __LINE__, t)
 TN_API bool tnp_retain_grad(tn_tensor *t);
+TN_API bool tn_retains_grad(const tn_tensor *t); /* retained, and no leaf; false for NULL */
 
 /* Grad mode of the calling thread: off, nothing is recorded. Returns the mode before. */
 TN_API bool tn_set_grad_mode(bool enabled);
@@ -11999,6 +12002,7 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tn_zero_grad) \
     X(tn_retain_grad_at) \
     X(tnp_retain_grad) \
+    X(tn_retains_grad) \
     X(tn_set_grad_mode) \
     X(tn_grad_mode) \
     X(tn_set_inference_mode) \
@@ -12816,7 +12820,7 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"799a9c0cfb74", at, 903};
+    static const tn_exports all = {"a8e82c90684c", at, 904};
     return &all;
 }
 #undef TNI_SYMBOL
@@ -12824,7 +12828,7 @@ static TNI_UNUSED const tn_exports *tn_exported(void) {
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 /* Takes the functions of the module that has the library; false: another one. */
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 903 || strcmp(e->layout, "799a9c0cfb74") != 0) return false;
+    if (!e || e->n != 904 || strcmp(e->layout, "a8e82c90684c") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;
@@ -12834,9 +12838,9 @@ static TNI_UNUSED bool tn_import(const tn_exports *e) {
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_799a9c0cfb74;
+TN_API const char tn_layout_a8e82c90684c;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_799a9c0cfb74;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_a8e82c90684c;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12854,7 +12858,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_799a9c0cfb74 = 1;
+const char tn_layout_a8e82c90684c = 1;
 #endif
 
 /* src/tensor.c */
@@ -46236,6 +46240,7 @@ TN_API bool tn_retain_grad_at(const char *file, int line, tn_tensor *t) {
     return tni_enter(b, file, line) && tni_leave(b, leaf_retain(b, t));
 }
 TN_API bool tnp_retain_grad(tn_tensor *t) { return tn_retain_grad_at(NULL, 0, t); }
+TN_API bool tn_retains_grad(const tn_tensor *t) { return t && t->flags & TNI_RETAIN; }
 
 /* Where the watch of t, which is marked TNI_RETAIN, stands: the mark says that there is one. */
 static tni_watch **leaf_retainer(tni_node *n, const tn_tensor *t) {

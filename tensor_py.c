@@ -57,7 +57,6 @@ typedef struct py_tensor {
     struct py_hook *hooks; /* those registered through it that still may run; see hook.c */
     bool kept;             /* t owns the wrapper, not the wrapper t */
     bool tracked;          /* by the collector */
-    bool retains;          /* retain_grad() was called through it */
     bool part;             /* the library's module behind a built-in one has a count of t, too */
 } py_tensor;
 
@@ -4897,7 +4896,7 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
     p->t = t;
     p->dict = p->weak = NULL;
     p->hooks = NULL;
-    p->kept = p->retains = p->part = false;
+    p->kept = p->part = false;
     p->tracked = type != py.tensor;
     tn_set_binding(t, p, NULL);
     return (PyObject *)p;
@@ -5097,6 +5096,11 @@ static PyObject *py_tensor_never(PyObject *self, void *unused) {
     Py_RETURN_FALSE;
 }
 
+static PyObject *py_tensor_retains_grad(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(tn_retains_grad(py_of(self)));
+}
+
 static int py_tensor_set_requires_grad(PyObject *self, PyObject *value, void *unused) {
     (void)unused;
     if (!value || !PyBool_Check(value)) {
@@ -5112,7 +5116,7 @@ static int py_tensor_set_requires_grad(PyObject *self, PyObject *value, void *un
 static PyObject *py_tensor_grad(PyObject *self, void *unused) {
     tn_tensor *t = py_of(self), *grad = tn_grad_of(t);
     (void)unused;
-    if (!grad && !tn_is_leaf(t) && !((py_tensor *)self)->retains &&
+    if (!grad && !tn_is_leaf(t) && !tn_retains_grad(t) &&
         PyErr_WarnEx(PyExc_UserWarning,
                      "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. "
                      "Its .grad attribute won't be populated during autograd.backward(). Call "
@@ -5198,6 +5202,8 @@ static PyGetSetDef py_tensor_attributes[] = {
     {"nbytes", py_tensor_nbytes, NULL, "bytes of all elements", NULL},
     {"_version", py_tensor_version, NULL, "how often the storage was written", NULL},
     {"is_leaf", py_tensor_is_leaf, NULL, "whether no recorded call made it", NULL},
+    {"retains_grad", py_tensor_retains_grad, NULL, "whether .grad is kept though it is no leaf",
+     NULL},
     {"requires_grad", py_tensor_requires_grad, py_tensor_set_requires_grad,
      "whether calls with it are recorded", NULL},
     {"grad", py_tensor_grad, py_tensor_set_grad, "the gathered gradient, or None", NULL},
@@ -5339,7 +5345,6 @@ static PyObject *py_tensor_retain_grad(PyObject *self, PyObject *unused) {
                             "can't retain_grad on Tensor that has requires_grad=False");
     if (tn_is_leaf(py_of(self))) Py_RETURN_NONE;
     if (!tnp_retain_grad(py_of(self))) return py_raise();
-    ((py_tensor *)self)->retains = true;
     Py_RETURN_NONE;
 }
 

@@ -142,7 +142,7 @@ histogram hypot hypot_ i0 i0_ igamma igamma_ igammac igammac_ index_reduce index
 istft kthvalue lcm lcm_ lgamma lgamma_ log_normal_ logaddexp2 logcumsumexp logdet lu lu_solve
 matrix_exp median mode multinomial mvlgamma mvlgamma_ nanmedian nanquantile new_empty_strided
 nextafter nextafter_ nonzero_static orgqr ormqr pin_memory pinverse polygamma polygamma_ prelu qr
-quantile record_stream renorm renorm_ resize_as resize_as_ retains_grad scatter_reduce
+quantile record_stream renorm renorm_ resize_as resize_as_ scatter_reduce
 scatter_reduce_ signbit slogdet stft svd triangular_solve
 """,
     "torch.linalg": """

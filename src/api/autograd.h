@@ -32,6 +32,7 @@ TN_API void tn_zero_grad(tn_tensor *t); /* drops .grad, as torch's set_to_none *
 TN_API bool tn_retain_grad_at(const char *file, int line, tn_tensor *t);
 #define tn_retain_grad(t) tn_retain_grad_at(__FILE__, __LINE__, t)
 TN_API bool tnp_retain_grad(tn_tensor *t);
+TN_API bool tn_retains_grad(const tn_tensor *t); /* retained, and no leaf; false for NULL */
 
 /* Grad mode of the calling thread: off, nothing is recorded. Returns the mode before. */
 TN_API bool tn_set_grad_mode(bool enabled);

@@ -270,6 +270,7 @@ TN_API bool tn_retain_grad_at(const char *file, int line, tn_tensor *t) {
     return tni_enter(b, file, line) && tni_leave(b, leaf_retain(b, t));
 }
 TN_API bool tnp_retain_grad(tn_tensor *t) { return tn_retain_grad_at(NULL, 0, t); }
+TN_API bool tn_retains_grad(const tn_tensor *t) { return t && t->flags & TNI_RETAIN; }
 
 /* Where the watch of t, which is marked TNI_RETAIN, stands: the mark says that there is one. */
 static tni_watch **leaf_retainer(tni_node *n, const tn_tensor *t) {

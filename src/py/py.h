@@ -31,7 +31,6 @@ typedef struct py_tensor {
     struct py_hook *hooks; /* those registered through it that still may run; see hook.c */
     bool kept;             /* t owns the wrapper, not the wrapper t */
     bool tracked;          /* by the collector */
-    bool retains;          /* retain_grad() was called through it */
     bool part;             /* the library's module behind a built-in one has a count of t, too */
 } py_tensor;
 

@@ -703,3 +703,28 @@ def test_the_gradient_of_what_is_no_leaf_warns():
         assert z.grad is None
         z.sum().backward()
         assert z.grad.tolist() == [1, 1] and x.grad.tolist() == [3, 3]
+
+
+def test_a_tensor_tells_whether_it_retains_its_gradient():
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    assert not y.retains_grad and not torch.ones(1).retains_grad
+    y.retain_grad()
+    x.retain_grad()
+    assert y.retains_grad and not x.retains_grad  # a leaf has its gradient anyway
+    y.mul_(3)
+    assert y.retains_grad and not (y * 1).retains_grad
+    y.sum().backward()
+    assert y.grad.tolist() == [1, 1]
+    with pytest.raises(AttributeError):
+        y.retains_grad = False
+
+
+def test_a_retained_gradient_is_known_after_its_wrapper_went():
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    z = y.view(2)
+    assert not z.retains_grad and z._base is y
+    del y
+    assert z._base.retains_grad

@@ -183,7 +183,9 @@ static void a_retained_gradient_is_of_the_value_after_a_write(void) {
     tn_context *c = begin();
     TN_SCOPE {
         tn_tensor *x = ones(3), *t = tn_mul_scalar(x, 2);
-        CHECK(tn_retain_grad(t) && tn_mul_scalar_(t, 3));
+        CHECK(!tn_retains_grad(t) && tn_retain_grad(t) && tn_retains_grad(t));
+        CHECK(tn_mul_scalar_(t, 3) && tn_retains_grad(t));
+        CHECK(tn_retain_grad(x) && !tn_retains_grad(x) && !tn_retains_grad(NULL));
         CHECK(tn_backward(tn_sum(tn_mul(t, t))));
         CHECK(at(tn_grad_of(t), 0) == 12 && at(tn_grad_of(x), 0) == 72);
     }
