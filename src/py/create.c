@@ -20,16 +20,18 @@ typedef struct py_nested {
     char *to; /* elements of the staging dtype */
 } py_nested;
 
+/* A bytearray is a list of ints, as torch has it; other buffers are arrays. */
 static bool py_nested_is_list(PyObject *o) {
     return (PyList_Check(o) || PyTuple_Check(o) ||
             (PySequence_Check(o) && !PyUnicode_Check(o) && !PyBytes_Check(o))) &&
-           !py_is_tensor(o) && !PyObject_CheckBuffer(o);
+           !py_is_tensor(o) && (!PyObject_CheckBuffer(o) || PyByteArray_Check(o));
 }
 
 /* A member that is a tensor or an array, as a tensor; NULL: neither (or an exception). */
 static PyObject *py_nested_array(PyObject *o) {
     if (py_is_tensor(o)) return Py_NewRef(o);
-    if (PyFloat_CheckExact(o) || PyLong_Check(o) || PyBytes_Check(o) || !PyObject_CheckBuffer(o))
+    if (PyFloat_CheckExact(o) || PyLong_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) ||
+        !PyObject_CheckBuffer(o))
         return NULL;
     return py_from_buffer(o, true);
 }

@@ -112,30 +112,68 @@ static int py_dtype_begin(PyObject *module) {
 
 typedef struct py_device {
     PyObject_HEAD tn_device_id id;
+    bool zero; /* "cpu:0": the same place as "cpu", another object to torch */
 } py_device;
 
-PY_PRIV PyObject *py_device_of(tn_device_id id) {
+static PyObject *py_device_make(tn_device_id id, bool zero) {
     PyObject *o = PyType_GenericAlloc(py.device, 0);
-    if (o) ((py_device *)o)->id = id;
+    if (!o) return NULL;
+    ((py_device *)o)->id = id;
+    ((py_device *)o)->zero = zero;
     return o;
+}
+
+PY_PRIV PyObject *py_device_of(tn_device_id id) { return py_device_make(id, false); }
+
+/* A name, or a type and an index, as one name. Borrows what; NULL with an exception. */
+static PyObject *py_device_joined(PyObject *what, PyObject *index) {
+    PyObject *type = PyObject_Str(what), *r = NULL;
+    long at = index == Py_None ? 0 : PyLong_AsLong(index);
+    const char *text = type ? PyUnicode_AsUTF8AndSize(type, NULL) : NULL;
+    if (!text || (at == -1 && PyErr_Occurred()))
+        ; /* its exception */
+    else if (index == Py_None)
+        r = Py_NewRef(type);
+    else if (strchr(text, ':'))
+        PyErr_Format(PyExc_RuntimeError,
+                     "type (string) must not include an index because index was passed "
+                     "explicitly: %s",
+                     text);
+    else if (at < 0)
+        PyErr_SetString(PyExc_RuntimeError, "Device index must not be negative");
+    else
+        r = PyUnicode_FromFormat("%s:%ld", text, at);
+    Py_XDECREF(type);
+    return r;
+}
+
+static PyObject *py_device_named(PyObject *self, PyObject *name) {
+    tn_device_id id;
+    (void)self;
+    if (py_to_device(name, &id))
+        return py_device_make(id, PyUnicode_CompareWithASCIIString(name, "cpu:0") == 0);
+    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "_device(): a name");
 }
 
 static PyObject *py_device_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"type", "index", NULL};
     PyObject *what, *index = Py_None;
-    tn_device_id id;
     (void)type;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O", (char **)(uintptr_t)names, &what, &index))
         return NULL;
-    if (!py_to_device(what, &id)) {
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_TypeError, "device(): argument 'type' must be str or device");
-        return NULL;
-    }
-    return py_device_of(id);
+    if (!PyUnicode_Check(what) && Py_TYPE(what) != py.device)
+        return PyErr_Format(PyExc_TypeError, "device(): argument 'type' must be str or device");
+    if (index != Py_None && (!PyLong_Check(index) || PyBool_Check(index)))
+        return PyErr_Format(PyExc_TypeError, "device(): argument 'index' must be int, not %R",
+                            Py_TYPE(index));
+    PyObject *name = py_device_joined(what, index);
+    PyObject *r = name ? py_device_named(NULL, name) : NULL;
+    Py_XDECREF(name);
+    return r;
 }
 static const char *py_device_name(PyObject *self) {
-    return tn_device_name(((py_device *)self)->id);
+    const py_device *d = (const py_device *)self;
+    return d->zero ? "cpu:0" : tn_device_name(d->id);
 }
 static PyObject *py_device_str(PyObject *self) {
     return PyUnicode_FromString(py_device_name(self));
@@ -163,10 +201,14 @@ static PyObject *py_device_index(PyObject *self, void *unused) {
 }
 static PyObject *py_device_compare(PyObject *a, PyObject *b, int how) {
     if (Py_TYPE(b) != py.device || (how != Py_EQ && how != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
-    bool same = ((py_device *)a)->id == ((py_device *)b)->id;
+    const py_device *x = (const py_device *)a, *y = (const py_device *)b;
+    bool same = x->id == y->id && x->zero == y->zero;
     return PyBool_FromLong(same == (how == Py_EQ));
 }
-static Py_hash_t py_device_hash(PyObject *self) { return ((py_device *)self)->id; }
+static Py_hash_t py_device_hash(PyObject *self) {
+    const py_device *d = (const py_device *)self;
+    return 2 * (Py_hash_t)d->id + d->zero;
+}
 static PyObject *py_device_reduce(PyObject *self, PyObject *unused) {
     (void)unused;
     return py_types_reduce("_device", PyUnicode_FromString(py_device_name(self)));
@@ -468,10 +510,6 @@ static int py_formats_begin(PyObject *module) {
 }
 
 /* What pickles call. */
-static PyObject *py_device_named(PyObject *self, PyObject *name) {
-    (void)self;
-    return PyObject_CallFunctionObjArgs((PyObject *)py.device, name, NULL);
-}
 static PyMethodDef py_types_functions[] = {{"_dtype", py_dtype_named, METH_O, NULL},
                                            {"_device", py_device_named, METH_O, NULL},
                                            {"_size", py_size_named, METH_O, NULL},

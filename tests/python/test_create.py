@@ -1,7 +1,9 @@
 """New tensors: of Python's data, of sizes, of numbers; torch's functions that make, join and split;
 what is refused and how."""
+import copy
 import itertools
 import operator
+import pickle
 
 import numpy as np
 import pytest
@@ -376,3 +378,38 @@ def test_random_bounds():
     with pytest.raises(RuntimeError, match="out of bounds"):
         torch.empty(3, dtype=torch.uint8).random_(257)
     assert torch.empty(9, dtype=torch.int32).random_().min() >= 0
+
+
+def test_a_bytearray_is_a_list_of_ints():
+    a = torch.tensor(bytearray(b"ab"))
+    assert a.dtype is torch.int64 and a.tolist() == [97, 98]
+    assert torch.tensor([bytearray(b"ab"), bytearray(b"cd")]).tolist() == [[97, 98], [99, 100]]
+    assert torch.tensor(bytearray(b"ab"), dtype=torch.uint8).dtype is torch.uint8
+    assert torch.tensor(bytearray()).dtype is torch.float32
+
+
+def test_a_device_with_an_index_is_another_device():
+    cpu, zero = torch.device("cpu"), torch.device("cpu", 0)
+    assert (cpu.index, str(cpu), repr(cpu)) == (None, "cpu", "device(type='cpu')")
+    assert (zero.index, str(zero)) == (0, "cpu:0")
+    assert repr(zero) == "device(type='cpu', index=0)"
+    assert zero == torch.device("cpu:0") == torch.device(zero) == torch.device(type="cpu", index=0)
+    assert zero != cpu and not zero == cpu and len({zero, cpu, torch.device("cpu:0")}) == 2
+    assert pickle.loads(pickle.dumps(zero)) == copy.deepcopy(zero) == zero
+    assert torch.ones(1, device=zero).device == cpu == torch.ones(1).to("cpu:0").device
+
+
+@pytest.mark.parametrize(
+    "args, error, text",
+    [
+        (("cpu", -1), RuntimeError, "Device index must not be negative"),
+        (("cpu:0", 0), RuntimeError, "type .string. must not include an index"),
+        (("cpu", 1), RuntimeError, "no device 'cpu:1'"),
+        (("cpu", "0"), TypeError, "argument 'index' must be int"),
+        (("cpu", 0.0), TypeError, "argument 'index' must be int"),
+        ((3.5,), TypeError, "argument 'type' must be str or device"),
+    ],
+)
+def test_devices_that_are_refused(args, error, text):
+    with pytest.raises(error, match=text):
+        torch.device(*args)
