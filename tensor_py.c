@@ -9294,9 +9294,31 @@ static PyObject *py_mrow_nested(py_module *m, PyObject *const *args, Py_ssize_t 
     return r;
 }
 
+/* A class with `_otherwise` (tensorh/nn/modules/rows.py) takes options that its row does not know:
+ * with those `made` is never there, and it is asked first. NotImplemented: the row's turn. */
+static PyObject *py_mrow_otherwise(PyObject *self, PyObject *input) {
+    PyObject *type = (PyObject *)Py_TYPE(self);
+    PyObject *f = PyObject_GetAttrString(type, "_otherwise"), *r;
+    if (!f) return PyErr_Clear(), Py_NewRef(Py_NotImplemented);
+    r = PyObject_CallFunctionObjArgs(f, self, input, NULL);
+    Py_DECREF(f);
+    return r;
+}
+
+static bool py_mrow_one_input(Py_ssize_t nargs, PyObject *kwnames) {
+    if (!kwnames) return nargs == 1;
+    return !nargs && PyTuple_Size(kwnames) == 1 &&
+           !PyUnicode_CompareWithASCIIString(PyTuple_GetItem(kwnames, 0), "input");
+}
+
 PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                                   PyObject *kwnames) {
     py_module *m = (py_module *)self;
+    if (TNI_UNLIKELY(!m->made) && m->kind && py_mrow_one_input(nargs, kwnames)) {
+        PyObject *r = py_mrow_otherwise(self, args[0]);
+        if (r != Py_NotImplemented) return r;
+        Py_DECREF(r);
+    }
     if (!py_mrow_ready(self)) return NULL;
     if (nargs == 1 && !kwnames && !m->kind->row->gen->call &&
         (Py_TYPE(args[0]) == py.tensor || Py_TYPE(args[0]) == py.parameter)) {

@@ -225,6 +225,15 @@ for _name in ("clamp", "clamp_"):
     OVERLOADS[_name] = _clamp(_name)
 
 
+@_for("conv2d")
+def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    if not isinstance(padding, str):
+        return NotImplemented
+    from .nn.modules import _padding
+
+    return _padding.conv2d(input, weight, bias, stride, padding, dilation, groups)
+
+
 # --- to, and memory formats -----------------------------------------------------------------------
 
 

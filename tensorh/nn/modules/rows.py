@@ -11,7 +11,8 @@ class _Signature:
     """inspect.signature(nn.Linear): from the row's options, while __init__ is the row's."""
 
     def __get__(self, instance, owner):
-        if owner.__init__ is not _C._Module._row_init:
+        row = next(cls for cls in owner.__mro__ if "_row" in cls.__dict__)
+        if owner.__init__ is not row.__init__:
             raise AttributeError("__signature__")
         from inspect import Parameter, Signature
 
@@ -95,6 +96,14 @@ def get(name):
         return cls
     kind = _C._module_kind(name)
     if kind is None:
+def _more(name):
+    if name == "Conv2d":
+        from ._padding import CONV
+
+        return CONV
+    return _MORE.get(name, {})
+
+
         return None
     capsule, schema, parts, call, takes, unlike, shown, options, defaults, draws = kind
     lines = [schema, f"forward{call or '(Tensor input) -> Tensor'}"]
@@ -112,7 +121,6 @@ def get(name):
         "_options": options,
         "_defaults": defaults,
         "_shown": tuple(_shown(shown)),
-        **_MORE.get(name, {}),
     }
     if draws:
         body["reset_parameters"] = _C._Module._row_reset
@@ -128,3 +136,4 @@ def class_of(kind, name):
     if name not in _classes:
         _classes[name] = type(name, (cls,), {"__module__": "tensorh.nn", "__doc__": cls.__doc__})
     return _classes[name]
+    body.update(_more(name))
