@@ -401,7 +401,7 @@ static bool py_module_direct(PyObject *self, PyObject *x, PyObject **r) {
 
 static bool py_module_hooked(PyObject *self) {
     PyObject *dict = ((py_module *)self)->dict;
-    return dict && PyDict_GetItemWithError(dict, py.hooked);
+    return py.hooked_all || (dict && PyDict_GetItemWithError(dict, py.hooked));
 }
 
 static PyObject *py_module_call(PyObject *self, PyObject *args, PyObject *kwargs) {
@@ -641,12 +641,20 @@ static PyObject *py_module_clip_norm(PyObject *self, PyObject *args) {
     return tn_ok() ? PyFloat_FromDouble(norm) : py_raise();
 }
 
+/* _hook_all(bool): whether each module's call looks for hooks of all modules. */
+static PyObject *py_module_hook_all(PyObject *self, PyObject *on) {
+    (void)self;
+    py.hooked_all = on == Py_True;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef py_modules_functions[] = {
     {"_rebuild_parameter", py_parameter_rebuild, METH_VARARGS, NULL},
     {"_without_grad", py_module_without_grad, METH_VARARGS, NULL},
     {"_take_data", py_module_take_data, METH_VARARGS, NULL},
     {"_clip_grad_norm", py_module_clip_norm, METH_VARARGS, NULL},
     {"_tap", py_module_tap, METH_VARARGS, NULL},
+    {"_hook_all", py_module_hook_all, METH_O, NULL},
     {"_module_kinds", py_mrow_kinds, METH_NOARGS, NULL},
     {"_module_kind", py_mrow_kind, METH_O, NULL},
     {NULL, NULL, 0, NULL}};

@@ -59,6 +59,7 @@ typedef struct py_state {
     PyObject *no_kwargs, *strided;              /* an empty dict; torch.strided */
     int lending;                                /* see py_lend */
     bool retired;
+    bool hooked_all; /* there are hooks of all modules */
 } py_state;
 #ifdef TNI_OBJECTS
 extern TNI_HIDDEN py_state py;

@@ -16,10 +16,8 @@ def _spread(values, at, n):
 class Backward:
     """The backward hooks of one call of a module."""
 
-    def __init__(self, module):
-        self.module = module
-        self.hooks = list(module._backward_hooks.values())
-        self.pre_hooks = list(module._backward_pre_hooks.values())
+    def __init__(self, module, hooks, pre_hooks):
+        self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
         self.inputs_at = None  # places of inputs that are tensors; None: no gradient comes there
         self.n_inputs = -1
         self.grad_outputs = None

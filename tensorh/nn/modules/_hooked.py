@@ -2,10 +2,21 @@
 
 import warnings
 
+from .module import _hooks_of_all
+
+
+def _hooks(module, name):
+    """(number, hook) of a kind: those of all modules, then the module's own."""
+    return [*getattr(_hooks_of_all, name).items(), *module.__dict__.get(name, {}).items()]
+
+
+def _marked(module, name, number):
+    return number in getattr(_hooks_of_all, name) or number in module.__dict__.get(name, ())
+
 
 def _before(module, args, kwargs):
-    named = module._forward_pre_hooks_with_kwargs
-    for number, hook in list(module._forward_pre_hooks.items()):
+    named = module.__dict__.get("_forward_pre_hooks_with_kwargs", ())
+    for number, hook in _hooks(module, "_forward_pre_hooks"):
         if number in named:
             out = hook(module, args, kwargs)
             if out is None:
@@ -24,7 +35,7 @@ def _before(module, args, kwargs):
 
 
 def _after(module, number, hook, args, kwargs, result):
-    if number in module._forward_hooks_with_kwargs:
+    if _marked(module, "_forward_hooks_with_kwargs", number):
         out = hook(module, args, kwargs, result)
     else:
         out = hook(module, args, result)
@@ -33,8 +44,8 @@ def _after(module, number, hook, args, kwargs, result):
 
 def _failed(module, args, kwargs, result, called):
     """Hooks that are called always, after an error."""
-    for number, hook in list(module._forward_hooks.items()):
-        if number in module._forward_hooks_always_called and number not in called:
+    for number, hook in _hooks(module, "_forward_hooks"):
+        if number not in called and _marked(module, "_forward_hooks_always_called", number):
             try:
                 result = _after(module, number, hook, args, kwargs, result)
             except Exception as error:
@@ -47,16 +58,18 @@ def _failed(module, args, kwargs, result, called):
 
 def call(module, args, kwargs):
     """forward between its hooks."""
+    _hooks_of_all.look()
     result, called, backward = None, set(), None
     try:
         args, kwargs = _before(module, args, kwargs)
-        if module._backward_hooks or module._backward_pre_hooks:
+        hooks, pre_hooks = _hooks(module, "_backward_hooks"), _hooks(module, "_backward_pre_hooks")
+        if hooks or pre_hooks:
             from ._backward import Backward
 
-            backward = Backward(module)
+            backward = Backward(module, [f for _, f in hooks], [f for _, f in pre_hooks])
             args = backward.inputs(args)
         result = module.forward(*args, **kwargs)
-        for number, hook in list(module._forward_hooks.items()):
+        for number, hook in _hooks(module, "_forward_hooks"):
             called.add(number)
             result = _after(module, number, hook, args, kwargs, result)
         if backward:

@@ -61,6 +61,62 @@ class RemovableHandle:
         self.remove()
 
 
+class _HooksOfAll:
+    """Hooks that every module's call heeds, before its own; _C._hook_all says that there are some.
+
+    The names are those of a module's own hooks.
+    """
+
+    def __init__(self):
+        self._forward_pre_hooks = OrderedDict()
+        self._forward_hooks = OrderedDict()
+        self._forward_hooks_with_kwargs = OrderedDict()
+        self._forward_hooks_always_called = OrderedDict()
+        self._backward_pre_hooks = OrderedDict()
+        self._backward_hooks = OrderedDict()
+
+    def add(self, name, hook, *also):
+        """Adds a hook to a dictionary, and its number to others."""
+        hooks = getattr(self, name)
+        handle = RemovableHandle(hooks, extra_dict=[getattr(self, d) for d in also])
+        hooks[handle.id] = hook
+        for d in also:
+            getattr(self, d)[handle.id] = True
+        _C._hook_all(True)
+        return handle
+
+    def look(self):
+        """False, and calls look here no more, where all have been removed."""
+        some = any(self.__dict__.values())
+        _C._hook_all(some)
+        return some
+
+
+_hooks_of_all = _HooksOfAll()
+
+
+def register_module_forward_pre_hook(hook):
+    """hook(module, args) before the forward of every module; it may return other arguments."""
+    return _hooks_of_all.add("_forward_pre_hooks", hook)
+
+
+def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
+    """hook(module, args[, kwargs], output) after the forward of every module."""
+    also = ("_forward_hooks_with_kwargs",) if with_kwargs else ()
+    also += ("_forward_hooks_always_called",) if always_call else ()
+    return _hooks_of_all.add("_forward_hooks", hook, *also)
+
+
+def register_module_full_backward_pre_hook(hook):
+    """hook(module, grad_output) before the gradient goes through any module."""
+    return _hooks_of_all.add("_backward_pre_hooks", hook)
+
+
+def register_module_full_backward_hook(hook):
+    """hook(module, grad_input, grad_output) when the gradients of any module's inputs are known."""
+    return _hooks_of_all.add("_backward_hooks", hook)
+
+
 class Module(_C._Module):
     """Base class of all neural network modules: a tree of parameters, buffers and modules."""
 
