@@ -7137,8 +7137,9 @@ static double clip_run(tn_tensors params, double max_norm, double order) {
     double factor;
     if (params.n < 0 || (params.n && !params.at))
         return tni_nn_error(TN_INVALID, "no list of parameters"), (double)NAN;
-    if (!(max_norm >= 0) || !(order > 0))
-        return tni_nn_error(TN_INVALID, "max_norm and norm_type must be positive"), (double)NAN;
+    if (!(max_norm >= 0) || order != order)
+        return tni_nn_error(TN_INVALID, "max_norm must be positive, norm_type a number"),
+               (double)NAN;
     total = clip_norm(params, order, &n);
     if (!total) return n == 0 && tn_ok() ? 0 : (double)NAN;
     factor = clip_factor(total, max_norm);

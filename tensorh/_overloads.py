@@ -243,13 +243,15 @@ def to(
     other=None,
 ):  # fmt: skip
     args = list(args)
-    if args and isinstance(args[0], Tensor):
+    if args and isinstance(args[0], Tensor) and other is None:
         other = args.pop(0)
-    elif args and not isinstance(args[0], (_C.dtype, bool)):
+    elif args and not isinstance(args[0], (_C.dtype, bool)) and device is None:
         device = args.pop(0)
     if other is not None:
+        if device is not None or dtype is not None:
+            return NotImplemented
         device, dtype = other.device, other.dtype
-    elif args and isinstance(args[0], _C.dtype):
+    elif args and isinstance(args[0], _C.dtype) and dtype is None:
         dtype = args.pop(0)
     if len(args) > 2:
         return NotImplemented

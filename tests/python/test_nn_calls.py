@@ -1,9 +1,35 @@
-"""nn: calls with hooks of all modules."""
+"""nn: calls with hooks of all modules, the weights of an LSTM, conversions, clipping."""
+
+import math
 
 import pytest
 
 import tensorh as torch
 from tensorh import nn
+
+
+def test_two_dtypes_or_devices_are_not_one_way_to_convert():
+    one, f32, f64 = torch.ones(1), torch.float32, torch.float64
+    for args, named in (
+        ((f32, f64), {}),
+        ((f32,), {"dtype": f64}),
+        (("cpu", "cpu"), {}),
+        (("cpu",), {"device": "cpu"}),
+        ((one, f64), {}),
+        ((one,), {"dtype": f64}),
+    ):
+        for what in (one, nn.Linear(1, 1)):
+            with pytest.raises(TypeError, match="invalid combination of arguments"):
+                what.to(*args, **named)
+
+
+def test_the_weights_of_an_lstm_by_layer():
+    m = nn.LSTM(3, 4, num_layers=2, bidirectional=True)
+    shapes = [[tuple(w.shape) for w in one] for one in m.all_weights]
+    rest = [(16, 4), (16,), (16,)]
+    assert shapes == [[(16, 3), *rest]] * 2 + [[(16, 8), *rest]] * 2
+    assert m.all_weights[1][0] is m.weight_ih_l0_reverse
+    assert [len(one) for one in nn.LSTM(3, 4, 2, bias=False).all_weights] == [2, 2]
 
 
 def test_hooks_of_all_modules_run_before_a_modules_own():
@@ -55,3 +81,25 @@ def test_hooks_of_all_modules_change_arguments_and_results():
             m(torch.ones(3))
     assert called == [m]
     assert nn.Identity()(torch.ones(1)) == 1
+
+
+@pytest.mark.parametrize(
+    "order, norm", [(0, 2), (math.inf, 4), (-math.inf, 0), (-1, 0), (1, 9), (2, math.sqrt(29))]
+)
+def test_gradients_are_clipped_by_any_norm(order, norm):
+    p, q = nn.Parameter(torch.ones(3)), nn.Parameter(torch.ones(1))
+    p.grad, q.grad = torch.tensor([3.0, 0.0, -4.0]), torch.tensor([2.0])
+    assert nn.utils.clip_grad_norm_([p, q], 1.5, norm_type=order).item() == pytest.approx(norm)
+    factor = min(1, 1.5 / (norm + 1e-6))
+    assert p.grad.tolist() == pytest.approx([3 * factor, 0, -4 * factor])
+    assert q.grad.item() == pytest.approx(2 * factor)
+
+
+@pytest.mark.parametrize("bad", [math.inf, math.nan])
+def test_a_norm_that_is_not_finite_may_be_an_error(bad):
+    p = nn.Parameter(torch.ones(2))
+    p.grad = torch.tensor([1.0, bad])
+    with pytest.raises(RuntimeError, match="The total norm of order 2.0 for gradients"):
+        nn.utils.clip_grad_norm_(p, 1.0, error_if_nonfinite=True)
+    assert p.grad[0] == 1
+    assert not math.isfinite(nn.utils.clip_grad_norm_(p, 1.0))

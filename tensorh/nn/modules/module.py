@@ -400,28 +400,39 @@ class Module(_C._Module):
                 self._buffers[name] = fn(buffer)
         return self
 
+    @staticmethod
+    def _to_what(
+        *args, device=None, dtype=None, tensor=None, non_blocking=None, memory_format=None, **others
+    ):  # fmt: skip
+        """(device, dtype) of the arguments of to()."""
+        given = {"device": device, "dtype": dtype, "tensor": tensor, "non_blocking": non_blocking}
+        if others:
+            raise TypeError(f"to() got an unexpected keyword argument '{next(iter(others))}'")
+        for a in args:
+            kind = "tensor" if isinstance(a, _C.Tensor) else None
+            kind = "dtype" if isinstance(a, _C.dtype) else kind
+            kind = "non_blocking" if isinstance(a, bool) else kind
+            kind = "device" if isinstance(a, (str, _C.device)) else kind
+            if a is not None and (not kind or given[kind] is not None):
+                raise TypeError(
+                    "to() received an invalid combination of arguments: "
+                    + (f"two of {kind}" if kind else f"{type(a).__name__} is none of them")
+                )
+            if a is not None:
+                given[kind] = a
+        device, dtype, tensor, _ = given.values()
+        if tensor is None:
+            return device, dtype
+        if device is not None or dtype is not None:
+            raise TypeError("to() received an invalid combination of arguments: tensor alone")
+        return tensor.device, tensor.dtype
+
     def to(self, *args, **kwargs):
         """to(device), to(dtype), to(device, dtype), to(tensor): converts in place.
 
         A dtype is for floating and complex parameters and buffers alone.
         """
-        kwargs.pop("memory_format", None)
-        non_blocking = kwargs.pop("non_blocking", False)
-        device, dtype = kwargs.pop("device", None), kwargs.pop("dtype", None)
-        tensor = kwargs.pop("tensor", None)
-        if kwargs:
-            raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
-        for a in args:
-            if isinstance(a, _C.Tensor):
-                tensor = a
-            elif isinstance(a, _C.dtype):
-                dtype = a
-            elif isinstance(a, bool):
-                non_blocking = a
-            elif a is not None:
-                device = a
-        if tensor is not None:
-            device, dtype = tensor.device, tensor.dtype
+        device, dtype = self._to_what(*args, **kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
                 "nn.Module.to only accepts floating point or complex dtypes, but got desired "
@@ -430,7 +441,7 @@ class Module(_C._Module):
 
         def convert(t):
             to = dtype if t.dtype.is_floating_point or t.dtype.is_complex else None
-            return _C.to(t, t.device if device is None else device, to or t.dtype, non_blocking)
+            return _C.to(t, t.device if device is None else device, to or t.dtype)
 
         return self._apply(convert)
 

@@ -70,6 +70,14 @@ def _load_batch_norm(self, state_dict, prefix, local_metadata, *others):
     Module._load_from_state_dict(self, state_dict, prefix, local_metadata, *others)
 
 
+def _all_weights(self):
+    """The parameters, a list for each layer and direction."""
+    kinds = ["weight_ih", "weight_hh"] + (["bias_ih", "bias_hh"] if self.bias else [])
+    ends = ("", "_reverse") if self.bidirectional else ("",)
+    each = [f"_l{layer}{end}" for layer in range(self.num_layers) for end in ends]
+    return [[getattr(self, kind + end) for kind in kinds] for end in each]
+
+
 _BATCH_NORM = {
     "_version": 2,
     "reset_running_stats": _reset_running_stats,
@@ -78,10 +86,22 @@ _BATCH_NORM = {
 # What torch's class has and no row tells.
 _MORE = {
     "Embedding": {"from_pretrained": classmethod(_from_pretrained)},
-    "LSTM": {"mode": "LSTM", "flatten_parameters": lambda self: None},
+    "LSTM": {
+        "mode": "LSTM",
+        "flatten_parameters": lambda self: None,
+        "all_weights": property(_all_weights),
+    },
     "BatchNorm1d": _BATCH_NORM,
     "BatchNorm2d": _BATCH_NORM,
 }
+
+
+def _more(name):
+    if name == "Conv2d":
+        from ._padding import CONV
+
+        return CONV
+    return _MORE.get(name, {})
 
 
 def names():
@@ -96,14 +116,6 @@ def get(name):
         return cls
     kind = _C._module_kind(name)
     if kind is None:
-def _more(name):
-    if name == "Conv2d":
-        from ._padding import CONV
-
-        return CONV
-    return _MORE.get(name, {})
-
-
         return None
     capsule, schema, parts, call, takes, unlike, shown, options, defaults, draws = kind
     lines = [schema, f"forward{call or '(Tensor input) -> Tensor'}"]
@@ -124,6 +136,7 @@ def _more(name):
     }
     if draws:
         body["reset_parameters"] = _C._Module._row_reset
+    body.update(_more(name))
     cls = _classes[name] = type(name, (Module,), body)
     return cls
 
@@ -136,4 +149,3 @@ def class_of(kind, name):
     if name not in _classes:
         _classes[name] = type(name, (cls,), {"__module__": "tensorh.nn", "__doc__": cls.__doc__})
     return _classes[name]
-    body.update(_more(name))
