@@ -9308,6 +9308,7 @@ static PyObject *py_mrow_nested(py_module *m, PyObject *const *args, Py_ssize_t 
 static PyObject *py_mrow_otherwise(PyObject *self, PyObject *input) {
     PyObject *type = (PyObject *)Py_TYPE(self);
     PyObject *f = PyObject_GetAttrString(type, "_otherwise"), *r;
+    if (!f && !PyErr_ExceptionMatches(PyExc_AttributeError)) return NULL;
     if (!f) return PyErr_Clear(), Py_NewRef(Py_NotImplemented);
     r = PyObject_CallFunctionObjArgs(f, self, input, NULL);
     Py_DECREF(f);

@@ -132,6 +132,13 @@ def own_module():
     return other.double().eval()(X.double()), x.grad, [n for n, _ in m.named_modules()]
 
 
+def hooked_by_all():
+    m, seen = nn.Linear(4, 3), []
+    with nn.modules.module.register_module_forward_hook(lambda m, i, o: seen.append(o.sum())):
+        m(X)
+    return m(X), seen
+
+
 def training(kind, **options):
     m = nn.Linear(4, 1)
     o = kind(m.parameters(), lr=0.1, **options)
@@ -230,6 +237,11 @@ CALLS = [
     ("iterate", lambda: list(X)),
     ("tensor", lambda: th.tensor([[1.0, 2.0], [3.0, 4.0]])),
     ("tensor of arrays", lambda: th.tensor([SMALL, SMALL])),
+    ("tensor of bytes", lambda: th.tensor([bytearray(b"ab"), bytearray(b"cd")])),
+    (
+        "device",
+        lambda: (th.device("cpu", 0), repr(th.device("cpu:0")), th.device("cpu") == X.device),
+    ),
     ("tolist", X.tolist),
     ("buffer", lambda: memoryview(X).tolist()),
     ("array", lambda: (np.asarray(X).tolist(), th.from_numpy(SMALL), X + SMALL[0, 0])),
@@ -262,8 +274,10 @@ CALLS = [
     ("in place", inputs_in_place),
     ("Linear", linear),
     ("Conv2d", images),
+    ("padding", lambda: nn.Conv2d(1, 2, 2, padding="same", padding_mode="reflect")(X[None])),
     ("LSTM", sequences),
     ("own module", own_module),
+    ("hooks of all modules", hooked_by_all),
     ("SGD", lambda: training(th.optim.SGD, momentum=0.9)),
     ("Adam", lambda: training(th.optim.Adam)),
     ("AdamW", lambda: training(th.optim.AdamW, amsgrad=True)),
@@ -281,8 +295,8 @@ CALLS = [
 # frame of Python code fails, so that its allocations fail only in these, and in rows.
 OF_C = (
     "attributes,index,index by lists,index by a mask,assign,assign a list,assign by lists,iterate,"
-    "tensor,tensor of arrays,tolist,buffer,dlpack,frombuffer,arithmetic,comparison,generator,"
-    "conversion,long lists,many keywords,a method of many arguments,parameter"
+    "tensor,tensor of arrays,tensor of bytes,device,tolist,buffer,dlpack,frombuffer,arithmetic,"
+    "comparison,generator,conversion,long lists,many keywords,a method of many arguments,parameter"
 ).split(",")
 
 
