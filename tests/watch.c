@@ -1,5 +1,7 @@
 /* watch.c - after a public call that has failed the thread is as before it: scopes, modes, what may
- * be stopped, who holds the place of errors, the chain of modules, the call in progress, recording.
+ * be stopped, who holds the place of errors, the chain of modules, the call in progress, recording;
+ * and no memory has stayed: neither bytes in use nor tensors alive are more than before the call
+ * that the program has made (what calls inside of it leave is that one's to give back).
  *
  * No program calls this. The library of the sanitizers is compiled with -finstrument-functions
  * (tests/shared.sh), so that every function of it tells here that it begins and ends, and each of
@@ -7,7 +9,7 @@
  * TN_WATCH=FILE: the number of failed calls that were compared is added to FILE.
  * TN_TEXTS=FILE: the texts of their errors, too, with the function that the program called, for
  * tests/errors/texts.c. */
-#include "../src/base/base.h"
+#include "../src/tensor/tensor.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -73,17 +75,55 @@ static const char *const watch_members[WATCH_MEMBERS] = {
     "recording", "place_hold", "path",    "unstopped", "stop",  "inside"};
 typedef struct watch_state {
     uintptr_t member[WATCH_MEMBERS];
+    int64_t bytes, tensors, nodes; /* bytes -1: not to be compared */
 } watch_state;
+
+/* A program whose callbacks keep what they make, in calls that may fail, has this, not 0. */
+extern const int watch_callbacks_keep __attribute__((weak));
+
+/* Bytes in use, without what is made once for all calls: tables of scopes, the default generator.
+ * -1 where another thread may move them, too. */
+static int64_t WATCH_OFF watch_bytes(const tni_block *b) {
+    const tn_context *c = b->context;
+    const tni_block *k = __atomic_load_n(&c->blocks, __ATOMIC_ACQUIRE);
+    if (&watch_callbacks_keep && watch_callbacks_keep) return -1;
+    for (; k; k = k->next)
+        if (k != b && __atomic_load_n(&k->token, __ATOMIC_RELAXED)) return -1;
+    return __atomic_load_n(&c->used, __ATOMIC_RELAXED) -
+           (int64_t)b->scope_room * (int64_t)sizeof *b->scope_more -
+           (c->generator ? (int64_t)sizeof *c->generator : 0);
+}
 
 static watch_state WATCH_OFF watch_take(const tni_block *b) {
     watch_state s = {{b->depth, b->floor, b->no_grad, b->inference, b->quiet, (uintptr_t)b->frame,
                       (uintptr_t)b->recording, b->place_hold, (uintptr_t)b->path, b->unstopped,
-                      (uintptr_t)tni_this_thread.stop, (uintptr_t)tni_this_thread.inside}};
+                      (uintptr_t)tni_this_thread.stop, (uintptr_t)tni_this_thread.inside},
+                     watch_bytes(b),
+                     b->live_count,
+                     (int64_t)b->next_id};
     return s;
 }
-static void WATCH_OFF watch_compare(const char *name, const watch_state *was, const tni_block *b) {
+
+/* What these keep when they fail, something else gives back: a loader its buffers, which are for
+ * the next batch; a module that is being made the table of its parts. */
+static const char *const watch_keepers[] = {"tn_loader_next_at", "tn_part_tensor_at",
+                                            "tn_part_give_at", "tn_part_child_at", NULL};
+/* A view of a base that was written since gets its history from whoever asks first, and keeps it:
+ * bytes are not compared where nodes were made. */
+static bool WATCH_OFF watch_balance(const char *name, const watch_state *was,
+                                    const watch_state *is) {
+    bool keeps = is->nodes != was->nodes;
+    for (int k = 0; watch_keepers[k]; k++) keeps = keeps || strcmp(name, watch_keepers[k]) == 0;
+    if (was->bytes < 0 || is->bytes < 0) return true;
+    if (is->tensors <= was->tensors && (keeps || is->bytes <= was->bytes)) return true;
+    fprintf(stderr, "FAILED %s has failed and kept %lld bytes and %lld tensors\n", name,
+            (long long)(is->bytes - was->bytes), (long long)(is->tensors - was->tensors));
+    return false;
+}
+static void WATCH_OFF watch_compare(const char *name, const watch_state *was, const tni_block *b,
+                                    bool outermost) {
     const watch_state is = watch_take(b);
-    bool same = true;
+    bool same = !outermost || watch_balance(name, was, &is);
     __atomic_fetch_add(&watch_failures, 1, __ATOMIC_RELAXED);
     for (int k = 0; k < WATCH_MEMBERS; k++)
         if (is.member[k] != was->member[k]) {
@@ -160,6 +200,6 @@ void __cyg_profile_func_exit(void *function, void *from) {
     watch.n = k - 1;
     tni_block *b = watch.call[k - 1].block;
     if (!b || b != watch_block() || !b->failed) return;
-    watch_compare(watch_table[slot].name, &watch.call[k - 1].was, b);
+    watch_compare(watch_table[slot].name, &watch.call[k - 1].was, b, k == 1);
     if (k == 1) watch_tell(watch_table[slot].name, b->error_text);
 }

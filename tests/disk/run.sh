@@ -1,7 +1,7 @@
 #!/bin/sh
 # Files on the real disk: saves that are killed, full disks, modes and links (5); files of 5 GB and files that shrink while
-# they are read, under ASan and UBSan (6); what loading costs (3). Kills at random moments: 200, TN_QUICK=1: 20,
-# TN_FULL=1: 2,000. The files of 5 GB are holes, in /dev/shm where there is one.
+# they are read, under ASan and UBSan (6); what loading costs (3); saves and loads that fail keep no memory (4). Kills at random
+# moments: 200, TN_QUICK=1: 20, TN_FULL=1: 2,000. The files of 5 GB are holes, in /dev/shm where there is one.
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 out=$build/disk
@@ -29,9 +29,11 @@ run() { # program, arguments: its last line is a sum
 ${CC:-cc} $flags tests/disk/kill.c tests/disk/disk.c "$build/libtensor.a" -o "$out/kill" -lm -pthread
 ${CC:-cc} $flags $sanitize tests/disk/huge.c tests/disk/disk.c "$build/sanitized/libtensor.a" -o "$out/huge" -lm -pthread
 ${CC:-cc} $flags tests/disk/huge.c tests/disk/disk.c "$build/libtensor.a" -o "$out/cost" -lm -pthread
+${CC:-cc} $flags $sanitize tests/disk/balance.c tests/disk/disk.c "$build/sanitized/libtensor.a" -o "$out/balance" -lm -pthread
 run "$out/kill" "$out" "$count"
 run "$out/cost" "$out"
 run "$out/huge" "$out" "$shm"
+run "$out/balance" "$shm"
 rm -f "$out"/big-*
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -1,7 +1,8 @@
 /* numbers.c - every size, count, index, dim, number and kind that a public function beside the
  * operators takes, as an argument or in a struct, at the ends of its range and beside them: inside
  * of the range the call works, outside it is refused with an error, and nothing has changed: not
- * what is alive, nor the model, the optimizer, the random state, the modes.
+ * what is alive, nor the model, the optimizer, the random state, the modes. Then the same calls
+ * with each allocation failing in turn: what is alive is as before.
  *
  * A line says what is called with number v and the range in which it works. 64 MiB of memory. The
  * headers are read: a function with a number that is added there needs a line, or a place among
@@ -149,6 +150,8 @@ static const struct line {
     IN(modules_with, INT64_MIN, INT64_MAX),
 };
 
+enum { ALLOCATIONS = 300 }; /* of a line, at most, that fail */
+
 typedef struct world {
     api_alive alive;
     uint64_t hash;
@@ -190,6 +193,25 @@ static void line_at(const struct line *l, int64_t v) {
         printf("    %s with %lld: %s\n", l->name, (long long)v, ok ? "it worked" : e.message);
 }
 
+/* A line's call, again. */
+typedef struct repeated {
+    const struct line *line;
+    int64_t v;
+} repeated;
+static void repeat(void *arg) {
+    const repeated *r = (const repeated *)arg;
+    heap.calls = 0;
+    r->line->call(r->v);
+    tn_error_take(NULL);
+}
+static void line_keeps_nothing(const struct line *l, int64_t v) {
+    repeated r = {l, v};
+    const int64_t kept = balance_kept(repeat, &r);
+    if (CHECK(kept <= 0)) return;
+    printf("    %s with %lld has kept %lld bytes", l->name, (long long)v, (long long)kept);
+    printf(", allocation %lld of %lld failing\n", (long long)heap.fail_at, (long long)heap.calls);
+}
+
 static const char *only;
 static void numbers_work_or_are_refused(void) {
     static const int64_t values[] = {0,
@@ -222,10 +244,35 @@ static void numbers_work_or_are_refused(void) {
                                      INT64_MAX};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         for (size_t k = 0; k < sizeof values / sizeof *values; k++)
-            if (!only || strcmp(only, lines[i].name) == 0) line_at(&lines[i], values[k]);
+            if (!only || strcmp(only, lines[i].name) == 0)
+                line_at(&lines[i], values[k]), line_keeps_nothing(&lines[i], values[k]);
     printf("promise 1: %d numbers of functions that are no rows, each at %d values to the ends of "
            "their ranges\n",
            (int)(sizeof lines / sizeof *lines), (int)(sizeof values / sizeof *values));
+}
+
+/* Each allocation of a call that works, where the line has one. */
+static void allocations_may_fail(void) {
+    int64_t points = 0;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const struct line *l = &lines[i];
+        const int64_t v = l->from > INT64_MIN ? l->from : 1;
+        int64_t all;
+        if (only && strcmp(only, l->name) != 0) continue;
+        heap.calls = heap.fail_at = 0;
+        l->call(v), tn_error_take(NULL);
+        all = heap.calls;
+        if (all > ALLOCATIONS) all = ALLOCATIONS;
+        for (heap.fail_at = 1; heap.fail_at <= all; heap.fail_at++) {
+            line_keeps_nothing(l, v);
+            points++;
+        }
+        heap.fail_at = 0;
+    }
+    CHECK(only || points > 500);
+    printf(
+        "promise 4: %lld allocations of functions that are no rows, each failing: 0 bytes kept\n",
+        (long long)points);
 }
 
 /* They have no number, or a line's, or a slot of the row that calls them. */
@@ -286,6 +333,7 @@ static void end_world(void) {
 int main(int argc, char **argv) {
     static const check_test tests[] = {
         CHECK_TEST(numbers_work_or_are_refused),
+        CHECK_TEST(allocations_may_fail),
         CHECK_TEST(the_headers_have_no_other_functions),
     };
     tn_context_options o = plain();

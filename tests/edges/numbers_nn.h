@@ -18,6 +18,7 @@ static const tn_mrow block_row = {.name = "Block", .size = sizeof(block), .forwa
 static bool block_with(int kind, int dtype, int64_t size, int64_t n, bool give) {
     const int64_t sizes[2] = {size, 2};
     block *s = (block *)tn_module_new(&block_row);
+    if (!s) return false;
     if (give)
         tn_part_give(&s->base, (tn_part_kind)kind, "t", &s->t, x);
     else
@@ -39,7 +40,7 @@ static bool struct_size(int64_t v) {
 }
 static bool forward_input(int64_t v) {
     block *s = (block *)tn_module_new(&block_row);
-    tn_module *m = tn_module_finish(&s->base);
+    tn_module *m = s ? tn_module_finish(&s->base) : NULL;
     bool ok = false;
     given = v;
     ok = tensor(tn_forward(m, x));

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Scopes and numbers, on the library of the sanitizers: what outlives the scope in which it was made, every operator in its samples
 # (TN_QUICK=1: the first of each; default: two) and every function that makes something; and numbers at the ends of their ranges in
-# every function that is no row. Both know the functions of the headers: one that is added there fails until it has a line.
+# every function that is no row, there also with each allocation failing: no memory is kept (4). Both know the functions of the headers:
+# one that is added there fails until it has a line.
 cd "$(dirname "$0")/../.." || exit 1
 out=${BUILD:-build}/edges
 warnings="-Wall -Wextra -pedantic -Wshadow -Wconversion -Wno-unused-function"

@@ -17,16 +17,18 @@ typedef struct graph {
 
 enum { PLACES = 6 };
 enum { AT_RESULT, AT_LEAF, AT_FUNCTION, AT_FORWARD, BEFORE_MODULE, AFTER_MODULE };
-static const char *const places[PLACES] = {"a hook of a result",       "a hook of a leaf",
-                                           "a function's gradient",    "a function's forward",
-                                           "a hook before a module",   "a hook after a module"};
+static const char *const places[PLACES] = {"a hook of a result",     "a hook of a leaf",
+                                           "a function's gradient",  "a function's forward",
+                                           "a hook before a module", "a hook after a module"};
 typedef struct deed {
     const char *name;
     bool (*act)(graph *g); /* what the hook does; false: it fails, with an error set */
     int ok;                /* the call around it: 1 succeeds, 0 fails, -1 either */
 } deed;
 
-static graph *here; /* of the hook that runs */
+extern const int watch_callbacks_keep;
+const int watch_callbacks_keep = 1; /* tests/watch.c: hooks that add hooks, in calls that fail */
+static graph *here;                 /* of the hook that runs */
 static const deed *doing;
 static int place, acts, act_limit = 1;
 
@@ -65,9 +67,9 @@ static uint64_t graph_run(graph *g, bool hooked) {
     g->x = tn_requires_grad(tn_randn(TN_DIMS(5, 4)));
     g->f = g->h = g->loss = NULL;
     if (hooked && place >= BEFORE_MODULE)
-        g->number = tn_module_hook(
-            g->m, place == BEFORE_MODULE ? TN_BEFORE_FORWARD : TN_AFTER_FORWARD, on_module, g,
-            NULL);
+        g->number =
+            tn_module_hook(g->m, place == BEFORE_MODULE ? TN_BEFORE_FORWARD : TN_AFTER_FORWARD,
+                           on_module, g, NULL);
     g->h = tn_forward(g->m, g->x);
     ok = g->h && tn_function_call(&scale, TN_LIST(g->h), NULL, &g->f);
     if (ok && hooked && place <= AT_LEAF)
@@ -357,7 +359,7 @@ static int64_t done_deeds;
 /* The names of what fits a place only. */
 static bool fits(const deed *d) {
     const bool module = place >= BEFORE_MODULE, backward = place <= AT_FUNCTION;
-    if (d->act == act_frees && !backward) return false;          /* they are not there yet */
+    if (d->act == act_frees && !backward) return false; /* they are not there yet */
     if (d->act == act_frees_the_leaf && place == AT_FORWARD) return false; /* an argument's owner */
     if (d->act == act_frees_the_leaf && module) return false;
     if (d->act == act_adds && place == AT_FORWARD) return false;

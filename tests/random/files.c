@@ -4,9 +4,10 @@
  *
  * Damaged: a safetensors file, a checkpoint and an IDX file, with bytes flipped, pieces cut out,
  * doubled or exchanged and numbers put in that overflow. Each is read in every way that there is:
- * it is a file or an error, takes no more memory than its size and 1 MiB, and a checkpoint that is
- * refused changes nothing. Failing: each operation of a save and of a load in turn is interrupted,
- * cut short, or fails; the path then leads to the old bytes or to the new ones. */
+ * it is a file or an error, takes no more memory than its size and 1 MiB and keeps none, and a
+ * checkpoint that is refused changes nothing. Failing: each operation of a save and of a load in
+ * turn is interrupted, cut short, or fails; the path then leads to the old bytes or to the new
+ * ones. */
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
 
@@ -300,8 +301,10 @@ static void damaged(int64_t count) {
         read_all("b.damaged");
         peak = tn_memory().bytes_peak - used;
         check(peak <= size + (1 << 20), "memory beyond the file and 1 MiB", k);
+        check(tn_memory().bytes_used == used, "a read has kept memory", k);
         if (!tn_checkpoint_load("b.damaged", &state)) {
             check(tn_error_take(NULL), "refused without an error", k);
+            check(tn_memory().bytes_used == used, "a refused checkpoint has kept memory", k);
             check(model_hash() == before, "a refused checkpoint has changed the model", k);
         } else {
             tn_checkpoint_load("a.checkpoint", &state);
