@@ -146,9 +146,9 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
 
 /* A new watch at the end of the list of t's node, or of t's own as a leaf; NULL with MEMORY set. */
 static tni_watch *leaf_watch(tni_block *b, tn_tensor *t) {
-    tni_extra *extra = tni_extra_of(b, t);
-    tni_watch *w = extra ? (tni_watch *)tni_need(b, (int64_t)sizeof *w) : NULL, **at;
-    if (!w) return NULL;
+    tni_watch *w = (tni_watch *)tni_need(b, (int64_t)sizeof *w), **at;
+    tni_extra *extra = w ? tni_extra_of(b, t) : NULL;
+    if (!extra) return tni_put(b, b, w, (int64_t)sizeof *w), (tni_watch *)NULL;
     memset(w, 0, sizeof *w);
     w->out = t->node_out;
     for (at = t->node ? &t->node->watch : &extra->hooks; *at; at = &(*at)->next) {}
