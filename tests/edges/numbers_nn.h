@@ -80,6 +80,11 @@ static bool module_when(int64_t v) {
     int64_t number = tn_module_hook(model, as_int(v), hooked, NULL, NULL);
     return number && tn_module_hook_remove(model, number);
 }
+static bool given_module(int64_t v) { /* what a constructor is given is its own, also if it fails */
+    const bool ok = module(tn_sequential(tn_nn_linear(2, 2), v ? NULL : tn_nn_relu()));
+    tn_manual_seed(7);
+    return ok;
+}
 static bool module_number(int64_t v) { return tn_module_hook_remove(model, v); }
 static bool part_at(int64_t v) {
     (void)tn_part_child_of(model, as_int(v));
@@ -144,6 +149,14 @@ static bool t_max(int64_t v) {
     tn_schedule_free(s);
     return s && tn_optimizer_set(optimizer, 0, "lr", 0.1);
 }
+static double times(int64_t step, void *user) { return (void)step, (double)*(int64_t *)user; }
+static bool lambda_factor(int64_t v) {
+    bool ok = rate(tn_lambda_lr(optimizer, times, &v));
+    tn_error_info e = {TN_OK, "none", NULL, 0};
+    if (!ok) tn_error_take(&e);
+    tn_optimizer_set(optimizer, 0, "lr", 0.1);
+    return ok || tn_error_set(e.code, NULL, 0, "refused");
+}
 static double flat(int64_t step, void *user) { return (void)step, (void)user, 1; }
 static bool resumed(int64_t count, int ngroups) {
     const double initial[1] = {0.1};
@@ -163,8 +176,9 @@ static bool initial_group(int64_t v) {
 /* --- data ------------------------------------------------------------------------------------- */
 
 static int ended;
+static int64_t get_fails; /* not 0: each get */
 static bool no_get(const tn_dataset *d, int64_t index, void *const *to) {
-    return (void)d, (void)index, (void)to, true;
+    return (void)d, (void)index, (void)to, get_fails == 0;
 }
 static void end_set(tn_dataset *d) { (void)d, ended++; }
 static tn_dataset *set_with(int64_t size, int nfields, int ndim, int64_t length, int dtype) {
@@ -192,6 +206,20 @@ static bool batch_of(tn_dataset *d, int64_t batch, int32_t workers, int32_t pref
     if (tn_loader_batches(l) < 0) ok = false;
     tn_loader_free(l);
     tn_manual_seed(7);
+    return ok;
+}
+static bool set_get(int64_t v) {
+    bool ok = false;
+    get_fails = v;
+    ok = batch_of(set_with(3, 1, 1, 1, TN_F32), 2, 0, 2, true);
+    get_fails = 0;
+    return ok;
+}
+static bool set_get_apart(int64_t v) {
+    bool ok = false;
+    get_fails = v;
+    ok = batch_of(set_with(3, 1, 1, 1, TN_F32), 2, 1, 2, false);
+    get_fails = 0;
     return ok;
 }
 static bool set_size(int64_t v) { return batch_of(set_with(v, 1, 1, 1, TN_F32), 2, 0, 2, false); }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # What happens when a call is wrong: messages and places from C and C++, every row with spoilt arguments under ASan and
 # UBSan (samples a row: 2, TN_QUICK=1: 1, TN_FULL=1: all), and the unit tests once more in one program over that library
-# (TN_QUICK=1: those whose business is refused calls). It watches: a call that has failed leaves the thread as it was, and what
-# its text says of functions and arguments is so (texts.c; names.awk for what stands in the source).
+# (TN_QUICK=1: those whose business is refused calls). It watches: a call that has failed leaves the thread as it was and
+# keeps no memory, and what its text says of functions and arguments is so (texts.c; names.awk for what stands in the source).
 cd "$(dirname "$0")/../.." || exit 1
 out=${BUILD:-build}/errors
 warnings="-Wall -Wextra -pedantic -Wshadow -Wconversion"

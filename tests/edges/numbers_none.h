@@ -1,0 +1,107 @@
+/* numbers_none.h - numbers.c: calls without a number, for failing allocations alone. */
+#ifndef TESTS_EDGES_NUMBERS_NONE_H
+#define TESTS_EDGES_NUMBERS_NONE_H
+
+#include "numbers_nn.h"
+
+static bool registered(int64_t v) {
+    static const tn_mrow row = {.name = "Numbers",
+                                .schema = "Numbers(int n, Module? one=None)",
+                                .size = sizeof(tn_module),
+                                .parts = "w(n, n)"};
+    const bool ok = tn_module_register(&row);
+    (void)v;
+    if (ok) tn_module_forget(&row);
+    return ok;
+}
+static bool recorded(int64_t v) {
+    const bool before = tn_set_grad_mode(false);
+    tn_recording *r = NULL;
+    bool ok = tn_record_begin();
+    (void)v;
+    TN_SCOPE {
+        if (ok) tn_add(tn_mul(x, x), x), r = tn_record_end();
+        ok = r && tn_replay(r);
+    }
+    tn_recording_free(r);
+    tn_set_grad_mode(before);
+    return ok;
+}
+static bool retained(int64_t v) {
+    bool ok = false;
+    (void)v;
+    TN_SCOPE {
+        tn_tensor *y = tn_mul(leaf, leaf);
+        ok = tn_retain_grad(y) && tn_hook_add(y, same, NULL, NULL) && tn_set_binding(y, &v, NULL);
+    }
+    return ok;
+}
+static bool other_data(int64_t v) {
+    bool ok = false;
+    (void)v;
+    TN_SCOPE {
+        tn_tensor *a = tn_neg(x), *b = tn_neg(x);
+        ok = tn_swap_data(a, b) && tn_set_data(a, b) && tn_set_grad(a, b) && tn_forget(a);
+    }
+    return ok;
+}
+static bool seen_part(tn_module *m, const char *name, void *user) {
+    return (void)name, (void)m, (void)user, true;
+}
+static bool tree(int64_t v) {
+    tn_module *m = tn_sequential(tn_nn_linear(2, 2), tn_nn_batch_norm1d(2));
+    tn_named_list p = tn_module_parameters(m), b = tn_module_buffers(m);
+    bool ok = m && p.n > 0 && b.n > 0 && tn_module_append(m, tn_nn_relu()) && tn_module_reset(m);
+    (void)v;
+    ok = ok && text(tn_module_text(m)) && tn_module_walk(m, seen_part, NULL);
+    tn_named_free(p), tn_named_free(b);
+    tn_module_free(m);
+    return ok;
+}
+static bool initial(int64_t v) {
+    tn_tensor *t = tn_module_tensor(model, "weight"), *c = tn_own(tn_clone(t));
+    (void)v;
+    const bool ok = tn_init_normal_(c, 0, 1) && tn_init_uniform_(c, 0, 1) &&
+                    tn_init_xavier_normal_(c, 1) && tn_init_xavier_uniform_(c, 1) &&
+                    tn_init_constant_(c, 1);
+    tn_free(c);
+    return ok;
+}
+static bool stepped(int64_t v) { /* the first step makes the state, the second has it */
+    tn_module *m = tn_nn_linear(3, 2);
+    tn_optimizer *o = tn_optim_adam(tn_parameters(m));
+    tn_named_list l = {NULL, -1, 0, false};
+    bool ok = false;
+    (void)v;
+    TN_SCOPE {
+        ok = tn_backward(tn_sum(tn_forward(m, x))) && tn_optimizer_step(o) && tn_optimizer_step(o);
+        l = tn_optimizer_state_dict(o);
+        ok = ok && l.n > 0 && tn_optimizer_load(o, l.at, l.n);
+        tn_named_free(l);
+    }
+    tn_optimizer_free(o);
+    tn_module_free(m);
+    return ok;
+}
+static bool files(int64_t v) {
+    tn_safetensors *f = tn_safetensors_open(path);
+    tn_named_list l = tn_safetensors_load(path);
+    bool ok = f && l.n == 2 && tensor(tn_safetensors_get(f, "x"));
+    (void)v;
+    ok = ok && tn_safetensors_save("/dev/null", l.at, l.n) &&
+         tn_module_save_file(model, "/dev/null");
+    tn_named_free(l);
+    tn_safetensors_close(f);
+    return ok;
+}
+static bool texts(int64_t v) {
+    tn_generator *g = tn_generator_new(3);
+    tn_gen *s = tn_schema_new("f(Tensor input, int n=3) -> ()");
+    const bool ok = text(tn_to_text(x, NULL)) && g && s;
+    (void)v;
+    tn_generator_free(g);
+    tn_schema_free(s);
+    return ok;
+}
+
+#endif
