@@ -78,8 +78,8 @@ typedef struct watch_state {
     int64_t bytes, tensors, nodes; /* bytes -1: not to be compared */
 } watch_state;
 
-/* A program whose callbacks keep what they make, in calls that may fail, has this, not 0. */
-extern const int watch_callbacks_keep __attribute__((weak));
+/* A program has this, not 0 while its callbacks keep what they make in calls that may fail. */
+extern int watch_callbacks_keep __attribute__((weak));
 
 /* Bytes in use, without what is made once for all calls: tables of scopes, the default generator.
  * -1 where another thread may move them, too. */

@@ -154,9 +154,14 @@ static const struct line {
         IN(files_rename, INT64_MIN, INT64_MAX),
         IN(modules_with, INT64_MIN, INT64_MAX),
 },
-  none[] = {
-      ANY(registered), ANY(recorded), ANY(retained), ANY(other_data), ANY(tree),
-      ANY(initial),    ANY(stepped),  ANY(files),    ANY(texts),
+  none[] =
+      {
+          ANY(registered), ANY(recorded), ANY(retained), ANY(other_data), ANY(tree),
+          ANY(initial),    ANY(stepped),  ANY(files),    ANY(texts),
+},
+  refused[] = {
+      ANY(null_data),  ANY(null_memory),  ANY(odd_schema),  ANY(twice_registered),
+      ANY(odd_module), ANY(known_module), ANY(other_state), ANY(other_rows),
 };
 
 enum { ALLOCATIONS = 300 }; /* of a line, at most, that fail */
@@ -276,6 +281,11 @@ static void allocations_may_fail(void) {
     int64_t points = 0;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         points += line_without_memory(&lines[i]);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        CHECK(!refused[i].call(1) && tn_error_take(NULL));
+        line_keeps_nothing(&refused[i], 1);
+        points += line_without_memory(&refused[i]);
+    }
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         if (!only && !CHECK(none[i].call(1))) printf("    %s\n", none[i].name), tn_error_print();
         points += line_without_memory(&none[i]);

@@ -1,4 +1,5 @@
-/* numbers_none.h - numbers.c: calls without a number, for failing allocations alone. */
+/* numbers_none.h - numbers.c: calls without a number, that work and that are refused; for failing
+ * allocations, and for what they keep. */
 #ifndef TESTS_EDGES_NUMBERS_NONE_H
 #define TESTS_EDGES_NUMBERS_NONE_H
 
@@ -102,6 +103,42 @@ static bool texts(int64_t v) {
     tn_generator_free(g);
     tn_schema_free(s);
     return ok;
+}
+
+/* --- what is refused for other reasons than a number ------------------------------------------ */
+
+static bool null_data(int64_t v) { return (void)v, tensor(tn_from_f32(NULL, TN_DIMS(2, 3))); }
+static bool null_memory(int64_t v) {
+    return (void)v, tensor(tn_wrap(NULL, TN_DIMS(2, 3), TN_F32, NULL));
+}
+static bool odd_schema(int64_t v) {
+    tn_row row = probe_row;
+    (void)v;
+    row.schema = "odd(Tensr input) -> Tensor";
+    return tn_register(&row);
+}
+static bool twice_registered(int64_t v) {
+    tn_row row = probe_row;
+    return (void)v, tn_register(&row);
+}
+static bool odd_module(int64_t v) {
+    static const tn_mrow row = {
+        .name = "Odd", .schema = "Odd(int n, Tensr x)", .size = sizeof(tn_module)};
+    return (void)v, tn_module_register(&row);
+}
+static bool known_module(int64_t v) {
+    static const tn_mrow row = {
+        .name = "Linear", .schema = "Linear(int n)", .size = sizeof(tn_module)};
+    return (void)v, tn_module_register(&row);
+}
+static bool other_state(int64_t v) {
+    tn_named one = {"weight", x};
+    return (void)v, tn_module_load_at(NULL, 0, model, &one, 1, true) &&
+                        tn_optimizer_load(optimizer, &one, 1);
+}
+static bool other_rows(int64_t v) {
+    tn_tensor *both[2] = {x, NULL};
+    return (void)v, set(tn_dataset_tensors(tn_tensors_of(both, 2)));
 }
 
 #endif
