@@ -114,11 +114,13 @@ static bool null_memory(int64_t v) {
 static bool odd_schema(int64_t v) {
     tn_row row = probe_row;
     (void)v;
+    row.gen = NULL;
     row.schema = "odd(Tensr input) -> Tensor";
     return tn_register(&row);
 }
 static bool twice_registered(int64_t v) {
     tn_row row = probe_row;
+    row.gen = NULL;
     return (void)v, tn_register(&row);
 }
 static bool odd_module(int64_t v) {
