@@ -345,9 +345,11 @@ static void what_a_call_overwrites_is_kept_as_a_copy(void) {
     for (unwritten = 0; unwritten < 8; unwritten++)
         TN_SCOPE {
             tn_tensor *x = tn_requires_grad(tn_ones(TN_DIMS(4), .dtype = TN_F64)),
-                      *third = tn_full(TN_DIMS(4), 7.0, .dtype = TN_F64),
-                      *self = tn_full(TN_DIMS(6), 5.0, .dtype = TN_F64), *list[2];
-            self = tn_slice(self, .start = 2), list[0] = tn_detach(self), list[1] = third;
+                      *sevens = tn_full(TN_DIMS(8), 7.0, .dtype = TN_F64),
+                      *fives = tn_full(TN_DIMS(10), 5.0, .dtype = TN_F64);
+            tn_tensor *self = tn_slice(fives, .start = 2, .end = 6),
+                      *third = tn_slice(sevens, .end = 4),
+                      *list[] = {tn_slice(fives, .start = 6), tn_slice(sevens, .start = 4)};
             tn_tensor *y = write(self, x, third, list, 2, NULL, 0);
             if (!CHECK(y && y->node)) break;
             tni_node *n = y->node;
