@@ -79,7 +79,7 @@ echo "promise 22: $quick of $count seeded faults caught by \`make test-quick\`, 
 
 # --- the table: rows of faults that were not run now stay ---------------------------------------------
 cut -d '|' -f 2 "$work/table" > "$work/names"
-{ cat "$work/table"; grep '^| [0-9]' tests/faults/table.md 2> /dev/null | grep -vFf "$work/names"; } | sort > "$work/rows"
+{ cat "$work/table"; grep '^| [0-9]' tests/faults/table.md 2> /dev/null | grep -vFf "$work/names"; } | sort -t '|' -k 2n > "$work/rows"
 sums() { # FIRST LAST WHEN: of these faults
     awk -F'|' -v first="$1" -v last="$2" -v when="$3" '
         $2 + 0 >= first && $2 + 0 <= last { n++; quick += $4 !~ /^ *$/; any += $4 $5 !~ /missed|not tried|miss it/ }
