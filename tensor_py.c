@@ -173,7 +173,6 @@ PY_PRIV bool py_to_index(PyObject *o, int64_t *to);    /* the same, and 0-dim in
 PY_PRIV bool py_to_float(PyObject *o, double *to);     /* int, float, 0-dim tensors */
 PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to); /* and bool, complex */
 PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to);   /* torch.float32, float, int, bool */
-PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to);
 PY_PRIV PyObject *py_from_scalar(tn_scalar s);
 PY_PRIV PyObject *py_from_element(tn_scalar s, tn_dtype dtype); /* whose uint64 are bits of s */
 
@@ -332,6 +331,8 @@ PY_PRIV int py_number_begin(PyObject *module);
 PY_PRIV int py_types_begin(PyObject *module);
 PY_PRIV int py_create_begin(PyObject *module);
 PY_PRIV PyObject *py_device_of(tn_device_id device);
+/* A name or a torch.device; false: neither, without an exception, or with one. */
+PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to);
 PY_PRIV const char *py_format_name(PyObject *format); /* of a memory_format */
 PY_PRIV bool py_dtype_is_complex(tn_dtype d);
 PY_PRIV bool py_dtype_is_float(tn_dtype d);
@@ -827,18 +828,6 @@ PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to) {
     if (o == (PyObject *)&PyBool_Type) return *to = TN_BOOL, true;
     if (o == (PyObject *)&PyComplex_Type) return *to = TN_C128, true;
     return false;
-}
-
-PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to) {
-    PyObject *text = PyUnicode_Check(o)        ? Py_NewRef(o)
-                     : Py_TYPE(o) == py.device ? PyObject_Str(o)
-                                               : NULL;
-    const char *name = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-    bool found = name != NULL;
-    if (name) *to = !strcmp(name, "cpu:0") ? TN_CPU : tnp_device(name);
-    if (name && *to == TN_NO_DEVICE) py_raise(), found = false;
-    Py_XDECREF(text);
-    return found;
 }
 
 PY_PRIV PyObject *py_from_scalar(tn_scalar s) {
@@ -3026,7 +3015,7 @@ static int py_dtype_begin(PyObject *module) {
 
 typedef struct py_device {
     PyObject_HEAD tn_device_id id;
-    bool zero; /* "cpu:0": the same place as "cpu", another object to torch */
+    bool zero; /* "cpu:0": the same place as "cpu", but not equal to it, as in torch */
 } py_device;
 
 static PyObject *py_device_make(tn_device_id id, bool zero) {
@@ -3039,79 +3028,102 @@ static PyObject *py_device_make(tn_device_id id, bool zero) {
 
 PY_PRIV PyObject *py_device_of(tn_device_id id) { return py_device_make(id, false); }
 
-/* A name, or a type and an index, as one name. Borrows what; NULL with an exception. */
-static PyObject *py_device_joined(PyObject *what, PyObject *index) {
-    PyObject *type = PyObject_Str(what), *r = NULL;
-    long at = index == Py_None ? 0 : PyLong_AsLong(index);
-    const char *text = type ? PyUnicode_AsUTF8AndSize(type, NULL) : NULL;
-    if (!text || (at == -1 && PyErr_Occurred()))
-        ; /* its exception */
-    else if (index == Py_None)
-        r = Py_NewRef(type);
-    else if (strchr(text, ':'))
-        PyErr_Format(PyExc_RuntimeError,
-                     "type (string) must not include an index because index was passed "
-                     "explicitly: %s",
-                     text);
-    else if (at < 0)
-        PyErr_SetString(PyExc_RuntimeError, "Device index must not be negative");
-    else
-        r = PyUnicode_FromFormat("%s:%ld", text, at);
-    Py_XDECREF(type);
-    return r;
+/* The device that a name says; *zero: with an index, as "cpu:0". false with an exception. */
+static bool py_device_parse(PyObject *text, tn_device_id *to, bool *zero) {
+    Py_ssize_t n;
+    const char *name = PyUnicode_AsUTF8AndSize(text, &n);
+    if (!name) return false;
+    if ((Py_ssize_t)strlen(name) != n)
+        return PyErr_Format(PyExc_RuntimeError, "Invalid device string: %R", text), false;
+    for (*to = TN_CPU, *zero = true; *to <= TN_META; ++*to) { /* those without an index of theirs */
+        const size_t type = strlen(tn_device_name(*to));
+        if (!strncmp(name, tn_device_name(*to), type) && !strcmp(name + type, ":0")) return true;
+    }
+    *zero = false;
+    *to = tnp_device(name);
+    return *to != TN_NO_DEVICE || (py_raise(), false);
+}
+
+PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to) {
+    bool zero;
+    if (Py_TYPE(o) == py.device) return *to = ((py_device *)o)->id, true;
+    return PyUnicode_Check(o) && py_device_parse(o, to, &zero);
+}
+
+/* A type and an index as a name; NULL with an exception. */
+static PyObject *py_device_joined(PyObject *type, PyObject *index) {
+    int64_t at;
+    if (!PyUnicode_Check(type))
+        return PyErr_Format(PyExc_TypeError,
+                            "device(): argument 'type' must be str where 'index' is given");
+    if (!py_to_int(index, &at)) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "device(): argument 'index' must be int, not %R",
+                         Py_TYPE(index));
+        return NULL;
+    }
+    if (PyUnicode_FindChar(type, ':', 0, PyUnicode_GetLength(type), 1) >= 0)
+        return PyErr_Format(PyExc_RuntimeError,
+                            "type (string) must not include an index because index was passed "
+                            "explicitly: %U",
+                            type);
+    if (at < 0) return PyErr_Format(PyExc_RuntimeError, "Device index must not be negative");
+    return PyUnicode_FromFormat("%U:%lld", type, (long long)at);
 }
 
 static PyObject *py_device_named(PyObject *self, PyObject *name) {
     tn_device_id id;
+    bool zero;
     (void)self;
-    if (py_to_device(name, &id))
-        return py_device_make(id, PyUnicode_CompareWithASCIIString(name, "cpu:0") == 0);
-    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "_device(): a name");
+    if (!PyUnicode_Check(name)) return PyErr_Format(PyExc_TypeError, "_device(): a name");
+    return py_device_parse(name, &id, &zero) ? py_device_make(id, zero) : NULL;
 }
 
 static PyObject *py_device_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"type", "index", NULL};
     PyObject *what, *index = Py_None;
     (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O", (char **)(uintptr_t)names, &what, &index))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:device", (char **)(uintptr_t)names, &what,
+                                     &index))
         return NULL;
-    if (!PyUnicode_Check(what) && Py_TYPE(what) != py.device)
-        return PyErr_Format(PyExc_TypeError, "device(): argument 'type' must be str or device");
-    if (index != Py_None && (!PyLong_Check(index) || PyBool_Check(index)))
-        return PyErr_Format(PyExc_TypeError, "device(): argument 'index' must be int, not %R",
-                            Py_TYPE(index));
-    PyObject *name = py_device_joined(what, index);
+    if (index == Py_None && Py_TYPE(what) == py.device) return Py_NewRef(what);
+    if (index == Py_None && !PyUnicode_Check(what))
+        return PyErr_Format(PyExc_TypeError,
+                            "device(): argument 'type' must be str or device, not %R",
+                            Py_TYPE(what));
+    PyObject *name = index == Py_None ? Py_NewRef(what) : py_device_joined(what, index);
     PyObject *r = name ? py_device_named(NULL, name) : NULL;
     Py_XDECREF(name);
     return r;
 }
-static const char *py_device_name(PyObject *self) {
+
+/* The index, -1: none. */
+static int py_device_at(PyObject *self) {
     const py_device *d = (const py_device *)self;
-    return d->zero ? "cpu:0" : tn_device_name(d->id);
-}
-static PyObject *py_device_str(PyObject *self) {
-    return PyUnicode_FromString(py_device_name(self));
-}
-static PyObject *py_device_repr(PyObject *self) {
-    const char *name = py_device_name(self), *colon = strchr(name, ':');
-    PyObject *type = PyUnicode_FromStringAndSize(name, colon ? (Py_ssize_t)(colon - name)
-                                                             : (Py_ssize_t)strlen(name));
-    PyObject *r = !type   ? NULL
-                  : colon ? PyUnicode_FromFormat("device(type='%U', index=%s)", type, colon + 1)
-                          : PyUnicode_FromFormat("device(type='%U')", type);
-    Py_XDECREF(type);
-    return r;
+    const char *colon = strchr(tn_device_name(d->id), ':');
+    return d->zero ? 0 : colon ? (int)strtol(colon + 1, NULL, 10) : -1;
 }
 static PyObject *py_device_type(PyObject *self, void *unused) {
-    const char *name = py_device_name(self);
+    const char *name = tn_device_name(((const py_device *)self)->id);
     (void)unused;
     return PyUnicode_FromStringAndSize(name, (Py_ssize_t)strcspn(name, ":"));
 }
 static PyObject *py_device_index(PyObject *self, void *unused) {
-    const char *colon = strchr(py_device_name(self), ':');
     (void)unused;
-    if (!colon) Py_RETURN_NONE;
-    return PyLong_FromLong(strtol(colon + 1, NULL, 10));
+    if (py_device_at(self) < 0) Py_RETURN_NONE;
+    return PyLong_FromLong(py_device_at(self));
+}
+/* The type and the index, by the format that takes both or the one that takes the type alone. */
+static PyObject *py_device_text(PyObject *self, const char *both, const char *alone) {
+    PyObject *type = py_device_type(self, NULL);
+    const int at = py_device_at(self);
+    PyObject *r = type ? PyUnicode_FromFormat(at < 0 ? alone : both, type, at) : NULL;
+    Py_XDECREF(type);
+    return r;
+}
+static PyObject *py_device_str(PyObject *self) { return py_device_text(self, "%U:%d", "%U"); }
+static PyObject *py_device_repr(PyObject *self) {
+    return py_device_text(self, "device(type='%U', index=%d)", "device(type='%U')");
 }
 static PyObject *py_device_compare(PyObject *a, PyObject *b, int how) {
     if (Py_TYPE(b) != py.device || (how != Py_EQ && how != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
@@ -3125,7 +3137,7 @@ static Py_hash_t py_device_hash(PyObject *self) {
 }
 static PyObject *py_device_reduce(PyObject *self, PyObject *unused) {
     (void)unused;
-    return py_types_reduce("_device", PyUnicode_FromString(py_device_name(self)));
+    return py_types_reduce("_device", py_device_str(self));
 }
 static PyGetSetDef py_device_attributes[] = {{"type", py_device_type, NULL, NULL, NULL},
                                              {"index", py_device_index, NULL, NULL, NULL},

@@ -147,7 +147,6 @@ PY_PRIV bool py_to_index(PyObject *o, int64_t *to);    /* the same, and 0-dim in
 PY_PRIV bool py_to_float(PyObject *o, double *to);     /* int, float, 0-dim tensors */
 PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to); /* and bool, complex */
 PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to);   /* torch.float32, float, int, bool */
-PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to);
 PY_PRIV PyObject *py_from_scalar(tn_scalar s);
 PY_PRIV PyObject *py_from_element(tn_scalar s, tn_dtype dtype); /* whose uint64 are bits of s */
 
@@ -306,6 +305,8 @@ PY_PRIV int py_number_begin(PyObject *module);
 PY_PRIV int py_types_begin(PyObject *module);
 PY_PRIV int py_create_begin(PyObject *module);
 PY_PRIV PyObject *py_device_of(tn_device_id device);
+/* A name or a torch.device; false: neither, without an exception, or with one. */
+PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to);
 PY_PRIV const char *py_format_name(PyObject *format); /* of a memory_format */
 PY_PRIV bool py_dtype_is_complex(tn_dtype d);
 PY_PRIV bool py_dtype_is_float(tn_dtype d);

@@ -97,18 +97,6 @@ PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to) {
     return false;
 }
 
-PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to) {
-    PyObject *text = PyUnicode_Check(o)        ? Py_NewRef(o)
-                     : Py_TYPE(o) == py.device ? PyObject_Str(o)
-                                               : NULL;
-    const char *name = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-    bool found = name != NULL;
-    if (name) *to = !strcmp(name, "cpu:0") ? TN_CPU : tnp_device(name);
-    if (name && *to == TN_NO_DEVICE) py_raise(), found = false;
-    Py_XDECREF(text);
-    return found;
-}
-
 PY_PRIV PyObject *py_from_scalar(tn_scalar s) {
     switch (s.kind) {
     case TN_KIND_BOOL: return PyBool_FromLong(s.integer != 0);

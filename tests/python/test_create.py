@@ -397,6 +397,9 @@ def test_a_device_with_an_index_is_another_device():
     assert zero != cpu and not zero == cpu and len({zero, cpu, torch.device("cpu:0")}) == 2
     assert pickle.loads(pickle.dumps(zero)) == copy.deepcopy(zero) == zero
     assert torch.ones(1, device=zero).device == cpu == torch.ones(1).to("cpu:0").device
+    meta = torch.device("meta", np.int64(0))
+    assert (meta.type, meta.index, str(meta)) == ("meta", 0, "meta:0")
+    assert torch.ones(1, device="meta:0").device == torch.device("meta") != meta
 
 
 @pytest.mark.parametrize(
@@ -407,9 +410,22 @@ def test_a_device_with_an_index_is_another_device():
         (("cpu", 1), RuntimeError, "no device 'cpu:1'"),
         (("cpu", "0"), TypeError, "argument 'index' must be int"),
         (("cpu", 0.0), TypeError, "argument 'index' must be int"),
-        ((3.5,), TypeError, "argument 'type' must be str or device"),
+        ((3.5,), TypeError, "argument 'type' must be str or device, not <class 'float'>"),
+        (("cpu", True), TypeError, "argument 'index' must be int"),
+        (("cpu", 2**70), OverflowError, "too large"),
+        ((torch.device("cpu"), 0), TypeError, "must be str where 'index' is given"),
+        ((), TypeError, r"device\(\) missing required argument 'type'"),
+        (("cpu\0x",), RuntimeError, "Invalid device string: .cpu.x00x."),
+        (("cpu:0:0",), RuntimeError, "no device 'cpu:0:0'"),
+        (("cpu:00",), RuntimeError, "no device 'cpu:00'"),
+        (("cuda:0",), RuntimeError, "no device 'cuda:0'"),
     ],
 )
 def test_devices_that_are_refused(args, error, text):
     with pytest.raises(error, match=text):
         torch.device(*args)
+
+
+def test_what_pickles_call_takes_a_name_alone():
+    with pytest.raises(TypeError, match="a name"):
+        torch._C._device(torch.device("cpu"))
