@@ -226,12 +226,17 @@ for _name in ("clamp", "clamp_"):
 
 
 @_for("conv2d")
-def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+def conv2d(
+    input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, **others
+):  # fmt: skip
     if not isinstance(padding, str):
         return NotImplemented
     from .nn.modules import _padding
 
-    return _padding.conv2d(input, weight, bias, stride, padding, dilation, groups)
+    try:
+        return _padding.conv2d(input, weight, bias, stride, padding, dilation, groups, **others)
+    except TypeError as error:
+        return error  # it is this form: what is wrong is not the padding
 
 
 # --- to, and memory formats -----------------------------------------------------------------------

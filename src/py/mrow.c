@@ -693,27 +693,28 @@ static PyObject *py_mrow_nested(py_module *m, PyObject *const *args, Py_ssize_t 
 
 /* A class with `_otherwise` (tensorh/nn/modules/rows.py) takes options that its row does not know:
  * with those `made` is never there, and it is asked first. NotImplemented: the row's turn. */
-static PyObject *py_mrow_otherwise(PyObject *self, PyObject *input) {
-    PyObject *type = (PyObject *)Py_TYPE(self);
-    PyObject *f = PyObject_GetAttrString(type, "_otherwise"), *r;
+static PyObject *py_mrow_otherwise(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                   PyObject *kwnames) {
+    PyObject *bound = NULL, *tuple = NULL, *dict = NULL, *r = NULL;
+    PyObject *f = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "_otherwise");
     if (!f && !PyErr_ExceptionMatches(PyExc_AttributeError)) return NULL;
     if (!f) return PyErr_Clear(), Py_NewRef(Py_NotImplemented);
-    r = PyObject_CallFunctionObjArgs(f, self, input, NULL);
+    bound = PyObject_GetAttrString(self, "_otherwise");
+    tuple = bound ? py_args_tuple(args, nargs) : NULL;
+    dict = tuple && kwnames ? py_args_dict(args + nargs, kwnames) : NULL;
+    if (tuple && (dict || !kwnames)) r = PyObject_Call(bound, tuple, dict);
     Py_DECREF(f);
+    Py_XDECREF(bound);
+    Py_XDECREF(tuple);
+    Py_XDECREF(dict);
     return r;
-}
-
-static bool py_mrow_one_input(Py_ssize_t nargs, PyObject *kwnames) {
-    if (!kwnames) return nargs == 1;
-    return !nargs && PyTuple_Size(kwnames) == 1 &&
-           !PyUnicode_CompareWithASCIIString(PyTuple_GetItem(kwnames, 0), "input");
 }
 
 PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                                   PyObject *kwnames) {
     py_module *m = (py_module *)self;
-    if (TNI_UNLIKELY(!m->made) && m->kind && py_mrow_one_input(nargs, kwnames)) {
-        PyObject *r = py_mrow_otherwise(self, args[0]);
+    if (TNI_UNLIKELY(!m->made) && m->kind) {
+        PyObject *r = py_mrow_otherwise(self, args, nargs, kwnames);
         if (r != Py_NotImplemented) return r;
         Py_DECREF(r);
     }

@@ -647,7 +647,7 @@ static PyObject *py_bound_call(py_bind *b, unsigned how) {
 }
 
 /* What torch takes and no row does, as Python functions by name: tensorh/_overloads.py, read where
- * nothing fits. NotImplemented: there is none. */
+ * nothing fits. NotImplemented: there is none. A TypeError is raised where it is returned. */
 static PyObject *py_overloads_call(const char *name, PyObject *const *args, Py_ssize_t nargs,
                                    PyObject *kwnames) {
     static PyObject *all;
@@ -664,6 +664,11 @@ static PyObject *py_overloads_call(const char *name, PyObject *const *args, Py_s
     if (tuple && (dict || !kwnames)) r = PyObject_Call(f, tuple, dict);
     Py_XDECREF(tuple);
     Py_XDECREF(dict);
+    if (r && PyExceptionInstance_Check(r)) {
+        PyErr_SetObject((PyObject *)Py_TYPE(r), r);
+        Py_DECREF(r);
+        return NULL;
+    }
     if (r ||
         !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_AttributeError)))
         return r;

@@ -92,6 +92,8 @@ def test_a_word_is_an_option_as_another_is():
             "padding='same' is not supported for strided convolutions",
         ),
         ({"padding_mode": "x"}, "padding_mode must be one of .* but got padding_mode='x'"),
+        ({"padding_mode": None}, "padding_mode must be one of .* but got padding_mode=None"),
+        ({"padding_mode": ["zeros"]}, "padding_mode must be one of"),
     ],
 )
 def test_options_that_are_refused(options, text):
@@ -103,7 +105,7 @@ def test_calls_that_are_refused():
     x, w = torch.ones(1, 1, 3, 3), torch.ones(1, 1, 2, 2)
     with pytest.raises(RuntimeError, match="not supported for strided convolutions"):
         conv2d(x, w, stride=2, padding="same")
-    with pytest.raises(RuntimeError, match="Invalid padding string: 'x'"):
+    with pytest.raises(RuntimeError, match="Invalid padding string 'x', should be one of"):
         conv2d(x, w, padding="x")
     c = nn.Conv2d(1, 1, 2, padding=3, padding_mode="reflect")
     with pytest.raises(RuntimeError, match=r"padding \(3, 3\) at dimension 2 of input"):
@@ -112,4 +114,84 @@ def test_calls_that_are_refused():
     c(x)
     c.padding = 4
     with pytest.raises(RuntimeError, match="wrapping around more than once"):
+        c(x)
+
+
+@pytest.mark.parametrize(
+    "args, named, text",
+    [
+        ((1, "same", 1, 1, True, "zeros", None, None, 5), {}, "positional arguments but 12"),
+        ((1, "same"), {"padding": "same"}, "multiple values for argument 'padding'"),
+        ((1, "same"), {"pad": 1}, "unexpected keyword argument 'pad'"),
+        ((), {"stride": None, "padding": "same"}, "argument 'stride' must be tuple of ints"),
+        ((), {"dilation": "a", "padding": "same"}, "argument 'dilation' must be tuple of ints"),
+    ],
+)
+def test_what_is_wrong_beside_a_word_is_said_by_the_row(args, named, text):
+    with pytest.raises(TypeError, match=text):
+        nn.Conv2d(1, 1, 2, *args, **named)
+
+
+@pytest.mark.parametrize(
+    "args, named, error, text",
+    [
+        (([1],), {}, TypeError, "argument 'weight' .position 2. must be Tensor, not list"),
+        ((torch.ones(2),), {}, RuntimeError, r"expected weight .* got \(2\)"),
+        (
+            (torch.ones(1, 1, 2, 2),),
+            {"dilation": "a"},
+            TypeError,
+            "argument 'dilation' .position 6.",
+        ),
+        ((torch.ones(1, 1, 2, 2),), {"stride": None}, TypeError, "argument 'stride' .position 4."),
+        ((torch.ones(1, 1, 2, 2),), {"other": 1}, TypeError, "keyword argument 'other'"),
+        ((torch.ones(1, 1, 2, 2),), {"dilation": (1, 2, 3)}, RuntimeError, "dilation must have"),
+        ((torch.ones(1, 1, 2, 2),), {"stride": ()}, RuntimeError, "stride must have 1 or 2"),
+    ],
+)
+def test_conv2d_with_a_word_names_what_is_wrong(args, named, error, text):
+    with pytest.raises(error, match=text):
+        conv2d(torch.ones(1, 1, 3, 3), *args, padding="same", **named)
+
+
+def test_strides_and_dilations_beside_a_word_are_what_a_row_takes():
+    x, w = torch.randn(1, 1, 5, 5), torch.randn(1, 1, 3, 2)
+    want = conv2d(x, w, padding="same", dilation=2)
+    for two in (np.int64(2), [2], (np.int64(2), 2), torch.tensor(2)):
+        assert conv2d(x, w, stride=np.int64(1), padding="same", dilation=two).equal(want)
+    c = nn.Conv2d(1, 1, 2, stride=np.int64(1), padding="same")
+    assert c(x).shape == x.shape
+    with pytest.raises(ValueError, match="strided convolutions"):
+        nn.Conv2d(1, 1, 2, stride=np.int64(2), padding="same")
+
+
+def test_calls_of_a_module_with_a_mode_name_what_is_wrong():
+    for mode in MODES:
+        c = nn.Conv2d(1, 1, 2, padding="same", padding_mode=mode)
+        for x in ("abc", [1], None, np.ones((1, 1, 3, 3), np.float32)):
+            with pytest.raises(TypeError, match="argument 'input' .position 1. must be Tensor"):
+                c(x)
+        for shape, text in (((4,), "4"), ((4, 4), "4, 4"), ((1, 1, 2, 4, 4), "1, 1, 2, 4, 4")):
+            with pytest.raises(RuntimeError, match=rf"expected input .* got \({text}\)"):
+                c(torch.ones(shape))
+        x = torch.ones(1, 1, 3, 3)
+        with pytest.raises(TypeError, match="missing 1 required positional argument: 'input'"):
+            c()
+        with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
+            c(x, x)
+        with pytest.raises(TypeError, match="unexpected keyword argument 'x'"):
+            c(x=x)
+
+
+def test_words_and_modes_that_a_module_was_given_later_are_refused():
+    x = torch.ones(1, 1, 3, 3)
+    c = nn.Conv2d(1, 1, 2, padding=1)
+    c.padding_mode = "other"
+    with pytest.raises(NotImplementedError, match="but got padding_mode='other'"):
+        c(x)
+    c.padding_mode, c.padding = "reflect", "some"
+    with pytest.raises(RuntimeError, match="Invalid padding string 'some'"):
+        c(x)
+    c.padding = (1, 1, 1)
+    with pytest.raises(RuntimeError, match="padding must have 1 or 2 numbers, got 3"):
         c(x)

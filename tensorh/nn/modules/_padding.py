@@ -1,35 +1,56 @@
 """Paddings of a convolution that its row does not take: 'same', 'valid', modes beside zeros."""
 
+from operator import index
+
 from ... import _C
 
+WORDS = ("same", "valid")
 MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 def _each(value):
-    """One number for each of the two dimensions."""
-    value = (value,) if isinstance(value, int) else tuple(value)
+    """Two numbers, one for each dimension; others where a row refuses what was given."""
+    value = (value,) if hasattr(value, "__index__") else value
+    try:
+        value = tuple(map(index, value))
+    except TypeError:
+        return ()
     return value * 2 if len(value) == 1 else value
 
 
 def _sides(padding, kernel, dilation):
     """(left, right) of each dimension; what is odd of 'same' is on the right."""
     if padding == "valid":
-        return [(0, 0)] * len(kernel)
+        return [(0, 0)] * 2
     if padding != "same":
         return [(p, p) for p in _each(padding)]
-    totals = [d * (k - 1) for k, d in zip(kernel, _each(dilation), strict=True)]
+    totals = [d * (k - 1) for k, d in zip(_each(kernel), _each(dilation), strict=False)]
     return [(total // 2, total - total // 2) for total in totals]
 
 
-def conv2d(input, weight, bias=None, stride=1, padding="same", dilation=1, groups=1):
-    """A convolution whose padding is a word."""
-    if padding not in ("same", "valid"):
-        raise RuntimeError(f"Invalid padding string: '{padding}'")
+def _check_word(padding, stride, error):
+    if isinstance(padding, str) and padding not in WORDS:
+        words = ", ".join(map(repr, WORDS))
+        raise error(f"Invalid padding string {padding!r}, should be one of {{{words}}}")
     if padding == "same" and any(s != 1 for s in _each(stride)):
-        raise RuntimeError("padding='same' is not supported for strided convolutions")
-    sides = _sides(padding, weight.shape[-2:], dilation)
+        raise error("padding='same' is not supported for strided convolutions")
+
+
+def _check_mode(mode, error):
+    if mode not in MODES:
+        modes = ", ".join(map(repr, MODES))
+        raise error(f"padding_mode must be one of {{{modes}}}, but got padding_mode={mode!r}")
+
+
+def conv2d(input, weight, bias=None, stride=1, padding="same", dilation=1, groups=1, **others):
+    """A convolution whose padding is a word."""
     row = _C._row("conv2d")
-    y = row(input, weight, bias, stride, [right for _, right in sides], dilation, groups)
+    # What has not two dimensions the row refuses in its own words.
+    if weight.dim() != 4 or (len(_each(stride)), len(_each(dilation))) != (2, 2):
+        return row(input, weight, bias, stride, 0, dilation, groups, **others)
+    _check_word(padding, stride, RuntimeError)
+    sides = _sides(padding, weight.shape[-2:], dilation)
+    y = row(input, weight, bias, stride, [right for _, right in sides], dilation, groups, **others)
     if all(left == right for left, right in sides):
         return y
     for dim, (left, right) in zip((-2, -1), sides, strict=True):
@@ -37,7 +58,7 @@ def conv2d(input, weight, bias=None, stride=1, padding="same", dilation=1, group
     return y.contiguous()
 
 
-def _check(input, dim, left, right, mode):
+def _check_size(input, dim, left, right, mode):
     n = input.shape[dim]
     if mode == "reflect" and max(left, right) >= n:
         raise RuntimeError(
@@ -55,7 +76,7 @@ def _padded(input, sides, mode):
     for dim, (left, right) in zip((-2, -1), sides, strict=True):
         if not left and not right:
             continue
-        _check(input, dim, left, right, mode)
+        _check_size(input, dim, left, right, mode)
         last = input.shape[dim] - 1
         at = _C.arange(-left, last + 1 + right, device=input.device)
         if mode == "reflect":
@@ -70,38 +91,39 @@ def _padded(input, sides, mode):
 
 
 def _init(self, *args, **kwargs):
+    """As the row's, which is given 0 and 'zeros' where it does not take what was given."""
     given = {**dict(zip(self._options, args, strict=False)), **kwargs}
     padding, mode = given.get("padding", 0), given.get("padding_mode", "zeros")
-    if isinstance(mode, str) and mode not in MODES:
-        modes = ", ".join(map(repr, MODES))
-        raise ValueError(f"padding_mode must be one of {{{modes}}}, but got padding_mode='{mode}'")
-    if not isinstance(padding, str) and mode == "zeros":
-        return self._row_init(*args, **kwargs)
-    if isinstance(padding, str) and padding not in ("same", "valid"):
-        raise ValueError(
-            f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}"
-        )
-    if padding == "same" and any(s != 1 for s in _each(given.get("stride", 1))):
-        raise ValueError("padding='same' is not supported for strided convolutions")
-    given["padding_mode"] = "zeros"
+    _check_mode(mode, ValueError)
+    for_row = {"padding_mode": "zeros"}
     if isinstance(padding, str):
-        given["padding"] = 0
-    self._row_init(**given)
+        for_row["padding"] = 0
+        _check_word(padding, given.get("stride", 1), ValueError)
+    names = [*self._options, *[None] * len(args)]
+    args = [for_row.get(name, a) for name, a in zip(names, args, strict=False)]
+    self._row_init(*args, **{name: for_row.get(name, a) for name, a in kwargs.items()})
     if isinstance(padding, str):
         self.padding = padding
     self.padding_mode = mode
 
 
-def _otherwise(self, input):
+def _forward(self, input):
+    padding, mode = self.padding, self.padding_mode
+    _check_mode(mode, NotImplementedError)
+    _check_word(padding, 1, RuntimeError)
+    sides = _sides(padding, self.kernel_size, self.dilation)
+    picture = isinstance(input, _C.Tensor) and input.dim() in (3, 4)
+    if mode != "zeros" and picture and len(sides) == 2:  # else conv2d refuses in its own words
+        input, padding = _padded(input, sides, mode), 0
+    others = (self.stride, padding, self.dilation, self.groups)
+    return _C.conv2d(input, self.weight, self.bias, *others)
+
+
+def _otherwise(self, *args, **kwargs):
     """forward where padding or its mode is none of the row's."""
     if not isinstance(self.padding, str) and self.padding_mode == "zeros":
         return NotImplemented
-    padding = self.padding
-    if self.padding_mode != "zeros":
-        sides = _sides(padding, _each(self.kernel_size), self.dilation)
-        input, padding = _padded(input, sides, self.padding_mode), 0
-    others = (self.stride, padding, self.dilation, self.groups)
-    return _C.conv2d(input, self.weight, self.bias, *others)
+    return _forward(self, *args, **kwargs)
 
 
 def _reset(self):
