@@ -242,31 +242,47 @@ def conv2d(
 # --- to, and memory formats -----------------------------------------------------------------------
 
 
-@_for("to")
-def to(
-    input, *args, device=None, dtype=None, non_blocking=False, copy=False, memory_format=None,
-    other=None,
+def _is_dtype(a):
+    return isinstance(a, _C.dtype) or a is float or a is int or a is bool or a is complex
+
+
+def to_what(
+    *args, device=None, dtype=None, non_blocking=False, copy=False, memory_format=None, other=None
 ):  # fmt: skip
+    """(device, dtype, copy, memory_format) of the arguments of to(); None: they are no such."""
     args = list(args)
     if args and isinstance(args[0], Tensor) and other is None:
         other = args.pop(0)
-    elif args and not isinstance(args[0], (_C.dtype, bool)) and device is None:
-        device = args.pop(0)
-    if other is not None:
-        if device is not None or dtype is not None:
-            return NotImplemented
-        device, dtype = other.device, other.dtype
-    elif args and isinstance(args[0], _C.dtype) and dtype is None:
+    elif args and _is_dtype(args[0]) and dtype is None:
         dtype = args.pop(0)
-    if len(args) > 2:
+    elif args and other is None and device is None:
+        device = args.pop(0)
+        if args and dtype is None:
+            dtype = args.pop(0)
+    if len(args) > 2 or (other is not None and not (device is dtype is None)):
+        return None
+    non_blocking, copy = (*args, *(non_blocking, copy)[len(args) :])
+    if not (
+        isinstance(other, (Tensor, type(None)))
+        and isinstance(device, (str, _C.device, type(None)))
+        and (dtype is None or _is_dtype(dtype))
+        and isinstance(non_blocking, bool)
+        and isinstance(copy, bool)
+        and isinstance(memory_format, (_C.memory_format, type(None)))
+    ):
+        return None
+    if other is not None:
+        return other.device, other.dtype, copy, memory_format
+    return device, dtype, copy, memory_format
+
+
+@_for("to")
+def to(input, *args, **kwargs):
+    what = to_what(*args, **kwargs)
+    if what is None:
         return NotImplemented
-    if args:
-        non_blocking, copy = (*args, copy)[:2]
-    if not isinstance(device, (str, _C.device, type(None))):
-        return NotImplemented
-    if not isinstance(non_blocking, bool) or not isinstance(copy, bool):
-        return NotImplemented
-    r = _row("to")(input, device or input.device, dtype or input.dtype, non_blocking, copy)
+    device, dtype, copy, memory_format = what
+    r = _row("to")(input, device or input.device, dtype or input.dtype, False, copy)
     if memory_format is None or memory_format is _C.preserve_format:
         return r
     return contiguous(r, memory_format)

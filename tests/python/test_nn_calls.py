@@ -23,6 +23,60 @@ def test_two_dtypes_or_devices_are_not_one_way_to_convert():
                 what.to(*args, **named)
 
 
+@pytest.mark.parametrize(
+    "args, named, given",
+    [
+        ((3.5,), {}, "float"),
+        ((True,), {}, "bool"),
+        (("cpu", True), {}, "str, bool"),
+        ((torch.float64, "cpu"), {}, "dtype, str"),
+        (("cpu", torch.float64, 1), {}, "str, dtype, int"),
+        ((), {"dtype": "float64"}, "dtype=str"),
+        ((), {"dtype": list}, "dtype=type"),
+        ((), {"device": torch.float64}, "device=dtype"),
+        (("cpu",), {"non_blocking": "x"}, "str, non_blocking=str"),
+        (("cpu",), {"memory_format": "x"}, "str, memory_format=str"),
+    ],
+)
+def test_what_no_conversion_takes_is_told(args, named, given):
+    for what in (torch.ones(1), nn.Linear(1, 1), nn.ReLU()):
+        with pytest.raises(TypeError, match=rf"invalid combination .* got \({given}\)"):
+            what.to(*args, **named)
+
+
+def test_a_module_is_converted_as_a_tensor_is():
+    for args, named in (
+        ((float,), {}),
+        ((None, torch.float64), {}),
+        (("cpu", torch.float64, True), {}),
+        ((torch.ones(1).double(), True), {}),
+        ((), {"dtype": float}),
+        ((), {"tensor": torch.ones(1).double(), "non_blocking": True}),
+    ):
+        m = nn.Sequential(nn.Linear(1, 1), nn.BatchNorm1d(1)).to(*args, **named)
+        assert m[0].weight.dtype is m[1].running_mean.dtype is torch.float64
+        assert m[1].num_batches_tracked.dtype is torch.int64
+    for named in ({"other": torch.ones(1)}, {"tensor": 3}, {"nope": 3}, {"copy": True}):
+        with pytest.raises(TypeError, match="invalid combination of arguments"):
+            nn.Linear(1, 1).to(**named)
+    with pytest.raises(RuntimeError, match="no device 'nowhere'"):
+        nn.ReLU().to("nowhere")
+
+
+def test_a_memory_format_is_for_pictures():
+    x = torch.randn(2, 3, 5, 5)
+    m = nn.Sequential(nn.Conv2d(3, 4, 2), nn.BatchNorm2d(4), nn.Flatten(), nn.Linear(64, 2))
+    want, p = m(x), m[0].weight
+    assert m.to(memory_format=torch.channels_last)[0].weight is p
+    assert p.is_contiguous(memory_format=torch.channels_last) and not p.is_contiguous()
+    optimizer = torch.optim.Adam(m.parameters())
+    y = m(x)
+    torch.testing.assert_close(y, want)
+    y.sum().backward()
+    optimizer.step()
+    assert p.is_contiguous(memory_format=torch.channels_last) and m(x).shape == (2, 2)
+
+
 def test_the_weights_of_an_lstm_by_layer():
     m = nn.LSTM(3, 4, num_layers=2, bidirectional=True)
     shapes = [[tuple(w.shape) for w in one] for one in m.all_weights]
@@ -80,6 +134,28 @@ def test_hooks_of_all_modules_change_arguments_and_results():
         with pytest.raises(RuntimeError):
             m(torch.ones(3))
     assert called == [m]
+    assert nn.Identity()(torch.ones(1)) == 1
+
+
+def test_a_hook_that_another_thread_adds_while_others_are_looked_for_is_called():
+    of_all, seen = nn.modules.module._hooks_of_all, []
+
+    class Meanwhile(dict):  # empty, and a thread adds a hook once that was seen
+        def __len__(self):
+            if not seen:
+                seen.append(nn.modules.module.register_module_forward_hook(hook))
+            return 0
+
+    def hook(module, args, y):
+        return y + 1
+
+    own, of_all._backward_hooks = of_all._backward_hooks, Meanwhile()
+    try:
+        of_all.look()
+    finally:
+        of_all._backward_hooks = own
+    with seen[0]:
+        assert nn.Identity()(torch.ones(1)) == 2
     assert nn.Identity()(torch.ones(1)) == 1
 
 

@@ -61,6 +61,27 @@ class RemovableHandle:
         self.remove()
 
 
+def _to_what(args, kwargs):
+    """(device, dtype, memory_format) of the arguments of to()."""
+    from ..._overloads import to_what
+
+    names = {"tensor": "other", "other": "tensor"}  # what the one of a Tensor calls `other`
+    try:
+        what = to_what(*args, **{names.get(name, name): a for name, a in kwargs.items()})
+    except TypeError:  # a name that is none
+        what = None
+    if what is None or what[2]:  # copy: a module is converted in place
+        given = [type(a).__name__ for a in args]
+        given += [f"{name}={type(a).__name__}" for name, a in kwargs.items()]
+        raise TypeError(
+            f"to() received an invalid combination of arguments - got ({', '.join(given)}), but "
+            "expected (device, dtype, non_blocking), (dtype, non_blocking), (tensor, non_blocking)"
+        )
+    device, dtype, _, memory_format = what
+    device = None if device is None else _C.device(device)
+    return device, None if dtype is None else _C.empty(0, dtype=dtype).dtype, memory_format
+
+
 class _HooksOfAll:
     """Hooks that every module's call heeds, before its own; _C._hook_all says that there are some.
 
@@ -86,10 +107,11 @@ class _HooksOfAll:
         return handle
 
     def look(self):
-        """False, and calls look here no more, where all have been removed."""
-        some = any(self.__dict__.values())
-        _C._hook_all(some)
-        return some
+        """Where all have been removed, calls look here no more."""
+        if not any(self.__dict__.values()):
+            _C._hook_all(False)
+            if any(self.__dict__.values()):  # another thread has added one just now
+                _C._hook_all(True)
 
 
 _hooks_of_all = _HooksOfAll()
@@ -400,39 +422,13 @@ class Module(_C._Module):
                 self._buffers[name] = fn(buffer)
         return self
 
-    @staticmethod
-    def _to_what(
-        *args, device=None, dtype=None, tensor=None, non_blocking=None, memory_format=None, **others
-    ):  # fmt: skip
-        """(device, dtype) of the arguments of to()."""
-        given = {"device": device, "dtype": dtype, "tensor": tensor, "non_blocking": non_blocking}
-        if others:
-            raise TypeError(f"to() got an unexpected keyword argument '{next(iter(others))}'")
-        for a in args:
-            kind = "tensor" if isinstance(a, _C.Tensor) else None
-            kind = "dtype" if isinstance(a, _C.dtype) else kind
-            kind = "non_blocking" if isinstance(a, bool) else kind
-            kind = "device" if isinstance(a, (str, _C.device)) else kind
-            if a is not None and (not kind or given[kind] is not None):
-                raise TypeError(
-                    "to() received an invalid combination of arguments: "
-                    + (f"two of {kind}" if kind else f"{type(a).__name__} is none of them")
-                )
-            if a is not None:
-                given[kind] = a
-        device, dtype, tensor, _ = given.values()
-        if tensor is None:
-            return device, dtype
-        if device is not None or dtype is not None:
-            raise TypeError("to() received an invalid combination of arguments: tensor alone")
-        return tensor.device, tensor.dtype
-
     def to(self, *args, **kwargs):
         """to(device), to(dtype), to(device, dtype), to(tensor): converts in place.
 
-        A dtype is for floating and complex parameters and buffers alone.
+        A dtype is for floating and complex parameters and buffers alone, a memory_format for those
+        of four or five dimensions.
         """
-        device, dtype = self._to_what(*args, **kwargs)
+        device, dtype, memory_format = _to_what(args, kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
                 "nn.Module.to only accepts floating point or complex dtypes, but got desired "
@@ -441,7 +437,8 @@ class Module(_C._Module):
 
         def convert(t):
             to = dtype if t.dtype.is_floating_point or t.dtype.is_complex else None
-            return _C.to(t, t.device if device is None else device, to or t.dtype)
+            pictures = memory_format if t.dim() in (4, 5) else None
+            return t.to(device or t.device, to or t.dtype, memory_format=pictures)
 
         return self._apply(convert)
 
