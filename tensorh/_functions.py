@@ -519,7 +519,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     elif not isinstance(obj, (_bool, _int, _float, list, tuple)) and hasattr(obj, "__dlpack__"):
         r = _C.from_numpy(obj) if _is_buffer(obj) else _C.from_dlpack(obj)
     elif isinstance(obj, (bytes, bytearray, memoryview)):
-        r = _C.frombuffer(obj, dtype=dtype or _C.get_default_dtype())
+        r = _C.frombuffer(obj, dtype=dtype or _C.from_numpy(memoryview(obj)).dtype)
     else:
         r, copy = _C.as_tensor(obj, dtype=dtype), None if copy is False else copy
     given = r

@@ -388,6 +388,25 @@ def test_a_bytearray_is_a_list_of_ints():
     assert torch.tensor(bytearray()).dtype is torch.float32
 
 
+@pytest.mark.parametrize(
+    "data, dtype, want",
+    [
+        (bytearray(b"ab"), torch.uint8, [97, 98]),
+        (b"ab", torch.uint8, [97, 98]),
+        (memoryview(b"abc"), torch.uint8, [97, 98, 99]),
+        (memoryview(np.arange(4.0).reshape(2, 2)), torch.float64, [0, 1, 2, 3]),
+        (memoryview(np.arange(2, dtype=np.int16)), torch.int16, [0, 1]),
+    ],
+)
+def test_bytes_as_an_array_are_of_their_own_format(data, dtype, want):
+    a = torch.asarray(data)
+    assert a.dtype is dtype and a.tolist() == want
+    if not memoryview(data).readonly:
+        a[0] = 7
+        assert np.frombuffer(data, a.numpy().dtype)[0] == 7  # the same memory
+    assert torch.asarray(data, dtype=torch.int8).numel() == memoryview(data).nbytes
+
+
 def test_a_device_with_an_index_is_another_device():
     cpu, zero = torch.device("cpu"), torch.device("cpu", 0)
     assert (cpu.index, str(cpu), repr(cpu)) == (None, "cpu", "device(type='cpu')")
