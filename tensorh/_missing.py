@@ -94,7 +94,7 @@ LEFT_OUT_OF = {
     "torch.utils": (
         (r"benchmark|flop_counter|bottleneck|collect_env", "Python has timeit and cProfile"),
         (r"cpp_extension|hipify|bundled_inputs|mobile_optimizer", "see tensorh/include/tensorh.h"),
-        (r"tensorboard|model_zoo|show_pickle|viz|weak|hooks|deterministic", _INSIDE),
+        (r"tensorboard|model_zoo|show_pickle|viz|weak|deterministic", _INSIDE),
     ),
     "torch.utils.data": (
         (r"\w*DataPipe|functional_datapipe|\w*datapipes?\w*|DataChunk|argument_validation|"

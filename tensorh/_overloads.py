@@ -1,6 +1,7 @@
 """Forms of calls that torch takes and no row does. C asks here by name when no row fits; a form
-that is not here either returns NotImplemented, and the caller gets the rows' TypeError. Rows are
-called by _row, which asks for no overload again."""
+that is not here either returns NotImplemented or raises a TypeError, and the caller gets the rows'
+one; a TypeError that is returned is the caller's. Rows are called by _row, which asks for no
+overload again."""
 
 from . import _C
 from ._C import Tensor
@@ -236,7 +237,7 @@ def conv2d(
     try:
         return _padding.conv2d(input, weight, bias, stride, padding, dilation, groups, **others)
     except TypeError as error:
-        return error  # it is this form: what is wrong is not the padding
+        return error  # it is this form: not the padding is wrong
 
 
 # --- to, and memory formats -----------------------------------------------------------------------

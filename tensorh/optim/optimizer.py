@@ -7,6 +7,7 @@ from copy import deepcopy
 from itertools import chain
 
 from .. import _C
+from ..utils.hooks import RemovableHandle
 
 __all__ = [
     "Optimizer",
@@ -26,27 +27,6 @@ required = _Required()
 
 _global_pre_hooks = OrderedDict()
 _global_post_hooks = OrderedDict()
-
-
-class RemovableHandle:
-    """Takes a hook out again: by remove(), or at the end of a with block."""
-
-    next_id = 0
-
-    def __init__(self, hooks):
-        self._hooks = hooks
-        self.id = RemovableHandle.next_id
-        RemovableHandle.next_id += 1
-
-    def remove(self):
-        """Takes the hook out; a second call does nothing."""
-        self._hooks.pop(self.id, None)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, value, trace):
-        self.remove()
 
 
 def _register(hooks, hook, prepend=False):

@@ -1,6 +1,9 @@
 """nn: calls with hooks of all modules, the weights of an LSTM, conversions, clipping."""
 
+import copy
+import gc
 import math
+import pickle
 
 import pytest
 
@@ -157,6 +160,37 @@ def test_a_hook_that_another_thread_adds_while_others_are_looked_for_is_called()
     with seen[0]:
         assert nn.Identity()(torch.ones(1)) == 2
     assert nn.Identity()(torch.ones(1)) == 1
+
+
+def noted(module, args, y):
+    module.seen = True
+
+
+def test_a_module_may_hold_the_handle_of_its_hook():
+    m = nn.Linear(1, 1)
+    m.handle = m.register_forward_hook(noted, always_call=True)
+    for other in (pickle.loads(pickle.dumps(m)), copy.deepcopy(m)):
+        other(torch.ones(1))
+        assert other.__dict__.pop("seen") and not hasattr(m, "seen")
+        other.handle.remove()
+        other(torch.ones(1))
+        assert not hasattr(other, "seen") and not other._forward_hooks_always_called
+    m(torch.ones(1))
+    assert m.seen  # the handles of copies took out their own
+
+
+def test_handles_of_modules_and_optimizers_are_of_one_class():
+    m = nn.Linear(1, 1)
+    optimizer = torch.optim.SGD(m.parameters(), lr=1.0)
+    handles = [m.register_forward_hook(noted), optimizer.register_step_post_hook(print)]
+    assert {type(h) for h in handles} == {torch.utils.hooks.RemovableHandle}
+    state = pickle.dumps(handles[0])
+    del m, optimizer
+    gc.collect()
+    for handle in (*handles, pickle.loads(state)):  # a handle keeps nothing
+        assert handle.remove() is None and handle.hooks_dict_ref() is None
+    handles[0].__setstate__((10**6, None))  # of another process: numbers stay apart
+    assert nn.ReLU().register_forward_hook(noted).id == 10**6 + 1
 
 
 @pytest.mark.parametrize(

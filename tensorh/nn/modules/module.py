@@ -1,10 +1,10 @@
 """nn.Module: what is called seldom. Attributes and the call are C (src/py/module.c)."""
 
 import warnings
-import weakref
 from collections import OrderedDict, namedtuple
 
 from ... import _C, _missing
+from ...utils.hooks import RemovableHandle
 
 _without_grad = _C._without_grad
 _EXTRA_STATE = "_extra_state"
@@ -33,32 +33,6 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
         return super().__repr__()
 
     __str__ = __repr__
-
-
-class RemovableHandle:
-    """Takes a hook back: `remove()`, or the end of a `with` block."""
-
-    next_id = 0
-
-    def __init__(self, hooks, *, extra_dict=()):
-        self.hooks_dict_ref = weakref.ref(hooks)
-        others = extra_dict if isinstance(extra_dict, (list, tuple)) else (extra_dict,)
-        self.extra_dict_ref = tuple(weakref.ref(d) for d in others)
-        self.id = RemovableHandle.next_id
-        RemovableHandle.next_id += 1
-
-    def remove(self):
-        """Removes the hook."""
-        for ref in (self.hooks_dict_ref, *self.extra_dict_ref):
-            d = ref()
-            if d is not None:
-                d.pop(self.id, None)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *unused):
-        self.remove()
 
 
 def _to_what(args, kwargs):
