@@ -42,7 +42,7 @@ static double clip_run(tn_tensors params, double max_norm, double order) {
     if (params.n < 0 || (params.n && !params.at))
         return tni_nn_error(TN_INVALID, "no list of parameters"), (double)NAN;
     if (!(max_norm >= 0) || order != order)
-        return tni_nn_error(TN_INVALID, "max_norm must be positive, norm_type a number"),
+        return tni_nn_error(TN_INVALID, "max_norm must be 0 or more, norm_type not NaN"),
                (double)NAN;
     total = clip_norm(params, order, &n);
     if (!total) return n == 0 && tn_ok() ? 0 : (double)NAN;

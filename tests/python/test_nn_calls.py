@@ -213,3 +213,12 @@ def test_a_norm_that_is_not_finite_may_be_an_error(bad):
         nn.utils.clip_grad_norm_(p, 1.0, error_if_nonfinite=True)
     assert p.grad[0] == 1
     assert not math.isfinite(nn.utils.clip_grad_norm_(p, 1.0))
+
+
+@pytest.mark.parametrize("max_norm, order", [(-1.0, 2), (math.nan, 2), (1.0, math.nan)])
+def test_bounds_that_are_none_are_refused(max_norm, order):
+    p = nn.Parameter(torch.ones(2))
+    p.grad = torch.ones(2)
+    with pytest.raises(RuntimeError, match="max_norm must be 0 or more, norm_type not NaN"):
+        nn.utils.clip_grad_norm_(p, max_norm, norm_type=order)
+    assert nn.utils.clip_grad_norm_(p, 0.0) > 1 and p.grad.tolist() == [0, 0]
