@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. a8e82c90684c is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. c8dae7f732de is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_a8e82c90684c)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_c8dae7f732de)
 #else
-#define TNI_NAMESPACE tn_a8e82c90684c
+#define TNI_NAMESPACE tn_c8dae7f732de
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -298,6 +298,10 @@
 #define tn_atan_inplace_at TNI_JOIN(TN_PREFIX, tn_atan_inplace_at)
 #define tnp_atan TNI_JOIN(TN_PREFIX, tnp_atan)
 #define tnp_atan_ TNI_JOIN(TN_PREFIX, tnp_atan_)
+#define tn_atan2_at TNI_JOIN(TN_PREFIX, tn_atan2_at)
+#define tn_atan2_inplace_at TNI_JOIN(TN_PREFIX, tn_atan2_inplace_at)
+#define tnp_atan2 TNI_JOIN(TN_PREFIX, tnp_atan2)
+#define tnp_atan2_ TNI_JOIN(TN_PREFIX, tnp_atan2_)
 #define tn_avg_pool2d_at TNI_JOIN(TN_PREFIX, tn_avg_pool2d_at)
 #define tnp_avg_pool2d TNI_JOIN(TN_PREFIX, tnp_avg_pool2d)
 #define tn_avg_pool2d_input_grad_at TNI_JOIN(TN_PREFIX, tn_avg_pool2d_input_grad_at)
@@ -396,6 +400,12 @@
 #define tnp_conv2d_weight_grad TNI_JOIN(TN_PREFIX, tnp_conv2d_weight_grad)
 #define tn_copy_inplace_at TNI_JOIN(TN_PREFIX, tn_copy_inplace_at)
 #define tnp_copy_ TNI_JOIN(TN_PREFIX, tnp_copy_)
+#define tn_copysign_at TNI_JOIN(TN_PREFIX, tn_copysign_at)
+#define tn_copysign_inplace_at TNI_JOIN(TN_PREFIX, tn_copysign_inplace_at)
+#define tnp_copysign TNI_JOIN(TN_PREFIX, tnp_copysign)
+#define tnp_copysign_ TNI_JOIN(TN_PREFIX, tnp_copysign_)
+#define tnp_copysign_scalar TNI_JOIN(TN_PREFIX, tnp_copysign_scalar)
+#define tnp_copysign_scalar_ TNI_JOIN(TN_PREFIX, tnp_copysign_scalar_)
 #define tn_cos_at TNI_JOIN(TN_PREFIX, tn_cos_at)
 #define tn_cos_inplace_at TNI_JOIN(TN_PREFIX, tn_cos_inplace_at)
 #define tnp_cos TNI_JOIN(TN_PREFIX, tnp_cos)
@@ -544,6 +554,10 @@
 #define tnp_gt_scalar_ TNI_JOIN(TN_PREFIX, tnp_gt_scalar_)
 #define tn_huber_loss_at TNI_JOIN(TN_PREFIX, tn_huber_loss_at)
 #define tnp_huber_loss TNI_JOIN(TN_PREFIX, tnp_huber_loss)
+#define tn_hypot_at TNI_JOIN(TN_PREFIX, tn_hypot_at)
+#define tn_hypot_inplace_at TNI_JOIN(TN_PREFIX, tn_hypot_inplace_at)
+#define tnp_hypot TNI_JOIN(TN_PREFIX, tnp_hypot)
+#define tnp_hypot_ TNI_JOIN(TN_PREFIX, tnp_hypot_)
 #define tn_imag_at TNI_JOIN(TN_PREFIX, tn_imag_at)
 #define tnp_imag TNI_JOIN(TN_PREFIX, tnp_imag)
 #define tn_index_at TNI_JOIN(TN_PREFIX, tn_index_at)
@@ -714,6 +728,10 @@
 #define tnp_new_ones TNI_JOIN(TN_PREFIX, tnp_new_ones)
 #define tn_new_zeros_at TNI_JOIN(TN_PREFIX, tn_new_zeros_at)
 #define tnp_new_zeros TNI_JOIN(TN_PREFIX, tnp_new_zeros)
+#define tn_nextafter_at TNI_JOIN(TN_PREFIX, tn_nextafter_at)
+#define tn_nextafter_inplace_at TNI_JOIN(TN_PREFIX, tn_nextafter_inplace_at)
+#define tnp_nextafter TNI_JOIN(TN_PREFIX, tnp_nextafter)
+#define tnp_nextafter_ TNI_JOIN(TN_PREFIX, tnp_nextafter_)
 #define tn_nll_loss_at TNI_JOIN(TN_PREFIX, tn_nll_loss_at)
 #define tnp_nll_loss TNI_JOIN(TN_PREFIX, tnp_nll_loss)
 #define tn_nll_loss_input_grad_at TNI_JOIN(TN_PREFIX, tn_nll_loss_input_grad_at)
@@ -820,6 +838,8 @@
 #define tn_sign_inplace_at TNI_JOIN(TN_PREFIX, tn_sign_inplace_at)
 #define tnp_sign TNI_JOIN(TN_PREFIX, tnp_sign)
 #define tnp_sign_ TNI_JOIN(TN_PREFIX, tnp_sign_)
+#define tn_signbit_at TNI_JOIN(TN_PREFIX, tn_signbit_at)
+#define tnp_signbit TNI_JOIN(TN_PREFIX, tnp_signbit)
 #define tn_silu_at TNI_JOIN(TN_PREFIX, tn_silu_at)
 #define tn_silu_inplace_at TNI_JOIN(TN_PREFIX, tn_silu_inplace_at)
 #define tnp_silu TNI_JOIN(TN_PREFIX, tnp_silu)
@@ -947,7 +967,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_a8e82c90684c TNI_JOIN(TN_PREFIX, tn_layout_a8e82c90684c)
+#define tn_layout_c8dae7f732de TNI_JOIN(TN_PREFIX, tn_layout_c8dae7f732de)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -1205,6 +1225,10 @@
 #define tn_atan_inplace_at (*tni_at_tn_atan_inplace_at)
 #define tnp_atan (*tni_at_tnp_atan)
 #define tnp_atan_ (*tni_at_tnp_atan_)
+#define tn_atan2_at (*tni_at_tn_atan2_at)
+#define tn_atan2_inplace_at (*tni_at_tn_atan2_inplace_at)
+#define tnp_atan2 (*tni_at_tnp_atan2)
+#define tnp_atan2_ (*tni_at_tnp_atan2_)
 #define tn_avg_pool2d_at (*tni_at_tn_avg_pool2d_at)
 #define tnp_avg_pool2d (*tni_at_tnp_avg_pool2d)
 #define tn_avg_pool2d_input_grad_at (*tni_at_tn_avg_pool2d_input_grad_at)
@@ -1303,6 +1327,12 @@
 #define tnp_conv2d_weight_grad (*tni_at_tnp_conv2d_weight_grad)
 #define tn_copy_inplace_at (*tni_at_tn_copy_inplace_at)
 #define tnp_copy_ (*tni_at_tnp_copy_)
+#define tn_copysign_at (*tni_at_tn_copysign_at)
+#define tn_copysign_inplace_at (*tni_at_tn_copysign_inplace_at)
+#define tnp_copysign (*tni_at_tnp_copysign)
+#define tnp_copysign_ (*tni_at_tnp_copysign_)
+#define tnp_copysign_scalar (*tni_at_tnp_copysign_scalar)
+#define tnp_copysign_scalar_ (*tni_at_tnp_copysign_scalar_)
 #define tn_cos_at (*tni_at_tn_cos_at)
 #define tn_cos_inplace_at (*tni_at_tn_cos_inplace_at)
 #define tnp_cos (*tni_at_tnp_cos)
@@ -1451,6 +1481,10 @@
 #define tnp_gt_scalar_ (*tni_at_tnp_gt_scalar_)
 #define tn_huber_loss_at (*tni_at_tn_huber_loss_at)
 #define tnp_huber_loss (*tni_at_tnp_huber_loss)
+#define tn_hypot_at (*tni_at_tn_hypot_at)
+#define tn_hypot_inplace_at (*tni_at_tn_hypot_inplace_at)
+#define tnp_hypot (*tni_at_tnp_hypot)
+#define tnp_hypot_ (*tni_at_tnp_hypot_)
 #define tn_imag_at (*tni_at_tn_imag_at)
 #define tnp_imag (*tni_at_tnp_imag)
 #define tn_index_at (*tni_at_tn_index_at)
@@ -1621,6 +1655,10 @@
 #define tnp_new_ones (*tni_at_tnp_new_ones)
 #define tn_new_zeros_at (*tni_at_tn_new_zeros_at)
 #define tnp_new_zeros (*tni_at_tnp_new_zeros)
+#define tn_nextafter_at (*tni_at_tn_nextafter_at)
+#define tn_nextafter_inplace_at (*tni_at_tn_nextafter_inplace_at)
+#define tnp_nextafter (*tni_at_tnp_nextafter)
+#define tnp_nextafter_ (*tni_at_tnp_nextafter_)
 #define tn_nll_loss_at (*tni_at_tn_nll_loss_at)
 #define tnp_nll_loss (*tni_at_tnp_nll_loss)
 #define tn_nll_loss_input_grad_at (*tni_at_tn_nll_loss_input_grad_at)
@@ -1727,6 +1765,8 @@
 #define tn_sign_inplace_at (*tni_at_tn_sign_inplace_at)
 #define tnp_sign (*tni_at_tnp_sign)
 #define tnp_sign_ (*tni_at_tnp_sign_)
+#define tn_signbit_at (*tni_at_tn_signbit_at)
+#define tnp_signbit (*tni_at_tnp_signbit)
 #define tn_silu_at (*tni_at_tn_silu_at)
 #define tn_silu_inplace_at (*tni_at_tn_silu_inplace_at)
 #define tnp_silu (*tni_at_tnp_silu)
@@ -3769,6 +3809,22 @@ TN_API tn_tensor *tnp_atan_(tn_tensor *self);
 #define tn_atan_(...) TNI_CALL_AS(tn_atan_inplace_at, tn_atan_args, .self = __VA_ARGS__)
 #endif
 
+/* The angle of the point (other, self), in [-pi, pi]; the sign of a zero counts, as in C. Gradient
+ * 0 where both are 0.   (*), (*) -> broadcast, floating   tn_atan2(y, x) */
+typedef struct tn_atan2_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+} tn_atan2_args;
+TN_API tn_tensor *tn_atan2_at(const char *file, int line, const tn_atan2_args *args);
+TN_API tn_tensor *tn_atan2_inplace_at(const char *file, int line, const tn_atan2_args *args);
+TN_API tn_tensor *tnp_atan2(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_atan2_(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_atan2(self_, ...) TNI_CALL(tn_atan2, .self = self_, .other = __VA_ARGS__)
+#define tn_atan2_(self_, ...) TNI_CALL_AS(tn_atan2_inplace_at, tn_atan2_args, .self = self_, \
+    .other = __VA_ARGS__)
+#endif
+
 /* Mean of each window. count_include_pad divides by the whole window, zeros of the padding
  * included; divisor_override divides by that number. Floating dtypes, whose sums are made in
  * double, and int64, where the fraction is cut off. self (N, C, H, W) or (C, H, W) -> (N, C, H',
@@ -4307,6 +4363,29 @@ TN_API tn_tensor *tnp_copy_(tn_tensor *self, tn_tensor *src);
 #ifndef __cplusplus
 #define tn_copy_(self_, ...) TNI_CALL_AS(tn_copy_inplace_at, tn_copy_args, .self = self_, \
     .src = __VA_ARGS__)
+#endif
+
+/* |self| with the sign of other, that of a zero or NaN, too; integers become floats. Gradient 0 at
+ * 0.   (*), (*) -> broadcast   tn_copysign(x, y) */
+typedef struct tn_copysign_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_copysign_args;
+TN_API tn_tensor *tn_copysign_at(const char *file, int line, const tn_copysign_args *args);
+TN_API tn_tensor *tn_copysign_inplace_at(const char *file, int line, const tn_copysign_args *args);
+TN_API tn_tensor *tnp_copysign(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_copysign_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_copysign_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_copysign_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_copysign(self_, ...) TNI_CALL(tn_copysign, .self = self_, .other = __VA_ARGS__)
+#define tn_copysign_(self_, ...) TNI_CALL_AS(tn_copysign_inplace_at, tn_copysign_args, \
+    .self = self_, .other = __VA_ARGS__)
+#define tn_copysign_scalar(self_, ...) TNI_CALL(tn_copysign, .self = self_, \
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_copysign_scalar_(self_, ...) TNI_CALL_AS(tn_copysign_inplace_at, tn_copysign_args, \
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* The cosine of self in radians, of any size.   (*) -> (*), floating   tn_cos(x) */
@@ -5048,6 +5127,22 @@ TN_API tn_tensor *tnp_huber_loss(tn_tensor *input, tn_tensor *target, tn_reducti
 #ifndef __cplusplus
 #define tn_huber_loss(input_, ...) TNI_CALL(tn_huber_loss, .reduction = TN_REDUCTION_MEAN, \
     .delta = 1, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* sqrt(self^2 + other^2) without overflow on the way; infinite where either is, though the other be
+ * NaN. Not of integers alone.   (*), (*) -> broadcast, floating   tn_hypot(x, y) */
+typedef struct tn_hypot_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+} tn_hypot_args;
+TN_API tn_tensor *tn_hypot_at(const char *file, int line, const tn_hypot_args *args);
+TN_API tn_tensor *tn_hypot_inplace_at(const char *file, int line, const tn_hypot_args *args);
+TN_API tn_tensor *tnp_hypot(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_hypot_(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_hypot(self_, ...) TNI_CALL(tn_hypot, .self = self_, .other = __VA_ARGS__)
+#define tn_hypot_(self_, ...) TNI_CALL_AS(tn_hypot_inplace_at, tn_hypot_args, .self = self_, \
+    .other = __VA_ARGS__)
 #endif
 
 /* Imaginary part of a complex tensor, as a view.   self (*) complex -> (*) real   tn_imag(z) */
@@ -5992,6 +6087,24 @@ TN_API tn_tensor *tnp_new_zeros(tn_tensor *self, tn_ints size, tn_dtype dtype, t
 #define tn_new_zeros(self_, ...) TNI_CALL(tn_new_zeros, .self = self_, .size = __VA_ARGS__)
 #endif
 
+/* The number next to self on the way to other, in the result's dtype; other where they are equal,
+ * without a gradient. Not of integers alone.   (*), (*) -> broadcast, floating
+ * tn_nextafter(x, y) */
+typedef struct tn_nextafter_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+} tn_nextafter_args;
+TN_API tn_tensor *tn_nextafter_at(const char *file, int line, const tn_nextafter_args *args);
+TN_API tn_tensor *tn_nextafter_inplace_at(const char *file, int line,
+    const tn_nextafter_args *args);
+TN_API tn_tensor *tnp_nextafter(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_nextafter_(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_nextafter(self_, ...) TNI_CALL(tn_nextafter, .self = self_, .other = __VA_ARGS__)
+#define tn_nextafter_(self_, ...) TNI_CALL_AS(tn_nextafter_inplace_at, tn_nextafter_args, \
+    .self = self_, .other = __VA_ARGS__)
+#endif
+
 /* -weight[target] input[target] of each sample (1 where weight is absent, 0 where target is
  * ignore_index); mean: their sum divided by the sum of weights. input (N, C, *) log-probabilities,
  * target (N, *) int64, weight (C) -> () or (N, *)   tn_nll_loss(x, t) */
@@ -6581,6 +6694,17 @@ TN_API tn_tensor *tnp_sign_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_sign(...) TNI_CALL(tn_sign, .self = __VA_ARGS__)
 #define tn_sign_(...) TNI_CALL_AS(tn_sign_inplace_at, tn_sign_args, .self = __VA_ARGS__)
+#endif
+
+/* Whether the sign is minus, that of a zero or NaN, too.   (*) -> (*), bool   tn_signbit(x) */
+typedef struct tn_signbit_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_signbit_args;
+TN_API tn_tensor *tn_signbit_at(const char *file, int line, const tn_signbit_args *args);
+TN_API tn_tensor *tnp_signbit(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_signbit(...) TNI_CALL(tn_signbit, .self = __VA_ARGS__)
 #endif
 
 /* self * sigmoid(self).   (*) -> (*), floating   tn_silu(x) */
@@ -7478,6 +7602,14 @@ inline tn_tensor *tn_atan_(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_atan_args a = {NULL, self};
     return tn_atan_inplace_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_atan2(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_atan2_args a = {NULL, self, other};
+    return tn_atan2_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_atan2_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_atan2_args a = {NULL, self, other};
+    return tn_atan2_inplace_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_avg_pool2d(tn_tensor *self, tn_dims kernel_size, tn_dims stride = tn_dims(),
     tn_dims padding = {0}, bool ceil_mode = false, bool count_include_pad = true,
     int64_t divisor_override = TN_NONE, tn_site at = tn_site::here()) {
@@ -7823,6 +7955,34 @@ inline tn_tensor *tn_conv2d_weight_grad(tn_tensor *grad, tn_tensor *input, tn_di
 inline tn_tensor *tn_copy_(tn_tensor *self, tn_tensor *src, tn_site at = tn_site::here()) {
     const tn_copy_args a = {self, src};
     return tn_copy_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_copysign(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_copysign_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_copysign_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_copysign_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_copysign_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_copysign_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_copysign_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_copysign_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_copysign_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_copysign(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_copysign_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_copysign_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_copysign_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_copysign_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_copysign_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_copysign_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_copysign_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_copysign_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_cos(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_cos_args a = {NULL, self};
@@ -8309,6 +8469,14 @@ inline tn_tensor *tn_huber_loss(tn_tensor *input, tn_tensor *target,
     tn_reduction reduction = TN_REDUCTION_MEAN, double delta = 1, tn_site at = tn_site::here()) {
     const tn_huber_loss_args a = {reduction, delta, input, target};
     return tn_huber_loss_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hypot(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_hypot_args a = {NULL, self, other};
+    return tn_hypot_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hypot_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_hypot_args a = {NULL, self, other};
+    return tn_hypot_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_imag(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_imag_args a = {self};
@@ -8812,6 +8980,14 @@ inline tn_tensor *tn_new_zeros(tn_tensor *self, tn_dims size, tn_dtype dtype = T
     const tn_new_zeros_args a = {dtype, device, self, size.value};
     return tn_new_zeros_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_nextafter(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_nextafter_args a = {NULL, self, other};
+    return tn_nextafter_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nextafter_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_nextafter_args a = {NULL, self, other};
+    return tn_nextafter_inplace_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_nll_loss(tn_tensor *input, tn_tensor *target, tn_tensor *weight = nullptr,
     int64_t ignore_index = -100, tn_reduction reduction = TN_REDUCTION_MEAN,
     tn_site at = tn_site::here()) {
@@ -9124,6 +9300,10 @@ inline tn_tensor *tn_sign(tn_tensor *self, tn_site at = tn_site::here()) {
 inline tn_tensor *tn_sign_(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_sign_args a = {NULL, self};
     return tn_sign_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_signbit(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_signbit_args a = {NULL, self};
+    return tn_signbit_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_silu(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_silu_args a = {NULL, self};
@@ -9747,6 +9927,19 @@ inline tn_tensor *tn_atan_(tn_tensor *self, tn_atan_options o, tn_site at = tn_s
     const tn_atan_args a = {o.out, self};
     return tn_atan_inplace_at(at.file, at.line, &a);
 }
+struct tn_atan2_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_atan2(tn_tensor *self, tn_tensor *other, tn_atan2_options o,
+    tn_site at = tn_site::here()) {
+    const tn_atan2_args a = {o.out, self, other};
+    return tn_atan2_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_atan2_(tn_tensor *self, tn_tensor *other, tn_atan2_options o,
+    tn_site at = tn_site::here()) {
+    const tn_atan2_args a = {o.out, self, other};
+    return tn_atan2_inplace_at(at.file, at.line, &a);
+}
 struct tn_avg_pool2d_options {
     tn_tensor *out = {};
     tn_dims stride = tn_dims();
@@ -10130,6 +10323,30 @@ inline tn_tensor *tn_conv2d_weight_grad(tn_tensor *grad, tn_tensor *input, tn_di
     const tn_conv2d_weight_grad_args a = {o.out, o.stride.value, o.padding.value, o.dilation.value,
         o.groups, grad, input, weight_size.value};
     return tn_conv2d_weight_grad_at(at.file, at.line, &a);
+}
+struct tn_copysign_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_copysign(tn_tensor *self, tn_tensor *other, tn_copysign_options o,
+    tn_site at = tn_site::here()) {
+    const tn_copysign_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_copysign_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_copysign_(tn_tensor *self, tn_tensor *other, tn_copysign_options o,
+    tn_site at = tn_site::here()) {
+    const tn_copysign_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_copysign_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_copysign(tn_tensor *self, N1 other, tn_copysign_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_copysign_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_copysign_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_copysign_(tn_tensor *self, N1 other,
+    tn_copysign_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_copysign_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_copysign_inplace_at(at.file, at.line, &a);
 }
 struct tn_cos_options {
     tn_tensor *out = {};
@@ -10604,6 +10821,19 @@ inline tn_tensor *tn_huber_loss(tn_tensor *input, tn_tensor *target, tn_huber_lo
     tn_site at = tn_site::here()) {
     const tn_huber_loss_args a = {o.reduction, o.delta, input, target};
     return tn_huber_loss_at(at.file, at.line, &a);
+}
+struct tn_hypot_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_hypot(tn_tensor *self, tn_tensor *other, tn_hypot_options o,
+    tn_site at = tn_site::here()) {
+    const tn_hypot_args a = {o.out, self, other};
+    return tn_hypot_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hypot_(tn_tensor *self, tn_tensor *other, tn_hypot_options o,
+    tn_site at = tn_site::here()) {
+    const tn_hypot_args a = {o.out, self, other};
+    return tn_hypot_inplace_at(at.file, at.line, &a);
 }
 struct tn_index_add_options {
     tn_tensor *out = {};
@@ -11184,6 +11414,19 @@ inline tn_tensor *tn_new_zeros(tn_tensor *self, tn_dims size, tn_new_zeros_optio
     const tn_new_zeros_args a = {o.dtype, o.device, self, size.value};
     return tn_new_zeros_at(at.file, at.line, &a);
 }
+struct tn_nextafter_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_nextafter(tn_tensor *self, tn_tensor *other, tn_nextafter_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nextafter_args a = {o.out, self, other};
+    return tn_nextafter_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nextafter_(tn_tensor *self, tn_tensor *other, tn_nextafter_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nextafter_args a = {o.out, self, other};
+    return tn_nextafter_inplace_at(at.file, at.line, &a);
+}
 struct tn_nll_loss_options {
     tn_tensor *weight = nullptr;
     int64_t ignore_index = -100;
@@ -11531,6 +11774,13 @@ inline tn_tensor *tn_sign(tn_tensor *self, tn_sign_options o, tn_site at = tn_si
 inline tn_tensor *tn_sign_(tn_tensor *self, tn_sign_options o, tn_site at = tn_site::here()) {
     const tn_sign_args a = {o.out, self};
     return tn_sign_inplace_at(at.file, at.line, &a);
+}
+struct tn_signbit_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_signbit(tn_tensor *self, tn_signbit_options o, tn_site at = tn_site::here()) {
+    const tn_signbit_args a = {o.out, self};
+    return tn_signbit_at(at.file, at.line, &a);
 }
 struct tn_silu_options {
     tn_tensor *out = {};
@@ -12166,6 +12416,10 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tn_atan_inplace_at) \
     X(tnp_atan) \
     X(tnp_atan_) \
+    X(tn_atan2_at) \
+    X(tn_atan2_inplace_at) \
+    X(tnp_atan2) \
+    X(tnp_atan2_) \
     X(tn_avg_pool2d_at) \
     X(tnp_avg_pool2d) \
     X(tn_avg_pool2d_input_grad_at) \
@@ -12264,6 +12518,12 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tnp_conv2d_weight_grad) \
     X(tn_copy_inplace_at) \
     X(tnp_copy_) \
+    X(tn_copysign_at) \
+    X(tn_copysign_inplace_at) \
+    X(tnp_copysign) \
+    X(tnp_copysign_) \
+    X(tnp_copysign_scalar) \
+    X(tnp_copysign_scalar_) \
     X(tn_cos_at) \
     X(tn_cos_inplace_at) \
     X(tnp_cos) \
@@ -12412,6 +12672,10 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tnp_gt_scalar_) \
     X(tn_huber_loss_at) \
     X(tnp_huber_loss) \
+    X(tn_hypot_at) \
+    X(tn_hypot_inplace_at) \
+    X(tnp_hypot) \
+    X(tnp_hypot_) \
     X(tn_imag_at) \
     X(tnp_imag) \
     X(tn_index_at) \
@@ -12582,6 +12846,10 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tnp_new_ones) \
     X(tn_new_zeros_at) \
     X(tnp_new_zeros) \
+    X(tn_nextafter_at) \
+    X(tn_nextafter_inplace_at) \
+    X(tnp_nextafter) \
+    X(tnp_nextafter_) \
     X(tn_nll_loss_at) \
     X(tnp_nll_loss) \
     X(tn_nll_loss_input_grad_at) \
@@ -12688,6 +12956,8 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tn_sign_inplace_at) \
     X(tnp_sign) \
     X(tnp_sign_) \
+    X(tn_signbit_at) \
+    X(tnp_signbit) \
     X(tn_silu_at) \
     X(tn_silu_inplace_at) \
     X(tnp_silu) \
@@ -12820,7 +13090,7 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"a8e82c90684c", at, 904};
+    static const tn_exports all = {"c8dae7f732de", at, 924};
     return &all;
 }
 #undef TNI_SYMBOL
@@ -12828,7 +13098,7 @@ static TNI_UNUSED const tn_exports *tn_exported(void) {
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 /* Takes the functions of the module that has the library; false: another one. */
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 904 || strcmp(e->layout, "a8e82c90684c") != 0) return false;
+    if (!e || e->n != 924 || strcmp(e->layout, "c8dae7f732de") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;
@@ -12838,9 +13108,9 @@ static TNI_UNUSED bool tn_import(const tn_exports *e) {
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_a8e82c90684c;
+TN_API const char tn_layout_c8dae7f732de;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_a8e82c90684c;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_c8dae7f732de;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12858,7 +13128,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_a8e82c90684c = 1;
+const char tn_layout_c8dae7f732de = 1;
 #endif
 
 /* src/tensor.c */
@@ -18085,7 +18355,10 @@ typedef struct tni_device {
  * can reach is an error, one that every element has reached is none.
  * TN_TO_REAL: of complex tensors the result is the real part of the expression.
  * TN_CUTTING: where the tensors are integers, numbers lose their fraction; others refuse them.
- * TN_COUNTING: a bool counts as an int64. */
+ * TN_COUNTING: a bool counts as an int64.
+ * TN_FLOATING: integers alone are refused, of which other rows of floats make floats.
+ * TN_STEPPING: so, too; of 16-bit floats the result is the number next to self of their own
+ * type. */
 #define TN_POINTWISE(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds, #__VA_ARGS__)
 #define TN_PREDICATE(kinds, ...) \
     TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_PREDICATE, #__VA_ARGS__)
@@ -18093,6 +18366,11 @@ typedef struct tni_device {
 #define TN_TO_REAL(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_REAL, #__VA_ARGS__)
 #define TN_CUTTING(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_CUTS, #__VA_ARGS__)
 #define TN_COUNTING(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_COUNTS, #__VA_ARGS__)
+#define TN_FLOATING(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_FLOATS, #__VA_ARGS__)
+#define TN_STEPPING(kinds, ...)                                                            \
+    .check = tni_pointwise_check, .run = tni_pointwise_step,                               \
+    .loop = (uint32_t)(TNI_KINDS_##kinds | TNI_FORM_FLOATS), .quick = tni_pointwise_short, \
+    .text = #__VA_ARGS__
 #define TN_DIVISION(kinds, ...)                                                         \
     .check = tni_pointwise_check, .look = tni_pointwise_look, .run = tni_pointwise_run, \
     .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
@@ -18139,7 +18417,8 @@ enum {
     TNI_FORM_SELECT = 32,
     TNI_FORM_REAL = 64,
     TNI_FORM_CUTS = 128,
-    TNI_FORM_COUNTS = 256
+    TNI_FORM_COUNTS = 256,
+    TNI_FORM_FLOATS = 1024
 };
 
 TN_PRIV bool tni_pointwise_check(tn_frame *f);
@@ -18157,6 +18436,7 @@ TN_PRIV bool tni_pointwise_power(tn_frame *f);
 TN_PRIV bool tni_pointwise_bound_low(tn_frame *f);
 TN_PRIV bool tni_pointwise_bound_high(tn_frame *f);
 TN_PRIV void tni_pointwise_run(tn_frame *f);
+TN_PRIV void tni_pointwise_step(tn_frame *f);
 
 enum tni_row_number {
     TNI_ROW_abs,
@@ -18185,6 +18465,7 @@ enum tni_row_number {
     TNI_ROW_as_strided_scatter,
     TNI_ROW_asin,
     TNI_ROW_atan,
+    TNI_ROW_atan2,
     TNI_ROW_avg_pool2d,
     TNI_ROW_avg_pool2d_input_grad,
     TNI_ROW_batch_norm,
@@ -18216,6 +18497,7 @@ enum tni_row_number {
     TNI_ROW_conv2d_input_grad,
     TNI_ROW_conv2d_weight_grad,
     TNI_ROW_copy,
+    TNI_ROW_copysign,
     TNI_ROW_cos,
     TNI_ROW_cosh,
     TNI_ROW_cross_entropy,
@@ -18262,6 +18544,7 @@ enum tni_row_number {
     TNI_ROW_gelu_tanh,
     TNI_ROW_gt,
     TNI_ROW_huber_loss,
+    TNI_ROW_hypot,
     TNI_ROW_imag,
     TNI_ROW_index,
     TNI_ROW_index_add,
@@ -18322,6 +18605,7 @@ enum tni_row_number {
     TNI_ROW_new_full,
     TNI_ROW_new_ones,
     TNI_ROW_new_zeros,
+    TNI_ROW_nextafter,
     TNI_ROW_nll_loss,
     TNI_ROW_nll_loss_input_grad,
     TNI_ROW_nll_loss_plain,
@@ -18360,6 +18644,7 @@ enum tni_row_number {
     TNI_ROW_sigmoid,
     TNI_ROW_sigmoid_backward,
     TNI_ROW_sign,
+    TNI_ROW_signbit,
     TNI_ROW_silu,
     TNI_ROW_silu_backward,
     TNI_ROW_sin,
@@ -18421,6 +18706,7 @@ enum tni_loop_number {
     TNI_LOOP_addcmul,
     TNI_LOOP_asin,
     TNI_LOOP_atan,
+    TNI_LOOP_atan2,
     TNI_LOOP_bce,
     TNI_LOOP_bitwise_and,
     TNI_LOOP_bitwise_left_shift,
@@ -18431,6 +18717,7 @@ enum tni_loop_number {
     TNI_LOOP_ceil,
     TNI_LOOP_clamp_max,
     TNI_LOOP_clamp_min,
+    TNI_LOOP_copysign,
     TNI_LOOP_cos,
     TNI_LOOP_cosh,
     TNI_LOOP_div,
@@ -18449,6 +18736,7 @@ enum tni_loop_number {
     TNI_LOOP_gelu_erf_backward,
     TNI_LOOP_gelu_tanh,
     TNI_LOOP_gt,
+    TNI_LOOP_hypot,
     TNI_LOOP_isfinite,
     TNI_LOOP_isinf,
     TNI_LOOP_isnan,
@@ -18470,6 +18758,7 @@ enum tni_loop_number {
     TNI_LOOP_mul,
     TNI_LOOP_ne,
     TNI_LOOP_neg,
+    TNI_LOOP_nextafter,
     TNI_LOOP_pow,
     TNI_LOOP_reciprocal,
     TNI_LOOP_relu,
@@ -18480,6 +18769,7 @@ enum tni_loop_number {
     TNI_LOOP_sigmoid,
     TNI_LOOP_sigmoid_backward,
     TNI_LOOP_sign,
+    TNI_LOOP_signbit,
     TNI_LOOP_silu,
     TNI_LOOP_silu_backward,
     TNI_LOOP_sin,
@@ -18551,6 +18841,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_asin);
 TN_PRIV_DECLARE(tn_row, tni_row_asin);
 TN_PRIV_DECLARE(tn_gen, tni_gen_atan);
 TN_PRIV_DECLARE(tn_row, tni_row_atan);
+TN_PRIV_DECLARE(tn_gen, tni_gen_atan2);
+TN_PRIV_DECLARE(tn_row, tni_row_atan2);
 TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d);
 TN_PRIV_DECLARE(tn_row, tni_row_avg_pool2d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d_input_grad);
@@ -18613,6 +18905,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d_weight_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_conv2d_weight_grad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_copy);
 TN_PRIV_DECLARE(tn_row, tni_row_copy);
+TN_PRIV_DECLARE(tn_gen, tni_gen_copysign);
+TN_PRIV_DECLARE(tn_row, tni_row_copysign);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cos);
 TN_PRIV_DECLARE(tn_row, tni_row_cos);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cosh);
@@ -18705,6 +18999,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_gt);
 TN_PRIV_DECLARE(tn_row, tni_row_gt);
 TN_PRIV_DECLARE(tn_gen, tni_gen_huber_loss);
 TN_PRIV_DECLARE(tn_row, tni_row_huber_loss);
+TN_PRIV_DECLARE(tn_gen, tni_gen_hypot);
+TN_PRIV_DECLARE(tn_row, tni_row_hypot);
 TN_PRIV_DECLARE(tn_gen, tni_gen_imag);
 TN_PRIV_DECLARE(tn_row, tni_row_imag);
 TN_PRIV_DECLARE(tn_gen, tni_gen_index);
@@ -18825,6 +19121,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_new_ones);
 TN_PRIV_DECLARE(tn_row, tni_row_new_ones);
 TN_PRIV_DECLARE(tn_gen, tni_gen_new_zeros);
 TN_PRIV_DECLARE(tn_row, tni_row_new_zeros);
+TN_PRIV_DECLARE(tn_gen, tni_gen_nextafter);
+TN_PRIV_DECLARE(tn_row, tni_row_nextafter);
 TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss);
 TN_PRIV_DECLARE(tn_row, tni_row_nll_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss_input_grad);
@@ -18901,6 +19199,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_sigmoid_backward);
 TN_PRIV_DECLARE(tn_row, tni_row_sigmoid_backward);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sign);
 TN_PRIV_DECLARE(tn_row, tni_row_sign);
+TN_PRIV_DECLARE(tn_gen, tni_gen_signbit);
+TN_PRIV_DECLARE(tn_row, tni_row_signbit);
 TN_PRIV_DECLARE(tn_gen, tni_gen_silu);
 TN_PRIV_DECLARE(tn_row, tni_row_silu);
 TN_PRIV_DECLARE(tn_gen, tni_gen_silu_backward);
@@ -24162,6 +24462,11 @@ TN_OPERATOR(isinf, "isinf(Tensor self) -> Tensor", TN_PREDICATE(FC, V_ISINF(self
 TN_OPERATOR(isfinite, "isfinite(Tensor self) -> Tensor", TN_PREDICATE(FC, V_ISFINITE(self)),
             .sample = "(35) | (3,5) | () | (0,2)")
 
+/* Whether the sign is minus, that of a zero or NaN, too.   (*) -> (*), bool   tn_signbit(x) */
+TN_OPERATOR(signbit, "signbit(Tensor self) -> Tensor", .forms = TN_OUT,
+            TN_PREDICATE(FI, V_SIGNBIT(self)),
+            .sample = "(35) | (3,5) | () | (0,2) | (9):i32 | (5):u8 | (5):bool")
+
 /* --- logic: an element is true when it is not 0 ----------------------------------------------- */
 
 /* Both are true.   (*), (*) -> broadcast, bool   tn_logical_and(x, y) */
@@ -25528,6 +25833,47 @@ TN_PRIV void tni_pointwise_run(tn_frame *f) {
         drive_run_flat(f, common, numbers);
 }
 
+/* --- the next number ---------------------------------------------------------------------------
+ */
+
+/* The number of a 16-bit type after a on the way to b: their bits count up with their size. */
+static tn_scalar drive_next_after(tn_scalar a, tn_scalar b, int dtype) {
+    const double x = a.real, y = b.real;
+    uint16_t bits;
+    if (x != x || y != y) return tn_float(x + y);
+    if (x == y) return b;
+    tni_element_set((char *)&bits, dtype, x == 0 ? tn_float(copysign(0, y)) : a);
+    bits = (uint16_t)(x == 0 || (x < y) == (x > 0) ? bits + 1 : bits - 1);
+    return tni_element((const char *)&bits, dtype);
+}
+
+/* An element in the dtype that the call computes in. */
+static tn_scalar drive_element_as(const char *at, int from, int dtype) {
+    uint16_t bits;
+    tni_element_set((char *)&bits, dtype, tni_element(at, from));
+    return tni_element((const char *)&bits, dtype);
+}
+
+TN_PRIV void tni_pointwise_step(tn_frame *f) {
+    const int common = (int)f->note[0];
+    const tn_tensor *all[3];
+    tni_walk w;
+    if (common == TN_F32 || common == TN_F64) {
+        tni_pointwise_run(f);
+        return;
+    }
+    TNI_PATH(drive_step);
+    all[0] = f->out[0], all[1] = f->in[0], all[2] = f->in[1];
+    tni_walk_start(&w, f->out[0]->ndim, f->out[0]->size, all, 3);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i++)
+            tni_element_set(
+                w.at[0] + i * w.row[0], f->out[0]->dtype,
+                drive_next_after(drive_element_as(w.at[1] + i * w.row[1], f->in[0]->dtype, common),
+                                 drive_element_as(w.at[2] + i * w.row[2], f->in[1]->dtype, common),
+                                 common));
+}
+
 /* src/ops/elementary.c */
 /* elementary.c - exponentials, logarithms, circular functions, and the activations of neural
  * networks. The functions are those of simd/math.h; gradients of activations are rows, too, so that
@@ -25636,6 +25982,23 @@ static void atan_grad(tn_gradient *g) {
 TN_OPERATOR(atan, "atan(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
             TN_POINTWISE(Fc, V_ATAN(self)), .grad = atan_grad,
             .sample = "(35) | (3,5) | () | (0,2)")
+
+/* other / r and -self / r over r, the distance from 0; 0 there */
+static void atan2_grad(tn_gradient *g) {
+    tn_tensor *y = g->in[0], *x = g->in[1], *away = tnp_logical_or(y, x), *d, *r;
+    x = tnp_where_scalar(away, x, tn_int(1));
+    r = tnp_hypot(y, x);
+    d = tnp_where_scalar(away, g->incoming[0], tn_int(0));
+    if (g->want[0]) tn_give(g, 0, tnp_mul(d, tnp_div(tnp_div(x, r), r)));
+    if (g->want[1]) tn_give(g, 1, tnp_mul(d, tnp_neg(tnp_div(tnp_div(y, r), r))));
+}
+/* The angle of the point (other, self), in [-pi, pi]; the sign of a zero counts, as in C. Gradient
+ * 0 where both are 0.   (*), (*) -> broadcast, floating   tn_atan2(y, x) */
+TN_OPERATOR(atan2, "atan2(Tensor self, Tensor other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:self,other other:self,other", TN_POINTWISE(F, V_ATAN2(self, other)),
+            .grad = atan2_grad,
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (3,4):i64 (4) | (9):i64 "
+                      "(9):i64 | (5):bool (5):bool")
 
 static void sinh_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_mul(g->incoming[0], tnp_cosh(el_conj(g->in[0]))));
@@ -30541,6 +30904,22 @@ TN_OPERATOR(reciprocal, "reciprocal(Tensor self) -> Tensor", .forms = TN_INPLACE
             .needs = "self:result", TN_POINTWISE(FC, V_DIV(V_ONE, self)), .grad = reciprocal_grad,
             .domain = "self:0.5..2", .sample = "(35) | (3,5) | () | (0,2) | (4):i64<1")
 
+/* The sign of self times that of the result: 0 at 0, and nothing for what only lends its sign. */
+static void copysign_grad(tn_gradient *g) {
+    if (g->want[0]) {
+        tn_tensor *sign = tnp_mul(tnp_sign(g->in[0]), tnp_sign(g->out[0]));
+        tn_give(g, 0, tnp_mul(g->incoming[0], sign));
+    }
+    if (g->want[1]) tn_give(g, 1, tnp_zeros_like(g->in[1], TN_NO_DTYPE, TN_NO_DEVICE));
+}
+/* |self| with the sign of other, that of a zero or NaN, too; integers become floats. Gradient 0 at
+ * 0.   (*), (*) -> broadcast   tn_copysign(x, y) */
+TN_OPERATOR(copysign, "copysign.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self,result",
+            TN_POINTWISE(F, V_COPYSIGN(self, other)), .grad = copysign_grad,
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9) -2 | (9) 0.5 | "
+                      "(3,4):i64 (4) | (9):i64 -1 | (5):bool (5)")
+
 static void square_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_mul(g->incoming[0], tnp_mul_scalar(pw_conj(g->in[0]), tn_int(2))));
 }
@@ -30583,6 +30962,18 @@ TN_OPERATOR(sqrt, "sqrt(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
             .needs = "self:result", TN_POINTWISE(Fc, V_SQRT(self)), .grad = sqrt_grad,
             .domain = "self:0.2..3", .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
+static void hypot_grad(tn_gradient *g) { /* the share of each side; NaN at 0 */
+    tn_tensor *d = g->incoming[0], *h = g->out[0];
+    if (g->want[0]) tn_give(g, 0, tnp_mul(d, tnp_div(g->in[0], h)));
+    if (g->want[1]) tn_give(g, 1, tnp_mul(d, tnp_div(g->in[1], h)));
+}
+/* sqrt(self^2 + other^2) without overflow on the way; infinite where either is, though the other be
+ * NaN. Not of integers alone.   (*), (*) -> broadcast, floating   tn_hypot(x, y) */
+TN_OPERATOR(hypot, "hypot(Tensor self, Tensor other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:self,result other:other,result", TN_FLOATING(F, V_HYPOT(self, other)),
+            .grad = hypot_grad,
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (3,4) (4):i64")
+
 static void rsqrt_grad(tn_gradient *g) { /* -x^(-3/2) / 2 */
     tn_tensor *y = pw_conj(g->out[0]);
     tn_give(g, 0,
@@ -30620,6 +31011,18 @@ static void frac_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
 TN_OPERATOR(frac, "frac(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
             TN_POINTWISE(F, V_SUB(self, V_TRUNC(self))), .grad = frac_grad,
             .domain = "self:0.2..0.8", .sample = "(35) | (3,5) | () | (0,2)")
+
+static void nextafter_grad(tn_gradient *g) { /* a step of self; where they are equal, none */
+    if (g->want[0]) tn_give(g, 0, pw_where(tnp_ne(g->in[0], g->in[1]), g->incoming[0]));
+    if (g->want[1]) tn_give(g, 1, tnp_zeros_like(g->in[1], TN_NO_DTYPE, TN_NO_DEVICE));
+}
+/* The number next to self on the way to other, in the result's dtype; other where they are equal,
+ * without a gradient. Not of integers alone.   (*), (*) -> broadcast, floating
+ * tn_nextafter(x, y) */
+TN_OPERATOR(nextafter, "nextafter(Tensor self, Tensor other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self,other",
+            TN_STEPPING(F, V_NEXTAFTER(self, other)), .grad = nextafter_grad,
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (3,4) (4):i64")
 
 /* --- extremes --------------------------------------------------------------------------------- */
 
@@ -32652,7 +33055,7 @@ static bool promote_has_numbers(const tn_frame *f, tn_dtype common) {
 
 /* The dtype computed for operands of dtype d, by the row's kinds; TN_NO_DTYPE with an error. A
  * predicate reads a bool as an integer, a row that counts as an int64, other rows of integers
- * refuse it; a row of floats alone makes floats of both. */
+ * refuse it; a row of floats alone makes floats of both, or refuses both. */
 static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
     static const uint8_t bit[] = {TNI_KINDS_B, TNI_KINDS_I, TNI_KINDS_F, TNI_KINDS_C};
     const tni_dtype_info *info = tni_dtype((int)d);
@@ -32662,7 +33065,7 @@ static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
         return TN_U8;
     if (info->category == TNI_CAT_BOOL && kinds & TNI_FORM_COUNTS) return TN_I64;
     if (info->computes && info->category < TNI_CAT_FLOAT && !(kinds & TNI_KINDS_I) &&
-        kinds & TNI_KINDS_F)
+        kinds & TNI_KINDS_F && !(kinds & TNI_FORM_FLOATS))
         return promote_only_numbers(f->in, f->nin) ? TN_F64 : f->block->context->default_dtype;
     tn_fail(f, TN_TYPE, "is not defined for %s", info->text);
     return TN_NO_DTYPE;
@@ -37112,6 +37515,19 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_atan) = {tni_params_atan, &tni_defaults_atan, tni
     TNI_LOOP_atan, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_atan2[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_atan2_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_atan2_args, other), 0, -1, NULL},
+};
+static const tn_atan2_args tni_defaults_atan2 = {NULL, NULL, NULL};
+static const char *const tni_names_atan2[] = {"result", NULL};
+static const uint64_t tni_needs_atan2[] = {UINT64_C(0x3), UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_atan2) = {tni_params_atan2, &tni_defaults_atan2, tni_names_atan2,
+    tni_needs_atan2, 2, 2, 1, 0, sizeof(tn_atan2_args), offsetof(tn_atan2_args, out), 0,
+    TNI_LOOP_atan2, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_avg_pool2d[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_avg_pool2d_args, self), 0, -1, NULL},
     {"kernel_size", TN_T_INTS, 0, offsetof(tn_avg_pool2d_args, kernel_size), 0, 2, NULL},
@@ -37623,6 +38039,20 @@ static const uint64_t tni_needs_copy[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_copy) = {tni_params_copy, &tni_defaults_copy, tni_names_copy,
     tni_needs_copy, 2, 2, 1, 0, sizeof(tn_copy_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_copysign[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_copysign_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_copysign_args, other),
+     offsetof(tn_copysign_args, other_number), -1, NULL},
+};
+static const tn_copysign_args tni_defaults_copysign = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_copysign[] = {"result", NULL};
+static const uint64_t tni_needs_copysign[] = {UINT64_C(0x100000001), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_copysign) = {tni_params_copysign, &tni_defaults_copysign,
+    tni_names_copysign, tni_needs_copysign, 2, 2, 1, 0, sizeof(tn_copysign_args),
+    offsetof(tn_copysign_args, out), 0, TNI_LOOP_copysign, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cos[] = {
@@ -38329,6 +38759,19 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_huber_loss) = {tni_params_huber_loss, &tni_defaults_huber_loss,
     tni_names_huber_loss, tni_needs_huber_loss, 4, 2, 1, 0, sizeof(tn_huber_loss_args), UINT16_MAX,
     TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_hypot[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_hypot_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_hypot_args, other), 0, -1, NULL},
+};
+static const tn_hypot_args tni_defaults_hypot = {NULL, NULL, NULL};
+static const char *const tni_names_hypot[] = {"result", NULL};
+static const uint64_t tni_needs_hypot[] = {UINT64_C(0x100000001), UINT64_C(0x100000002)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_hypot) = {tni_params_hypot, &tni_defaults_hypot, tni_names_hypot,
+    tni_needs_hypot, 2, 2, 1, 0, sizeof(tn_hypot_args), offsetof(tn_hypot_args, out), 0,
+    TNI_LOOP_hypot, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_imag[] = {
@@ -39239,6 +39682,19 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults
     TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_nextafter[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_nextafter_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_nextafter_args, other), 0, -1, NULL},
+};
+static const tn_nextafter_args tni_defaults_nextafter = {NULL, NULL, NULL};
+static const char *const tni_names_nextafter[] = {"result", NULL};
+static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
+    tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
+    offsetof(tn_nextafter_args, out), 0, TNI_LOOP_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_nll_loss[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nll_loss_args, input), 0, -1, NULL},
     {"target", TN_T_TENSOR, 0, offsetof(tn_nll_loss_args, target), 0, -1, NULL},
@@ -39815,6 +40271,18 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
     TNI_LOOP_sign, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_signbit[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_signbit_args, self), 0, -1, NULL},
+};
+static const tn_signbit_args tni_defaults_signbit = {NULL, NULL};
+static const char *const tni_names_signbit[] = {"result", NULL};
+static const uint64_t tni_needs_signbit[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
+    tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
+    offsetof(tn_signbit_args, out), 0, TNI_LOOP_signbit, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -40533,6 +41001,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_as_strided_scatter,
     &tni_row_asin,
     &tni_row_atan,
+    &tni_row_atan2,
     &tni_row_avg_pool2d,
     &tni_row_avg_pool2d_input_grad,
     &tni_row_batch_norm,
@@ -40564,6 +41033,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_conv2d_input_grad,
     &tni_row_conv2d_weight_grad,
     &tni_row_copy,
+    &tni_row_copysign,
     &tni_row_cos,
     &tni_row_cosh,
     &tni_row_cross_entropy,
@@ -40610,6 +41080,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_gelu_tanh,
     &tni_row_gt,
     &tni_row_huber_loss,
+    &tni_row_hypot,
     &tni_row_imag,
     &tni_row_index,
     &tni_row_index_add,
@@ -40670,6 +41141,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_new_full,
     &tni_row_new_ones,
     &tni_row_new_zeros,
+    &tni_row_nextafter,
     &tni_row_nll_loss,
     &tni_row_nll_loss_input_grad,
     &tni_row_nll_loss_plain,
@@ -40708,6 +41180,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_sigmoid,
     &tni_row_sigmoid_backward,
     &tni_row_sign,
+    &tni_row_signbit,
     &tni_row_silu,
     &tni_row_silu_backward,
     &tni_row_sin,
@@ -41110,6 +41583,25 @@ TN_API tn_tensor *tnp_atan(tn_tensor *self) {
 TN_API tn_tensor *tnp_atan_(tn_tensor *self) {
     const tn_atan_args a = {NULL, self};
     return tn_atan_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_atan2_at(const char *file, int line, const tn_atan2_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_atan2, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_atan2_inplace_at(const char *file, int line, const tn_atan2_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_atan2, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_atan2(tn_tensor *self, tn_tensor *other) {
+    const tn_atan2_args a = {NULL, self, other};
+    return tn_atan2_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_atan2_(tn_tensor *self, tn_tensor *other) {
+    const tn_atan2_args a = {NULL, self, other};
+    return tn_atan2_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_avg_pool2d_at(const char *file, int line, const tn_avg_pool2d_args *args) {
@@ -41609,6 +42101,33 @@ TN_API tn_tensor *tn_copy_inplace_at(const char *file, int line, const tn_copy_a
 TN_API tn_tensor *tnp_copy_(tn_tensor *self, tn_tensor *src) {
     const tn_copy_args a = {self, src};
     return tn_copy_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_copysign_at(const char *file, int line, const tn_copysign_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_copysign, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_copysign_inplace_at(const char *file, int line, const tn_copysign_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_copysign, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_copysign(tn_tensor *self, tn_tensor *other) {
+    const tn_copysign_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_copysign_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_copysign_(tn_tensor *self, tn_tensor *other) {
+    const tn_copysign_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_copysign_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_copysign_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_copysign_args a = {NULL, self, NULL, other};
+    return tn_copysign_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_copysign_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_copysign_args a = {NULL, self, NULL, other};
+    return tn_copysign_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_cos_at(const char *file, int line, const tn_cos_args *args) {
@@ -42334,6 +42853,25 @@ TN_API tn_tensor *tnp_huber_loss(tn_tensor *input, tn_tensor *target, tn_reducti
     double delta) {
     const tn_huber_loss_args a = {reduction, delta, input, target};
     return tn_huber_loss_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_hypot_at(const char *file, int line, const tn_hypot_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hypot, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_hypot_inplace_at(const char *file, int line, const tn_hypot_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hypot, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_hypot(tn_tensor *self, tn_tensor *other) {
+    const tn_hypot_args a = {NULL, self, other};
+    return tn_hypot_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_hypot_(tn_tensor *self, tn_tensor *other) {
+    const tn_hypot_args a = {NULL, self, other};
+    return tn_hypot_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_imag_at(const char *file, int line, const tn_imag_args *args) {
@@ -43193,6 +43731,26 @@ TN_API tn_tensor *tnp_new_zeros(tn_tensor *self, tn_ints size, tn_dtype dtype, t
     return tn_new_zeros_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_nextafter_at(const char *file, int line, const tn_nextafter_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_nextafter, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_nextafter_inplace_at(const char *file, int line,
+    const tn_nextafter_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_nextafter, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_nextafter(tn_tensor *self, tn_tensor *other) {
+    const tn_nextafter_args a = {NULL, self, other};
+    return tn_nextafter_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_nextafter_(tn_tensor *self, tn_tensor *other) {
+    const tn_nextafter_args a = {NULL, self, other};
+    return tn_nextafter_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_nll_loss_at(const char *file, int line, const tn_nll_loss_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_nll_loss, TN_PLAIN, file, line, args, &r);
@@ -43726,6 +44284,16 @@ TN_API tn_tensor *tnp_sign(tn_tensor *self) {
 TN_API tn_tensor *tnp_sign_(tn_tensor *self) {
     const tn_sign_args a = {NULL, self};
     return tn_sign_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_signbit_at(const char *file, int line, const tn_signbit_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_signbit, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_signbit(tn_tensor *self) {
+    const tn_signbit_args a = {NULL, self};
+    return tn_signbit_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_silu_at(const char *file, int line, const tn_silu_args *args) {
@@ -48424,6 +48992,7 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_ISINF(a) TNI_FNT(tni_isinf)(a)
 #define V_ISFINITE(a) TNI_FNT(tni_isfinite)(a)
 #define V_SIGN(a) TNI_FNT(tni_sign)(a)
+#define V_SIGNBIT(a) TNI_FNT(tni_signbit)(a)
 #define V_SQUARE(a) TNI_FNT(tni_square)(a)
 #define V_CONJ(a) (a)
 #define V_ST_REAL(p, v) V_ST(p, v)
@@ -48437,6 +49006,8 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_POW(a, b) TNI_FNT(tni_pow)(a, b)
 #if TNI_FLOATING
 #define V_COPYSIGN(a, b) TNI_FNT(tni_copysign)(a, b)
+#define V_HYPOT(a, b) TNI_FNT(tni_hypot)(a, b)
+#define V_NEXTAFTER(a, b) TNI_FNT(tni_nextafter)(a, b)
 #define V_EXP(a) TNI_FNT(tni_exp)(a)
 #define V_EXPM1(a) TNI_FNT(tni_expm1)(a)
 #define V_LOG(a) TNI_FNT(tni_log)(a)
@@ -48450,6 +49021,7 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_SIGMOID(a) TNI_FNT(tni_sigmoid)(a)
 #define V_ERF(a) TNI_FNT(tni_erf)(a)
 #define V_ATAN(a) TNI_FNT(tni_atan)(a)
+#define V_ATAN2(a, b) TNI_FNT(tni_atan2)(a, b)
 #define V_ASIN(a) TNI_FNT(tni_asin)(a)
 #define V_ACOS(a) TNI_FNT(tni_acos)(a)
 #define V_SINH(a) TNI_FNT(tni_sinh)(a)
@@ -48489,6 +49061,7 @@ TNI_INLINE M TNI_FNT(tni_isinf)(V x) { return V_EQ(V_ABS(x), K_INF); }
 TNI_INLINE M TNI_FNT(tni_isfinite)(V x) { return V_LT(V_ABS(x), K_INF); }
 TNI_INLINE V TNI_FNT(tni_square)(V x) { return V_MUL(x, x); }
 TNI_INLINE V TNI_FNT(tni_copysign)(V x, V sign) { return V_OR(V_ABS(x), V_AND(sign, V_SET(-0.0))); }
+TNI_INLINE M TNI_FNT(tni_signbit)(V x) { return V_LT(TNI_FNT(tni_copysign)(V_ONE, x), V_ZERO()); }
 TNI_INLINE V TNI_FNT(tni_sign)(V x) { /* -1, 0, 1; 0 of NaN */
     V above = V_SEL(V_GT(x, V_ZERO()), V_ONE, V_ZERO());
     return V_SEL(V_LT(x, V_ZERO()), V_SET(-1), above);
@@ -48498,6 +49071,40 @@ TNI_INLINE V TNI_FNT(tni_sign)(V x) { /* -1, 0, 1; 0 of NaN */
 TNI_INLINE V TNI_FNT(tni_maximum)(V a, V b) { return V_SEL(M_OR(V_GT(a, b), V_NE(a, a)), a, b); }
 TNI_INLINE V TNI_FNT(tni_minimum)(V a, V b) { return V_SEL(M_OR(V_LT(a, b), V_NE(a, a)), a, b); }
 TNI_INLINE V TNI_FNT(tni_truncdiv)(V a, V b) { return V_TRUNC(V_DIV(a, b)); }
+
+/* sqrt(x^2 + y^2), x and y scaled by 2^100 or 2^600 where their squares overflow or vanish; the
+ * root less half of its square's error over it: Borges, "An improved algorithm for
+ * hypot(a, b)", 2019 */
+TNI_HELPER V TNI_FNT(tni_hypot)(V x, V y) {
+    V a = V_ABS(x), b = V_ABS(y), large = V_MAX(a, b), small = V_MIN(a, b), zero = V_ZERO();
+    V huge = K(1.2676506002282294e+30, 4.1495155688809930e+180),
+      tiny = K(7.8886090522101181e-31, 2.4099198651028841e-181);
+    M high = V_GT(large, K(1152921504606846976.0, 3.2733906078961419e+150)),
+      deep = V_LT(large, K(9.0949470177292824e-13, 3.8725919148493183e-121));
+    V up = V_SEL(high, tiny, V_SEL(deep, huge, V_ONE)),
+      down = V_SEL(high, huge, V_SEL(deep, tiny, V_ONE));
+    V l = V_MUL(large, up), s = V_MUL(small, up), h = V_SQRT(V_FMA(l, l, V_MUL(s, s)));
+    V hh = V_MUL(h, h), ll = V_MUL(l, l), off = V_FNMA(s, s, V_SUB(hh, ll));
+    off = V_ADD(off, V_SUB(V_FMA(h, h, V_NEG(hh)), V_FMA(l, l, V_NEG(ll))));
+    h = V_MUL(V_SUB(h, V_DIV(off, V_ADD(h, h))), down);
+    h = V_SEL(V_EQ(large, zero), zero, h);
+    h = V_SEL(M_OR(V_ISNAN(x), V_ISNAN(y)), V_ADD(x, y), h);
+    return V_SEL(M_OR(V_EQ(a, K_INF), V_EQ(b, K_INF)), K_INF, h);
+}
+
+/* The number after x on the way to y. Of normal numbers a (1 +- u (1 + 2 u)), rounded, u half a
+ * unit: Rump, Zimmermann, Boldo, Melquiond, "Computing predecessor and successor", 2009 */
+TNI_HELPER V TNI_FNT(tni_nextafter)(V x, V y) {
+    V a = V_ABS(x), zero = V_ZERO(), least = K(1.401298464e-45, 4.9406564584124654e-324);
+    M fixed = V_LT(a, K(2.350988702e-38, 4.4501477170144028e-308)), /* units are the least number */
+        shrinks = M_XOR(V_GT(x, y), V_LT(x, zero));
+    V by = V_SEL(fixed, least, K(5.960465188e-08, 1.1102230246251568e-16));
+    V next = V_FMA(V_SEL(shrinks, V_NEG(by), by), V_SEL(fixed, V_ONE, a), a);
+    next = V_SEL(M_AND(shrinks, V_EQ(a, K_INF)), K(3.402823466e+38, 1.7976931348623157e+308), next);
+    next = V_SEL(V_EQ(a, zero), TNI_FNT(tni_copysign)(least, y), TNI_FNT(tni_copysign)(next, x));
+    next = V_SEL(V_EQ(x, y), y, next);
+    return V_SEL(M_OR(V_ISNAN(x), V_ISNAN(y)), V_ADD(x, y), next);
+}
 
 /* --- exp -------------------------------------------------------------------------------------- */
 
@@ -48843,18 +49450,9 @@ TNI_FNT(tni_tan)(V x) { /* sin / cos or -cos / sin, corrected by the remainder o
 
 #define PIO2_HI K(1.570796371, 1.57079632679489656)
 #define PIO2_LO K(-4.371138829e-08, 6.12323399573676604e-17)
-/* atan|x| = base + atan(t), |t| <= tan(pi / 8): t = x, (x - 1) / (x + 1) or -1 / x */
-TNI_HELPER V TNI_FNT(tni_atan)(V x) {
-    V a = V_ABS(x);
-    M above = V_GT(a, V_SET(2.41421356237309505)), below = V_LE(a, V_SET(0.414213562373095049));
-    V less = V_SUB(a, V_ONE), more = V_ADD(a, V_ONE), zero = V_ZERO();
-    V lessl = V_ADD(V_SUB(V_SET(-1), less), a),
-      morel = V_ADD(V_SUB(V_MAX(a, V_ONE), more), V_MIN(a, V_ONE));
-    V up = V_SEL(above, V_SET(-1), V_SEL(below, a, less)),
-      down = V_SEL(above, a, V_SEL(below, V_ONE, more));
-    V i = V_DIV(V_ONE, down), t = V_MUL(up, i), z = V_MUL(t, t), rest = V_FNMA(t, down, up);
-    M mid = M_NOT(M_OR(above, below));
-    rest = V_ADD(rest, V_SEL(mid, V_FNMA(t, morel, lessl), zero));
+/* atan(t) - t for |t| <= tan(pi / 8) */
+TNI_INLINE V TNI_FNT(tni_atan_tail)(V t) {
+    V z = V_MUL(t, t);
 #if defined(TNI_TYPE_F32)
     V p = V_SET(-6.464754045e-02);
     H(1.074824631e-01);
@@ -48874,11 +49472,52 @@ TNI_HELPER V TNI_FNT(tni_atan)(V x) {
     H(1.99999999999957406e-01);
     H(-3.33333333333333315e-01);
 #endif
+    return V_MUL(V_MUL(z, t), p);
+}
+/* atan|x| = base + atan(t), |t| <= tan(pi / 8): t = x, (x - 1) / (x + 1) or -1 / x */
+TNI_HELPER V TNI_FNT(tni_atan)(V x) {
+    V a = V_ABS(x);
+    M above = V_GT(a, V_SET(2.41421356237309505)), below = V_LE(a, V_SET(0.414213562373095049));
+    V less = V_SUB(a, V_ONE), more = V_ADD(a, V_ONE), zero = V_ZERO();
+    V lessl = V_ADD(V_SUB(V_SET(-1), less), a),
+      morel = V_ADD(V_SUB(V_MAX(a, V_ONE), more), V_MIN(a, V_ONE));
+    V up = V_SEL(above, V_SET(-1), V_SEL(below, a, less)),
+      down = V_SEL(above, a, V_SEL(below, V_ONE, more));
+    V i = V_DIV(V_ONE, down), t = V_MUL(up, i), rest = V_FNMA(t, down, up);
+    M mid = M_NOT(M_OR(above, below));
+    rest = V_ADD(rest, V_SEL(mid, V_FNMA(t, morel, lessl), zero));
     V step = V_SEL(above, V_ONE, V_SEL(below, V_ZERO(), V_SET(0.5))), base = V_MUL(step, PIO2_HI);
-    V low = V_FMA(rest, i, V_FMA(step, PIO2_LO, V_MUL(V_MUL(z, t), p))), s = V_ADD(base, t);
+    V low = V_FMA(rest, i, V_FMA(step, PIO2_LO, TNI_FNT(tni_atan_tail)(t))), s = V_ADD(base, t);
     low = V_SEL(V_LT(a, K_INF), low, V_MUL(step, PIO2_LO));
     V y = V_ADD(s, V_ADD(V_ADD(V_SUB(base, s), t), low));
     return TNI_FNT(tni_copysign)(V_SEL(below, V_ADD(t, low), y), x);
+}
+/* The angle of the point (x, y): atan of the smaller part over the larger one, t as in atan, and
+ * turned into its octant, step quarters of a circle on. Scaled, so that no quotient overflows and
+ * no remainder vanishes. */
+TNI_HELPER V TNI_FNT(tni_atan2)(V y, V x) {
+    V a = V_ABS(x), b = V_ABS(y), zero = V_ZERO(), large = V_MAX(a, b), small = V_MIN(a, b);
+    M steep = V_GT(b, a), left = TNI_FNT(tni_signbit)(x), endless = V_EQ(large, K_INF);
+    V scale = V_SEL(V_GT(large, K(1.3292279957849159e+36, 2.8088955232223686e+306)), V_SET(0.0625),
+                    V_ONE);
+    scale = V_SEL(V_LT(large, K(1099511627776, 2.5822498780869086e+120)),
+                  K(18446744073709551616.0, 4.1495155688809930e+180), scale);
+    small = V_SEL(endless, V_SEL(V_EQ(a, b), V_ONE, zero), V_MUL(small, scale));
+    large = V_SEL(M_OR(endless, V_EQ(large, zero)), V_ONE, V_MUL(large, scale));
+    M far = V_LE(small, V_MUL(large, V_SET(0.414213562373095049)));
+    V less = V_SUB(small, large), lessl = V_SUB(small, V_ADD(less, large)),
+      more = V_ADD(small, large), morel = V_SUB(small, V_SUB(more, large));
+    V up = V_SEL(far, small, less), down = V_SEL(far, large, more), i = V_DIV(V_ONE, down),
+      t = V_MUL(up, i);
+    V rest = V_ADD(V_FNMA(t, down, up), V_SEL(far, zero, V_FNMA(t, morel, lessl)));
+    V low = V_FMA(rest, i, TNI_FNT(tni_atan_tail)(t)), step = V_SEL(far, zero, V_SET(0.5));
+    step = V_SEL(steep, V_SUB(V_ONE, step), step);
+    step = V_SEL(left, V_SUB(V_SET(2), step), step);
+    V turned = V_SEL(M_XOR(steep, left), V_SET(-0.0), zero), base = V_MUL(step, PIO2_HI);
+    t = V_XOR(t, turned);
+    low = V_ADD(V_XOR(low, turned), V_FMA(step, PIO2_LO, V_FMA(step, PIO2_HI, V_NEG(base))));
+    V s = V_ADD(base, t), angle = V_ADD(s, V_ADD(V_ADD(V_SUB(base, s), t), low));
+    return V_SEL(M_OR(V_ISNAN(x), V_ISNAN(y)), V_ADD(x, y), TNI_FNT(tni_copysign)(angle, y));
 }
 /* asin(t) - t for |t| <= 1/2 */
 TNI_HELPER V TNI_FNT(tni_asin_tail)(V t) {
@@ -49102,18 +49741,6 @@ TNI_INLINE M TNI_FNT(tni_m_not)(M a) { return M_NOT(a); }
 TNI_INLINE M TNI_FNT(tni_m_load)(const void *p) { return M_LD(p); }
 TNI_INLINE void TNI_FNT(tni_m_store)(void *p, M m) { V_MST(p, m); }
 
-/* atan2(y, x) from atan of the smaller part over the larger one */
-TNI_INLINE V TNI_FNT(tni_c_angle)(V y, V x) {
-    V a = V_ABS(x), b = V_ABS(y), pi = V_SET(3.14159265358979324),
-      half = V_SET(1.57079632679489662);
-    M steep = V_GT(b, a);
-    V q = V_DIV(V_SEL(steep, a, b), V_SEL(steep, b, a));
-    q = V_SEL(V_EQ(a, b), V_SEL(V_EQ(a, V_ZERO()), V_ZERO(), V_ONE), q);
-    V t = TNI_FNT(tni_atan)(q);
-    t = V_SEL(steep, V_SUB(half, t), t);
-    t = V_SEL(V_LT(V_COPYSIGN(V_ONE, x), V_ZERO()), V_SUB(pi, t), t);
-    return V_SEL(M_OR(V_ISNAN(x), V_ISNAN(y)), V_ADD(x, y), V_COPYSIGN(t, y));
-}
 /* sqrt(re^2 + im^2) without overflow */
 TNI_INLINE V TNI_FNT(tni_c_abs)(C z) {
     V a = V_ABS(z.re), b = V_ABS(z.im), large = V_MAX(a, b), small = V_MIN(a, b),
@@ -49174,7 +49801,7 @@ TNI_HELPER C TNI_FNT(tni_c_log_above)(C z, V above) {
     V away = TNI_FNT(tni_log)(TNI_FNT(tni_c_abs)(C_CALL(make)(above, z.im)));
     M small = TNI_FNT(tni_c_within)(z, 0.5);
     return C_CALL(make)(V_SEL(small, V_MUL(V_SET(0.5), close_to), away),
-                        TNI_FNT(tni_c_angle)(z.im, above));
+                        TNI_FNT(tni_atan2)(z.im, above));
 }
 TNI_HELPER C TNI_FNT(tni_c_log)(C z) {
     return C_CALL(log_above)(C_CALL(make)(V_SUB(z.re, V_ONE), z.im), z.re);
@@ -49239,8 +49866,7 @@ TNI_HELPER C TNI_FNT(tni_c_asin)(C z) {
     C a = C_CALL(root_below)(z), b = C_CALL(root_above)(z);
     V re = TNI_FNT(tni_atan)(V_DIV(z.re, C_CALL(mul)(a, b).re)),
       im = TNI_FNT(tni_asinh)(C_CALL(mul)(C_CALL(conj)(a), b).im);
-    C away =
-        C_CALL(make)(TNI_FNT(tni_c_angle)(z.re, V_ABS(z.im)), V_COPYSIGN(V_SET(INFINITY), z.im));
+    C away = C_CALL(make)(TNI_FNT(tni_atan2)(z.re, V_ABS(z.im)), V_COPYSIGN(V_SET(INFINITY), z.im));
     re = V_SEL(V_EQ(z.re, V_ZERO()), z.re, re);
     return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), away, C_CALL(make)(re, im));
 }
@@ -49248,7 +49874,7 @@ TNI_HELPER C TNI_FNT(tni_c_acos)(C z) {
     C a = C_CALL(root_below)(z), b = C_CALL(root_above)(z);
     V re = TNI_FNT(tni_atan)(V_DIV(a.re, b.re)),
       im = TNI_FNT(tni_asinh)(C_CALL(mul)(C_CALL(conj)(b), a).im);
-    C away = C_CALL(make)(TNI_FNT(tni_c_angle)(V_ABS(z.im), z.re),
+    C away = C_CALL(make)(TNI_FNT(tni_atan2)(V_ABS(z.im), z.re),
                           V_COPYSIGN(V_SET(INFINITY), V_NEG(z.im)));
     re = V_SEL(V_EQ(z.re, V_ZERO()), V_SET(1.57079632679489662), V_ADD(re, re));
     return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), away, C_CALL(make)(re, im));
@@ -49258,7 +49884,7 @@ TNI_HELPER C TNI_FNT(tni_c_acos)(C z) {
 TNI_HELPER C TNI_FNT(tni_c_atan)(C z) {
     V half = V_SET(0.5), y = V_ABS(z.im), below = V_SUB(V_ONE, y), above = V_ADD(V_ONE, y),
       sq = V_MUL(z.re, z.re);
-    V re = TNI_FNT(tni_c_angle)(V_ADD(z.re, z.re), V_SUB(V_MUL(below, above), sq));
+    V re = TNI_FNT(tni_atan2)(V_ADD(z.re, z.re), V_SUB(V_MUL(below, above), sq));
     V q = V_DIV(V_MUL(V_SET(4), y), V_FMA(below, below, sq));
     V im = V_MUL(V_SET(0.25), TNI_FNT(tni_log1p)(q));
     V r = TNI_FNT(tni_c_abs)(z), over = V_DIV(V_DIV(y, r), r);
@@ -49292,6 +49918,7 @@ TNI_INLINE V TNI_FNT(tni_minimum)(V a, V b) { return V_MIN(a, b); }
 TNI_INLINE M TNI_FNT(tni_isnan)(V x) { return V_NE(x, x); }
 TNI_INLINE M TNI_FNT(tni_isinf)(V x) { return V_NE(x, x); }
 TNI_INLINE M TNI_FNT(tni_isfinite)(V x) { return V_EQ(x, x); }
+TNI_INLINE M TNI_FNT(tni_signbit)(V x) { return V_LT(x, V_ZERO()); }
 /* x * 2^n modulo 2^bits, and floor(x / 2^n); counts below 0 or from the width on shift everything
  * out */
 TNI_INLINE V TNI_FNT(tni_shift_left)(V x, V n) {
@@ -49388,6 +50015,7 @@ TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XO
 #define TNI_E_addcmul(self, tensor1, tensor2, value) V_FMA(V_MUL(value, tensor1), tensor2, self)
 #define TNI_E_asin(self) V_ASIN(self)
 #define TNI_E_atan(self) V_ATAN(self)
+#define TNI_E_atan2(self, other) V_ATAN2(self, other)
 #define TNI_E_bce(input, target) V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), \
     V_LOG1P(V_NEG(input)))), V_MUL(target, V_MAX(V_SET(-100), V_LOG(input))))
 #define TNI_E_bitwise_and(self, other) V_AND(self, other)
@@ -49399,6 +50027,7 @@ TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XO
 #define TNI_E_ceil(self) V_CEIL(self)
 #define TNI_E_clamp_max(self, max) V_MINIMUM(self, max)
 #define TNI_E_clamp_min(self, min) V_MAXIMUM(self, min)
+#define TNI_E_copysign(self, other) V_COPYSIGN(self, other)
 #define TNI_E_cos(self) V_COS(self)
 #define TNI_E_cosh(self) V_COSH(self)
 #define TNI_E_div(self, other) V_DIV(self, other)
@@ -49423,6 +50052,7 @@ TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XO
     V_TANH(V_MUL(V_MUL(V_SET(0.79788456080286535588), self), V_FMA(V_MUL(V_SET(0.044715), self), \
     self, V_ONE)))))
 #define TNI_E_gt(self, other) V_GT(self, other)
+#define TNI_E_hypot(self, other) V_HYPOT(self, other)
 #define TNI_E_isfinite(self) V_ISFINITE(self)
 #define TNI_E_isinf(self) V_ISINF(self)
 #define TNI_E_isnan(self) V_ISNAN(self)
@@ -49447,6 +50077,7 @@ TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XO
 #define TNI_E_mul(self, other) V_MUL(self, other)
 #define TNI_E_ne(self, other) V_NE(self, other)
 #define TNI_E_neg(self) V_NEG(self)
+#define TNI_E_nextafter(self, other) V_NEXTAFTER(self, other)
 #define TNI_E_pow(self, exponent) V_POW(self, exponent)
 #define TNI_E_reciprocal(self) V_DIV(V_ONE, self)
 #define TNI_E_relu(self) V_SEL(V_LT(self, V_ZERO()), V_ZERO(), self)
@@ -49458,6 +50089,7 @@ TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XO
 #define TNI_E_sigmoid_backward(grad_output, output) V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, \
     output), output)))
 #define TNI_E_sign(self) V_SIGN(self)
+#define TNI_E_signbit(self) V_SIGNBIT(self)
 #define TNI_E_silu(self) V_MUL(self, V_SIGMOID(self))
 #define TNI_E_silu_backward(grad_output, self) V_MUL(grad_output, V_MUL(V_SIGMOID(self), \
     V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))
@@ -49488,6 +50120,7 @@ TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
@@ -49498,6 +50131,7 @@ TNI_ROW_LOOP(bitwise_xor, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(ceil, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(clamp_max, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
@@ -49516,6 +50150,7 @@ TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_tanh, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -49537,6 +50172,7 @@ TNI_ROW_LOOP(minimum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(mul, FICB, LOOP, 2, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(nextafter, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
 TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
@@ -49547,6 +50183,7 @@ TNI_ROW_LOOP(sgn, FIcB, LOOP, 1, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(sigmoid, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sigmoid_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sign, FIB, LOOP, 1, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -49573,10 +50210,12 @@ TNI_LOOP(addcdiv, 3, 1)
 TNI_LOOP(addcmul, 3, 1)
 TNI_LOOP(asin, 1, 0)
 TNI_LOOP(atan, 1, 0)
+TNI_LOOP(atan2, 2, 0)
 TNI_LOOP(bce, 2, 0)
 TNI_LOOP(ceil, 1, 0)
 TNI_LOOP(clamp_max, 2, 0)
 TNI_LOOP(clamp_min, 2, 0)
+TNI_LOOP(copysign, 2, 0)
 TNI_LOOP(cos, 1, 0)
 TNI_LOOP(cosh, 1, 0)
 TNI_LOOP(div, 2, 0)
@@ -49595,6 +50234,7 @@ TNI_LOOP(gelu_erf, 1, 0)
 TNI_LOOP(gelu_erf_backward, 2, 0)
 TNI_LOOP(gelu_tanh, 1, 0)
 TNI_PREDICATE(gt, 2, 0)
+TNI_LOOP(hypot, 2, 0)
 TNI_PREDICATE(isfinite, 1, 0)
 TNI_PREDICATE(isinf, 1, 0)
 TNI_PREDICATE(isnan, 1, 0)
@@ -49616,6 +50256,7 @@ TNI_LOOP(minimum, 2, 0)
 TNI_LOOP(mul, 2, 0)
 TNI_PREDICATE(ne, 2, 0)
 TNI_LOOP(neg, 1, 0)
+TNI_LOOP(nextafter, 2, 0)
 TNI_LOOP(pow, 2, 0)
 TNI_LOOP(reciprocal, 1, 0)
 TNI_LOOP(relu, 1, 0)
@@ -49626,6 +50267,7 @@ TNI_LOOP(sgn, 1, 0)
 TNI_LOOP(sigmoid, 1, 0)
 TNI_LOOP(sigmoid_backward, 2, 0)
 TNI_LOOP(sign, 1, 0)
+TNI_PREDICATE(signbit, 1, 0)
 TNI_LOOP(silu, 1, 0)
 TNI_LOOP(silu_backward, 2, 0)
 TNI_LOOP(sin, 1, 0)
@@ -49681,6 +50323,7 @@ TNI_LOOP(remainder, 2, 0)
 TNI_LOOP(round, 1, 0)
 TNI_LOOP(sgn, 1, 0)
 TNI_LOOP(sign, 1, 0)
+TNI_PREDICATE(signbit, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
 TNI_LOOP(threshold, 1, 2)
@@ -50983,6 +51626,7 @@ static void TNI_FNT(sgd)(void *p, const void *g, void *m, int64_t n, const tni_s
 #define TNI_E_addcmul(self, tensor1, tensor2, value) V_FMA(V_MUL(value, tensor1), tensor2, self)
 #define TNI_E_asin(self) V_ASIN(self)
 #define TNI_E_atan(self) V_ATAN(self)
+#define TNI_E_atan2(self, other) V_ATAN2(self, other)
 #define TNI_E_bce(input, target) V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), \
     V_LOG1P(V_NEG(input)))), V_MUL(target, V_MAX(V_SET(-100), V_LOG(input))))
 #define TNI_E_bitwise_and(self, other) V_AND(self, other)
@@ -50994,6 +51638,7 @@ static void TNI_FNT(sgd)(void *p, const void *g, void *m, int64_t n, const tni_s
 #define TNI_E_ceil(self) V_CEIL(self)
 #define TNI_E_clamp_max(self, max) V_MINIMUM(self, max)
 #define TNI_E_clamp_min(self, min) V_MAXIMUM(self, min)
+#define TNI_E_copysign(self, other) V_COPYSIGN(self, other)
 #define TNI_E_cos(self) V_COS(self)
 #define TNI_E_cosh(self) V_COSH(self)
 #define TNI_E_div(self, other) V_DIV(self, other)
@@ -51018,6 +51663,7 @@ static void TNI_FNT(sgd)(void *p, const void *g, void *m, int64_t n, const tni_s
     V_TANH(V_MUL(V_MUL(V_SET(0.79788456080286535588), self), V_FMA(V_MUL(V_SET(0.044715), self), \
     self, V_ONE)))))
 #define TNI_E_gt(self, other) V_GT(self, other)
+#define TNI_E_hypot(self, other) V_HYPOT(self, other)
 #define TNI_E_isfinite(self) V_ISFINITE(self)
 #define TNI_E_isinf(self) V_ISINF(self)
 #define TNI_E_isnan(self) V_ISNAN(self)
@@ -51042,6 +51688,7 @@ static void TNI_FNT(sgd)(void *p, const void *g, void *m, int64_t n, const tni_s
 #define TNI_E_mul(self, other) V_MUL(self, other)
 #define TNI_E_ne(self, other) V_NE(self, other)
 #define TNI_E_neg(self) V_NEG(self)
+#define TNI_E_nextafter(self, other) V_NEXTAFTER(self, other)
 #define TNI_E_pow(self, exponent) V_POW(self, exponent)
 #define TNI_E_reciprocal(self) V_DIV(V_ONE, self)
 #define TNI_E_relu(self) V_SEL(V_LT(self, V_ZERO()), V_ZERO(), self)
@@ -51053,6 +51700,7 @@ static void TNI_FNT(sgd)(void *p, const void *g, void *m, int64_t n, const tni_s
 #define TNI_E_sigmoid_backward(grad_output, output) V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, \
     output), output)))
 #define TNI_E_sign(self) V_SIGN(self)
+#define TNI_E_signbit(self) V_SIGNBIT(self)
 #define TNI_E_silu(self) V_MUL(self, V_SIGMOID(self))
 #define TNI_E_silu_backward(grad_output, self) V_MUL(grad_output, V_MUL(V_SIGMOID(self), \
     V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))
@@ -51083,6 +51731,7 @@ TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
@@ -51093,6 +51742,7 @@ TNI_ROW_LOOP(bitwise_xor, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(ceil, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(clamp_max, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
@@ -51111,6 +51761,7 @@ TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_tanh, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -51132,6 +51783,7 @@ TNI_ROW_LOOP(minimum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(mul, FICB, LOOP, 2, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(nextafter, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
 TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
@@ -51142,6 +51794,7 @@ TNI_ROW_LOOP(sgn, FIcB, LOOP, 1, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(sigmoid, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sigmoid_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sign, FIB, LOOP, 1, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -51168,10 +51821,12 @@ TNI_LOOP(addcdiv, 3, 1)
 TNI_LOOP(addcmul, 3, 1)
 TNI_LOOP(asin, 1, 0)
 TNI_LOOP(atan, 1, 0)
+TNI_LOOP(atan2, 2, 0)
 TNI_LOOP(bce, 2, 0)
 TNI_LOOP(ceil, 1, 0)
 TNI_LOOP(clamp_max, 2, 0)
 TNI_LOOP(clamp_min, 2, 0)
+TNI_LOOP(copysign, 2, 0)
 TNI_LOOP(cos, 1, 0)
 TNI_LOOP(cosh, 1, 0)
 TNI_LOOP(div, 2, 0)
@@ -51190,6 +51845,7 @@ TNI_LOOP(gelu_erf, 1, 0)
 TNI_LOOP(gelu_erf_backward, 2, 0)
 TNI_LOOP(gelu_tanh, 1, 0)
 TNI_PREDICATE(gt, 2, 0)
+TNI_LOOP(hypot, 2, 0)
 TNI_PREDICATE(isfinite, 1, 0)
 TNI_PREDICATE(isinf, 1, 0)
 TNI_PREDICATE(isnan, 1, 0)
@@ -51211,6 +51867,7 @@ TNI_LOOP(minimum, 2, 0)
 TNI_LOOP(mul, 2, 0)
 TNI_PREDICATE(ne, 2, 0)
 TNI_LOOP(neg, 1, 0)
+TNI_LOOP(nextafter, 2, 0)
 TNI_LOOP(pow, 2, 0)
 TNI_LOOP(reciprocal, 1, 0)
 TNI_LOOP(relu, 1, 0)
@@ -51221,6 +51878,7 @@ TNI_LOOP(sgn, 1, 0)
 TNI_LOOP(sigmoid, 1, 0)
 TNI_LOOP(sigmoid_backward, 2, 0)
 TNI_LOOP(sign, 1, 0)
+TNI_PREDICATE(signbit, 1, 0)
 TNI_LOOP(silu, 1, 0)
 TNI_LOOP(silu_backward, 2, 0)
 TNI_LOOP(sin, 1, 0)
@@ -51276,6 +51934,7 @@ TNI_LOOP(remainder, 2, 0)
 TNI_LOOP(round, 1, 0)
 TNI_LOOP(sgn, 1, 0)
 TNI_LOOP(sign, 1, 0)
+TNI_PREDICATE(signbit, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
 TNI_LOOP(threshold, 1, 2)
@@ -51429,12 +52088,15 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_ONE
 #undef V_ISNAN
 #undef V_SIGN
+#undef V_SIGNBIT
 #undef V_SQUARE
 #undef V_FLOORDIV
 #undef V_REMAINDER
 #undef V_FMOD
 #undef V_POW
 #undef V_COPYSIGN
+#undef V_HYPOT
+#undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
 #undef V_LOG
@@ -51448,6 +52110,7 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_SIGMOID
 #undef V_ERF
 #undef V_ATAN
+#undef V_ATAN2
 #undef V_ASIN
 #undef V_ACOS
 #undef V_SINH
@@ -51537,12 +52200,15 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_ONE
 #undef V_ISNAN
 #undef V_SIGN
+#undef V_SIGNBIT
 #undef V_SQUARE
 #undef V_FLOORDIV
 #undef V_REMAINDER
 #undef V_FMOD
 #undef V_POW
 #undef V_COPYSIGN
+#undef V_HYPOT
+#undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
 #undef V_LOG
@@ -51556,6 +52222,7 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_SIGMOID
 #undef V_ERF
 #undef V_ATAN
+#undef V_ATAN2
 #undef V_ASIN
 #undef V_ACOS
 #undef V_SINH
@@ -51646,12 +52313,15 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_ONE
 #undef V_ISNAN
 #undef V_SIGN
+#undef V_SIGNBIT
 #undef V_SQUARE
 #undef V_FLOORDIV
 #undef V_REMAINDER
 #undef V_FMOD
 #undef V_POW
 #undef V_COPYSIGN
+#undef V_HYPOT
+#undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
 #undef V_LOG
@@ -51665,6 +52335,7 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_SIGMOID
 #undef V_ERF
 #undef V_ATAN
+#undef V_ATAN2
 #undef V_ASIN
 #undef V_ACOS
 #undef V_SINH
@@ -51755,12 +52426,15 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_ONE
 #undef V_ISNAN
 #undef V_SIGN
+#undef V_SIGNBIT
 #undef V_SQUARE
 #undef V_FLOORDIV
 #undef V_REMAINDER
 #undef V_FMOD
 #undef V_POW
 #undef V_COPYSIGN
+#undef V_HYPOT
+#undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
 #undef V_LOG
@@ -51774,6 +52448,7 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_SIGMOID
 #undef V_ERF
 #undef V_ATAN
+#undef V_ATAN2
 #undef V_ASIN
 #undef V_ACOS
 #undef V_SINH
@@ -51912,6 +52587,7 @@ TNI_LOOP(tanh_backward, 2, 0)
 #define TNI_E_addcmul(self, tensor1, tensor2, value) V_FMA(V_MUL(value, tensor1), tensor2, self)
 #define TNI_E_asin(self) V_ASIN(self)
 #define TNI_E_atan(self) V_ATAN(self)
+#define TNI_E_atan2(self, other) V_ATAN2(self, other)
 #define TNI_E_bce(input, target) V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), \
     V_LOG1P(V_NEG(input)))), V_MUL(target, V_MAX(V_SET(-100), V_LOG(input))))
 #define TNI_E_bitwise_and(self, other) V_AND(self, other)
@@ -51923,6 +52599,7 @@ TNI_LOOP(tanh_backward, 2, 0)
 #define TNI_E_ceil(self) V_CEIL(self)
 #define TNI_E_clamp_max(self, max) V_MINIMUM(self, max)
 #define TNI_E_clamp_min(self, min) V_MAXIMUM(self, min)
+#define TNI_E_copysign(self, other) V_COPYSIGN(self, other)
 #define TNI_E_cos(self) V_COS(self)
 #define TNI_E_cosh(self) V_COSH(self)
 #define TNI_E_div(self, other) V_DIV(self, other)
@@ -51947,6 +52624,7 @@ TNI_LOOP(tanh_backward, 2, 0)
     V_TANH(V_MUL(V_MUL(V_SET(0.79788456080286535588), self), V_FMA(V_MUL(V_SET(0.044715), self), \
     self, V_ONE)))))
 #define TNI_E_gt(self, other) V_GT(self, other)
+#define TNI_E_hypot(self, other) V_HYPOT(self, other)
 #define TNI_E_isfinite(self) V_ISFINITE(self)
 #define TNI_E_isinf(self) V_ISINF(self)
 #define TNI_E_isnan(self) V_ISNAN(self)
@@ -51971,6 +52649,7 @@ TNI_LOOP(tanh_backward, 2, 0)
 #define TNI_E_mul(self, other) V_MUL(self, other)
 #define TNI_E_ne(self, other) V_NE(self, other)
 #define TNI_E_neg(self) V_NEG(self)
+#define TNI_E_nextafter(self, other) V_NEXTAFTER(self, other)
 #define TNI_E_pow(self, exponent) V_POW(self, exponent)
 #define TNI_E_reciprocal(self) V_DIV(V_ONE, self)
 #define TNI_E_relu(self) V_SEL(V_LT(self, V_ZERO()), V_ZERO(), self)
@@ -51982,6 +52661,7 @@ TNI_LOOP(tanh_backward, 2, 0)
 #define TNI_E_sigmoid_backward(grad_output, output) V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, \
     output), output)))
 #define TNI_E_sign(self) V_SIGN(self)
+#define TNI_E_signbit(self) V_SIGNBIT(self)
 #define TNI_E_silu(self) V_MUL(self, V_SIGMOID(self))
 #define TNI_E_silu_backward(grad_output, self) V_MUL(grad_output, V_MUL(V_SIGMOID(self), \
     V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))
@@ -52012,6 +52692,7 @@ TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
@@ -52022,6 +52703,7 @@ TNI_ROW_LOOP(bitwise_xor, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(ceil, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(clamp_max, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
@@ -52040,6 +52722,7 @@ TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_tanh, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -52061,6 +52744,7 @@ TNI_ROW_LOOP(minimum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(mul, FICB, LOOP, 2, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(nextafter, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
 TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
@@ -52071,6 +52755,7 @@ TNI_ROW_LOOP(sgn, FIcB, LOOP, 1, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(sigmoid, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sigmoid_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sign, FIB, LOOP, 1, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -52097,10 +52782,12 @@ TNI_LOOP(addcdiv, 3, 1)
 TNI_LOOP(addcmul, 3, 1)
 TNI_LOOP(asin, 1, 0)
 TNI_LOOP(atan, 1, 0)
+TNI_LOOP(atan2, 2, 0)
 TNI_LOOP(bce, 2, 0)
 TNI_LOOP(ceil, 1, 0)
 TNI_LOOP(clamp_max, 2, 0)
 TNI_LOOP(clamp_min, 2, 0)
+TNI_LOOP(copysign, 2, 0)
 TNI_LOOP(cos, 1, 0)
 TNI_LOOP(cosh, 1, 0)
 TNI_LOOP(div, 2, 0)
@@ -52119,6 +52806,7 @@ TNI_LOOP(gelu_erf, 1, 0)
 TNI_LOOP(gelu_erf_backward, 2, 0)
 TNI_LOOP(gelu_tanh, 1, 0)
 TNI_PREDICATE(gt, 2, 0)
+TNI_LOOP(hypot, 2, 0)
 TNI_PREDICATE(isfinite, 1, 0)
 TNI_PREDICATE(isinf, 1, 0)
 TNI_PREDICATE(isnan, 1, 0)
@@ -52140,6 +52828,7 @@ TNI_LOOP(minimum, 2, 0)
 TNI_LOOP(mul, 2, 0)
 TNI_PREDICATE(ne, 2, 0)
 TNI_LOOP(neg, 1, 0)
+TNI_LOOP(nextafter, 2, 0)
 TNI_LOOP(pow, 2, 0)
 TNI_LOOP(reciprocal, 1, 0)
 TNI_LOOP(relu, 1, 0)
@@ -52150,6 +52839,7 @@ TNI_LOOP(sgn, 1, 0)
 TNI_LOOP(sigmoid, 1, 0)
 TNI_LOOP(sigmoid_backward, 2, 0)
 TNI_LOOP(sign, 1, 0)
+TNI_PREDICATE(signbit, 1, 0)
 TNI_LOOP(silu, 1, 0)
 TNI_LOOP(silu_backward, 2, 0)
 TNI_LOOP(sin, 1, 0)
@@ -52205,6 +52895,7 @@ TNI_LOOP(remainder, 2, 0)
 TNI_LOOP(round, 1, 0)
 TNI_LOOP(sgn, 1, 0)
 TNI_LOOP(sign, 1, 0)
+TNI_PREDICATE(signbit, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
 TNI_LOOP(threshold, 1, 2)
@@ -52358,12 +53049,15 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_ONE
 #undef V_ISNAN
 #undef V_SIGN
+#undef V_SIGNBIT
 #undef V_SQUARE
 #undef V_FLOORDIV
 #undef V_REMAINDER
 #undef V_FMOD
 #undef V_POW
 #undef V_COPYSIGN
+#undef V_HYPOT
+#undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
 #undef V_LOG
@@ -52377,6 +53071,7 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_SIGMOID
 #undef V_ERF
 #undef V_ATAN
+#undef V_ATAN2
 #undef V_ASIN
 #undef V_ACOS
 #undef V_SINH
@@ -52919,6 +53614,7 @@ static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 #define TNI_E_addcmul(self, tensor1, tensor2, value) V_FMA(V_MUL(value, tensor1), tensor2, self)
 #define TNI_E_asin(self) V_ASIN(self)
 #define TNI_E_atan(self) V_ATAN(self)
+#define TNI_E_atan2(self, other) V_ATAN2(self, other)
 #define TNI_E_bce(input, target) V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), \
     V_LOG1P(V_NEG(input)))), V_MUL(target, V_MAX(V_SET(-100), V_LOG(input))))
 #define TNI_E_bitwise_and(self, other) V_AND(self, other)
@@ -52930,6 +53626,7 @@ static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 #define TNI_E_ceil(self) V_CEIL(self)
 #define TNI_E_clamp_max(self, max) V_MINIMUM(self, max)
 #define TNI_E_clamp_min(self, min) V_MAXIMUM(self, min)
+#define TNI_E_copysign(self, other) V_COPYSIGN(self, other)
 #define TNI_E_cos(self) V_COS(self)
 #define TNI_E_cosh(self) V_COSH(self)
 #define TNI_E_div(self, other) V_DIV(self, other)
@@ -52954,6 +53651,7 @@ static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
     V_TANH(V_MUL(V_MUL(V_SET(0.79788456080286535588), self), V_FMA(V_MUL(V_SET(0.044715), self), \
     self, V_ONE)))))
 #define TNI_E_gt(self, other) V_GT(self, other)
+#define TNI_E_hypot(self, other) V_HYPOT(self, other)
 #define TNI_E_isfinite(self) V_ISFINITE(self)
 #define TNI_E_isinf(self) V_ISINF(self)
 #define TNI_E_isnan(self) V_ISNAN(self)
@@ -52978,6 +53676,7 @@ static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 #define TNI_E_mul(self, other) V_MUL(self, other)
 #define TNI_E_ne(self, other) V_NE(self, other)
 #define TNI_E_neg(self) V_NEG(self)
+#define TNI_E_nextafter(self, other) V_NEXTAFTER(self, other)
 #define TNI_E_pow(self, exponent) V_POW(self, exponent)
 #define TNI_E_reciprocal(self) V_DIV(V_ONE, self)
 #define TNI_E_relu(self) V_SEL(V_LT(self, V_ZERO()), V_ZERO(), self)
@@ -52989,6 +53688,7 @@ static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 #define TNI_E_sigmoid_backward(grad_output, output) V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, \
     output), output)))
 #define TNI_E_sign(self) V_SIGN(self)
+#define TNI_E_signbit(self) V_SIGNBIT(self)
 #define TNI_E_silu(self) V_MUL(self, V_SIGMOID(self))
 #define TNI_E_silu_backward(grad_output, self) V_MUL(grad_output, V_MUL(V_SIGMOID(self), \
     V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))
@@ -53019,6 +53719,7 @@ TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
 TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
 TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
@@ -53029,6 +53730,7 @@ TNI_ROW_LOOP(bitwise_xor, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(ceil, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(clamp_max, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
@@ -53047,6 +53749,7 @@ TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_tanh, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -53068,6 +53771,7 @@ TNI_ROW_LOOP(minimum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(mul, FICB, LOOP, 2, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(nextafter, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
 TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
@@ -53078,6 +53782,7 @@ TNI_ROW_LOOP(sgn, FIcB, LOOP, 1, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(sigmoid, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sigmoid_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sign, FIB, LOOP, 1, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -53104,10 +53809,12 @@ TNI_LOOP(addcdiv, 3, 1)
 TNI_LOOP(addcmul, 3, 1)
 TNI_LOOP(asin, 1, 0)
 TNI_LOOP(atan, 1, 0)
+TNI_LOOP(atan2, 2, 0)
 TNI_LOOP(bce, 2, 0)
 TNI_LOOP(ceil, 1, 0)
 TNI_LOOP(clamp_max, 2, 0)
 TNI_LOOP(clamp_min, 2, 0)
+TNI_LOOP(copysign, 2, 0)
 TNI_LOOP(cos, 1, 0)
 TNI_LOOP(cosh, 1, 0)
 TNI_LOOP(div, 2, 0)
@@ -53126,6 +53833,7 @@ TNI_LOOP(gelu_erf, 1, 0)
 TNI_LOOP(gelu_erf_backward, 2, 0)
 TNI_LOOP(gelu_tanh, 1, 0)
 TNI_PREDICATE(gt, 2, 0)
+TNI_LOOP(hypot, 2, 0)
 TNI_PREDICATE(isfinite, 1, 0)
 TNI_PREDICATE(isinf, 1, 0)
 TNI_PREDICATE(isnan, 1, 0)
@@ -53147,6 +53855,7 @@ TNI_LOOP(minimum, 2, 0)
 TNI_LOOP(mul, 2, 0)
 TNI_PREDICATE(ne, 2, 0)
 TNI_LOOP(neg, 1, 0)
+TNI_LOOP(nextafter, 2, 0)
 TNI_LOOP(pow, 2, 0)
 TNI_LOOP(reciprocal, 1, 0)
 TNI_LOOP(relu, 1, 0)
@@ -53157,6 +53866,7 @@ TNI_LOOP(sgn, 1, 0)
 TNI_LOOP(sigmoid, 1, 0)
 TNI_LOOP(sigmoid_backward, 2, 0)
 TNI_LOOP(sign, 1, 0)
+TNI_PREDICATE(signbit, 1, 0)
 TNI_LOOP(silu, 1, 0)
 TNI_LOOP(silu_backward, 2, 0)
 TNI_LOOP(sin, 1, 0)
@@ -53212,6 +53922,7 @@ TNI_LOOP(remainder, 2, 0)
 TNI_LOOP(round, 1, 0)
 TNI_LOOP(sgn, 1, 0)
 TNI_LOOP(sign, 1, 0)
+TNI_PREDICATE(signbit, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
 TNI_LOOP(threshold, 1, 2)

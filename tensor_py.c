@@ -1765,6 +1765,9 @@ static const char *const py_docs_comment[] = {
     "floating",
     /* atan */
     "The angle in (-pi/2, pi/2) whose tangent is self.   (*) -> (*), floating",
+    /* atan2 */
+    "The angle of the point (other, self), in [-pi, pi]; the sign of a zero counts, as in C. Gradient\n"
+    "0 where both are 0.   (*), (*) -> broadcast, floating",
     /* avg_pool2d */
     "Mean of each window. count_include_pad divides by the whole window, zeros of the padding\n"
     "included; divisor_override divides by that number. Floating dtypes, whose sums are made in\n"
@@ -1855,6 +1858,9 @@ static const char *const py_docs_comment[] = {
     /* copy */
     "Overwrites self with src, broadcast and converted to self's dtype.\n"
     "self (*), src broadcast to it",
+    /* copysign */
+    "|self| with the sign of other, that of a zero or NaN, too; integers become floats. Gradient 0 at\n"
+    "0.   (*), (*) -> broadcast",
     /* cos */
     "The cosine of self in radians, of any size.   (*) -> (*), floating",
     /* cosh */
@@ -1966,6 +1972,9 @@ static const char *const py_docs_comment[] = {
     "self > other; false on NaN.   (*), (*) -> broadcast, bool",
     /* huber_loss */
     "d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2); d = input - target.",
+    /* hypot */
+    "sqrt(self^2 + other^2) without overflow on the way; infinite where either is, though the other be\n"
+    "NaN. Not of integers alone.   (*), (*) -> broadcast, floating",
     /* imag */
     "Imaginary part of a complex tensor, as a view.   self (*) complex -> (*) real",
     /* index */
@@ -2121,6 +2130,9 @@ static const char *const py_docs_comment[] = {
     "Ones of self's dtype and device.",
     /* new_zeros */
     "Zeros of self's dtype and device.",
+    /* nextafter */
+    "The number next to self on the way to other, in the result's dtype; other where they are equal,\n"
+    "without a gradient. Not of integers alone.   (*), (*) -> broadcast, floating",
     /* nll_loss */
     "-weight[target] input[target] of each sample (1 where weight is absent, 0 where target is\n"
     "ignore_index); mean: their sum divided by the sum of weights. input (N, C, *) log-probabilities,\n"
@@ -2214,6 +2226,8 @@ static const char *const py_docs_comment[] = {
     "grad_output * (output * (1 - output)), conjugate in the bracket.   (*), (*) -> (*)",
     /* sign */
     "-1, 0 or 1; 0 of NaN.   (*) -> (*)",
+    /* signbit */
+    "Whether the sign is minus, that of a zero or NaN, too.   (*) -> (*), bool",
     /* silu */
     "self * sigmoid(self).   (*) -> (*), floating",
     /* silu_backward */

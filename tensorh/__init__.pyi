@@ -56,6 +56,8 @@ arcsin_: _Any
 def arcsinh(input) -> _Any: ...
 from ._functions import arcsinh_ as arcsinh_
 arctan: _Any
+arctan2: _Any
+arctan2_: _Any
 arctan_: _Any
 def arctanh(input) -> _Any: ...
 from ._functions import arctanh_ as arctanh_

@@ -231,9 +231,9 @@ def __init_subclass__(cls, **kwargs):
 
 # Other names of rows: torch has them as functions, methods and in-place methods.
 ALIASES = {
-    "absolute": "abs", "arccos": "acos", "arcsin": "asin", "arctan": "atan", "clip": "clamp",
-    "concat": "cat", "concatenate": "cat", "divide": "div", "fix": "trunc", "greater": "gt",
-    "greater_equal": "ge", "less": "lt", "less_equal": "le", "moveaxis": "movedim",
+    "absolute": "abs", "arccos": "acos", "arcsin": "asin", "arctan": "atan", "arctan2": "atan2",
+    "clip": "clamp", "concat": "cat", "concatenate": "cat", "divide": "div", "fix": "trunc",
+    "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le", "moveaxis": "movedim",
     "multiply": "mul", "negative": "neg", "not_equal": "ne", "subtract": "sub",
     "swapaxes": "transpose", "swapdims": "transpose", "true_divide": "div",
     "unsafe_chunk": "chunk", "unsafe_split": "split", "unsafe_split_with_sizes":

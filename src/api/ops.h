@@ -432,6 +432,22 @@ TN_API tn_tensor *tnp_atan_(tn_tensor *self);
 #define tn_atan_(...) TNI_CALL_AS(tn_atan_inplace_at, tn_atan_args, .self = __VA_ARGS__)
 #endif
 
+/* The angle of the point (other, self), in [-pi, pi]; the sign of a zero counts, as in C. Gradient
+ * 0 where both are 0.   (*), (*) -> broadcast, floating   tn_atan2(y, x) */
+typedef struct tn_atan2_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+} tn_atan2_args;
+TN_API tn_tensor *tn_atan2_at(const char *file, int line, const tn_atan2_args *args);
+TN_API tn_tensor *tn_atan2_inplace_at(const char *file, int line, const tn_atan2_args *args);
+TN_API tn_tensor *tnp_atan2(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_atan2_(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_atan2(self_, ...) TNI_CALL(tn_atan2, .self = self_, .other = __VA_ARGS__)
+#define tn_atan2_(self_, ...) TNI_CALL_AS(tn_atan2_inplace_at, tn_atan2_args, .self = self_, \
+    .other = __VA_ARGS__)
+#endif
+
 /* Mean of each window. count_include_pad divides by the whole window, zeros of the padding
  * included; divisor_override divides by that number. Floating dtypes, whose sums are made in
  * double, and int64, where the fraction is cut off. self (N, C, H, W) or (C, H, W) -> (N, C, H',
@@ -970,6 +986,29 @@ TN_API tn_tensor *tnp_copy_(tn_tensor *self, tn_tensor *src);
 #ifndef __cplusplus
 #define tn_copy_(self_, ...) TNI_CALL_AS(tn_copy_inplace_at, tn_copy_args, .self = self_, \
     .src = __VA_ARGS__)
+#endif
+
+/* |self| with the sign of other, that of a zero or NaN, too; integers become floats. Gradient 0 at
+ * 0.   (*), (*) -> broadcast   tn_copysign(x, y) */
+typedef struct tn_copysign_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_copysign_args;
+TN_API tn_tensor *tn_copysign_at(const char *file, int line, const tn_copysign_args *args);
+TN_API tn_tensor *tn_copysign_inplace_at(const char *file, int line, const tn_copysign_args *args);
+TN_API tn_tensor *tnp_copysign(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_copysign_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_copysign_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_copysign_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_copysign(self_, ...) TNI_CALL(tn_copysign, .self = self_, .other = __VA_ARGS__)
+#define tn_copysign_(self_, ...) TNI_CALL_AS(tn_copysign_inplace_at, tn_copysign_args, \
+    .self = self_, .other = __VA_ARGS__)
+#define tn_copysign_scalar(self_, ...) TNI_CALL(tn_copysign, .self = self_, \
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#define tn_copysign_scalar_(self_, ...) TNI_CALL_AS(tn_copysign_inplace_at, tn_copysign_args, \
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* The cosine of self in radians, of any size.   (*) -> (*), floating   tn_cos(x) */
@@ -1711,6 +1750,22 @@ TN_API tn_tensor *tnp_huber_loss(tn_tensor *input, tn_tensor *target, tn_reducti
 #ifndef __cplusplus
 #define tn_huber_loss(input_, ...) TNI_CALL(tn_huber_loss, .reduction = TN_REDUCTION_MEAN, \
     .delta = 1, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* sqrt(self^2 + other^2) without overflow on the way; infinite where either is, though the other be
+ * NaN. Not of integers alone.   (*), (*) -> broadcast, floating   tn_hypot(x, y) */
+typedef struct tn_hypot_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+} tn_hypot_args;
+TN_API tn_tensor *tn_hypot_at(const char *file, int line, const tn_hypot_args *args);
+TN_API tn_tensor *tn_hypot_inplace_at(const char *file, int line, const tn_hypot_args *args);
+TN_API tn_tensor *tnp_hypot(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_hypot_(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_hypot(self_, ...) TNI_CALL(tn_hypot, .self = self_, .other = __VA_ARGS__)
+#define tn_hypot_(self_, ...) TNI_CALL_AS(tn_hypot_inplace_at, tn_hypot_args, .self = self_, \
+    .other = __VA_ARGS__)
 #endif
 
 /* Imaginary part of a complex tensor, as a view.   self (*) complex -> (*) real   tn_imag(z) */
@@ -2655,6 +2710,24 @@ TN_API tn_tensor *tnp_new_zeros(tn_tensor *self, tn_ints size, tn_dtype dtype, t
 #define tn_new_zeros(self_, ...) TNI_CALL(tn_new_zeros, .self = self_, .size = __VA_ARGS__)
 #endif
 
+/* The number next to self on the way to other, in the result's dtype; other where they are equal,
+ * without a gradient. Not of integers alone.   (*), (*) -> broadcast, floating
+ * tn_nextafter(x, y) */
+typedef struct tn_nextafter_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+} tn_nextafter_args;
+TN_API tn_tensor *tn_nextafter_at(const char *file, int line, const tn_nextafter_args *args);
+TN_API tn_tensor *tn_nextafter_inplace_at(const char *file, int line,
+    const tn_nextafter_args *args);
+TN_API tn_tensor *tnp_nextafter(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_nextafter_(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_nextafter(self_, ...) TNI_CALL(tn_nextafter, .self = self_, .other = __VA_ARGS__)
+#define tn_nextafter_(self_, ...) TNI_CALL_AS(tn_nextafter_inplace_at, tn_nextafter_args, \
+    .self = self_, .other = __VA_ARGS__)
+#endif
+
 /* -weight[target] input[target] of each sample (1 where weight is absent, 0 where target is
  * ignore_index); mean: their sum divided by the sum of weights. input (N, C, *) log-probabilities,
  * target (N, *) int64, weight (C) -> () or (N, *)   tn_nll_loss(x, t) */
@@ -3244,6 +3317,17 @@ TN_API tn_tensor *tnp_sign_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_sign(...) TNI_CALL(tn_sign, .self = __VA_ARGS__)
 #define tn_sign_(...) TNI_CALL_AS(tn_sign_inplace_at, tn_sign_args, .self = __VA_ARGS__)
+#endif
+
+/* Whether the sign is minus, that of a zero or NaN, too.   (*) -> (*), bool   tn_signbit(x) */
+typedef struct tn_signbit_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_signbit_args;
+TN_API tn_tensor *tn_signbit_at(const char *file, int line, const tn_signbit_args *args);
+TN_API tn_tensor *tnp_signbit(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_signbit(...) TNI_CALL(tn_signbit, .self = __VA_ARGS__)
 #endif
 
 /* self * sigmoid(self).   (*) -> (*), floating   tn_silu(x) */
@@ -4141,6 +4225,14 @@ inline tn_tensor *tn_atan_(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_atan_args a = {NULL, self};
     return tn_atan_inplace_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_atan2(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_atan2_args a = {NULL, self, other};
+    return tn_atan2_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_atan2_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_atan2_args a = {NULL, self, other};
+    return tn_atan2_inplace_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_avg_pool2d(tn_tensor *self, tn_dims kernel_size, tn_dims stride = tn_dims(),
     tn_dims padding = {0}, bool ceil_mode = false, bool count_include_pad = true,
     int64_t divisor_override = TN_NONE, tn_site at = tn_site::here()) {
@@ -4486,6 +4578,34 @@ inline tn_tensor *tn_conv2d_weight_grad(tn_tensor *grad, tn_tensor *input, tn_di
 inline tn_tensor *tn_copy_(tn_tensor *self, tn_tensor *src, tn_site at = tn_site::here()) {
     const tn_copy_args a = {self, src};
     return tn_copy_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_copysign(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_copysign_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_copysign_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_copysign_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_copysign_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_copysign_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_copysign_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_copysign_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_copysign_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_copysign(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_copysign_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_copysign_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_copysign_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_copysign_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_copysign_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_copysign_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_copysign_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_copysign_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_cos(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_cos_args a = {NULL, self};
@@ -4972,6 +5092,14 @@ inline tn_tensor *tn_huber_loss(tn_tensor *input, tn_tensor *target,
     tn_reduction reduction = TN_REDUCTION_MEAN, double delta = 1, tn_site at = tn_site::here()) {
     const tn_huber_loss_args a = {reduction, delta, input, target};
     return tn_huber_loss_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hypot(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_hypot_args a = {NULL, self, other};
+    return tn_hypot_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hypot_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_hypot_args a = {NULL, self, other};
+    return tn_hypot_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_imag(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_imag_args a = {self};
@@ -5475,6 +5603,14 @@ inline tn_tensor *tn_new_zeros(tn_tensor *self, tn_dims size, tn_dtype dtype = T
     const tn_new_zeros_args a = {dtype, device, self, size.value};
     return tn_new_zeros_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_nextafter(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_nextafter_args a = {NULL, self, other};
+    return tn_nextafter_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nextafter_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_nextafter_args a = {NULL, self, other};
+    return tn_nextafter_inplace_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_nll_loss(tn_tensor *input, tn_tensor *target, tn_tensor *weight = nullptr,
     int64_t ignore_index = -100, tn_reduction reduction = TN_REDUCTION_MEAN,
     tn_site at = tn_site::here()) {
@@ -5787,6 +5923,10 @@ inline tn_tensor *tn_sign(tn_tensor *self, tn_site at = tn_site::here()) {
 inline tn_tensor *tn_sign_(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_sign_args a = {NULL, self};
     return tn_sign_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_signbit(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_signbit_args a = {NULL, self};
+    return tn_signbit_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_silu(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_silu_args a = {NULL, self};
@@ -6410,6 +6550,19 @@ inline tn_tensor *tn_atan_(tn_tensor *self, tn_atan_options o, tn_site at = tn_s
     const tn_atan_args a = {o.out, self};
     return tn_atan_inplace_at(at.file, at.line, &a);
 }
+struct tn_atan2_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_atan2(tn_tensor *self, tn_tensor *other, tn_atan2_options o,
+    tn_site at = tn_site::here()) {
+    const tn_atan2_args a = {o.out, self, other};
+    return tn_atan2_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_atan2_(tn_tensor *self, tn_tensor *other, tn_atan2_options o,
+    tn_site at = tn_site::here()) {
+    const tn_atan2_args a = {o.out, self, other};
+    return tn_atan2_inplace_at(at.file, at.line, &a);
+}
 struct tn_avg_pool2d_options {
     tn_tensor *out = {};
     tn_dims stride = tn_dims();
@@ -6793,6 +6946,30 @@ inline tn_tensor *tn_conv2d_weight_grad(tn_tensor *grad, tn_tensor *input, tn_di
     const tn_conv2d_weight_grad_args a = {o.out, o.stride.value, o.padding.value, o.dilation.value,
         o.groups, grad, input, weight_size.value};
     return tn_conv2d_weight_grad_at(at.file, at.line, &a);
+}
+struct tn_copysign_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_copysign(tn_tensor *self, tn_tensor *other, tn_copysign_options o,
+    tn_site at = tn_site::here()) {
+    const tn_copysign_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_copysign_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_copysign_(tn_tensor *self, tn_tensor *other, tn_copysign_options o,
+    tn_site at = tn_site::here()) {
+    const tn_copysign_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_copysign_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_copysign(tn_tensor *self, N1 other, tn_copysign_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_copysign_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_copysign_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_copysign_(tn_tensor *self, N1 other,
+    tn_copysign_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_copysign_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_copysign_inplace_at(at.file, at.line, &a);
 }
 struct tn_cos_options {
     tn_tensor *out = {};
@@ -7267,6 +7444,19 @@ inline tn_tensor *tn_huber_loss(tn_tensor *input, tn_tensor *target, tn_huber_lo
     tn_site at = tn_site::here()) {
     const tn_huber_loss_args a = {o.reduction, o.delta, input, target};
     return tn_huber_loss_at(at.file, at.line, &a);
+}
+struct tn_hypot_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_hypot(tn_tensor *self, tn_tensor *other, tn_hypot_options o,
+    tn_site at = tn_site::here()) {
+    const tn_hypot_args a = {o.out, self, other};
+    return tn_hypot_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hypot_(tn_tensor *self, tn_tensor *other, tn_hypot_options o,
+    tn_site at = tn_site::here()) {
+    const tn_hypot_args a = {o.out, self, other};
+    return tn_hypot_inplace_at(at.file, at.line, &a);
 }
 struct tn_index_add_options {
     tn_tensor *out = {};
@@ -7847,6 +8037,19 @@ inline tn_tensor *tn_new_zeros(tn_tensor *self, tn_dims size, tn_new_zeros_optio
     const tn_new_zeros_args a = {o.dtype, o.device, self, size.value};
     return tn_new_zeros_at(at.file, at.line, &a);
 }
+struct tn_nextafter_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_nextafter(tn_tensor *self, tn_tensor *other, tn_nextafter_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nextafter_args a = {o.out, self, other};
+    return tn_nextafter_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nextafter_(tn_tensor *self, tn_tensor *other, tn_nextafter_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nextafter_args a = {o.out, self, other};
+    return tn_nextafter_inplace_at(at.file, at.line, &a);
+}
 struct tn_nll_loss_options {
     tn_tensor *weight = nullptr;
     int64_t ignore_index = -100;
@@ -8194,6 +8397,13 @@ inline tn_tensor *tn_sign(tn_tensor *self, tn_sign_options o, tn_site at = tn_si
 inline tn_tensor *tn_sign_(tn_tensor *self, tn_sign_options o, tn_site at = tn_site::here()) {
     const tn_sign_args a = {o.out, self};
     return tn_sign_inplace_at(at.file, at.line, &a);
+}
+struct tn_signbit_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_signbit(tn_tensor *self, tn_signbit_options o, tn_site at = tn_site::here()) {
+    const tn_signbit_args a = {o.out, self};
+    return tn_signbit_at(at.file, at.line, &a);
 }
 struct tn_silu_options {
     tn_tensor *out = {};

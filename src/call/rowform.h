@@ -28,7 +28,10 @@
  * can reach is an error, one that every element has reached is none.
  * TN_TO_REAL: of complex tensors the result is the real part of the expression.
  * TN_CUTTING: where the tensors are integers, numbers lose their fraction; others refuse them.
- * TN_COUNTING: a bool counts as an int64. */
+ * TN_COUNTING: a bool counts as an int64.
+ * TN_FLOATING: integers alone are refused, of which other rows of floats make floats.
+ * TN_STEPPING: so, too; of 16-bit floats the result is the number next to self of their own
+ * type. */
 #define TN_POINTWISE(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds, #__VA_ARGS__)
 #define TN_PREDICATE(kinds, ...) \
     TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_PREDICATE, #__VA_ARGS__)
@@ -36,6 +39,11 @@
 #define TN_TO_REAL(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_REAL, #__VA_ARGS__)
 #define TN_CUTTING(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_CUTS, #__VA_ARGS__)
 #define TN_COUNTING(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_COUNTS, #__VA_ARGS__)
+#define TN_FLOATING(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_FLOATS, #__VA_ARGS__)
+#define TN_STEPPING(kinds, ...)                                                            \
+    .check = tni_pointwise_check, .run = tni_pointwise_step,                               \
+    .loop = (uint32_t)(TNI_KINDS_##kinds | TNI_FORM_FLOATS), .quick = tni_pointwise_short, \
+    .text = #__VA_ARGS__
 #define TN_DIVISION(kinds, ...)                                                         \
     .check = tni_pointwise_check, .look = tni_pointwise_look, .run = tni_pointwise_run, \
     .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
@@ -82,7 +90,8 @@ enum {
     TNI_FORM_SELECT = 32,
     TNI_FORM_REAL = 64,
     TNI_FORM_CUTS = 128,
-    TNI_FORM_COUNTS = 256
+    TNI_FORM_COUNTS = 256,
+    TNI_FORM_FLOATS = 1024
 };
 
 TN_PRIV bool tni_pointwise_check(tn_frame *f);
@@ -100,5 +109,6 @@ TN_PRIV bool tni_pointwise_power(tn_frame *f);
 TN_PRIV bool tni_pointwise_bound_low(tn_frame *f);
 TN_PRIV bool tni_pointwise_bound_high(tn_frame *f);
 TN_PRIV void tni_pointwise_run(tn_frame *f);
+TN_PRIV void tni_pointwise_step(tn_frame *f);
 
 #endif

@@ -351,6 +351,25 @@ TN_API tn_tensor *tnp_atan_(tn_tensor *self) {
     return tn_atan_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_atan2_at(const char *file, int line, const tn_atan2_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_atan2, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_atan2_inplace_at(const char *file, int line, const tn_atan2_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_atan2, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_atan2(tn_tensor *self, tn_tensor *other) {
+    const tn_atan2_args a = {NULL, self, other};
+    return tn_atan2_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_atan2_(tn_tensor *self, tn_tensor *other) {
+    const tn_atan2_args a = {NULL, self, other};
+    return tn_atan2_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_avg_pool2d_at(const char *file, int line, const tn_avg_pool2d_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_avg_pool2d, TN_PLAIN, file, line, args, &r);
@@ -848,6 +867,33 @@ TN_API tn_tensor *tn_copy_inplace_at(const char *file, int line, const tn_copy_a
 TN_API tn_tensor *tnp_copy_(tn_tensor *self, tn_tensor *src) {
     const tn_copy_args a = {self, src};
     return tn_copy_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_copysign_at(const char *file, int line, const tn_copysign_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_copysign, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_copysign_inplace_at(const char *file, int line, const tn_copysign_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_copysign, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_copysign(tn_tensor *self, tn_tensor *other) {
+    const tn_copysign_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_copysign_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_copysign_(tn_tensor *self, tn_tensor *other) {
+    const tn_copysign_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_copysign_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_copysign_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_copysign_args a = {NULL, self, NULL, other};
+    return tn_copysign_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_copysign_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_copysign_args a = {NULL, self, NULL, other};
+    return tn_copysign_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_cos_at(const char *file, int line, const tn_cos_args *args) {
@@ -1573,6 +1619,25 @@ TN_API tn_tensor *tnp_huber_loss(tn_tensor *input, tn_tensor *target, tn_reducti
     double delta) {
     const tn_huber_loss_args a = {reduction, delta, input, target};
     return tn_huber_loss_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_hypot_at(const char *file, int line, const tn_hypot_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hypot, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_hypot_inplace_at(const char *file, int line, const tn_hypot_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hypot, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_hypot(tn_tensor *self, tn_tensor *other) {
+    const tn_hypot_args a = {NULL, self, other};
+    return tn_hypot_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_hypot_(tn_tensor *self, tn_tensor *other) {
+    const tn_hypot_args a = {NULL, self, other};
+    return tn_hypot_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_imag_at(const char *file, int line, const tn_imag_args *args) {
@@ -2432,6 +2497,26 @@ TN_API tn_tensor *tnp_new_zeros(tn_tensor *self, tn_ints size, tn_dtype dtype, t
     return tn_new_zeros_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_nextafter_at(const char *file, int line, const tn_nextafter_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_nextafter, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_nextafter_inplace_at(const char *file, int line,
+    const tn_nextafter_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_nextafter, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_nextafter(tn_tensor *self, tn_tensor *other) {
+    const tn_nextafter_args a = {NULL, self, other};
+    return tn_nextafter_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_nextafter_(tn_tensor *self, tn_tensor *other) {
+    const tn_nextafter_args a = {NULL, self, other};
+    return tn_nextafter_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_nll_loss_at(const char *file, int line, const tn_nll_loss_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_nll_loss, TN_PLAIN, file, line, args, &r);
@@ -2965,6 +3050,16 @@ TN_API tn_tensor *tnp_sign(tn_tensor *self) {
 TN_API tn_tensor *tnp_sign_(tn_tensor *self) {
     const tn_sign_args a = {NULL, self};
     return tn_sign_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_signbit_at(const char *file, int line, const tn_signbit_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_signbit, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_signbit(tn_tensor *self) {
+    const tn_signbit_args a = {NULL, self};
+    return tn_signbit_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_silu_at(const char *file, int line, const tn_silu_args *args) {

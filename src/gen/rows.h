@@ -33,6 +33,7 @@ enum tni_row_number {
     TNI_ROW_as_strided_scatter,
     TNI_ROW_asin,
     TNI_ROW_atan,
+    TNI_ROW_atan2,
     TNI_ROW_avg_pool2d,
     TNI_ROW_avg_pool2d_input_grad,
     TNI_ROW_batch_norm,
@@ -64,6 +65,7 @@ enum tni_row_number {
     TNI_ROW_conv2d_input_grad,
     TNI_ROW_conv2d_weight_grad,
     TNI_ROW_copy,
+    TNI_ROW_copysign,
     TNI_ROW_cos,
     TNI_ROW_cosh,
     TNI_ROW_cross_entropy,
@@ -110,6 +112,7 @@ enum tni_row_number {
     TNI_ROW_gelu_tanh,
     TNI_ROW_gt,
     TNI_ROW_huber_loss,
+    TNI_ROW_hypot,
     TNI_ROW_imag,
     TNI_ROW_index,
     TNI_ROW_index_add,
@@ -170,6 +173,7 @@ enum tni_row_number {
     TNI_ROW_new_full,
     TNI_ROW_new_ones,
     TNI_ROW_new_zeros,
+    TNI_ROW_nextafter,
     TNI_ROW_nll_loss,
     TNI_ROW_nll_loss_input_grad,
     TNI_ROW_nll_loss_plain,
@@ -208,6 +212,7 @@ enum tni_row_number {
     TNI_ROW_sigmoid,
     TNI_ROW_sigmoid_backward,
     TNI_ROW_sign,
+    TNI_ROW_signbit,
     TNI_ROW_silu,
     TNI_ROW_silu_backward,
     TNI_ROW_sin,
@@ -269,6 +274,7 @@ enum tni_loop_number {
     TNI_LOOP_addcmul,
     TNI_LOOP_asin,
     TNI_LOOP_atan,
+    TNI_LOOP_atan2,
     TNI_LOOP_bce,
     TNI_LOOP_bitwise_and,
     TNI_LOOP_bitwise_left_shift,
@@ -279,6 +285,7 @@ enum tni_loop_number {
     TNI_LOOP_ceil,
     TNI_LOOP_clamp_max,
     TNI_LOOP_clamp_min,
+    TNI_LOOP_copysign,
     TNI_LOOP_cos,
     TNI_LOOP_cosh,
     TNI_LOOP_div,
@@ -297,6 +304,7 @@ enum tni_loop_number {
     TNI_LOOP_gelu_erf_backward,
     TNI_LOOP_gelu_tanh,
     TNI_LOOP_gt,
+    TNI_LOOP_hypot,
     TNI_LOOP_isfinite,
     TNI_LOOP_isinf,
     TNI_LOOP_isnan,
@@ -318,6 +326,7 @@ enum tni_loop_number {
     TNI_LOOP_mul,
     TNI_LOOP_ne,
     TNI_LOOP_neg,
+    TNI_LOOP_nextafter,
     TNI_LOOP_pow,
     TNI_LOOP_reciprocal,
     TNI_LOOP_relu,
@@ -328,6 +337,7 @@ enum tni_loop_number {
     TNI_LOOP_sigmoid,
     TNI_LOOP_sigmoid_backward,
     TNI_LOOP_sign,
+    TNI_LOOP_signbit,
     TNI_LOOP_silu,
     TNI_LOOP_silu_backward,
     TNI_LOOP_sin,
@@ -399,6 +409,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_asin);
 TN_PRIV_DECLARE(tn_row, tni_row_asin);
 TN_PRIV_DECLARE(tn_gen, tni_gen_atan);
 TN_PRIV_DECLARE(tn_row, tni_row_atan);
+TN_PRIV_DECLARE(tn_gen, tni_gen_atan2);
+TN_PRIV_DECLARE(tn_row, tni_row_atan2);
 TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d);
 TN_PRIV_DECLARE(tn_row, tni_row_avg_pool2d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d_input_grad);
@@ -461,6 +473,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d_weight_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_conv2d_weight_grad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_copy);
 TN_PRIV_DECLARE(tn_row, tni_row_copy);
+TN_PRIV_DECLARE(tn_gen, tni_gen_copysign);
+TN_PRIV_DECLARE(tn_row, tni_row_copysign);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cos);
 TN_PRIV_DECLARE(tn_row, tni_row_cos);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cosh);
@@ -553,6 +567,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_gt);
 TN_PRIV_DECLARE(tn_row, tni_row_gt);
 TN_PRIV_DECLARE(tn_gen, tni_gen_huber_loss);
 TN_PRIV_DECLARE(tn_row, tni_row_huber_loss);
+TN_PRIV_DECLARE(tn_gen, tni_gen_hypot);
+TN_PRIV_DECLARE(tn_row, tni_row_hypot);
 TN_PRIV_DECLARE(tn_gen, tni_gen_imag);
 TN_PRIV_DECLARE(tn_row, tni_row_imag);
 TN_PRIV_DECLARE(tn_gen, tni_gen_index);
@@ -673,6 +689,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_new_ones);
 TN_PRIV_DECLARE(tn_row, tni_row_new_ones);
 TN_PRIV_DECLARE(tn_gen, tni_gen_new_zeros);
 TN_PRIV_DECLARE(tn_row, tni_row_new_zeros);
+TN_PRIV_DECLARE(tn_gen, tni_gen_nextafter);
+TN_PRIV_DECLARE(tn_row, tni_row_nextafter);
 TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss);
 TN_PRIV_DECLARE(tn_row, tni_row_nll_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss_input_grad);
@@ -749,6 +767,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_sigmoid_backward);
 TN_PRIV_DECLARE(tn_row, tni_row_sigmoid_backward);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sign);
 TN_PRIV_DECLARE(tn_row, tni_row_sign);
+TN_PRIV_DECLARE(tn_gen, tni_gen_signbit);
+TN_PRIV_DECLARE(tn_row, tni_row_signbit);
 TN_PRIV_DECLARE(tn_gen, tni_gen_silu);
 TN_PRIV_DECLARE(tn_row, tni_row_silu);
 TN_PRIV_DECLARE(tn_gen, tni_gen_silu_backward);

@@ -410,6 +410,19 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_atan) = {tni_params_atan, &tni_defaults_atan, tni
     TNI_LOOP_atan, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_atan2[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_atan2_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_atan2_args, other), 0, -1, NULL},
+};
+static const tn_atan2_args tni_defaults_atan2 = {NULL, NULL, NULL};
+static const char *const tni_names_atan2[] = {"result", NULL};
+static const uint64_t tni_needs_atan2[] = {UINT64_C(0x3), UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_atan2) = {tni_params_atan2, &tni_defaults_atan2, tni_names_atan2,
+    tni_needs_atan2, 2, 2, 1, 0, sizeof(tn_atan2_args), offsetof(tn_atan2_args, out), 0,
+    TNI_LOOP_atan2, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_avg_pool2d[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_avg_pool2d_args, self), 0, -1, NULL},
     {"kernel_size", TN_T_INTS, 0, offsetof(tn_avg_pool2d_args, kernel_size), 0, 2, NULL},
@@ -921,6 +934,20 @@ static const uint64_t tni_needs_copy[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_copy) = {tni_params_copy, &tni_defaults_copy, tni_names_copy,
     tni_needs_copy, 2, 2, 1, 0, sizeof(tn_copy_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_copysign[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_copysign_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_copysign_args, other),
+     offsetof(tn_copysign_args, other_number), -1, NULL},
+};
+static const tn_copysign_args tni_defaults_copysign = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_copysign[] = {"result", NULL};
+static const uint64_t tni_needs_copysign[] = {UINT64_C(0x100000001), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_copysign) = {tni_params_copysign, &tni_defaults_copysign,
+    tni_names_copysign, tni_needs_copysign, 2, 2, 1, 0, sizeof(tn_copysign_args),
+    offsetof(tn_copysign_args, out), 0, TNI_LOOP_copysign, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cos[] = {
@@ -1627,6 +1654,19 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_huber_loss) = {tni_params_huber_loss, &tni_defaults_huber_loss,
     tni_names_huber_loss, tni_needs_huber_loss, 4, 2, 1, 0, sizeof(tn_huber_loss_args), UINT16_MAX,
     TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_hypot[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_hypot_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_hypot_args, other), 0, -1, NULL},
+};
+static const tn_hypot_args tni_defaults_hypot = {NULL, NULL, NULL};
+static const char *const tni_names_hypot[] = {"result", NULL};
+static const uint64_t tni_needs_hypot[] = {UINT64_C(0x100000001), UINT64_C(0x100000002)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_hypot) = {tni_params_hypot, &tni_defaults_hypot, tni_names_hypot,
+    tni_needs_hypot, 2, 2, 1, 0, sizeof(tn_hypot_args), offsetof(tn_hypot_args, out), 0,
+    TNI_LOOP_hypot, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_imag[] = {
@@ -2537,6 +2577,19 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults
     TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_nextafter[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_nextafter_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_nextafter_args, other), 0, -1, NULL},
+};
+static const tn_nextafter_args tni_defaults_nextafter = {NULL, NULL, NULL};
+static const char *const tni_names_nextafter[] = {"result", NULL};
+static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
+    tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
+    offsetof(tn_nextafter_args, out), 0, TNI_LOOP_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_nll_loss[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nll_loss_args, input), 0, -1, NULL},
     {"target", TN_T_TENSOR, 0, offsetof(tn_nll_loss_args, target), 0, -1, NULL},
@@ -3113,6 +3166,18 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
     TNI_LOOP_sign, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_signbit[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_signbit_args, self), 0, -1, NULL},
+};
+static const tn_signbit_args tni_defaults_signbit = {NULL, NULL};
+static const char *const tni_names_signbit[] = {"result", NULL};
+static const uint64_t tni_needs_signbit[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
+    tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
+    offsetof(tn_signbit_args, out), 0, TNI_LOOP_signbit, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -3831,6 +3896,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_as_strided_scatter,
     &tni_row_asin,
     &tni_row_atan,
+    &tni_row_atan2,
     &tni_row_avg_pool2d,
     &tni_row_avg_pool2d_input_grad,
     &tni_row_batch_norm,
@@ -3862,6 +3928,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_conv2d_input_grad,
     &tni_row_conv2d_weight_grad,
     &tni_row_copy,
+    &tni_row_copysign,
     &tni_row_cos,
     &tni_row_cosh,
     &tni_row_cross_entropy,
@@ -3908,6 +3975,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_gelu_tanh,
     &tni_row_gt,
     &tni_row_huber_loss,
+    &tni_row_hypot,
     &tni_row_imag,
     &tni_row_index,
     &tni_row_index_add,
@@ -3968,6 +4036,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_new_full,
     &tni_row_new_ones,
     &tni_row_new_zeros,
+    &tni_row_nextafter,
     &tni_row_nll_loss,
     &tni_row_nll_loss_input_grad,
     &tni_row_nll_loss_plain,
@@ -4006,6 +4075,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_sigmoid,
     &tni_row_sigmoid_backward,
     &tni_row_sign,
+    &tni_row_signbit,
     &tni_row_silu,
     &tni_row_silu_backward,
     &tni_row_sin,

@@ -53,6 +53,11 @@ TN_OPERATOR(isinf, "isinf(Tensor self) -> Tensor", TN_PREDICATE(FC, V_ISINF(self
 TN_OPERATOR(isfinite, "isfinite(Tensor self) -> Tensor", TN_PREDICATE(FC, V_ISFINITE(self)),
             .sample = "(35) | (3,5) | () | (0,2)")
 
+/* Whether the sign is minus, that of a zero or NaN, too.   (*) -> (*), bool   tn_signbit(x) */
+TN_OPERATOR(signbit, "signbit(Tensor self) -> Tensor", .forms = TN_OUT,
+            TN_PREDICATE(FI, V_SIGNBIT(self)),
+            .sample = "(35) | (3,5) | () | (0,2) | (9):i32 | (5):u8 | (5):bool")
+
 /* --- logic: an element is true when it is not 0 ----------------------------------------------- */
 
 /* Both are true.   (*), (*) -> broadcast, bool   tn_logical_and(x, y) */

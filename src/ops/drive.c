@@ -7,6 +7,7 @@
  * tile. Rows shorter than a cache line or two are packed into whole tiles; an operand that lies
  * crosswise is read in blocks of 16 rows, a cache line a column. What is computed depends on no
  * block: elements are independent. Nothing here allocates or fails. */
+#include "dims.h"
 #include "drive.h"
 
 enum {
@@ -674,4 +675,45 @@ TN_PRIV void tni_pointwise_run(tn_frame *f) {
     else if (out->numel > DRIVE_FEW || (common != TN_F32 && common != TN_F64) ||
              !drive_small(f, common, numbers))
         drive_run_flat(f, common, numbers);
+}
+
+/* --- the next number ---------------------------------------------------------------------------
+ */
+
+/* The number of a 16-bit type after a on the way to b: their bits count up with their size. */
+static tn_scalar drive_next_after(tn_scalar a, tn_scalar b, int dtype) {
+    const double x = a.real, y = b.real;
+    uint16_t bits;
+    if (x != x || y != y) return tn_float(x + y);
+    if (x == y) return b;
+    tni_element_set((char *)&bits, dtype, x == 0 ? tn_float(copysign(0, y)) : a);
+    bits = (uint16_t)(x == 0 || (x < y) == (x > 0) ? bits + 1 : bits - 1);
+    return tni_element((const char *)&bits, dtype);
+}
+
+/* An element in the dtype that the call computes in. */
+static tn_scalar drive_element_as(const char *at, int from, int dtype) {
+    uint16_t bits;
+    tni_element_set((char *)&bits, dtype, tni_element(at, from));
+    return tni_element((const char *)&bits, dtype);
+}
+
+TN_PRIV void tni_pointwise_step(tn_frame *f) {
+    const int common = (int)f->note[0];
+    const tn_tensor *all[3];
+    tni_walk w;
+    if (common == TN_F32 || common == TN_F64) {
+        tni_pointwise_run(f);
+        return;
+    }
+    TNI_PATH(drive_step);
+    all[0] = f->out[0], all[1] = f->in[0], all[2] = f->in[1];
+    tni_walk_start(&w, f->out[0]->ndim, f->out[0]->size, all, 3);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i++)
+            tni_element_set(
+                w.at[0] + i * w.row[0], f->out[0]->dtype,
+                drive_next_after(drive_element_as(w.at[1] + i * w.row[1], f->in[0]->dtype, common),
+                                 drive_element_as(w.at[2] + i * w.row[2], f->in[1]->dtype, common),
+                                 common));
 }

@@ -108,6 +108,23 @@ TN_OPERATOR(atan, "atan(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .
             TN_POINTWISE(Fc, V_ATAN(self)), .grad = atan_grad,
             .sample = "(35) | (3,5) | () | (0,2)")
 
+/* other / r and -self / r over r, the distance from 0; 0 there */
+static void atan2_grad(tn_gradient *g) {
+    tn_tensor *y = g->in[0], *x = g->in[1], *away = tnp_logical_or(y, x), *d, *r;
+    x = tnp_where_scalar(away, x, tn_int(1));
+    r = tnp_hypot(y, x);
+    d = tnp_where_scalar(away, g->incoming[0], tn_int(0));
+    if (g->want[0]) tn_give(g, 0, tnp_mul(d, tnp_div(tnp_div(x, r), r)));
+    if (g->want[1]) tn_give(g, 1, tnp_mul(d, tnp_neg(tnp_div(tnp_div(y, r), r))));
+}
+/* The angle of the point (other, self), in [-pi, pi]; the sign of a zero counts, as in C. Gradient
+ * 0 where both are 0.   (*), (*) -> broadcast, floating   tn_atan2(y, x) */
+TN_OPERATOR(atan2, "atan2(Tensor self, Tensor other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:self,other other:self,other", TN_POINTWISE(F, V_ATAN2(self, other)),
+            .grad = atan2_grad,
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (3,4):i64 (4) | (9):i64 "
+                      "(9):i64 | (5):bool (5):bool")
+
 static void sinh_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_mul(g->incoming[0], tnp_cosh(el_conj(g->in[0]))));
 }

@@ -216,6 +216,22 @@ TN_OPERATOR(reciprocal, "reciprocal(Tensor self) -> Tensor", .forms = TN_INPLACE
             .needs = "self:result", TN_POINTWISE(FC, V_DIV(V_ONE, self)), .grad = reciprocal_grad,
             .domain = "self:0.5..2", .sample = "(35) | (3,5) | () | (0,2) | (4):i64<1")
 
+/* The sign of self times that of the result: 0 at 0, and nothing for what only lends its sign. */
+static void copysign_grad(tn_gradient *g) {
+    if (g->want[0]) {
+        tn_tensor *sign = tnp_mul(tnp_sign(g->in[0]), tnp_sign(g->out[0]));
+        tn_give(g, 0, tnp_mul(g->incoming[0], sign));
+    }
+    if (g->want[1]) tn_give(g, 1, tnp_zeros_like(g->in[1], TN_NO_DTYPE, TN_NO_DEVICE));
+}
+/* |self| with the sign of other, that of a zero or NaN, too; integers become floats. Gradient 0 at
+ * 0.   (*), (*) -> broadcast   tn_copysign(x, y) */
+TN_OPERATOR(copysign, "copysign.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self,result",
+            TN_POINTWISE(F, V_COPYSIGN(self, other)), .grad = copysign_grad,
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9) -2 | (9) 0.5 | "
+                      "(3,4):i64 (4) | (9):i64 -1 | (5):bool (5)")
+
 static void square_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_mul(g->incoming[0], tnp_mul_scalar(pw_conj(g->in[0]), tn_int(2))));
 }
@@ -258,6 +274,18 @@ TN_OPERATOR(sqrt, "sqrt(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
             .needs = "self:result", TN_POINTWISE(Fc, V_SQRT(self)), .grad = sqrt_grad,
             .domain = "self:0.2..3", .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
+static void hypot_grad(tn_gradient *g) { /* the share of each side; NaN at 0 */
+    tn_tensor *d = g->incoming[0], *h = g->out[0];
+    if (g->want[0]) tn_give(g, 0, tnp_mul(d, tnp_div(g->in[0], h)));
+    if (g->want[1]) tn_give(g, 1, tnp_mul(d, tnp_div(g->in[1], h)));
+}
+/* sqrt(self^2 + other^2) without overflow on the way; infinite where either is, though the other be
+ * NaN. Not of integers alone.   (*), (*) -> broadcast, floating   tn_hypot(x, y) */
+TN_OPERATOR(hypot, "hypot(Tensor self, Tensor other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:self,result other:other,result", TN_FLOATING(F, V_HYPOT(self, other)),
+            .grad = hypot_grad,
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (3,4) (4):i64")
+
 static void rsqrt_grad(tn_gradient *g) { /* -x^(-3/2) / 2 */
     tn_tensor *y = pw_conj(g->out[0]);
     tn_give(g, 0,
@@ -295,6 +323,18 @@ static void frac_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
 TN_OPERATOR(frac, "frac(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
             TN_POINTWISE(F, V_SUB(self, V_TRUNC(self))), .grad = frac_grad,
             .domain = "self:0.2..0.8", .sample = "(35) | (3,5) | () | (0,2)")
+
+static void nextafter_grad(tn_gradient *g) { /* a step of self; where they are equal, none */
+    if (g->want[0]) tn_give(g, 0, pw_where(tnp_ne(g->in[0], g->in[1]), g->incoming[0]));
+    if (g->want[1]) tn_give(g, 1, tnp_zeros_like(g->in[1], TN_NO_DTYPE, TN_NO_DEVICE));
+}
+/* The number next to self on the way to other, in the result's dtype; other where they are equal,
+ * without a gradient. Not of integers alone.   (*), (*) -> broadcast, floating
+ * tn_nextafter(x, y) */
+TN_OPERATOR(nextafter, "nextafter(Tensor self, Tensor other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self,other",
+            TN_STEPPING(F, V_NEXTAFTER(self, other)), .grad = nextafter_grad,
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (3,4) (4):i64")
 
 /* --- extremes --------------------------------------------------------------------------------- */
 

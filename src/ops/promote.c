@@ -122,7 +122,7 @@ static bool promote_has_numbers(const tn_frame *f, tn_dtype common) {
 
 /* The dtype computed for operands of dtype d, by the row's kinds; TN_NO_DTYPE with an error. A
  * predicate reads a bool as an integer, a row that counts as an int64, other rows of integers
- * refuse it; a row of floats alone makes floats of both. */
+ * refuse it; a row of floats alone makes floats of both, or refuses both. */
 static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
     static const uint8_t bit[] = {TNI_KINDS_B, TNI_KINDS_I, TNI_KINDS_F, TNI_KINDS_C};
     const tni_dtype_info *info = tni_dtype((int)d);
@@ -132,7 +132,7 @@ static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
         return TN_U8;
     if (info->category == TNI_CAT_BOOL && kinds & TNI_FORM_COUNTS) return TN_I64;
     if (info->computes && info->category < TNI_CAT_FLOAT && !(kinds & TNI_KINDS_I) &&
-        kinds & TNI_KINDS_F)
+        kinds & TNI_KINDS_F && !(kinds & TNI_FORM_FLOATS))
         return promote_only_numbers(f->in, f->nin) ? TN_F64 : f->block->context->default_dtype;
     tn_fail(f, TN_TYPE, "is not defined for %s", info->text);
     return TN_NO_DTYPE;

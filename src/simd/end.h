@@ -59,12 +59,15 @@
 #undef V_ONE
 #undef V_ISNAN
 #undef V_SIGN
+#undef V_SIGNBIT
 #undef V_SQUARE
 #undef V_FLOORDIV
 #undef V_REMAINDER
 #undef V_FMOD
 #undef V_POW
 #undef V_COPYSIGN
+#undef V_HYPOT
+#undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
 #undef V_LOG
@@ -78,6 +81,7 @@
 #undef V_SIGMOID
 #undef V_ERF
 #undef V_ATAN
+#undef V_ATAN2
 #undef V_ASIN
 #undef V_ACOS
 #undef V_SINH

@@ -53,18 +53,6 @@ TNI_INLINE M TNI_FNT(tni_m_not)(M a) { return M_NOT(a); }
 TNI_INLINE M TNI_FNT(tni_m_load)(const void *p) { return M_LD(p); }
 TNI_INLINE void TNI_FNT(tni_m_store)(void *p, M m) { V_MST(p, m); }
 
-/* atan2(y, x) from atan of the smaller part over the larger one */
-TNI_INLINE V TNI_FNT(tni_c_angle)(V y, V x) {
-    V a = V_ABS(x), b = V_ABS(y), pi = V_SET(3.14159265358979324),
-      half = V_SET(1.57079632679489662);
-    M steep = V_GT(b, a);
-    V q = V_DIV(V_SEL(steep, a, b), V_SEL(steep, b, a));
-    q = V_SEL(V_EQ(a, b), V_SEL(V_EQ(a, V_ZERO()), V_ZERO(), V_ONE), q);
-    V t = TNI_FNT(tni_atan)(q);
-    t = V_SEL(steep, V_SUB(half, t), t);
-    t = V_SEL(V_LT(V_COPYSIGN(V_ONE, x), V_ZERO()), V_SUB(pi, t), t);
-    return V_SEL(M_OR(V_ISNAN(x), V_ISNAN(y)), V_ADD(x, y), V_COPYSIGN(t, y));
-}
 /* sqrt(re^2 + im^2) without overflow */
 TNI_INLINE V TNI_FNT(tni_c_abs)(C z) {
     V a = V_ABS(z.re), b = V_ABS(z.im), large = V_MAX(a, b), small = V_MIN(a, b),
@@ -125,7 +113,7 @@ TNI_HELPER C TNI_FNT(tni_c_log_above)(C z, V above) {
     V away = TNI_FNT(tni_log)(TNI_FNT(tni_c_abs)(C_CALL(make)(above, z.im)));
     M small = TNI_FNT(tni_c_within)(z, 0.5);
     return C_CALL(make)(V_SEL(small, V_MUL(V_SET(0.5), close_to), away),
-                        TNI_FNT(tni_c_angle)(z.im, above));
+                        TNI_FNT(tni_atan2)(z.im, above));
 }
 TNI_HELPER C TNI_FNT(tni_c_log)(C z) {
     return C_CALL(log_above)(C_CALL(make)(V_SUB(z.re, V_ONE), z.im), z.re);
@@ -190,8 +178,7 @@ TNI_HELPER C TNI_FNT(tni_c_asin)(C z) {
     C a = C_CALL(root_below)(z), b = C_CALL(root_above)(z);
     V re = TNI_FNT(tni_atan)(V_DIV(z.re, C_CALL(mul)(a, b).re)),
       im = TNI_FNT(tni_asinh)(C_CALL(mul)(C_CALL(conj)(a), b).im);
-    C away =
-        C_CALL(make)(TNI_FNT(tni_c_angle)(z.re, V_ABS(z.im)), V_COPYSIGN(V_SET(INFINITY), z.im));
+    C away = C_CALL(make)(TNI_FNT(tni_atan2)(z.re, V_ABS(z.im)), V_COPYSIGN(V_SET(INFINITY), z.im));
     re = V_SEL(V_EQ(z.re, V_ZERO()), z.re, re);
     return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), away, C_CALL(make)(re, im));
 }
@@ -199,7 +186,7 @@ TNI_HELPER C TNI_FNT(tni_c_acos)(C z) {
     C a = C_CALL(root_below)(z), b = C_CALL(root_above)(z);
     V re = TNI_FNT(tni_atan)(V_DIV(a.re, b.re)),
       im = TNI_FNT(tni_asinh)(C_CALL(mul)(C_CALL(conj)(b), a).im);
-    C away = C_CALL(make)(TNI_FNT(tni_c_angle)(V_ABS(z.im), z.re),
+    C away = C_CALL(make)(TNI_FNT(tni_atan2)(V_ABS(z.im), z.re),
                           V_COPYSIGN(V_SET(INFINITY), V_NEG(z.im)));
     re = V_SEL(V_EQ(z.re, V_ZERO()), V_SET(1.57079632679489662), V_ADD(re, re));
     return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), away, C_CALL(make)(re, im));
@@ -209,7 +196,7 @@ TNI_HELPER C TNI_FNT(tni_c_acos)(C z) {
 TNI_HELPER C TNI_FNT(tni_c_atan)(C z) {
     V half = V_SET(0.5), y = V_ABS(z.im), below = V_SUB(V_ONE, y), above = V_ADD(V_ONE, y),
       sq = V_MUL(z.re, z.re);
-    V re = TNI_FNT(tni_c_angle)(V_ADD(z.re, z.re), V_SUB(V_MUL(below, above), sq));
+    V re = TNI_FNT(tni_atan2)(V_ADD(z.re, z.re), V_SUB(V_MUL(below, above), sq));
     V q = V_DIV(V_MUL(V_SET(4), y), V_FMA(below, below, sq));
     V im = V_MUL(V_SET(0.25), TNI_FNT(tni_log1p)(q));
     V r = TNI_FNT(tni_c_abs)(z), over = V_DIV(V_DIV(y, r), r);

@@ -22,6 +22,7 @@ TNI_INLINE M TNI_FNT(tni_isinf)(V x) { return V_EQ(V_ABS(x), K_INF); }
 TNI_INLINE M TNI_FNT(tni_isfinite)(V x) { return V_LT(V_ABS(x), K_INF); }
 TNI_INLINE V TNI_FNT(tni_square)(V x) { return V_MUL(x, x); }
 TNI_INLINE V TNI_FNT(tni_copysign)(V x, V sign) { return V_OR(V_ABS(x), V_AND(sign, V_SET(-0.0))); }
+TNI_INLINE M TNI_FNT(tni_signbit)(V x) { return V_LT(TNI_FNT(tni_copysign)(V_ONE, x), V_ZERO()); }
 TNI_INLINE V TNI_FNT(tni_sign)(V x) { /* -1, 0, 1; 0 of NaN */
     V above = V_SEL(V_GT(x, V_ZERO()), V_ONE, V_ZERO());
     return V_SEL(V_LT(x, V_ZERO()), V_SET(-1), above);
@@ -31,6 +32,40 @@ TNI_INLINE V TNI_FNT(tni_sign)(V x) { /* -1, 0, 1; 0 of NaN */
 TNI_INLINE V TNI_FNT(tni_maximum)(V a, V b) { return V_SEL(M_OR(V_GT(a, b), V_NE(a, a)), a, b); }
 TNI_INLINE V TNI_FNT(tni_minimum)(V a, V b) { return V_SEL(M_OR(V_LT(a, b), V_NE(a, a)), a, b); }
 TNI_INLINE V TNI_FNT(tni_truncdiv)(V a, V b) { return V_TRUNC(V_DIV(a, b)); }
+
+/* sqrt(x^2 + y^2), x and y scaled by 2^100 or 2^600 where their squares overflow or vanish; the
+ * root less half of its square's error over it: Borges, "An improved algorithm for
+ * hypot(a, b)", 2019 */
+TNI_HELPER V TNI_FNT(tni_hypot)(V x, V y) {
+    V a = V_ABS(x), b = V_ABS(y), large = V_MAX(a, b), small = V_MIN(a, b), zero = V_ZERO();
+    V huge = K(1.2676506002282294e+30, 4.1495155688809930e+180),
+      tiny = K(7.8886090522101181e-31, 2.4099198651028841e-181);
+    M high = V_GT(large, K(1152921504606846976.0, 3.2733906078961419e+150)),
+      deep = V_LT(large, K(9.0949470177292824e-13, 3.8725919148493183e-121));
+    V up = V_SEL(high, tiny, V_SEL(deep, huge, V_ONE)),
+      down = V_SEL(high, huge, V_SEL(deep, tiny, V_ONE));
+    V l = V_MUL(large, up), s = V_MUL(small, up), h = V_SQRT(V_FMA(l, l, V_MUL(s, s)));
+    V hh = V_MUL(h, h), ll = V_MUL(l, l), off = V_FNMA(s, s, V_SUB(hh, ll));
+    off = V_ADD(off, V_SUB(V_FMA(h, h, V_NEG(hh)), V_FMA(l, l, V_NEG(ll))));
+    h = V_MUL(V_SUB(h, V_DIV(off, V_ADD(h, h))), down);
+    h = V_SEL(V_EQ(large, zero), zero, h);
+    h = V_SEL(M_OR(V_ISNAN(x), V_ISNAN(y)), V_ADD(x, y), h);
+    return V_SEL(M_OR(V_EQ(a, K_INF), V_EQ(b, K_INF)), K_INF, h);
+}
+
+/* The number after x on the way to y. Of normal numbers a (1 +- u (1 + 2 u)), rounded, u half a
+ * unit: Rump, Zimmermann, Boldo, Melquiond, "Computing predecessor and successor", 2009 */
+TNI_HELPER V TNI_FNT(tni_nextafter)(V x, V y) {
+    V a = V_ABS(x), zero = V_ZERO(), least = K(1.401298464e-45, 4.9406564584124654e-324);
+    M fixed = V_LT(a, K(2.350988702e-38, 4.4501477170144028e-308)), /* units are the least number */
+        shrinks = M_XOR(V_GT(x, y), V_LT(x, zero));
+    V by = V_SEL(fixed, least, K(5.960465188e-08, 1.1102230246251568e-16));
+    V next = V_FMA(V_SEL(shrinks, V_NEG(by), by), V_SEL(fixed, V_ONE, a), a);
+    next = V_SEL(M_AND(shrinks, V_EQ(a, K_INF)), K(3.402823466e+38, 1.7976931348623157e+308), next);
+    next = V_SEL(V_EQ(a, zero), TNI_FNT(tni_copysign)(least, y), TNI_FNT(tni_copysign)(next, x));
+    next = V_SEL(V_EQ(x, y), y, next);
+    return V_SEL(M_OR(V_ISNAN(x), V_ISNAN(y)), V_ADD(x, y), next);
+}
 
 /* --- exp -------------------------------------------------------------------------------------- */
 
@@ -376,18 +411,9 @@ TNI_FNT(tni_tan)(V x) { /* sin / cos or -cos / sin, corrected by the remainder o
 
 #define PIO2_HI K(1.570796371, 1.57079632679489656)
 #define PIO2_LO K(-4.371138829e-08, 6.12323399573676604e-17)
-/* atan|x| = base + atan(t), |t| <= tan(pi / 8): t = x, (x - 1) / (x + 1) or -1 / x */
-TNI_HELPER V TNI_FNT(tni_atan)(V x) {
-    V a = V_ABS(x);
-    M above = V_GT(a, V_SET(2.41421356237309505)), below = V_LE(a, V_SET(0.414213562373095049));
-    V less = V_SUB(a, V_ONE), more = V_ADD(a, V_ONE), zero = V_ZERO();
-    V lessl = V_ADD(V_SUB(V_SET(-1), less), a),
-      morel = V_ADD(V_SUB(V_MAX(a, V_ONE), more), V_MIN(a, V_ONE));
-    V up = V_SEL(above, V_SET(-1), V_SEL(below, a, less)),
-      down = V_SEL(above, a, V_SEL(below, V_ONE, more));
-    V i = V_DIV(V_ONE, down), t = V_MUL(up, i), z = V_MUL(t, t), rest = V_FNMA(t, down, up);
-    M mid = M_NOT(M_OR(above, below));
-    rest = V_ADD(rest, V_SEL(mid, V_FNMA(t, morel, lessl), zero));
+/* atan(t) - t for |t| <= tan(pi / 8) */
+TNI_INLINE V TNI_FNT(tni_atan_tail)(V t) {
+    V z = V_MUL(t, t);
 #if defined(TNI_TYPE_F32)
     V p = V_SET(-6.464754045e-02);
     H(1.074824631e-01);
@@ -407,11 +433,52 @@ TNI_HELPER V TNI_FNT(tni_atan)(V x) {
     H(1.99999999999957406e-01);
     H(-3.33333333333333315e-01);
 #endif
+    return V_MUL(V_MUL(z, t), p);
+}
+/* atan|x| = base + atan(t), |t| <= tan(pi / 8): t = x, (x - 1) / (x + 1) or -1 / x */
+TNI_HELPER V TNI_FNT(tni_atan)(V x) {
+    V a = V_ABS(x);
+    M above = V_GT(a, V_SET(2.41421356237309505)), below = V_LE(a, V_SET(0.414213562373095049));
+    V less = V_SUB(a, V_ONE), more = V_ADD(a, V_ONE), zero = V_ZERO();
+    V lessl = V_ADD(V_SUB(V_SET(-1), less), a),
+      morel = V_ADD(V_SUB(V_MAX(a, V_ONE), more), V_MIN(a, V_ONE));
+    V up = V_SEL(above, V_SET(-1), V_SEL(below, a, less)),
+      down = V_SEL(above, a, V_SEL(below, V_ONE, more));
+    V i = V_DIV(V_ONE, down), t = V_MUL(up, i), rest = V_FNMA(t, down, up);
+    M mid = M_NOT(M_OR(above, below));
+    rest = V_ADD(rest, V_SEL(mid, V_FNMA(t, morel, lessl), zero));
     V step = V_SEL(above, V_ONE, V_SEL(below, V_ZERO(), V_SET(0.5))), base = V_MUL(step, PIO2_HI);
-    V low = V_FMA(rest, i, V_FMA(step, PIO2_LO, V_MUL(V_MUL(z, t), p))), s = V_ADD(base, t);
+    V low = V_FMA(rest, i, V_FMA(step, PIO2_LO, TNI_FNT(tni_atan_tail)(t))), s = V_ADD(base, t);
     low = V_SEL(V_LT(a, K_INF), low, V_MUL(step, PIO2_LO));
     V y = V_ADD(s, V_ADD(V_ADD(V_SUB(base, s), t), low));
     return TNI_FNT(tni_copysign)(V_SEL(below, V_ADD(t, low), y), x);
+}
+/* The angle of the point (x, y): atan of the smaller part over the larger one, t as in atan, and
+ * turned into its octant, step quarters of a circle on. Scaled, so that no quotient overflows and
+ * no remainder vanishes. */
+TNI_HELPER V TNI_FNT(tni_atan2)(V y, V x) {
+    V a = V_ABS(x), b = V_ABS(y), zero = V_ZERO(), large = V_MAX(a, b), small = V_MIN(a, b);
+    M steep = V_GT(b, a), left = TNI_FNT(tni_signbit)(x), endless = V_EQ(large, K_INF);
+    V scale = V_SEL(V_GT(large, K(1.3292279957849159e+36, 2.8088955232223686e+306)), V_SET(0.0625),
+                    V_ONE);
+    scale = V_SEL(V_LT(large, K(1099511627776, 2.5822498780869086e+120)),
+                  K(18446744073709551616.0, 4.1495155688809930e+180), scale);
+    small = V_SEL(endless, V_SEL(V_EQ(a, b), V_ONE, zero), V_MUL(small, scale));
+    large = V_SEL(M_OR(endless, V_EQ(large, zero)), V_ONE, V_MUL(large, scale));
+    M far = V_LE(small, V_MUL(large, V_SET(0.414213562373095049)));
+    V less = V_SUB(small, large), lessl = V_SUB(small, V_ADD(less, large)),
+      more = V_ADD(small, large), morel = V_SUB(small, V_SUB(more, large));
+    V up = V_SEL(far, small, less), down = V_SEL(far, large, more), i = V_DIV(V_ONE, down),
+      t = V_MUL(up, i);
+    V rest = V_ADD(V_FNMA(t, down, up), V_SEL(far, zero, V_FNMA(t, morel, lessl)));
+    V low = V_FMA(rest, i, TNI_FNT(tni_atan_tail)(t)), step = V_SEL(far, zero, V_SET(0.5));
+    step = V_SEL(steep, V_SUB(V_ONE, step), step);
+    step = V_SEL(left, V_SUB(V_SET(2), step), step);
+    V turned = V_SEL(M_XOR(steep, left), V_SET(-0.0), zero), base = V_MUL(step, PIO2_HI);
+    t = V_XOR(t, turned);
+    low = V_ADD(V_XOR(low, turned), V_FMA(step, PIO2_LO, V_FMA(step, PIO2_HI, V_NEG(base))));
+    V s = V_ADD(base, t), angle = V_ADD(s, V_ADD(V_ADD(V_SUB(base, s), t), low));
+    return V_SEL(M_OR(V_ISNAN(x), V_ISNAN(y)), V_ADD(x, y), TNI_FNT(tni_copysign)(angle, y));
 }
 /* asin(t) - t for |t| <= 1/2 */
 TNI_HELPER V TNI_FNT(tni_asin_tail)(V t) {

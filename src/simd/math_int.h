@@ -13,6 +13,7 @@ TNI_INLINE V TNI_FNT(tni_minimum)(V a, V b) { return V_MIN(a, b); }
 TNI_INLINE M TNI_FNT(tni_isnan)(V x) { return V_NE(x, x); }
 TNI_INLINE M TNI_FNT(tni_isinf)(V x) { return V_NE(x, x); }
 TNI_INLINE M TNI_FNT(tni_isfinite)(V x) { return V_EQ(x, x); }
+TNI_INLINE M TNI_FNT(tni_signbit)(V x) { return V_LT(x, V_ZERO()); }
 /* x * 2^n modulo 2^bits, and floor(x / 2^n); counts below 0 or from the width on shift everything
  * out */
 TNI_INLINE V TNI_FNT(tni_shift_left)(V x, V n) {
