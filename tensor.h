@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. c8dae7f732de is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 38e0ff91f381 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_c8dae7f732de)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_38e0ff91f381)
 #else
-#define TNI_NAMESPACE tn_c8dae7f732de
+#define TNI_NAMESPACE tn_38e0ff91f381
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -358,6 +358,9 @@
 #define tnp_bmm TNI_JOIN(TN_PREFIX, tnp_bmm)
 #define tn_broadcast_to_at TNI_JOIN(TN_PREFIX, tn_broadcast_to_at)
 #define tnp_broadcast_to TNI_JOIN(TN_PREFIX, tnp_broadcast_to)
+#define tn_bucketize_at TNI_JOIN(TN_PREFIX, tn_bucketize_at)
+#define tnp_bucketize TNI_JOIN(TN_PREFIX, tnp_bucketize)
+#define tnp_bucketize_scalar TNI_JOIN(TN_PREFIX, tnp_bucketize_scalar)
 #define tn_cat_at TNI_JOIN(TN_PREFIX, tn_cat_at)
 #define tnp_cat TNI_JOIN(TN_PREFIX, tnp_cat)
 #define tn_ceil_at TNI_JOIN(TN_PREFIX, tn_ceil_at)
@@ -416,6 +419,10 @@
 #define tnp_cosh_ TNI_JOIN(TN_PREFIX, tnp_cosh_)
 #define tn_cross_entropy_at TNI_JOIN(TN_PREFIX, tn_cross_entropy_at)
 #define tnp_cross_entropy TNI_JOIN(TN_PREFIX, tnp_cross_entropy)
+#define tn_cumprod_at TNI_JOIN(TN_PREFIX, tn_cumprod_at)
+#define tn_cumprod_inplace_at TNI_JOIN(TN_PREFIX, tn_cumprod_inplace_at)
+#define tnp_cumprod TNI_JOIN(TN_PREFIX, tnp_cumprod)
+#define tnp_cumprod_ TNI_JOIN(TN_PREFIX, tnp_cumprod_)
 #define tn_cumsum_at TNI_JOIN(TN_PREFIX, tn_cumsum_at)
 #define tnp_cumsum TNI_JOIN(TN_PREFIX, tnp_cumsum)
 #define tn_detach_at TNI_JOIN(TN_PREFIX, tn_detach_at)
@@ -610,6 +617,8 @@
 #define tnp_linalg_vector_norm TNI_JOIN(TN_PREFIX, tnp_linalg_vector_norm)
 #define tn_linear_at TNI_JOIN(TN_PREFIX, tn_linear_at)
 #define tnp_linear TNI_JOIN(TN_PREFIX, tnp_linear)
+#define tn_linear_recurrence_at TNI_JOIN(TN_PREFIX, tn_linear_recurrence_at)
+#define tnp_linear_recurrence TNI_JOIN(TN_PREFIX, tnp_linear_recurrence)
 #define tn_linear_rows_at TNI_JOIN(TN_PREFIX, tn_linear_rows_at)
 #define tnp_linear_rows TNI_JOIN(TN_PREFIX, tnp_linear_rows)
 #define tn_linspace_at TNI_JOIN(TN_PREFIX, tn_linspace_at)
@@ -822,6 +831,9 @@
 #define tn_scatter_value_inplace_at TNI_JOIN(TN_PREFIX, tn_scatter_value_inplace_at)
 #define tnp_scatter_value TNI_JOIN(TN_PREFIX, tnp_scatter_value)
 #define tnp_scatter_value_ TNI_JOIN(TN_PREFIX, tnp_scatter_value_)
+#define tn_searchsorted_at TNI_JOIN(TN_PREFIX, tn_searchsorted_at)
+#define tnp_searchsorted TNI_JOIN(TN_PREFIX, tnp_searchsorted)
+#define tnp_searchsorted_scalar TNI_JOIN(TN_PREFIX, tnp_searchsorted_scalar)
 #define tn_select_at TNI_JOIN(TN_PREFIX, tn_select_at)
 #define tnp_select TNI_JOIN(TN_PREFIX, tnp_select)
 #define tn_sgn_at TNI_JOIN(TN_PREFIX, tn_sgn_at)
@@ -967,7 +979,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_c8dae7f732de TNI_JOIN(TN_PREFIX, tn_layout_c8dae7f732de)
+#define tn_layout_38e0ff91f381 TNI_JOIN(TN_PREFIX, tn_layout_38e0ff91f381)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -1285,6 +1297,9 @@
 #define tnp_bmm (*tni_at_tnp_bmm)
 #define tn_broadcast_to_at (*tni_at_tn_broadcast_to_at)
 #define tnp_broadcast_to (*tni_at_tnp_broadcast_to)
+#define tn_bucketize_at (*tni_at_tn_bucketize_at)
+#define tnp_bucketize (*tni_at_tnp_bucketize)
+#define tnp_bucketize_scalar (*tni_at_tnp_bucketize_scalar)
 #define tn_cat_at (*tni_at_tn_cat_at)
 #define tnp_cat (*tni_at_tnp_cat)
 #define tn_ceil_at (*tni_at_tn_ceil_at)
@@ -1343,6 +1358,10 @@
 #define tnp_cosh_ (*tni_at_tnp_cosh_)
 #define tn_cross_entropy_at (*tni_at_tn_cross_entropy_at)
 #define tnp_cross_entropy (*tni_at_tnp_cross_entropy)
+#define tn_cumprod_at (*tni_at_tn_cumprod_at)
+#define tn_cumprod_inplace_at (*tni_at_tn_cumprod_inplace_at)
+#define tnp_cumprod (*tni_at_tnp_cumprod)
+#define tnp_cumprod_ (*tni_at_tnp_cumprod_)
 #define tn_cumsum_at (*tni_at_tn_cumsum_at)
 #define tnp_cumsum (*tni_at_tnp_cumsum)
 #define tn_detach_at (*tni_at_tn_detach_at)
@@ -1537,6 +1556,8 @@
 #define tnp_linalg_vector_norm (*tni_at_tnp_linalg_vector_norm)
 #define tn_linear_at (*tni_at_tn_linear_at)
 #define tnp_linear (*tni_at_tnp_linear)
+#define tn_linear_recurrence_at (*tni_at_tn_linear_recurrence_at)
+#define tnp_linear_recurrence (*tni_at_tnp_linear_recurrence)
 #define tn_linear_rows_at (*tni_at_tn_linear_rows_at)
 #define tnp_linear_rows (*tni_at_tnp_linear_rows)
 #define tn_linspace_at (*tni_at_tn_linspace_at)
@@ -1749,6 +1770,9 @@
 #define tn_scatter_value_inplace_at (*tni_at_tn_scatter_value_inplace_at)
 #define tnp_scatter_value (*tni_at_tnp_scatter_value)
 #define tnp_scatter_value_ (*tni_at_tnp_scatter_value_)
+#define tn_searchsorted_at (*tni_at_tn_searchsorted_at)
+#define tnp_searchsorted (*tni_at_tnp_searchsorted)
+#define tnp_searchsorted_scalar (*tni_at_tnp_searchsorted_scalar)
 #define tn_select_at (*tni_at_tn_select_at)
 #define tnp_select (*tni_at_tnp_select)
 #define tn_sgn_at (*tni_at_tn_sgn_at)
@@ -4136,6 +4160,25 @@ TN_API tn_tensor *tnp_broadcast_to(tn_tensor *self, tn_ints size);
 #define tn_broadcast_to(self_, ...) TNI_CALL(tn_broadcast_to, .self = self_, .size = __VA_ARGS__)
 #endif
 
+/* The number of each value's bucket between boundaries in order: how many of them are below it
+ * (right: or equal to it).   self (*), boundaries (n) -> (*), int64 or int32
+ * tn_bucketize(x, edges) */
+typedef struct tn_bucketize_args {
+    tn_tensor *out;
+    bool out_int32, right;
+    tn_tensor *self, *boundaries;
+    tn_scalar self_number;
+} tn_bucketize_args;
+TN_API tn_tensor *tn_bucketize_at(const char *file, int line, const tn_bucketize_args *args);
+TN_API tn_tensor *tnp_bucketize(tn_tensor *self, tn_tensor *boundaries, bool out_int32, bool right);
+TN_API tn_tensor *tnp_bucketize_scalar(tn_scalar self, tn_tensor *boundaries, bool out_int32,
+    bool right);
+#ifndef __cplusplus
+#define tn_bucketize(self_, ...) TNI_CALL(tn_bucketize, .self = self_, .boundaries = __VA_ARGS__)
+#define tn_bucketize_scalar(self_, ...) TNI_CALL(tn_bucketize, TNI_NUMBER_IN(.self_number, \
+    self_), .boundaries = __VA_ARGS__)
+#endif
+
 /* Tensors behind each other along dim; other sizes must agree; dtypes are promoted.
  * tensors (n1, m), (n2, m) -> (n1 + n2, m)   tn_cat(TN_LIST(x, y), .dim = 0) */
 typedef struct tn_cat_args {
@@ -4433,6 +4476,25 @@ TN_API tn_tensor *tnp_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tens
 #ifndef __cplusplus
 #define tn_cross_entropy(input_, ...) TNI_CALL(tn_cross_entropy, .ignore_index = -100, \
     .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* y_i = x_0 ... x_i along dim. Integers and bool are multiplied in int64, or in the dtype of what
+ * is written.   self (*) -> (*)
+ * tn_cumprod(x, 0) */
+typedef struct tn_cumprod_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_tensor *self;
+    int64_t dim;
+} tn_cumprod_args;
+TN_API tn_tensor *tn_cumprod_at(const char *file, int line, const tn_cumprod_args *args);
+TN_API tn_tensor *tn_cumprod_inplace_at(const char *file, int line, const tn_cumprod_args *args);
+TN_API tn_tensor *tnp_cumprod(tn_tensor *self, int64_t dim, tn_dtype dtype);
+TN_API tn_tensor *tnp_cumprod_(tn_tensor *self, int64_t dim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_cumprod(self_, ...) TNI_CALL(tn_cumprod, .self = self_, .dim = __VA_ARGS__)
+#define tn_cumprod_(self_, ...) TNI_CALL_AS(tn_cumprod_inplace_at, tn_cumprod_args, \
+    .self = self_, .dim = __VA_ARGS__)
 #endif
 
 /* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.   self (*) -> (*)
@@ -5454,6 +5516,24 @@ TN_API tn_tensor *tn_linear_at(const char *file, int line, const tn_linear_args 
 TN_API tn_tensor *tnp_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias);
 #ifndef __cplusplus
 #define tn_linear(input_, ...) TNI_CALL(tn_linear, .input = input_, .weight = __VA_ARGS__)
+#endif
+
+/* y_i = input_i + factor_i y_(i-1) along dim; reverse: y_i = input_i + factor_(i+1) y_(i+1). The
+ * first (last) element is that of input.   input (*), factor (*) -> (*), floating
+ * tn_linear_recurrence(x, decay, 0) */
+typedef struct tn_linear_recurrence_args {
+    tn_tensor *out;
+    bool reverse;
+    tn_tensor *input, *factor;
+    int64_t dim;
+} tn_linear_recurrence_args;
+TN_API tn_tensor *tn_linear_recurrence_at(const char *file, int line,
+    const tn_linear_recurrence_args *args);
+TN_API tn_tensor *tnp_linear_recurrence(tn_tensor *input, tn_tensor *factor, int64_t dim,
+    bool reverse);
+#ifndef __cplusplus
+#define tn_linear_recurrence(input_, factor_, ...) TNI_CALL(tn_linear_recurrence, \
+    .input = input_, .factor = factor_, .dim = __VA_ARGS__)
 #endif
 
 /* linear of one batch of rows; the gradient of weight comes in its own layout.
@@ -6625,6 +6705,30 @@ TN_API tn_tensor *tnp_scatter_value_(tn_tensor *self, int64_t dim, tn_tensor *in
 #define tn_scatter_value_(self_, dim_, index_, ...) TNI_CALL_AS(tn_scatter_value_inplace_at, \
     tn_scatter_value_args, .self = self_, .dim = dim_, .index = index_, TNI_NUMBER_IN(.value, \
     __VA_ARGS__))
+#endif
+
+/* Where the values of self go among boundaries in order along the last dimension: before equal
+ * ones, or behind them (right, side "right"). sorter: the indices that put the boundaries in order,
+ * as argsort gives them. NaN goes behind all.
+ * sorted_sequence (n) or (.., n), self (*) or (.., m) -> self's shape, int64 or int32
+ * tn_searchsorted(edges, x, .right = true) */
+typedef struct tn_searchsorted_args {
+    tn_tensor *out;
+    bool out_int32, right;
+    const char *side;
+    tn_tensor *sorter, *sorted_sequence, *self;
+    tn_scalar self_number;
+} tn_searchsorted_args;
+TN_API tn_tensor *tn_searchsorted_at(const char *file, int line, const tn_searchsorted_args *args);
+TN_API tn_tensor *tnp_searchsorted(tn_tensor *sorted_sequence, tn_tensor *self, bool out_int32,
+    bool right, const char *side, tn_tensor *sorter);
+TN_API tn_tensor *tnp_searchsorted_scalar(tn_tensor *sorted_sequence, tn_scalar self,
+    bool out_int32, bool right, const char *side, tn_tensor *sorter);
+#ifndef __cplusplus
+#define tn_searchsorted(sorted_sequence_, ...) TNI_CALL(tn_searchsorted, \
+    .sorted_sequence = sorted_sequence_, .self = __VA_ARGS__)
+#define tn_searchsorted_scalar(sorted_sequence_, ...) TNI_CALL(tn_searchsorted, \
+    .sorted_sequence = sorted_sequence_, TNI_NUMBER_IN(.self_number, __VA_ARGS__))
 #endif
 
 /* The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)
@@ -7825,6 +7929,25 @@ inline tn_tensor *tn_broadcast_to(tn_tensor *self, tn_dims size, tn_site at = tn
     const tn_broadcast_to_args a = {self, size.value};
     return tn_broadcast_to_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_bucketize(tn_tensor *self, tn_tensor *boundaries, bool out_int32 = false,
+    bool right = false, tn_site at = tn_site::here()) {
+    const tn_bucketize_args a = {NULL, out_int32, right, self, boundaries, {0, 0, 0, 0}};
+    return tn_bucketize_at(at.file, at.line, &a);
+}
+template <class N0> inline tn_tensor *tn_bucketize_scalar(N0 self, tn_tensor *boundaries,
+    bool out_int32 = false, bool right = false, tn_site at = tn_site::here(),
+    typename tni_is_number<N0>::type * = nullptr) {
+    const tn_bucketize_args a = {NULL, out_int32, right, NULL, boundaries,
+        tni_is_number<N0>::scalar(self)};
+    return tn_bucketize_at(at.file, at.line, &a);
+}
+template <class N0> inline tn_tensor *tn_bucketize(N0 self, tn_tensor *boundaries,
+    bool out_int32 = false, bool right = false, tn_site at = tn_site::here(),
+    typename tni_is_number<N0>::type * = nullptr) {
+    const tn_bucketize_args a = {NULL, out_int32, right, NULL, boundaries,
+        tni_is_number<N0>::scalar(self)};
+    return tn_bucketize_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_cat(tn_tensor_list tensors, int64_t dim = 0, tn_site at = tn_site::here()) {
     const tn_cat_args a = {NULL, dim, tensors.value};
     return tn_cat_at(at.file, at.line, &a);
@@ -8007,6 +8130,16 @@ inline tn_tensor *tn_cross_entropy(tn_tensor *input, tn_tensor *target,
     const tn_cross_entropy_args a = {weight, ignore_index, reduction, label_smoothing, input,
         target};
     return tn_cross_entropy_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_cumprod(tn_tensor *self, int64_t dim, tn_dtype dtype = TN_NO_DTYPE,
+    tn_site at = tn_site::here()) {
+    const tn_cumprod_args a = {NULL, dtype, self, dim};
+    return tn_cumprod_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_cumprod_(tn_tensor *self, int64_t dim, tn_dtype dtype = TN_NO_DTYPE,
+    tn_site at = tn_site::here()) {
+    const tn_cumprod_args a = {NULL, dtype, self, dim};
+    return tn_cumprod_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype = TN_NO_DTYPE,
     tn_site at = tn_site::here()) {
@@ -8633,6 +8766,11 @@ inline tn_tensor *tn_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias
     tn_site at = tn_site::here()) {
     const tn_linear_args a = {NULL, bias, input, weight};
     return tn_linear_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_linear_recurrence(tn_tensor *input, tn_tensor *factor, int64_t dim,
+    bool reverse = false, tn_site at = tn_site::here()) {
+    const tn_linear_recurrence_args a = {NULL, reverse, input, factor, dim};
+    return tn_linear_recurrence_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_linear_rows(tn_tensor *input, tn_tensor *weight, tn_tensor *bias = nullptr,
     tn_site at = tn_site::here()) {
@@ -9266,6 +9404,29 @@ inline tn_tensor *tn_scatter_(tn_tensor *self, int64_t dim, tn_tensor *index, tn
     tn_site at = tn_site::here()) {
     const tn_scatter_value_args a = {NULL, self, dim, index, value.value};
     return tn_scatter_value_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_searchsorted(tn_tensor *sorted_sequence, tn_tensor *self,
+    bool out_int32 = false, bool right = false, const char *side = nullptr,
+    tn_tensor *sorter = nullptr, tn_site at = tn_site::here()) {
+    const tn_searchsorted_args a = {NULL, out_int32, right, side, sorter, sorted_sequence, self,
+        {0, 0, 0, 0}};
+    return tn_searchsorted_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_searchsorted_scalar(tn_tensor *sorted_sequence, N1 self,
+    bool out_int32 = false, bool right = false, const char *side = nullptr,
+    tn_tensor *sorter = nullptr, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_searchsorted_args a = {NULL, out_int32, right, side, sorter, sorted_sequence, NULL,
+        tni_is_number<N1>::scalar(self)};
+    return tn_searchsorted_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_searchsorted(tn_tensor *sorted_sequence, N1 self,
+    bool out_int32 = false, bool right = false, const char *side = nullptr,
+    tn_tensor *sorter = nullptr, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_searchsorted_args a = {NULL, out_int32, right, side, sorter, sorted_sequence, NULL,
+        tni_is_number<N1>::scalar(self)};
+    return tn_searchsorted_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_select(tn_tensor *self, int64_t dim, int64_t index,
     tn_site at = tn_site::here()) {
@@ -10173,6 +10334,23 @@ inline tn_tensor *tn_bmm(tn_tensor *self, tn_tensor *mat2, tn_bmm_options o,
     const tn_bmm_args a = {o.out, self, mat2};
     return tn_bmm_at(at.file, at.line, &a);
 }
+struct tn_bucketize_options {
+    tn_tensor *out = {};
+    bool out_int32 = false;
+    bool right = false;
+};
+inline tn_tensor *tn_bucketize(tn_tensor *self, tn_tensor *boundaries, tn_bucketize_options o,
+    tn_site at = tn_site::here()) {
+    const tn_bucketize_args a = {o.out, o.out_int32, o.right, self, boundaries, {0, 0, 0, 0}};
+    return tn_bucketize_at(at.file, at.line, &a);
+}
+template <class N0> inline tn_tensor *tn_bucketize(N0 self, tn_tensor *boundaries,
+    tn_bucketize_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N0>::type * = nullptr) {
+    const tn_bucketize_args a = {o.out, o.out_int32, o.right, NULL, boundaries,
+        tni_is_number<N0>::scalar(self)};
+    return tn_bucketize_at(at.file, at.line, &a);
+}
 struct tn_cat_options {
     tn_tensor *out = {};
     int64_t dim = 0;
@@ -10381,6 +10559,20 @@ inline tn_tensor *tn_cross_entropy(tn_tensor *input, tn_tensor *target, tn_cross
     const tn_cross_entropy_args a = {o.weight, o.ignore_index, o.reduction, o.label_smoothing,
         input, target};
     return tn_cross_entropy_at(at.file, at.line, &a);
+}
+struct tn_cumprod_options {
+    tn_tensor *out = {};
+    tn_dtype dtype = TN_NO_DTYPE;
+};
+inline tn_tensor *tn_cumprod(tn_tensor *self, int64_t dim, tn_cumprod_options o,
+    tn_site at = tn_site::here()) {
+    const tn_cumprod_args a = {o.out, o.dtype, self, dim};
+    return tn_cumprod_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_cumprod_(tn_tensor *self, int64_t dim, tn_cumprod_options o,
+    tn_site at = tn_site::here()) {
+    const tn_cumprod_args a = {o.out, o.dtype, self, dim};
+    return tn_cumprod_inplace_at(at.file, at.line, &a);
 }
 struct tn_cumsum_options {
     tn_tensor *out = {};
@@ -10989,6 +11181,15 @@ inline tn_tensor *tn_linear(tn_tensor *input, tn_tensor *weight, tn_linear_optio
     tn_site at = tn_site::here()) {
     const tn_linear_args a = {o.out, o.bias, input, weight};
     return tn_linear_at(at.file, at.line, &a);
+}
+struct tn_linear_recurrence_options {
+    tn_tensor *out = {};
+    bool reverse = false;
+};
+inline tn_tensor *tn_linear_recurrence(tn_tensor *input, tn_tensor *factor, int64_t dim,
+    tn_linear_recurrence_options o, tn_site at = tn_site::here()) {
+    const tn_linear_recurrence_args a = {o.out, o.reverse, input, factor, dim};
+    return tn_linear_recurrence_at(at.file, at.line, &a);
 }
 struct tn_linear_rows_options {
     tn_tensor *out = {};
@@ -11742,6 +11943,26 @@ inline tn_tensor *tn_scatter_(tn_tensor *self, int64_t dim, tn_tensor *index, tn
     const tn_scatter_value_args a = {o.out, self, dim, index, value.value};
     return tn_scatter_value_inplace_at(at.file, at.line, &a);
 }
+struct tn_searchsorted_options {
+    tn_tensor *out = {};
+    bool out_int32 = false;
+    bool right = false;
+    const char *side = nullptr;
+    tn_tensor *sorter = nullptr;
+};
+inline tn_tensor *tn_searchsorted(tn_tensor *sorted_sequence, tn_tensor *self,
+    tn_searchsorted_options o, tn_site at = tn_site::here()) {
+    const tn_searchsorted_args a = {o.out, o.out_int32, o.right, o.side, o.sorter, sorted_sequence,
+        self, {0, 0, 0, 0}};
+    return tn_searchsorted_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_searchsorted(tn_tensor *sorted_sequence, N1 self,
+    tn_searchsorted_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_searchsorted_args a = {o.out, o.out_int32, o.right, o.side, o.sorter, sorted_sequence,
+        NULL, tni_is_number<N1>::scalar(self)};
+    return tn_searchsorted_at(at.file, at.line, &a);
+}
 struct tn_sgn_options {
     tn_tensor *out = {};
 };
@@ -12476,6 +12697,9 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tnp_bmm) \
     X(tn_broadcast_to_at) \
     X(tnp_broadcast_to) \
+    X(tn_bucketize_at) \
+    X(tnp_bucketize) \
+    X(tnp_bucketize_scalar) \
     X(tn_cat_at) \
     X(tnp_cat) \
     X(tn_ceil_at) \
@@ -12534,6 +12758,10 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tnp_cosh_) \
     X(tn_cross_entropy_at) \
     X(tnp_cross_entropy) \
+    X(tn_cumprod_at) \
+    X(tn_cumprod_inplace_at) \
+    X(tnp_cumprod) \
+    X(tnp_cumprod_) \
     X(tn_cumsum_at) \
     X(tnp_cumsum) \
     X(tn_detach_at) \
@@ -12728,6 +12956,8 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tnp_linalg_vector_norm) \
     X(tn_linear_at) \
     X(tnp_linear) \
+    X(tn_linear_recurrence_at) \
+    X(tnp_linear_recurrence) \
     X(tn_linear_rows_at) \
     X(tnp_linear_rows) \
     X(tn_linspace_at) \
@@ -12940,6 +13170,9 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tn_scatter_value_inplace_at) \
     X(tnp_scatter_value) \
     X(tnp_scatter_value_) \
+    X(tn_searchsorted_at) \
+    X(tnp_searchsorted) \
+    X(tnp_searchsorted_scalar) \
     X(tn_select_at) \
     X(tnp_select) \
     X(tn_sgn_at) \
@@ -13090,7 +13323,7 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"c8dae7f732de", at, 924};
+    static const tn_exports all = {"38e0ff91f381", at, 936};
     return &all;
 }
 #undef TNI_SYMBOL
@@ -13098,7 +13331,7 @@ static TNI_UNUSED const tn_exports *tn_exported(void) {
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 /* Takes the functions of the module that has the library; false: another one. */
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 924 || strcmp(e->layout, "c8dae7f732de") != 0) return false;
+    if (!e || e->n != 936 || strcmp(e->layout, "38e0ff91f381") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;
@@ -13108,9 +13341,9 @@ static TNI_UNUSED bool tn_import(const tn_exports *e) {
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_c8dae7f732de;
+TN_API const char tn_layout_38e0ff91f381;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_c8dae7f732de;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_38e0ff91f381;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -13128,7 +13361,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_c8dae7f732de = 1;
+const char tn_layout_38e0ff91f381 = 1;
 #endif
 
 /* src/tensor.c */
@@ -18483,6 +18716,7 @@ enum tni_row_number {
     TNI_ROW_bitwise_xor,
     TNI_ROW_bmm,
     TNI_ROW_broadcast_to,
+    TNI_ROW_bucketize,
     TNI_ROW_cat,
     TNI_ROW_ceil,
     TNI_ROW_chunk,
@@ -18501,6 +18735,7 @@ enum tni_row_number {
     TNI_ROW_cos,
     TNI_ROW_cosh,
     TNI_ROW_cross_entropy,
+    TNI_ROW_cumprod,
     TNI_ROW_cumsum,
     TNI_ROW_detach,
     TNI_ROW_diagonal,
@@ -18564,6 +18799,7 @@ enum tni_row_number {
     TNI_ROW_lerp,
     TNI_ROW_linalg_vector_norm,
     TNI_ROW_linear,
+    TNI_ROW_linear_recurrence,
     TNI_ROW_linear_rows,
     TNI_ROW_linspace,
     TNI_ROW_log,
@@ -18639,6 +18875,7 @@ enum tni_row_number {
     TNI_ROW_scatter,
     TNI_ROW_scatter_add,
     TNI_ROW_scatter_value,
+    TNI_ROW_searchsorted,
     TNI_ROW_select,
     TNI_ROW_sgn,
     TNI_ROW_sigmoid,
@@ -18877,6 +19114,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_bmm);
 TN_PRIV_DECLARE(tn_row, tni_row_bmm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_broadcast_to);
 TN_PRIV_DECLARE(tn_row, tni_row_broadcast_to);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bucketize);
+TN_PRIV_DECLARE(tn_row, tni_row_bucketize);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cat);
 TN_PRIV_DECLARE(tn_row, tni_row_cat);
 TN_PRIV_DECLARE(tn_gen, tni_gen_ceil);
@@ -18913,6 +19152,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_cosh);
 TN_PRIV_DECLARE(tn_row, tni_row_cosh);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cross_entropy);
 TN_PRIV_DECLARE(tn_row, tni_row_cross_entropy);
+TN_PRIV_DECLARE(tn_gen, tni_gen_cumprod);
+TN_PRIV_DECLARE(tn_row, tni_row_cumprod);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cumsum);
 TN_PRIV_DECLARE(tn_row, tni_row_cumsum);
 TN_PRIV_DECLARE(tn_gen, tni_gen_detach);
@@ -19039,6 +19280,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_vector_norm);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_vector_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linear);
 TN_PRIV_DECLARE(tn_row, tni_row_linear);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linear_recurrence);
+TN_PRIV_DECLARE(tn_row, tni_row_linear_recurrence);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linear_rows);
 TN_PRIV_DECLARE(tn_row, tni_row_linear_rows);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linspace);
@@ -19189,6 +19432,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_scatter_add);
 TN_PRIV_DECLARE(tn_row, tni_row_scatter_add);
 TN_PRIV_DECLARE(tn_gen, tni_gen_scatter_value);
 TN_PRIV_DECLARE(tn_row, tni_row_scatter_value);
+TN_PRIV_DECLARE(tn_gen, tni_gen_searchsorted);
+TN_PRIV_DECLARE(tn_row, tni_row_searchsorted);
 TN_PRIV_DECLARE(tn_gen, tni_gen_select);
 TN_PRIV_DECLARE(tn_row, tni_row_select);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sgn);
@@ -23489,6 +23734,12 @@ TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const v
                               void *to);
 TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n);
 TN_PRIV double tni_reduce_identity(int op);
+/* a *= b for complex numbers of two doubles. */
+TNI_INLINE void tni_complex_times(double *a, const double *b) {
+    const double re = a[0], im = a[1];
+    a[0] = fma(re, b[0], -(im * b[1]));
+    a[1] = fma(re, b[1], im * b[0]);
+}
 /* t's elements row-major: in place, or copied to `room`, for which dense_scratch asks (in the order
  * of the runs). */
 TN_PRIV bool tni_dense_scratch(tn_frame *f, const tn_tensor *t);
@@ -23689,6 +23940,10 @@ TN_PRIV void tni_fill_row(char *to, int64_t step, const void *unit, int64_t n, i
 /* drive.h - what carries strided tensors of any dtype to loops over whole vectors, and copies with
  * conversion. */
 
+/* torch.result_type of n tensors (NULLs skipped): tensors with dimensions count before 0-dim ones,
+ * those before numbers, where a lower tier decides only by a higher category. `only`: no tensor is
+ * in the call. TN_NO_DTYPE where torch refuses. */
+TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n, bool only);
 /* "self and other" of operands in messages: sets TYPE, names the dtypes. Returns false. */
 TN_PRIV bool tni_no_common_type(tn_frame *f, tn_tensor *const *t, int n);
 /* Shape of n tensors broadcast together; false with an error that shows both shapes. */
@@ -32953,10 +33208,7 @@ static bool promote_only_numbers(tn_tensor *const *t, int n) {
     return true;
 }
 
-/* torch.result_type of n tensors (NULLs skipped): tensors with dimensions count before 0-dim ones,
- * those before numbers, where a lower tier decides only by a higher category. `only`: no tensor is
- * in the call. TN_NO_DTYPE where torch refuses. */
-static tn_dtype promote_operands(tni_block *b, tn_tensor *const *t, int n, bool only) {
+TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n, bool only) {
     tn_dtype tier[3] = {TN_NO_DTYPE, TN_NO_DTYPE, TN_NO_DTYPE};
     for (int i = 0; i < n; i++) {
         if (!t[i]) continue;
@@ -33131,8 +33383,8 @@ static TNI_NOINLINE bool promote_any(tn_frame *f) {
         return tn_fail(f, TN_TYPE, "'%s' is %s, it must be bool",
                        f->row->gen->param[f->row->gen->fixed[0]].name,
                        tni_dtype(f->in[0]->dtype)->text);
-    common = promote_operands(f->block, f->in + skip, f->nin - skip,
-                              promote_only_numbers(f->in, f->nin));
+    common =
+        tni_result_type(f->block, f->in + skip, f->nin - skip, promote_only_numbers(f->in, f->nin));
     if (!common) return tni_no_common_type(f, f->in + skip, f->nin - skip);
     common = promote_kind(f, common);
     return common && tni_pointwise_check_as(f, common);
@@ -34074,12 +34326,6 @@ typedef struct prod_job {
     int64_t n; /* elements a result */
 } prod_job;
 
-static void prod_times(double *a, const double *b) {
-    const double re = a[0], im = a[1];
-    a[0] = fma(re, b[0], -(im * b[1]));
-    a[1] = fma(re, b[1], im * b[0]);
-}
-
 static void prod_task(void *arg, int64_t i) {
     const prod_job *j = (const prod_job *)arg;
     const tn_tensor *x = j->x;
@@ -34092,7 +34338,7 @@ static void prod_task(void *arg, int64_t i) {
     for (int64_t e = 0; e < j->n; e++) {
         if (!(e & 0xffff) && tni_stopped()) return;
         tni_lanes_load(factor, TN_F64, at, bytes / 2, (int)tni_real_of(x->dtype), 2);
-        prod_times(product, factor);
+        tni_complex_times(product, factor);
         for (int d = x->ndim - 1; d >= 0; d--) {
             if (!j->gone[d]) continue;
             at += x->stride[d] * bytes;
@@ -34595,7 +34841,8 @@ TN_OPERATOR(all, "all(Tensor self) -> Tensor", .forms = TN_OUT, .check = all_che
             .grad = tn_grad_zero, .sample = "(2,3):bool | (0) | (2,3)")
 
 /* src/ops/rowwise.c */
-/* rowwise.c - softmax and log-softmax along one dimension, their gradients, running sums.
+/* rowwise.c - softmax and log-softmax along one dimension, their gradients, running sums and
+ * products.
  *
  * A tensor is outer x n x inner about its dimension. Where inner is 1, a row is handled in blocks
  * of TNI_BLOCK, each in fixed lanes; else columns side by side, TNI_BLOCK_ROWS rows a block. Sums
@@ -34992,25 +35239,31 @@ TN_OPERATOR(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -
             .forms = TN_OUT, .compose = logsumexp_compose,
             .sample = "(2,3) [1] | (2,3,4) [0,2] True | (3,70) [0] | (2,5000) [1]")
 
-/* --- running sums ----------------------------------------------------------------------------- */
+/* --- running sums and products ---------------------------------------------------------------- */
 
 enum { CUM_COLUMNS = 64 };
 
 typedef struct cum_job {
     tn_context *context;
-    const char *x;
+    const char *x, *factor; /* dense; factor: of a recurrence */
     char *y;
     int from, to; /* dtypes, of the real parts */
     int64_t n, inner, chunks;
+    bool pairs, reverse; /* complex numbers; from the last element on */
 } cum_job;
+
+/* The columns of task i, at most CUM_COLUMNS: how many; *at: the first element. */
+static int64_t cum_columns(const cum_job *j, int64_t i, int64_t *at) {
+    int64_t c = i % j->chunks * CUM_COLUMNS;
+    *at = i / j->chunks * j->n * j->inner + c;
+    return j->inner - c < CUM_COLUMNS ? j->inner - c : (int64_t)CUM_COLUMNS;
+}
 
 /* Accumulators are f64 or int64, rounded at each element, as torch does it. */
 static void cumsum_task(void *arg, int64_t i) {
     const cum_job *j = (const cum_job *)arg;
-    int64_t c = i % j->chunks * CUM_COLUMNS,
-            m = j->inner - c < CUM_COLUMNS ? j->inner - c : (int64_t)CUM_COLUMNS;
-    int64_t at = i / j->chunks * j->n * j->inner + c, bytes = tni_dtype(j->from)->bytes,
-            out = tni_dtype(j->to)->bytes;
+    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes,
+                out = tni_dtype(j->to)->bytes;
     double sum[CUM_COLUMNS], row[CUM_COLUMNS];
     int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
     tni_fill_lanes(sum, compute, 0, m);
@@ -35035,28 +35288,36 @@ static bool cumsum_check(tn_frame *f) {
     return tni_dim_of(f, x->ndim, a->dim, &d) && tn_announce(f, 0, dtype, x->ndim, x->size) &&
            tni_dense_scratch(f, x);
 }
-static void cumsum_run(tn_frame *f) {
-    TN_ARGS(cumsum, a, f);
-    const tn_tensor *x = a->self;
+/* task over x along dim, with factor (or NULL) beside it. */
+static void cum_start(tn_frame *f, const tn_tensor *x, const tn_tensor *factor, int64_t dim,
+                      bool reverse, void (*task)(void *, int64_t)) {
     char *room = (char *)f->scratch;
-    int d = tni_dim(x->ndim, a->dim), pair = tni_is_complex(x->dtype) ? 2 : 1;
+    int d = tni_dim(x->ndim, dim);
     int64_t outer = 1;
     cum_job j;
     if (!x->numel) return;
     j.context = f->block->context;
     j.x = tni_dense(f, x, &room);
+    j.factor = tni_dense(f, factor, &room);
     j.y = tni_bytes_at(f->out[0]);
-    j.from = pair == 2 ? (int)tni_real_of(x->dtype) : x->dtype;
-    j.to = pair == 2 ? (int)tni_real_of(f->out[0]->dtype) : f->out[0]->dtype;
+    j.pairs = tni_is_complex(x->dtype);
+    j.from = j.pairs ? (int)tni_real_of(x->dtype) : x->dtype;
+    j.to = j.pairs ? (int)tni_real_of(f->out[0]->dtype) : f->out[0]->dtype;
+    j.reverse = reverse;
     j.n = x->ndim ? x->size[d] : 1;
-    j.inner = pair;
+    j.inner = j.pairs ? 2 : 1;
     for (int e = 0; e < x->ndim; e++)
         if (e < d)
             outer *= x->size[e];
         else if (e > d)
             j.inner *= x->size[e];
     j.chunks = (j.inner + CUM_COLUMNS - 1) / CUM_COLUMNS;
-    tni_lanes_spread(j.context, outer * j.chunks, x->numel, cumsum_task, &j);
+    tni_lanes_spread(j.context, outer * j.chunks, x->numel, task, &j);
+}
+
+static void cumsum_run(tn_frame *f) {
+    TN_ARGS(cumsum, a, f);
+    cum_start(f, a->self, NULL, a->dim, false, cumsum_task);
 }
 static void cumsum_grad(tn_gradient *g) { /* sums from the other end */
     TN_ARGS(cumsum, a, g);
@@ -35074,6 +35335,408 @@ TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> 
             .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
                       "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | "
                       "(3) 0 dtype=float64")
+
+/* to[k] *= row[k] for m numbers, two of them a complex one in pairs. */
+static void cum_times(const cum_job *j, int compute, double *to, const double *row, int64_t m) {
+    if (!j->pairs)
+        tni_reduce_rows(j->context->kernels, TNI_PROD, compute, row, 0, 1, m, to);
+    else
+        for (int64_t k = 0; k < m; k += 2) tni_complex_times(to + k, row + k);
+}
+
+static void cumprod_task(void *arg, int64_t i) {
+    const cum_job *j = (const cum_job *)arg;
+    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes,
+                out = tni_dtype(j->to)->bytes;
+    double product[CUM_COLUMNS], row[CUM_COLUMNS];
+    int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
+    tni_fill_lanes(product, compute, 1, m);
+    for (int64_t k = 1; j->pairs && k < m; k += 2) product[k] = 0;
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
+        tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
+        cum_times(j, compute, product, row, m);
+        tni_lanes_save(j->y + at * out, out, j->to, product, compute, m);
+    }
+}
+
+/* In the dtype of what is written where there is such a tensor, as torch. */
+static bool cumprod_check(tn_frame *f) {
+    TN_ARGS(cumprod, a, f);
+    const tn_tensor *x = a->self;
+    tn_dtype dtype = a->dtype                                       ? a->dtype
+                     : f->ngiven                                    ? (tn_dtype)f->given[0]->dtype
+                     : tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64
+                                                                    : (tn_dtype)x->dtype;
+    int d;
+    if (f->inplace && (int)dtype != x->dtype)
+        return tn_fail(f, TN_TYPE,
+                       "Bad in-place call: input tensor dtype %s and output tensor dtype %s should "
+                       "match",
+                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
+    if (dtype == TN_BOOL || !tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes ||
+        tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
+        return tn_fail(f, TN_TYPE, "from %s to %s: convert the input first",
+                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
+    return tni_dim_of(f, x->ndim, a->dim, &d) && tn_announce(f, 0, dtype, x->ndim, x->size) &&
+           tni_dense_scratch(f, x);
+}
+static void cumprod_run(tn_frame *f) {
+    TN_ARGS(cumprod, a, f);
+    cum_start(f, a->self, NULL, a->dim, false, cumprod_task);
+}
+/* t one step further along dim, `first` before it. */
+static tn_tensor *cum_shifted(tn_tensor *t, int64_t dim, int64_t first) {
+    tn_tensor *pair[2];
+    if (!t || !t->numel) return t;
+    if (!t->ndim) return tnp_full_like(t, tn_int(first), TN_NO_DTYPE, TN_NO_DEVICE);
+    pair[0] = tnp_full_like(tnp_slice(t, dim, 0, 1, 1), tn_int(first), TN_NO_DTYPE, TN_NO_DEVICE);
+    pair[1] = tnp_slice(t, dim, 0, t->size[tni_dim(t->ndim, dim)] - 1, 1);
+    return pair[0] && pair[1] ? tnp_cat(tn_tensors_of(pair, 2), dim) : NULL;
+}
+static tn_tensor *cum_conj(tn_tensor *t) { return t && tni_is_complex(t->dtype) ? tnp_conj(t) : t; }
+/* dx_i = y_(i-1) s_i with s_i = dy_i + x_(i+1) s_(i+1): no division, so zeros are like others. */
+static void cumprod_grad(tn_gradient *g) {
+    TN_ARGS(cumprod, a, g);
+    tn_tensor *d = g->incoming[0], *x = g->in[0], *sums;
+    if (d && x->dtype != d->dtype) x = tnp_to_dtype(x, (tn_dtype)d->dtype, false, false);
+    sums = tnp_linear_recurrence(d, cum_conj(x), a->dim, true);
+    tn_give(g, 0, tnp_mul(cum_conj(cum_shifted(g->out[0], a->dim, 1)), sums));
+}
+/* y_i = x_0 ... x_i along dim. Integers and bool are multiplied in int64, or in the dtype of what
+ * is written.   self (*) -> (*)
+ * tn_cumprod(x, 0) */
+TN_OPERATOR(cumprod, "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+            .forms = TN_OUT | TN_INPLACE, .needs = "self:self,result", .check = cumprod_check,
+            .run = cumprod_run, .grad = cumprod_grad,
+            .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
+                      "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | (4,40):c64 0 | (1,3) 0 | "
+                      "(3) 0 dtype=float64 | (40):i64 0")
+
+static void recurrence_task(void *arg, int64_t i) {
+    const cum_job *j = (const cum_job *)arg;
+    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes;
+    const int64_t step = j->reverse ? -j->inner : j->inner;
+    const char *factors = j->reverse ? j->factor + j->inner * bytes : j->factor;
+    double sum[CUM_COLUMNS], row[CUM_COLUMNS], factor[CUM_COLUMNS];
+    if (j->reverse) at += (j->n - 1) * j->inner;
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += step) {
+        tni_lanes_load(row, TN_F64, j->x + at * bytes, bytes, j->from, m);
+        if (r) {
+            tni_lanes_load(factor, TN_F64, factors + at * bytes, bytes, j->from, m);
+            cum_times(j, TN_F64, sum, factor, m);
+            tni_reduce_rows(j->context->kernels, TNI_SUM, TN_F64, row, 0, 1, m, sum);
+        } else
+            memcpy(sum, row, (size_t)m * sizeof *sum);
+        tni_lanes_save(j->y + at * bytes, bytes, j->to, sum, TN_F64, m);
+    }
+}
+
+static bool linear_recurrence_check(tn_frame *f) {
+    TN_ARGS(linear_recurrence, a, f);
+    const tn_tensor *x = f->in[0], *factor = f->in[1];
+    char has[128], wants[128];
+    int d;
+    if (tni_dtype(x->dtype)->category < TNI_CAT_FLOAT || !tni_dtype(x->dtype)->computes ||
+        factor->dtype != x->dtype)
+        return tn_fail(f, TN_TYPE, "needs two tensors of one floating dtype, got %s and %s",
+                       tni_dtype(x->dtype)->text, tni_dtype(factor->dtype)->text);
+    if (!tni_same_shape(x, factor))
+        return tn_fail(f, TN_INVALID, "factor has shape %s, input has %s",
+                       tni_shape_text(has, sizeof has, factor->ndim, factor->size),
+                       tni_shape_text(wants, sizeof wants, x->ndim, x->size));
+    return tni_dim_of(f, x->ndim, a->dim, &d) &&
+           tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size) && tni_dense_scratch(f, x) &&
+           tni_dense_scratch(f, factor);
+}
+static void linear_recurrence_run(tn_frame *f) {
+    TN_ARGS(linear_recurrence, a, f);
+    cum_start(f, f->in[0], f->in[1], a->dim, a->reverse, recurrence_task);
+}
+/* The two directions are each other's gradient for input; a factor's is what came in over it times
+ * the y that it was multiplied with. */
+static void linear_recurrence_grad(tn_gradient *g) {
+    TN_ARGS(linear_recurrence, a, g);
+    tn_tensor *d = tnp_linear_recurrence(g->incoming[0], cum_conj(g->in[1]), a->dim, !a->reverse);
+    if (g->want[0]) tn_give(g, 0, d);
+    if (!g->want[1]) return;
+    if (a->reverse)
+        tn_give(g, 1, tnp_mul(cum_shifted(d, a->dim, 0), cum_conj(g->out[0])));
+    else
+        tn_give(g, 1, tnp_mul(d, cum_conj(cum_shifted(g->out[0], a->dim, 0))));
+}
+/* y_i = input_i + factor_i y_(i-1) along dim; reverse: y_i = input_i + factor_(i+1) y_(i+1). The
+ * first (last) element is that of input.   input (*), factor (*) -> (*), floating
+ * tn_linear_recurrence(x, decay, 0) */
+TN_OPERATOR(linear_recurrence,
+            "linear_recurrence(Tensor input, Tensor factor, int dim, bool reverse=False) -> Tensor",
+            .forms = TN_OUT, .needs = "input:factor factor:factor,result",
+            .check = linear_recurrence_check, .run = linear_recurrence_run,
+            .grad = linear_recurrence_grad,
+            .sample = "(5) (5) 0 | (2,3,4) (2,3,4) 1 True | (3,70) (3,70) -1 reverse=True | "
+                      "(20,130) (20,130) 0 | () () 0 | (0,3) (0,3) 0 | (3,0) (3,0) 0 True | "
+                      "(1,3) (1,3) 0 True | (2,3):c64 (2,3):c64 1 | (4,40):c64 (4,40):c64 0 True | "
+                      "(3,4):f16 (3,4):f16 1")
+
+/* src/ops/search.c */
+/* search.c - places of values among sorted boundaries, by bisection: searchsorted, bucketize.
+ *
+ * A value is compared with the boundary in the middle of what is left, as torch does it, so
+ * boundaries out of order give torch's places, too. No comparison with a NaN is true: a NaN lies
+ * behind all boundaries, and a boundary that is one before all values. Elements are read where they
+ * lie, and converted to the common dtype one at a time where theirs is another. */
+
+enum { SEARCH_VALUES = 1024 }; /* of a task */
+
+typedef struct search_job {
+    const tn_tensor *edges, *sorter; /* (*, n); sorter of this shape, or NULL */
+    const char *values;              /* dense */
+    char *to;
+    int dtype, values_dtype; /* that of comparisons; of values in memory */
+    int64_t n, each, count;  /* boundaries; values a row of them, and in all */
+    bool right, narrow;      /* narrow: places are int32 */
+} search_job;
+
+/* Row-major row `row` of t's last dimension. */
+static const char *search_row(const tn_tensor *t, int64_t row) {
+    const char *at = tni_bytes_at(t);
+    for (int d = t->ndim - 2; d >= 0; d--) {
+        at += row % t->size[d] * t->stride[d] * tni_dtype_size(t);
+        row /= t->size[d];
+    }
+    return at;
+}
+
+/* The element at `at`, of dtype `from`, in dtype `to`, a float or an integer. */
+static const char *search_as(const char *at, int from, int to, char *room) {
+    if (from == to) return at;
+    tni_element_set(room, to, tni_element(at, from));
+    return room;
+}
+static double search_real(const char *at, int from, int to) {
+    char room[16];
+    float v;
+    at = search_as(at, from, to, room);
+    if (to != TN_F32) return tni_element(at, to).real;
+    memcpy(&v, at, sizeof v);
+    return (double)v;
+}
+static int64_t search_integer(const char *at, int from, int to) {
+    char room[16];
+    int64_t v;
+    at = search_as(at, from, to, room);
+    if (to != TN_I64) return tni_element(at, to).integer;
+    memcpy(&v, at, sizeof v);
+    return v;
+}
+
+/* How many boundaries lie before the value at `at`: those below it, on the right side equal ones,
+ * too. */
+#define SEARCH_PLACE(name, type, load)                                                          \
+    static int64_t name(const search_job *j, const char *edge, const char *order,               \
+                        const char *at) {                                                       \
+        const int64_t step = j->edges->stride[j->edges->ndim - 1] * tni_dtype_size(j->edges);   \
+        const type value = load(at, j->values_dtype, j->dtype);                                 \
+        int64_t low = 0, high = j->n;                                                           \
+        while (low < high) {                                                                    \
+            int64_t middle = low + (high - low) / 2, k = middle;                                \
+            if (order)                                                                          \
+                memcpy(&k,                                                                      \
+                       order + middle * j->sorter->stride[j->sorter->ndim - 1] * (int)sizeof k, \
+                       sizeof k);                                                               \
+            const type e = load(edge + k * step, j->edges->dtype, j->dtype);                    \
+            if (j->right ? e > value : e >= value)                                              \
+                high = middle;                                                                  \
+            else                                                                                \
+                low = middle + 1;                                                               \
+        }                                                                                       \
+        return low;                                                                             \
+    }
+SEARCH_PLACE(search_reals, double, search_real)
+SEARCH_PLACE(search_integers, int64_t, search_integer)
+
+static void search_task(void *arg, int64_t task) {
+    const search_job *j = (const search_job *)arg;
+    const int64_t bytes = tni_dtype(j->values_dtype)->bytes, first = task * SEARCH_VALUES,
+                  end = j->count - first < SEARCH_VALUES ? j->count : first + SEARCH_VALUES;
+    const char *edge = NULL, *order = NULL;
+    for (int64_t i = first, row = -1; i < end; i++) {
+        int64_t place;
+        if (j->n && i / j->each != row) {
+            row = i / j->each;
+            edge = search_row(j->edges, row);
+            order = j->sorter ? search_row(j->sorter, row) : NULL;
+        }
+        place = (tni_is_float(j->dtype) ? search_reals : search_integers)(j, edge, order,
+                                                                          j->values + i * bytes);
+        if (j->narrow) {
+            const int32_t small = (int32_t)place;
+            memcpy(j->to + i * (int)sizeof small, &small, sizeof small);
+        } else
+            memcpy(j->to + i * (int)sizeof place, &place, sizeof place);
+    }
+}
+
+static void search_start(tn_frame *f, const tn_tensor *edges, const tn_tensor *values,
+                         const tn_tensor *sorter, bool right) {
+    char *room = (char *)f->scratch;
+    int64_t work = 1;
+    search_job j;
+    if (!values->numel) return;
+    j.edges = edges;
+    j.sorter = sorter;
+    j.values = tni_dense(f, values, &room);
+    j.to = tni_bytes_at(f->out[0]);
+    j.dtype = (int)f->note[0];
+    j.values_dtype = values->dtype;
+    j.n = edges->size[edges->ndim - 1];
+    j.count = values->numel;
+    j.each = edges->ndim > 1 ? values->size[values->ndim - 1] : j.count;
+    j.right = right;
+    j.narrow = f->out[0]->dtype == TN_I32;
+    for (int64_t n = j.n; n; n /= 2) work++;
+    TNI_PATH(search);
+    tni_lanes_spread(f->block->context, (j.count + SEARCH_VALUES - 1) / SEARCH_VALUES,
+                     j.count * work, search_task, &j);
+}
+
+/* Whether values go with edges: a number, or the same sizes but for the last. */
+static bool search_shapes(tn_frame *f, const tn_tensor *edges, const tn_tensor *values) {
+    char a[128], b[128];
+    bool match = values->ndim == edges->ndim;
+    if (!values->ndim && edges->ndim != 1)
+        return tn_fail(f, TN_INVALID,
+                       "torch.searchsorted(): input value can be a scalar only when boundaries "
+                       "tensor dimension is 1, but we got boundaries tensor dim(%d)",
+                       edges->ndim);
+    if (!edges->ndim)
+        return tn_fail(f, TN_INVALID,
+                       "torch.searchsorted(): boundaries tensor should have positive dimension, "
+                       "but got 0 dimension");
+    for (int d = 0; match && d < edges->ndim - 1; d++) match = values->size[d] == edges->size[d];
+    return match || edges->ndim == 1 ||
+           tn_fail(f, TN_INVALID,
+                   "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
+                   "dimensions of boundaries tensor and input value tensor must match, but we got "
+                   "boundaries tensor %s and input value tensor %s",
+                   tni_shape_text(a, sizeof a, edges->ndim, edges->size),
+                   tni_shape_text(b, sizeof b, values->ndim, values->size));
+}
+
+static bool search_check(tn_frame *f, tn_tensor *edges, tn_tensor *values, bool narrow) {
+    tn_tensor *pair[2];
+    tn_dtype common, dtype = narrow ? TN_I32 : TN_I64;
+    pair[0] = edges, pair[1] = values;
+    if (!search_shapes(f, edges, values)) return false;
+    common = tni_result_type(f->block, pair, 2, false);
+    if (!common) return tni_no_common_type(f, pair, 2);
+    if (!tni_dtype((int)common)->computes || common == TN_BOOL || tni_is_complex((int)common))
+        return tn_fail(f, TN_TYPE, "is not defined for %s", tni_dtype((int)common)->text);
+    if (f->ngiven && f->given[0]->dtype != dtype)
+        return tn_fail(f, TN_TYPE,
+                       "output tensor's dtype is wrong, it can only be int32 or int64 depending on "
+                       "whether out_int32 is True, but we got output tensor's dtype %s and "
+                       "out_int32 is %s",
+                       tni_dtype(f->given[0]->dtype)->text, narrow ? "True" : "False");
+    if (narrow && edges->size[edges->ndim - 1] >= INT32_MAX)
+        return tn_fail(f, TN_INVALID,
+                       "the size of boundaries' last dimension should be "
+                       "less than %d, but we got %lld",
+                       INT32_MAX, (long long)edges->size[edges->ndim - 1]);
+    f->note[0] = common;
+    return tn_announce(f, 0, dtype, values->ndim, values->size) && tni_dense_scratch(f, values);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static bool searchsorted_side(tn_frame *f, const char *side, bool right) {
+    if (side && strcmp(side, "left") != 0 && strcmp(side, "right") != 0)
+        return tn_fail(f, TN_INVALID,
+                       "torch.searchsorted(): side can only be 'left' or 'right' but got %s", side);
+    return !side || !right || !strcmp(side, "right") ||
+           tn_fail(f, TN_INVALID,
+                   "torch.searchsorted(): side and right can't be set to opposites, got side of %s "
+                   "while right was True",
+                   side);
+}
+static bool searchsorted_check(tn_frame *f) {
+    TN_ARGS(searchsorted, a, f);
+    const tn_tensor *edges = f->in[0], *sorter = f->in[2];
+    char x[128], y[128];
+    if (!searchsorted_side(f, a->side, a->right)) return false;
+    if (sorter && !tni_same_shape(sorter, edges))
+        return tn_fail(f, TN_INVALID,
+                       "torch.searchsorted(): boundary and sorter must have the same size, but got "
+                       "boundary tensor %s and got sorter tensor %s",
+                       tni_shape_text(x, sizeof x, edges->ndim, edges->size),
+                       tni_shape_text(y, sizeof y, sorter->ndim, sorter->size));
+    if (sorter && sorter->dtype != TN_I64)
+        return tn_fail(f, TN_TYPE,
+                       "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype "
+                       "%s",
+                       tni_dtype(sorter->dtype)->text);
+    return search_check(f, f->in[0], f->in[1], a->out_int32);
+}
+/* No read outside of the boundaries: that of the sorter, even where nothing is sought. */
+static bool searchsorted_look(tn_frame *f) {
+    const tn_tensor *sorter = f->in[2];
+    const int64_t n = sorter ? sorter->size[sorter->ndim - 1] : 0;
+    tni_walk w;
+    if (!sorter || !sorter->numel) return true;
+    tni_walk_start(&w, sorter->ndim, sorter->size, &sorter, 1);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i++) {
+            int64_t k = tni_index_at(w.at[0] + i * w.row[0], TN_I64);
+            if (k < 0 || k >= n)
+                return tn_fail(f, TN_INDEX,
+                               "torch.searchsorted(): sorter index out of range: %lld among %lld "
+                               "boundaries",
+                               (long long)k, (long long)n);
+        }
+    return true;
+}
+static void searchsorted_run(tn_frame *f) {
+    TN_ARGS(searchsorted, a, f);
+    search_start(f, f->in[0], f->in[1], f->in[2],
+                 a->right || (a->side && !strcmp(a->side, "right")));
+}
+/* Where the values of self go among boundaries in order along the last dimension: before equal
+ * ones, or behind them (right, side "right"). sorter: the indices that put the boundaries in order,
+ * as argsort gives them. NaN goes behind all.
+ * sorted_sequence (n) or (.., n), self (*) or (.., m) -> self's shape, int64 or int32
+ * tn_searchsorted(edges, x, .right = true) */
+TN_OPERATOR(searchsorted,
+            "searchsorted.Tensor(Tensor sorted_sequence, Tensor|Scalar self, *, bool "
+            "out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+            .forms = TN_OUT, .check = searchsorted_check, .look = searchsorted_look,
+            .run = searchsorted_run, .grad = tn_grad_zero,
+            .sample =
+                "(5) (2,3) | (2,7) (2,3) right=True | (5) () side=right | (4):i64 2 | (4) 0.5 "
+                "out_int32=True | (3,2,5) (3,2,0) | (0) (3) | (2,0) (2,3) | (6):u8 (70):i32 | "
+                "(5):f16 (9) side=left | (6) (7) sorter=(6):i64<6 | (2,6):i64 (2,7):i64 "
+                "right=True sorter=(2,6):i64<6 | (9) (40,130) | (7):i64 (5)")
+
+static bool bucketize_check(tn_frame *f) {
+    TN_ARGS(bucketize, a, f);
+    if (f->in[1]->ndim != 1)
+        return tn_fail(f, TN_INVALID, "boundaries tensor must be 1 dimension, but got dim(%d)",
+                       f->in[1]->ndim);
+    return search_check(f, f->in[1], f->in[0], a->out_int32);
+}
+static void bucketize_run(tn_frame *f) {
+    TN_ARGS(bucketize, a, f);
+    search_start(f, f->in[1], f->in[0], NULL, a->right);
+}
+/* The number of each value's bucket between boundaries in order: how many of them are below it
+ * (right: or equal to it).   self (*), boundaries (n) -> (*), int64 or int32
+ * tn_bucketize(x, edges) */
+TN_OPERATOR(bucketize,
+            "bucketize.Tensor(Tensor|Scalar self, Tensor boundaries, *, bool out_int32=False, bool "
+            "right=False) -> Tensor",
+            .forms = TN_OUT, .check = bucketize_check, .run = bucketize_run, .grad = tn_grad_zero,
+            .sample = "(2,3) (5) | () (4) right=True | (3,4):i32 (6):i32 out_int32=True | 2 (5) | "
+                      "0.5 (4):i64 | (0,3) (2) | (3) (0) | (7) (5):f16 right=True")
+
+#undef SEARCH_PLACE
 
 /* src/ops/sort.c */
 /* sort.c - sort, argsort, topk along one dimension: stable, NaN the largest, the same order for
@@ -37820,6 +38483,25 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_broadcast_to) = {tni_params_broadcast_to,
     sizeof(tn_broadcast_to_args), UINT16_MAX, TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_bucketize[] = {
+    {"self", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_bucketize_args, self),
+     offsetof(tn_bucketize_args, self_number), -1, NULL},
+    {"boundaries", TN_T_TENSOR, 0, offsetof(tn_bucketize_args, boundaries), 0, -1, NULL},
+    {"out_int32", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_bucketize_args, out_int32),
+     0, -1, NULL},
+    {"right", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_bucketize_args, right), 0, -1,
+     NULL},
+};
+static const tn_bucketize_args tni_defaults_bucketize = {NULL, false, false, NULL, NULL, {0, 0, 0,
+    0}};
+static const char *const tni_names_bucketize[] = {"result", NULL};
+static const uint64_t tni_needs_bucketize[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_bucketize) = {tni_params_bucketize, &tni_defaults_bucketize,
+    tni_names_bucketize, tni_needs_bucketize, 4, 2, 1, 0, sizeof(tn_bucketize_args),
+    offsetof(tn_bucketize_args, out), 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_cat[] = {
     {"tensors", TN_T_TENSORS, 0, offsetof(tn_cat_args, tensors), 0, -1, NULL},
     {"dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_cat_args, dim), 0, -1, NULL},
@@ -38099,6 +38781,21 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cross_entropy) = {tni_params_cross_entropy,
     &tni_defaults_cross_entropy, tni_names_cross_entropy, tni_needs_cross_entropy, 6, 3, 1, 0,
     sizeof(tn_cross_entropy_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_cumprod[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_cumprod_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_cumprod_args, dim), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_cumprod_args,
+     dtype), 0, -1, NULL},
+};
+static const tn_cumprod_args tni_defaults_cumprod = {NULL, TN_NO_DTYPE, NULL, 0};
+static const char *const tni_names_cumprod[] = {"result", NULL};
+static const uint64_t tni_needs_cumprod[] = {UINT64_C(0x100000001)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_cumprod) = {tni_params_cumprod, &tni_defaults_cumprod,
+    tni_names_cumprod, tni_needs_cumprod, 3, 1, 1, 0, sizeof(tn_cumprod_args),
+    offsetof(tn_cumprod_args, out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumsum[] = {
@@ -39068,6 +39765,23 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
     tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
     offsetof(tn_linear_args, out), 0, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linear_recurrence[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_linear_recurrence_args, input), 0, -1, NULL},
+    {"factor", TN_T_TENSOR, 0, offsetof(tn_linear_recurrence_args, factor), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_linear_recurrence_args, dim), 0, -1, NULL},
+    {"reverse", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_linear_recurrence_args, reverse), 0, -1, NULL},
+};
+static const tn_linear_recurrence_args tni_defaults_linear_recurrence = {NULL, false, NULL, NULL,
+    0};
+static const char *const tni_names_linear_recurrence[] = {"result", NULL};
+static const uint64_t tni_needs_linear_recurrence[] = {UINT64_C(0x2), UINT64_C(0x100000002)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linear_recurrence) = {tni_params_linear_recurrence,
+    &tni_defaults_linear_recurrence, tni_names_linear_recurrence, tni_needs_linear_recurrence, 4,
+    2, 1, 0, sizeof(tn_linear_recurrence_args), offsetof(tn_linear_recurrence_args, out), 0, 0, {0,
+    1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_rows[] = {
@@ -40209,6 +40923,31 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_searchsorted[] = {
+    {"sorted_sequence", TN_T_TENSOR, 0, offsetof(tn_searchsorted_args, sorted_sequence), 0, -1,
+     NULL},
+    {"self", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_searchsorted_args, self),
+     offsetof(tn_searchsorted_args, self_number), -1, NULL},
+    {"out_int32", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_searchsorted_args,
+     out_int32), 0, -1, NULL},
+    {"right", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_searchsorted_args, right), 0, -1,
+     NULL},
+    {"side", TN_T_STRING, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_searchsorted_args, side), 0, -1, NULL},
+    {"sorter", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_searchsorted_args, sorter), 0, -1, NULL},
+};
+static const tn_searchsorted_args tni_defaults_searchsorted = {NULL, false, false, NULL, NULL,
+    NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_searchsorted[] = {"result", NULL};
+static const uint64_t tni_needs_searchsorted[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
+    &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
+    sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, 0, {0, 1, 5,
+    0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_select[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_select_args, self), 0, -1, NULL},
     {"dim", TN_T_INT, 0, offsetof(tn_select_args, dim), 0, -1, NULL},
@@ -41019,6 +41758,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_bitwise_xor,
     &tni_row_bmm,
     &tni_row_broadcast_to,
+    &tni_row_bucketize,
     &tni_row_cat,
     &tni_row_ceil,
     &tni_row_chunk,
@@ -41037,6 +41777,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_cos,
     &tni_row_cosh,
     &tni_row_cross_entropy,
+    &tni_row_cumprod,
     &tni_row_cumsum,
     &tni_row_detach,
     &tni_row_diagonal,
@@ -41100,6 +41841,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_lerp,
     &tni_row_linalg_vector_norm,
     &tni_row_linear,
+    &tni_row_linear_recurrence,
     &tni_row_linear_rows,
     &tni_row_linspace,
     &tni_row_log,
@@ -41175,6 +41917,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_scatter,
     &tni_row_scatter_add,
     &tni_row_scatter_value,
+    &tni_row_searchsorted,
     &tni_row_select,
     &tni_row_sgn,
     &tni_row_sigmoid,
@@ -41892,6 +42635,22 @@ TN_API tn_tensor *tnp_broadcast_to(tn_tensor *self, tn_ints size) {
     return tn_broadcast_to_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_bucketize_at(const char *file, int line, const tn_bucketize_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bucketize, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_bucketize(tn_tensor *self, tn_tensor *boundaries, bool out_int32, bool right)
+    {
+    const tn_bucketize_args a = {NULL, out_int32, right, self, boundaries, {0, 0, 0, 0}};
+    return tn_bucketize_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bucketize_scalar(tn_scalar self, tn_tensor *boundaries, bool out_int32,
+    bool right) {
+    const tn_bucketize_args a = {NULL, out_int32, right, NULL, boundaries, self};
+    return tn_bucketize_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_cat_at(const char *file, int line, const tn_cat_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_cat, TN_PLAIN, file, line, args, &r);
@@ -42179,6 +42938,25 @@ TN_API tn_tensor *tnp_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tens
     const tn_cross_entropy_args a = {weight, ignore_index, reduction, label_smoothing, input,
         target};
     return tn_cross_entropy_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_cumprod_at(const char *file, int line, const tn_cumprod_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cumprod, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_cumprod_inplace_at(const char *file, int line, const tn_cumprod_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cumprod, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_cumprod(tn_tensor *self, int64_t dim, tn_dtype dtype) {
+    const tn_cumprod_args a = {NULL, dtype, self, dim};
+    return tn_cumprod_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_cumprod_(tn_tensor *self, int64_t dim, tn_dtype dtype) {
+    const tn_cumprod_args a = {NULL, dtype, self, dim};
+    return tn_cumprod_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_cumsum_at(const char *file, int line, const tn_cumsum_args *args) {
@@ -43139,6 +43917,18 @@ TN_API tn_tensor *tn_linear_at(const char *file, int line, const tn_linear_args 
 TN_API tn_tensor *tnp_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias) {
     const tn_linear_args a = {NULL, bias, input, weight};
     return tn_linear_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linear_recurrence_at(const char *file, int line,
+    const tn_linear_recurrence_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linear_recurrence, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linear_recurrence(tn_tensor *input, tn_tensor *factor, int64_t dim,
+    bool reverse) {
+    const tn_linear_recurrence_args a = {NULL, reverse, input, factor, dim};
+    return tn_linear_recurrence_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_linear_rows_at(const char *file, int line, const tn_linear_rows_args *args) {
@@ -44206,6 +44996,24 @@ TN_API tn_tensor *tnp_scatter_value_(tn_tensor *self, int64_t dim, tn_tensor *in
     tn_scalar value) {
     const tn_scatter_value_args a = {NULL, self, dim, index, value};
     return tn_scatter_value_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_searchsorted_at(const char *file, int line, const tn_searchsorted_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_searchsorted, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_searchsorted(tn_tensor *sorted_sequence, tn_tensor *self, bool out_int32,
+    bool right, const char *side, tn_tensor *sorter) {
+    const tn_searchsorted_args a = {NULL, out_int32, right, side, sorter, sorted_sequence, self,
+        {0, 0, 0, 0}};
+    return tn_searchsorted_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_searchsorted_scalar(tn_tensor *sorted_sequence, tn_scalar self,
+    bool out_int32, bool right, const char *side, tn_tensor *sorter) {
+    const tn_searchsorted_args a = {NULL, out_int32, right, side, sorter, sorted_sequence, NULL,
+        self};
+    return tn_searchsorted_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_select_at(const char *file, int line, const tn_select_args *args) {

@@ -1815,6 +1815,9 @@ static const char *const py_docs_comment[] = {
     "self (b, m, k), mat2 (b, k, n) -> (b, m, n)",
     /* broadcast_to */
     "self expanded to size. A view.",
+    /* bucketize */
+    "The number of each value's bucket between boundaries in order: how many of them are below it\n"
+    "(right: or equal to it).   self (*), boundaries (n) -> (*), int64 or int32",
     /* cat */
     "Tensors behind each other along dim; other sizes must agree; dtypes are promoted.\n"
     "tensors (n1, m), (n2, m) -> (n1 + n2, m)",
@@ -1869,6 +1872,9 @@ static const char *const py_docs_comment[] = {
     "Of log_softmax(input): nll_loss with class numbers as target, -sum target log_softmax with\n"
     "probabilities. label_smoothing mixes the target with the even distribution. input (N, C, *),\n"
     "target (N, *) int64 or (N, C, *) floating, weight (C) -> () or (N, *)",
+    /* cumprod */
+    "y_i = x_0 ... x_i along dim. Integers and bool are multiplied in int64, or in the dtype of what\n"
+    "is written.   self (*) -> (*)",
     /* cumsum */
     "y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.   self (*) -> (*)",
     /* detach */
@@ -2027,6 +2033,9 @@ static const char *const py_docs_comment[] = {
     "dim, 1 there when keepdim",
     /* linear */
     "input weight^T + bias.   input (*, in), weight (out, in), bias (out) -> (*, out)",
+    /* linear_recurrence */
+    "y_i = input_i + factor_i y_(i-1) along dim; reverse: y_i = input_i + factor_(i+1) y_(i+1). The\n"
+    "first (last) element is that of input.   input (*), factor (*) -> (*), floating",
     /* linear_rows */
     "linear of one batch of rows; the gradient of weight comes in its own layout.\n"
     "input (m, k), weight (n, k), bias (n) -> (m, n)",
@@ -2216,6 +2225,11 @@ static const char *const py_docs_comment[] = {
     "self with out[index[i][j]][j] += src[i][j] for dim 0, and so on, in row-major order.",
     /* scatter_value */
     "self with out[index[i][j]][j] = value for dim 0, and so on.",
+    /* searchsorted */
+    "Where the values of self go among boundaries in order along the last dimension: before equal\n"
+    "ones, or behind them (right, side \"right\"). sorter: the indices that put the boundaries in order,\n"
+    "as argsort gives them. NaN goes behind all.\n"
+    "sorted_sequence (n) or (.., n), self (*) or (.., m) -> self's shape, int64 or int32",
     /* select */
     "The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)",
     /* sgn */

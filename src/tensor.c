@@ -77,6 +77,7 @@
 #include "ops/random.c"
 #include "ops/reduce.c"
 #include "ops/rowwise.c"
+#include "ops/search.c"
 #include "ops/sort.c"
 #include "ops/statistics.c"
 #include "ops/strided.c"

@@ -114,10 +114,10 @@ PLANNED = {
     "torch": """
 GradScaler OutOfMemoryError StorageBase adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout
 alpha_dropout_ angle as_strided_ autocast autocast_decrement_nesting
-autocast_increment_nesting avg_pool1d bartlett_window bilinear binomial blackman_window bucketize
+autocast_increment_nesting avg_pool1d bartlett_window bilinear binomial blackman_window 
 celu celu_ channel_shuffle cholesky cholesky_inverse cholesky_solve clear_autocast_cache conv1d
 conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d corrcoef
-cosine_embedding_loss cosine_similarity cov ctc_loss cummax cummin cumprod cumulative_trapezoid
+cosine_embedding_loss cosine_similarity cov ctc_loss cummax cummin cumulative_trapezoid
 det detach_ digamma embedding_bag empty_permuted erfc erfc_ erfinv feature_alpha_dropout
 feature_alpha_dropout_ frexp from_file gcd gcd_ geqrf get_autocast_cpu_dtype get_autocast_dtype
 get_autocast_gpu_dtype get_deterministic_debug_mode get_num_interop_threads gradient group_norm
@@ -129,14 +129,14 @@ lgamma logaddexp2 logcumsumexp logdet lu lu_solve lu_unpack margin_ranking_loss 
 max_pool1d max_pool1d_with_indices max_pool3d median mode multinomial mvlgamma nanmedian
 nanquantile nonzero_static orgqr ormqr pairwise_distance pdist pinverse pixel_shuffle
 pixel_unshuffle poisson poisson_nll_loss polygamma prelu qr quantile renorm resize_as_ rms_norm
-rrelu rrelu_ scatter_reduce searchsorted selu selu_ set_anomaly_enabled set_autocast_cache_enabled
+rrelu rrelu_ scatter_reduce selu selu_ set_anomaly_enabled set_autocast_cache_enabled
 set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
 set_autocast_gpu_dtype set_default_device set_deterministic_debug_mode set_flush_denormal
 set_num_interop_threads slogdet stft svd triangular_solve triplet_margin_loss vmap
 """,
     "Tensor": """
 __cuda_array_interface__ angle cauchy_ cholesky cholesky_inverse
-cholesky_solve corrcoef cov cummax cummin cumprod cumprod_ det digamma digamma_
+cholesky_solve corrcoef cov cummax cummin det digamma digamma_
 dim_order erfc erfc_ erfinv erfinv_ frexp gcd gcd_ geometric_ geqrf grad_dtype hardshrink histc
 histogram i0 i0_ igamma igamma_ igammac igammac_ index_reduce index_reduce_ inverse
 istft kthvalue lcm lcm_ lgamma lgamma_ log_normal_ logaddexp2 logcumsumexp logdet lu lu_solve

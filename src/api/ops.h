@@ -759,6 +759,25 @@ TN_API tn_tensor *tnp_broadcast_to(tn_tensor *self, tn_ints size);
 #define tn_broadcast_to(self_, ...) TNI_CALL(tn_broadcast_to, .self = self_, .size = __VA_ARGS__)
 #endif
 
+/* The number of each value's bucket between boundaries in order: how many of them are below it
+ * (right: or equal to it).   self (*), boundaries (n) -> (*), int64 or int32
+ * tn_bucketize(x, edges) */
+typedef struct tn_bucketize_args {
+    tn_tensor *out;
+    bool out_int32, right;
+    tn_tensor *self, *boundaries;
+    tn_scalar self_number;
+} tn_bucketize_args;
+TN_API tn_tensor *tn_bucketize_at(const char *file, int line, const tn_bucketize_args *args);
+TN_API tn_tensor *tnp_bucketize(tn_tensor *self, tn_tensor *boundaries, bool out_int32, bool right);
+TN_API tn_tensor *tnp_bucketize_scalar(tn_scalar self, tn_tensor *boundaries, bool out_int32,
+    bool right);
+#ifndef __cplusplus
+#define tn_bucketize(self_, ...) TNI_CALL(tn_bucketize, .self = self_, .boundaries = __VA_ARGS__)
+#define tn_bucketize_scalar(self_, ...) TNI_CALL(tn_bucketize, TNI_NUMBER_IN(.self_number, \
+    self_), .boundaries = __VA_ARGS__)
+#endif
+
 /* Tensors behind each other along dim; other sizes must agree; dtypes are promoted.
  * tensors (n1, m), (n2, m) -> (n1 + n2, m)   tn_cat(TN_LIST(x, y), .dim = 0) */
 typedef struct tn_cat_args {
@@ -1056,6 +1075,25 @@ TN_API tn_tensor *tnp_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tens
 #ifndef __cplusplus
 #define tn_cross_entropy(input_, ...) TNI_CALL(tn_cross_entropy, .ignore_index = -100, \
     .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* y_i = x_0 ... x_i along dim. Integers and bool are multiplied in int64, or in the dtype of what
+ * is written.   self (*) -> (*)
+ * tn_cumprod(x, 0) */
+typedef struct tn_cumprod_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_tensor *self;
+    int64_t dim;
+} tn_cumprod_args;
+TN_API tn_tensor *tn_cumprod_at(const char *file, int line, const tn_cumprod_args *args);
+TN_API tn_tensor *tn_cumprod_inplace_at(const char *file, int line, const tn_cumprod_args *args);
+TN_API tn_tensor *tnp_cumprod(tn_tensor *self, int64_t dim, tn_dtype dtype);
+TN_API tn_tensor *tnp_cumprod_(tn_tensor *self, int64_t dim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_cumprod(self_, ...) TNI_CALL(tn_cumprod, .self = self_, .dim = __VA_ARGS__)
+#define tn_cumprod_(self_, ...) TNI_CALL_AS(tn_cumprod_inplace_at, tn_cumprod_args, \
+    .self = self_, .dim = __VA_ARGS__)
 #endif
 
 /* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.   self (*) -> (*)
@@ -2077,6 +2115,24 @@ TN_API tn_tensor *tn_linear_at(const char *file, int line, const tn_linear_args 
 TN_API tn_tensor *tnp_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias);
 #ifndef __cplusplus
 #define tn_linear(input_, ...) TNI_CALL(tn_linear, .input = input_, .weight = __VA_ARGS__)
+#endif
+
+/* y_i = input_i + factor_i y_(i-1) along dim; reverse: y_i = input_i + factor_(i+1) y_(i+1). The
+ * first (last) element is that of input.   input (*), factor (*) -> (*), floating
+ * tn_linear_recurrence(x, decay, 0) */
+typedef struct tn_linear_recurrence_args {
+    tn_tensor *out;
+    bool reverse;
+    tn_tensor *input, *factor;
+    int64_t dim;
+} tn_linear_recurrence_args;
+TN_API tn_tensor *tn_linear_recurrence_at(const char *file, int line,
+    const tn_linear_recurrence_args *args);
+TN_API tn_tensor *tnp_linear_recurrence(tn_tensor *input, tn_tensor *factor, int64_t dim,
+    bool reverse);
+#ifndef __cplusplus
+#define tn_linear_recurrence(input_, factor_, ...) TNI_CALL(tn_linear_recurrence, \
+    .input = input_, .factor = factor_, .dim = __VA_ARGS__)
 #endif
 
 /* linear of one batch of rows; the gradient of weight comes in its own layout.
@@ -3248,6 +3304,30 @@ TN_API tn_tensor *tnp_scatter_value_(tn_tensor *self, int64_t dim, tn_tensor *in
 #define tn_scatter_value_(self_, dim_, index_, ...) TNI_CALL_AS(tn_scatter_value_inplace_at, \
     tn_scatter_value_args, .self = self_, .dim = dim_, .index = index_, TNI_NUMBER_IN(.value, \
     __VA_ARGS__))
+#endif
+
+/* Where the values of self go among boundaries in order along the last dimension: before equal
+ * ones, or behind them (right, side "right"). sorter: the indices that put the boundaries in order,
+ * as argsort gives them. NaN goes behind all.
+ * sorted_sequence (n) or (.., n), self (*) or (.., m) -> self's shape, int64 or int32
+ * tn_searchsorted(edges, x, .right = true) */
+typedef struct tn_searchsorted_args {
+    tn_tensor *out;
+    bool out_int32, right;
+    const char *side;
+    tn_tensor *sorter, *sorted_sequence, *self;
+    tn_scalar self_number;
+} tn_searchsorted_args;
+TN_API tn_tensor *tn_searchsorted_at(const char *file, int line, const tn_searchsorted_args *args);
+TN_API tn_tensor *tnp_searchsorted(tn_tensor *sorted_sequence, tn_tensor *self, bool out_int32,
+    bool right, const char *side, tn_tensor *sorter);
+TN_API tn_tensor *tnp_searchsorted_scalar(tn_tensor *sorted_sequence, tn_scalar self,
+    bool out_int32, bool right, const char *side, tn_tensor *sorter);
+#ifndef __cplusplus
+#define tn_searchsorted(sorted_sequence_, ...) TNI_CALL(tn_searchsorted, \
+    .sorted_sequence = sorted_sequence_, .self = __VA_ARGS__)
+#define tn_searchsorted_scalar(sorted_sequence_, ...) TNI_CALL(tn_searchsorted, \
+    .sorted_sequence = sorted_sequence_, TNI_NUMBER_IN(.self_number, __VA_ARGS__))
 #endif
 
 /* The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)
@@ -4448,6 +4528,25 @@ inline tn_tensor *tn_broadcast_to(tn_tensor *self, tn_dims size, tn_site at = tn
     const tn_broadcast_to_args a = {self, size.value};
     return tn_broadcast_to_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_bucketize(tn_tensor *self, tn_tensor *boundaries, bool out_int32 = false,
+    bool right = false, tn_site at = tn_site::here()) {
+    const tn_bucketize_args a = {NULL, out_int32, right, self, boundaries, {0, 0, 0, 0}};
+    return tn_bucketize_at(at.file, at.line, &a);
+}
+template <class N0> inline tn_tensor *tn_bucketize_scalar(N0 self, tn_tensor *boundaries,
+    bool out_int32 = false, bool right = false, tn_site at = tn_site::here(),
+    typename tni_is_number<N0>::type * = nullptr) {
+    const tn_bucketize_args a = {NULL, out_int32, right, NULL, boundaries,
+        tni_is_number<N0>::scalar(self)};
+    return tn_bucketize_at(at.file, at.line, &a);
+}
+template <class N0> inline tn_tensor *tn_bucketize(N0 self, tn_tensor *boundaries,
+    bool out_int32 = false, bool right = false, tn_site at = tn_site::here(),
+    typename tni_is_number<N0>::type * = nullptr) {
+    const tn_bucketize_args a = {NULL, out_int32, right, NULL, boundaries,
+        tni_is_number<N0>::scalar(self)};
+    return tn_bucketize_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_cat(tn_tensor_list tensors, int64_t dim = 0, tn_site at = tn_site::here()) {
     const tn_cat_args a = {NULL, dim, tensors.value};
     return tn_cat_at(at.file, at.line, &a);
@@ -4630,6 +4729,16 @@ inline tn_tensor *tn_cross_entropy(tn_tensor *input, tn_tensor *target,
     const tn_cross_entropy_args a = {weight, ignore_index, reduction, label_smoothing, input,
         target};
     return tn_cross_entropy_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_cumprod(tn_tensor *self, int64_t dim, tn_dtype dtype = TN_NO_DTYPE,
+    tn_site at = tn_site::here()) {
+    const tn_cumprod_args a = {NULL, dtype, self, dim};
+    return tn_cumprod_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_cumprod_(tn_tensor *self, int64_t dim, tn_dtype dtype = TN_NO_DTYPE,
+    tn_site at = tn_site::here()) {
+    const tn_cumprod_args a = {NULL, dtype, self, dim};
+    return tn_cumprod_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype = TN_NO_DTYPE,
     tn_site at = tn_site::here()) {
@@ -5256,6 +5365,11 @@ inline tn_tensor *tn_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias
     tn_site at = tn_site::here()) {
     const tn_linear_args a = {NULL, bias, input, weight};
     return tn_linear_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_linear_recurrence(tn_tensor *input, tn_tensor *factor, int64_t dim,
+    bool reverse = false, tn_site at = tn_site::here()) {
+    const tn_linear_recurrence_args a = {NULL, reverse, input, factor, dim};
+    return tn_linear_recurrence_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_linear_rows(tn_tensor *input, tn_tensor *weight, tn_tensor *bias = nullptr,
     tn_site at = tn_site::here()) {
@@ -5889,6 +6003,29 @@ inline tn_tensor *tn_scatter_(tn_tensor *self, int64_t dim, tn_tensor *index, tn
     tn_site at = tn_site::here()) {
     const tn_scatter_value_args a = {NULL, self, dim, index, value.value};
     return tn_scatter_value_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_searchsorted(tn_tensor *sorted_sequence, tn_tensor *self,
+    bool out_int32 = false, bool right = false, const char *side = nullptr,
+    tn_tensor *sorter = nullptr, tn_site at = tn_site::here()) {
+    const tn_searchsorted_args a = {NULL, out_int32, right, side, sorter, sorted_sequence, self,
+        {0, 0, 0, 0}};
+    return tn_searchsorted_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_searchsorted_scalar(tn_tensor *sorted_sequence, N1 self,
+    bool out_int32 = false, bool right = false, const char *side = nullptr,
+    tn_tensor *sorter = nullptr, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_searchsorted_args a = {NULL, out_int32, right, side, sorter, sorted_sequence, NULL,
+        tni_is_number<N1>::scalar(self)};
+    return tn_searchsorted_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_searchsorted(tn_tensor *sorted_sequence, N1 self,
+    bool out_int32 = false, bool right = false, const char *side = nullptr,
+    tn_tensor *sorter = nullptr, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_searchsorted_args a = {NULL, out_int32, right, side, sorter, sorted_sequence, NULL,
+        tni_is_number<N1>::scalar(self)};
+    return tn_searchsorted_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_select(tn_tensor *self, int64_t dim, int64_t index,
     tn_site at = tn_site::here()) {
@@ -6796,6 +6933,23 @@ inline tn_tensor *tn_bmm(tn_tensor *self, tn_tensor *mat2, tn_bmm_options o,
     const tn_bmm_args a = {o.out, self, mat2};
     return tn_bmm_at(at.file, at.line, &a);
 }
+struct tn_bucketize_options {
+    tn_tensor *out = {};
+    bool out_int32 = false;
+    bool right = false;
+};
+inline tn_tensor *tn_bucketize(tn_tensor *self, tn_tensor *boundaries, tn_bucketize_options o,
+    tn_site at = tn_site::here()) {
+    const tn_bucketize_args a = {o.out, o.out_int32, o.right, self, boundaries, {0, 0, 0, 0}};
+    return tn_bucketize_at(at.file, at.line, &a);
+}
+template <class N0> inline tn_tensor *tn_bucketize(N0 self, tn_tensor *boundaries,
+    tn_bucketize_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N0>::type * = nullptr) {
+    const tn_bucketize_args a = {o.out, o.out_int32, o.right, NULL, boundaries,
+        tni_is_number<N0>::scalar(self)};
+    return tn_bucketize_at(at.file, at.line, &a);
+}
 struct tn_cat_options {
     tn_tensor *out = {};
     int64_t dim = 0;
@@ -7004,6 +7158,20 @@ inline tn_tensor *tn_cross_entropy(tn_tensor *input, tn_tensor *target, tn_cross
     const tn_cross_entropy_args a = {o.weight, o.ignore_index, o.reduction, o.label_smoothing,
         input, target};
     return tn_cross_entropy_at(at.file, at.line, &a);
+}
+struct tn_cumprod_options {
+    tn_tensor *out = {};
+    tn_dtype dtype = TN_NO_DTYPE;
+};
+inline tn_tensor *tn_cumprod(tn_tensor *self, int64_t dim, tn_cumprod_options o,
+    tn_site at = tn_site::here()) {
+    const tn_cumprod_args a = {o.out, o.dtype, self, dim};
+    return tn_cumprod_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_cumprod_(tn_tensor *self, int64_t dim, tn_cumprod_options o,
+    tn_site at = tn_site::here()) {
+    const tn_cumprod_args a = {o.out, o.dtype, self, dim};
+    return tn_cumprod_inplace_at(at.file, at.line, &a);
 }
 struct tn_cumsum_options {
     tn_tensor *out = {};
@@ -7612,6 +7780,15 @@ inline tn_tensor *tn_linear(tn_tensor *input, tn_tensor *weight, tn_linear_optio
     tn_site at = tn_site::here()) {
     const tn_linear_args a = {o.out, o.bias, input, weight};
     return tn_linear_at(at.file, at.line, &a);
+}
+struct tn_linear_recurrence_options {
+    tn_tensor *out = {};
+    bool reverse = false;
+};
+inline tn_tensor *tn_linear_recurrence(tn_tensor *input, tn_tensor *factor, int64_t dim,
+    tn_linear_recurrence_options o, tn_site at = tn_site::here()) {
+    const tn_linear_recurrence_args a = {o.out, o.reverse, input, factor, dim};
+    return tn_linear_recurrence_at(at.file, at.line, &a);
 }
 struct tn_linear_rows_options {
     tn_tensor *out = {};
@@ -8364,6 +8541,26 @@ inline tn_tensor *tn_scatter_(tn_tensor *self, int64_t dim, tn_tensor *index, tn
     tn_scatter_value_options o, tn_site at = tn_site::here()) {
     const tn_scatter_value_args a = {o.out, self, dim, index, value.value};
     return tn_scatter_value_inplace_at(at.file, at.line, &a);
+}
+struct tn_searchsorted_options {
+    tn_tensor *out = {};
+    bool out_int32 = false;
+    bool right = false;
+    const char *side = nullptr;
+    tn_tensor *sorter = nullptr;
+};
+inline tn_tensor *tn_searchsorted(tn_tensor *sorted_sequence, tn_tensor *self,
+    tn_searchsorted_options o, tn_site at = tn_site::here()) {
+    const tn_searchsorted_args a = {o.out, o.out_int32, o.right, o.side, o.sorter, sorted_sequence,
+        self, {0, 0, 0, 0}};
+    return tn_searchsorted_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_searchsorted(tn_tensor *sorted_sequence, N1 self,
+    tn_searchsorted_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_searchsorted_args a = {o.out, o.out_int32, o.right, o.side, o.sorter, sorted_sequence,
+        NULL, tni_is_number<N1>::scalar(self)};
+    return tn_searchsorted_at(at.file, at.line, &a);
 }
 struct tn_sgn_options {
     tn_tensor *out = {};

@@ -658,6 +658,22 @@ TN_API tn_tensor *tnp_broadcast_to(tn_tensor *self, tn_ints size) {
     return tn_broadcast_to_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_bucketize_at(const char *file, int line, const tn_bucketize_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bucketize, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_bucketize(tn_tensor *self, tn_tensor *boundaries, bool out_int32, bool right)
+    {
+    const tn_bucketize_args a = {NULL, out_int32, right, self, boundaries, {0, 0, 0, 0}};
+    return tn_bucketize_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bucketize_scalar(tn_scalar self, tn_tensor *boundaries, bool out_int32,
+    bool right) {
+    const tn_bucketize_args a = {NULL, out_int32, right, NULL, boundaries, self};
+    return tn_bucketize_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_cat_at(const char *file, int line, const tn_cat_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_cat, TN_PLAIN, file, line, args, &r);
@@ -945,6 +961,25 @@ TN_API tn_tensor *tnp_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tens
     const tn_cross_entropy_args a = {weight, ignore_index, reduction, label_smoothing, input,
         target};
     return tn_cross_entropy_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_cumprod_at(const char *file, int line, const tn_cumprod_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cumprod, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_cumprod_inplace_at(const char *file, int line, const tn_cumprod_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cumprod, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_cumprod(tn_tensor *self, int64_t dim, tn_dtype dtype) {
+    const tn_cumprod_args a = {NULL, dtype, self, dim};
+    return tn_cumprod_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_cumprod_(tn_tensor *self, int64_t dim, tn_dtype dtype) {
+    const tn_cumprod_args a = {NULL, dtype, self, dim};
+    return tn_cumprod_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_cumsum_at(const char *file, int line, const tn_cumsum_args *args) {
@@ -1905,6 +1940,18 @@ TN_API tn_tensor *tn_linear_at(const char *file, int line, const tn_linear_args 
 TN_API tn_tensor *tnp_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias) {
     const tn_linear_args a = {NULL, bias, input, weight};
     return tn_linear_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linear_recurrence_at(const char *file, int line,
+    const tn_linear_recurrence_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linear_recurrence, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linear_recurrence(tn_tensor *input, tn_tensor *factor, int64_t dim,
+    bool reverse) {
+    const tn_linear_recurrence_args a = {NULL, reverse, input, factor, dim};
+    return tn_linear_recurrence_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_linear_rows_at(const char *file, int line, const tn_linear_rows_args *args) {
@@ -2972,6 +3019,24 @@ TN_API tn_tensor *tnp_scatter_value_(tn_tensor *self, int64_t dim, tn_tensor *in
     tn_scalar value) {
     const tn_scatter_value_args a = {NULL, self, dim, index, value};
     return tn_scatter_value_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_searchsorted_at(const char *file, int line, const tn_searchsorted_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_searchsorted, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_searchsorted(tn_tensor *sorted_sequence, tn_tensor *self, bool out_int32,
+    bool right, const char *side, tn_tensor *sorter) {
+    const tn_searchsorted_args a = {NULL, out_int32, right, side, sorter, sorted_sequence, self,
+        {0, 0, 0, 0}};
+    return tn_searchsorted_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_searchsorted_scalar(tn_tensor *sorted_sequence, tn_scalar self,
+    bool out_int32, bool right, const char *side, tn_tensor *sorter) {
+    const tn_searchsorted_args a = {NULL, out_int32, right, side, sorter, sorted_sequence, NULL,
+        self};
+    return tn_searchsorted_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_select_at(const char *file, int line, const tn_select_args *args) {

@@ -51,6 +51,7 @@ enum tni_row_number {
     TNI_ROW_bitwise_xor,
     TNI_ROW_bmm,
     TNI_ROW_broadcast_to,
+    TNI_ROW_bucketize,
     TNI_ROW_cat,
     TNI_ROW_ceil,
     TNI_ROW_chunk,
@@ -69,6 +70,7 @@ enum tni_row_number {
     TNI_ROW_cos,
     TNI_ROW_cosh,
     TNI_ROW_cross_entropy,
+    TNI_ROW_cumprod,
     TNI_ROW_cumsum,
     TNI_ROW_detach,
     TNI_ROW_diagonal,
@@ -132,6 +134,7 @@ enum tni_row_number {
     TNI_ROW_lerp,
     TNI_ROW_linalg_vector_norm,
     TNI_ROW_linear,
+    TNI_ROW_linear_recurrence,
     TNI_ROW_linear_rows,
     TNI_ROW_linspace,
     TNI_ROW_log,
@@ -207,6 +210,7 @@ enum tni_row_number {
     TNI_ROW_scatter,
     TNI_ROW_scatter_add,
     TNI_ROW_scatter_value,
+    TNI_ROW_searchsorted,
     TNI_ROW_select,
     TNI_ROW_sgn,
     TNI_ROW_sigmoid,
@@ -445,6 +449,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_bmm);
 TN_PRIV_DECLARE(tn_row, tni_row_bmm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_broadcast_to);
 TN_PRIV_DECLARE(tn_row, tni_row_broadcast_to);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bucketize);
+TN_PRIV_DECLARE(tn_row, tni_row_bucketize);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cat);
 TN_PRIV_DECLARE(tn_row, tni_row_cat);
 TN_PRIV_DECLARE(tn_gen, tni_gen_ceil);
@@ -481,6 +487,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_cosh);
 TN_PRIV_DECLARE(tn_row, tni_row_cosh);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cross_entropy);
 TN_PRIV_DECLARE(tn_row, tni_row_cross_entropy);
+TN_PRIV_DECLARE(tn_gen, tni_gen_cumprod);
+TN_PRIV_DECLARE(tn_row, tni_row_cumprod);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cumsum);
 TN_PRIV_DECLARE(tn_row, tni_row_cumsum);
 TN_PRIV_DECLARE(tn_gen, tni_gen_detach);
@@ -607,6 +615,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_vector_norm);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_vector_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linear);
 TN_PRIV_DECLARE(tn_row, tni_row_linear);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linear_recurrence);
+TN_PRIV_DECLARE(tn_row, tni_row_linear_recurrence);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linear_rows);
 TN_PRIV_DECLARE(tn_row, tni_row_linear_rows);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linspace);
@@ -757,6 +767,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_scatter_add);
 TN_PRIV_DECLARE(tn_row, tni_row_scatter_add);
 TN_PRIV_DECLARE(tn_gen, tni_gen_scatter_value);
 TN_PRIV_DECLARE(tn_row, tni_row_scatter_value);
+TN_PRIV_DECLARE(tn_gen, tni_gen_searchsorted);
+TN_PRIV_DECLARE(tn_row, tni_row_searchsorted);
 TN_PRIV_DECLARE(tn_gen, tni_gen_select);
 TN_PRIV_DECLARE(tn_row, tni_row_select);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sgn);

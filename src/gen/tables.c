@@ -715,6 +715,25 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_broadcast_to) = {tni_params_broadcast_to,
     sizeof(tn_broadcast_to_args), UINT16_MAX, TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_bucketize[] = {
+    {"self", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_bucketize_args, self),
+     offsetof(tn_bucketize_args, self_number), -1, NULL},
+    {"boundaries", TN_T_TENSOR, 0, offsetof(tn_bucketize_args, boundaries), 0, -1, NULL},
+    {"out_int32", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_bucketize_args, out_int32),
+     0, -1, NULL},
+    {"right", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_bucketize_args, right), 0, -1,
+     NULL},
+};
+static const tn_bucketize_args tni_defaults_bucketize = {NULL, false, false, NULL, NULL, {0, 0, 0,
+    0}};
+static const char *const tni_names_bucketize[] = {"result", NULL};
+static const uint64_t tni_needs_bucketize[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_bucketize) = {tni_params_bucketize, &tni_defaults_bucketize,
+    tni_names_bucketize, tni_needs_bucketize, 4, 2, 1, 0, sizeof(tn_bucketize_args),
+    offsetof(tn_bucketize_args, out), 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_cat[] = {
     {"tensors", TN_T_TENSORS, 0, offsetof(tn_cat_args, tensors), 0, -1, NULL},
     {"dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_cat_args, dim), 0, -1, NULL},
@@ -994,6 +1013,21 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cross_entropy) = {tni_params_cross_entropy,
     &tni_defaults_cross_entropy, tni_names_cross_entropy, tni_needs_cross_entropy, 6, 3, 1, 0,
     sizeof(tn_cross_entropy_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_cumprod[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_cumprod_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_cumprod_args, dim), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_cumprod_args,
+     dtype), 0, -1, NULL},
+};
+static const tn_cumprod_args tni_defaults_cumprod = {NULL, TN_NO_DTYPE, NULL, 0};
+static const char *const tni_names_cumprod[] = {"result", NULL};
+static const uint64_t tni_needs_cumprod[] = {UINT64_C(0x100000001)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_cumprod) = {tni_params_cumprod, &tni_defaults_cumprod,
+    tni_names_cumprod, tni_needs_cumprod, 3, 1, 1, 0, sizeof(tn_cumprod_args),
+    offsetof(tn_cumprod_args, out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumsum[] = {
@@ -1963,6 +1997,23 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
     tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
     offsetof(tn_linear_args, out), 0, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linear_recurrence[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_linear_recurrence_args, input), 0, -1, NULL},
+    {"factor", TN_T_TENSOR, 0, offsetof(tn_linear_recurrence_args, factor), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_linear_recurrence_args, dim), 0, -1, NULL},
+    {"reverse", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_linear_recurrence_args, reverse), 0, -1, NULL},
+};
+static const tn_linear_recurrence_args tni_defaults_linear_recurrence = {NULL, false, NULL, NULL,
+    0};
+static const char *const tni_names_linear_recurrence[] = {"result", NULL};
+static const uint64_t tni_needs_linear_recurrence[] = {UINT64_C(0x2), UINT64_C(0x100000002)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linear_recurrence) = {tni_params_linear_recurrence,
+    &tni_defaults_linear_recurrence, tni_names_linear_recurrence, tni_needs_linear_recurrence, 4,
+    2, 1, 0, sizeof(tn_linear_recurrence_args), offsetof(tn_linear_recurrence_args, out), 0, 0, {0,
+    1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_rows[] = {
@@ -3104,6 +3155,31 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_searchsorted[] = {
+    {"sorted_sequence", TN_T_TENSOR, 0, offsetof(tn_searchsorted_args, sorted_sequence), 0, -1,
+     NULL},
+    {"self", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_searchsorted_args, self),
+     offsetof(tn_searchsorted_args, self_number), -1, NULL},
+    {"out_int32", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_searchsorted_args,
+     out_int32), 0, -1, NULL},
+    {"right", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_searchsorted_args, right), 0, -1,
+     NULL},
+    {"side", TN_T_STRING, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_searchsorted_args, side), 0, -1, NULL},
+    {"sorter", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_searchsorted_args, sorter), 0, -1, NULL},
+};
+static const tn_searchsorted_args tni_defaults_searchsorted = {NULL, false, false, NULL, NULL,
+    NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_searchsorted[] = {"result", NULL};
+static const uint64_t tni_needs_searchsorted[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
+    &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
+    sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, 0, {0, 1, 5,
+    0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_select[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_select_args, self), 0, -1, NULL},
     {"dim", TN_T_INT, 0, offsetof(tn_select_args, dim), 0, -1, NULL},
@@ -3914,6 +3990,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_bitwise_xor,
     &tni_row_bmm,
     &tni_row_broadcast_to,
+    &tni_row_bucketize,
     &tni_row_cat,
     &tni_row_ceil,
     &tni_row_chunk,
@@ -3932,6 +4009,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_cos,
     &tni_row_cosh,
     &tni_row_cross_entropy,
+    &tni_row_cumprod,
     &tni_row_cumsum,
     &tni_row_detach,
     &tni_row_diagonal,
@@ -3995,6 +4073,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_lerp,
     &tni_row_linalg_vector_norm,
     &tni_row_linear,
+    &tni_row_linear_recurrence,
     &tni_row_linear_rows,
     &tni_row_linspace,
     &tni_row_log,
@@ -4070,6 +4149,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_scatter,
     &tni_row_scatter_add,
     &tni_row_scatter_value,
+    &tni_row_searchsorted,
     &tni_row_select,
     &tni_row_sgn,
     &tni_row_sigmoid,

@@ -6,6 +6,10 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
+/* torch.result_type of n tensors (NULLs skipped): tensors with dimensions count before 0-dim ones,
+ * those before numbers, where a lower tier decides only by a higher category. `only`: no tensor is
+ * in the call. TN_NO_DTYPE where torch refuses. */
+TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n, bool only);
 /* "self and other" of operands in messages: sets TYPE, names the dtypes. Returns false. */
 TN_PRIV bool tni_no_common_type(tn_frame *f, tn_tensor *const *t, int n);
 /* Shape of n tensors broadcast together; false with an error that shows both shapes. */

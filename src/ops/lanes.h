@@ -101,6 +101,12 @@ TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const v
                               void *to);
 TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n);
 TN_PRIV double tni_reduce_identity(int op);
+/* a *= b for complex numbers of two doubles. */
+TNI_INLINE void tni_complex_times(double *a, const double *b) {
+    const double re = a[0], im = a[1];
+    a[0] = fma(re, b[0], -(im * b[1]));
+    a[1] = fma(re, b[1], im * b[0]);
+}
 /* t's elements row-major: in place, or copied to `room`, for which dense_scratch asks (in the order
  * of the runs). */
 TN_PRIV bool tni_dense_scratch(tn_frame *f, const tn_tensor *t);

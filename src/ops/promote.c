@@ -20,10 +20,7 @@ static bool promote_only_numbers(tn_tensor *const *t, int n) {
     return true;
 }
 
-/* torch.result_type of n tensors (NULLs skipped): tensors with dimensions count before 0-dim ones,
- * those before numbers, where a lower tier decides only by a higher category. `only`: no tensor is
- * in the call. TN_NO_DTYPE where torch refuses. */
-static tn_dtype promote_operands(tni_block *b, tn_tensor *const *t, int n, bool only) {
+TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n, bool only) {
     tn_dtype tier[3] = {TN_NO_DTYPE, TN_NO_DTYPE, TN_NO_DTYPE};
     for (int i = 0; i < n; i++) {
         if (!t[i]) continue;
@@ -198,8 +195,8 @@ static TNI_NOINLINE bool promote_any(tn_frame *f) {
         return tn_fail(f, TN_TYPE, "'%s' is %s, it must be bool",
                        f->row->gen->param[f->row->gen->fixed[0]].name,
                        tni_dtype(f->in[0]->dtype)->text);
-    common = promote_operands(f->block, f->in + skip, f->nin - skip,
-                              promote_only_numbers(f->in, f->nin));
+    common =
+        tni_result_type(f->block, f->in + skip, f->nin - skip, promote_only_numbers(f->in, f->nin));
     if (!common) return tni_no_common_type(f, f->in + skip, f->nin - skip);
     common = promote_kind(f, common);
     return common && tni_pointwise_check_as(f, common);

@@ -279,12 +279,6 @@ typedef struct prod_job {
     int64_t n; /* elements a result */
 } prod_job;
 
-static void prod_times(double *a, const double *b) {
-    const double re = a[0], im = a[1];
-    a[0] = fma(re, b[0], -(im * b[1]));
-    a[1] = fma(re, b[1], im * b[0]);
-}
-
 static void prod_task(void *arg, int64_t i) {
     const prod_job *j = (const prod_job *)arg;
     const tn_tensor *x = j->x;
@@ -297,7 +291,7 @@ static void prod_task(void *arg, int64_t i) {
     for (int64_t e = 0; e < j->n; e++) {
         if (!(e & 0xffff) && tni_stopped()) return;
         tni_lanes_load(factor, TN_F64, at, bytes / 2, (int)tni_real_of(x->dtype), 2);
-        prod_times(product, factor);
+        tni_complex_times(product, factor);
         for (int d = x->ndim - 1; d >= 0; d--) {
             if (!j->gone[d]) continue;
             at += x->stride[d] * bytes;

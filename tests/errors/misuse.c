@@ -128,9 +128,38 @@ static void dims_and_sizes_out_of_range_are_named(void) {
             "zeros(|17|16");
         BAD(tn_arange(INFINITY), TN_INVALID, "arange(");
         BAD(tn_topk(a, 4).values, TN_INVALID, "topk(self=float32 (2, 3), k=4");
+        BAD(tn_cumprod(a, 2), TN_INDEX, "got 2|cumprod(self=float32 (2, 3), dim=2");
         BAD(tn_dropout(a, 2, true), TN_INVALID, "2|dropout(input=float32 (2, 3), p=2");
         BAD(tn_sum(a, .dim = (tn_ints){0}), TN_INVALID, "argument 'dim'|empty struct|sum(");
         BAD(tn_full(TN_DIMS(2), 1, .dtype = (tn_dtype)99), TN_INVALID, "'dtype'|99|full(");
+    }
+    CHECK_EQ(tn_memory().live_tensors, 0);
+}
+
+static void searches_that_cannot_be_are_named(void) {
+    TN_SCOPE {
+        tn_tensor *a = zeros(two_three, TN_F32), *edges = tn_arange(3);
+        tn_tensor *low = tn_add_scalar(edges, -1), *high = tn_add_scalar(edges, 1);
+        BAD(tn_searchsorted(edges, a, .sorter = high), TN_INDEX,
+            "sorter index out of range|3 among 3|searchsorted(sorted_sequence=int64 (3)");
+        BAD(tn_searchsorted(edges, a, .sorter = low), TN_INDEX, "-1 among 3");
+        BAD(tn_searchsorted(edges, tn_empty(TN_DIMS(0)), .sorter = high), TN_INDEX, "3 among 3");
+        BAD(tn_searchsorted(edges, a, .sorter = tnp_slice(edges, 0, 0, 2, 1)), TN_INVALID,
+            "must have the same size|(3)|(2)");
+        BAD(tn_searchsorted(edges, a, .sorter = tn_to_dtype(edges, TN_I32)), TN_TYPE,
+            "sorter must be a tensor of long dtype|int32");
+        BAD(tn_searchsorted(edges, a, .side = "middle"), TN_INVALID,
+            "side can only be 'left' or 'right' but got middle");
+        BAD(tn_searchsorted(edges, a, .side = "left", .right = true), TN_INVALID,
+            "side and right can't be set to opposites, got side of left while right was True");
+        BAD(tn_searchsorted(a, tn_empty(TN_DIMS(3, 3))), TN_INVALID,
+            "the first N-1 dimensions|(2, 3)|(3, 3)");
+        BAD(tn_searchsorted_scalar(a, 1), TN_INVALID, "only when boundaries tensor dimension is 1");
+        BAD(tn_searchsorted(tn_select(edges, 0, 0), edges), TN_INVALID, "positive dimension");
+        BAD(tn_searchsorted(edges, a, .out = zeros(two_three, TN_I32)), TN_TYPE,
+            "output tensor's dtype is wrong|int32|out_int32 is False");
+        BAD(tn_bucketize(edges, a), TN_INVALID, "boundaries tensor must be 1 dimension|dim(2)");
+        BAD(tn_bucketize(zeros(two_three, TN_C64), edges), TN_TYPE, "not defined for complex64");
     }
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
@@ -462,6 +491,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(shapes_that_do_not_fit_are_shown),
         CHECK_TEST(missing_tensors_are_named),
         CHECK_TEST(dims_and_sizes_out_of_range_are_named),
+        CHECK_TEST(searches_that_cannot_be_are_named),
         CHECK_TEST(wrong_dtypes_are_named),
         CHECK_TEST(outputs_that_do_not_fit_are_named),
         CHECK_TEST(memory_of_others_is_guarded),

@@ -157,6 +157,8 @@ static void operators_of(sha *s, tn_dtype dtype) {
     sha_tensor(s, tnp_log_softmax(x, 0, TN_NO_DTYPE));
     sha_tensor(s, tnp_logsumexp(x, TN_DIMS(1), false));
     sha_tensor(s, tnp_cumsum(x, 1, TN_NO_DTYPE));
+    sha_tensor(s, tnp_cumprod(x, 1, TN_NO_DTYPE));
+    sha_tensor(s, tnp_linear_recurrence(x, tnp_sin(x), 0, true));
     sha_tensor(s, tnp_exp(x));
     sha_tensor(s, tnp_log(p));
     sha_tensor(s, tnp_sin(x));

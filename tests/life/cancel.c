@@ -85,6 +85,9 @@ static void inputs_free(void) {
     X(softmax, tn_softmax(wide, 1))                                          \
     X(softmax_columns, tn_softmax(wide, 0))                                  \
     X(cumsum, tn_cumsum(wide, 0))                                            \
+    X(cumprod, tn_cumprod(wide, 0))                                          \
+    X(linear_recurrence, tn_linear_recurrence(wide, wide, 1))                \
+    X(searchsorted, tn_searchsorted(flat, flat))                             \
     X(layer_norm, tn_layer_norm(wide, TN_DIMS(512)))                         \
     X(sort, tn_sort(flat).indices)                                           \
     X(sort_rows, tn_sort(wide).values)                                       \

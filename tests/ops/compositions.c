@@ -56,6 +56,29 @@ FORMULA(logsumexp) {
     y = add(y, m);
     return a->keepdim ? y : sums(y, a->dim, false); /* drops dimensions of one element */
 }
+enum { CHAIN = 130 };
+FORMULA(linear_recurrence) { /* one element after the other, from either end */
+    T *x = a->input, *y = NULL, *part[CHAIN];
+    const int64_t n = x->ndim ? x->size[(a->dim + x->ndim) % x->ndim] : 0;
+    if (!x->numel || n < 1 || n > CHAIN) return NULL;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t at = a->reverse ? n - 1 - i : i;
+        T *one = tnp_select(x, a->dim, at);
+        y = i ? add(one, mul(tnp_select(a->factor, a->dim, a->reverse ? at + 1 : at), y)) : one;
+        part[at] = y;
+    }
+    return tnp_stack(tn_tensors_of(part, n), a->dim);
+}
+FORMULA(cumprod) {
+    T *x = a->self, *part[CHAIN];
+    const int64_t n = x->ndim ? x->size[(a->dim + x->ndim) % x->ndim] : 0;
+    if (!x->numel || n < 1 || n > CHAIN || a->dtype) return NULL;
+    for (int64_t i = 0; i < n; i++) {
+        T *one = tnp_select(x, a->dim, i);
+        part[i] = i ? mul(part[i - 1], one) : one;
+    }
+    return tnp_stack(tn_tensors_of(part, n), a->dim);
+}
 FORMULA(cumsum) { /* (i, j) of a lower triangle of ones */
     T *x = a->self, *ones;
     const int64_t dim = x->ndim ? (a->dim + x->ndim) % x->ndim : 0;
@@ -370,7 +393,8 @@ FORMULA(cross_entropy) {
 
 #define STATED(name) {#name, name##_formula}
 const composition compositions[] = {
-    STATED(softmax), STATED(log_softmax), STATED(logsumexp), STATED(cumsum), STATED(mean),
+    STATED(softmax), STATED(log_softmax), STATED(logsumexp), STATED(cumsum), STATED(cumprod),
+    STATED(linear_recurrence), STATED(mean),
     STATED(var), STATED(std), STATED(norm), STATED(linalg_vector_norm), STATED(layer_norm),
     STATED(batch_norm), STATED(sigmoid), STATED(tanh), STATED(silu), STATED(relu),
     STATED(leaky_relu), STATED(gelu_erf), STATED(gelu_tanh), STATED(gelu), STATED(softsign),

@@ -118,6 +118,20 @@ def torch_adaptive_avg_pool2d_input_grad(grad, input_size):
 torch_linear_rows = F.linear
 
 
+def torch_linear_recurrence(input, factor, dim, reverse=False):
+    if factor.dtype != input.dtype or not (input.is_floating_point() or input.is_complex()):
+        raise TypeError("two tensors of one floating dtype")
+    torch.cumsum(input, dim)  # whether it takes them
+    if not input.dim():
+        return input.clone()
+    x, w = input.unbind(dim), factor.unbind(dim)
+    out = [x[-1 if reverse else 0]] if x else []
+    for i in range(1, len(x)):
+        k = len(x) - 1 - i if reverse else i
+        out.append(x[k] + w[k + 1 if reverse else k] * out[-1])
+    return torch.stack(out[::-1] if reverse else out, dim).contiguous() if out else input.clone()
+
+
 def torch_gelu_erf(self):
     return F.gelu(self)
 

@@ -53,7 +53,7 @@ POOLS = {
     "negative_slope": ["0.01", "0", "-0.5", "1", "2"], "threshold": ["0", "20", "0.5", "-1"], "Scalar:scale": ["1", "0.5", "2"],
     "input_scale": ["1", "0.5", "2"], "fill_value": ["0", "-1", "2.5", "True"], "float": ["0.0", "0.5", "1.0"],
     "Scalar": ["0", "1", "-1", "2", "0.5"], "bool": ["False", "True"], "int": ["0", "1", "-1", "2"],
-    "ScalarType": ["None", "float64", "float32", "bfloat16", "int64", "int8", "bool", "complex64"], "indexing": ["ij", "xy"],
+    "ScalarType": ["None", "float64", "float32", "bfloat16", "int64", "int8", "bool", "complex64"], "indexing": ["ij", "xy"], "side": ["None", "left", "right", "middle"],
     "source[]": ["[0]", "[-1]", "[0,1]", "[1,0]"], "destination[]": ["[0]", "[-1]", "[1,0]", "[0,2]"],
     "shape[]": ["[-1]", "[1,-1]", "[-1,1]", "[0,-1]", "[6,2]"], "size[]": ["[-1]", "[3,4]", "[2,6]", "[12]", "[2,-1]", "[0]"],
     "sizes[]": ["[-1]", "[1,-1]", "[2,3]", "[2,-1,1]"],
@@ -317,8 +317,8 @@ def not_compared(row, case, text):
     explicit = re.match(r"\(.*?\):(\w+)", text)
     is_complex = (explicit[1] if explicit else case["@dtype"]) in ("c64", "c128")
     if dtype != "None" and (
-            is_complex != dtype.startswith("complex") and name in ("sum", "prod", "mean", "cumsum", "softmax", "log_softmax")
-            or dtype.startswith("int") and huge and not integer or dtype == "bool" and name == "cumsum"):
+            is_complex != dtype.startswith("complex") and name in ("sum", "prod", "mean", "cumsum", "cumprod", "softmax", "log_softmax")
+            or dtype.startswith("int") and huge and not integer or dtype == "bool" and name in ("cumsum", "cumprod")):
         return True  # from real to complex or back, or from what is not finite to integers
     if integer and name in ("addmm", "addcmul", "index_add") and "=0.5" in text + "".join(f"={v}" for v in case.values()):
         return True  # a fraction, cut off

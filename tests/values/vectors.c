@@ -91,6 +91,27 @@ static void m_cumsum(const real *x, int n, real *y) {
     real s = 0;
     for (int i = 0; i < n; i++) y[i] = s += x[i];
 }
+static void m_cumprod(const real *x, int n, real *y) {
+    real p = 1;
+    for (int i = 0; i < n; i++) y[i] = p *= x[i];
+}
+/* x among itself as it stands: bisection, where a comparison with NaN is false. */
+static void bisected(const real *x, int n, bool right, real *y) {
+    for (int i = 0; i < n; i++) {
+        int low = 0, high = n;
+        while (low < high) {
+            const int middle = (low + high) / 2;
+            const bool behind = right ? x[middle] > x[i] : x[middle] >= x[i];
+            if (behind)
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        y[i] = low;
+    }
+}
+static void m_search(const real *x, int n, real *y) { bisected(x, n, false, y); }
+static void m_search_right(const real *x, int n, real *y) { bisected(x, n, true, y); }
 static void m_norm(const real *x, int n, real *y) {
     *y = 0;
     for (int i = 0; i < n; i++) *y += x[i] * x[i];
@@ -160,6 +181,7 @@ static T *r_logsumexp(T *x) { return tnp_logsumexp(x, DIM, false); }
 static T *r_softmax(T *x) { return tnp_softmax(x, 1, TN_NO_DTYPE); }
 static T *r_log_softmax(T *x) { return tnp_log_softmax(x, 1, TN_NO_DTYPE); }
 static T *r_cumsum(T *x) { return tnp_cumsum(x, 1, TN_NO_DTYPE); }
+static T *r_cumprod(T *x) { return tnp_cumprod(x, 1, TN_NO_DTYPE); }
 static T *r_norm(T *x) { return tnp_linalg_vector_norm(x, 2, DIM, false, TN_NO_DTYPE); }
 static T *r_norm1(T *x) { return tnp_norm(x, tn_float(1), DIM, false, TN_NO_DTYPE); }
 static T *r_var(T *x) { return tnp_var(x, DIM, tn_none(), false); }
@@ -180,6 +202,10 @@ static T *ones_and_twos(const T *x) { /* 1, 2, 1, 2, .. */
     return w;
 }
 static T *flat(T *x) { return x->ndim == 2 ? x : tnp_select(tnp_select(x, -1, 0), -1, 0); }
+static T *r_search(T *x) { return tnp_searchsorted(flat(x), flat(x), false, false, NULL, NULL); }
+static T *r_search_right(T *x) {
+    return tnp_searchsorted(flat(x), flat(x), true, false, "right", NULL);
+}
 static T *r_mv(T *x) { return tnp_mv(flat(x), ones_and_twos(x)); }
 static T *r_matmul(T *x) {
     T *w = ones_and_twos(x), *pair[2];
@@ -233,6 +259,9 @@ static const struct rule {
              {"softmax", r_softmax, m_softmax, VECTOR},
              {"log_softmax", r_log_softmax, m_log_softmax, VECTOR},
              {"cumsum", r_cumsum, m_cumsum, VECTOR | SUMS},
+             {"cumprod", r_cumprod, m_cumprod, VECTOR | SQUARES},
+             {"searchsorted", r_search, m_search, VECTOR},
+             {"searchsorted", r_search_right, m_search_right, VECTOR},
              {"linalg_vector_norm", r_norm, m_norm, SQUARES},
              {"norm", r_norm1, m_norm1, SUMS},
              {"var", r_var, m_var, SQUARES},
@@ -387,10 +416,9 @@ int main(int argc, char **argv) {
     by_set[0] = tn_context_new(&o);
     for (int n = 1; n <= LONGEST && failed < 400; n += n < 4 || step < 2 ? 1 : step, k++)
         if (k % parts == part) length(n, TN_F32), length(n, TN_F64);
-    for (int r = 0; r < RULES; r++)
-        rows += r == 0 || strcmp(rules[r].name, rules[r - 1].name) != 0;
-    printf("vectors: %d rows, %lld results, %lld rows without a model\n", rows,
-           (long long)checked, (long long)without_rule());
+    for (int r = 0; r < RULES; r++) rows += r == 0 || strcmp(rules[r].name, rules[r - 1].name) != 0;
+    printf("vectors: %d rows, %lld results, %lld rows without a model\n", rows, (long long)checked,
+           (long long)without_rule());
     tn_context_free(by_set[0]);
     tn_context_free(by_set[1]);
     tn_context_free(NULL);
