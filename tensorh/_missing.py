@@ -114,7 +114,7 @@ PLANNED = {
     "torch": """
 GradScaler OutOfMemoryError StorageBase adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout
 alpha_dropout_ angle as_strided_ autocast autocast_decrement_nesting
-autocast_increment_nesting avg_pool1d bartlett_window bilinear binomial blackman_window 
+autocast_increment_nesting avg_pool1d bartlett_window bilinear binomial blackman_window
 celu celu_ channel_shuffle cholesky cholesky_inverse cholesky_solve clear_autocast_cache conv1d
 conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d corrcoef
 cosine_embedding_loss cosine_similarity cov ctc_loss cummax cummin cumulative_trapezoid
