@@ -258,6 +258,7 @@ TN_OPERATOR(bucketize,
             "right=False) -> Tensor",
             .forms = TN_OUT, .check = bucketize_check, .run = bucketize_run, .grad = tn_grad_zero,
             .sample = "(2,3) (5) | () (4) right=True | (3,4):i32 (6):i32 out_int32=True | 2 (5) | "
-                      "0.5 (4):i64 | (0,3) (2) | (3) (0) | (7) (5):f16 right=True")
+                      "0.5 (4):i64 | (0,3) (2) | (3) (0) | (7) (5):f16 right=True | "
+                      "(9):i64<5 (6):i64<5 right=True")
 
 #undef SEARCH_PLACE
