@@ -35651,7 +35651,8 @@ static bool search_check(tn_frame *f, tn_tensor *edges, tn_tensor *values, bool 
 static bool searchsorted_side(tn_frame *f, const char *side, bool right) {
     if (side && strcmp(side, "left") != 0 && strcmp(side, "right") != 0)
         return tn_fail(f, TN_INVALID,
-                       "torch.searchsorted(): side can only be 'left' or 'right' but got %s", side);
+                       "torch.searchsorted(): side can only be \"left\" or \"right\" but got %s",
+                       side);
     return !side || !right || !strcmp(side, "right") ||
            tn_fail(f, TN_INVALID,
                    "torch.searchsorted(): side and right can't be set to opposites, got side of %s "

@@ -149,7 +149,7 @@ static void searches_that_cannot_be_are_named(void) {
         BAD(tn_searchsorted(edges, a, .sorter = tn_to_dtype(edges, TN_I32)), TN_TYPE,
             "sorter must be a tensor of long dtype|int32");
         BAD(tn_searchsorted(edges, a, .side = "middle"), TN_INVALID,
-            "side can only be 'left' or 'right' but got middle");
+            "side can only be \"left\" or \"right\" but got middle");
         BAD(tn_searchsorted(edges, a, .side = "left", .right = true), TN_INVALID,
             "side and right can't be set to opposites, got side of left while right was True");
         BAD(tn_searchsorted(a, tn_empty(TN_DIMS(3, 3))), TN_INVALID,
