@@ -2717,7 +2717,8 @@ TN_API bool tn_function_save(tn_function *f, tn_tensor *t);
 TN_API tn_tensor *tn_function_saved(tn_function *f, int i);
 TN_API void *tn_function_user(tn_function *f);
 /* forward has written input i in place: when that is an output, too, the tensor itself gets this
- * call as its history (and its base, where it is a view and output 0). */
+ * call as its history (and its base, where it is a view and output 0). A leaf that requires grad
+ * cannot: that is an error behind forward. */
 TN_API bool tn_function_written(tn_function *f, int i);
 
 /* Runs `forward` without keeping its graph and again in backward (torch.utils.checkpoint); the
@@ -2730,10 +2731,10 @@ TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn 
 /* A recorded call as something to look at, torch's grad_fn: borrowed from the tensor that it made,
  * or from a later call; who keeps it holds it. */
 typedef struct tni_node tn_history;
-TN_API tn_history *tn_history_of(tn_tensor *t);        /* NULL: a leaf */
-TN_API tn_history *tn_history_hold(tn_history *h);     /* one more owner; returns h */
-TN_API void tn_history_drop(tn_history *h);            /* NULL is fine */
-/* Whether h made t and has no other owner. */
+TN_API tn_history *tn_history_of(tn_tensor *t);    /* NULL: a leaf */
+TN_API tn_history *tn_history_hold(tn_history *h); /* one more owner; returns h */
+TN_API void tn_history_drop(tn_history *h);        /* NULL is fine */
+/* Whether h made t and has no other owner; false for NULL. */
 TN_API bool tn_history_only(const tn_history *h, const tn_tensor *t);
 TN_API const char *tn_history_name(const tn_history *h);
 TN_API int tn_history_output(const tn_tensor *t); /* which result of its call t is; 0 for a leaf */
@@ -2743,7 +2744,7 @@ TN_API bool tn_history_input(const tn_history *h, int i, tn_history **call, int 
                              tn_tensor **leaf);
 /* The user pointer of a function's call whose row has that release; NULL for all else. */
 TN_API void *tn_history_user(const tn_history *h, void (*release)(void *user));
-/* Whether a backward from t may last: a call with so many elements leads to it, or dozens do. */
+/* Whether a backward from t may last: a call of more elements leads to it, or dozens of calls. */
 TN_API bool tn_history_lasts(const tn_tensor *t, int64_t elements);
 
 /* Anomaly mode: backward stops at the first gradient with a NaN and names operator, line and shape.
@@ -16412,8 +16413,7 @@ TN_PRIV tn_dtype tni_complex_of(int dtype) {
 
 TN_PRIV bool tni_can_cast(int from, int to) {
     const tni_dtype_info *a = tni_dtype(from), *b = tni_dtype(to);
-    return a->bytes && b->bytes && a->category <= b->category &&
-           !(a->category == TNI_CAT_FLOAT && b->category < TNI_CAT_FLOAT);
+    return a->bytes && b->bytes && a->category <= b->category;
 }
 
 /* --- promotion -------------------------------------------------------------------------------- */
@@ -16835,7 +16835,7 @@ static bool shape_sums(shape_equation *e) {
 }
 
 /* The smallest x >= from with step * x = want modulo m, and in *every how far the next one lies;
- * -1: none. */
+ * want is a multiple of the greatest common divisor of step and m. */
 static int64_t shape_congruent(int64_t step, int64_t want, int64_t m, int64_t from,
                                int64_t *every) {
     int64_t a = step % m, b = m, x = 1, y = 0, product = 0;
@@ -16843,7 +16843,6 @@ static int64_t shape_congruent(int64_t step, int64_t want, int64_t m, int64_t fr
         int64_t q = a / b, r = a % b, z = x - q * y;
         a = b, b = r, x = y, y = z;
     }
-    if (want % a) return -1;
     *every = m / a;
     x %= *every;
     if (x < 0) x += *every;
@@ -16863,7 +16862,7 @@ static bool shape_meets(shape_equation *e, int i, int64_t want) {
     low = want > e->reach[i + 1] ? (want - e->reach[i + 1] + e->step[i] - 1) / e->step[i] : 0;
     high = want / e->step[i] < e->most[i] ? want / e->step[i] : e->most[i];
     x = shape_congruent(e->step[i], want, e->divisor[i + 1], low, &every);
-    for (; x >= 0 && x <= high; x += every) {
+    for (; x <= high; x += every) {
         if (shape_meets(e, i + 1, want - e->step[i] * x)) return true;
         if (--e->tries <= 0) return true;
     }
@@ -17541,11 +17540,10 @@ static bool access_may_read(tni_block *b, const tn_tensor *t, const void *to, in
     return true;
 }
 
-/* Row-major copy of every element, converted to dtype. */
+/* Row-major copy of every element, of which there are some, converted to dtype. */
 static void access_copy(const tn_tensor *t, char *to, int dtype) {
     int64_t index[TN_MAX_DIMS] = {0}, bytes = tni_dtype(dtype)->bytes, at = 0;
     const char *from = tni_bytes_at(t);
-    if (!t->numel) return;
     if (t->dtype == dtype && t->flags & TNI_CONTIGUOUS) {
         memcpy(to, from, (size_t)(t->numel * bytes));
         return;
@@ -17946,7 +17944,7 @@ TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GEN
     generator->seed = state_take(state + STATE_SEED, 8);
     for (int i = 0; i < MT_WORDS; i++)
         generator->mt[i] = (uint32_t)state_take(state + STATE_WORDS + 8 * i, 8);
-    generator->at = next == 0 && left == 1 ? MT_FRESH : (int32_t)next;
+    generator->at = next == 0 ? MT_FRESH : (int32_t)next;
     generator->seeded = true;
     generator->has_normal = state_take(state + STATE_HAS_NORMAL, 4) != 0;
     bits = state_take(state + STATE_NORMAL, 8);
@@ -18080,7 +18078,6 @@ static int print_real(const print_job *p, const print_format *f, double v,
         n = snprintf(text, PRINT_NUMBER, "%.0f.", v);
     else
         n = snprintf(text, PRINT_NUMBER, "%.*f", p->options.precision, v);
-    if (n >= PRINT_NUMBER) n = PRINT_NUMBER - 1;
     for (int i = 0; i < n; i++)
         if (text[i] == ',') text[i] = '.'; /* whatever the program's locale */
     return n;
@@ -18309,8 +18306,8 @@ static bool print_start(print_job *p, tni_block *b, const tn_tensor *t,
     memset(p, 0, sizeof *p);
     if (!t) return tni_error(b, TN_INVALID, "%s: the tensor is NULL", caller);
     if (!(t->flags & TNI_META) && t->numel && (!t->storage || t->storage->kind == TNI_DATA_DEVICE))
-        return tni_error(b, TN_UNSUPPORTED,
-                         "%s: the tensor is on another device; copy it first", caller);
+        return tni_error(b, TN_UNSUPPORTED, "%s: the tensor is on another device; copy it first",
+                         caller);
     p->t = t;
     if (options) p->options = *options;
     if (p->options.precision <= 0) p->options.precision = 4;
@@ -18484,6 +18481,9 @@ TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *lik
 /* Copies src into dst, of the same shape, with conversion and any strides; no overlap
  * (ops/drive.c). */
 TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *src);
+
+/* Whose memory a recorded call may not write, as a text behind "is"; NULL: it may (door.c). */
+TN_PRIV const char *tni_unwritable(const tn_tensor *t);
 
 /* History of views and written bases (autograd/view.c): a view whose base was written since gets a
  * new edge; the node of a base whose view is written. */
@@ -22023,21 +22023,24 @@ static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
     return true;
 }
 
+TN_PRIV const char *tni_unwritable(const tn_tensor *t) {
+    if (!(t->flags & TNI_REQUIRES)) return NULL;
+    if (t->flags & TNI_LEAF) return "a leaf that requires grad";
+    if (t->flags & TNI_VIEW && /* a base without history: a view in between is the leaf */
+        (t->base->flags & TNI_LEAF || !(t->base->flags & TNI_REQUIRES)))
+        return "a view of a leaf that requires grad";
+    return NULL;
+}
+
 static bool door_may_write(tn_frame *f, const tn_tensor *t, const char *what) {
+    const char *leaf;
     if (t->flags & TNI_READ_ONLY) return tn_fail(f, TN_INVALID, "%s is read-only memory", what);
     if (t->flags & TNI_INFERENCE && !f->block->inference)
         return tn_fail(f, TN_AUTOGRAD,
                        "%s was made in inference mode and is written outside of it; clone it first",
                        what);
-    if (f->block->no_grad || !(t->flags & TNI_REQUIRES)) return true;
-    if (t->flags & TNI_LEAF)
-        return tn_fail(f, TN_AUTOGRAD, "%s is a leaf that requires grad and is written in place",
-                       what);
-    if (t->flags & TNI_VIEW && /* a base without history: a view in between is the leaf */
-        (t->base->flags & TNI_LEAF || !(t->base->flags & TNI_REQUIRES)))
-        return tn_fail(f, TN_AUTOGRAD,
-                       "%s is a view of a leaf that requires grad and is written in place", what);
-    return true;
+    if (f->block->no_grad || !(leaf = tni_unwritable(t))) return true;
+    return tn_fail(f, TN_AUTOGRAD, "%s is %s and is written in place", what, leaf);
 }
 
 TNI_INLINE bool door_out_given(const tn_gen *gen, const void *args) {
@@ -45843,8 +45846,8 @@ static bool check_call(tni_block *b, tn_check_fn fn, void *user, tn_tensor *cons
                        tn_tensor **out, int *nout) {
     *nout = CHECK_TENSORS;
     if (!fn(in, nin, out, nout, user) || b->failed) return false;
-    return (*nout >= 0 && *nout <= CHECK_TENSORS) ||
-           tni_error(b, TN_INVALID,
+    if (*nout >= 0 && *nout <= CHECK_TENSORS) return true;
+    return tni_error(b, TN_INVALID,
                      "gradcheck: the function says it has %d outputs, room is for %d", *nout,
                      CHECK_TENSORS);
 }
@@ -46017,7 +46020,7 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
     tni_block *b = tni_here();
     tn_tensor *first[CHECK_TENSORS], *root[CHECK_TENSORS], *seed[CHECK_TENSORS],
         *from[CHECK_TENSORS], *grads[CHECK_TENSORS];
-    int n = 0, nroot = 0, nfrom = 0, given = c->nin, room = *nout;
+    int n = 0, nroot = 0, nfrom = 0, given = c->nin;
     uint8_t no_grad = b->no_grad;
     tn_grads_options o = {seed, false, !no_grad, true};
     bool ok;
@@ -46034,7 +46037,7 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
     ok = ok && tn_grads_at(b->place_file, b->place_line, tn_tensors_of(root, nroot),
                            tn_tensors_of(from, nfrom), grads, &o);
     b->no_grad = no_grad;
-    for (int i = 0; ok && i < nfrom && *nout < room; i++)
+    for (int i = 0; ok && i < nfrom; i++)
         if (grads[i]) out[(*nout)++] = grads[i];
     return ok;
 }
@@ -46127,11 +46130,11 @@ typedef struct engine {
 
 static bool engine_grow(tni_block *b, void **at, int64_t *room, int64_t each,
                         const void *inline_at) {
-    int64_t bytes;
-    void *more;
-    if (!tni_bytes(*room * 2, each, &bytes) || !(more = tni_need(b, bytes))) return false;
-    memcpy(more, *at, (size_t)(*room * each));
-    if (*at != inline_at) tni_put(b, b, *at, *room * each);
+    int64_t bytes = *room * each; /* in memory already: twice that does not overflow */
+    void *more = tni_need(b, 2 * bytes);
+    if (!more) return false;
+    memcpy(more, *at, (size_t)bytes);
+    if (*at != inline_at) tni_put(b, b, *at, bytes);
     *at = more;
     *room *= 2;
     return true;
@@ -46238,14 +46241,14 @@ static bool engine_accumulate(engine *e, tn_tensor **to, tn_tensor *grad) {
 
 static bool engine_claim(engine *e, tni_node *n) {
     uint64_t expected = 0;
-    bool before = false;
-    if (!tni_swap_if(&n->busy, &expected, e->number) && !(before = expected == e->number)) {
+    if (!tni_swap_if(&n->busy, &expected, e->number)) {
+        if (expected == e->number) return true;
         tni_error(e->b, TN_AUTOGRAD, "another backward is running through this graph");
         tni_node_error(e->b, n);
         return false;
     }
     if (n->released) { /* all else of the node is read by who has claimed it */
-        if (!before) tni_store(&n->busy, (uint64_t)0);
+        tni_store(&n->busy, (uint64_t)0);
         tni_error(e->b, TN_AUTOGRAD,
                   "backward a second time through a graph whose saved tensors were freed; the "
                   "first needs retain_graph");
@@ -46301,16 +46304,17 @@ static bool engine_retain(engine *e, tn_tensor *t, tn_tensor *grad) {
     engine_entry *entry;
     if (e->wanted && !e->wanted->into_grad) return true;
     if (!(entry = engine_find(e, t, 0, true))) return false;
-    if (!entry->retained) tni_retain(t);
+    tni_retain(t), tni_retain(grad);
     entry->retained = true;
-    return engine_accumulate(e, &entry->grad, grad);
+    entry->grad = grad;
+    return true;
 }
 
 /* Hooks, then retained gradients and inputs of tn_grads that are outputs of this node. */
 static bool engine_watch(engine *e, tni_node *n) {
     for (tni_watch *w = n->watch; w;) {
         tn_tensor **pending = engine_pending(n, w->out);
-        if (w->retain || w->removed || w->number > e->last_hook || !*pending) {
+        if (w->retain || w->number > e->last_hook || !*pending) {
             w = w->next;
             continue;
         }
@@ -46325,7 +46329,7 @@ static bool engine_watch(engine *e, tni_node *n) {
         for (uint32_t k = 0; k < n->nout; k++) {
             engine_entry *entry = engine_find(e, n, k, false);
             tn_tensor *pending = *engine_pending(n, k);
-            if (entry && pending && !engine_accumulate(e, &entry->grad, pending)) return false;
+            if (entry && pending) tni_retain(pending), entry->grad = pending;
         }
     return true;
 }
@@ -46352,7 +46356,7 @@ static bool engine_gradients(engine *e, tni_node *n, tn_gradient *g) {
     void (*grad)(tn_gradient *) = !e->create && n->row->fused ? n->row->fused : n->row->grad;
     if (n->function) {
         if (!tni_function_backward(g)) return false;
-    } else if (grad)
+    } else
         grad(g);
     if (e->b->failed) return false;
     if (e->b->context->anomaly && !engine_anomaly(e, n, g)) return false;
@@ -46395,7 +46399,7 @@ typedef struct engine_nodes {
 } engine_nodes;
 
 static bool engine_reach(engine *e, engine_nodes *l, tni_node *n) {
-    if (tni_load(&n->busy) == e->number && n->queued) return true;
+    if (tni_load(&n->busy) == e->number) return true;
     if (l->n == l->room) {
         int64_t room = l->room ? 2 * l->room : 64;
         tni_node **more = (tni_node **)tni_need(e->b, room * (int64_t)sizeof *more);
@@ -46406,7 +46410,6 @@ static bool engine_reach(engine *e, engine_nodes *l, tni_node *n) {
         l->room = room;
     }
     if (!engine_claim(e, n)) return false;
-    n->queued = 1;
     n->useful = 0;
     l->at[l->n++] = n;
     return true;
@@ -46442,7 +46445,6 @@ static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
             if (n->slot[i].edge && !tni_edge_is_leaf(n->slot[i].edge))
                 ok = engine_reach(e, l, (tni_node *)n->slot[i].edge);
     }
-    for (int64_t i = 0; i < l->n; i++) l->at[i]->queued = 0;
     if (!ok) return false;
     if (l->n > 1) qsort(l->at, (size_t)l->n, sizeof *l->at, engine_by_id);
     for (int64_t i = 0; i < l->n; i++) l->at[i]->useful = engine_is_useful(e, l->at[i]);
@@ -46451,11 +46453,9 @@ static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
 
 static bool engine_want(engine *e) {
     const tni_wanted *w = e->wanted;
-    int64_t bytes;
-    if (w->inputs.n <= 0) return true;
-    if (!tni_bytes(w->inputs.n, (int64_t)sizeof *e->place, &bytes) ||
-        !(e->place = (engine_place *)tni_need(e->b, bytes)))
-        return false;
+    int64_t bytes = w->inputs.n * (int64_t)sizeof *e->place; /* its pointers are in memory */
+    if (!bytes) return true;
+    if (!(e->place = (engine_place *)tni_need(e->b, bytes))) return false;
     for (int64_t i = 0; i < w->inputs.n; i++) {
         tn_tensor *t = w->inputs.at[i];
         engine_place *place = &e->place[i];
@@ -46491,7 +46491,7 @@ static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
  * caller sees (a seed, what a hook returned), and it is dense. */
 static bool engine_takes(const engine *e, const tn_tensor *grad) {
     uint32_t mine = 1u + (grad->depth == e->b->depth ? 1u : 0u);
-    return !grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine && grad->storage &&
+    return !grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine &&
            tni_load(&grad->storage->refs) == 1 && tni_is_dense(grad);
 }
 
@@ -46618,10 +46618,9 @@ static bool engine_hand_out(engine *e) {
     if (e->leaf_hooks && !engine_wanted_hooks(e)) return false;
     for (int64_t i = 0; i < w->inputs.n && !w->allow_unused; i++)
         if (!engine_wanted(e, i)->grad)
-            return tni_error(
-                e->b, TN_AUTOGRAD,
-                "input %lld was not used in the graph; allow_unused permits that",
-                (long long)i);
+            return tni_error(e->b, TN_AUTOGRAD,
+                             "input %lld was not used in the graph; allow_unused permits that",
+                             (long long)i);
     for (int64_t i = 0; i < w->inputs.n; i++) {
         tn_tensor *grad = engine_wanted(e, i)->grad;
         w->grads[i] = NULL;
@@ -46714,7 +46713,7 @@ static void engine_drop(engine *e) {
 static void engine_unmark(engine *e, engine_nodes *l) {
     for (int64_t i = 0; i < l->n; i++) {
         l->at[i]->useful = 0;
-        if (tni_load(&l->at[i]->busy) == e->number) tni_store(&l->at[i]->busy, (uint64_t)0);
+        tni_store(&l->at[i]->busy, (uint64_t)0);
         tni_node_drop(e->b, l->at[i]);
     }
     tni_put(e->b, e->b, l->at, l->room * (int64_t)sizeof *l->at);
@@ -46812,7 +46811,7 @@ struct tn_function {
     tni_block *b;
     tni_node *node; /* once it is on the tape; not counted */
     function_saved *saved;
-    int nsaved, room;
+    int64_t nsaved, room;
     uint64_t written; /* bit i: input i < 64 was written in place */
 };
 
@@ -46829,16 +46828,13 @@ typedef struct function_block {
 } function_block;
 
 static bool function_grow(tni_block *b, tn_function *f) {
-    int64_t each = (int64_t)sizeof(function_saved), room = f->room ? 2 * (int64_t)f->room : 4,
-            bytes;
-    function_saved *more;
-    if (!tni_bytes(room, each, &bytes) || room > INT32_MAX)
-        return tni_error(b, TN_MEMORY, "%s: too many saved tensors", f->row->name);
-    if (!(more = (function_saved *)tni_need(b, bytes))) return false;
+    const int64_t each = (int64_t)sizeof(function_saved), room = f->room ? 2 * f->room : 4;
+    function_saved *more = (function_saved *)tni_need(b, room * each); /* half is in memory */
+    if (!more) return false;
     if (f->nsaved) memcpy(more, f->saved, (size_t)(f->nsaved * each));
     tni_put(b, f->b, f->saved, f->room * each);
     f->saved = more;
-    f->room = (int)room;
+    f->room = room;
     return true;
 }
 
@@ -46872,7 +46868,7 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
     function_saved *e;
     tn_tensor *t;
     if (!f || i < 0 || i >= f->nsaved) {
-        tni_error(b, TN_INDEX, "tn_function_saved: %d of %d", i, f ? f->nsaved : 0);
+        tni_error(b, TN_INDEX, "tn_function_saved: %d of %lld", i, f ? (long long)f->nsaved : 0);
         return NULL;
     }
     e = &f->saved[i];
@@ -46897,9 +46893,9 @@ TN_API bool tn_function_written(tn_function *f, int i) {
 TN_API void *tn_function_user(tn_function *f) { return f ? f->user : NULL; }
 
 TN_PRIV bool tni_function_spend(tni_block *b, struct tn_function *f) {
-    int n = f->nsaved;
+    int64_t n = f->nsaved;
     f->nsaved = 0;
-    for (int i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         tni_release(b, f->saved[i].t);
         tni_storage_release(b, f->saved[i].storage);
     }
@@ -46958,7 +46954,26 @@ static bool function_rebases(const function_block *k, tn_tensors in, const tn_te
     return false;
 }
 
-/* Hangs one node on the outputs; an output that is an input becomes another header on its data. */
+/* Output j may be recorded; one that is an input becomes another header on its data, unless forward
+ * has written it. */
+static bool function_output(tni_block *b, const function_block *k, tn_tensors in, tn_tensor **out,
+                            int j) {
+    tn_tensor *t = out[j];
+    const char *leaf;
+    bool written = false;
+    int64_t i = 0;
+    if (!t) return tni_error(b, TN_INVALID, "%s: forward gave no output %d", k->row.name, j);
+    while (i < in.n && in.at[i] != t) i++;
+    if (i == in.n) return true;
+    for (int64_t l = i; l < in.n && l < 64; l++)
+        written = written || (in.at[l] == t && k->f.written >> l & 1);
+    if (!written) return (out[j] = tni_share(b, t->storage, t)) != NULL;
+    if (!(leaf = tni_unwritable(t))) return true;
+    return tni_error(b, TN_AUTOGRAD, "%s: input %lld is %s and is written in place", k->row.name,
+                     (long long)i, leaf);
+}
+
+/* Hangs one node on the outputs. */
 static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_tensor **out) {
     tn_frame f;
     tni_node *n, *rebase = NULL;
@@ -46970,14 +46985,8 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
     f.out = out;
     f.nout = k->f.row->nout;
     f.args = "";
-    for (int j = 0; j < f.nout; j++) {
-        if (!out[j])
-            return tni_error(b, TN_INVALID, "%s: forward gave no output %d", k->row.name, j);
-        for (int64_t i = 0; i < in.n; i++)
-            if (out[j] == in.at[i] && !(i < 64 && k->f.written >> i & 1) &&
-                !(out[j] = tni_share(b, in.at[i]->storage, in.at[i])))
-                return false;
-    }
+    for (int j = 0; j < f.nout; j++)
+        if (!function_output(b, k, in, out, j)) return false;
     if (!(n = f.node = tni_node_new(&f))) return false;
     if (f.nout && function_rebases(k, in, out[0])) {
         f.inplace = true;
@@ -47024,7 +47033,10 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     for (int j = 0; j < nout; j++) out[j] = NULL;
     ok = ok && tni_list_given(b, in, row->name);
     if (ok && nout < 0) ok = tni_error(b, TN_INVALID, "%s: %d outputs", row->name, nout);
-    for (int64_t i = 0; ok && i < in.n; i++) ok = !in.at[i] || tni_belongs(b, in.at[i], row->name);
+    for (int64_t i = 0; ok && i < in.n; i++)
+        if (in.at[i])
+            ok = tni_belongs(b, in.at[i], row->name) &&
+                 (!tni_view_is_stale(in.at[i]) || tni_view_refresh(b, in.at[i]));
     if (!ok || !(k = function_new(b, row, user))) {
         if (row->release) row->release(user);
         return entered ? tni_leave(b, false) : false;
@@ -47078,7 +47090,7 @@ static bool checkpoint_again(tni_block *b, tn_function *f, tn_tensor *seed, tn_t
         if (saved->flags & TNI_REQUIRES) in[i]->flags |= TNI_REQUIRES | TNI_LEAF;
     }
     b->no_grad = 0;
-    a.t = c->forward(in, f->nsaved, c->user);
+    a.t = c->forward(in, (int)f->nsaved, c->user);
     a.gradient = seed;
     if (!a.t || !tn_backward_at(b->place_file, b->place_line, &a)) return false;
     for (int i = 0; i < f->nsaved; i++)
@@ -47090,11 +47102,10 @@ static bool checkpoint_again(tni_block *b, tn_function *f, tn_tensor *seed, tn_t
 static bool checkpoint_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
     checkpoint *c = (checkpoint *)f->user;
     tni_block *b = tni_here();
-    tn_generator *g = b ? tni_generator_default(b) : NULL;
+    tn_generator *g = tni_generator_default(b); /* forward has made it */
     uint8_t no_grad, now[TN_GENERATOR_BYTES];
     tn_tensor *in[64];
     bool ok;
-    if (!g) return false;
     no_grad = b->no_grad;
     if (!no_grad)
         return tni_error(b, TN_UNSUPPORTED, "checkpoint: create_graph through a checkpoint");
@@ -47108,8 +47119,7 @@ static bool checkpoint_backward(tn_function *f, tn_tensor *const *grad_out, tn_t
 
 static void checkpoint_release(void *user) {
     checkpoint *c = (checkpoint *)user;
-    tni_block *b = tni_here();
-    if (b) tni_put(b, c->b, c, (int64_t)sizeof *c);
+    tni_put(tni_here(), c->b, c, (int64_t)sizeof *c);
 }
 
 TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn forward,
@@ -47446,7 +47456,8 @@ TN_API bool tn_set_anomaly_mode(bool enabled) {
 }
 
 TN_PRIV bool tni_list_given(tni_block *b, tn_tensors l, const char *what) {
-    return (l.n >= 0 && (l.at || !l.n)) || tni_error(b, TN_INVALID, "%s: no list of tensors", what);
+    if (l.n >= 0 && (l.at || !l.n)) return true;
+    return tni_error(b, TN_INVALID, "%s: no list of tensors", what);
 }
 
 /* --- backward --------------------------------------------------------------------------------- */
@@ -47661,7 +47672,7 @@ TN_API void tn_history_drop(tn_history *h) {
     if (b) tni_node_drop(b, h);
 }
 TN_API bool tn_history_only(const tn_history *h, const tn_tensor *t) {
-    return h && t->node == h && tni_load(&h->refs) == 1;
+    return h && t && t->node == h && tni_load(&h->refs) == 1;
 }
 TN_API const char *tn_history_name(const tn_history *h) { return h ? h->row->name : NULL; }
 TN_API int tn_history_output(const tn_tensor *t) { return t && t->node ? (int)t->node_out : 0; }
@@ -47782,8 +47793,8 @@ static bool view_may_rebase(tn_frame *f, const tn_tensor *view) {
                        "%s is a view of an expanded tensor without history, and is written in "
                        "place; clone that first",
                        what);
-    return view->storage == view->base->storage ||
-           tn_fail(f, TN_AUTOGRAD,
+    if (view->storage == view->base->storage) return true;
+    return tn_fail(f, TN_AUTOGRAD,
                    "%s is a view of a tensor that has other data since tn_swap_data; clone it",
                    what);
 }

@@ -117,7 +117,8 @@ TN_API bool tn_function_save(tn_function *f, tn_tensor *t);
 TN_API tn_tensor *tn_function_saved(tn_function *f, int i);
 TN_API void *tn_function_user(tn_function *f);
 /* forward has written input i in place: when that is an output, too, the tensor itself gets this
- * call as its history (and its base, where it is a view and output 0). */
+ * call as its history (and its base, where it is a view and output 0). A leaf that requires grad
+ * cannot: that is an error behind forward. */
 TN_API bool tn_function_written(tn_function *f, int i);
 
 /* Runs `forward` without keeping its graph and again in backward (torch.utils.checkpoint); the
@@ -130,10 +131,10 @@ TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn 
 /* A recorded call as something to look at, torch's grad_fn: borrowed from the tensor that it made,
  * or from a later call; who keeps it holds it. */
 typedef struct tni_node tn_history;
-TN_API tn_history *tn_history_of(tn_tensor *t);        /* NULL: a leaf */
-TN_API tn_history *tn_history_hold(tn_history *h);     /* one more owner; returns h */
-TN_API void tn_history_drop(tn_history *h);            /* NULL is fine */
-/* Whether h made t and has no other owner. */
+TN_API tn_history *tn_history_of(tn_tensor *t);    /* NULL: a leaf */
+TN_API tn_history *tn_history_hold(tn_history *h); /* one more owner; returns h */
+TN_API void tn_history_drop(tn_history *h);        /* NULL is fine */
+/* Whether h made t and has no other owner; false for NULL. */
 TN_API bool tn_history_only(const tn_history *h, const tn_tensor *t);
 TN_API const char *tn_history_name(const tn_history *h);
 TN_API int tn_history_output(const tn_tensor *t); /* which result of its call t is; 0 for a leaf */
@@ -143,7 +144,7 @@ TN_API bool tn_history_input(const tn_history *h, int i, tn_history **call, int 
                              tn_tensor **leaf);
 /* The user pointer of a function's call whose row has that release; NULL for all else. */
 TN_API void *tn_history_user(const tn_history *h, void (*release)(void *user));
-/* Whether a backward from t may last: a call with so many elements leads to it, or dozens do. */
+/* Whether a backward from t may last: a call of more elements leads to it, or dozens of calls. */
 TN_API bool tn_history_lasts(const tn_tensor *t, int64_t elements);
 
 /* Anomaly mode: backward stops at the first gradient with a NaN and names operator, line and shape.

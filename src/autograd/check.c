@@ -47,8 +47,8 @@ static bool check_call(tni_block *b, tn_check_fn fn, void *user, tn_tensor *cons
                        tn_tensor **out, int *nout) {
     *nout = CHECK_TENSORS;
     if (!fn(in, nin, out, nout, user) || b->failed) return false;
-    return (*nout >= 0 && *nout <= CHECK_TENSORS) ||
-           tni_error(b, TN_INVALID,
+    if (*nout >= 0 && *nout <= CHECK_TENSORS) return true;
+    return tni_error(b, TN_INVALID,
                      "gradcheck: the function says it has %d outputs, room is for %d", *nout,
                      CHECK_TENSORS);
 }
@@ -221,7 +221,7 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
     tni_block *b = tni_here();
     tn_tensor *first[CHECK_TENSORS], *root[CHECK_TENSORS], *seed[CHECK_TENSORS],
         *from[CHECK_TENSORS], *grads[CHECK_TENSORS];
-    int n = 0, nroot = 0, nfrom = 0, given = c->nin, room = *nout;
+    int n = 0, nroot = 0, nfrom = 0, given = c->nin;
     uint8_t no_grad = b->no_grad;
     tn_grads_options o = {seed, false, !no_grad, true};
     bool ok;
@@ -238,7 +238,7 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
     ok = ok && tn_grads_at(b->place_file, b->place_line, tn_tensors_of(root, nroot),
                            tn_tensors_of(from, nfrom), grads, &o);
     b->no_grad = no_grad;
-    for (int i = 0; ok && i < nfrom && *nout < room; i++)
+    for (int i = 0; ok && i < nfrom; i++)
         if (grads[i]) out[(*nout)++] = grads[i];
     return ok;
 }

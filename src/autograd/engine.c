@@ -45,11 +45,11 @@ typedef struct engine {
 
 static bool engine_grow(tni_block *b, void **at, int64_t *room, int64_t each,
                         const void *inline_at) {
-    int64_t bytes;
-    void *more;
-    if (!tni_bytes(*room * 2, each, &bytes) || !(more = tni_need(b, bytes))) return false;
-    memcpy(more, *at, (size_t)(*room * each));
-    if (*at != inline_at) tni_put(b, b, *at, *room * each);
+    int64_t bytes = *room * each; /* in memory already: twice that does not overflow */
+    void *more = tni_need(b, 2 * bytes);
+    if (!more) return false;
+    memcpy(more, *at, (size_t)bytes);
+    if (*at != inline_at) tni_put(b, b, *at, bytes);
     *at = more;
     *room *= 2;
     return true;
@@ -156,14 +156,14 @@ static bool engine_accumulate(engine *e, tn_tensor **to, tn_tensor *grad) {
 
 static bool engine_claim(engine *e, tni_node *n) {
     uint64_t expected = 0;
-    bool before = false;
-    if (!tni_swap_if(&n->busy, &expected, e->number) && !(before = expected == e->number)) {
+    if (!tni_swap_if(&n->busy, &expected, e->number)) {
+        if (expected == e->number) return true;
         tni_error(e->b, TN_AUTOGRAD, "another backward is running through this graph");
         tni_node_error(e->b, n);
         return false;
     }
     if (n->released) { /* all else of the node is read by who has claimed it */
-        if (!before) tni_store(&n->busy, (uint64_t)0);
+        tni_store(&n->busy, (uint64_t)0);
         tni_error(e->b, TN_AUTOGRAD,
                   "backward a second time through a graph whose saved tensors were freed; the "
                   "first needs retain_graph");
@@ -219,16 +219,17 @@ static bool engine_retain(engine *e, tn_tensor *t, tn_tensor *grad) {
     engine_entry *entry;
     if (e->wanted && !e->wanted->into_grad) return true;
     if (!(entry = engine_find(e, t, 0, true))) return false;
-    if (!entry->retained) tni_retain(t);
+    tni_retain(t), tni_retain(grad);
     entry->retained = true;
-    return engine_accumulate(e, &entry->grad, grad);
+    entry->grad = grad;
+    return true;
 }
 
 /* Hooks, then retained gradients and inputs of tn_grads that are outputs of this node. */
 static bool engine_watch(engine *e, tni_node *n) {
     for (tni_watch *w = n->watch; w;) {
         tn_tensor **pending = engine_pending(n, w->out);
-        if (w->retain || w->removed || w->number > e->last_hook || !*pending) {
+        if (w->retain || w->number > e->last_hook || !*pending) {
             w = w->next;
             continue;
         }
@@ -243,7 +244,7 @@ static bool engine_watch(engine *e, tni_node *n) {
         for (uint32_t k = 0; k < n->nout; k++) {
             engine_entry *entry = engine_find(e, n, k, false);
             tn_tensor *pending = *engine_pending(n, k);
-            if (entry && pending && !engine_accumulate(e, &entry->grad, pending)) return false;
+            if (entry && pending) tni_retain(pending), entry->grad = pending;
         }
     return true;
 }
@@ -270,7 +271,7 @@ static bool engine_gradients(engine *e, tni_node *n, tn_gradient *g) {
     void (*grad)(tn_gradient *) = !e->create && n->row->fused ? n->row->fused : n->row->grad;
     if (n->function) {
         if (!tni_function_backward(g)) return false;
-    } else if (grad)
+    } else
         grad(g);
     if (e->b->failed) return false;
     if (e->b->context->anomaly && !engine_anomaly(e, n, g)) return false;
@@ -313,7 +314,7 @@ typedef struct engine_nodes {
 } engine_nodes;
 
 static bool engine_reach(engine *e, engine_nodes *l, tni_node *n) {
-    if (tni_load(&n->busy) == e->number && n->queued) return true;
+    if (tni_load(&n->busy) == e->number) return true;
     if (l->n == l->room) {
         int64_t room = l->room ? 2 * l->room : 64;
         tni_node **more = (tni_node **)tni_need(e->b, room * (int64_t)sizeof *more);
@@ -324,7 +325,6 @@ static bool engine_reach(engine *e, engine_nodes *l, tni_node *n) {
         l->room = room;
     }
     if (!engine_claim(e, n)) return false;
-    n->queued = 1;
     n->useful = 0;
     l->at[l->n++] = n;
     return true;
@@ -360,7 +360,6 @@ static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
             if (n->slot[i].edge && !tni_edge_is_leaf(n->slot[i].edge))
                 ok = engine_reach(e, l, (tni_node *)n->slot[i].edge);
     }
-    for (int64_t i = 0; i < l->n; i++) l->at[i]->queued = 0;
     if (!ok) return false;
     if (l->n > 1) qsort(l->at, (size_t)l->n, sizeof *l->at, engine_by_id);
     for (int64_t i = 0; i < l->n; i++) l->at[i]->useful = engine_is_useful(e, l->at[i]);
@@ -369,11 +368,9 @@ static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
 
 static bool engine_want(engine *e) {
     const tni_wanted *w = e->wanted;
-    int64_t bytes;
-    if (w->inputs.n <= 0) return true;
-    if (!tni_bytes(w->inputs.n, (int64_t)sizeof *e->place, &bytes) ||
-        !(e->place = (engine_place *)tni_need(e->b, bytes)))
-        return false;
+    int64_t bytes = w->inputs.n * (int64_t)sizeof *e->place; /* its pointers are in memory */
+    if (!bytes) return true;
+    if (!(e->place = (engine_place *)tni_need(e->b, bytes))) return false;
     for (int64_t i = 0; i < w->inputs.n; i++) {
         tn_tensor *t = w->inputs.at[i];
         engine_place *place = &e->place[i];
@@ -409,7 +406,7 @@ static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
  * caller sees (a seed, what a hook returned), and it is dense. */
 static bool engine_takes(const engine *e, const tn_tensor *grad) {
     uint32_t mine = 1u + (grad->depth == e->b->depth ? 1u : 0u);
-    return !grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine && grad->storage &&
+    return !grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine &&
            tni_load(&grad->storage->refs) == 1 && tni_is_dense(grad);
 }
 
@@ -536,10 +533,9 @@ static bool engine_hand_out(engine *e) {
     if (e->leaf_hooks && !engine_wanted_hooks(e)) return false;
     for (int64_t i = 0; i < w->inputs.n && !w->allow_unused; i++)
         if (!engine_wanted(e, i)->grad)
-            return tni_error(
-                e->b, TN_AUTOGRAD,
-                "input %lld was not used in the graph; allow_unused permits that",
-                (long long)i);
+            return tni_error(e->b, TN_AUTOGRAD,
+                             "input %lld was not used in the graph; allow_unused permits that",
+                             (long long)i);
     for (int64_t i = 0; i < w->inputs.n; i++) {
         tn_tensor *grad = engine_wanted(e, i)->grad;
         w->grads[i] = NULL;
@@ -632,7 +628,7 @@ static void engine_drop(engine *e) {
 static void engine_unmark(engine *e, engine_nodes *l) {
     for (int64_t i = 0; i < l->n; i++) {
         l->at[i]->useful = 0;
-        if (tni_load(&l->at[i]->busy) == e->number) tni_store(&l->at[i]->busy, (uint64_t)0);
+        tni_store(&l->at[i]->busy, (uint64_t)0);
         tni_node_drop(e->b, l->at[i]);
     }
     tni_put(e->b, e->b, l->at, l->room * (int64_t)sizeof *l->at);

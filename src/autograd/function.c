@@ -17,7 +17,7 @@ struct tn_function {
     tni_block *b;
     tni_node *node; /* once it is on the tape; not counted */
     function_saved *saved;
-    int nsaved, room;
+    int64_t nsaved, room;
     uint64_t written; /* bit i: input i < 64 was written in place */
 };
 
@@ -34,16 +34,13 @@ typedef struct function_block {
 } function_block;
 
 static bool function_grow(tni_block *b, tn_function *f) {
-    int64_t each = (int64_t)sizeof(function_saved), room = f->room ? 2 * (int64_t)f->room : 4,
-            bytes;
-    function_saved *more;
-    if (!tni_bytes(room, each, &bytes) || room > INT32_MAX)
-        return tni_error(b, TN_MEMORY, "%s: too many saved tensors", f->row->name);
-    if (!(more = (function_saved *)tni_need(b, bytes))) return false;
+    const int64_t each = (int64_t)sizeof(function_saved), room = f->room ? 2 * f->room : 4;
+    function_saved *more = (function_saved *)tni_need(b, room * each); /* half is in memory */
+    if (!more) return false;
     if (f->nsaved) memcpy(more, f->saved, (size_t)(f->nsaved * each));
     tni_put(b, f->b, f->saved, f->room * each);
     f->saved = more;
-    f->room = (int)room;
+    f->room = room;
     return true;
 }
 
@@ -77,7 +74,7 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
     function_saved *e;
     tn_tensor *t;
     if (!f || i < 0 || i >= f->nsaved) {
-        tni_error(b, TN_INDEX, "tn_function_saved: %d of %d", i, f ? f->nsaved : 0);
+        tni_error(b, TN_INDEX, "tn_function_saved: %d of %lld", i, f ? (long long)f->nsaved : 0);
         return NULL;
     }
     e = &f->saved[i];
@@ -102,9 +99,9 @@ TN_API bool tn_function_written(tn_function *f, int i) {
 TN_API void *tn_function_user(tn_function *f) { return f ? f->user : NULL; }
 
 TN_PRIV bool tni_function_spend(tni_block *b, struct tn_function *f) {
-    int n = f->nsaved;
+    int64_t n = f->nsaved;
     f->nsaved = 0;
-    for (int i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         tni_release(b, f->saved[i].t);
         tni_storage_release(b, f->saved[i].storage);
     }
@@ -163,7 +160,26 @@ static bool function_rebases(const function_block *k, tn_tensors in, const tn_te
     return false;
 }
 
-/* Hangs one node on the outputs; an output that is an input becomes another header on its data. */
+/* Output j may be recorded; one that is an input becomes another header on its data, unless forward
+ * has written it. */
+static bool function_output(tni_block *b, const function_block *k, tn_tensors in, tn_tensor **out,
+                            int j) {
+    tn_tensor *t = out[j];
+    const char *leaf;
+    bool written = false;
+    int64_t i = 0;
+    if (!t) return tni_error(b, TN_INVALID, "%s: forward gave no output %d", k->row.name, j);
+    while (i < in.n && in.at[i] != t) i++;
+    if (i == in.n) return true;
+    for (int64_t l = i; l < in.n && l < 64; l++)
+        written = written || (in.at[l] == t && k->f.written >> l & 1);
+    if (!written) return (out[j] = tni_share(b, t->storage, t)) != NULL;
+    if (!(leaf = tni_unwritable(t))) return true;
+    return tni_error(b, TN_AUTOGRAD, "%s: input %lld is %s and is written in place", k->row.name,
+                     (long long)i, leaf);
+}
+
+/* Hangs one node on the outputs. */
 static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_tensor **out) {
     tn_frame f;
     tni_node *n, *rebase = NULL;
@@ -175,14 +191,8 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
     f.out = out;
     f.nout = k->f.row->nout;
     f.args = "";
-    for (int j = 0; j < f.nout; j++) {
-        if (!out[j])
-            return tni_error(b, TN_INVALID, "%s: forward gave no output %d", k->row.name, j);
-        for (int64_t i = 0; i < in.n; i++)
-            if (out[j] == in.at[i] && !(i < 64 && k->f.written >> i & 1) &&
-                !(out[j] = tni_share(b, in.at[i]->storage, in.at[i])))
-                return false;
-    }
+    for (int j = 0; j < f.nout; j++)
+        if (!function_output(b, k, in, out, j)) return false;
     if (!(n = f.node = tni_node_new(&f))) return false;
     if (f.nout && function_rebases(k, in, out[0])) {
         f.inplace = true;
@@ -229,7 +239,10 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     for (int j = 0; j < nout; j++) out[j] = NULL;
     ok = ok && tni_list_given(b, in, row->name);
     if (ok && nout < 0) ok = tni_error(b, TN_INVALID, "%s: %d outputs", row->name, nout);
-    for (int64_t i = 0; ok && i < in.n; i++) ok = !in.at[i] || tni_belongs(b, in.at[i], row->name);
+    for (int64_t i = 0; ok && i < in.n; i++)
+        if (in.at[i])
+            ok = tni_belongs(b, in.at[i], row->name) &&
+                 (!tni_view_is_stale(in.at[i]) || tni_view_refresh(b, in.at[i]));
     if (!ok || !(k = function_new(b, row, user))) {
         if (row->release) row->release(user);
         return entered ? tni_leave(b, false) : false;
@@ -283,7 +296,7 @@ static bool checkpoint_again(tni_block *b, tn_function *f, tn_tensor *seed, tn_t
         if (saved->flags & TNI_REQUIRES) in[i]->flags |= TNI_REQUIRES | TNI_LEAF;
     }
     b->no_grad = 0;
-    a.t = c->forward(in, f->nsaved, c->user);
+    a.t = c->forward(in, (int)f->nsaved, c->user);
     a.gradient = seed;
     if (!a.t || !tn_backward_at(b->place_file, b->place_line, &a)) return false;
     for (int i = 0; i < f->nsaved; i++)
@@ -295,11 +308,10 @@ static bool checkpoint_again(tni_block *b, tn_function *f, tn_tensor *seed, tn_t
 static bool checkpoint_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
     checkpoint *c = (checkpoint *)f->user;
     tni_block *b = tni_here();
-    tn_generator *g = b ? tni_generator_default(b) : NULL;
+    tn_generator *g = tni_generator_default(b); /* forward has made it */
     uint8_t no_grad, now[TN_GENERATOR_BYTES];
     tn_tensor *in[64];
     bool ok;
-    if (!g) return false;
     no_grad = b->no_grad;
     if (!no_grad)
         return tni_error(b, TN_UNSUPPORTED, "checkpoint: create_graph through a checkpoint");
@@ -313,8 +325,7 @@ static bool checkpoint_backward(tn_function *f, tn_tensor *const *grad_out, tn_t
 
 static void checkpoint_release(void *user) {
     checkpoint *c = (checkpoint *)user;
-    tni_block *b = tni_here();
-    if (b) tni_put(b, c->b, c, (int64_t)sizeof *c);
+    tni_put(tni_here(), c->b, c, (int64_t)sizeof *c);
 }
 
 TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn forward,

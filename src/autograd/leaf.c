@@ -98,7 +98,8 @@ TN_API bool tn_set_anomaly_mode(bool enabled) {
 }
 
 TN_PRIV bool tni_list_given(tni_block *b, tn_tensors l, const char *what) {
-    return (l.n >= 0 && (l.at || !l.n)) || tni_error(b, TN_INVALID, "%s: no list of tensors", what);
+    if (l.n >= 0 && (l.at || !l.n)) return true;
+    return tni_error(b, TN_INVALID, "%s: no list of tensors", what);
 }
 
 /* --- backward --------------------------------------------------------------------------------- */
@@ -313,7 +314,7 @@ TN_API void tn_history_drop(tn_history *h) {
     if (b) tni_node_drop(b, h);
 }
 TN_API bool tn_history_only(const tn_history *h, const tn_tensor *t) {
-    return h && t->node == h && tni_load(&h->refs) == 1;
+    return h && t && t->node == h && tni_load(&h->refs) == 1;
 }
 TN_API const char *tn_history_name(const tn_history *h) { return h ? h->row->name : NULL; }
 TN_API int tn_history_output(const tn_tensor *t) { return t && t->node ? (int)t->node_out : 0; }

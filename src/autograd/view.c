@@ -49,8 +49,8 @@ static bool view_may_rebase(tn_frame *f, const tn_tensor *view) {
                        "%s is a view of an expanded tensor without history, and is written in "
                        "place; clone that first",
                        what);
-    return view->storage == view->base->storage ||
-           tn_fail(f, TN_AUTOGRAD,
+    if (view->storage == view->base->storage) return true;
+    return tn_fail(f, TN_AUTOGRAD,
                    "%s is a view of a tensor that has other data since tn_swap_data; clone it",
                    what);
 }

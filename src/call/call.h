@@ -99,6 +99,9 @@ TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *lik
  * (ops/drive.c). */
 TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *src);
 
+/* Whose memory a recorded call may not write, as a text behind "is"; NULL: it may (door.c). */
+TN_PRIV const char *tni_unwritable(const tn_tensor *t);
+
 /* History of views and written bases (autograd/view.c): a view whose base was written since gets a
  * new edge; the node of a base whose view is written. */
 TNI_INLINE bool tni_view_is_stale(const tn_tensor *t) {

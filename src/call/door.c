@@ -117,21 +117,24 @@ static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
     return true;
 }
 
+TN_PRIV const char *tni_unwritable(const tn_tensor *t) {
+    if (!(t->flags & TNI_REQUIRES)) return NULL;
+    if (t->flags & TNI_LEAF) return "a leaf that requires grad";
+    if (t->flags & TNI_VIEW && /* a base without history: a view in between is the leaf */
+        (t->base->flags & TNI_LEAF || !(t->base->flags & TNI_REQUIRES)))
+        return "a view of a leaf that requires grad";
+    return NULL;
+}
+
 static bool door_may_write(tn_frame *f, const tn_tensor *t, const char *what) {
+    const char *leaf;
     if (t->flags & TNI_READ_ONLY) return tn_fail(f, TN_INVALID, "%s is read-only memory", what);
     if (t->flags & TNI_INFERENCE && !f->block->inference)
         return tn_fail(f, TN_AUTOGRAD,
                        "%s was made in inference mode and is written outside of it; clone it first",
                        what);
-    if (f->block->no_grad || !(t->flags & TNI_REQUIRES)) return true;
-    if (t->flags & TNI_LEAF)
-        return tn_fail(f, TN_AUTOGRAD, "%s is a leaf that requires grad and is written in place",
-                       what);
-    if (t->flags & TNI_VIEW && /* a base without history: a view in between is the leaf */
-        (t->base->flags & TNI_LEAF || !(t->base->flags & TNI_REQUIRES)))
-        return tn_fail(f, TN_AUTOGRAD,
-                       "%s is a view of a leaf that requires grad and is written in place", what);
-    return true;
+    if (f->block->no_grad || !(leaf = tni_unwritable(t))) return true;
+    return tn_fail(f, TN_AUTOGRAD, "%s is %s and is written in place", what, leaf);
 }
 
 TNI_INLINE bool door_out_given(const tn_gen *gen, const void *args) {

@@ -119,11 +119,10 @@ static bool access_may_read(tni_block *b, const tn_tensor *t, const void *to, in
     return true;
 }
 
-/* Row-major copy of every element, converted to dtype. */
+/* Row-major copy of every element, of which there are some, converted to dtype. */
 static void access_copy(const tn_tensor *t, char *to, int dtype) {
     int64_t index[TN_MAX_DIMS] = {0}, bytes = tni_dtype(dtype)->bytes, at = 0;
     const char *from = tni_bytes_at(t);
-    if (!t->numel) return;
     if (t->dtype == dtype && t->flags & TNI_CONTIGUOUS) {
         memcpy(to, from, (size_t)(t->numel * bytes));
         return;

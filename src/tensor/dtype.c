@@ -86,8 +86,7 @@ TN_PRIV tn_dtype tni_complex_of(int dtype) {
 
 TN_PRIV bool tni_can_cast(int from, int to) {
     const tni_dtype_info *a = tni_dtype(from), *b = tni_dtype(to);
-    return a->bytes && b->bytes && a->category <= b->category &&
-           !(a->category == TNI_CAT_FLOAT && b->category < TNI_CAT_FLOAT);
+    return a->bytes && b->bytes && a->category <= b->category;
 }
 
 /* --- promotion -------------------------------------------------------------------------------- */

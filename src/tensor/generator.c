@@ -219,7 +219,7 @@ TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GEN
     generator->seed = state_take(state + STATE_SEED, 8);
     for (int i = 0; i < MT_WORDS; i++)
         generator->mt[i] = (uint32_t)state_take(state + STATE_WORDS + 8 * i, 8);
-    generator->at = next == 0 && left == 1 ? MT_FRESH : (int32_t)next;
+    generator->at = next == 0 ? MT_FRESH : (int32_t)next;
     generator->seeded = true;
     generator->has_normal = state_take(state + STATE_HAS_NORMAL, 4) != 0;
     bits = state_take(state + STATE_NORMAL, 8);

@@ -47,7 +47,6 @@ static int print_real(const print_job *p, const print_format *f, double v,
         n = snprintf(text, PRINT_NUMBER, "%.0f.", v);
     else
         n = snprintf(text, PRINT_NUMBER, "%.*f", p->options.precision, v);
-    if (n >= PRINT_NUMBER) n = PRINT_NUMBER - 1;
     for (int i = 0; i < n; i++)
         if (text[i] == ',') text[i] = '.'; /* whatever the program's locale */
     return n;
@@ -276,8 +275,8 @@ static bool print_start(print_job *p, tni_block *b, const tn_tensor *t,
     memset(p, 0, sizeof *p);
     if (!t) return tni_error(b, TN_INVALID, "%s: the tensor is NULL", caller);
     if (!(t->flags & TNI_META) && t->numel && (!t->storage || t->storage->kind == TNI_DATA_DEVICE))
-        return tni_error(b, TN_UNSUPPORTED,
-                         "%s: the tensor is on another device; copy it first", caller);
+        return tni_error(b, TN_UNSUPPORTED, "%s: the tensor is on another device; copy it first",
+                         caller);
     p->t = t;
     if (options) p->options = *options;
     if (p->options.precision <= 0) p->options.precision = 4;

@@ -208,7 +208,7 @@ static bool shape_sums(shape_equation *e) {
 }
 
 /* The smallest x >= from with step * x = want modulo m, and in *every how far the next one lies;
- * -1: none. */
+ * want is a multiple of the greatest common divisor of step and m. */
 static int64_t shape_congruent(int64_t step, int64_t want, int64_t m, int64_t from,
                                int64_t *every) {
     int64_t a = step % m, b = m, x = 1, y = 0, product = 0;
@@ -216,7 +216,6 @@ static int64_t shape_congruent(int64_t step, int64_t want, int64_t m, int64_t fr
         int64_t q = a / b, r = a % b, z = x - q * y;
         a = b, b = r, x = y, y = z;
     }
-    if (want % a) return -1;
     *every = m / a;
     x %= *every;
     if (x < 0) x += *every;
@@ -236,7 +235,7 @@ static bool shape_meets(shape_equation *e, int i, int64_t want) {
     low = want > e->reach[i + 1] ? (want - e->reach[i + 1] + e->step[i] - 1) / e->step[i] : 0;
     high = want / e->step[i] < e->most[i] ? want / e->step[i] : e->most[i];
     x = shape_congruent(e->step[i], want, e->divisor[i + 1], low, &every);
-    for (; x >= 0 && x <= high; x += every) {
+    for (; x <= high; x += every) {
         if (shape_meets(e, i + 1, want - e->step[i] * x)) return true;
         if (--e->tries <= 0) return true;
     }

@@ -378,6 +378,7 @@ static void history_and_device_are_told(void) {
         tn_tensor *x = tn_requires_grad(tn_ones(TN_DIMS(2))), *y = NULL;
         prints(x, NULL, "tensor([1., 1.], requires_grad=True)");
         prints(tn_mul(x, x), NULL, "tensor([1., 1.], grad_fn=<MulBackward0>)");
+        prints(tn_relu(x), NULL, "tensor([1., 1.], grad_fn=<ReluBackward0>)");
         prints(tn_log_softmax(x, 0), NULL,
                "tensor([-0.6931, -0.6931], grad_fn=<LogSoftmaxBackward0>)");
         CHECK(tn_function_call(&row, TN_LIST(x), NULL, &y));

@@ -1,0 +1,85 @@
+/* headers.c - what can be asked of a tensor, of none, and of one that has no memory yet; states of
+ * a generator that torch never writes. */
+#include "../refused.h"
+#include "exact.h"
+
+static void tensors_over_memory_of_others_say_that_they_are_read_only(void) {
+    static const double fixed[3] = {1, 2, 3};
+    tn_context *c = begin();
+    TN_SCOPE {
+        tn_wrap_options o;
+        tn_tensor *t, *plain = of(1, 3, 1);
+        memset(&o, 0, sizeof o);
+        o.read_only = true;
+        t = tn_wrap((void *)(uintptr_t)fixed, TN_DIMS(3), TN_F64, &o);
+        CHECK(tn_is_read_only(t) && tn_is_read_only(tn_slice(t, .end = 2)));
+        CHECK(!tn_is_read_only(plain) && !tn_is_read_only(tn_clone(t)) && !tn_is_read_only(NULL));
+        REFUSED(tn_add_scalar_(t, 1), TN_INVALID, "read-only");
+        CHECK(at(t, 2) == 3);
+    }
+    end(c);
+}
+
+static bool looked;
+static bool size_check(tn_frame *f) { return tn_announce(f, 0, TN_F64, 1, f->in[0]->size); }
+static bool look(tn_frame *f) { /* the result is announced, its memory comes behind this */
+    CHECK(f->out[0] && !tn_data(f->out[0]) && tn_version(f->out[0]) == 0);
+    CHECK(tn_numel(f->out[0]) == 3 && tn_data(f->in[0]) && !tn_data(NULL) && !tn_version(NULL));
+    CHECK(!tn_to_text(f->out[0], NULL));
+    says(TN_UNSUPPORTED, "tn_to_text: the tensor is on another device", __LINE__);
+    return looked = true;
+}
+static void no_grad(tn_gradient *g) { (void)g; }
+static void an_announced_result_has_no_data_yet(void) {
+    static tn_row row;
+    tn_context *c = begin();
+    row.name = "looks", row.schema = "looks(Tensor self) -> Tensor", row.grad = no_grad;
+    row.check = size_check, row.look = look, row.run = fill_run;
+    CHECK(tn_register(&row));
+    TN_SCOPE {
+        tn_value v = tensor(NULL, tn_full(TN_DIMS(3), 1.0, .dtype = TN_F64));
+        tn_tensor *out = call(&row, &v, 1);
+        CHECK(looked && out && at(out, 2) == 0 && tn_data(out));
+    }
+    end(c);
+}
+
+enum { LEFT_AT = 8, NEXT_AT = 16 }; /* in torch's state bytes */
+static void the_default_generator_stays_and_states_must_fit(void) {
+    tn_context *c = begin();
+    unsigned char state[TN_GENERATOR_BYTES], now[TN_GENERATOR_BYTES];
+    tn_generator *g;
+    TN_SCOPE {
+        double first;
+        tn_manual_seed(5);
+        first = tn_item(tn_rand(TN_DIMS(1)));
+        tn_manual_seed(5);
+        tn_generator_free(tn_default_generator()); /* the context's own */
+        CHECK(tn_item(tn_rand(TN_DIMS(1))) == first);
+    }
+    g = tn_generator_new(7);
+    tn_generator_get(g, state);
+    for (int left = 1; left < 3; left++) { /* a fresh one: position 0, 1 word left */
+        memset(state + LEFT_AT, 0, 4), state[LEFT_AT] = (unsigned char)left;
+        memset(state + NEXT_AT, 0, 8);
+        if (left == 1)
+            CHECK(tn_generator_set(g, state));
+        else
+            REFUSED(tn_generator_set(g, state), TN_FORMAT, "count of words left disagree");
+    }
+    tn_generator_get(g, now);
+    CHECK(now[LEFT_AT] == 1 && now[NEXT_AT] == 0);
+    tn_generator_free(g);
+    end(c);
+}
+
+int main(int argc, char **argv) {
+    static const check_test tests[] = {
+        CHECK_TEST(tensors_over_memory_of_others_say_that_they_are_read_only),
+        CHECK_TEST(an_announced_result_has_no_data_yet),
+        CHECK_TEST(the_default_generator_stays_and_states_must_fit),
+    };
+    int failed = CHECK_MAIN(tests, argc, argv);
+    tn_context_free(NULL);
+    return failed;
+}
