@@ -13,7 +13,7 @@ BUILD=${BUILD:-build}
 mkdir -p "$BUILD/coverage"
 out=$(cd "$BUILD/coverage" && pwd)
 top=$(pwd)
-lanes="unit random errors kinds threads life fuzz disk" # of tests/, as in the quick run
+lanes="unit random errors kinds threads life fuzz disk edges state" # of tests/, as in the quick run
 rooms="base tensor call autograd io" # held to
 at_least=95                          # percent of the branches of each
 also="data"                          # told
@@ -52,18 +52,21 @@ SOURCE
 clang-19 -c "$out/exit.c" -o "$out/exit.o" || exit 1
 cat > "$out/cc.now" << WRAPPER
 #!/bin/sh
-count="$count -DTNI_COVERAGE" library=$BUILD/libtensor.a
+count="$count -DTNI_COVERAGE" library=$BUILD/libtensor.a sources=0 name=
 ends="$out/exit.o -Wl,--wrap=_exit -fprofile-instr-generate -lm"
 for one; do
     shift
     case \$one in
     -fsanitize=* | -fno-sanitize-recover=*) continue ;;
     *kernels.c) count= ;;
+    *.c) sources=\$((sources + 1)) name=\$one ;;
     -c | -E | *tools/*) library= ends= ;;
     *libtensor.a) library= ;;
     esac
     set -- "\$@" "\$one"
 done
+# Static functions are known by their file: by its path, as a test may have the name of what it tests.
+[ \$sources != 1 ] || set -- "\$@" -Xclang -main-file-name -Xclang "\$name"
 exec clang-19 -I$out/packed \$count "\$@" \$library \$ends
 WRAPPER
 cmp -s "$out/cc.now" "$out/cc" || rm -rf "$BUILD"
