@@ -120,10 +120,10 @@ static tn_tensor *chain(tn_tensor *t, int calls) {
 }
 static void a_backward_may_last_where_elements_or_calls_are_many(void) {
     tn_context *c = begin();
+    int released = 0;
     TN_SCOPE {
         tn_tensor *x = tn_requires_grad(tn_ones(TN_DIMS(2, 5))), *y = tn_mul_scalar(x, 2), *two[2];
         tn_tensor *none = tn_requires_grad(tn_ones(TN_DIMS(0, 5)));
-        int released = 0;
         CHECK(!tn_history_lasts(NULL, 0) && !tn_history_lasts(x, 0)); /* no call at all */
         CHECK(tn_history_lasts(y, 9) && !tn_history_lasts(y, 10) && tn_history_lasts(y, 0));
         CHECK(tn_history_lasts(tn_sum(y), 9) && !tn_history_lasts(tn_sum(y), 10));
@@ -135,6 +135,7 @@ static void a_backward_may_last_where_elements_or_calls_are_many(void) {
         CHECK(tn_function_call(&pair_row, TN_LIST(y), &released, two));
         CHECK(!tn_history_lasts(two[0], 10) && tn_history_lasts(two[0], 9));
     }
+    CHECK_EQ(released, 1);
     end(c);
 }
 
