@@ -47817,12 +47817,8 @@ TN_PRIV TNI_NOINLINE tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
     c.f.out_[0] = view->base;
     n = tni_node_new(&c.f);
     if (!n) return NULL;
-    if (n->slot[1].edge) { /* the edge to the view's old history gives way to the call in f */
-        if (tni_edge_is_leaf(n->slot[1].edge))
-            tni_release(f->block, tni_edge_leaf(n->slot[1].edge));
-        else
-            tni_node_drop(f->block, (tni_node *)n->slot[1].edge);
-    }
+    if (n->slot[1].edge) /* the view's old history, no leaf's, gives way to the call in f */
+        tni_node_drop(f->block, (tni_node *)n->slot[1].edge);
     tni_fetch_add_relaxed(&f->node->refs, 1u);
     n->slot[1].edge = f->node;
     n->slot[1].edge_out = 0;

@@ -151,6 +151,8 @@ static void a_tensor_that_forgets_is_a_leaf_and_its_graph_goes_on(void) {
         CHECK(tn_requires_grad(y) && tn_backward(tn_sum(tn_mul(y, y))));
         CHECK(at(tn_grad_of(y), 1) == 12 && at(tn_grad_of(x), 1) == 24);
         CHECK(tn_forget(x) && !tn_needs_grad(x) && at(tn_grad_of(x), 0) == 24);
+        w = tn_mul_scalar(y, 2);
+        CHECK(tn_forget(w) && tn_is_leaf(w) && !tn_needs_grad(w) && at(w, 0) == 12);
         v = tn_slice(y, .end = 1), w = tn_slice(tn_ones(TN_DIMS(2)), .end = 1);
         REFUSED(tn_forget(v), TN_AUTOGRAD, "Can't detach views in-place");
         CHECK_TEXT(tn_grad_fn(v), "slice");
