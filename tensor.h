@@ -47786,17 +47786,15 @@ TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view) {
     return true;
 }
 
+/* What is written is self: out= records nothing. */
 static bool view_may_rebase(tn_frame *f, const tn_tensor *view) {
-    const char *what = f->inplace ? "self" : "out";
     if (tni_overlaps_itself(view->base)) /* one write, several elements of the base */
         return tn_fail(f, TN_AUTOGRAD,
-                       "%s is a view of an expanded tensor without history, and is written in "
-                       "place; clone that first",
-                       what);
+                       "self is a view of an expanded tensor without history, and is written in "
+                       "place; clone that first");
     if (view->storage == view->base->storage) return true;
     return tn_fail(f, TN_AUTOGRAD,
-                   "%s is a view of a tensor that has other data since tn_swap_data; clone it",
-                   what);
+                   "self is a view of a tensor that has other data since tn_swap_data; clone it");
 }
 
 TN_PRIV TNI_NOINLINE tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
