@@ -46130,11 +46130,11 @@ typedef struct engine {
 
 static bool engine_grow(tni_block *b, void **at, int64_t *room, int64_t each,
                         const void *inline_at) {
-    int64_t bytes = *room * each; /* in memory already: twice that does not overflow */
-    void *more = tni_need(b, 2 * bytes);
-    if (!more) return false;
-    memcpy(more, *at, (size_t)bytes);
-    if (*at != inline_at) tni_put(b, b, *at, bytes);
+    int64_t bytes;
+    void *more;
+    if (!tni_bytes(*room * 2, each, &bytes) || !(more = tni_need(b, bytes))) return false;
+    memcpy(more, *at, (size_t)(*room * each));
+    if (*at != inline_at) tni_put(b, b, *at, *room * each);
     *at = more;
     *room *= 2;
     return true;
@@ -46453,9 +46453,11 @@ static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
 
 static bool engine_want(engine *e) {
     const tni_wanted *w = e->wanted;
-    int64_t bytes = w->inputs.n * (int64_t)sizeof *e->place; /* its pointers are in memory */
-    if (!bytes) return true;
-    if (!(e->place = (engine_place *)tni_need(e->b, bytes))) return false;
+    int64_t bytes;
+    if (!w->inputs.n) return true;
+    if (!tni_bytes(w->inputs.n, (int64_t)sizeof *e->place, &bytes) ||
+        !(e->place = (engine_place *)tni_need(e->b, bytes)))
+        return false;
     for (int64_t i = 0; i < w->inputs.n; i++) {
         tn_tensor *t = w->inputs.at[i];
         engine_place *place = &e->place[i];
@@ -46829,8 +46831,10 @@ typedef struct function_block {
 
 static bool function_grow(tni_block *b, tn_function *f) {
     const int64_t each = (int64_t)sizeof(function_saved), room = f->room ? 2 * f->room : 4;
-    function_saved *more = (function_saved *)tni_need(b, room * each); /* half is in memory */
-    if (!more) return false;
+    function_saved *more;
+    int64_t bytes;
+    if (!tni_bytes(room, each, &bytes) || !(more = (function_saved *)tni_need(b, bytes)))
+        return false;
     if (f->nsaved) memcpy(more, f->saved, (size_t)(f->nsaved * each));
     tni_put(b, f->b, f->saved, f->room * each);
     f->saved = more;

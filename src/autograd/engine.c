@@ -45,11 +45,11 @@ typedef struct engine {
 
 static bool engine_grow(tni_block *b, void **at, int64_t *room, int64_t each,
                         const void *inline_at) {
-    int64_t bytes = *room * each; /* in memory already: twice that does not overflow */
-    void *more = tni_need(b, 2 * bytes);
-    if (!more) return false;
-    memcpy(more, *at, (size_t)bytes);
-    if (*at != inline_at) tni_put(b, b, *at, bytes);
+    int64_t bytes;
+    void *more;
+    if (!tni_bytes(*room * 2, each, &bytes) || !(more = tni_need(b, bytes))) return false;
+    memcpy(more, *at, (size_t)(*room * each));
+    if (*at != inline_at) tni_put(b, b, *at, *room * each);
     *at = more;
     *room *= 2;
     return true;
@@ -368,9 +368,11 @@ static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
 
 static bool engine_want(engine *e) {
     const tni_wanted *w = e->wanted;
-    int64_t bytes = w->inputs.n * (int64_t)sizeof *e->place; /* its pointers are in memory */
-    if (!bytes) return true;
-    if (!(e->place = (engine_place *)tni_need(e->b, bytes))) return false;
+    int64_t bytes;
+    if (!w->inputs.n) return true;
+    if (!tni_bytes(w->inputs.n, (int64_t)sizeof *e->place, &bytes) ||
+        !(e->place = (engine_place *)tni_need(e->b, bytes)))
+        return false;
     for (int64_t i = 0; i < w->inputs.n; i++) {
         tn_tensor *t = w->inputs.at[i];
         engine_place *place = &e->place[i];

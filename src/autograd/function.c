@@ -35,8 +35,10 @@ typedef struct function_block {
 
 static bool function_grow(tni_block *b, tn_function *f) {
     const int64_t each = (int64_t)sizeof(function_saved), room = f->room ? 2 * f->room : 4;
-    function_saved *more = (function_saved *)tni_need(b, room * each); /* half is in memory */
-    if (!more) return false;
+    function_saved *more;
+    int64_t bytes;
+    if (!tni_bytes(room, each, &bytes) || !(more = (function_saved *)tni_need(b, bytes)))
+        return false;
     if (f->nsaved) memcpy(more, f->saved, (size_t)(f->nsaved * each));
     tni_put(b, f->b, f->saved, f->room * each);
     f->saved = more;
