@@ -36,7 +36,7 @@ samples=2
 run scopes "$samples"
 echo "promise 12: ${sum% *} checks of what outlives the scope in which it was made, every operator in 21 places"
 run objects
-run numbers
+run ranges
 [ ! -f "$out/watched" ] || echo "calls that failed and were watched: $(awk '{ n += $1 } END { print n }' "$out/watched")"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

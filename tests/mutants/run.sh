@@ -42,7 +42,7 @@ sanitized
 alone=$(cd tests/unit && echo base*.c | sed 's/\.c//g')
 units=$(cd tests/unit && ls *.c | sed 's/\.c$//' | grep -v -e '^base' -e '^nn_memory$' -e '^special$' -e '^steady$')
 others="ops/walk ops/far ops/memory ops/oracle random/programs random/calls random/files errors/spoilt errors/misuse kinds/kinds threads/races"
-others="$others ops/fused ops/loads ops/groups life/hooks life/cancel life/depth disk/kill state/replay edges/objects edges/numbers"
+others="$others ops/fused ops/loads ops/groups life/hooks life/cancel life/depth disk/kill state/replay edges/objects edges/ranges"
 texts="ops/sample ops/msample ops/compositions random/model random/tuples disk/disk"
 . tests/random/sources.sh
 list_optimizers "$out"
@@ -101,7 +101,7 @@ all fused
 all loads
 all groups
 all objects
-all numbers
+all ranges
 all replay 1 300
 all hooks
 all cancel

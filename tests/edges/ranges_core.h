@@ -1,4 +1,4 @@
-/* numbers_core.h - numbers.c: the world of the calls; contexts, tensors, gradients, rows. */
+/* ranges_core.h - ranges.c: the world of the calls; contexts, tensors, gradients, rows. */
 #ifndef TESTS_EDGES_NUMBERS_CORE_H
 #define TESTS_EDGES_NUMBERS_CORE_H
 
@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-static char path[] = "/tmp/tn_numbers.XXXXXX";
+static char path[] = "/tmp/tn_ranges.XXXXXX";
 
 /* The world of the calls. */
 static tn_tensor *x;     /* (2, 3), float32 */

@@ -1,8 +1,8 @@
-/* numbers_nn.h - numbers.c: modules, optimizers, data, files. */
+/* ranges_nn.h - ranges.c: modules, optimizers, data, files. */
 #ifndef TESTS_EDGES_NUMBERS_NN_H
 #define TESTS_EDGES_NUMBERS_NN_H
 
-#include "numbers_core.h"
+#include "ranges_core.h"
 
 /* --- modules ---------------------------------------------------------------------------------- */
 
@@ -341,7 +341,7 @@ static bool files_with(int operation, int64_t v) {
     tn_safetensors_close(tn_safetensors_open("/a")), tn_error_take(NULL);
     tn_file_exists("/a", &exists), tn_error_take(NULL);
     one.tensor = tn_ones(TN_DIMS(100));
-    ok = tn_safetensors_save("/tmp/numbers.none", &one, 1) || tn_error_take(NULL);
+    ok = tn_safetensors_save("/tmp/ranges.none", &one, 1) || tn_error_take(NULL);
     tn_free(one.tensor);
     tn_context_use(before);
     tn_context_free(c);

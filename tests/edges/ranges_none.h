@@ -1,9 +1,9 @@
-/* numbers_none.h - numbers.c: calls without a number, that work and that are refused; for failing
+/* ranges_none.h - ranges.c: calls without a number, that work and that are refused; for failing
  * allocations, and for what they keep. */
 #ifndef TESTS_EDGES_NUMBERS_NONE_H
 #define TESTS_EDGES_NUMBERS_NONE_H
 
-#include "numbers_nn.h"
+#include "ranges_nn.h"
 
 static bool registered(int64_t v) {
     static const tn_mrow row = {.name = "Numbers",

@@ -1,4 +1,4 @@
-/* numbers.c - every size, count, index, dim, number and kind that a public function beside the
+/* ranges.c - every size, count, index, dim, number and kind that a public function beside the
  * operators takes, as an argument or in a struct, at the ends of its range and beside them: inside
  * of the range the call works, outside it is refused with an error, and nothing has changed: not
  * what is alive, nor the model, the optimizer, the random state, the modes. Then the same calls
@@ -8,7 +8,7 @@
  * headers are read: a function with a number that is added there needs a line, or a place among
  * those that have none. */
 #define _XOPEN_SOURCE 700 /* mkstemp */
-#include "numbers_none.h"
+#include "ranges_none.h"
 
 #include <unistd.h>
 
@@ -324,8 +324,8 @@ static const char others[] =
     " tn_optimizer_step_at tn_optimizer_zero_grad tn_dataset_hold tn_dataset_images_at"
     " tn_dataset_idx_at tn_loader_dataset tn_loader_generator tn_loader_stop tn_evaluate_at ";
 static void the_headers_have_no_other_functions(void) {
-    static const char *const files[] = {"tests/edges/numbers_core.h", "tests/edges/numbers_nn.h",
-                                        "tests/edges/numbers.c"};
+    static const char *const files[] = {"tests/edges/ranges_core.h", "tests/edges/ranges_nn.h",
+                                        "tests/edges/ranges.c"};
     api_is_whole(files, 3, others);
 }
 
