@@ -78,7 +78,7 @@ typedef struct watch_state {
     int64_t bytes, tensors, nodes; /* bytes -1: not to be compared */
 } watch_state;
 
-/* A program has this, not 0 while its callbacks keep what they make in calls that may fail. */
+/* tests/keep.h: not 0 while calls keep what they make though they fail. */
 extern int watch_callbacks_keep __attribute__((weak));
 
 /* Bytes in use, without what is made once for all calls: tables of scopes, the default generator.

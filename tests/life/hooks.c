@@ -2,6 +2,7 @@
  * backward or a forward, nothing hangs, nothing is lost, and the same call without it gives the
  * same bits afterwards. Runs under AddressSanitizer. */
 #define _GNU_SOURCE
+#include "../keep.h"
 #include "life.h"
 
 #include <unistd.h>
@@ -26,8 +27,6 @@ typedef struct deed {
     int ok;                /* the call around it: 1 succeeds, 0 fails, -1 either */
 } deed;
 
-extern int watch_callbacks_keep; /* tests/watch.c */
-int watch_callbacks_keep;
 static graph *here; /* of the hook that runs */
 static const deed *doing;
 static int place, acts, act_limit = 1;
