@@ -106,9 +106,9 @@ static watch_state WATCH_OFF watch_take(const tni_block *b) {
 
 /* What these keep when they fail, something else gives back: a loader its buffers, which are for
  * the next batch; a module that is being made the table of its parts. */
-static const char *const watch_keepers[] = {"tn_loader_next_at", "tn_train_at",
-                                            "tn_part_tensor_at", "tn_part_give_at",
-                                            "tn_part_child_at",  NULL};
+static const char *const watch_keepers[] = {
+    "tn_loader_next_at", "tn_train_at", "tn_evaluate_at", "tn_part_tensor_at", "tn_part_give_at",
+    "tn_part_child_at",  NULL};
 /* A view of a base that was written since gets its history from whoever asks first, and keeps it:
  * bytes are not compared where nodes were made. */
 static bool WATCH_OFF watch_balance(const char *name, const watch_state *was,
