@@ -105,17 +105,18 @@ static watch_state WATCH_OFF watch_take(const tni_block *b) {
 }
 
 /* What these keep when they fail, something else gives back: a loader its buffers, which are for
- * the next batch; a module that is being made the table of its parts. */
-static const char *const watch_keepers[] = {
-    "tn_loader_next_at", "tn_train_at", "tn_evaluate_at", "tn_part_tensor_at", "tn_part_give_at",
-    "tn_part_child_at",  NULL};
+ * the next batch; a module that is being made the table of its parts. A training that breaks off
+ * leaves gradients and the optimizer's state. */
+static const char *const watch_keepers[] = {"tn_loader_next_at", "tn_evaluate_at",
+                                            "tn_part_tensor_at", "tn_part_give_at",
+                                            "tn_part_child_at",  NULL};
 /* A view of a base that was written since gets its history from whoever asks first, and keeps it:
  * bytes are not compared where nodes were made. */
 static bool WATCH_OFF watch_balance(const char *name, const watch_state *was,
                                     const watch_state *is) {
     bool keeps = is->nodes != was->nodes;
     for (int k = 0; watch_keepers[k]; k++) keeps = keeps || strcmp(name, watch_keepers[k]) == 0;
-    if (was->bytes < 0 || is->bytes < 0) return true;
+    if (was->bytes < 0 || is->bytes < 0 || !strcmp(name, "tn_train_at")) return true;
     if (is->tensors <= was->tensors && (keeps || is->bytes <= was->bytes)) return true;
     fprintf(stderr, "FAILED %s has failed and kept %lld bytes and %lld tensors\n", name,
             (long long)(is->bytes - was->bytes), (long long)(is->tensors - was->tensors));
