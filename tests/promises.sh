@@ -6,8 +6,9 @@ logs=$1
 cat << 'head'
 # The promises and their figures
 
-What this library promises, how it is tested, and what the tests found. Written by `make test-all`, which runs every lane in its full
-depth; `make test` runs a sample of each lane, `make test-quick` a smaller one. The second table says of which depth a lane's figures are.
+What this library promises, how it is tested, and what the tests found: each lane's last run. `make test-all` runs every lane in its full
+depth, hours of them, and writes this page; `make test` runs a sample of each, `make test-quick` a smaller one, and
+`sh tests/promises.sh build/logs` writes the page from what has been run. The second table says of which depth a lane's figures are.
 
 head
 echo "Measured on $(date -u +%F), $(uname -m), $(getconf _NPROCESSORS_ONLN) cores, $(${CC:-cc} --version | sed 1q)."
