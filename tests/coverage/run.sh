@@ -92,6 +92,8 @@ unset TN_FULL
 export TN_QUICK=1 # more of the same reaches no more branches
 for lane in $lanes; do
     [ -f "tests/$lane/run.sh" ] || continue
+    TN_QUICK=1
+    [ $lane != threads ] || TN_QUICK= # which runs one program alone then
     sh "tests/$lane/run.sh" > "$out/$lane.log" 2>&1
     ended "$lane"
 done
