@@ -73,8 +73,41 @@ static void the_default_generator_stays_and_states_must_fit(void) {
     end(c);
 }
 
+static void set_data_takes_all_but_history_and_gradient(void) {
+    tn_context *c = begin();
+    TN_SCOPE {
+        tn_tensor *t = tn_full(TN_DIMS(2), 1.0, .dtype = TN_F64), *view = tn_slice(t, .end = 1),
+                  *from = tn_reshape(tn_arange(6, .dtype = TN_F32), TN_DIMS(2, 3));
+        tn_requires_grad(t);
+        CHECK(tn_set_data(t, tn_t(from)));
+        CHECK(tn_ndim(t) == 2 && tn_size(t, 0) == 3 && tn_size(t, 1) == 2 && tn_numel(t) == 6);
+        CHECK(tn_dtype_of(t) == TN_F32 && !tn_is_contiguous(t) && tn_same_storage(t, from));
+        CHECK(tn_needs_grad(t) && tn_is_leaf(t) && tn_item(tn_sum(tn_detach(t))) == 15);
+        CHECK(tn_numel(view) == 1 && at(view, 0) == 1);
+    }
+    end(c);
+}
+
+static int line_of_place(const char *file, int line) { return strcmp(file, "x.py") ? 0 : -line; }
+static void lines_of_another_language_are_decoded(void) {
+    tn_context *c = begin();
+    tn_error_info e;
+    TN_SCOPE {
+        tn_tensor *t = tn_ones(TN_DIMS(2));
+        tn_lines_on(line_of_place);
+        CHECK(!tn_requires_grad_at("x.py", -77, tn_argmax(t), true));
+        CHECK(tn_error_take(&e) && e.line == 77 && strcmp(e.file, "x.py") == 0);
+        tn_lines_on(NULL);
+        CHECK(!tn_requires_grad_at("x.py", -77, tn_argmax(t), true));
+        CHECK(tn_error_take(&e) && e.line != 77);
+    }
+    end(c);
+}
+
 int main(int argc, char **argv) {
     static const check_test tests[] = {
+        CHECK_TEST(set_data_takes_all_but_history_and_gradient),
+        CHECK_TEST(lines_of_another_language_are_decoded),
         CHECK_TEST(tensors_over_memory_of_others_say_that_they_are_read_only),
         CHECK_TEST(an_announced_result_has_no_data_yet),
         CHECK_TEST(the_default_generator_stays_and_states_must_fit),
