@@ -65,7 +65,9 @@ static void the_default_generator_stays_and_states_must_fit(void) {
         if (left == 1)
             CHECK(tn_generator_set(g, state));
         else
-            REFUSED(tn_generator_set(g, state), TN_FORMAT, "count of words left disagree");
+            REFUSED(tn_generator_set(g, state), TN_FORMAT,
+                    "not the state of a random generator: its position and its count of words left "
+                    "disagree");
     }
     tn_generator_get(g, now);
     CHECK(now[LEFT_AT] == 1 && now[NEXT_AT] == 0);
