@@ -16,6 +16,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <time.h>
 #include <stdint.h>
 #include <unistd.h>
 
@@ -29,7 +30,7 @@ enum {
     SLAB = 65536, /* as in alloc.c, and what of it is not the slab's own */
     IN_SLAB = SLAB - TNI_ALIGN,
     MOST_SLABS = 96, /* what all rings, batches and own tensors need at once, twice */
-    LONGEST = 100    /* seconds: a list that has become a ring never ends */
+    LONGEST = 1500   /* seconds: a list that has become a ring never ends */
 };
 
 static int64_t bursts = 400;
@@ -111,7 +112,11 @@ static void stay_on_core(int index) {
 
 static uint32_t arrived, turn;
 static void pause_at(int *spins) {
-    if (++*spins > 300) sched_yield();
+    const struct timespec moment = {0, 20000};
+    if (++*spins > 1000) /* the system is busy */
+        nanosleep(&moment, NULL);
+    else if (*spins > 300)
+        sched_yield();
 }
 static void meet(void) { /* all takers go on from here at the same moment */
     uint32_t now = tni_load(&turn);

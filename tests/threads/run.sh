@@ -11,9 +11,9 @@ sanitize="-fsanitize=thread"
 warnings="-Wall -Wextra -pedantic -Wshadow -Wconversion"
 passed=0 failed=0 reports=0 with= watched_passed=0
 compilers=${CC:-cc}
-bursts=6000 watched=200
-[ -z "${TN_QUICK:-}" ] || bursts=3000 compilers=
-[ -z "${TN_FULL:-}" ] || bursts=60000 watched=2000
+bursts=3000 watched=200
+[ -z "${TN_QUICK:-}" ] || bursts=1500 compilers=
+[ -z "${TN_FULL:-}" ] || bursts=30000 watched=2000
 [ -z "${TN_FULL:-}" ] || compilers="gcc clang"
 printf 'int main(void) { return 0; }\n' > "$out/probe.c"
 
