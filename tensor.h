@@ -26091,8 +26091,7 @@ TN_PRIV void tni_pointwise_run(tn_frame *f) {
         drive_run_flat(f, common, numbers);
 }
 
-/* --- the next number ---------------------------------------------------------------------------
- */
+/* --- the next number -------------------------------------------------------------------------- */
 
 /* The number of a 16-bit type after a on the way to b: their bits count up with their size. */
 static tn_scalar drive_next_after(tn_scalar a, tn_scalar b, int dtype) {
@@ -26124,12 +26123,14 @@ TN_PRIV void tni_pointwise_step(tn_frame *f) {
     all[0] = f->out[0], all[1] = f->in[0], all[2] = f->in[1];
     tni_walk_start(&w, f->out[0]->ndim, f->out[0]->size, all, 3);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n; i++)
+        for (int64_t i = 0; i < w.n; i++) {
+            if (!(i & 0xffff) && tni_stopped()) return;
             tni_element_set(
                 w.at[0] + i * w.row[0], f->out[0]->dtype,
                 drive_next_after(drive_element_as(w.at[1] + i * w.row[1], f->in[0]->dtype, common),
                                  drive_element_as(w.at[2] + i * w.row[2], f->in[1]->dtype, common),
                                  common));
+        }
 }
 
 /* src/ops/elementary.c */
@@ -35277,19 +35278,22 @@ static void cumsum_task(void *arg, int64_t i) {
     }
 }
 
-static bool cumsum_check(tn_frame *f) {
-    TN_ARGS(cumsum, a, f);
-    const tn_tensor *x = a->self;
-    tn_dtype dtype = a->dtype                                       ? a->dtype
-                     : tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64
-                                                                    : (tn_dtype)x->dtype;
+/* The dtype of a running sum or product of x where none is asked for. */
+static tn_dtype cum_dtype(const tn_tensor *x) {
+    return tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64 : (tn_dtype)x->dtype;
+}
+static bool cum_check(tn_frame *f, const tn_tensor *x, int64_t dim, tn_dtype dtype) {
     int d;
     if (dtype == TN_BOOL || !tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes ||
         tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
         return tn_fail(f, TN_TYPE, "from %s to %s: convert the input first",
                        tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
-    return tni_dim_of(f, x->ndim, a->dim, &d) && tn_announce(f, 0, dtype, x->ndim, x->size) &&
+    return tni_dim_of(f, x->ndim, dim, &d) && tn_announce(f, 0, dtype, x->ndim, x->size) &&
            tni_dense_scratch(f, x);
+}
+static bool cumsum_check(tn_frame *f) {
+    TN_ARGS(cumsum, a, f);
+    return cum_check(f, a->self, a->dim, a->dtype ? a->dtype : cum_dtype(a->self));
 }
 /* task over x along dim, with factor (or NULL) beside it. */
 static void cum_start(tn_frame *f, const tn_tensor *x, const tn_tensor *factor, int64_t dim,
@@ -35366,22 +35370,13 @@ static void cumprod_task(void *arg, int64_t i) {
 static bool cumprod_check(tn_frame *f) {
     TN_ARGS(cumprod, a, f);
     const tn_tensor *x = a->self;
-    tn_dtype dtype = a->dtype                                       ? a->dtype
-                     : f->ngiven                                    ? (tn_dtype)f->given[0]->dtype
-                     : tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64
-                                                                    : (tn_dtype)x->dtype;
-    int d;
+    tn_dtype dtype = a->dtype ? a->dtype : f->ngiven ? (tn_dtype)f->given[0]->dtype : cum_dtype(x);
     if (f->inplace && (int)dtype != x->dtype)
         return tn_fail(f, TN_TYPE,
                        "Bad in-place call: input tensor dtype %s and output tensor dtype %s should "
                        "match",
                        tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
-    if (dtype == TN_BOOL || !tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes ||
-        tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
-        return tn_fail(f, TN_TYPE, "from %s to %s: convert the input first",
-                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
-    return tni_dim_of(f, x->ndim, a->dim, &d) && tn_announce(f, 0, dtype, x->ndim, x->size) &&
-           tni_dense_scratch(f, x);
+    return cum_check(f, x, a->dim, dtype);
 }
 static void cumprod_run(tn_frame *f) {
     TN_ARGS(cumprod, a, f);

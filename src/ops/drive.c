@@ -677,8 +677,7 @@ TN_PRIV void tni_pointwise_run(tn_frame *f) {
         drive_run_flat(f, common, numbers);
 }
 
-/* --- the next number ---------------------------------------------------------------------------
- */
+/* --- the next number -------------------------------------------------------------------------- */
 
 /* The number of a 16-bit type after a on the way to b: their bits count up with their size. */
 static tn_scalar drive_next_after(tn_scalar a, tn_scalar b, int dtype) {
@@ -710,10 +709,12 @@ TN_PRIV void tni_pointwise_step(tn_frame *f) {
     all[0] = f->out[0], all[1] = f->in[0], all[2] = f->in[1];
     tni_walk_start(&w, f->out[0]->ndim, f->out[0]->size, all, 3);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n; i++)
+        for (int64_t i = 0; i < w.n; i++) {
+            if (!(i & 0xffff) && tni_stopped()) return;
             tni_element_set(
                 w.at[0] + i * w.row[0], f->out[0]->dtype,
                 drive_next_after(drive_element_as(w.at[1] + i * w.row[1], f->in[0]->dtype, common),
                                  drive_element_as(w.at[2] + i * w.row[2], f->in[1]->dtype, common),
                                  common));
+        }
 }

@@ -433,19 +433,22 @@ static void cumsum_task(void *arg, int64_t i) {
     }
 }
 
-static bool cumsum_check(tn_frame *f) {
-    TN_ARGS(cumsum, a, f);
-    const tn_tensor *x = a->self;
-    tn_dtype dtype = a->dtype                                       ? a->dtype
-                     : tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64
-                                                                    : (tn_dtype)x->dtype;
+/* The dtype of a running sum or product of x where none is asked for. */
+static tn_dtype cum_dtype(const tn_tensor *x) {
+    return tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64 : (tn_dtype)x->dtype;
+}
+static bool cum_check(tn_frame *f, const tn_tensor *x, int64_t dim, tn_dtype dtype) {
     int d;
     if (dtype == TN_BOOL || !tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes ||
         tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
         return tn_fail(f, TN_TYPE, "from %s to %s: convert the input first",
                        tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
-    return tni_dim_of(f, x->ndim, a->dim, &d) && tn_announce(f, 0, dtype, x->ndim, x->size) &&
+    return tni_dim_of(f, x->ndim, dim, &d) && tn_announce(f, 0, dtype, x->ndim, x->size) &&
            tni_dense_scratch(f, x);
+}
+static bool cumsum_check(tn_frame *f) {
+    TN_ARGS(cumsum, a, f);
+    return cum_check(f, a->self, a->dim, a->dtype ? a->dtype : cum_dtype(a->self));
 }
 /* task over x along dim, with factor (or NULL) beside it. */
 static void cum_start(tn_frame *f, const tn_tensor *x, const tn_tensor *factor, int64_t dim,
@@ -522,22 +525,13 @@ static void cumprod_task(void *arg, int64_t i) {
 static bool cumprod_check(tn_frame *f) {
     TN_ARGS(cumprod, a, f);
     const tn_tensor *x = a->self;
-    tn_dtype dtype = a->dtype                                       ? a->dtype
-                     : f->ngiven                                    ? (tn_dtype)f->given[0]->dtype
-                     : tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64
-                                                                    : (tn_dtype)x->dtype;
-    int d;
+    tn_dtype dtype = a->dtype ? a->dtype : f->ngiven ? (tn_dtype)f->given[0]->dtype : cum_dtype(x);
     if (f->inplace && (int)dtype != x->dtype)
         return tn_fail(f, TN_TYPE,
                        "Bad in-place call: input tensor dtype %s and output tensor dtype %s should "
                        "match",
                        tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
-    if (dtype == TN_BOOL || !tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes ||
-        tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
-        return tn_fail(f, TN_TYPE, "from %s to %s: convert the input first",
-                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
-    return tni_dim_of(f, x->ndim, a->dim, &d) && tn_announce(f, 0, dtype, x->ndim, x->size) &&
-           tni_dense_scratch(f, x);
+    return cum_check(f, x, a->dim, dtype);
 }
 static void cumprod_run(tn_frame *f) {
     TN_ARGS(cumprod, a, f);
