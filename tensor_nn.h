@@ -3311,7 +3311,7 @@ TN_PRIV void tni_float_text(char *text, size_t room, double v) {
 typedef struct repr_item {
     tni_span name;
     bool unless_default, named, quoted, tuple;
-    int count; /* of a tuple; 0: as many as there are */
+    int count; /* of a tuple, where one number stands for all; 0: as many as there are */
 } repr_item;
 
 static bool repr_item_next(tni_span *list, repr_item *t) {
@@ -3352,7 +3352,7 @@ static void repr_float(tni_buffer *b, double v) {
 }
 
 static void repr_ints(tni_buffer *b, tn_ints list, const repr_item *t) {
-    int64_t n = t->count ? t->count : list.n;
+    int64_t n = t->count && list.n == 1 ? t->count : list.n; /* one number stands for all */
     if (list.n < 0) {
         tni_buffer_text(b, "None");
     } else if (list.n == 1 && !t->tuple) {
