@@ -305,7 +305,8 @@ TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module 
 TN_API bool tn_module_reset_at(const char *file, int line, tn_module *m);
 #define tn_module_reset(m) tn_module_reset_at(__FILE__, __LINE__, m)
 
-/* Files (safetensors): the state dict, saved atomically; loading is strict. */
+/* Files (safetensors): the state dict, saved atomically; loading is strict, and all or nothing: it
+ * needs the memory of the parts once more. */
 TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *m,
                                    const char *path);
 TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, const char *path);
