@@ -16119,6 +16119,11 @@ TNI_INLINE float tni_bf16_to_f32(uint16_t h) {
     memcpy(&f, &u, 4);
     return f;
 }
+/* Truncated; NaN is 0, what does not fit INT64_MIN, which cut to fewer bits is 0. */
+TNI_INLINE int64_t tni_truncate(double v) {
+    if (v >= -9223372036854775808.0 && v < 9223372036854775808.0) return (int64_t)v;
+    return v != v ? 0 : INT64_MIN;
+}
 TNI_INLINE uint16_t tni_f32_to_bf16(float f) {
     uint32_t u;
     memcpy(&u, &f, 4);
@@ -16560,15 +16565,12 @@ TN_PRIV tn_scalar tni_element(const void *at, int dtype) {
     }
 }
 
-/* Truncates to 64 bits, two's complement; below 2^64 for unsigned targets. NaN is 0, what does not
- * fit is
- * INT64_MIN, as the x86 instruction has it: cut to fewer bits it is 0. */
+/* Truncates to 64 bits, two's complement; below 2^64 for unsigned targets. */
 static int64_t dtype_integer(tn_scalar s, bool unsigned64) {
     if (s.kind == TN_KIND_BOOL || s.kind == TN_KIND_INT) return s.integer;
-    if (s.real >= -9223372036854775808.0 && s.real < 9223372036854775808.0) return (int64_t)s.real;
-    if (unsigned64 && s.real > 0 && s.real < 18446744073709551616.0)
+    if (unsigned64 && s.real >= 9223372036854775808.0 && s.real < 18446744073709551616.0)
         return (int64_t)(uint64_t)s.real;
-    return s.real != s.real ? 0 : INT64_MIN;
+    return tni_truncate(s.real);
 }
 
 static float dtype_float(tn_scalar s) { /* integers are rounded once, not through double */
@@ -23988,13 +23990,19 @@ TNI_INLINE float lanes_half(uint16_t h) {
     return f;
 }
 
-/* All loads and saves but those of 16-bit floats: C's conversions. X(NAME, type) */
-#define LANES_TYPES(X) \
-    X(BOOL, uint8_t)   \
-    X(U8, uint8_t)     \
-    X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) X(F32, float) X(F64, double)
+/* All loads and saves but those of 16-bit floats: C's conversions, but where floats become integers
+ * and numbers bool. X(NAME, type, to int64, of a float, of int64) */
+#define LANES_TYPES(X)                                           \
+    X(BOOL, uint8_t, (int64_t), 0 !=, 0 !=)                      \
+    X(U8, uint8_t, (int64_t), (uint8_t)tni_truncate, (uint8_t))  \
+    X(I8, int8_t, (int64_t), (int8_t)tni_truncate, (int8_t))     \
+    X(I16, int16_t, (int64_t), (int16_t)tni_truncate, (int16_t)) \
+    X(I32, int32_t, (int64_t), (int32_t)tni_truncate, (int32_t)) \
+    X(I64, int64_t, (int64_t), tni_truncate, (int64_t))          \
+    X(F32, float, tni_truncate, (float), (float))                \
+    X(F64, double, tni_truncate, (double), (double))
 
-#define LANES_LOAD(NAME, type)                   \
+#define LANES_LOAD(NAME, type, whole, cut, put)  \
     case TN_##NAME:                              \
         for (int64_t i = 0; i < n; i++) {        \
             type v;                              \
@@ -24004,7 +24012,7 @@ TNI_INLINE float lanes_half(uint16_t h) {
             else if (compute == TN_F64)          \
                 d[i] = (double)v;                \
             else                                 \
-                k[i] = (int64_t)v;               \
+                k[i] = whole(v);                 \
         }                                        \
         break;
 
@@ -24032,19 +24040,19 @@ TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t ste
             else if (compute == TN_F64)
                 d[i] = (double)v;
             else
-                k[i] = (int64_t)v;
+                k[i] = tni_truncate((double)v);
         }
         break;
     default: break;
     }
 }
 
-#define LANES_SAVE(NAME, type)                                                                     \
-    case TN_##NAME:                                                                                \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            type v = compute == TN_F32 ? (type)f[i] : compute == TN_F64 ? (type)d[i] : (type)k[i]; \
-            memcpy(at + i * step, &v, sizeof v);                                                   \
-        }                                                                                          \
+#define LANES_SAVE(NAME, type, whole, cut, put)                                                 \
+    case TN_##NAME:                                                                             \
+        for (int64_t i = 0; i < n; i++) {                                                       \
+            type v = compute == TN_F32 ? cut(f[i]) : compute == TN_F64 ? cut(d[i]) : put(k[i]); \
+            memcpy(at + i * step, &v, sizeof v);                                                \
+        }                                                                                       \
         break;
 
 TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from, int compute,
@@ -24485,10 +24493,8 @@ TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const vo
 }
 
 TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
-    int64_t k = value == HUGE_VAL ? INT64_MAX
-                : value > -HUGE_VAL ? (int64_t)value
-                : value != value    ? 0 /* of floats alone */
-                                    : INT64_MIN;
+    int64_t k =
+        value == HUGE_VAL ? INT64_MAX : tni_truncate(value); /* of integers: where they begin */
     for (int64_t i = 0; i < n; i++)
         if (compute == TN_F32)
             ((float *)to)[i] = (float)value;
@@ -31939,10 +31945,11 @@ static void batch_norm_run(tn_frame *f) {
     const tn_tensor *x = a->input;
     int64_t c = x->size[1];
     double *pairs = (double *)f->scratch;
-    char *numbers = (char *)(pairs + 2 * c),
-         *room = (char *)f->scratch + ((c * 48 + TNI_ALIGN - 1) & -TNI_ALIGN);
+    char *numbers, *room;
     batch_job j;
     if (!x->numel) return;
+    numbers = (char *)(pairs + 2 * c);
+    room = (char *)f->scratch + ((c * 48 + TNI_ALIGN - 1) & -TNI_ALIGN);
     batch_statistics(f, pairs, room, c); /* its scratch is used again below */
     batch_start(f, &j, x);
     j.mean = numbers, j.scale = numbers + 8 * c, j.bias = numbers + 16 * c;
@@ -54051,14 +54058,9 @@ static tni_cast cast_avx512(int from, int to) { return cast_avx2(from, to); }
 #endif
 #endif
 
-/* truncated; NaN is 0, what does not fit INT64_MIN */
-TNI_INLINE int64_t TNI_FN(cast_integer)(double v) {
-    if (v >= -9223372036854775808.0 && v < 9223372036854775808.0) return (int64_t)v;
-    return v != v ? 0 : INT64_MIN;
-}
 TNI_INLINE uint64_t TNI_FN(cast_unsigned)(double v) {
     if (v >= 9223372036854775808.0 && v < 18446744073709551616.0) return (uint64_t)v;
-    return (uint64_t)TNI_FN(cast_integer)(v);
+    return (uint64_t)tni_truncate(v);
 }
 
 /* X(from, to, C type of from, of to, value of v): the natural type of each dtype, which is computed
@@ -54095,8 +54097,8 @@ TNI_INLINE uint64_t TNI_FN(cast_unsigned)(double v) {
     X(I64, F64, int64_t, double, (double)v)                      \
     X(U64, F32, uint64_t, float, (float)v)                       \
     X(U64, F64, uint64_t, double, (double)v)                     \
-    X(F32, I64, float, int64_t, TNI_FN(cast_integer)((double)v)) \
-    X(F64, I64, double, int64_t, TNI_FN(cast_integer)(v))        \
+    X(F32, I64, float, int64_t, tni_truncate((double)v)) \
+    X(F64, I64, double, int64_t, tni_truncate(v))        \
     X(F64, U64, double, uint64_t, TNI_FN(cast_unsigned)(v))
 
 #define TNI_CAST_LOOP(A, B, From, To, value)                                    \

@@ -37,7 +37,7 @@ runnable() {
 # sanitize to their flags, to nothing where the compiler has none. FOLDER: build/sanitized, which the lanes share.
 sanitized() {
     objects=${2:-${BUILD:-build}/sanitized}
-    sanitize="-fsanitize=address,undefined -fno-sanitize-recover=all"
+    sanitize="-fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all"
     mkdir -p "$objects"
     printf 'int main(void) { return 0; }\n' > "$objects/probe.$$.c"
     if ! { ${1:-${CC:-cc}} $sanitize "$objects/probe.$$.c" -o "$objects/probe.$$" && "$objects/probe.$$"; } 2> /dev/null; then

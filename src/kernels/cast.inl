@@ -13,14 +13,9 @@ static tni_cast cast_avx512(int from, int to) { return cast_avx2(from, to); }
 #endif
 #endif
 
-/* truncated; NaN is 0, what does not fit INT64_MIN */
-TNI_INLINE int64_t TNI_FN(cast_integer)(double v) {
-    if (v >= -9223372036854775808.0 && v < 9223372036854775808.0) return (int64_t)v;
-    return v != v ? 0 : INT64_MIN;
-}
 TNI_INLINE uint64_t TNI_FN(cast_unsigned)(double v) {
     if (v >= 9223372036854775808.0 && v < 18446744073709551616.0) return (uint64_t)v;
-    return (uint64_t)TNI_FN(cast_integer)(v);
+    return (uint64_t)tni_truncate(v);
 }
 
 /* X(from, to, C type of from, of to, value of v): the natural type of each dtype, which is computed
@@ -57,8 +52,8 @@ TNI_INLINE uint64_t TNI_FN(cast_unsigned)(double v) {
     X(I64, F64, int64_t, double, (double)v)                      \
     X(U64, F32, uint64_t, float, (float)v)                       \
     X(U64, F64, uint64_t, double, (double)v)                     \
-    X(F32, I64, float, int64_t, TNI_FN(cast_integer)((double)v)) \
-    X(F64, I64, double, int64_t, TNI_FN(cast_integer)(v))        \
+    X(F32, I64, float, int64_t, tni_truncate((double)v)) \
+    X(F64, I64, double, int64_t, tni_truncate(v))        \
     X(F64, U64, double, uint64_t, TNI_FN(cast_unsigned)(v))
 
 #define TNI_CAST_LOOP(A, B, From, To, value)                                    \

@@ -24,13 +24,19 @@ TNI_INLINE float lanes_half(uint16_t h) {
     return f;
 }
 
-/* All loads and saves but those of 16-bit floats: C's conversions. X(NAME, type) */
-#define LANES_TYPES(X) \
-    X(BOOL, uint8_t)   \
-    X(U8, uint8_t)     \
-    X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) X(F32, float) X(F64, double)
+/* All loads and saves but those of 16-bit floats: C's conversions, but where floats become integers
+ * and numbers bool. X(NAME, type, to int64, of a float, of int64) */
+#define LANES_TYPES(X)                                           \
+    X(BOOL, uint8_t, (int64_t), 0 !=, 0 !=)                      \
+    X(U8, uint8_t, (int64_t), (uint8_t)tni_truncate, (uint8_t))  \
+    X(I8, int8_t, (int64_t), (int8_t)tni_truncate, (int8_t))     \
+    X(I16, int16_t, (int64_t), (int16_t)tni_truncate, (int16_t)) \
+    X(I32, int32_t, (int64_t), (int32_t)tni_truncate, (int32_t)) \
+    X(I64, int64_t, (int64_t), tni_truncate, (int64_t))          \
+    X(F32, float, tni_truncate, (float), (float))                \
+    X(F64, double, tni_truncate, (double), (double))
 
-#define LANES_LOAD(NAME, type)                   \
+#define LANES_LOAD(NAME, type, whole, cut, put)  \
     case TN_##NAME:                              \
         for (int64_t i = 0; i < n; i++) {        \
             type v;                              \
@@ -40,7 +46,7 @@ TNI_INLINE float lanes_half(uint16_t h) {
             else if (compute == TN_F64)          \
                 d[i] = (double)v;                \
             else                                 \
-                k[i] = (int64_t)v;               \
+                k[i] = whole(v);                 \
         }                                        \
         break;
 
@@ -68,19 +74,19 @@ TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t ste
             else if (compute == TN_F64)
                 d[i] = (double)v;
             else
-                k[i] = (int64_t)v;
+                k[i] = tni_truncate((double)v);
         }
         break;
     default: break;
     }
 }
 
-#define LANES_SAVE(NAME, type)                                                                     \
-    case TN_##NAME:                                                                                \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            type v = compute == TN_F32 ? (type)f[i] : compute == TN_F64 ? (type)d[i] : (type)k[i]; \
-            memcpy(at + i * step, &v, sizeof v);                                                   \
-        }                                                                                          \
+#define LANES_SAVE(NAME, type, whole, cut, put)                                                 \
+    case TN_##NAME:                                                                             \
+        for (int64_t i = 0; i < n; i++) {                                                       \
+            type v = compute == TN_F32 ? cut(f[i]) : compute == TN_F64 ? cut(d[i]) : put(k[i]); \
+            memcpy(at + i * step, &v, sizeof v);                                                \
+        }                                                                                       \
         break;
 
 TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from, int compute,
@@ -521,10 +527,8 @@ TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const vo
 }
 
 TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
-    int64_t k = value == HUGE_VAL ? INT64_MAX
-                : value > -HUGE_VAL ? (int64_t)value
-                : value != value    ? 0 /* of floats alone */
-                                    : INT64_MIN;
+    int64_t k =
+        value == HUGE_VAL ? INT64_MAX : tni_truncate(value); /* of integers: where they begin */
     for (int64_t i = 0; i < n; i++)
         if (compute == TN_F32)
             ((float *)to)[i] = (float)value;

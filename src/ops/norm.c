@@ -553,10 +553,11 @@ static void batch_norm_run(tn_frame *f) {
     const tn_tensor *x = a->input;
     int64_t c = x->size[1];
     double *pairs = (double *)f->scratch;
-    char *numbers = (char *)(pairs + 2 * c),
-         *room = (char *)f->scratch + ((c * 48 + TNI_ALIGN - 1) & -TNI_ALIGN);
+    char *numbers, *room;
     batch_job j;
     if (!x->numel) return;
+    numbers = (char *)(pairs + 2 * c);
+    room = (char *)f->scratch + ((c * 48 + TNI_ALIGN - 1) & -TNI_ALIGN);
     batch_statistics(f, pairs, room, c); /* its scratch is used again below */
     batch_start(f, &j, x);
     j.mean = numbers, j.scale = numbers + 8 * c, j.bias = numbers + 16 * c;

@@ -233,15 +233,12 @@ TN_PRIV tn_scalar tni_element(const void *at, int dtype) {
     }
 }
 
-/* Truncates to 64 bits, two's complement; below 2^64 for unsigned targets. NaN is 0, what does not
- * fit is
- * INT64_MIN, as the x86 instruction has it: cut to fewer bits it is 0. */
+/* Truncates to 64 bits, two's complement; below 2^64 for unsigned targets. */
 static int64_t dtype_integer(tn_scalar s, bool unsigned64) {
     if (s.kind == TN_KIND_BOOL || s.kind == TN_KIND_INT) return s.integer;
-    if (s.real >= -9223372036854775808.0 && s.real < 9223372036854775808.0) return (int64_t)s.real;
-    if (unsigned64 && s.real > 0 && s.real < 18446744073709551616.0)
+    if (unsigned64 && s.real >= 9223372036854775808.0 && s.real < 18446744073709551616.0)
         return (int64_t)(uint64_t)s.real;
-    return s.real != s.real ? 0 : INT64_MIN;
+    return tni_truncate(s.real);
 }
 
 static float dtype_float(tn_scalar s) { /* integers are rounded once, not through double */

@@ -103,6 +103,11 @@ TNI_INLINE float tni_bf16_to_f32(uint16_t h) {
     memcpy(&f, &u, 4);
     return f;
 }
+/* Truncated; NaN is 0, what does not fit INT64_MIN, which cut to fewer bits is 0. */
+TNI_INLINE int64_t tni_truncate(double v) {
+    if (v >= -9223372036854775808.0 && v < 9223372036854775808.0) return (int64_t)v;
+    return v != v ? 0 : INT64_MIN;
+}
 TNI_INLINE uint16_t tni_f32_to_bf16(float f) {
     uint32_t u;
     memcpy(&u, &f, 4);

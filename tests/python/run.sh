@@ -95,7 +95,7 @@ for stub in tensorh/*.pyi; do
 done
 
 # --- the same under ASan and UBSan ----------------------------------------------------------------
-sanitize="-fsanitize=address,undefined"
+sanitize="-fsanitize=address,undefined,float-cast-overflow"
 libraries() { # what the interpreter has to load first
     for library in libasan.so libubsan.so; do
         at=$(${CC:-cc} -print-file-name=$library)

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Special values: what reads whole vectors beside scalar models, and every row by the scalar loops and the best instruction
-# set. Lengths 1..4 and every 9th up to 67, 3 places a tensor; TN_QUICK=1: every 30th, 1 place; TN_FULL=1: all, 67 places.
+# Special values: what reads whole vectors beside scalar models; every row by the scalar loops and the best instruction set;
+# whole numbers and bool asked for by `dtype=` of what they cannot hold. Lengths 1..4 and every 9th up to 67, 3 places a tensor;
+# TN_QUICK=1: every 30th, 1 place; TN_FULL=1: all, 67 places.
 # (Pointwise rows at every place: tests/unit/special.c.)
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -31,11 +32,14 @@ run() { # NAME ARGUMENT, in as many parts as there are cores
 }
 run vectors step=$step
 run rows places=$places
-cat "$out"/vectors.[0-9]* "$out"/rows.[0-9]* | awk '
+run dtypes step=1
+cat "$out"/vectors.[0-9]* "$out"/rows.[0-9]* "$out"/dtypes.[0-9]* | awk '
     /^vectors:/ { models = $2; results += $4; none = $6 }
     /^rows:/ { rows += $2; calls += $4 }
+    /^dtypes:/ { with += $2; alike += $4 }
     END { printf "promise 9: %d rows that read vectors as by scalar models (%.0f results in 4 layouts, NaN, +-0, +-Inf, ", models, results
           printf "denormal, MAX at every index, alone, in pairs, everywhere; %d rows without a model); ", none
-          printf "scalar = SIMD bitwise, with backward: %d rows, %d calls\n", rows, calls }'
+          printf "scalar = SIMD bitwise, with backward: %d rows, %d calls; ", rows, calls
+          printf "dtype= as the input converted: %d rows, %d calls\n", with, alike }'
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
