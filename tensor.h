@@ -17020,8 +17020,9 @@ TN_PRIV void tni_end(tni_block *b, int64_t mark) {
 static int header_capacity(int ndim) {
     return ndim <= TNI_FEW_DIMS ? TNI_FEW_DIMS : ndim <= 8 ? 8 : TN_MAX_DIMS;
 }
-static int64_t header_bytes(int capacity) {
-    return (int64_t)(offsetof(tn_tensor, dims) + 2 * (size_t)capacity * sizeof(int64_t));
+static int64_t header_bytes(int capacity) { /* whole bins */
+    size_t bytes = offsetof(tn_tensor, dims) + 2 * (size_t)capacity * sizeof(int64_t);
+    return (int64_t)((bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN);
 }
 
 /* Takes back the headers that other threads have freed. */
@@ -17044,7 +17045,7 @@ static TNI_NOINLINE void header_drain(tni_block *b) {
 TNI_INLINE tn_tensor *header_get(tni_block *b, int dtype, int ndim, int capacity) {
     tn_tensor *t;
     if (TNI_UNLIKELY(tni_load_relaxed(&b->returned_tensors) != NULL)) header_drain(b);
-    t = (tn_tensor *)tni_get_bin(b, (int)((header_bytes(capacity) + TNI_ALIGN - 1) / TNI_ALIGN));
+    t = (tn_tensor *)tni_get_bin(b, (int)(header_bytes(capacity) / TNI_ALIGN));
     if (TNI_UNLIKELY(!t)) return NULL;
     t->refs = 1;
     t->dtype = (uint8_t)dtype;
@@ -22046,9 +22047,10 @@ static bool door_may_write(tn_frame *f, const tn_tensor *t, const char *what) {
 }
 
 TNI_INLINE bool door_out_given(const tn_gen *gen, const void *args) {
-    const char *at = (const char *)args + gen->out_offset;
+    const char *at;
     tn_tensor *t;
     if (gen->out_offset == UINT16_MAX) return false;
+    at = (const char *)args + gen->out_offset;
     memcpy(&t, at, sizeof t);
     for (int k = 1; !t && k < gen->nresults && k < 4; k++)
         memcpy(&t, at + (size_t)k * sizeof t, sizeof t);
@@ -34784,7 +34786,7 @@ static bool truth_bytes(tn_frame *f, bool any) {
     const char *at = tni_bytes_at(x);
     if (x->dtype != TN_BOOL || !(x->flags & TNI_CONTIGUOUS) || f->out[0]->numel != 1) return false;
     TNI_PATH(truth_bytes);
-    const bool found = x->numel && memchr(at, any, (size_t)x->numel) != NULL;
+    const bool found = x->numel && memchr(at, any ? 1 : 0, (size_t)x->numel) != NULL;
     *(bool *)tni_bytes_at(f->out[0]) = found == any;
     return true;
 }

@@ -138,9 +138,10 @@ static bool door_may_write(tn_frame *f, const tn_tensor *t, const char *what) {
 }
 
 TNI_INLINE bool door_out_given(const tn_gen *gen, const void *args) {
-    const char *at = (const char *)args + gen->out_offset;
+    const char *at;
     tn_tensor *t;
     if (gen->out_offset == UINT16_MAX) return false;
+    at = (const char *)args + gen->out_offset;
     memcpy(&t, at, sizeof t);
     for (int k = 1; !t && k < gen->nresults && k < 4; k++)
         memcpy(&t, at + (size_t)k * sizeof t, sizeof t);

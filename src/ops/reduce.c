@@ -726,7 +726,7 @@ static bool truth_bytes(tn_frame *f, bool any) {
     const char *at = tni_bytes_at(x);
     if (x->dtype != TN_BOOL || !(x->flags & TNI_CONTIGUOUS) || f->out[0]->numel != 1) return false;
     TNI_PATH(truth_bytes);
-    const bool found = x->numel && memchr(at, any, (size_t)x->numel) != NULL;
+    const bool found = x->numel && memchr(at, any ? 1 : 0, (size_t)x->numel) != NULL;
     *(bool *)tni_bytes_at(f->out[0]) = found == any;
     return true;
 }

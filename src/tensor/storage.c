@@ -75,8 +75,9 @@ TN_PRIV void tni_end(tni_block *b, int64_t mark) {
 static int header_capacity(int ndim) {
     return ndim <= TNI_FEW_DIMS ? TNI_FEW_DIMS : ndim <= 8 ? 8 : TN_MAX_DIMS;
 }
-static int64_t header_bytes(int capacity) {
-    return (int64_t)(offsetof(tn_tensor, dims) + 2 * (size_t)capacity * sizeof(int64_t));
+static int64_t header_bytes(int capacity) { /* whole bins */
+    size_t bytes = offsetof(tn_tensor, dims) + 2 * (size_t)capacity * sizeof(int64_t);
+    return (int64_t)((bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN);
 }
 
 /* Takes back the headers that other threads have freed. */
@@ -99,7 +100,7 @@ static TNI_NOINLINE void header_drain(tni_block *b) {
 TNI_INLINE tn_tensor *header_get(tni_block *b, int dtype, int ndim, int capacity) {
     tn_tensor *t;
     if (TNI_UNLIKELY(tni_load_relaxed(&b->returned_tensors) != NULL)) header_drain(b);
-    t = (tn_tensor *)tni_get_bin(b, (int)((header_bytes(capacity) + TNI_ALIGN - 1) / TNI_ALIGN));
+    t = (tn_tensor *)tni_get_bin(b, (int)(header_bytes(capacity) / TNI_ALIGN));
     if (TNI_UNLIKELY(!t)) return NULL;
     t->refs = 1;
     t->dtype = (uint8_t)dtype;

@@ -64,7 +64,8 @@ if have cppcheck; then
     every=$core
     [ -z "${TN_FULL:-}" ] || every=$(ls src/*/*.c)
     each $every | xargs -P "$jobs" -n 6 cppcheck --quiet --std=c99 --enable=warning,portability \
-        -DTNI_OBJECTS -D__GNUC__=12 -D__x86_64__ --max-configs=1 \
+        -DTNI_OBJECTS -DPy_RETURN_NONE='return 0' -DPy_RETURN_FALSE='return 0' -DPy_RETURN_NOTIMPLEMENTED='return 0' \
+        -D__GNUC__=12 -D__x86_64__ --max-configs=1 \
         --template='{file}:{line}: {severity}: {message} [{id}]' > "$out/cppcheck.all" 2>&1
     grep -E '^src/' "$out/cppcheck.all" > "$out/cppcheck.log"
     findings cppcheck "$out/cppcheck.log"
@@ -131,6 +132,8 @@ units() { # PREFIX COMPILER FLAGS
 }
 objects() { # PREFIX COMPILER AND FLAGS
     kind=$1 && shift
+    [ "$(cat "$out/$kind.flags" 2> /dev/null)" = "$*" ] || rm -rf "${out:?}/$kind"
+    echo "$*" > "$out/$kind.flags"
     make -s -j"$jobs" objects BUILD="$out/$kind" CC="$*" CFLAGS="-O1 -g" OPTABLE="$build/tools/optable" \
         > "$out/$kind.make" 2>&1 || { cat "$out/$kind.make"; failed=$((failed + 1)); }
     [ ! -s "$out/$kind.make" ] || cat "$out/$kind.make"
@@ -145,10 +148,20 @@ echo 'int main(void) { return 0; }' > "$out/probe.c"
 if $narrow "$out/probe.c" -o "$out/probe" 2> "$out/probe.err"; then
     count=500
     [ -z "${TN_FULL:-}" ] || count=20000
-    objects bits32 $narrow
-    try_programs bits32 $count $narrow -O1
-    [ -z "${TN_FULL:-}" ] || units bits32 $narrow -O1
-    bits="$((count / 50)) tuples a row, $count programs, torch's values and the forms of all rows"
+    sane="-fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer"
+    export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+    if $narrow $sane "$out/probe.c" -o "$out/probe" 2> "$out/probe.err" && "$out/probe"; then
+        watched=" under ASan and UBSan"
+    else
+        sane= watched=
+    fi
+    objects bits32 $narrow $sane
+    try_programs bits32 $count $narrow $sane -O1
+    if [ -n "${TN_FULL:-}" ]; then # as they are: some count what the caches do
+        objects units32 $narrow
+        units units32 $narrow -O1
+    fi
+    bits="$((count / 50)) tuples a row, $count programs, torch's values and the forms of all rows$watched"
 else
     echo "left out: 32 bits: gcc -m32 makes no program"
 fi

@@ -348,7 +348,7 @@ static void headers_know_their_layout_and_their_limit(void) {
     TN_SCOPE {
         tn_error_info e;
         tn_tensor *t = tnp_zeros(TN_DIMS(3, 4), TN_F32, TN_CPU), *turned = tnp_transpose(t, 0, 1);
-        CHECK(tnp_empty(TN_DIMS(TNI_MOST), TN_U8, TN_META) && tn_ok());
+        if (sizeof(void *) == 8) CHECK(tnp_empty(TN_DIMS(TNI_MOST), TN_U8, TN_META) && tn_ok());
         CHECK(!tnp_empty(TN_DIMS(TNI_MOST / 2, 3), TN_U8, TN_META) && tn_error_take(&e));
         CHECK(e.code == TN_INVALID);
         CHECK(t->flags & TNI_CONTIGUOUS && tnp_neg(t)->flags & TNI_CONTIGUOUS);

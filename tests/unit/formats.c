@@ -18,7 +18,7 @@ static void write_bytes(const void *data, size_t n) {
 /* The header's length, the header, data bytes 1, 2, 3 ... */
 static void write_file(const char *header, size_t n, size_t data) {
     unsigned char *all = (unsigned char *)malloc(n + data + 8);
-    for (int i = 0; i < 8; i++) all[i] = (unsigned char)(n >> 8 * i);
+    for (int i = 0; i < 8; i++) all[i] = (unsigned char)((uint64_t)n >> 8 * i);
     memcpy(all + 8, header, n);
     for (size_t i = 0; i < data; i++) all[8 + n + i] = (unsigned char)(i + 1);
     write_bytes(all, 8 + n + data);

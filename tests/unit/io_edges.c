@@ -22,7 +22,7 @@ static void write_bytes(const void *data, size_t n) {
 static void write_file(const char *header, size_t data) {
     size_t n = strlen(header);
     char *all = (char *)calloc(1, 8 + n + data);
-    for (int i = 0; i < 8; i++) all[i] = (char)(n >> 8 * i);
+    for (int i = 0; i < 8; i++) all[i] = (char)((uint64_t)n >> 8 * i);
     memcpy(all + 8, header, n);
     write_bytes(all, 8 + n + data);
     free(all);

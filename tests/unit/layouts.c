@@ -351,7 +351,8 @@ static void tensors_of_the_most_dimensions_are_compared(void) {
             t[k] = tni_header(tni_here(), TN_F64, TN_MAX_DIMS, size, stride);
             t[k]->storage = tni_storage_wrap(tni_here(), memory, 8, NULL, NULL);
         }
-        CHECK(tni_overlap(t[0], t[1]) && tni_overlap(t[1], t[0]));
+        if (sizeof(void *) == 8) /* as far as they reach */
+            CHECK(tni_overlap(t[0], t[1]) && tni_overlap(t[1], t[0]));
         CHECK(!tni_overlaps_itself(t[0]));
     }
 }

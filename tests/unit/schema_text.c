@@ -286,7 +286,8 @@ static void structs_are_laid_out_as_c_lays_them_out(void) {
         double f;
     } with_out;
     CHECK(tni_schema_parse(&s, "f(bool a=True, int b=2) -> Tensor", error, sizeof error));
-    CHECK(s.param[0].offset == 0 && s.param[1].offset == 8);
+    CHECK(s.param[0].offset == 0);
+    CHECK_EQ(s.param[1].offset, (char *)&all_options.b - (char *)&all_options);
     CHECK_EQ(s.args_size, sizeof all_options);
     CHECK(tni_schema_parse(&s, "f(bool a=True) -> Tensor", error, sizeof error));
     CHECK_EQ(s.args_size, 8);
@@ -338,10 +339,11 @@ static void what_a_frame_cannot_hold_is_refused(void) {
                     "Scalar i,Scalar j) -> ()",
                     0, NULL, NULL),
                "");
-    CHECK_TEXT(made("f(Scalar a,Scalar b,Scalar c,Scalar d,Scalar e,Scalar f,Scalar g,Scalar h,"
-                    "Scalar i,Scalar j,bool k) -> ()",
-                    0, NULL, NULL),
-               "too many arguments for a call's frame");
+    if (sizeof(void *) == 8) /* they are smaller elsewhere */
+        CHECK_TEXT(made("f(Scalar a,Scalar b,Scalar c,Scalar d,Scalar e,Scalar f,Scalar g,Scalar h,"
+                        "Scalar i,Scalar j,bool k) -> ()",
+                        0, NULL, NULL),
+                   "too many arguments for a call's frame");
     CHECK_TEXT(made("f() -> (Tensor a,Tensor b,Tensor c,Tensor d,Tensor e,Tensor f)", 0, 0, 0), "");
     CHECK_TEXT(
         made("f() -> (Tensor a,Tensor b,Tensor c,Tensor d,Tensor e,Tensor f,Tensor g)", 0, 0, 0),

@@ -23,7 +23,8 @@ static bool same_text(const char *a, const char *b) { return !a == !b && (!a || 
 
 /* One default in both argument structs; lists and texts by what they hold. */
 static bool same_default(const tn_param *p, const char *a, const char *b) {
-    static const size_t bytes[] = {0, 8, 0, 8, 8, 1, 0, 0, 0, 4, 4, 8, 4};
+    static const size_t pointer = sizeof(void *);
+    const size_t bytes[] = {0, pointer, 0, 8, 8, 1, 0, 0, 0, 4, 4, pointer, 4};
     if (p->type == TN_T_STRING) return same_text(*(char *const *)a, *(char *const *)b);
     if (p->type == TN_T_INTS || p->type == TN_T_FLOATS || p->type == TN_T_TENSORS) {
         const tn_ints *x = (const tn_ints *)(const void *)a, *y = (const tn_ints *)(const void *)b;
@@ -278,8 +279,8 @@ static void a_row_beyond_the_limits_is_refused(void) {
         {"f(Tensor|Scalar a, Tensor|Scalar b, Tensor|Scalar c, Tensor|Scalar d) -> Tensor", NULL,
          NULL, 0, "more than 3 Tensor|Scalar"},
         {"f(int[] a,int[] b,int[] c,int[] d,int[] e,int[] f,int[] g,int[] h,int[] i,int[] j,int[] "
-         "k,int[] l,int[] m,int[] n,int[] o,int[] p,int[] q,int[] r,int[] s,int[] t,int[] u) -> "
-         "Tensor",
+         "k,int[] l,int[] m,int[] n,int[] o,int[] p,int[] q,int[] r,int[] s,int[] t,int[] u,int[] "
+         "v,int[] w,int[] x,int[] y,int[] z,int[] ab,int[] bb) -> Tensor",
          NULL, NULL, 0, "too many arguments"},
         {"f(Tensor x)", NULL, NULL, 0, "no results"},
         {"f(int x) -> (Tensor a,Tensor b,Tensor c,Tensor d,Tensor e,Tensor f,Tensor g)", NULL, NULL,
