@@ -13438,6 +13438,12 @@ TNI_INLINE bool tni_bytes(int64_t count, int64_t each, int64_t *to) {
 #define TNI_THREADS 1 /* POSIX */
 #endif
 
+/* 64 bits that are read and written as one: where the compiler would align them to 32, too. */
+#if defined(__GNUC__) && !defined(__TINYC__)
+typedef uint64_t tni_wide __attribute__((aligned(8)));
+#else
+typedef uint64_t tni_wide;
+#endif
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define tni_load(at) __atomic_load_n(at, __ATOMIC_ACQUIRE)
 #define tni_load_relaxed(at) __atomic_load_n(at, __ATOMIC_RELAXED)
@@ -13558,7 +13564,7 @@ struct tn_context {
     int nleave;
     void (*adopt)(tni_block *); /* the call room: closes the scopes and drops the recording that
                                    the block's former thread left open */
-    uint64_t backwards, hooks;  /* numbers given out */
+    tni_wide backwards, hooks;  /* numbers given out */
     struct tn_ending *ending;   /* newest first; under ending_lock */
     uint32_t ending_lock;
     uint64_t id;
@@ -18418,7 +18424,7 @@ struct tni_node {
     uint32_t refs; /* tensors that came out of it, and nodes it feeds */
     tni_block *owner;
     tni_node *dead; /* worklist of freeing */
-    uint64_t busy;  /* number of the backward that has claimed it, 0: none */
+    tni_wide busy;  /* number of the backward that has claimed it, 0: none */
     uint32_t bytes;
     int32_t nin;
     uint16_t nout;
@@ -20698,7 +20704,7 @@ static void schema_store(schema_block *b, const tni_schema_param *p, char *args)
     tn_ints ints = {NULL, -1};
     tn_floats floats = {NULL, -1};
     const char *string;
-    int32_t small = (int32_t)v->integer;
+    int32_t code = (int32_t)v->integer;
     bool truth = v->integer != 0;
     int64_t integer = v->none ? TN_NONE : v->integer;
     char *at = args ? args + p->offset : NULL;
@@ -20742,7 +20748,7 @@ static void schema_store(schema_block *b, const tni_schema_param *p, char *args)
         break;
     case TN_T_DTYPE:
     case TN_T_ENUM:
-        if (!v->none) SCHEMA_PUT(small);
+        if (!v->none) SCHEMA_PUT(code);
         break;
     case TN_T_STRING:
         string = v->none ? NULL : schema_copy(b, v->string);
@@ -21047,7 +21053,7 @@ static void text_int(text_out *o, const char *at) {
 
 static void text_value(text_out *o, const tn_param *p, const char *args) {
     const char *at = args + p->offset;
-    int32_t small;
+    int32_t code;
     bool flag;
     tn_tensor *t;
     const char *string;
@@ -21057,8 +21063,8 @@ static void text_value(text_out *o, const tn_param *p, const char *args) {
         if (!t && p->flags & TN_P_NUMBER) {
             tn_param number = *p;
             number.type = TN_T_SCALAR;
-            memcpy(&small, args + p->number_offset, sizeof small);
-            if (small > TN_KIND_NONE) {
+            memcpy(&code, args + p->number_offset, sizeof code);
+            if (code > TN_KIND_NONE) {
                 text_number(o, &number, args + p->number_offset);
                 return;
             }
@@ -21081,17 +21087,17 @@ static void text_value(text_out *o, const tn_param *p, const char *args) {
         return;
     case TN_T_GENERATOR: text_put(o, "generator"); return;
     default:
-        memcpy(&small, at, sizeof small);
-        if (small == 0)
+        memcpy(&code, at, sizeof code);
+        if (code == 0)
             text_put(o, "None");
         else if (p->type == TN_T_DTYPE)
-            text_put(o, "%s", tni_dtype(small)->text);
+            text_put(o, "%s", tni_dtype(code)->text);
         else if (p->type == TN_T_ENUM && p->words) {
             int i = 1;
-            while (i < small && p->words[i - 1]) i++;
+            while (i < code && p->words[i - 1]) i++;
             text_put(o, "%s", p->words[i - 1] ? p->words[i - 1] : "?");
         } else
-            text_put(o, "%d", (int)small);
+            text_put(o, "%d", (int)code);
     }
 }
 
@@ -22922,7 +22928,7 @@ static bool boxed_word(boxed_call *c, const tn_param *p, const tn_value *v) {
 
 static bool boxed_bind(boxed_call *c, int i, const tn_value *v) {
     const tn_param *p = &c->gen->param[i];
-    int32_t small = 0;
+    int32_t code = 0;
     if (c->bound >> i & 1) return boxed_no(c, "'%s' is given twice", p->name);
     c->bound |= (uint64_t)1 << i;
     switch (p->type) {
@@ -22943,13 +22949,13 @@ static bool boxed_bind(boxed_call *c, int i, const tn_value *v) {
     case TN_T_ENUM: return boxed_word(c, p, v);
     case TN_T_DTYPE:
         if (v->type && v->type != TN_T_DTYPE) return boxed_no(c, "'%s' wants a dtype", p->name);
-        small = v->type ? (int32_t)v->as.dtype : 0;
-        boxed_put(c, p->offset, &small, sizeof small);
+        code = v->type ? (int32_t)v->as.dtype : 0;
+        boxed_put(c, p->offset, &code, sizeof code);
         return true;
     case TN_T_DEVICE:
         if (v->type && v->type != TN_T_DEVICE) return boxed_no(c, "'%s' wants a device", p->name);
-        small = v->type ? v->as.device : 0;
-        boxed_put(c, p->offset, &small, sizeof small);
+        code = v->type ? v->as.device : 0;
+        boxed_put(c, p->offset, &code, sizeof code);
         return true;
     case TN_T_GENERATOR:
         if (v->type && v->type != TN_T_GENERATOR)
@@ -23467,11 +23473,11 @@ static void extend_exchange(tn_tensor *a, tn_tensor *b) {
     uint16_t layout = TNI_CONTIGUOUS | TNI_META | TNI_READ_ONLY, flags;
     tni_storage *storage = a->storage;
     int64_t offset = a->offset, stride;
-    uint8_t small;
+    uint8_t other;
     a->storage = b->storage, b->storage = storage;
     a->offset = b->offset, b->offset = offset;
-    small = a->dtype, a->dtype = b->dtype, b->dtype = small;
-    small = a->device, a->device = b->device, b->device = small;
+    other = a->dtype, a->dtype = b->dtype, b->dtype = other;
+    other = a->device, a->device = b->device, b->device = other;
     for (int i = 0; i < a->ndim; i++)
         stride = a->stride[i], a->stride[i] = b->stride[i], b->stride[i] = stride;
     flags = (uint16_t)((a->flags ^ b->flags) & layout);
@@ -24045,7 +24051,10 @@ TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t ste
                 k[i] = tni_truncate((double)v);
         }
         break;
-    default: break;
+    default: /* dtypes that nothing is computed in */
+        for (int64_t i = 0; i < n; i++)
+            tni_element_set((char *)to + i * tni_dtype(compute)->bytes, compute,
+                            tni_element(at + i * step, dtype));
     }
 }
 
@@ -24073,7 +24082,11 @@ TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from,
             memcpy(at + i * step, &h, sizeof h);
         }
         break;
-    default: break;
+    default:
+        for (int64_t i = 0; i < n; i++)
+            tni_element_set(
+                at + i * step, dtype,
+                tni_element((const char *)from + i * tni_dtype(compute)->bytes, compute));
     }
 }
 
@@ -24111,15 +24124,15 @@ static void lanes_nonzero(int64_t *to, const char *x, int64_t step, int dtype, i
 static void lanes_magnitude(void *to, int compute, const char *x, int64_t step, int dtype,
                             int64_t n) {
     for (int64_t i = 0; i < n; i++, x += step) {
-        double part[2], large, small, q;
+        double part[2], large, little, q;
         float narrow[2];
         if (dtype == TN_C64)
             memcpy(narrow, x, sizeof narrow), part[0] = narrow[0], part[1] = narrow[1];
         else
             memcpy(part, x, sizeof part);
-        large = fabs(part[0]), small = fabs(part[1]);
-        if (small > large) q = large, large = small, small = q;
-        q = large > 0 && large < HUGE_VAL ? small / large : 0;
+        large = fabs(part[0]), little = fabs(part[1]);
+        if (little > large) q = large, large = little, little = q;
+        q = large > 0 && large < HUGE_VAL ? little / large : 0;
         large = part[0] != part[0] || part[1] != part[1] ? part[0] + part[1]
                                                          : large * sqrt(fma(q, q, 1));
         if (compute == TN_F32)
@@ -28998,6 +29011,7 @@ static bool addmm_check(tn_frame *f) {
                        tni_shape_text(wants, sizeof wants, 2, p.result));
     return tn_announce(f, 0, (tn_dtype)a->dtype, 2, p.result);
 }
+static int64_t mm_wrapped(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
 /* out = beta * self, self broadcast to rows x cols; beta 0 does not read self. */
 static void addmm_start(const tn_tensor *self, double beta, tn_tensor *out, int64_t rows,
                         int64_t cols) {
@@ -29032,7 +29046,7 @@ static void addmm_start(const tn_tensor *self, double beta, tn_tensor *out, int6
                 else if (compute == TN_F64)
                     room[q] *= beta;
                 else
-                    k[q] = (int64_t)((uint64_t)k[q] * (uint64_t)(int64_t)beta);
+                    k[q] = mm_wrapped(k[q], (int64_t)beta);
             }
             tni_lanes_save(tni_bytes_at(out) + (r * cols + j) * bytes + at, bytes, dtype, room,
                            compute, n);
@@ -35576,8 +35590,8 @@ static void search_task(void *arg, int64_t task) {
         place = (tni_is_float(j->dtype) ? search_reals : search_integers)(j, edge, order,
                                                                           j->values + i * bytes);
         if (j->narrow) {
-            const int32_t small = (int32_t)place;
-            memcpy(j->to + i * (int)sizeof small, &small, sizeof small);
+            const int32_t narrow = (int32_t)place;
+            memcpy(j->to + i * (int)sizeof narrow, &narrow, sizeof narrow);
         } else
             memcpy(j->to + i * (int)sizeof place, &place, sizeof place);
     }
@@ -49899,14 +49913,14 @@ TNI_INLINE V TNI_FNT(tni_truncdiv)(V a, V b) { return V_TRUNC(V_DIV(a, b)); }
  * root less half of its square's error over it: Borges, "An improved algorithm for
  * hypot(a, b)", 2019 */
 TNI_HELPER V TNI_FNT(tni_hypot)(V x, V y) {
-    V a = V_ABS(x), b = V_ABS(y), large = V_MAX(a, b), small = V_MIN(a, b), zero = V_ZERO();
+    V a = V_ABS(x), b = V_ABS(y), large = V_MAX(a, b), little = V_MIN(a, b), zero = V_ZERO();
     V huge = K(1.2676506002282294e+30, 4.1495155688809930e+180),
       tiny = K(7.8886090522101181e-31, 2.4099198651028841e-181);
     M high = V_GT(large, K(1152921504606846976.0, 3.2733906078961419e+150)),
       deep = V_LT(large, K(9.0949470177292824e-13, 3.8725919148493183e-121));
     V up = V_SEL(high, tiny, V_SEL(deep, huge, V_ONE)),
       down = V_SEL(high, huge, V_SEL(deep, tiny, V_ONE));
-    V l = V_MUL(large, up), s = V_MUL(small, up), h = V_SQRT(V_FMA(l, l, V_MUL(s, s)));
+    V l = V_MUL(large, up), s = V_MUL(little, up), h = V_SQRT(V_FMA(l, l, V_MUL(s, s)));
     V hh = V_MUL(h, h), ll = V_MUL(l, l), off = V_FNMA(s, s, V_SUB(hh, ll));
     off = V_ADD(off, V_SUB(V_FMA(h, h, V_NEG(hh)), V_FMA(l, l, V_NEG(ll))));
     h = V_MUL(V_SUB(h, V_DIV(off, V_ADD(h, h))), down);
@@ -50037,9 +50051,9 @@ TNI_HELPER V TNI_FNT(tni_cosh)(V x) {
 
 /* x = 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), of a positive finite number, denormals included */
 TNI_INLINE V TNI_FNT(tni_log_split)(V x, V *f) {
-    M small = V_LT(x, K(1.17549435e-38, 2.2250738585072014e-308));
-    x = V_SEL(small, V_MUL(x, K(16777216, 18014398509481984.0)), x);
-    V e = V_SUB(V_EXPO(x), V_SEL(small, K(24, 54), V_ZERO())), m = V_MANT(x);
+    M little = V_LT(x, K(1.17549435e-38, 2.2250738585072014e-308));
+    x = V_SEL(little, V_MUL(x, K(16777216, 18014398509481984.0)), x);
+    V e = V_SUB(V_EXPO(x), V_SEL(little, K(24, 54), V_ZERO())), m = V_MANT(x);
     M upper = V_GT(m, V_SET(1.41421356237309505));
     *f = V_SUB(V_SEL(upper, V_MUL(m, V_SET(0.5)), m), V_ONE);
     return V_SEL(upper, V_ADD(e, V_ONE), e);
@@ -50319,21 +50333,21 @@ TNI_HELPER V TNI_FNT(tni_atan)(V x) {
  * turned into its octant, step quarters of a circle on. Scaled, so that no quotient overflows and
  * no remainder vanishes. */
 TNI_HELPER V TNI_FNT(tni_atan2)(V y, V x) {
-    V a = V_ABS(x), b = V_ABS(y), zero = V_ZERO(), large = V_MAX(a, b), small = V_MIN(a, b);
+    V a = V_ABS(x), b = V_ABS(y), zero = V_ZERO(), large = V_MAX(a, b), little = V_MIN(a, b);
     M steep = V_GT(b, a), left = TNI_FNT(tni_signbit)(x), endless = V_EQ(large, K_INF);
     V scale = V_SEL(V_GT(large, K(1.3292279957849159e+36, 2.8088955232223686e+306)), V_SET(0.0625),
                     V_ONE);
     scale = V_SEL(V_LT(large, K(1099511627776, 2.5822498780869086e+120)),
                   K(18446744073709551616.0, 4.1495155688809930e+180), scale);
-    small = V_SEL(endless, V_SEL(V_EQ(a, b), V_ONE, zero), V_MUL(small, scale));
+    little = V_SEL(endless, V_SEL(V_EQ(a, b), V_ONE, zero), V_MUL(little, scale));
     large = V_SEL(M_OR(endless, V_EQ(large, zero)), V_ONE, V_MUL(large, scale));
-    M far = V_LE(small, V_MUL(large, V_SET(0.414213562373095049)));
-    V less = V_SUB(small, large), lessl = V_SUB(small, V_ADD(less, large)),
-      more = V_ADD(small, large), morel = V_SUB(small, V_SUB(more, large));
-    V up = V_SEL(far, small, less), down = V_SEL(far, large, more), i = V_DIV(V_ONE, down),
+    M beyond = V_LE(little, V_MUL(large, V_SET(0.414213562373095049)));
+    V less = V_SUB(little, large), lessl = V_SUB(little, V_ADD(less, large)),
+      more = V_ADD(little, large), morel = V_SUB(little, V_SUB(more, large));
+    V up = V_SEL(beyond, little, less), down = V_SEL(beyond, large, more), i = V_DIV(V_ONE, down),
       t = V_MUL(up, i);
-    V rest = V_ADD(V_FNMA(t, down, up), V_SEL(far, zero, V_FNMA(t, morel, lessl)));
-    V low = V_FMA(rest, i, TNI_FNT(tni_atan_tail)(t)), step = V_SEL(far, zero, V_SET(0.5));
+    V rest = V_ADD(V_FNMA(t, down, up), V_SEL(beyond, zero, V_FNMA(t, morel, lessl)));
+    V low = V_FMA(rest, i, TNI_FNT(tni_atan_tail)(t)), step = V_SEL(beyond, zero, V_SET(0.5));
     step = V_SEL(steep, V_SUB(V_ONE, step), step);
     step = V_SEL(left, V_SUB(V_SET(2), step), step);
     V turned = V_SEL(M_XOR(steep, left), V_SET(-0.0), zero), base = V_MUL(step, PIO2_HI);
@@ -50566,8 +50580,8 @@ TNI_INLINE void TNI_FNT(tni_m_store)(void *p, M m) { V_MST(p, m); }
 
 /* sqrt(re^2 + im^2) without overflow */
 TNI_INLINE V TNI_FNT(tni_c_abs)(C z) {
-    V a = V_ABS(z.re), b = V_ABS(z.im), large = V_MAX(a, b), small = V_MIN(a, b),
-      q = V_DIV(small, large);
+    V a = V_ABS(z.re), b = V_ABS(z.im), large = V_MAX(a, b), little = V_MIN(a, b),
+      q = V_DIV(little, large);
     V r = V_MUL(large, V_SQRT(V_FMA(q, q, V_ONE)));
     r = V_SEL(V_EQ(large, V_ZERO()), large, r);
     r = V_SEL(M_OR(V_ISNAN(a), V_ISNAN(b)), V_ADD(a, b), r);
@@ -50622,8 +50636,8 @@ TNI_INLINE M TNI_FNT(tni_c_within)(C z, double r) {
 TNI_HELPER C TNI_FNT(tni_c_log_above)(C z, V above) {
     V close_to = TNI_FNT(tni_log1p)(V_FMA(z.re, V_ADD(V_SET(2), z.re), V_MUL(z.im, z.im)));
     V away = TNI_FNT(tni_log)(TNI_FNT(tni_c_abs)(C_CALL(make)(above, z.im)));
-    M small = TNI_FNT(tni_c_within)(z, 0.5);
-    return C_CALL(make)(V_SEL(small, V_MUL(V_SET(0.5), close_to), away),
+    M little = TNI_FNT(tni_c_within)(z, 0.5);
+    return C_CALL(make)(V_SEL(little, V_MUL(V_SET(0.5), close_to), away),
                         TNI_FNT(tni_atan2)(z.im, above));
 }
 TNI_HELPER C TNI_FNT(tni_c_log)(C z) {
@@ -52299,8 +52313,8 @@ static void TNI_FN(exponential_f64)(double *x, int64_t n) {
  * 2019; maximum: S. Reddi et al., 2018) and SGD with momentum, for one type. */
 static void TNI_FNT(adam)(void *p, const void *g, void *m, void *v, void *most, int64_t n,
                           const tni_adam *o) {
-    const bool small = o->one_beta1 < 0.5; /* torch's lerp goes out from the nearer end */
-    const V weight = small ? V_SET(o->one_beta1) : V_SUB(V_SET(o->one_beta1), V_ONE);
+    const bool below = o->one_beta1 < 0.5; /* torch's lerp goes out from the nearer end */
+    const V weight = below ? V_SET(o->one_beta1) : V_SUB(V_SET(o->one_beta1), V_ONE);
     for (int64_t i = 0; i < n; i += W) {
         int64_t k = n - i < W ? n - i : W;
         V x = V_LDN((T *)p + i, k), d = V_LDN((const T *)g + i, k), a = V_LDN((T *)m + i, k),
@@ -52310,7 +52324,7 @@ static void TNI_FNT(adam)(void *p, const void *g, void *m, void *v, void *most, 
             x = V_MUL(x, V_SET(o->decay));
         else if (o->decays)
             d = V_FMA(x, V_SET(o->decay), d);
-        a = V_FMA(weight, V_SUB(d, a), small ? a : d);
+        a = V_FMA(weight, V_SUB(d, a), below ? a : d);
         b = V_FMA(V_MUL(V_SET(o->one_beta2), d), d, V_MUL(b, V_SET(o->beta2)));
         V_STN((T *)m + i, a, k);
         V_STN((T *)v + i, b, k);

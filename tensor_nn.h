@@ -4913,8 +4913,8 @@ static bool make_text_put(const tn_param *p, char *args, tni_figure v) {
             memcpy(at, &x, sizeof x);
     } else if ((p->type == TN_T_ENUM || p->type == TN_T_DTYPE || p->type == TN_T_DEVICE) &&
                v.kind == TNI_FIGURE_INT) {
-        int32_t small = (int32_t)v.value;
-        memcpy(at, &small, sizeof small);
+        int32_t code = (int32_t)v.value;
+        memcpy(at, &code, sizeof code);
     } else {
         return false;
     }

@@ -8786,7 +8786,7 @@ static PyObject *py_option(const py_kind *k, int i, const void *options) {
     const tn_param *p = &k->make.param[i];
     const char *at = (const char *)options + p->offset;
     int64_t integer;
-    int32_t small;
+    int32_t code;
     const char *text;
     switch (p->type) {
     case TN_T_INT:
@@ -8796,8 +8796,8 @@ static PyObject *py_option(const py_kind *k, int i, const void *options) {
     case TN_T_INTS: return py_option_ints(k, i, at);
     case TN_T_FLOAT: return py_option_float(p, at);
     case TN_T_ENUM:
-        memcpy(&small, at, sizeof small);
-        return small ? PyUnicode_FromString(p->words[small - 1]) : Py_NewRef(Py_None);
+        memcpy(&code, at, sizeof code);
+        return code ? PyUnicode_FromString(p->words[code - 1]) : Py_NewRef(Py_None);
     case TN_T_STRING:
         memcpy(&text, at, sizeof text);
         return text ? PyUnicode_FromString(text) : Py_NewRef(Py_None);

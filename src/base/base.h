@@ -59,6 +59,12 @@ TNI_INLINE bool tni_bytes(int64_t count, int64_t each, int64_t *to) {
 #define TNI_THREADS 1 /* POSIX */
 #endif
 
+/* 64 bits that are read and written as one: where the compiler would align them to 32, too. */
+#if defined(__GNUC__) && !defined(__TINYC__)
+typedef uint64_t tni_wide __attribute__((aligned(8)));
+#else
+typedef uint64_t tni_wide;
+#endif
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define tni_load(at) __atomic_load_n(at, __ATOMIC_ACQUIRE)
 #define tni_load_relaxed(at) __atomic_load_n(at, __ATOMIC_RELAXED)
@@ -179,7 +185,7 @@ struct tn_context {
     int nleave;
     void (*adopt)(tni_block *); /* the call room: closes the scopes and drops the recording that
                                    the block's former thread left open */
-    uint64_t backwards, hooks;  /* numbers given out */
+    tni_wide backwards, hooks;  /* numbers given out */
     struct tn_ending *ending;   /* newest first; under ending_lock */
     uint32_t ending_lock;
     uint64_t id;

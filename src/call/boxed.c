@@ -142,7 +142,7 @@ static bool boxed_word(boxed_call *c, const tn_param *p, const tn_value *v) {
 
 static bool boxed_bind(boxed_call *c, int i, const tn_value *v) {
     const tn_param *p = &c->gen->param[i];
-    int32_t small = 0;
+    int32_t code = 0;
     if (c->bound >> i & 1) return boxed_no(c, "'%s' is given twice", p->name);
     c->bound |= (uint64_t)1 << i;
     switch (p->type) {
@@ -163,13 +163,13 @@ static bool boxed_bind(boxed_call *c, int i, const tn_value *v) {
     case TN_T_ENUM: return boxed_word(c, p, v);
     case TN_T_DTYPE:
         if (v->type && v->type != TN_T_DTYPE) return boxed_no(c, "'%s' wants a dtype", p->name);
-        small = v->type ? (int32_t)v->as.dtype : 0;
-        boxed_put(c, p->offset, &small, sizeof small);
+        code = v->type ? (int32_t)v->as.dtype : 0;
+        boxed_put(c, p->offset, &code, sizeof code);
         return true;
     case TN_T_DEVICE:
         if (v->type && v->type != TN_T_DEVICE) return boxed_no(c, "'%s' wants a device", p->name);
-        small = v->type ? v->as.device : 0;
-        boxed_put(c, p->offset, &small, sizeof small);
+        code = v->type ? v->as.device : 0;
+        boxed_put(c, p->offset, &code, sizeof code);
         return true;
     case TN_T_GENERATOR:
         if (v->type && v->type != TN_T_GENERATOR)

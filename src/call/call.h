@@ -32,7 +32,7 @@ struct tni_node {
     uint32_t refs; /* tensors that came out of it, and nodes it feeds */
     tni_block *owner;
     tni_node *dead; /* worklist of freeing */
-    uint64_t busy;  /* number of the backward that has claimed it, 0: none */
+    tni_wide busy;  /* number of the backward that has claimed it, 0: none */
     uint32_t bytes;
     int32_t nin;
     uint16_t nout;

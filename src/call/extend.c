@@ -136,11 +136,11 @@ static void extend_exchange(tn_tensor *a, tn_tensor *b) {
     uint16_t layout = TNI_CONTIGUOUS | TNI_META | TNI_READ_ONLY, flags;
     tni_storage *storage = a->storage;
     int64_t offset = a->offset, stride;
-    uint8_t small;
+    uint8_t other;
     a->storage = b->storage, b->storage = storage;
     a->offset = b->offset, b->offset = offset;
-    small = a->dtype, a->dtype = b->dtype, b->dtype = small;
-    small = a->device, a->device = b->device, b->device = small;
+    other = a->dtype, a->dtype = b->dtype, b->dtype = other;
+    other = a->device, a->device = b->device, b->device = other;
     for (int i = 0; i < a->ndim; i++)
         stride = a->stride[i], a->stride[i] = b->stride[i], b->stride[i] = stride;
     flags = (uint16_t)((a->flags ^ b->flags) & layout);

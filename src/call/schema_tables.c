@@ -33,7 +33,7 @@ static void schema_store(schema_block *b, const tni_schema_param *p, char *args)
     tn_ints ints = {NULL, -1};
     tn_floats floats = {NULL, -1};
     const char *string;
-    int32_t small = (int32_t)v->integer;
+    int32_t code = (int32_t)v->integer;
     bool truth = v->integer != 0;
     int64_t integer = v->none ? TN_NONE : v->integer;
     char *at = args ? args + p->offset : NULL;
@@ -77,7 +77,7 @@ static void schema_store(schema_block *b, const tni_schema_param *p, char *args)
         break;
     case TN_T_DTYPE:
     case TN_T_ENUM:
-        if (!v->none) SCHEMA_PUT(small);
+        if (!v->none) SCHEMA_PUT(code);
         break;
     case TN_T_STRING:
         string = v->none ? NULL : schema_copy(b, v->string);

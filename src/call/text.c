@@ -82,7 +82,7 @@ static void text_int(text_out *o, const char *at) {
 
 static void text_value(text_out *o, const tn_param *p, const char *args) {
     const char *at = args + p->offset;
-    int32_t small;
+    int32_t code;
     bool flag;
     tn_tensor *t;
     const char *string;
@@ -92,8 +92,8 @@ static void text_value(text_out *o, const tn_param *p, const char *args) {
         if (!t && p->flags & TN_P_NUMBER) {
             tn_param number = *p;
             number.type = TN_T_SCALAR;
-            memcpy(&small, args + p->number_offset, sizeof small);
-            if (small > TN_KIND_NONE) {
+            memcpy(&code, args + p->number_offset, sizeof code);
+            if (code > TN_KIND_NONE) {
                 text_number(o, &number, args + p->number_offset);
                 return;
             }
@@ -116,17 +116,17 @@ static void text_value(text_out *o, const tn_param *p, const char *args) {
         return;
     case TN_T_GENERATOR: text_put(o, "generator"); return;
     default:
-        memcpy(&small, at, sizeof small);
-        if (small == 0)
+        memcpy(&code, at, sizeof code);
+        if (code == 0)
             text_put(o, "None");
         else if (p->type == TN_T_DTYPE)
-            text_put(o, "%s", tni_dtype(small)->text);
+            text_put(o, "%s", tni_dtype(code)->text);
         else if (p->type == TN_T_ENUM && p->words) {
             int i = 1;
-            while (i < small && p->words[i - 1]) i++;
+            while (i < code && p->words[i - 1]) i++;
             text_put(o, "%s", p->words[i - 1] ? p->words[i - 1] : "?");
         } else
-            text_put(o, "%d", (int)small);
+            text_put(o, "%d", (int)code);
     }
 }
 

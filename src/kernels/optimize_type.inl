@@ -2,8 +2,8 @@
  * 2019; maximum: S. Reddi et al., 2018) and SGD with momentum, for one type. */
 static void TNI_FNT(adam)(void *p, const void *g, void *m, void *v, void *most, int64_t n,
                           const tni_adam *o) {
-    const bool small = o->one_beta1 < 0.5; /* torch's lerp goes out from the nearer end */
-    const V weight = small ? V_SET(o->one_beta1) : V_SUB(V_SET(o->one_beta1), V_ONE);
+    const bool below = o->one_beta1 < 0.5; /* torch's lerp goes out from the nearer end */
+    const V weight = below ? V_SET(o->one_beta1) : V_SUB(V_SET(o->one_beta1), V_ONE);
     for (int64_t i = 0; i < n; i += W) {
         int64_t k = n - i < W ? n - i : W;
         V x = V_LDN((T *)p + i, k), d = V_LDN((const T *)g + i, k), a = V_LDN((T *)m + i, k),
@@ -13,7 +13,7 @@ static void TNI_FNT(adam)(void *p, const void *g, void *m, void *v, void *most, 
             x = V_MUL(x, V_SET(o->decay));
         else if (o->decays)
             d = V_FMA(x, V_SET(o->decay), d);
-        a = V_FMA(weight, V_SUB(d, a), small ? a : d);
+        a = V_FMA(weight, V_SUB(d, a), below ? a : d);
         b = V_FMA(V_MUL(V_SET(o->one_beta2), d), d, V_MUL(b, V_SET(o->beta2)));
         V_STN((T *)m + i, a, k);
         V_STN((T *)v + i, b, k);

@@ -77,7 +77,10 @@ TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t ste
                 k[i] = tni_truncate((double)v);
         }
         break;
-    default: break;
+    default: /* dtypes that nothing is computed in */
+        for (int64_t i = 0; i < n; i++)
+            tni_element_set((char *)to + i * tni_dtype(compute)->bytes, compute,
+                            tni_element(at + i * step, dtype));
     }
 }
 
@@ -105,7 +108,11 @@ TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from,
             memcpy(at + i * step, &h, sizeof h);
         }
         break;
-    default: break;
+    default:
+        for (int64_t i = 0; i < n; i++)
+            tni_element_set(
+                at + i * step, dtype,
+                tni_element((const char *)from + i * tni_dtype(compute)->bytes, compute));
     }
 }
 
@@ -143,15 +150,15 @@ static void lanes_nonzero(int64_t *to, const char *x, int64_t step, int dtype, i
 static void lanes_magnitude(void *to, int compute, const char *x, int64_t step, int dtype,
                             int64_t n) {
     for (int64_t i = 0; i < n; i++, x += step) {
-        double part[2], large, small, q;
+        double part[2], large, little, q;
         float narrow[2];
         if (dtype == TN_C64)
             memcpy(narrow, x, sizeof narrow), part[0] = narrow[0], part[1] = narrow[1];
         else
             memcpy(part, x, sizeof part);
-        large = fabs(part[0]), small = fabs(part[1]);
-        if (small > large) q = large, large = small, small = q;
-        q = large > 0 && large < HUGE_VAL ? small / large : 0;
+        large = fabs(part[0]), little = fabs(part[1]);
+        if (little > large) q = large, large = little, little = q;
+        q = large > 0 && large < HUGE_VAL ? little / large : 0;
         large = part[0] != part[0] || part[1] != part[1] ? part[0] + part[1]
                                                          : large * sqrt(fma(q, q, 1));
         if (compute == TN_F32)

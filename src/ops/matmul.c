@@ -565,6 +565,7 @@ static bool addmm_check(tn_frame *f) {
                        tni_shape_text(wants, sizeof wants, 2, p.result));
     return tn_announce(f, 0, (tn_dtype)a->dtype, 2, p.result);
 }
+static int64_t mm_wrapped(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
 /* out = beta * self, self broadcast to rows x cols; beta 0 does not read self. */
 static void addmm_start(const tn_tensor *self, double beta, tn_tensor *out, int64_t rows,
                         int64_t cols) {
@@ -599,7 +600,7 @@ static void addmm_start(const tn_tensor *self, double beta, tn_tensor *out, int6
                 else if (compute == TN_F64)
                     room[q] *= beta;
                 else
-                    k[q] = (int64_t)((uint64_t)k[q] * (uint64_t)(int64_t)beta);
+                    k[q] = mm_wrapped(k[q], (int64_t)beta);
             }
             tni_lanes_save(tni_bytes_at(out) + (r * cols + j) * bytes + at, bytes, dtype, room,
                            compute, n);

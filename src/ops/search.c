@@ -93,8 +93,8 @@ static void search_task(void *arg, int64_t task) {
         place = (tni_is_float(j->dtype) ? search_reals : search_integers)(j, edge, order,
                                                                           j->values + i * bytes);
         if (j->narrow) {
-            const int32_t small = (int32_t)place;
-            memcpy(j->to + i * (int)sizeof small, &small, sizeof small);
+            const int32_t narrow = (int32_t)place;
+            memcpy(j->to + i * (int)sizeof narrow, &narrow, sizeof narrow);
         } else
             memcpy(j->to + i * (int)sizeof place, &place, sizeof place);
     }

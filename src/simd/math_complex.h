@@ -55,8 +55,8 @@ TNI_INLINE void TNI_FNT(tni_m_store)(void *p, M m) { V_MST(p, m); }
 
 /* sqrt(re^2 + im^2) without overflow */
 TNI_INLINE V TNI_FNT(tni_c_abs)(C z) {
-    V a = V_ABS(z.re), b = V_ABS(z.im), large = V_MAX(a, b), small = V_MIN(a, b),
-      q = V_DIV(small, large);
+    V a = V_ABS(z.re), b = V_ABS(z.im), large = V_MAX(a, b), little = V_MIN(a, b),
+      q = V_DIV(little, large);
     V r = V_MUL(large, V_SQRT(V_FMA(q, q, V_ONE)));
     r = V_SEL(V_EQ(large, V_ZERO()), large, r);
     r = V_SEL(M_OR(V_ISNAN(a), V_ISNAN(b)), V_ADD(a, b), r);
@@ -111,8 +111,8 @@ TNI_INLINE M TNI_FNT(tni_c_within)(C z, double r) {
 TNI_HELPER C TNI_FNT(tni_c_log_above)(C z, V above) {
     V close_to = TNI_FNT(tni_log1p)(V_FMA(z.re, V_ADD(V_SET(2), z.re), V_MUL(z.im, z.im)));
     V away = TNI_FNT(tni_log)(TNI_FNT(tni_c_abs)(C_CALL(make)(above, z.im)));
-    M small = TNI_FNT(tni_c_within)(z, 0.5);
-    return C_CALL(make)(V_SEL(small, V_MUL(V_SET(0.5), close_to), away),
+    M little = TNI_FNT(tni_c_within)(z, 0.5);
+    return C_CALL(make)(V_SEL(little, V_MUL(V_SET(0.5), close_to), away),
                         TNI_FNT(tni_atan2)(z.im, above));
 }
 TNI_HELPER C TNI_FNT(tni_c_log)(C z) {

@@ -37,14 +37,14 @@ TNI_INLINE V TNI_FNT(tni_truncdiv)(V a, V b) { return V_TRUNC(V_DIV(a, b)); }
  * root less half of its square's error over it: Borges, "An improved algorithm for
  * hypot(a, b)", 2019 */
 TNI_HELPER V TNI_FNT(tni_hypot)(V x, V y) {
-    V a = V_ABS(x), b = V_ABS(y), large = V_MAX(a, b), small = V_MIN(a, b), zero = V_ZERO();
+    V a = V_ABS(x), b = V_ABS(y), large = V_MAX(a, b), little = V_MIN(a, b), zero = V_ZERO();
     V huge = K(1.2676506002282294e+30, 4.1495155688809930e+180),
       tiny = K(7.8886090522101181e-31, 2.4099198651028841e-181);
     M high = V_GT(large, K(1152921504606846976.0, 3.2733906078961419e+150)),
       deep = V_LT(large, K(9.0949470177292824e-13, 3.8725919148493183e-121));
     V up = V_SEL(high, tiny, V_SEL(deep, huge, V_ONE)),
       down = V_SEL(high, huge, V_SEL(deep, tiny, V_ONE));
-    V l = V_MUL(large, up), s = V_MUL(small, up), h = V_SQRT(V_FMA(l, l, V_MUL(s, s)));
+    V l = V_MUL(large, up), s = V_MUL(little, up), h = V_SQRT(V_FMA(l, l, V_MUL(s, s)));
     V hh = V_MUL(h, h), ll = V_MUL(l, l), off = V_FNMA(s, s, V_SUB(hh, ll));
     off = V_ADD(off, V_SUB(V_FMA(h, h, V_NEG(hh)), V_FMA(l, l, V_NEG(ll))));
     h = V_MUL(V_SUB(h, V_DIV(off, V_ADD(h, h))), down);
@@ -175,9 +175,9 @@ TNI_HELPER V TNI_FNT(tni_cosh)(V x) {
 
 /* x = 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), of a positive finite number, denormals included */
 TNI_INLINE V TNI_FNT(tni_log_split)(V x, V *f) {
-    M small = V_LT(x, K(1.17549435e-38, 2.2250738585072014e-308));
-    x = V_SEL(small, V_MUL(x, K(16777216, 18014398509481984.0)), x);
-    V e = V_SUB(V_EXPO(x), V_SEL(small, K(24, 54), V_ZERO())), m = V_MANT(x);
+    M little = V_LT(x, K(1.17549435e-38, 2.2250738585072014e-308));
+    x = V_SEL(little, V_MUL(x, K(16777216, 18014398509481984.0)), x);
+    V e = V_SUB(V_EXPO(x), V_SEL(little, K(24, 54), V_ZERO())), m = V_MANT(x);
     M upper = V_GT(m, V_SET(1.41421356237309505));
     *f = V_SUB(V_SEL(upper, V_MUL(m, V_SET(0.5)), m), V_ONE);
     return V_SEL(upper, V_ADD(e, V_ONE), e);
@@ -457,21 +457,21 @@ TNI_HELPER V TNI_FNT(tni_atan)(V x) {
  * turned into its octant, step quarters of a circle on. Scaled, so that no quotient overflows and
  * no remainder vanishes. */
 TNI_HELPER V TNI_FNT(tni_atan2)(V y, V x) {
-    V a = V_ABS(x), b = V_ABS(y), zero = V_ZERO(), large = V_MAX(a, b), small = V_MIN(a, b);
+    V a = V_ABS(x), b = V_ABS(y), zero = V_ZERO(), large = V_MAX(a, b), little = V_MIN(a, b);
     M steep = V_GT(b, a), left = TNI_FNT(tni_signbit)(x), endless = V_EQ(large, K_INF);
     V scale = V_SEL(V_GT(large, K(1.3292279957849159e+36, 2.8088955232223686e+306)), V_SET(0.0625),
                     V_ONE);
     scale = V_SEL(V_LT(large, K(1099511627776, 2.5822498780869086e+120)),
                   K(18446744073709551616.0, 4.1495155688809930e+180), scale);
-    small = V_SEL(endless, V_SEL(V_EQ(a, b), V_ONE, zero), V_MUL(small, scale));
+    little = V_SEL(endless, V_SEL(V_EQ(a, b), V_ONE, zero), V_MUL(little, scale));
     large = V_SEL(M_OR(endless, V_EQ(large, zero)), V_ONE, V_MUL(large, scale));
-    M far = V_LE(small, V_MUL(large, V_SET(0.414213562373095049)));
-    V less = V_SUB(small, large), lessl = V_SUB(small, V_ADD(less, large)),
-      more = V_ADD(small, large), morel = V_SUB(small, V_SUB(more, large));
-    V up = V_SEL(far, small, less), down = V_SEL(far, large, more), i = V_DIV(V_ONE, down),
+    M beyond = V_LE(little, V_MUL(large, V_SET(0.414213562373095049)));
+    V less = V_SUB(little, large), lessl = V_SUB(little, V_ADD(less, large)),
+      more = V_ADD(little, large), morel = V_SUB(little, V_SUB(more, large));
+    V up = V_SEL(beyond, little, less), down = V_SEL(beyond, large, more), i = V_DIV(V_ONE, down),
       t = V_MUL(up, i);
-    V rest = V_ADD(V_FNMA(t, down, up), V_SEL(far, zero, V_FNMA(t, morel, lessl)));
-    V low = V_FMA(rest, i, TNI_FNT(tni_atan_tail)(t)), step = V_SEL(far, zero, V_SET(0.5));
+    V rest = V_ADD(V_FNMA(t, down, up), V_SEL(beyond, zero, V_FNMA(t, morel, lessl)));
+    V low = V_FMA(rest, i, TNI_FNT(tni_atan_tail)(t)), step = V_SEL(beyond, zero, V_SET(0.5));
     step = V_SEL(steep, V_SUB(V_ONE, step), step);
     step = V_SEL(left, V_SUB(V_SET(2), step), step);
     V turned = V_SEL(M_XOR(steep, left), V_SET(-0.0), zero), base = V_MUL(step, PIO2_HI);

@@ -60,6 +60,14 @@ E
 $c -std=c99 -O2 $warnings -I$top $nn -c $here/implementation.c -o tensor.o
 E
 done
+# words.h comes before all, as what a user includes does
+for c in $first $(echo $cxx_compilers | cut -d' ' -f1); do
+    case $c in *++) lang="-x c++ -std=c++11" ;; *) lang="-std=c99" ;; esac
+    add "words that are macros elsewhere: $c" << 'E'
+$c $lang -include $here/words.h -I$top $nn -fsyntax-only $here/implementation.c
+$c $lang -include $here/words.h -DCALLERS -I$top -fsyntax-only $here/use.c
+E
+done
 for c in $cxx_compilers; do
     for mode in $cxx_modes; do
         add "callers: $c -std=$mode" << 'E'
