@@ -106,9 +106,15 @@ count_paths
 link oracle_paths oracle -DTNI_COUNT_PATHS "$build"/ops/paths/*.o
 check_paths > "$build/ops/paths.log" 2>&1
 cd "$build/ops" || exit 1
+: > early
 set -- walk.log memory.log watched.log loads.log groups.log fused.log far.log indexing.log views.log aliases.log twin.log replayed.log sizes.log oracle.log grids.log paths.log
 grep -h FAILED "$@" | head -60
 grep -hE '^(left out|paths|promise|short)' "$@"
-cat "$@" | awk -v due=$((lanes + 15)) '
-    /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; seen++ }
-    END { if (seen < due) f++; printf "%d passed, %d failed\n", p, f }'
+for log in "$@"; do # each has come to its end, and says so
+    grep -qE '^[0-9]+ passed, [0-9]+ failed$' "$log" && continue
+    echo "FAILED ${log%.log} ended early: $(tail -1 "$log")"
+    echo "$log" >> early
+done
+cat "$@" | awk -v early="$(grep -c . early)" '
+    /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3 }
+    END { printf "%d passed, %d failed\n", p, f + early }'

@@ -11,8 +11,8 @@
  *
  * Where the inputs require grad, backward goes from a result of A after the replay, too: the graph
  * is that of the first run, so a gradient is that of a world that nobody replays, or is refused. (A
- * view whose base was rewritten has another history then, and a sum over its gradient another order:
- * a rounding may differ.) */
+ * view whose base was rewritten has another history then, and a sum over its gradient another
+ * order: a rounding may differ.) */
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 
