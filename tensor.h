@@ -13438,13 +13438,9 @@ TNI_INLINE bool tni_bytes(int64_t count, int64_t each, int64_t *to) {
 #define TNI_THREADS 1 /* POSIX */
 #endif
 
-/* 64 bits that are read and written as one: where the compiler would align them to 32, too. */
+/* tni_wide: 64 bits that are read and written as one, aligned so where uint64_t would not be. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 typedef uint64_t tni_wide __attribute__((aligned(8)));
-#else
-typedef uint64_t tni_wide;
-#endif
-#if defined(__GNUC__) && !defined(__TINYC__)
 #define tni_load(at) __atomic_load_n(at, __ATOMIC_ACQUIRE)
 #define tni_load_relaxed(at) __atomic_load_n(at, __ATOMIC_RELAXED)
 #define tni_store(at, v) __atomic_store_n(at, v, __ATOMIC_RELEASE)
@@ -13455,6 +13451,7 @@ typedef uint64_t tni_wide;
 #define tni_swap_if(at, expected, v) \
     __atomic_compare_exchange_n(at, expected, v, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 #else
+typedef uint64_t tni_wide;
 #define tni_load(at) (*(at))
 #define tni_load_relaxed(at) (*(at))
 #define tni_store(at, v) ((void)(*(at) = (v)))
