@@ -60,7 +60,6 @@ for part in sample msample record; do
 done
 link walk walk
 [ $# -gt 0 ] || set -- forms writes missing meta replay layout grad
-lanes=$#
 for lane in "$@"; do # each in a process of its own: a crash is one failure
     "$build/ops/walk" "$lane"
     [ $? -le 1 ] || { echo "FAILED the lane $lane crashed"; echo "0 passed, 1 failed"; }

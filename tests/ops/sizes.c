@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CONTEXTS = 3, MOST = 1 << 16 };
+enum { CONTEXTS = 3, MOST = 1 << 16, CAP = 1 << 30 };
 static const struct {
     const char *isa;
     int32_t threads;
@@ -77,8 +77,8 @@ static int numbers_of(const sample *s, int *number, int room) {
 
 static tn_context *context[CONTEXTS];
 static record result[CONTEXTS];
-static int64_t passed, failed, taken_of_row;
-static bool starved; /* the call wanted more than the cap */
+static int64_t passed, failed, taken_of_row, beyond; /* beyond: calls beyond CAP */
+static bool starved;                                 /* the call wanted more than the cap */
 
 static void notice(const tn_error_info *error, void *user) {
     (void)user;
@@ -103,6 +103,7 @@ static bool compare(const tn_row *row, char *text, tn_dtype dtype, int layout) {
         tn_error_take(NULL);
         same = same && ok[k] == ok[0] && (!ok[0] || record_same(&result[0], &result[k]));
     }
+    beyond += starved;
     if (starved || (!ok[0] && same)) return false;
     if (ok[0] && result[0].n > result[0].room) return false;
     taken_of_row++;
@@ -156,7 +157,7 @@ int main(int argc, char **argv) {
         memset(&o, 0, sizeof o);
         o.threads = as[k].threads;
         o.isa = as[k].isa;
-        o.memory_cap = (int64_t)1 << 30;
+        o.memory_cap = CAP;
         context[k] = tn_context_new(&o);
         tn_context_use(context[k]);
         tn_error_on(notice, NULL);
@@ -175,6 +176,7 @@ int main(int argc, char **argv) {
     printf("promise 10: %lld rows, %lld calls at other sizes: scalar = SIMD, 1 = 3 threads, bit "
            "for bit\n",
            (long long)rows, (long long)passed);
+    if (beyond) printf("left out: %lld calls that wanted more than 1 GiB\n", (long long)beyond);
     printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);
     return failed != 0;
 }

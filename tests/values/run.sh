@@ -21,7 +21,7 @@ run() { # NAME ARGUMENT, in as many parts as there are cores
         pids="$pids $!"
         part=$((part + 1))
     done
-    part=0
+    part=0 before=$passed
     for pid in $pids; do
         wait "$pid" || failed=$((failed + 1))
         grep -E '^(FAILED|short)' "$out/$1.$part" | head -20
@@ -29,6 +29,7 @@ run() { # NAME ARGUMENT, in as many parts as there are cores
         [ -n "$sum" ] || { failed=$((failed + 1)) && tail -5 "$out/$1.$part"; }
         passed=$((passed + ${sum:-0})) part=$((part + 1))
     done
+    [ "$passed" -gt "$before" ] || { failed=$((failed + 1)) && echo "FAILED $1 compared nothing"; }
 }
 run vectors step=$step
 run rows places=$places
