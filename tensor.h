@@ -13416,6 +13416,7 @@ TNI_INLINE bool tni_add(int64_t a, int64_t b, int64_t *to) {
 }
 /* count * each as a size_t that malloc could take. */
 TNI_INLINE bool tni_bytes(int64_t count, int64_t each, int64_t *to) {
+    *to = 0;
     return count >= 0 && each >= 0 && tni_mul(count, each, to) && *to <= (int64_t)(PTRDIFF_MAX / 2);
 }
 
@@ -33557,12 +33558,12 @@ static double random_u53(tn_generator *g) {
 
 /* What rounds to the upper bound becomes the lower one. */
 static void random_below(char *at, int dtype, double from, double to, int64_t n) {
-    uint16_t low, high, v;
-    tni_lanes_save(&low, 2, dtype, &from, TN_F64, 1);
-    tni_lanes_save(&high, 2, dtype, &to, TN_F64, 1);
+    uint16_t low[4], high[4], v; /* the first of each; room for one of any dtype */
+    tni_lanes_save(low, 2, dtype, &from, TN_F64, 1);
+    tni_lanes_save(high, 2, dtype, &to, TN_F64, 1);
     for (int64_t i = 0; i < n; i++) {
         memcpy(&v, at + i * 2, 2);
-        if (v == high) memcpy(at + i * 2, &low, 2);
+        if (v == high[0]) memcpy(at + i * 2, low, 2);
     }
 }
 
@@ -34011,14 +34012,14 @@ static double
 dropout_scale(double p, int dtype) { /* 1 / (1 - p), rounded to the dtype, as torch's noise is */
     double s = p < 1 ? 1 / (1 - p) : 0;
     float r;
-    uint16_t h;
+    uint16_t h[4]; /* the first; room for one of any dtype */
     if (dtype == TN_F64 || dtype == TN_C128 || s == 0) return s;
     if (dtype == TN_C64) dtype = TN_F32;
-    tni_lanes_save(&h, 2, dtype == TN_F32 ? TN_F16 : dtype, &s, TN_F64, 1);
+    tni_lanes_save(h, 2, dtype == TN_F32 ? TN_F16 : dtype, &s, TN_F64, 1);
     if (dtype == TN_F32)
         r = (float)s;
     else
-        tni_lanes_load(&r, TN_F32, &h, 2, dtype, 1);
+        tni_lanes_load(&r, TN_F32, h, 2, dtype, 1);
     return (double)r;
 }
 
@@ -37340,10 +37341,14 @@ TN_OPERATOR(diagonal, "diagonal(Tensor(a) self, int offset=0, int dim1=0, int di
 
 /* --- lists of pieces -------------------------------------------------------------------------- */
 
-static bool split_dim(tn_frame *f, const char *name, int64_t dim, int *d) {
+/* dim from 0; -1: an error. */
+static int split_dim(tn_frame *f, const char *name, int64_t dim) {
+    int d = -1;
     if (!f->in[0]->ndim)
-        return tn_fail(f, TN_INVALID, "%s expects at least a 1-dimensional tensor", name);
-    return tni_dim_of(f, f->in[0]->ndim, dim, d);
+        tn_fail(f, TN_INVALID, "%s expects at least a 1-dimensional tensor", name);
+    else if (!tni_dim_of(f, f->in[0]->ndim, dim, &d))
+        d = -1;
+    return d;
 }
 /* n pieces of `each` places, the last one what remains; or of the sizes given. */
 static bool split_announce(tn_frame *f, int d, int64_t n, int64_t each, const int64_t *sizes) {
@@ -37375,8 +37380,8 @@ static void split_give(tn_gradient *g, int64_t dim) {
 static bool split_check(tn_frame *f) {
     TN_ARGS(split, a, f);
     int64_t each = a->split_size, size;
-    int d;
-    if (!split_dim(f, "split", a->dim, &d)) return false;
+    const int d = split_dim(f, "split", a->dim);
+    if (d < 0) return false;
     size = f->in[0]->size[d];
     if (each < 0)
         return tn_fail(f, TN_INVALID,
@@ -37403,8 +37408,8 @@ static bool split_with_sizes_check(tn_frame *f) {
     TN_ARGS(split_with_sizes, a, f);
     int64_t sum = 0;
     char text[160];
-    int d;
-    if (!split_dim(f, "split_with_sizes", a->dim, &d)) return false;
+    const int d = split_dim(f, "split_with_sizes", a->dim);
+    if (d < 0) return false;
     if (a->split_sizes.n < 0 || !a->split_sizes.at)
         return tn_fail(f, TN_INVALID, "argument 'split_sizes' is not a list");
     for (int64_t i = 0; i < a->split_sizes.n; i++)
@@ -37438,8 +37443,8 @@ TN_OPERATOR(split_with_sizes,
 static bool chunk_check(tn_frame *f) {
     TN_ARGS(chunk, a, f);
     int64_t size, each;
-    int d;
-    if (!split_dim(f, "chunk", a->dim, &d)) return false;
+    const int d = split_dim(f, "chunk", a->dim);
+    if (d < 0) return false;
     if (a->chunks <= 0)
         return tn_fail(f, TN_INVALID, "chunk expects `chunks` to be greater than 0, got: %lld",
                        (long long)a->chunks);
@@ -37460,8 +37465,8 @@ TN_OPERATOR(chunk, "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]"
 static bool unbind_check(tn_frame *f) {
     TN_ARGS(unbind, a, f);
     tn_tensor *self = f->in[0];
-    int d;
-    if (!split_dim(f, "unbind", a->dim, &d) || !tn_announce_count(f, self->size[d])) return false;
+    const int d = split_dim(f, "unbind", a->dim);
+    if (d < 0 || !tn_announce_count(f, self->size[d])) return false;
     for (int k = 0; k < f->nout; k++) {
         tni_geometry v;
         tni_geometry_of(&v, self);

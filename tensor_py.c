@@ -78,7 +78,7 @@ typedef struct py_state {
         *memory_format_word; /* keywords of many rows */
     PyObject *self, *input, *x, *a, *dim, *axis, *keepdim,
         *keepdims; /* a parameter's other names */
-    PyObject *f_lasti, *f_back, *forward, *torch_function;
+    PyObject *f_back, *forward, *torch_function;
     PyObject *backward, *setup_context, *name_word, *backward_class, *separate;
     PyObject *parameters_, *buffers_, *modules_, *transient_, *training, *hooked, *row, *is_buffer;
     PyObject *row_forward, *sequential_forward; /* methods of _Module */
@@ -437,6 +437,7 @@ PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args) {
  * instruction. It becomes a line only where a text is made of it. */
 
 #if !defined(_WIN32)
+#include <dlfcn.h>
 #include <signal.h>
 #endif
 
@@ -503,6 +504,7 @@ static struct {
     py_site *file[SITE_FILES_MOST];
     int nfiles;
     char package[1024]; /* directory of the package, with a slash at its end */
+    int (*instruction)(PyFrameObject *frame); /* its offset; NULL: unknown here */
 } py_lines;
 
 static size_t py_lines_slot(const PyObject *code) {
@@ -565,26 +567,10 @@ static py_site *py_lines_site(PyObject *code) {
     return s;
 }
 
-/* frame.f_lasti, by its class's descriptor, which is found once. */
-static long py_lines_last(PyObject *frame) {
-    static PyObject *member;
-    static descrgetfunc get;
-    if (TNI_UNLIKELY(!member)) {
-        member = PyObject_GetAttr((PyObject *)Py_TYPE(frame), py.f_lasti);
-        if (!member) return PyErr_Clear(), 0;
-        get = (descrgetfunc)PyType_GetSlot(Py_TYPE(member), Py_tp_descr_get);
-    }
-    PyObject *at = get(member, frame, (PyObject *)Py_TYPE(frame));
-    long last = at ? PyLong_AsLong(at) : 0;
-    Py_XDECREF(at);
-    if (TNI_UNLIKELY(!at)) PyErr_Clear();
-    return last;
-}
-
 /* The line for the tape: an instruction of a code object that stays, or the line itself. */
-static int py_lines_number(const py_site *s, PyObject *frame) {
-    if (s->code) return -2 - (int)(py_lines_last(frame) / 2);
-    int line = PyFrame_GetLineNumber((PyFrameObject *)frame);
+static int py_lines_number(const py_site *s, PyFrameObject *frame) {
+    if (s->code && py_lines.instruction) return -2 - py_lines.instruction(frame) / 2;
+    int line = PyFrame_GetLineNumber(frame);
     return line < 0 ? 0 : line;
 }
 
@@ -599,7 +585,7 @@ PY_PRIV void py_here(const char **file, int *line) {
         Py_XDECREF(code);
         if (s && !s->ours) {
             *file = s->file;
-            *line = py_lines_number(s, frame);
+            *line = py_lines_number(s, (PyFrameObject *)frame);
             break;
         }
         next = PyObject_GetAttr(frame, py.f_back);
@@ -639,7 +625,17 @@ static int py_decode(const char *file, int line) {
     return line;
 }
 
+/* PyFrame_GetLasti is not in the limited API: found in the interpreter where that exports it. */
+static void py_lines_find(void) {
+#if !defined(_WIN32)
+    void *here = dlopen(NULL, RTLD_LAZY), *found = here ? dlsym(here, "PyFrame_GetLasti") : NULL;
+    memcpy(&py_lines.instruction, &found, sizeof found);
+    if (here) dlclose(here);
+#endif
+}
+
 PY_PRIV bool py_lines_begin(const char *package) {
+    py_lines_find();
     tn_lines_on(py_decode);
     snprintf(py_lines.package, sizeof py_lines.package, "%s", package);
     return true;
@@ -10441,7 +10437,6 @@ static bool py_main_words(void) {
                  {&py.axis, "axis"},
                  {&py.keepdim, "keepdim"},
                  {&py.keepdims, "keepdims"},
-                 {&py.f_lasti, "f_lasti"},
                  {&py.f_back, "f_back"},
                  {&py.forward, "forward"},
                  {&py.backward, "backward"},

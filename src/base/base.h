@@ -37,6 +37,7 @@ TNI_INLINE bool tni_add(int64_t a, int64_t b, int64_t *to) {
 }
 /* count * each as a size_t that malloc could take. */
 TNI_INLINE bool tni_bytes(int64_t count, int64_t each, int64_t *to) {
+    *to = 0;
     return count >= 0 && each >= 0 && tni_mul(count, each, to) && *to <= (int64_t)(PTRDIFF_MAX / 2);
 }
 

@@ -62,6 +62,7 @@ TN_API double tn_init_gain_at(const char *file, int line, tn_init_for nonlineari
 static bool init_fans(const tn_tensor *t, double *in, double *out) {
     tn_ints shape = tn_shape(t);
     double field = 1;
+    *in = *out = 0;
     if (shape.n < 2)
         return tni_nn_error(TN_INVALID, "fan in and fan out want a tensor of 2 dimensions or more");
     for (int64_t i = 2; i < shape.n; i++) field *= (double)shape.at[i];

@@ -87,12 +87,12 @@ static double random_u53(tn_generator *g) {
 
 /* What rounds to the upper bound becomes the lower one. */
 static void random_below(char *at, int dtype, double from, double to, int64_t n) {
-    uint16_t low, high, v;
-    tni_lanes_save(&low, 2, dtype, &from, TN_F64, 1);
-    tni_lanes_save(&high, 2, dtype, &to, TN_F64, 1);
+    uint16_t low[4], high[4], v; /* the first of each; room for one of any dtype */
+    tni_lanes_save(low, 2, dtype, &from, TN_F64, 1);
+    tni_lanes_save(high, 2, dtype, &to, TN_F64, 1);
     for (int64_t i = 0; i < n; i++) {
         memcpy(&v, at + i * 2, 2);
-        if (v == high) memcpy(at + i * 2, &low, 2);
+        if (v == high[0]) memcpy(at + i * 2, low, 2);
     }
 }
 
@@ -541,14 +541,14 @@ static double
 dropout_scale(double p, int dtype) { /* 1 / (1 - p), rounded to the dtype, as torch's noise is */
     double s = p < 1 ? 1 / (1 - p) : 0;
     float r;
-    uint16_t h;
+    uint16_t h[4]; /* the first; room for one of any dtype */
     if (dtype == TN_F64 || dtype == TN_C128 || s == 0) return s;
     if (dtype == TN_C64) dtype = TN_F32;
-    tni_lanes_save(&h, 2, dtype == TN_F32 ? TN_F16 : dtype, &s, TN_F64, 1);
+    tni_lanes_save(h, 2, dtype == TN_F32 ? TN_F16 : dtype, &s, TN_F64, 1);
     if (dtype == TN_F32)
         r = (float)s;
     else
-        tni_lanes_load(&r, TN_F32, &h, 2, dtype, 1);
+        tni_lanes_load(&r, TN_F32, h, 2, dtype, 1);
     return (double)r;
 }
 

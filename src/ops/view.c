@@ -448,10 +448,14 @@ TN_OPERATOR(diagonal, "diagonal(Tensor(a) self, int offset=0, int dim1=0, int di
 
 /* --- lists of pieces -------------------------------------------------------------------------- */
 
-static bool split_dim(tn_frame *f, const char *name, int64_t dim, int *d) {
+/* dim from 0; -1: an error. */
+static int split_dim(tn_frame *f, const char *name, int64_t dim) {
+    int d = -1;
     if (!f->in[0]->ndim)
-        return tn_fail(f, TN_INVALID, "%s expects at least a 1-dimensional tensor", name);
-    return tni_dim_of(f, f->in[0]->ndim, dim, d);
+        tn_fail(f, TN_INVALID, "%s expects at least a 1-dimensional tensor", name);
+    else if (!tni_dim_of(f, f->in[0]->ndim, dim, &d))
+        d = -1;
+    return d;
 }
 /* n pieces of `each` places, the last one what remains; or of the sizes given. */
 static bool split_announce(tn_frame *f, int d, int64_t n, int64_t each, const int64_t *sizes) {
@@ -483,8 +487,8 @@ static void split_give(tn_gradient *g, int64_t dim) {
 static bool split_check(tn_frame *f) {
     TN_ARGS(split, a, f);
     int64_t each = a->split_size, size;
-    int d;
-    if (!split_dim(f, "split", a->dim, &d)) return false;
+    const int d = split_dim(f, "split", a->dim);
+    if (d < 0) return false;
     size = f->in[0]->size[d];
     if (each < 0)
         return tn_fail(f, TN_INVALID,
@@ -511,8 +515,8 @@ static bool split_with_sizes_check(tn_frame *f) {
     TN_ARGS(split_with_sizes, a, f);
     int64_t sum = 0;
     char text[160];
-    int d;
-    if (!split_dim(f, "split_with_sizes", a->dim, &d)) return false;
+    const int d = split_dim(f, "split_with_sizes", a->dim);
+    if (d < 0) return false;
     if (a->split_sizes.n < 0 || !a->split_sizes.at)
         return tn_fail(f, TN_INVALID, "argument 'split_sizes' is not a list");
     for (int64_t i = 0; i < a->split_sizes.n; i++)
@@ -546,8 +550,8 @@ TN_OPERATOR(split_with_sizes,
 static bool chunk_check(tn_frame *f) {
     TN_ARGS(chunk, a, f);
     int64_t size, each;
-    int d;
-    if (!split_dim(f, "chunk", a->dim, &d)) return false;
+    const int d = split_dim(f, "chunk", a->dim);
+    if (d < 0) return false;
     if (a->chunks <= 0)
         return tn_fail(f, TN_INVALID, "chunk expects `chunks` to be greater than 0, got: %lld",
                        (long long)a->chunks);
@@ -568,8 +572,8 @@ TN_OPERATOR(chunk, "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]"
 static bool unbind_check(tn_frame *f) {
     TN_ARGS(unbind, a, f);
     tn_tensor *self = f->in[0];
-    int d;
-    if (!split_dim(f, "unbind", a->dim, &d) || !tn_announce_count(f, self->size[d])) return false;
+    const int d = split_dim(f, "unbind", a->dim);
+    if (d < 0 || !tn_announce_count(f, self->size[d])) return false;
     for (int k = 0; k < f->nout; k++) {
         tni_geometry v;
         tni_geometry_of(&v, self);

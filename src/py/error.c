@@ -5,6 +5,7 @@
 #include "py.h"
 
 #if !defined(_WIN32)
+#include <dlfcn.h>
 #include <signal.h>
 #endif
 
@@ -71,6 +72,7 @@ static struct {
     py_site *file[SITE_FILES_MOST];
     int nfiles;
     char package[1024]; /* directory of the package, with a slash at its end */
+    int (*instruction)(PyFrameObject *frame); /* its offset; NULL: unknown here */
 } py_lines;
 
 static size_t py_lines_slot(const PyObject *code) {
@@ -133,26 +135,10 @@ static py_site *py_lines_site(PyObject *code) {
     return s;
 }
 
-/* frame.f_lasti, by its class's descriptor, which is found once. */
-static long py_lines_last(PyObject *frame) {
-    static PyObject *member;
-    static descrgetfunc get;
-    if (TNI_UNLIKELY(!member)) {
-        member = PyObject_GetAttr((PyObject *)Py_TYPE(frame), py.f_lasti);
-        if (!member) return PyErr_Clear(), 0;
-        get = (descrgetfunc)PyType_GetSlot(Py_TYPE(member), Py_tp_descr_get);
-    }
-    PyObject *at = get(member, frame, (PyObject *)Py_TYPE(frame));
-    long last = at ? PyLong_AsLong(at) : 0;
-    Py_XDECREF(at);
-    if (TNI_UNLIKELY(!at)) PyErr_Clear();
-    return last;
-}
-
 /* The line for the tape: an instruction of a code object that stays, or the line itself. */
-static int py_lines_number(const py_site *s, PyObject *frame) {
-    if (s->code) return -2 - (int)(py_lines_last(frame) / 2);
-    int line = PyFrame_GetLineNumber((PyFrameObject *)frame);
+static int py_lines_number(const py_site *s, PyFrameObject *frame) {
+    if (s->code && py_lines.instruction) return -2 - py_lines.instruction(frame) / 2;
+    int line = PyFrame_GetLineNumber(frame);
     return line < 0 ? 0 : line;
 }
 
@@ -167,7 +153,7 @@ PY_PRIV void py_here(const char **file, int *line) {
         Py_XDECREF(code);
         if (s && !s->ours) {
             *file = s->file;
-            *line = py_lines_number(s, frame);
+            *line = py_lines_number(s, (PyFrameObject *)frame);
             break;
         }
         next = PyObject_GetAttr(frame, py.f_back);
@@ -207,7 +193,17 @@ static int py_decode(const char *file, int line) {
     return line;
 }
 
+/* PyFrame_GetLasti is not in the limited API: found in the interpreter where that exports it. */
+static void py_lines_find(void) {
+#if !defined(_WIN32)
+    void *here = dlopen(NULL, RTLD_LAZY), *found = here ? dlsym(here, "PyFrame_GetLasti") : NULL;
+    memcpy(&py_lines.instruction, &found, sizeof found);
+    if (here) dlclose(here);
+#endif
+}
+
 PY_PRIV bool py_lines_begin(const char *package) {
+    py_lines_find();
     tn_lines_on(py_decode);
     snprintf(py_lines.package, sizeof py_lines.package, "%s", package);
     return true;

@@ -22,7 +22,6 @@ static bool py_main_words(void) {
                  {&py.axis, "axis"},
                  {&py.keepdim, "keepdim"},
                  {&py.keepdims, "keepdims"},
-                 {&py.f_lasti, "f_lasti"},
                  {&py.f_back, "f_back"},
                  {&py.forward, "forward"},
                  {&py.backward, "backward"},

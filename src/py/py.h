@@ -52,7 +52,7 @@ typedef struct py_state {
         *memory_format_word; /* keywords of many rows */
     PyObject *self, *input, *x, *a, *dim, *axis, *keepdim,
         *keepdims; /* a parameter's other names */
-    PyObject *f_lasti, *f_back, *forward, *torch_function;
+    PyObject *f_back, *forward, *torch_function;
     PyObject *backward, *setup_context, *name_word, *backward_class, *separate;
     PyObject *parameters_, *buffers_, *modules_, *transient_, *training, *hooked, *row, *is_buffer;
     PyObject *row_forward, *sequential_forward; /* methods of _Module */

@@ -40,6 +40,8 @@ headers=tensor.h nn=""
 [ -f tensor_nn.h ] && headers="tensor.h tensor_nn.h" nn=-DWITH_NN
 
 # --- the public part, and the implementation, without a warning ---------------------------------
+levels=-O2 # what a compiler knows of a variable depends on what it takes into its function
+[ -z "${TN_FULL:-}" ] || levels="-Og -Os -O2 -O3"
 for c in $c_compilers; do
     for mode in $c_modes; do
         add "callers: $c -std=$mode" << 'E'
@@ -56,9 +58,11 @@ $c -std=c99 $warnings -I$top -fsyntax-only t.c
 E
     done
     case " $first " in *" $c "*) ;; *) continue ;; esac
-    add "implementation: $c -O2" << 'E'
-$c -std=c99 -O2 $warnings -I$top $nn -c $here/implementation.c -o tensor.o
+    for flags in $levels; do
+        add "implementation: $c $flags" << 'E'
+$c -std=c99 $flags $warnings -I$top $nn -c $here/implementation.c -o tensor.o
 E
+    done
 done
 # words.h comes before all, as what a user includes does
 for c in $first $(echo $cxx_compilers | cut -d' ' -f1); do
