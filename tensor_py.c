@@ -128,6 +128,7 @@ PY_PRIV void py_tensor_track(py_tensor *p); /* by the collector, from now on */
  * finalizer, another thread): what wrappers give up meanwhile (x.unsqueeze_(0)) stays until the
  * last such call has ended. Calls nest; r is passed through. */
 PY_PRIV void py_retire(tn_tensor *t); /* takes the count */
+PY_PRIV bool py_retired_has(const tn_tensor *t);
 PY_PRIV void py_retired_release(void);
 TNI_INLINE void py_lend(void) { py.lending++; }
 TNI_INLINE PyObject *py_lent(PyObject *r) {
@@ -2534,10 +2535,12 @@ static PyObject *py_results_type(const tn_row *row) {
     return type;
 }
 
-/* One result: a new tensor, or one that was given, which has a wrapper. */
+/* One result: a new tensor, or one that was given, which has a wrapper or has lost it meanwhile. */
 TNI_INLINE PyObject *py_result_of(tn_tensor *t) {
     PyObject *known = (PyObject *)tn_binding(t);
-    return known ? py_wrap_known(t, known) : py_wrap(tn_own(t));
+    if (known) return py_wrap_known(t, known);
+    if (TNI_UNLIKELY(py.retired) && py_retired_has(t)) return py_wrap(tn_retain(t));
+    return py_wrap(tn_own(t));
 }
 
 static PyObject *py_results_several(const tn_row *row, tn_tensor **r) {
@@ -5114,6 +5117,12 @@ PY_PRIV void py_retire(tn_tensor *t) {
     }
     py_retired.at[py_retired.n++] = t;
     py.retired = true;
+}
+
+PY_PRIV bool py_retired_has(const tn_tensor *t) {
+    for (size_t i = 0; i < py_retired.n; i++)
+        if (py_retired.at[i] == t) return true;
+    return false;
 }
 
 PY_PRIV void py_retired_release(void) {
@@ -9514,12 +9523,13 @@ static PyObject *py_asked_types(const py_asked *a) {
 
 static PyObject *py_asked_nobody(const py_asked *a, PyObject *func) {
     PyObject *types = py_asked_types(a), *name = PyObject_GetAttrString(func, "__name__");
-    const char *of = PyObject_HasAttrString(func, "__objclass__") ? "Tensor." : "";
-    if (types && name)
+    if (types && name) { /* HasAttr forgets what is raised */
+        const char *of = PyObject_HasAttrString(func, "__objclass__") ? "Tensor." : "";
         PyErr_Format(PyExc_TypeError,
-                     "Multiple dispatch failed for 'torch.%s%U'; all __torch_function__ handlers "
+                     "Multiple dispatch failed for 'torch.%s%S'; all __torch_function__ handlers "
                      "returned NotImplemented: no implementation found on types %R",
                      of, name, types);
+    }
     Py_XDECREF(types);
     Py_XDECREF(name);
     return NULL;

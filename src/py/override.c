@@ -130,12 +130,13 @@ static PyObject *py_asked_types(const py_asked *a) {
 
 static PyObject *py_asked_nobody(const py_asked *a, PyObject *func) {
     PyObject *types = py_asked_types(a), *name = PyObject_GetAttrString(func, "__name__");
-    const char *of = PyObject_HasAttrString(func, "__objclass__") ? "Tensor." : "";
-    if (types && name)
+    if (types && name) { /* HasAttr forgets what is raised */
+        const char *of = PyObject_HasAttrString(func, "__objclass__") ? "Tensor." : "";
         PyErr_Format(PyExc_TypeError,
-                     "Multiple dispatch failed for 'torch.%s%U'; all __torch_function__ handlers "
+                     "Multiple dispatch failed for 'torch.%s%S'; all __torch_function__ handlers "
                      "returned NotImplemented: no implementation found on types %R",
                      of, name, types);
+    }
     Py_XDECREF(types);
     Py_XDECREF(name);
     return NULL;

@@ -102,6 +102,7 @@ PY_PRIV void py_tensor_track(py_tensor *p); /* by the collector, from now on */
  * finalizer, another thread): what wrappers give up meanwhile (x.unsqueeze_(0)) stays until the
  * last such call has ended. Calls nest; r is passed through. */
 PY_PRIV void py_retire(tn_tensor *t); /* takes the count */
+PY_PRIV bool py_retired_has(const tn_tensor *t);
 PY_PRIV void py_retired_release(void);
 TNI_INLINE void py_lend(void) { py.lending++; }
 TNI_INLINE PyObject *py_lent(PyObject *r) {

@@ -56,10 +56,12 @@ static PyObject *py_results_type(const tn_row *row) {
     return type;
 }
 
-/* One result: a new tensor, or one that was given, which has a wrapper. */
+/* One result: a new tensor, or one that was given, which has a wrapper or has lost it meanwhile. */
 TNI_INLINE PyObject *py_result_of(tn_tensor *t) {
     PyObject *known = (PyObject *)tn_binding(t);
-    return known ? py_wrap_known(t, known) : py_wrap(tn_own(t));
+    if (known) return py_wrap_known(t, known);
+    if (TNI_UNLIKELY(py.retired) && py_retired_has(t)) return py_wrap(tn_retain(t));
+    return py_wrap(tn_own(t));
 }
 
 static PyObject *py_results_several(const tn_row *row, tn_tensor **r) {

@@ -168,6 +168,12 @@ PY_PRIV void py_retire(tn_tensor *t) {
     py.retired = true;
 }
 
+PY_PRIV bool py_retired_has(const tn_tensor *t) {
+    for (size_t i = 0; i < py_retired.n; i++)
+        if (py_retired.at[i] == t) return true;
+    return false;
+}
+
 PY_PRIV void py_retired_release(void) {
     while (!py.lending && py_retired.n) tn_release(py_retired.at[--py_retired.n]);
     py.retired = py_retired.n != 0;

@@ -385,7 +385,7 @@ _UNLIKE = {  # by the word of a row's .unlike (docs/modules.md)
 
 def _unlike(word, input, target, stacklevel=2):
     """What a loss says to tensors of two shapes."""
-    text = _UNLIKE[word].format(target.size(), input.size())
+    text = _UNLIKE[word].format(target.shape, input.shape)
     if word != "warns":
         raise ValueError(text)
     warnings.warn(text, stacklevel=stacklevel)

@@ -262,6 +262,7 @@ def autograd(f):
              for n in ("retain_graph", "create_graph") if r.random() < 0.4}  # fmt: skip
     if f.tame:
         flags.pop("create_graph", None)  # .grad would hold its own leaf, as in torch
+    name = r.choice(["grad", "data", "requires_grad", "__dict__"])
     return r.choice([
         (x.sum().backward if r.random() < 0.7 else x.backward, [], flags),
         (x.backward, [seed], flags),
@@ -273,7 +274,7 @@ def autograd(f):
         (th.autograd.functional.jacobian, [f.hostile(), x], {}),
         (th.func.grad, [f.hostile()], {}),
         (getattr, [x, r.choice(["grad_fn", "_base", "grad", "output_nr", "data"])], {}),
-        (setattr, [w, r.choice(["grad", "data", "requires_grad", "__dict__"]), f.thing()], {}),
+        (setattr, [w, name, f.attribute(name)], {}),
         (getattr(x.grad_fn, "next_functions", tuple).__class__, [], {}),
     ])  # fmt: skip
 
@@ -448,6 +449,7 @@ def subclass(f):
     """A subclass or a mode in use."""
     r = f.random
     s, t = f.hostile(), f.tensor()
+    name = r.choice(["data", "grad", "requires_grad", "shape", "x"])
     return r.choice([
         (lambda: type("S", (th.Tensor,), {"__torch_function__": f.thing()})(2), [], {}),
         (th.Tensor._make_subclass, [f.thing(), t, f.thing()], {}),
@@ -460,7 +462,7 @@ def subclass(f):
         (lambda: t + s, [], {}),
         (lambda: t == s, [], {}),
         (lambda: t @ s, [], {}),
-        (t.__setattr__, [r.choice(["data", "grad", "requires_grad", "shape", "x"]), f.thing()], {}),
+        (t.__setattr__, [name, f.attribute(name)], {}),
         (t._become, [r.choice([f.thing(), f.tensor()])], {}),
         (th.Generator().set_state, [f.thing()], {}),
         (th.Generator, [f.thing()], {}),

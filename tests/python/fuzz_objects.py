@@ -140,10 +140,16 @@ def _item(h, i=0, *_):
 def _torch_function(h, *args):
     """__torch_function__(cls, func, types, args=(), kwargs=None), whatever of that is given."""
     r = h.home.random
-    if len(args) < 3 or r.random() < 0.3:
+    if len(args) < 3 or Harm.deep > 3 or r.random() < 0.3:
         return r.choice([NotImplemented, None, 1, h.victim()])
     func, place = args[-3 if isinstance(args[-1], dict) else -2], args[-1]
-    return func(*place) if callable(func) and isinstance(place, tuple) else NotImplemented
+    if not callable(func) or not isinstance(place, tuple):
+        return NotImplemented
+    Harm.deep += 1  # the same objects are asked again
+    try:
+        return func(*place)
+    finally:
+        Harm.deep -= 1
 
 
 ANSWERS = {

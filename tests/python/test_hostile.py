@@ -34,6 +34,29 @@ def test_a_tensor_that_turns_during_a_call_is_what_it_was_for_the_call():
     assert y.tolist() == [[0.0, 7.0, 2.0, 3.0]]
 
 
+def test_a_result_that_has_lost_its_name_has_a_count_of_its_own():
+    x = th.zeros(3, 4)
+    y = x.add_(Turns(x, 1))  # the former tensor, which the view of it holds, too
+    assert x.shape == (1, 3, 4) and y.shape == (3, 4)
+    x += 1
+    assert y[0, 0].item() == 2.0
+    del y
+    th.full((3, 4), 5.0)
+    assert x.tolist() == [[[2.0] * 4] * 3]
+
+
+def test_nobody_answers_for_a_function_without_a_name():
+    class Silent:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return NotImplemented
+
+    with pytest.raises(AttributeError, match="__name__"):
+        th.overrides.handle_torch_function(3, (Silent(),), Silent())
+    with pytest.raises(TypeError, match="Multiple dispatch failed for 'torch.add'"):
+        th.add(Silent(), 1)
+
+
 def test_a_collection_that_turns_the_tensor_while_it_is_told():
     def collected(phase, info):
         if phase == "start" and len(others) < 200:

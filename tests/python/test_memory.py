@@ -46,8 +46,9 @@ def test_the_process_does_not_grow_in_ten_thousand_rounds():
         assert int(kib) <= 64, line
 
 
-def test_random_calls_give_results_or_torchs_errors():
-    said = child("fuzz.py", "--calls", 100_000 if FULL else 10_000)
+@pytest.mark.parametrize("seed", range(1, 21 if FULL else 3))
+def test_random_calls_give_results_or_torchs_errors(seed):
+    said = child("fuzz.py", "--calls", 20_000 if FULL else 5_000, "--seed", seed)
     assert said.endswith("0 faults\n")
 
 
