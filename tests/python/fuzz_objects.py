@@ -115,6 +115,8 @@ def answering(*names, base=Harm, other=None):
 
     def method(name):
         def answer(self, *args, **kwargs):
+            if name == "__getattr__" and args == ("home",):  # of a copy, which has none
+                raise AttributeError(*args)
             home = (other or Harm.of)(self)
             home.harm()
             r = home.home.random
