@@ -7,8 +7,7 @@ static bool compose_fits_given(tn_frame *f, int k) {
     char has[128], wants[128];
     const tn_tensor *t = f->given[k], *made = f->out[k];
     if (tni_overlaps_itself(t))
-        return tn_fail(f, TN_INVALID, "%s overlaps itself; clone it first",
-                       tni_written_name(f));
+        return tn_fail(f, TN_INVALID, "%s overlaps itself; clone it first", tni_written_name(f));
     if (!tni_can_cast(made->dtype, t->dtype))
         return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
                        tni_dtype(made->dtype)->text, tni_dtype(t->dtype)->text);
@@ -51,6 +50,21 @@ static bool compose_run(tn_frame *f) {
     return TNI_UNLIKELY(f->stop.seen) ? tn_fail(f, TN_CANCELLED, "the call was asked to stop") : ok;
 }
 
+/* What gradients read of the self that is written in the end is a copy. */
+static bool compose_keep_self(tn_frame *f) {
+    tn_tensor *const self = f->in[0];
+    tn_tensor *copy;
+    unsigned any = 0;
+    if (!f->inplace || f->block->no_grad) return true;
+    for (int i = 0; i < f->nin; i++)
+        if (f->in[i]) any |= f->in[i]->flags;
+    if (!(any & TNI_REQUIRES)) return true;
+    if (!(copy = tnp_clone(self, (tn_memory_format)0))) return false;
+    for (int i = 0; i < f->nin; i++)
+        if (f->in[i] == self) f->in[i] = copy;
+    return true;
+}
+
 /* A composed row calls operators in a scope of its own and hands its results out. */
 TN_PRIV TNI_NOINLINE bool tni_compose(tni_call *c) {
     tn_frame *f = &c->f;
@@ -61,7 +75,7 @@ TN_PRIV TNI_NOINLINE bool tni_compose(tni_call *c) {
     f->out = f->out_;
     f->nout = (int)room;
     for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
-    ok = ok && compose_run(f) && compose_made(f, room);
+    ok = ok && compose_keep_self(f) && compose_run(f) && compose_made(f, room);
     for (int k = 0; ok && k < f->ngiven; k++) ok = compose_fits_given(f, k);
     if (ok && f->ngiven) ok = compose_write_given(f);
     if (ok) {

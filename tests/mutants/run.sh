@@ -91,7 +91,7 @@ all files 1 300
 all misuse
 all kinds"
     [ "$1" = plain ] || return
-    for lane in forms writes meta replay layout; do echo "all walk $lane"; done
+    for lane in forms writes meta replay layout grad_in_place; do echo "all walk $lane"; done
     for row in mul sum softmax; do echo "all walk grad row=$row"; done
     echo "all oracle tests/oracle/data
 all far

@@ -248,7 +248,7 @@ static void check_grads(oracle *o) {
         }
         if (sscanf(o->line, "grad %d", &k) != 1 || k >= o->s.ntensors) continue;
         snprintf(o->what, sizeof o->what, "grad of tensor %d", k);
-        if (!made && !sample_grads(&o->s, grads)) {
+        if (!made && !sample_grads(&o->s, TN_PLAIN, grads)) {
             wrong(o, "backward fails");
             ok = false;
             break;

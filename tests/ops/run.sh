@@ -1,5 +1,5 @@
 #!/bin/sh
-# The operator table walked: forms, meta, replay, layouts, gradients; failing allocations of every row of operators,
+# The operator table walked: forms, meta, replay, layouts, gradients, also through calls in place; failing allocations of every row of operators,
 # modules and optimizers (of every sample, TN_QUICK=1: the first; of that once more over the library that watches failed
 # calls); states loaded into every module row; groups of every optimizer; fused rows against formulas in primitive ones; fresh memory of two fills; gradients
 # far out; lists of indices, chains of views and calls in shared memory beside models; gradients after a replay; other sizes on other instruction sets and threads; then
@@ -59,7 +59,7 @@ for part in sample msample record; do
     $cc -std=gnu99 $flags -Wall -Wextra -c "tests/ops/$part.c" -o "$build/ops/$part.o" || { echo "0 passed, 1 failed"; exit 1; }
 done
 link walk walk
-[ $# -gt 0 ] || set -- forms writes missing meta replay layout grad
+[ $# -gt 0 ] || set -- forms writes missing meta replay layout grad_in_place grad
 for lane in "$@"; do # each in a process of its own: a crash is one failure
     "$build/ops/walk" "$lane"
     [ $? -le 1 ] || { echo "FAILED the lane $lane crashed"; echo "0 passed, 1 failed"; }

@@ -60,7 +60,7 @@ static tn_tensor *weights_of(const tn_tensor *out, uint64_t from) {
     return w;
 }
 
-bool sample_grads(sample *s, tn_tensor **grads) {
+bool sample_grads(sample *s, unsigned how, tn_tensor **grads) {
     tn_tensor *out[SAMPLE_OUTS], *roots[SAMPLE_OUTS], *seeds[SAMPLE_OUTS], *inputs[SAMPLE_TENSORS],
         *found[SAMPLE_TENSORS];
     int n, nroots = 0, ninputs = 0, where[SAMPLE_TENSORS];
@@ -73,8 +73,9 @@ bool sample_grads(sample *s, tn_tensor **grads) {
         where[ninputs] = t;
         inputs[ninputs++] = s->tensor[t];
     }
+    if (how == TN_IN_PLACE) s->value[0].as.tensor = tnp_clone(s->value[0].as.tensor, 0);
     tn_manual_seed(7);
-    if (!sample_call(s, TN_PLAIN, out, SAMPLE_OUTS, &n)) return false;
+    if (!sample_call(s, how, out, SAMPLE_OUTS, &n)) return false;
     for (int k = 0; k < n; k++) {
         tn_tensor *w;
         if (!out[k] || tni_dtype(out[k]->dtype)->category < TNI_CAT_FLOAT) continue;

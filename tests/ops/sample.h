@@ -47,8 +47,9 @@ bool sample_make(sample *s, const tn_row *row, int i, tn_dtype dtype, bool meta)
 /* Calls the row; results through out, their number through n. */
 bool sample_call(sample *s, unsigned how, tn_tensor **out, int room, int *n);
 /* Gradients of sum(w . outputs) by the tensors under test, NULL for others: w as the oracles weigh
- * outputs, by sample_weight of the element's number. false: the call fails, or no gradient. */
-bool sample_grads(sample *s, tn_tensor **grads);
+ * outputs, by sample_weight of the element's number. TN_IN_PLACE: a copy of the first is written.
+ * false: the call fails, or no gradient. */
+bool sample_grads(sample *s, unsigned how, tn_tensor **grads);
 uint64_t sample_hash(uint64_t x);        /* splitmix64 */
 double sample_weight(uint64_t i);        /* in +-[0.5, 1.5), as gradcheck weighs outputs */
 double sample_epsilon(int dtype);        /* between 1 and the next number */

@@ -575,6 +575,26 @@ static void lane_grad(const tn_row *row, int i, tn_dtype dtype) {
             grad_layout(row, &s, shapes[k].layout, dtype);
 }
 
+/* --- gradients through the call in place: those of the plain call, bit for bit --------------- */
+
+static void lane_grad_in_place(const tn_row *row, int i, tn_dtype dtype) {
+    sample s;
+    tn_tensor *want[SAMPLE_TENSORS], *got[SAMPLE_TENSORS], *out[OUTS], *self;
+    int n;
+    bool ok;
+    if (!(row->forms & TN_INPLACE) || !sample_make(&s, row, i, dtype, false) ||
+        s.value[0].type != TN_T_TENSOR)
+        return;
+    self = s.value[0].as.tensor;
+    ok = seeded_call(&s, TN_PLAIN, out, &n) && n && out[0]->dtype == self->dtype &&
+         tni_same_shape(out[0], self) && sample_grads(&s, TN_PLAIN, want);
+    no_error();
+    if (!ok) return; /* it does not go in the place of self, or has no gradient */
+    ok = sample_make(&s, row, i, dtype, false) && sample_grads(&s, TN_IN_PLACE, got);
+    for (int t = 0; ok && t < s.ntensors; t++) ok = same_bits(want[t], got[t]);
+    report(ok, &s, "gradients in place", "refused, or others than of the plain call");
+}
+
 /* --- main ------------------------------------------------------------------------------------- */
 
 typedef void (*lane_fn)(const tn_row *row, int i, tn_dtype dtype);
@@ -614,6 +634,7 @@ static const lane lanes[] = {
     {"meta", lane_meta, {TN_F32, TN_I64}},
     {"replay", lane_replay, {TN_F32, TN_I64}},
     {"layout", lane_layout, {TN_F32, TN_I32}},
+    {"grad_in_place", lane_grad_in_place, {TN_F32, TN_C64}},
     {"grad", lane_grad, {TN_F64, TN_C128}},
 };
 

@@ -73,7 +73,7 @@ static void skip(state *o) {
 static bool make_grads(state *o, tn_tensor **grads) {
     if (!sample_make(&o->s, &o->as, 0, o->s.dtype, false)) return false;
     o->s.row = o->row;
-    return sample_grads(&o->s, grads);
+    return sample_grads(&o->s, TN_PLAIN, grads);
 }
 
 static bool check_line(state *o, const char *rest, const tn_tensor *t, bool strides) {
