@@ -2529,7 +2529,8 @@ TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_in
 #define TNI_CHECKED(type, value) (0 ? (type)0 : (value))
 
 /* The caller's memory as a tensor, without a copy. It must stay until `release(data, user)` is
- * called, once, when the last tensor over it goes; release may be NULL. */
+ * called, once, when the last tensor over it goes; release may be NULL. It has to lie at a multiple
+ * of what an element is made of (8 bytes for double and its complex numbers). */
 typedef struct tn_wrap_options {
     tn_ints strides; /* in elements, >= 0; n = 0: row-major */
     int64_t bytes;   /* length of the memory from data on; 0: just what shape and strides need */
@@ -17618,6 +17619,17 @@ TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_in
     return t;
 }
 
+/* What the address of an element is a multiple of: kernels read it as C's own type. */
+typedef struct access_after {
+    char before;
+    double wide;
+} access_after;
+static int access_align(tn_dtype dtype) {
+    const int bytes = (int)tni_dtype((int)dtype)->bytes / (tni_is_complex((int)dtype) ? 2 : 1),
+              most = (int)offsetof(access_after, wide);
+    return bytes < most ? bytes : most;
+}
+
 TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints shape, tn_dtype dtype,
                              const tn_wrap_options *options) {
     static const tn_wrap_options plain = {{NULL, 0}, 0, NULL, NULL, false};
@@ -17629,6 +17641,12 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
     if (o->strides.n > 0 && o->strides.n != shape.n)
         return tni_error(b, TN_INVALID, "tn_wrap: %d strides for %d dimensions", (int)o->strides.n,
                          (int)shape.n),
+               (tn_tensor *)NULL;
+    if ((uintptr_t)data % (uintptr_t)access_align(dtype))
+        return tni_error(b, TN_INVALID,
+                         "tn_wrap: the data do not lie at a multiple of %d bytes, as %s needs: "
+                         "copy them first",
+                         access_align(dtype), tni_dtype((int)dtype)->text),
                (tn_tensor *)NULL;
     t = tni_header(b, (int)dtype, (int)shape.n, shape.at, o->strides.n > 0 ? o->strides.at : NULL);
     if (!t) return NULL;

@@ -517,7 +517,8 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     if isinstance(obj, Tensor):
         r = obj if requires_grad else obj.detach() if obj.requires_grad else obj
     elif not isinstance(obj, (_bool, _int, _float, list, tuple)) and hasattr(obj, "__dlpack__"):
-        r = _C.from_numpy(obj) if _is_buffer(obj) else _C.from_dlpack(obj)
+        over = _C.from_numpy if copy is False else _C.as_tensor  # that copies what is not aligned
+        r = over(obj) if _is_buffer(obj) else _C.from_dlpack(obj)
     elif isinstance(obj, (bytes, bytearray, memoryview)):
         r = _C.frombuffer(obj, dtype=dtype or _C.from_numpy(memoryview(obj)).dtype)
     else:

@@ -130,7 +130,8 @@ TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_in
 #define TNI_CHECKED(type, value) (0 ? (type)0 : (value))
 
 /* The caller's memory as a tensor, without a copy. It must stay until `release(data, user)` is
- * called, once, when the last tensor over it goes; release may be NULL. */
+ * called, once, when the last tensor over it goes; release may be NULL. It has to lie at a multiple
+ * of what an element is made of (8 bytes for double and its complex numbers). */
 typedef struct tn_wrap_options {
     tn_ints strides; /* in elements, >= 0; n = 0: row-major */
     int64_t bytes;   /* length of the memory from data on; 0: just what shape and strides need */

@@ -338,9 +338,9 @@ PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
         py_give(v);
         return PyErr_Format(PyExc_TypeError, "can't convert a %R to a tensor", Py_TYPE(o));
     }
-    bool backwards = false;
-    for (int i = 0; i < v->ndim; i++) backwards = backwards || v->strides[i] < 0;
-    if (backwards && may_copy) { /* NumPy makes it positive */
+    bool odd = v->itemsize > 1 && (uintptr_t)v->buf % (uintptr_t)v->itemsize;
+    for (int i = 0; i < v->ndim; i++) odd = odd || v->strides[i] < 0;
+    if (odd && may_copy) { /* NumPy makes it straight */
         PyBuffer_Release(v);
         py_give(v);
         PyObject *copy = PyObject_CallMethod(o, "copy", NULL);

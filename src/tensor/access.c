@@ -190,6 +190,17 @@ TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_in
     return t;
 }
 
+/* What the address of an element is a multiple of: kernels read it as C's own type. */
+typedef struct access_after {
+    char before;
+    double wide;
+} access_after;
+static int access_align(tn_dtype dtype) {
+    const int bytes = (int)tni_dtype((int)dtype)->bytes / (tni_is_complex((int)dtype) ? 2 : 1),
+              most = (int)offsetof(access_after, wide);
+    return bytes < most ? bytes : most;
+}
+
 TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints shape, tn_dtype dtype,
                              const tn_wrap_options *options) {
     static const tn_wrap_options plain = {{NULL, 0}, 0, NULL, NULL, false};
@@ -201,6 +212,12 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
     if (o->strides.n > 0 && o->strides.n != shape.n)
         return tni_error(b, TN_INVALID, "tn_wrap: %d strides for %d dimensions", (int)o->strides.n,
                          (int)shape.n),
+               (tn_tensor *)NULL;
+    if ((uintptr_t)data % (uintptr_t)access_align(dtype))
+        return tni_error(b, TN_INVALID,
+                         "tn_wrap: the data do not lie at a multiple of %d bytes, as %s needs: "
+                         "copy them first",
+                         access_align(dtype), tni_dtype((int)dtype)->text),
                (tn_tensor *)NULL;
     t = tni_header(b, (int)dtype, (int)shape.n, shape.at, o->strides.n > 0 ? o->strides.at : NULL);
     if (!t) return NULL;

@@ -85,6 +85,11 @@ static void wrapped_memory_must_hold_the_shape(void) {
         REFUSED(tn_wrap(data, shape, TN_F32, &o), TN_INVALID, "reach beyond the -1 bytes");
         o.bytes = 0;
         REFUSED(tn_wrap(NULL, shape, TN_F32, &o), TN_INVALID, "tn_wrap: data is NULL");
+        REFUSED(tn_wrap((char *)data + 2, TN_DIMS(1), TN_F32, NULL), TN_INVALID,
+                "tn_wrap: the data do not lie at a multiple of 4 bytes, as float32 needs");
+        REFUSED(tn_wrap((char *)data + 1, TN_DIMS(0), TN_BF16, NULL), TN_INVALID, "of 2 bytes");
+        CHECK(tn_wrap((char *)data + 1, TN_DIMS(1), TN_U8, NULL) != NULL);
+        CHECK(tn_wrap((char *)data + 4, TN_DIMS(1), TN_C64, NULL) != NULL);
         o.strides = tn_ints_of(less, 2);
         REFUSED(tn_wrap(data, shape, TN_F32, &o), TN_INVALID, "");
         REFUSED(tn_wrap(data, lost, TN_F32, NULL), TN_INVALID, "tn_wrap: a shape of 0 to");
