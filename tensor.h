@@ -14799,9 +14799,12 @@ TN_API void tn_context_free(tn_context *context) {
     bool live = c && context_is_live(c);
     tni_unlock(&context_lock);
     if (!live) return;
-    for (tni_block *b = c->blocks; b; b = b->next)
-        tni_error_tell(b); /* may jump: nothing has changed yet */
     tn_context *before = tn_context_use(c);
+    context_call_endings(c); /* first: loaders have threads, whose blocks are read below */
+    tn_context_use(before);
+    for (tni_block *b = c->blocks; b; b = b->next)
+        tni_error_tell(b); /* may jump: nothing else has changed yet */
+    tn_context_use(c);
     context_leave(c);
     tn_context_use(before == c ? NULL : before);
     tni_lock(&context_lock);
