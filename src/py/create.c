@@ -340,7 +340,7 @@ PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
     }
     bool odd = v->itemsize > 1 && (uintptr_t)v->buf % (uintptr_t)v->itemsize;
     for (int i = 0; i < v->ndim; i++) odd = odd || v->strides[i] < 0;
-    if (odd && may_copy) { /* NumPy makes it straight */
+    if (odd && may_copy && PyObject_HasAttrString(o, "copy")) { /* NumPy: forwards, aligned */
         PyBuffer_Release(v);
         py_give(v);
         PyObject *copy = PyObject_CallMethod(o, "copy", NULL);
