@@ -651,6 +651,8 @@ int main(int argc, char **argv) {
             if (!only_row || strcmp(only_row, tn_row_at(r)->name) == 0)
                 walk_row(&lanes[k], tn_row_at(r));
         if (lanes[k].run == lane_grad) cover_report();
+        if (!only_row && passed == was_passed)
+            failed++, printf("FAILED %s: no row was checked\n", lanes[k].name);
         fflush(stdout);
         printf("%s: %d checks passed, %d failed\n", lanes[k].name, passed - was_passed,
                failed - was_failed);

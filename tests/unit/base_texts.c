@@ -243,6 +243,9 @@ static void times_are_microseconds_from_the_begin(void) {
              {51.5, 63, "\"ts\":1500000.000,\"dur\":11500000.000,"},
              {49, 48, "\"ts\":0.000,\"dur\":0.000,"},
              {1e12, 1e12, "\"ts\":0.000,\"dur\":0.000,"}};
+    static const int line[5] = {9, 0, -5, 1, 9};
+    static const char *const at[5] = {"\"at\":\"f:9\"", "\"at\":\"f:0\"", "\"at\":\"f:0\"",
+                                      "\"at\":\"f:1\"", "\"at\":\"f:9\""};
     static char text[4000];
     tn_context_options o;
     memset(&o, 0, sizeof o);
@@ -250,11 +253,11 @@ static void times_are_microseconds_from_the_begin(void) {
     tn_context *context = begin(&o);
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
         CHECK(tn_profile_begin() && tni_profile_on(context));
-        tni_profile_add(tni_here(), "n", "f", i == 1 ? 0 : i == 2 ? -5 : 9, "", c[i].from, c[i].to);
+        tni_profile_add(tni_here(), "n", "f", line[i], "", c[i].from, c[i].to);
         CHECK(tn_profile_end(path) && !tni_profile_on(context));
         contents(text, sizeof text);
         if (!CHECK(strstr(text, c[i].text) != NULL)) printf("%s\n", text);
-        CHECK(strstr(text, i == 1 || i == 2 ? "\"at\":\"f:0\"" : "\"at\":\"f:9\"") != NULL);
+        CHECK(strstr(text, at[i]) != NULL);
     }
     end(context);
 }

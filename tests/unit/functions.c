@@ -170,6 +170,15 @@ static tn_tensor *once(tn_tensor *const *in, int nin, void *user) { /* fails whe
 static tn_tensor *of_outside(tn_tensor *const *in, int nin, void *user) {
     return (void)in, (void)nin, (void)user, outer;
 }
+static void checkpoints_outside_of_any_scope_are_made(void) {
+    tn_tensor *x = leaf(2), *y;
+    times = 0;
+    y = tn_checkpoint(plain, TN_LIST(x, x), NULL);
+    CHECK(y && at(y, 0) == 4 && times == 1);
+    TN_SCOPE
+        CHECK(tn_backward(tn_sum(y)) && times == 2 && at(tn_grad_of(x), 0) == 4);
+    tn_free(y), tn_free(x);
+}
 static void checkpoints_run_twice_or_say_why_not(void) {
     TN_SCOPE {
         tn_tensor *x = leaf(2), *fixed = tn_full(TN_DIMS(2), 3.0, .dtype = TN_F64), *y, *many[65];
@@ -260,6 +269,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(what_a_part_that_fails_leaves_is_not_read),
         CHECK_TEST(outputs_without_gradients_leave_the_tape),
         CHECK_TEST(backwards_that_fail_say_so),
+        CHECK_TEST(checkpoints_outside_of_any_scope_are_made),
         CHECK_TEST(checkpoints_run_twice_or_say_why_not),
         CHECK_TEST(gradient_checks_say_what_differs),
     };
