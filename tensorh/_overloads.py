@@ -362,7 +362,7 @@ def _number_first(name, otherwise=None):
 
 
 def _beside(number, other):
-    from ._functions import result_type
+    from ._functions.dtypes import result_type
 
     return result_type(number, other)
 

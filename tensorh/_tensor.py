@@ -45,11 +45,11 @@ def cuda(self, device=None, non_blocking=False, memory_format=None):
 
 def type_(self, dtype=None, non_blocking=False):
     """The name of the tensor's type, or the tensor converted to a dtype or type."""
-    from . import _functions
+    from ._functions import dtypes
 
     if dtype is None:
-        return f"torch.{_functions._TYPE_NAMES[self.dtype]}"
-    return self.to(_functions._dtype_of(dtype), non_blocking=non_blocking)
+        return f"torch.{dtypes._TYPE_NAMES[self.dtype]}"
+    return self.to(dtypes._dtype_of(dtype), non_blocking=non_blocking)
 
 
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
@@ -240,7 +240,7 @@ ALIASES = {
     "split_with_sizes",
 }  # fmt: skip
 
-# Methods of _functions.py, which is loaded at the first use of one of them.
+# Methods of _functions, which is loaded at the first use of one of them.
 LATER = """
 acosh acosh_ addbmm addbmm_ addmm_ addmv addmv_ addr addr_ adjoint apply_ arccosh arccosh_ arcsinh
 arcsinh_ arctanh arctanh_ argwhere asinh asinh_ atanh atanh_ baddbmm baddbmm_ bincount
@@ -256,7 +256,7 @@ view_as vsplit where xlogy xlogy_
 
 
 class _Later:
-    """Stands for a method until _functions.py is loaded."""
+    """Stands for a method until _functions is loaded."""
 
     __slots__ = ("name",)
 
@@ -269,7 +269,7 @@ class _Later:
 
 
 def load():
-    """Attaches what _functions.py gives."""
+    """Attaches what _functions gives."""
     from . import _functions
 
     for name, f in _functions._methods().items():

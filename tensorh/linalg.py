@@ -1,6 +1,8 @@
 """torch.linalg, as far as the rows reach: norms, products, powers. Factorizations are planned."""
 from . import _C
-from ._functions import broadcast_tensors, function, vander  # noqa: F401
+from ._functions._marks import function
+from ._functions.creation import vander  # noqa: F401
+from ._functions.shapes import broadcast_tensors
 
 _inf = float("inf")
 

@@ -151,6 +151,7 @@ def test_workers_end_with_their_iterator():
             time.sleep(0.01)
         return False
 
+    assert ended()  # those of other tests
     loader = DataLoader(Squares(1000), 2, num_workers=2)
     it = iter(loader)
     next(it)

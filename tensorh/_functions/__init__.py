@@ -1,0 +1,51 @@
+"""Functions and methods of torch that are a few calls of rows: what a training loop does not call.
+
+A function marked `both` is torch.f and Tensor.f, `method` Tensor.f alone, the rest torch.f alone.
+Names in IN_PLACE are methods f_, too. Those marked hear of __torch_function__ as rows do.
+"""
+
+from .._C import Tensor
+from . import creation, dtypes, elements, indexing, products, reductions, settings, shapes
+from ._marks import _METHODS, _NO_FUNCTIONS
+
+_FILES = (shapes, creation, elements, reductions, products, indexing, dtypes, settings)
+
+# Functions that are methods f_, too, and functions torch.f_ where torch has them.
+IN_PLACE = (
+    "acosh arccosh arcsinh arctanh asinh atanh conj_physical addbmm addmm addmv addr baddbmm "
+    "cumsum deg2rad rad2deg exp2 float_power heaviside index_copy "
+    "index_fill ldexp logit nan_to_num put sinc xlogy"
+).split()
+
+
+def _in_place(name):
+    f = _METHODS.get(name) or getattr(Tensor, name)
+
+    def method(self, *args, **kwargs):
+        return self.copy_(f(self, *args, **kwargs))
+
+    method.__name__ = method.__qualname__ = name + "_"
+    method.__doc__ = f"{name}, in place."
+    return method
+
+
+def _methods():
+    """The methods of Tensor that these files give, by name."""
+    return {**_METHODS, **{name + "_": _in_place(name) for name in IN_PLACE}}
+
+
+def _names():
+    """The functions of torch that these files give, by name."""
+    own = {
+        name: value
+        for file in _FILES
+        for name, value in vars(file).items()
+        if name[0] != "_" and name not in _NO_FUNCTIONS
+    }
+    own["range"] = own.pop("range_")
+    for name in IN_PLACE:
+        if name not in ("float_power", "heaviside", "index_copy", "index_fill", "put", "cumsum"):
+            own[name + "_"] = _in_place(name)
+    for name in dtypes._LEGACY:
+        own[name] = dtypes._legacy(name)
+    return own

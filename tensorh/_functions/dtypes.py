@@ -1,0 +1,172 @@
+"""Dtypes: names, kinds, ranges, promotion."""
+
+from .. import _C
+from .._C import Tensor
+from ._marks import function
+
+_TYPE_NAMES = {
+    _C.float32: "FloatTensor", _C.float64: "DoubleTensor", _C.float16: "HalfTensor",
+    _C.bfloat16: "BFloat16Tensor", _C.int64: "LongTensor", _C.int32: "IntTensor",
+    _C.int16: "ShortTensor", _C.int8: "CharTensor", _C.uint8: "ByteTensor",
+    _C.bool: "BoolTensor", _C.complex64: "ComplexFloatTensor",
+    _C.complex128: "ComplexDoubleTensor",
+}  # fmt: skip
+_LEGACY = {name: dtype for dtype, name in _TYPE_NAMES.items()}
+
+
+class _LegacyMeta(type):
+    def __instancecheck__(cls, obj):
+        return isinstance(obj, Tensor) and obj.dtype == cls.dtype
+
+    def __call__(cls, *args):
+        if args and not isinstance(args[0], int):
+            return _C.tensor(args[0], dtype=cls.dtype)
+        return _C.empty(args or 0, dtype=cls.dtype)
+
+
+def _legacy(name):
+    """torch.FloatTensor and its like: of sizes or of data."""
+    return _LegacyMeta(name, (), {"dtype": _LEGACY[name], "__module__": "torch"})
+
+
+def _dtype_of(given):
+    """A dtype, of a dtype, a type or a type's name."""
+    if isinstance(given, str):
+        name = given.removeprefix("torch.")
+        if name not in _LEGACY:
+            raise ValueError(f"invalid type: {given!r}")
+        return _LEGACY[name]
+    if isinstance(given, _LegacyMeta):
+        return given.dtype
+    if not isinstance(given, (type, _C.dtype)):
+        raise TypeError("dtype must be a type, str, or dtype object")
+    return _C.float32 if given is Tensor else given
+
+
+@function
+def is_floating_point(input):
+    """Whether the elements are floating."""
+    return Tensor.is_floating_point(input)
+
+
+@function
+def is_complex(input):
+    """Whether the elements are complex."""
+    return Tensor.is_complex(input)
+
+
+@function
+def is_signed(input):
+    """Whether the elements have a sign."""
+    return Tensor.is_signed(input)
+
+
+def is_conj(input):
+    """False: conjugates are computed at once."""
+    return False
+
+
+is_neg = is_conj
+
+
+def resolve_conj(input):
+    """input: conjugates are computed at once."""
+    return input
+
+
+resolve_neg = resolve_conj
+
+
+def _kind(dtype):
+    if dtype.is_complex:
+        return 3
+    return 2 if dtype.is_floating_point else 0 if dtype == _C.bool else 1
+
+
+def can_cast(from_, to):
+    """Whether the conversion keeps the kind of number: complex, floating, integer, bool."""
+    return _kind(from_) <= _kind(to)
+
+
+def result_type(tensor1, tensor2):
+    """The dtype that an operator of both gives."""
+    groups = {}
+    for x in (tensor1, tensor2):
+        if isinstance(x, Tensor):
+            dtype, rank = x.dtype, 0 if x.dim() else 1
+        else:
+            rank = 2
+            dtype = _C.tensor(x).dtype
+        groups[rank] = _C.promote_types(groups.get(rank, dtype), dtype)
+    r = None
+    for rank in sorted(groups):
+        if r is None or _kind(groups[rank]) > _kind(r):
+            r = groups[rank] if r is None or rank < 2 else _number_dtype(groups[rank], r)
+    return r
+
+
+def _number_dtype(number, beside):
+    if not number.is_complex:
+        return number
+    return beside.to_complex() if beside in (_C.float32, _C.float64) else number
+
+
+class finfo:
+    """Limits of a floating dtype."""
+
+    _digits = {  # mantissa bits, exponents of the largest and smallest normal number
+        _C.float64: (52, 1023, -1022), _C.float32: (23, 127, -126), _C.float16: (10, 15, -14),
+        _C.bfloat16: (7, 127, -126), _C.float8_e4m3fn: (3, 8, -6), _C.float8_e5m2: (2, 15, -14),
+    }  # fmt: skip
+
+    def __init__(self, type=None):
+        dtype = (type or _C.get_default_dtype()).to_real()
+        if dtype not in self._digits:
+            raise TypeError(
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
+                "'torch.finfo'"
+            )
+        bits, high, low = self._digits[dtype]
+        self.dtype = repr(dtype).removeprefix("torch.")
+        self.bits = dtype.itemsize * 8
+        self.eps = 2.0**-bits
+        top = 2 - self.eps * (2 if dtype == _C.float8_e4m3fn else 1)
+        self.max = top * 2.0**high
+        self.min = -self.max
+        self.tiny = self.smallest_normal = 2.0**low
+        self.resolution = 10.0 ** -int(bits * 0.30102999566398120)
+
+    def __repr__(self):
+        words = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        values = ", ".join(f"{w}={getattr(self, w):g}" for w in words)
+        return f"finfo({values}, dtype={self.dtype})"
+
+    def __eq__(self, other):
+        return isinstance(other, finfo) and self.dtype == other.dtype
+
+    def __hash__(self):
+        return hash(self.dtype)
+
+
+class iinfo:
+    """Limits of an integer dtype."""
+
+    def __init__(self, type):
+        if _kind(type) != 1:
+            raise TypeError(
+                "torch.iinfo() requires an integer input type. Use torch.finfo to handle "
+                "'torch.iinfo'"
+            )
+        self.dtype = repr(type).removeprefix("torch.")
+        self.bits = type.itemsize * 8
+        self.max = 2 ** (self.bits - type.is_signed) - 1
+        self.min = -self.max - 1 if type.is_signed else 0
+
+    def __repr__(self):
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
+
+    def __eq__(self, other):
+        return isinstance(other, iinfo) and self.dtype == other.dtype
+
+    def __hash__(self):
+        return hash(self.dtype)

@@ -1,0 +1,256 @@
+"""Functions of each element."""
+
+from math import inf as _inf
+
+from .. import _C
+from .._C import Tensor
+from ._marks import _METHODS, both, both_of_numbers, function, method
+from .creation import _alike
+from .creation import complex as _complex_of
+from .dtypes import finfo, result_type
+
+
+@both
+def positive(input):
+    """input itself."""
+    return input
+
+
+@both
+def conj_physical(input):
+    """The complex conjugate."""
+    return input.conj() if input.is_complex() else input.clone()
+
+
+def fill(input, value):
+    """A tensor like input, of one number."""
+    return input.clone().fill_(value)
+
+
+@both
+def asinh(input):
+    """The inverse of sinh: log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))), log 2|x| far out, with the sign
+    of x; of complex numbers -i asin(i z)."""
+    if input.is_complex():
+        return _back(_turned(input).asin())
+    input = _floating(input)
+    x = input.abs()
+    far = x > (1e9 if input.dtype.itemsize > 2 else 1e2)
+    a = _C.where(far, 1, x)  # no branch meets an infinity: its gradient would be NaN
+    near = (a + a * a / (1 + (a * a + 1).sqrt())).log1p()
+    magnitude = _C.where(far, _C.where(far, x, 1).log() + 0.6931471805599453, near)
+    return _C.where(input == 0, input, _C.where(input < 0, -magnitude, magnitude))
+
+
+@both
+def acosh(input):
+    """The inverse of cosh: log1p(t + sqrt(t) sqrt(t + 2)), t = x - 1; of complex numbers i acos(z)
+    or -i acos(z), the one to the right."""
+    if input.is_complex():
+        r = input.acos()
+        below = (r.imag > 0) | (1 / r.imag > 0)  # the cut has a side: that of 0 or -0
+        return _complex_of(_C.where(below, r.imag, -r.imag), _C.where(below, -r.real, r.real))
+    t = _floating(input) - 1
+    return (t + t.sqrt() * (t + 2).sqrt()).log1p()
+
+
+@both
+def atanh(input):
+    """The inverse of tanh: (log1p(x) - log1p(-x)) / 2; of complex numbers -i atan(i z)."""
+    if input.is_complex():
+        return _back(_turned(input).atan())
+    input = _floating(input)
+    return (input.log1p() - (-input).log1p()) / 2
+
+
+def _floating(input):
+    return input if input.is_floating_point() else input.to(_C.get_default_dtype())
+
+
+def _turned(z):
+    return _complex_of(-z.imag, z.real)
+
+
+def _back(z):
+    return _complex_of(z.imag, -z.real)
+
+
+arcsinh = _METHODS["arcsinh"] = asinh
+arccosh = _METHODS["arccosh"] = acosh
+arctanh = _METHODS["arctanh"] = atanh
+
+
+@both
+def deg2rad(input):
+    """Degrees as radians."""
+    return input * (3.141592653589793 / 180)
+
+
+@both
+def rad2deg(input):
+    """Radians as degrees."""
+    return input * (180 / 3.141592653589793)
+
+
+@both
+def exp2(input):
+    """2 to the power of each element."""
+    return _C.pow(2.0, input)
+
+
+@both
+def sinc(input):
+    """sin(pi x) / (pi x), 1 at 0."""
+    x = input * 3.141592653589793
+    one = _C.ones_like(x)
+    zero = x == 0
+    return _C.where(zero, one, x.sin() / _C.where(zero, one, x))
+
+
+@both
+def ldexp(input, other):
+    """input * 2**other."""
+    return input * _C.pow(2.0, other)
+
+
+@both
+def logit(input, eps=None):
+    """log(x / (1 - x)), of x clamped to [eps, 1 - eps] where eps is given."""
+    x = _C.clone(input) if eps is None else _C.clamp(input, eps, 1 - eps)
+    return (x / (1 - x)).log()
+
+
+@both
+def logaddexp(input, other):
+    """log(exp(input) + exp(other)), without overflow."""
+    top = _C.maximum(input, other)
+    gap = (input - other).abs()
+    finite = top + _C.exp(-gap).log1p()
+    return _C.where(input == other, input + 0.6931471805599453, finite)
+
+
+@both_of_numbers
+def xlogy(input, other):
+    """input * log(other); 0 where input is 0 and other no NaN."""
+    input, other = _two(input, other)
+    zero = (input == 0) & ~other.isnan()
+    one = _C.ones_like(other)
+    return _C.where(zero, _C.zeros_like(input), input * _C.where(zero, one, other).log())
+
+
+def _two(a, b):
+    if not isinstance(a, Tensor):
+        a = _C.full((), a, dtype=result_type(a, b))
+    if not isinstance(b, Tensor):
+        b = _C.full((), b, dtype=result_type(a, b))
+    return _alike(a, b)
+
+
+@both_of_numbers
+def float_power(input, exponent):
+    """input to the power, in float64 or complex128."""
+    given = [x for x in (input, exponent)]
+    wide = _C.float64
+    if any(type(x) is complex or isinstance(x, Tensor) and x.is_complex() for x in given):
+        wide = _C.complex128
+    a, b = (x.to(wide) if isinstance(x, Tensor) else x for x in given)
+    return _C.pow(a, b)
+
+
+@both
+def heaviside(input, values):
+    """0 below 0, values at 0, 1 above."""
+    r = _C.where(input > 0, _C.ones_like(input), _C.zeros_like(input))
+    return _C.where(input == 0, values.to(input.dtype), r)
+
+
+@both
+def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
+    """NaN and infinities replaced by numbers."""
+    if not (input.is_floating_point() or input.is_complex()):
+        return input.clone()
+    if input.is_complex():
+        parts = nan_to_num(_C.view_as_real(input), nan, posinf, neginf)
+        return _C.view_as_complex(parts)
+    info = finfo(input.dtype)
+    r = input.masked_fill(input.isnan(), 0.0 if nan is None else nan)
+    r = r.masked_fill(input == _inf, info.max if posinf is None else posinf)
+    return r.masked_fill(input == -_inf, info.min if neginf is None else neginf)
+
+
+@both
+def isposinf(input):
+    """Whether an element is +_inf."""
+    return input == _inf
+
+
+@both
+def isneginf(input):
+    """Whether an element is -_inf."""
+    return input == -_inf
+
+
+@both
+def isreal(input):
+    """Whether an element has no imaginary part."""
+    return input.imag == 0 if input.is_complex() else _C.ones_like(input, dtype=_C.bool)
+
+
+@both
+def is_nonzero(input):
+    """Whether the only element is not 0."""
+    return bool(input)
+
+
+@both
+def is_same_size(input, other):
+    """Whether both have one shape."""
+    return input.shape == other.shape
+
+
+def _pick(input, other, chosen):
+    input, other = _two(input, other)
+    r = _C.where(chosen(input, other), input, other)
+    return _C.where(other.isnan(), input, _C.where(input.isnan(), other, r))
+
+
+@both
+def fmax(input, other):
+    """maximum, but NaN counts as absent."""
+    return _pick(input, other, _C.ge)
+
+
+@both
+def fmin(input, other):
+    """minimum, but NaN counts as absent."""
+    return _pick(input, other, _C.le)
+
+
+@function
+def isin(elements, test_elements, *, assume_unique=False, invert=False):
+    """Whether each element is among test_elements."""
+    elements = elements if isinstance(elements, Tensor) else _C.tensor(elements)
+    tests = test_elements if isinstance(test_elements, Tensor) else _C.tensor(test_elements)
+    if elements.numel() * tests.numel() < 1 << 16:
+        r = (elements.unsqueeze(-1) == tests.reshape(-1)).any(-1)
+    else:
+        r = _isin_sorted(elements.reshape(-1), tests.reshape(-1)).reshape(elements.shape)
+    return r.logical_not() if invert else r
+
+
+def _isin_sorted(elements, tests):
+    """isin by sorting both together: which runs of equals have a member of tests?"""
+    n = elements.numel()
+    values, order = _C.cat([elements, tests]).sort()
+    begins = _C.ones(values.numel(), dtype=_C.bool)
+    begins[1:] = values[1:] != values[:-1]
+    run = begins.to(_C.int64).cumsum(0) - 1
+    found = _C.zeros(values.numel(), dtype=_C.bool)
+    found[run[order >= n]] = True
+    return _C.empty(values.numel(), dtype=_C.bool).scatter_(0, order, found[run])[:n]
+
+
+@method
+def where(self, condition, other=None):
+    """self where condition, else other."""
+    return _C.where(condition, self, other)

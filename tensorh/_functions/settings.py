@@ -1,0 +1,108 @@
+"""Settings: printing, random state, determinism."""
+
+from math import inf as _inf
+
+from .. import _C
+from .._C import Tensor
+from ._marks import function, method
+from .dtypes import _dtype_of
+
+_printing = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
+_profiles = {
+    "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
+    "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
+    "full": {"precision": 4, "threshold": _inf, "edgeitems": 3, "linewidth": 80},
+}
+
+
+def set_printoptions(
+    precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None
+):
+    """How tensors are printed."""
+    o = {**_printing, **_profiles[profile]} if profile is not None else dict(_printing)
+    given = {
+        "precision": precision, "threshold": threshold, "edgeitems": edgeitems,
+        "linewidth": linewidth,
+    }  # fmt: skip
+    o.update({k: v for k, v in given.items() if v is not None})
+    o["sci_mode"] = sci_mode
+    small = [min(max(o[k], 1), 2**31 - 1) for k in given]
+    _C._set_printing(*map(int, small), {None: 0, True: 1, False: -1}[sci_mode])
+    _printing.update(o)
+
+
+def set_default_tensor_type(t):
+    """Sets the default dtype to a floating type's."""
+    _C.set_default_dtype(_dtype_of(t))
+
+
+def get_default_device():
+    """The device of new tensors."""
+    return _C.device("cpu")
+
+
+def get_rng_state():
+    """The default generator's state."""
+    return _C.default_generator.get_state()
+
+
+def set_rng_state(new_state):
+    """Continues the default generator from a state."""
+    _C.default_generator.set_state(new_state)
+
+
+def seed():
+    """Seeds the default generator with a random number, which it returns."""
+    return _C.default_generator.seed()
+
+
+def initial_seed():
+    """The default generator's seed."""
+    return _C.default_generator.initial_seed()
+
+
+def typename(obj):
+    """The name of obj's type."""
+    if isinstance(obj, Tensor):
+        return obj.type()
+    cls = obj if isinstance(obj, type) else type(obj)
+    module = getattr(cls, "__module__", "")
+    return f"{module}.{cls.__qualname__}" if module not in ("", "builtins") else cls.__qualname__
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    """Nothing changes: all algorithms here are deterministic."""
+    _settings["deterministic"] = bool(mode)
+
+
+def are_deterministic_algorithms_enabled():
+    """What use_deterministic_algorithms was told."""
+    return _settings["deterministic"]
+
+
+def set_float32_matmul_precision(precision):
+    """Nothing changes: products of float32 are computed in float32."""
+    if precision not in ("highest", "high", "medium"):
+        raise ValueError(f"precision: expected highest, high or medium, not {precision!r}")
+    _settings["matmul"] = precision
+
+
+def get_float32_matmul_precision():
+    """What set_float32_matmul_precision was told."""
+    return _settings["matmul"]
+
+
+_settings = {"deterministic": False, "matmul": "highest"}
+
+
+@function
+def get_device(input):
+    """The number of the device; -1 for the CPU."""
+    return input.get_device()
+
+
+@method
+def apply_(self, callable):
+    """Each element replaced by callable of it, a Python number."""
+    values = [callable(x) for x in self.reshape(-1).tolist()]
+    return self.copy_(_C.tensor(values, dtype=self.dtype).reshape(self.shape))

@@ -1,0 +1,386 @@
+"""Shapes: views, parts, copies side by side."""
+
+from .. import _C
+from .._C import Tensor
+from ._marks import both, function, method
+from .dtypes import _kind
+
+_MANY = 60000  # tensors in a list, as the library has it
+
+
+@both
+def adjoint(input):
+    """The last two dimensions exchanged, conjugated."""
+    return input.mT.conj() if input.is_complex() else input.mT
+
+
+@both
+def ravel(input):
+    """input in one dimension."""
+    return input.reshape(-1)
+
+
+@method
+def view_as(self, other):
+    """A view of other's shape."""
+    return self.view(other.shape)
+
+
+@method
+def reshape_as(self, other):
+    """In the shape of another tensor."""
+    return self.reshape(other.shape)
+
+
+@method
+def sum_to_size(self, *size):
+    """Summed to a size from which self broadcasts."""
+    size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    lead = self.dim() - len(size)
+    kept = self.shape[max(lead, 0) :]
+    if lead < 0 or any(n not in (1, have) for n, have in zip(size, kept, strict=True)):
+        raise RuntimeError(f"size {list(size)} is not expandable to size {list(self.shape)}.")
+    dims = list(range(lead))
+    dims += [i for i in range(lead, self.dim()) if size[i - lead] == 1 and self.shape[i] != 1]
+    r = self.sum(dims, keepdim=True) if dims else self
+    return r.reshape(size) if lead else r
+
+
+@both
+def tile(input, *dims):
+    """Repeated dims times; dims are completed by ones in front."""
+    dims = tuple(dims[0]) if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
+    return input.repeat((1,) * (input.dim() - len(dims)) + dims)
+
+
+@both
+def fliplr(input):
+    """The order of the columns reversed."""
+    if input.dim() < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return input.flip(1)
+
+
+@both
+def flipud(input):
+    """The order of the rows reversed."""
+    if input.dim() < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return input.flip(0)
+
+
+@both
+def rot90(input, k=1, dims=(0, 1)):
+    """Turned k times by 90 degrees in the plane of two dimensions."""
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    a, b = dims
+    if _dim(a, input.dim()) == _dim(b, input.dim()):
+        raise RuntimeError(
+            f"expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}"
+        )
+    k %= 4
+    if k == 2:
+        return input.flip(dims)
+    if k == 0:
+        return input.clone()
+    return input.flip(b).transpose(a, b) if k == 1 else input.flip(a).transpose(a, b)
+
+
+@both
+def diag(input, diagonal=0):
+    """The diagonal of a matrix, a copy; or the matrix with that diagonal."""
+    if input.dim() == 2:
+        return input.diagonal(diagonal).clone()
+    if input.dim() != 1:
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.dim()}D")
+    return diag_embed(input, diagonal)
+
+
+@both
+def diag_embed(input, offset=0, dim1=-2, dim2=-1):
+    """Matrices whose diagonals are the last dimension of input."""
+    n = input.shape[-1] + abs(offset)
+    ndim = input.dim() + 1
+    r = input.new_zeros((*input.shape[:-1], n, n))
+    r.diagonal(offset, -2, -1).copy_(input)
+    return r.movedim((-2, -1), (_dim(dim1, ndim), _dim(dim2, ndim)))
+
+
+@both
+def diagflat(input, offset=0):
+    """The matrix whose diagonal is input in one dimension."""
+    return diag_embed(input.reshape(-1), offset)
+
+
+@both
+def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+    """A copy of input with src on its diagonal."""
+    r = input.clone()
+    r.diagonal(offset, dim1, dim2).copy_(src)
+    return r
+
+
+@both
+def select_scatter(input, src, dim, index):
+    """A copy of input with src at index."""
+    r = input.clone()
+    r.select(dim, index).copy_(src)
+    return r
+
+
+@both
+def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+    """A copy of input with src in the slice."""
+    r = input.clone()
+    _C.slice(r, dim, start, end, step).copy_(src)
+    return r
+
+
+@both
+def narrow_copy(input, dim, start, length):
+    """narrow, a copy."""
+    return input.narrow(dim, start, length).clone()
+
+
+@method
+def unfold(self, dimension, size, step):
+    """All slices of length size, step apart, as a last dimension: a view."""
+    if not self.dim():
+        return self.as_strided((size,), (1,))
+    d = _dim(dimension, self.dim())
+    n, stride = self.shape[d], self.stride()
+    if size < 0 or size > n:
+        raise RuntimeError(f"maximum size for tensor at dimension {d} is {n} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    shape = (*self.shape[:d], (n - size) // step + 1, *self.shape[d + 1 :], size)
+    strides = (*stride[:d], stride[d] * step, *stride[d + 1 :], stride[d])
+    return self.as_strided(shape, strides, self.storage_offset())
+
+
+@both
+def tensor_split(input, indices_or_sections, dim=0):
+    """Split into nearly equal sections, or at the indices."""
+    n = input.shape[dim]
+    if isinstance(indices_or_sections, Tensor):
+        indices_or_sections = indices_or_sections.tolist()
+    if isinstance(indices_or_sections, int):
+        k = indices_or_sections
+        if k <= 0:
+            raise RuntimeError(f"number of sections must be larger than 0, got {k}")
+        if k > _MANY:
+            raise RuntimeError(f"number of sections must be at most {_MANY}, got {k}")
+        sizes = [n // k + (i < n % k) for i in range(k)]
+        return input.split_with_sizes(sizes, dim)
+    starts = [0, *indices_or_sections]
+    ends = [*indices_or_sections, n]
+    return tuple(
+        _C.slice(input, dim, a, b) if b > a or a < 0 or b < 0 else input.narrow(dim, 0, 0)
+        for a, b in zip(starts, ends, strict=True)
+    )
+
+
+def _split_along(name, dim_of, least):
+    def f(input, indices_or_sections):
+        if input.dim() < least:
+            raise RuntimeError(
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a "
+                f"tensor with {input.dim()} dimensions!"
+            )
+        dim = dim_of(input)
+        k = indices_or_sections
+        if isinstance(k, int) and (k <= 0 or input.shape[dim] % k):
+            raise RuntimeError(
+                f"torch.{name} attempted to split along dimension {dim}, but the size of the "
+                f"dimension {input.shape[dim]} is not divisible by the split_size {k}!"
+            )
+        return tensor_split(input, k, dim)
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"tensor_split along dimension {least - 1} into equal sections, or at the indices."
+    return both(f)
+
+
+hsplit = _split_along("hsplit", lambda x: 0 if x.dim() == 1 else 1, 1)
+vsplit = _split_along("vsplit", lambda x: 0, 2)
+dsplit = _split_along("dsplit", lambda x: 2, 3)
+
+
+def _each(tensors):
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        return tensors[0], False
+    return tensors, len(tensors) == 1
+
+
+@function
+def atleast_1d(*tensors):
+    """With at least one dimension."""
+    tensors, one = _each(tensors)
+    r = tuple(t if t.dim() else t.reshape(1) for t in tensors)
+    return r[0] if one else r
+
+
+@function
+def atleast_2d(*tensors):
+    """With at least two dimensions."""
+    tensors, one = _each(tensors)
+    r = tuple(t if t.dim() > 1 else t.reshape(1, -1) for t in tensors)
+    return r[0] if one else r
+
+
+def _three(t):
+    if t.dim() < 2:
+        return t.reshape(1, -1, 1)
+    return t.unsqueeze(-1) if t.dim() == 2 else t
+
+
+@function
+def atleast_3d(*tensors):
+    """With at least three dimensions."""
+    tensors, one = _each(tensors)
+    r = tuple(map(_three, tensors))
+    return r[0] if one else r
+
+
+@function
+def hstack(tensors, *, out=None):
+    """Joined along the second dimension; along the first where there is one alone."""
+    tensors = [t if t.dim() else t.reshape(1) for t in tensors]
+    if not tensors:
+        raise RuntimeError("hstack expects a non-empty TensorList")
+    return _C.cat(tensors, 0 if tensors[0].dim() == 1 else 1, out=out)
+
+
+@function
+def vstack(tensors, *, out=None):
+    """Joined along the first dimension, of rows."""
+    return _C.cat([t if t.dim() > 1 else t.reshape(1, -1) for t in tensors], 0, out=out)
+
+
+row_stack = vstack
+
+
+@function
+def dstack(tensors, *, out=None):
+    """Joined along the third dimension."""
+    return _C.cat([_three(t) for t in tensors], 2, out=out)
+
+
+@function
+def column_stack(tensors, *, out=None):
+    """Joined as columns."""
+    return _C.cat([t if t.dim() > 1 else t.reshape(-1, 1) for t in tensors], 1, out=out)
+
+
+@function
+def block_diag(*tensors):
+    """The matrix with the tensors on its diagonal."""
+    blocks = [t if t.dim() == 2 else t.reshape(1, -1) for t in tensors]
+    if not blocks:
+        return _C.empty(1, 0)
+    dtype = blocks[0].dtype
+    for b in blocks:
+        dtype = _C.promote_types(dtype, b.dtype)
+    r = _C.zeros(sum(b.shape[0] for b in blocks), sum(b.shape[1] for b in blocks), dtype=dtype)
+    row = column = 0
+    for b in blocks:
+        r[row : row + b.shape[0], column : column + b.shape[1]] = b
+        row, column = row + b.shape[0], column + b.shape[1]
+    return r
+
+
+@function
+def broadcast_tensors(*tensors):
+    """The tensors expanded to one shape."""
+    tensors, _ = _each(tensors)
+    shape = broadcast_shapes(*[t.shape for t in tensors])
+    return tuple(t.expand(shape) for t in tensors)
+
+
+def broadcast_shapes(*shapes):
+    """The shape to which all the shapes broadcast."""
+    shapes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    n = max(map(len, shapes), default=0)
+    r = [1] * n
+    for s in shapes:
+        for i, size in enumerate(s, n - len(s)):
+            if size not in (1, r[i]):
+                if r[i] != 1:
+                    raise RuntimeError(
+                        "Shape mismatch: objects cannot be broadcast to a single shape"
+                    )
+                r[i] = size
+    return _C.Size(r)
+
+
+@function
+def cartesian_prod(*tensors):
+    """All combinations of one element each, as rows."""
+    if len(tensors) == 1:
+        return tensors[0]
+    grids = _C.meshgrid(list(tensors), indexing="ij")
+    return _C.stack([g.reshape(-1) for g in grids], 1)
+
+
+@function
+def combinations(input, r=2, with_replacement=False):
+    """Combinations of length r of the elements, as rows."""
+    import itertools
+
+    if not 0 <= r <= _MANY:
+        raise RuntimeError(f"Expect a non-negative number of elements, at most {_MANY}, got {r}")
+    pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    at = [i for one in pick(range(input.numel()), r) for i in one]
+    return input[_C.tensor(at, dtype=_C.int64)].reshape(-1, r)
+
+
+def _diagonal_indices(row, col, offset, dtype, upper):
+    ones = _C.ones(row, col, dtype=_C.bool)
+    keep = ones.triu(offset) if upper else ones.tril(offset)
+    return keep.nonzero().t().contiguous().to(dtype or _C.int64)
+
+
+def tril_indices(row, col, offset=0, *, dtype=None, device="cpu", layout=None):
+    """Row and column numbers of the lower triangle."""
+    return _diagonal_indices(row, col, offset, dtype, False).to(device)
+
+
+def triu_indices(row, col, offset=0, *, dtype=None, device="cpu", layout=None):
+    """Row and column numbers of the upper triangle."""
+    return _diagonal_indices(row, col, offset, dtype, True).to(device)
+
+
+@both
+def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
+    """Each element repeated."""
+    if repeats is None:
+        return _C.arange(input.numel()).to(input.dtype).repeat_interleave(input)
+    if dim is None:
+        input, dim = input.reshape(-1), 0
+    n = input.shape[dim]
+    if not isinstance(repeats, Tensor):
+        repeats = _C.full((n,), repeats, dtype=_C.int64)
+    if _kind(repeats.dtype) != 1:
+        raise NotImplementedError(f"repeat_interleave(): repeats of {repeats.dtype}")
+    if repeats.dim() > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    times = repeats.to(_C.int64).reshape(-1)
+    times = times.expand(n) if times.numel() == 1 else times
+    if times.numel() != n:
+        raise RuntimeError("repeats must have the same size as input along dim")
+    if n and times.amin().item() < 0:
+        raise RuntimeError("repeats can not be negative")
+    ends = times.cumsum(0)  # element i stands from ends[i - 1] to ends[i]
+    total = ends[-1].item() if n else 0
+    marks = _C.zeros(total + 1, dtype=_C.int64).index_add(0, ends, _C.ones(n, dtype=_C.int64))
+    return input.index_select(dim, marks.cumsum(0)[:total])
+
+
+def _dim(d, n):
+    """The number of dimension d of n, which may be negative."""
+    if not -n <= d < n:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})"
+        )
+    return d % n
