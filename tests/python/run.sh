@@ -80,7 +80,7 @@ tests() { # NAME ARGUMENTS...: pytest, away from the checkout's own tensorh; its
     echo "$name: ${sum:-ended with status $rc}"
     [ -n "$sum" ] || tail -20 "$out/$name.txt"
 }
-pytest="$python -m pytest -q -p no:cacheprovider --tb=short -rs"
+pytest="$python -m pytest -q -p no:cacheprovider --tb=short -rsfE"
 tests pytest $pytest "$root/tests/python"
 
 echo "wheel: $(wc -c < "$TENSORH_WHEEL" | awk '{ printf "%.2f MB", $1 / 1e6 }')" # test_build.py says how much it may be
@@ -89,6 +89,8 @@ echo "wheel: $(wc -c < "$TENSORH_WHEEL" | awk '{ printf "%.2f MB", $1 / 1e6 }')"
 folders="tensorh tools/python tests/python"
 [ ! -d examples/python ] || folders="$folders examples/python"
 check "ruff" "$venv/bin/ruff" check --no-cache -q $folders
+files=$(find $folders -name '*.py')
+check "no file of more than 800 lines" awk 'FNR > 800 { print FILENAME; exit 1 }' $files
 check "the stubs are current (make stubs)" "$python" tools/python/stubs.py --check tensorh
 for stub in tensorh/*.pyi; do
     check "$stub is Python" "$python" -m ast "$stub"
