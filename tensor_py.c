@@ -57,7 +57,7 @@ typedef struct py_tensor {
     struct py_hook *hooks; /* those registered through it that still may run; see hook.c */
     bool kept;             /* t owns the wrapper, not the wrapper t */
     bool tracked;          /* by the collector */
-    bool part;             /* the library's module behind a built-in one has a count of t, too */
+    int parts;             /* how many of the library's modules have a count of t, too */
 } py_tensor;
 
 typedef struct py_dtype {
@@ -83,7 +83,7 @@ typedef struct py_state {
     PyObject *parameters_, *buffers_, *modules_, *transient_, *training, *hooked, *row, *is_buffer;
     PyObject *row_forward, *sequential_forward; /* methods of _Module */
     PyObject *no_kwargs, *strided;              /* an empty dict; torch.strided */
-    int lending;                                /* see py_lend */
+    int lending[2], turn;                       /* see py_lend */
     bool retired;
     bool hooked_all; /* there are hooks of all modules */
 } py_state;
@@ -125,14 +125,18 @@ PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t);
 PY_PRIV void py_tensor_track(py_tensor *p); /* by the collector, from now on */
 
 /* Between the two a call knows tensors by address alone, while Python code may run (__index__, a
- * finalizer, another thread): what wrappers give up meanwhile (x.unsqueeze_(0)) stays until the
- * last such call has ended. Calls nest; r is passed through. */
-PY_PRIV void py_retire(tn_tensor *t); /* takes the count */
+ * finalizer, another thread): what wrappers give up meanwhile (x.unsqueeze_(0)) stays until every
+ * call that had begun by then has ended. Calls nest; r is passed through. They are counted in
+ * turns, two at most: where something is retired, the turn changes as soon as all calls of the one
+ * before have ended, so that calls which overlap without end keep nothing for ever. */
+PY_PRIV void py_retire(tn_tensor *t);        /* takes the count */
+PY_PRIV bool py_retire_memory(tn_tensor *t); /* of t, which is about to get other; or an error */
 PY_PRIV bool py_retired_has(const tn_tensor *t);
 PY_PRIV void py_retired_release(void);
-TNI_INLINE void py_lend(void) { py.lending++; }
-TNI_INLINE PyObject *py_lent(PyObject *r) {
-    if (TNI_UNLIKELY(--py.lending == 0 && py.retired)) py_retired_release();
+TNI_INLINE bool py_lending(void) { return (py.lending[0] | py.lending[1]) != 0; }
+TNI_INLINE int py_lend(void) { return py.lending[py.turn]++, py.turn; }
+TNI_INLINE PyObject *py_lent(int turn, PyObject *r) {
+    if (TNI_UNLIKELY(--py.lending[turn] == 0 && py.retired)) py_retired_release();
     return r;
 }
 
@@ -145,6 +149,7 @@ PY_PRIV PyObject *py_raise(void);
  * is shown. NULL and 0 outside of Python code. */
 PY_PRIV void py_here(const char **file, int *line);
 PY_PRIV bool py_lines_begin(const char *package);
+PY_PRIV void py_fork_watch(void); /* at import */
 
 /* Around calls that may last: the GIL is released, and Ctrl-C asks the call to stop. */
 typedef struct py_long {
@@ -156,6 +161,11 @@ PY_PRIV void py_long_end(py_long l);
  * is to be made again. */
 PY_PRIV bool py_stopped(void);
 PY_PRIV bool py_long_under_way(void); /* in some thread */
+/* Around what moves a generator, which threads of Python share. Calls nest. */
+PY_PRIV void py_draw_begin(void);
+PY_PRIV void py_draw_end(void);
+PY_PRIV bool py_draw_start(void);  /* at import */
+PY_PRIV void py_draw_forked(void); /* in the child of a fork */
 /* Around Python code that C calls in a backward, in any thread: takes the GIL. Where no call that
  * lasts was under way, Ctrl-C stops those that this code makes, though it may not stop the rest. */
 typedef struct py_inside {
@@ -171,6 +181,7 @@ enum { PY_LONG = 1 << 16 }; /* elements from which on a call is thought to last 
 /* false: not of that kind, without an exception; an exception only where Python code failed. */
 PY_PRIV bool py_to_int(PyObject *o, int64_t *to);      /* int and what has __index__, not bool */
 PY_PRIV bool py_to_index(PyObject *o, int64_t *to);    /* the same, and 0-dim integer tensors */
+PY_PRIV bool py_to_bound(PyObject *o, int64_t *to);    /* the same, exceptions of __index__ stay */
 PY_PRIV bool py_to_float(PyObject *o, double *to);     /* int, float, 0-dim tensors */
 PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to); /* and bool, complex */
 PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to);   /* torch.float32, float, int, bool */
@@ -348,6 +359,7 @@ PY_PRIV int py_files_begin(PyObject *module);
 /* create.c: a list, array or number as an index, and as a value beside a tensor of dtype. */
 PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy); /* shares it */
 PY_PRIV PyObject *py_index_tensor(PyObject *o);
+PY_PRIV PyObject *py_index_refuse(PyObject *o); /* an exception: o is no index */
 PY_PRIV PyObject *py_value_tensor(PyObject *o, tn_dtype dtype);
 
 
@@ -439,6 +451,7 @@ PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args) {
 
 #if !defined(_WIN32)
 #include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
 #endif
 
@@ -653,6 +666,7 @@ static struct {
     tn_context *context;
     volatile sig_atomic_t asked;
 } py_interrupt;
+static __thread int py_interrupt_mine; /* calls of this thread that last */
 
 static void py_interrupt_seen(int number) {
     py_interrupt.asked = 1;
@@ -663,6 +677,7 @@ static void py_interrupt_seen(int number) {
 
 static void py_interrupt_begin(void) {
     struct sigaction now;
+    py_interrupt_mine++;
     if (py_interrupt.calls++) return;
     py_interrupt.context = tn_context_current();
     memset(&now, 0, sizeof now);
@@ -676,15 +691,33 @@ static void py_interrupt_begin(void) {
         sigaction(SIGINT, &now, NULL);
 }
 
-static void py_interrupt_end(void) {
-    if (--py_interrupt.calls) return;
-    if (py_interrupt.context) sigaction(SIGINT, &py_interrupt.before, NULL);
+/* SIGINT as it was, unless the program has given it another handler meanwhile. */
+static void py_interrupt_restore(void) {
+    struct sigaction now;
+    if (py_interrupt.context && !sigaction(SIGINT, NULL, &now) &&
+        now.sa_handler == py_interrupt_seen)
+        sigaction(SIGINT, &py_interrupt.before, NULL);
     if (py_interrupt.asked) tn_cancel_clear(py_interrupt.context);
     py_interrupt.asked = 0;
 }
+
+static void py_interrupt_end(void) {
+    py_interrupt_mine--;
+    if (--py_interrupt.calls == 0) py_interrupt_restore();
+}
+
+/* In the child of a fork the calls of other threads are gone. */
+static void py_forked(void) {
+    bool others = py_interrupt.calls > py_interrupt_mine;
+    py_interrupt.calls = py_interrupt_mine;
+    if (others && !py_interrupt.calls) py_interrupt_restore();
+    py_draw_forked();
+}
+PY_PRIV void py_fork_watch(void) { pthread_atfork(NULL, NULL, py_forked); }
 #else
 static void py_interrupt_begin(void) {}
 static void py_interrupt_end(void) {}
+PY_PRIV void py_fork_watch(void) {}
 #endif
 
 PY_PRIV py_long py_long_begin(void) {
@@ -728,6 +761,47 @@ PY_PRIV bool py_stopped(void) {
     return true;
 }
 
+/* src/py/draw.c */
+/* draw.c - one thread draws at a time: generators have no lock of their own, and threads of Python
+ * share them. */
+
+static struct {
+    PyThread_type_lock lock;
+    unsigned long owner; /* while depth > 0; both under the GIL */
+    int depth;
+} py_drawing;
+
+/* With the GIL, which is let go while another thread draws. */
+PY_PRIV void py_draw_begin(void) {
+    unsigned long here = PyThread_get_thread_ident();
+    if (!py_drawing.depth || py_drawing.owner != here) {
+        if (!PyThread_acquire_lock(py_drawing.lock, NOWAIT_LOCK)) {
+            PyThreadState *state = PyEval_SaveThread();
+            PyThread_acquire_lock(py_drawing.lock, WAIT_LOCK);
+            PyEval_RestoreThread(state);
+        }
+        py_drawing.owner = here;
+    }
+    py_drawing.depth++;
+}
+
+PY_PRIV void py_draw_end(void) {
+    if (--py_drawing.depth == 0) PyThread_release_lock(py_drawing.lock);
+}
+
+PY_PRIV bool py_draw_start(void) {
+    py_drawing.lock = PyThread_allocate_lock();
+    return py_drawing.lock != NULL;
+}
+
+/* In the child of a fork: whoever drew in another thread is gone. */
+PY_PRIV void py_draw_forked(void) {
+    if (py_drawing.depth && py_drawing.owner == PyThread_get_thread_ident()) return;
+    PyThread_type_lock lock = PyThread_allocate_lock();
+    if (lock) py_drawing.lock = lock;
+    py_drawing.depth = 0;
+}
+
 /* src/py/value.c */
 /* value.c - Python's numbers, words and types as arguments of a call. */
 
@@ -748,14 +822,25 @@ static bool py_value_long(PyObject *o, int64_t *to) {
     return true;
 }
 
-PY_PRIV bool py_to_int(PyObject *o, int64_t *to) {
+/* An integer, or what has __index__, whose exceptions stay. */
+static bool py_value_index(PyObject *o, int64_t *to) {
     if (PyLong_CheckExact(o)) return py_value_long(o, to);
     if (PyBool_Check(o) || py_is_tensor(o) || PyFloat_Check(o)) return false;
     if (!PyIndex_Check(o)) return false;
     PyObject *i = PyNumber_Index(o);
     bool ok = i && py_value_long(i, to);
     Py_XDECREF(i);
-    return ok || (PyErr_ExceptionMatches(PyExc_OverflowError) ? false : py_value_no());
+    return ok;
+}
+
+/* Of the exceptions of __index__ stay those that do not speak of the argument: too large a number,
+ * no memory, Ctrl-C. */
+PY_PRIV bool py_to_int(PyObject *o, int64_t *to) {
+    if (py_value_index(o, to)) return true;
+    bool stays = PyErr_ExceptionMatches(PyExc_OverflowError) ||
+                 PyErr_ExceptionMatches(PyExc_MemoryError) ||
+                 !PyErr_ExceptionMatches(PyExc_Exception);
+    return PyErr_Occurred() && !stays ? py_value_no() : false;
 }
 
 /* A tensor of no dimensions and without a graph stands for its number. */
@@ -772,6 +857,12 @@ PY_PRIV bool py_to_index(PyObject *o, int64_t *to) {
     if (PyLong_CheckExact(o)) return py_value_long(o, to);
     if (py_value_item(o, &s) && s.kind == TN_KIND_INT) return *to = s.integer, true;
     return py_to_int(o, to);
+}
+
+PY_PRIV bool py_to_bound(PyObject *o, int64_t *to) {
+    tn_scalar s;
+    if (py_value_item(o, &s) && s.kind == TN_KIND_INT) return *to = s.integer, true;
+    return py_value_index(o, to);
 }
 
 /* NumPy's bool, which is no bool of Python's. */
@@ -853,7 +944,7 @@ enum { BIND_BYTES = 512, BIND_INTS = 64, BIND_TENSORS = 32, BIND_MORE = 16 };
 typedef enum py_bind_fault {
     FAULT_NONE,
     FAULT_KIND,    /* of argument `at` */
-    FAULT_OUT,     /* of out=, or of requires_grad= */
+    FAULT_COMMON,  /* of a keyword that no schema has */
     FAULT_MANY,    /* positional arguments */
     FAULT_UNKNOWN, /* keyword `at` */
     FAULT_TWICE,
@@ -880,6 +971,8 @@ typedef struct py_bind {
     bool method, named; /* named: given came by keyword */
     bool lenient;       /* 0-dim tensors are numbers */
     bool requires_grad; /* of a row that makes a tensor of nothing */
+    const char *common; /* the keyword that no schema has, and what it has to be */
+    const char *common_kind;
     int64_t ints[BIND_INTS];
     double floats[BIND_TENSORS];
     tn_tensor *tensors[BIND_TENSORS];
@@ -1194,19 +1287,29 @@ PY_PRIV bool py_row_creates(const tn_gen *gen) {
 
 /* Keywords that no schema has: of all rows with out=, of all that make tensors. */
 static bool py_bind_common(py_bind *b, unsigned how, PyObject *name, PyObject *o, bool *fits) {
-    *fits = true;
     if (b->gen->out_offset != UINT16_MAX && !b->method && !(how & TN_IN_PLACE) &&
         py_names_is(name, py.out)) {
+        b->common = "out";
+        b->common_kind = b->gen->nresults == 1 ? "Tensor" : "tuple of Tensors";
         *fits = py_bind_out(b, o);
         return true;
     }
     if (!py_row_creates(b->gen)) return false;
+    b->common_kind = "bool";
     if (py_names_is(name, py.requires_grad)) {
+        b->common = "requires_grad";
         *fits = PyBool_Check(o);
-        b->requires_grad = o != Py_False;
-        return true;
+        b->requires_grad = o == Py_True;
+    } else if (py_names_is(name, py.pin_memory)) {
+        b->common = "pin_memory";
+        *fits = PyBool_Check(o) || o == Py_None;
+    } else {
+        b->common = "layout";
+        b->common_kind = "torch.layout";
+        *fits = o == py.strided || o == Py_None;
+        return py_names_is(name, py.layout);
     }
-    return py_names_is(name, py.layout) || py_names_is(name, py.pin_memory);
+    return true;
 }
 
 static bool py_bind_keyword(py_bind *b, unsigned how, PyObject *name, PyObject *o, int k) {
@@ -1216,7 +1319,7 @@ static bool py_bind_keyword(py_bind *b, unsigned how, PyObject *name, PyObject *
     int i = py_names_find(at, b->gen->nparam, name);
     if (i < 0 && py_bind_common(b, how, name, o, &fits)) {
         b->given = o;
-        return fits || py_bind_no(b, FAULT_OUT, k);
+        return fits || py_bind_no(b, FAULT_COMMON, k);
     }
     if (i < 0 && (other = py_names_other(name)) != NULL)
         i = py_names_find(at, b->gen->nparam, other);
@@ -1338,10 +1441,8 @@ static const char *py_fault_param(const py_bind *b, int i) {
 
 /* "argument 'dim' (position 1)"; by its name alone where that was given. */
 static const char *py_fault_argument(const py_bind *b, char *text, size_t room) {
-    const char *name = b->fault != FAULT_OUT ? py_fault_param(b, b->at)
-                       : b->requires_grad    ? "requires_grad"
-                                             : "out";
-    if (b->named || b->fault == FAULT_OUT)
+    const char *name = b->fault == FAULT_COMMON ? b->common : py_fault_param(b, b->at);
+    if (b->named || b->fault == FAULT_COMMON)
         snprintf(text, room, "argument '%s'", name);
     else
         snprintf(text, room, "argument '%s' (position %d)", name, b->at + (b->method ? 0 : 1));
@@ -1364,10 +1465,8 @@ static PyObject *py_fault_overflow(const py_bind *b, const char *name) {
 
 static PyObject *py_fault_of_kind(const py_bind *b, const char *name) {
     char argument[96], type[80];
-    const char *kind = b->fault == FAULT_KIND  ? py_fault_kind(&b->gen->param[b->at])
-                       : b->requires_grad      ? "bool"
-                       : b->gen->nresults == 1 ? "Tensor"
-                                               : "tuple of Tensors";
+    const char *kind =
+        b->fault == FAULT_KIND ? py_fault_kind(&b->gen->param[b->at]) : b->common_kind;
     py_fault_argument(b, argument, sizeof argument);
     if (b->place < 0)
         return PyErr_Format(PyExc_TypeError, "%s(): %s must be %s, not %s", name, argument, kind,
@@ -1421,7 +1520,7 @@ static PyObject *py_fault_raise(const py_bind *b, const char *name, Py_ssize_t n
     switch (b->fault) {
     case FAULT_RAISED: return NULL;
     case FAULT_KIND:
-    case FAULT_OUT: return py_fault_of_kind(b, name);
+    case FAULT_COMMON: return py_fault_of_kind(b, name);
     case FAULT_MANY: return py_fault_many(b, name, nargs);
     case FAULT_MISSING: return py_fault_missing(b, name);
     case FAULT_TWICE:
@@ -1565,20 +1664,20 @@ static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *a
 
 PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
                           PyObject *kwnames) {
-    py_lend();
-    return py_lent(py_call_rows(g, method, args, nargs, kwnames, 0));
+    const int turn = py_lend();
+    return py_lent(turn, py_call_rows(g, method, args, nargs, kwnames, 0));
 }
 
 PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
                                 Py_ssize_t nargs, PyObject *kwnames) {
-    py_lend();
-    return py_lent(py_call_rows(g, method, args, nargs, kwnames, CALL_PLAIN));
+    const int turn = py_lend();
+    return py_lent(turn, py_call_rows(g, method, args, nargs, kwnames, CALL_PLAIN));
 }
 
 PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *kwnames) {
-    py_lend();
-    return py_lent(py_call_rows(g, false, args, nargs, kwnames, CALL_ROWS));
+    const int turn = py_lend();
+    return py_lent(turn, py_call_rows(g, false, args, nargs, kwnames, CALL_ROWS));
 }
 
 PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
@@ -1588,12 +1687,12 @@ PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py
     py_bind_begin(&b, NULL, false, true);
     b.gen = s->gen;
     b.names = s->names;
-    py_lend();
+    const int turn = py_lend();
     bool fits = py_bind_fill(&b, TN_PLAIN, args, nargs, kwnames);
     PyObject *r =
         fits ? run(user, b.args.bytes, b.elements) : py_fault_raise(&b, s->name, nargs, kwnames);
     py_bind_end(&b);
-    return py_lent(r);
+    return py_lent(turn, r);
 }
 
 /* src/py/quick.c */
@@ -1677,8 +1776,8 @@ PY_PRIV PyObject *py_call_quick(const py_group *g, PyObject *first, PyObject *co
         }
     }
     *fits = true;
-    py_lend(); /* another thread may run in a call that lasts */
-    return py_lent(py_run(g->row[0], g->how, q.args.bytes, q.elements >= PY_LONG, q.records));
+    const int turn = py_lend(); /* another thread may run in a call that lasts */
+    return py_lent(turn, py_run(g->row[0], g->how, q.args.bytes, q.elements >= PY_LONG, q.records));
 }
 
 /* src/py/docs.c */
@@ -2611,8 +2710,10 @@ PY_PRIV bool py_records(const tn_gen *gen, const void *args) {
 
 static bool py_run_call(const tn_row *row, unsigned how, const char *file, int line,
                         const void *args, void *results, bool lasts) {
+    const bool draws = (row->gen->props & TN_PROP_GENERATOR) != 0;
     bool ok;
     do {
+        if (TNI_UNLIKELY(draws)) py_draw_begin();
         if (lasts) {
             py_long l = py_long_begin();
             ok = tn_call(row, how, file, line, args, results);
@@ -2620,6 +2721,7 @@ static bool py_run_call(const tn_row *row, unsigned how, const char *file, int l
         } else {
             ok = tn_call(row, how, file, line, args, results);
         }
+        if (TNI_UNLIKELY(draws)) py_draw_end();
     } while (TNI_UNLIKELY(!ok) && py_stopped());
     return ok;
 }
@@ -2837,7 +2939,7 @@ PY_PRIV PyObject *py_registered(const char *name) {
     if (!g) return PyErr_NoMemory();
     py_group_fill(g, row, TN_PLAIN, "");
     if (!g->name) return py_give(g), PyErr_NoMemory();
-    return py_groups_kept(&kept, name, g, (void *)py_groups_function);
+    return g->function = py_groups_kept(&kept, name, g, (void *)py_groups_function);
 }
 
 /* _row(name): the function of that name without the overloads in Python. */
@@ -3334,14 +3436,18 @@ static bool py_generator_seed_of(PyObject *o, uint64_t *seed) {
 static PyObject *py_generator_manual_seed(PyObject *self, PyObject *o) {
     uint64_t seed;
     if (!py_generator_seed_of(o, &seed)) return NULL;
+    py_draw_begin();
     tn_generator_seed(((py_generator *)self)->generator, seed);
+    py_draw_end();
     return Py_NewRef(self);
 }
 static PyObject *py_generator_get_state(PyObject *self, PyObject *unused) {
     uint8_t state[TN_GENERATOR_BYTES];
     const int64_t size[1] = {TN_GENERATOR_BYTES};
     (void)unused;
+    py_draw_begin();
     tn_generator_get(((py_generator *)self)->generator, state);
+    py_draw_end();
     tn_tensor *t = tn_from_at(NULL, 0, state, tn_ints_of(size, 1), TN_U8);
     return t ? py_wrap(tn_own(t)) : py_raise();
 }
@@ -3350,16 +3456,21 @@ static PyObject *py_generator_set_state(PyObject *self, PyObject *o) {
         tn_numel(py_of(o)) != TN_GENERATOR_BYTES)
         return PyErr_Format(PyExc_TypeError, "expected a torch.ByteTensor of %d elements",
                             (int)TN_GENERATOR_BYTES);
-    if (!tn_generator_set(((py_generator *)self)->generator, (const uint8_t *)tn_data(py_of(o))))
-        return py_raise();
-    return Py_NewRef(self);
+    uint8_t state[TN_GENERATOR_BYTES];
+    memcpy(state, tn_data(py_of(o)), sizeof state);
+    py_draw_begin();
+    bool ok = tn_generator_set(((py_generator *)self)->generator, state);
+    py_draw_end();
+    return ok ? Py_NewRef(self) : py_raise();
 }
 /* torch's state begins with the seed. */
 static PyObject *py_generator_initial_seed(PyObject *self, PyObject *unused) {
     uint8_t state[TN_GENERATOR_BYTES];
     uint64_t seed;
     (void)unused;
+    py_draw_begin();
     tn_generator_get(((py_generator *)self)->generator, state);
+    py_draw_end();
     memcpy(&seed, state, sizeof seed);
     return PyLong_FromUnsignedLongLong(seed);
 }
@@ -3373,7 +3484,9 @@ static PyObject *py_generator_seed(PyObject *self, PyObject *unused) {
     Py_XDECREF(os);
     Py_XDECREF(bytes);
     if (!at) return NULL;
+    py_draw_begin();
     tn_generator_seed(((py_generator *)self)->generator, seed);
+    py_draw_end();
     return PyLong_FromUnsignedLongLong(seed);
 }
 static PyObject *py_generator_clone(PyObject *self, PyObject *unused) {
@@ -3825,6 +3938,7 @@ typedef struct py_indexing {
     tn_tensor *list[TN_MAX_DIMS];
     PyObject *held[2 * INDEX_MOST]; /* what is made of lists and arrays */
     int nheld;
+    int turn; /* see py_lend */
 } py_indexing;
 
 static bool py_index_step(py_indexing *x, tn_tensor *view) {
@@ -3865,7 +3979,7 @@ static PyObject *py_index_part(PyObject *slice, int k) {
 static bool py_index_bound(PyObject *slice, int k, int64_t *to) {
     PyObject *o = py_index_part(slice, k);
     bool truth = o && PyBool_Check(o);
-    bool ok = o && (o == Py_None || truth || py_to_index(o, to));
+    bool ok = o && (o == Py_None || truth || py_to_bound(o, to));
     if (truth) *to = o == Py_True;
     if (ok && o != Py_None && *to == TN_NONE) *to = -INT64_MAX;    /* which is a number, too */
     if (o && !ok && PyErr_ExceptionMatches(PyExc_OverflowError)) { /* as far as there is anything */
@@ -3945,13 +4059,10 @@ static int py_index_takes(PyObject *o) {
 }
 
 /* Of an int of more than 64 bits, or an __index__ that failed. */
-static bool py_index_misfit(void) {
-    bool big = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError);
-    PyErr_Clear();
-    if (big)
+static bool py_index_misfit(PyObject *o) {
+    if (!PyErr_Occurred()) py_index_refuse(o);
+    if (PyErr_ExceptionMatches(PyExc_OverflowError))
         PyErr_SetString(PyExc_ValueError, "Overflow when unpacking long long");
-    else
-        PyErr_SetString(PyExc_IndexError, "index out of range");
     return false;
 }
 
@@ -3959,7 +4070,7 @@ static bool py_index_member(py_indexing *x, PyObject *o) {
     int64_t i;
     if (PyLong_CheckExact(o) ||
         (PyIndex_Check(o) && !PyBool_Check(o) && !py_is_tensor(o) && !PyObject_CheckBuffer(o)))
-        return py_to_int(o, &i) ? py_index_int(x, i) : py_index_misfit();
+        return py_to_int(o, &i) ? py_index_int(x, i) : py_index_misfit(o);
     if (PySlice_Check(o)) return py_index_slice(x, o);
     if (o == Py_None) return py_index_none(x);
     if (PyBool_Check(o)) return py_index_truth(x, o == Py_True);
@@ -4059,14 +4170,14 @@ static void py_index_begin(py_indexing *x, tn_tensor *t) {
     x->new_view = false;
     x->file = NULL;
     x->line = 0;
-    py_lend();
+    x->turn = py_lend();
     if (tn_needs_grad(t) && tn_grad_mode()) py_here(&x->file, &x->line);
 }
 
 static void py_index_end(py_indexing *x) {
     for (int i = 0; i < x->nheld; i++) Py_DECREF(x->held[i]);
     if (x->new_view) tn_free(x->at);
-    py_lent(NULL);
+    py_lent(x->turn, NULL);
 }
 
 /* x[key] of a subclass, or NotImplemented. */
@@ -4077,15 +4188,15 @@ static PyObject *py_index_asked(PyObject *self, PyObject *key, PyObject *value) 
 
 /* x[i]; *fits: whether it is just that, and within x. */
 static PyObject *py_index_one(PyObject *self, PyObject *key, bool *fits) {
-    tn_tensor *t = py_of(self), *r;
-    tn_ints size = tn_shape(t);
     const char *file = NULL;
     int line = 0, overflow;
     int64_t i = PyLong_AsLongLongAndOverflow(key, &overflow);
+    if (tn_needs_grad(py_of(self)) && tn_grad_mode()) py_here(&file, &line);
+    tn_tensor *t = py_of(self), *r;
+    tn_ints size = tn_shape(t);
     *fits = !overflow && size.n > 0 && i < size.at[0] && i >= -size.at[0];
     if (!*fits) return NULL;
     const tn_select_args a = {t, 0, i};
-    if (tn_needs_grad(t) && tn_grad_mode()) py_here(&file, &line);
     r = tn_select_at(file, line, &a);
     return TNI_LIKELY(r != NULL) ? py_wrap(tn_own(r)) : py_raise();
 }
@@ -4202,18 +4313,17 @@ static Py_ssize_t py_index_length(PyObject *self) {
 }
 
 static PyObject *py_index_iterate(PyObject *self) {
-    tn_tensor *t = py_of(self);
     const char *file = NULL;
     int line = 0;
-    if (!tn_ndim(t)) return PyErr_Format(PyExc_TypeError, "iteration over a 0-d tensor");
-    if (tn_needs_grad(t)) py_here(&file, &line);
+    if (tn_needs_grad(py_of(self))) py_here(&file, &line);
+    if (!tn_ndim(py_of(self))) return PyErr_Format(PyExc_TypeError, "iteration over a 0-d tensor");
     if (!py_is_exact(self)) {
         PyObject *tuple = py_call(py_group_of("unbind"), true, &self, 1, NULL);
         PyObject *each = tuple ? PyObject_GetIter(tuple) : NULL;
         Py_XDECREF(tuple);
         return each;
     }
-    const tn_unbind_args a = {0, t};
+    const tn_unbind_args a = {0, py_of(self)};
     tn_list l = tn_unbind_at(file, line, &a);
     if (!l.at && !tn_ok()) return py_raise();
     PyObject *all = py_results_list(l), *it = all ? PyObject_GetIter(all) : NULL;
@@ -4428,21 +4538,31 @@ static tn_dtype py_nested_dtype(const py_nested *n) {
     return n->numbers ? tn_promote(n->dtype, own) : n->dtype;
 }
 
-/* Whether the numbers are some of dtype: integers by magnitude, no complex ones as real. */
+/* Whether number i is one of an integer dtype: integers of unsigned ones by magnitude, as torch has
+ * it. */
+static bool py_nested_fits_integer(const py_nested *n, int64_t i, int bits, bool whole) {
+    if (n->kind == TN_KIND_FLOAT) {
+        double v, top = ldexp(1, bits - (whole ? 0 : 1));
+        memcpy(&v, n->to + 8 * i, sizeof v);
+        return v >= (whole ? 0 : -top) && v < top;
+    }
+    int64_t v, most = bits < 64 ? ((int64_t)1 << (bits - (whole ? 0 : 1))) - 1 : INT64_MAX;
+    memcpy(&v, n->to + 8 * i, sizeof v);
+    return bits == 64 || (v >= -most - (whole ? 0 : 1) && v <= most);
+}
+
+/* Whether the numbers are some of dtype; no complex ones as real. */
 static bool py_nested_fits(const py_nested *n, tn_dtype dtype) {
-    int bytes = tn_dtype_bytes(dtype);
     if (n->kind == TN_KIND_COMPLEX && dtype && !py_dtype_is_complex(dtype)) {
         PyErr_SetString(PyExc_TypeError, "must be real number, not complex");
         return false;
     }
-    if (!dtype || n->kind != TN_KIND_INT || bytes >= 8 || dtype == TN_BOOL ||
-        py_dtype_is_float(dtype))
+    if (!dtype || (n->kind != TN_KIND_INT && n->kind != TN_KIND_FLOAT) || dtype == TN_BOOL ||
+        py_dtype_is_float(dtype) || py_dtype_is_complex(dtype))
         return true;
-    bool whole = dtype == TN_U8 || dtype == TN_U16 || dtype == TN_U32;
-    int64_t most = ((int64_t)1 << (8 * bytes - (whole ? 0 : 1))) - 1, v;
+    bool whole = dtype == TN_U8 || dtype == TN_U16 || dtype == TN_U32 || dtype == TN_U64;
     for (int64_t i = 0; i < n->written; i++) {
-        memcpy(&v, n->to + 8 * i, sizeof v);
-        if (v >= -most - (whole ? 0 : 1) && v <= most) continue;
+        if (py_nested_fits_integer(n, i, 8 * tn_dtype_bytes(dtype), whole)) continue;
         PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow",
                      tn_dtype_name(dtype));
         return false;
@@ -4876,16 +4996,19 @@ static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     return t ? py_wrap_as(type, tn_own(t)) : py_raise();
 }
 
+PY_PRIV PyObject *py_index_refuse(PyObject *o) {
+    return PyErr_Format(PyUnicode_Check(o) ? PyExc_TypeError : PyExc_IndexError,
+                        "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
+                        "Variables are valid indices (got %R)",
+                        Py_TYPE(o));
+}
+
 PY_PRIV PyObject *py_index_tensor(PyObject *o) {
     py_making m = {o, TN_NO_DTYPE, TN_NO_DEVICE, 0};
     PyObject *array = py_nested_array(o);
     if (array) return array;
     if (PyErr_Occurred()) return NULL;
-    if (!py_nested_is_list(o))
-        return PyErr_Format(PyUnicode_Check(o) ? PyExc_TypeError : PyExc_IndexError,
-                            "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
-                            "Variables are valid indices (got %R)",
-                            Py_TYPE(o));
+    if (!py_nested_is_list(o)) return py_index_refuse(o);
     if (!PySequence_Size(o)) m.dtype = TN_I64;
     return py_making_of_numbers(&m);
 }
@@ -4981,7 +5104,8 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
     p->t = t;
     p->dict = p->weak = NULL;
     p->hooks = NULL;
-    p->kept = p->part = false;
+    p->kept = false;
+    p->parts = 0;
     p->tracked = type != py.tensor;
     tn_set_binding(t, p, NULL);
     return (PyObject *)p;
@@ -5101,33 +5225,49 @@ static PyObject *py_tensor_dict(PyObject *self, void *unused) {
 static struct {
     tn_tensor **at;
     size_t n, room;
-} py_retired;
+} py_retired[2]; /* by the turn in which they were given up */
 
 PY_PRIV void py_retire(tn_tensor *t) {
-    if (!py.lending) {
+    if (!py_lending()) {
         tn_release(t);
         return;
     }
-    if (py_retired.n == py_retired.room) {
-        size_t room = 2 * py_retired.room + 16;
-        tn_tensor **at = (tn_tensor **)py_get_again(py_retired.at, room, sizeof *at);
+    if (py_retired[py.turn].n == py_retired[py.turn].room) {
+        size_t room = 2 * py_retired[py.turn].room + 16;
+        tn_tensor **at = (tn_tensor **)py_get_again(py_retired[py.turn].at, room, sizeof *at);
         if (!at) return; /* it stays for good: nobody may fail here */
-        py_retired.at = at;
-        py_retired.room = room;
+        py_retired[py.turn].at = at;
+        py_retired[py.turn].room = room;
     }
-    py_retired.at[py_retired.n++] = t;
+    py_retired[py.turn].at[py_retired[py.turn].n++] = t;
     py.retired = true;
+    if (!py.lending[!py.turn] && !py_retired[!py.turn].n) py.turn = !py.turn;
+}
+
+PY_PRIV bool py_retire_memory(tn_tensor *t) {
+    tn_tensor *alias = py_lending() ? tnp_detach(t) : NULL;
+    if (alias) py_retire(tn_own(alias));
+    return alias || !py_lending();
 }
 
 PY_PRIV bool py_retired_has(const tn_tensor *t) {
-    for (size_t i = 0; i < py_retired.n; i++)
-        if (py_retired.at[i] == t) return true;
+    for (int turn = 0; turn < 2; turn++)
+        for (size_t i = 0; i < py_retired[turn].n; i++)
+            if (py_retired[turn].at[i] == t) return true;
     return false;
 }
 
+/* What was retired in the turn before, whose calls have all ended; then that turn comes again. The
+ * end of a tensor may run Python code, and this. */
 PY_PRIV void py_retired_release(void) {
-    while (!py.lending && py_retired.n) tn_release(py_retired.at[--py_retired.n]);
-    py.retired = py_retired.n != 0;
+    for (int before = !py.turn; !py.lending[before]; before = !py.turn) {
+        while (py_retired[before].n && py.turn != before)
+            tn_release(py_retired[before].at[--py_retired[before].n]);
+        if (py.turn == before) continue;
+        if (!py_retired[py.turn].n) break;
+        py.turn = before;
+    }
+    py.retired = py_retired[0].n || py_retired[1].n;
 }
 
 /* --- attributes ------------------------------------------------------------------------------- */
@@ -5214,7 +5354,7 @@ static PyObject *py_tensor_grad(PyObject *self, void *unused) {
                      ".retain_grad() on it before if it should, or look at the leaf Tensor.",
                      1))
         return NULL;
-    return py_wrap_borrowed(tn_grad_of(t));
+    return py_wrap_borrowed(tn_grad_of(py_of(self)));
 }
 static int py_tensor_set_grad(PyObject *self, PyObject *value, void *unused) {
     (void)unused;
@@ -5239,12 +5379,13 @@ static PyObject *py_tensor_by_row(PyObject *self, void *name) {
 
 static PyObject *py_tensor_reversed(PyObject *self, void *unused) {
     int64_t dims[TN_MAX_DIMS];
-    tn_tensor *t = py_of(self);
     const char *file;
-    int n = tn_ndim(t), line;
+    int line;
     (void)unused;
-    for (int i = 0; i < n; i++) dims[i] = n - 1 - i;
     py_here(&file, &line);
+    tn_tensor *t = py_of(self);
+    int n = tn_ndim(t);
+    for (int i = 0; i < n; i++) dims[i] = n - 1 - i;
     const tn_permute_args a = {t, tn_ints_of(dims, n)};
     tn_tensor *r = tn_permute_at(file, line, &a);
     return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
@@ -5795,7 +5936,8 @@ static bool py_optim_count(py_optim_step *w, int64_t i) {
     double count = 0;
     float now;
     bool fits = o && py_is_tensor(o) && tn_ndim(py_of(o)) == 0 && tn_dtype_of(py_of(o)) == TN_F32 &&
-                tn_device_of(py_of(o)) == TN_CPU && !tn_needs_grad(py_of(o));
+                tn_device_of(py_of(o)) == TN_CPU && !tn_needs_grad(py_of(o)) &&
+                !tn_is_read_only(py_of(o));
     if (!o && PyErr_Occurred()) return false;
     if (o && !py_to_float(o, &count)) {
         if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "state 'step' is no number: %R", o);
@@ -5952,11 +6094,11 @@ static PyObject *py_optim_do(PyObject *self, PyObject *const *args, Py_ssize_t n
     w.state = args[2];
     w.ngroups = PyList_Size(w.groups);
     if (!py_optim_lay(&w)) return NULL;
-    py_lend();
+    const int turn = py_lend();
     bool ok = py_optim_collect(&w) && py_optim_go(&w);
     if (!ok) py_optim_undo(&w);
     py_optim_end(&w);
-    return py_lent(ok ? Py_NewRef(Py_None) : NULL);
+    return py_lent(turn, ok ? Py_NewRef(Py_None) : NULL);
 }
 
 /* --- gradients -------------------------------------------------------------------------------- */
@@ -6026,7 +6168,11 @@ static PyObject *py_loader_draw(PyObject *self, PyObject *o) {
     if (o != Py_None && Py_TYPE(o) != py.generator)
         return PyErr_Format(PyExc_TypeError, "a torch.Generator is expected, not %R", Py_TYPE(o));
     tn_generator *g = o == Py_None ? tn_default_generator() : ((py_generator *)o)->generator;
-    return g ? PyLong_FromLongLong((long long)(tn_random64(g) & INT64_MAX)) : py_raise();
+    if (!g) return py_raise();
+    py_draw_begin();
+    uint64_t drawn = tn_random64(g);
+    py_draw_end();
+    return PyLong_FromLongLong((long long)(drawn & INT64_MAX));
 }
 
 /* The `count` numbers of a list as rows of a tensor with `size` rows; negative ones count from
@@ -6080,7 +6226,7 @@ static PyObject *py_loader_gather(PyObject *self, PyObject *const *args, Py_ssiz
               py_loader_rows(args[1], count, tn_size(py_of(first), 0), (int64_t *)tn_data(rows)) &&
               PyList_Size(args[1]) == count;
     bool mode = tn_set_grad_mode(false);
-    py_lend(); /* another thread may run */
+    const int turn = py_lend(); /* another thread may run */
     for (Py_ssize_t i = 0; ok && i < PyTuple_Size(args[0]); i++) {
         PyObject *o = PyTuple_GetItem(args[0], i), *one = NULL;
         if (py_is_tensor(o)) {
@@ -6090,7 +6236,7 @@ static PyObject *py_loader_gather(PyObject *self, PyObject *const *args, Py_ssiz
         ok = one && !PyList_Append(all, one);
         Py_XDECREF(one);
     }
-    py_lent(NULL);
+    py_lent(turn, NULL);
     tn_set_grad_mode(mode);
     tn_free(rows);
     if (ok) return all;
@@ -6516,11 +6662,12 @@ static bool py_backward_leaves(const tn_tensors inputs) {
     return true;
 }
 
-/* Adds grad to .grad of t. */
+/* Adds grad to .grad of t. The first one is a copy, as it may share the memory of a seed. */
 static bool py_backward_gather(tn_tensor *t, tn_tensor *grad) {
-    tn_tensor *old = tn_grad_of(t), *sum = old ? tn_own(tnp_add(old, grad, 1)) : NULL;
-    bool ok = (!old || sum) && tnp_set_grad(t, old ? sum : grad);
-    if (sum) tn_release(sum);
+    tn_tensor *old = tn_grad_of(t), *now;
+    now = tn_own(old ? tnp_add(old, grad, 1) : tnp_clone(grad, (tn_memory_format)0));
+    bool ok = now && tnp_set_grad(t, now);
+    if (now) tn_release(now);
     return ok;
 }
 
@@ -6739,7 +6886,7 @@ static int py_tensor_set_data(PyObject *self, PyObject *value, void *unused) {
                      value ? (PyObject *)Py_TYPE(value) : Py_None);
         return -1;
     }
-    if (py.lending) py_retire(tn_own(tnp_detach(py_of(self)))); /* its memory */
+    if (!py_retire_memory(py_of(self))) return py_raise(), -1;
     if (tn_set_data_at(NULL, 0, py_of(self), py_of(value))) return 0;
     py_raise();
     return -1;
@@ -6764,8 +6911,8 @@ static PyObject *py_tensor_grad_fn(PyObject *self, void *unused) {
 #define AUTOGRAD_LENT(name)                                                        \
     static PyObject *name(PyObject *self, PyObject *const *args, Py_ssize_t nargs, \
                           PyObject *kwnames) {                                     \
-        py_lend();                                                                 \
-        return py_lent(name##_lent(self, args, nargs, kwnames));                   \
+        const int turn = py_lend();                                                \
+        return py_lent(turn, name##_lent(self, args, nargs, kwnames));             \
     }
 AUTOGRAD_LENT(py_tensor_backward)
 AUTOGRAD_LENT(py_autograd_backward)
@@ -6992,7 +7139,7 @@ PY_PRIV int py_modes_begin(PyObject *module) {
  * tensor is a cycle that leads through the tape, which the collector cannot see; so the wrapper
  * visits the hooks in place of the tape where nobody else leads to them: when it has the only count
  * of its tensor, and that the only one of the call that made it. A built-in module that has the
- * wrapper among its parameters has a second count, and goes with it. */
+ * wrapper among its parameters has a count more, and goes with it. */
 
 typedef struct py_hook {
     PyObject_HEAD PyObject *function; /* NULL: removed */
@@ -7006,7 +7153,7 @@ typedef struct py_hook {
 /* --- hooks and their wrapper ------------------------------------------------------------------ */
 
 PY_PRIV int py_hooks_visit(const py_tensor *p, visitproc visit, void *arg) {
-    const int64_t own = p->part ? 2 : 1;
+    const int64_t own = 1 + (int64_t)p->parts;
     if (p->kept || !p->t || tn_owners(p->t) != own || py_long_under_way()) return 0;
     for (py_hook *h = p->hooks; h; h = h->next)
         if (!h->history || tn_history_only(h->history, p->t)) Py_VISIT((PyObject *)h);
@@ -7684,13 +7831,13 @@ static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_te
     py_apply a;
     const char *file;
     int line;
+    const int turn = py_lend();
     PyObject *r;
     a.ctx = ctx;
     a.args = args;
     a.result = NULL;
     ctx->apply = &a;
     py_here(&file, &line);
-    py_lend();
     Py_INCREF((PyObject *)ctx); /* for the tape, which releases it in any case */
     bool ok = tn_function_call_at(file, line, &ctx->row, tn_tensors_of(in, ctx->nin), ctx, a.out);
     for (int j = 0; ok && j < ctx->row.nout && !ctx->history; j++)
@@ -7700,7 +7847,7 @@ static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_te
     ctx->apply = NULL;
     r = ok ? py_function_results(&a) : py_raise();
     Py_XDECREF(a.result);
-    return py_lent(r);
+    return py_lent(turn, r);
 }
 
 /* Output o of a call that is not recorded: an input, unless it was written, comes as another
@@ -8286,10 +8433,13 @@ static PyObject *py_module_set_child(PyObject *self, PyObject *name, PyObject *v
     if (!modules)
         return PyErr_Format(PyExc_AttributeError,
                             "cannot assign module before Module.__init__() call");
-    if (!py_module_remove(self, name, NULL) || !py_module_remove(self, name, py.parameters_) ||
-        !py_module_remove(self, name, py.buffers_) ||
-        !py_module_remove(self, name, py.transient_) || PyDict_SetItem(modules, name, value))
-        return NULL;
+    Py_INCREF(modules); /* whatever the end of what is removed does */
+    bool bad = !py_module_remove(self, name, NULL) ||
+               !py_module_remove(self, name, py.parameters_) ||
+               !py_module_remove(self, name, py.buffers_) ||
+               !py_module_remove(self, name, py.transient_) || PyDict_SetItem(modules, name, value);
+    Py_DECREF(modules);
+    if (bad) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -8602,8 +8752,7 @@ static PyObject *py_module_take_data(PyObject *self, PyObject *args) {
     PyObject *a, *b;
     (void)self;
     if (!PyArg_ParseTuple(args, "O!O!", py.tensor, &a, py.tensor, &b)) return NULL;
-    if (py.lending)
-        py_retire(tn_own(tnp_detach(py_of(a)))), py_retire(tn_own(tnp_detach(py_of(b))));
+    if (!py_retire_memory(py_of(a)) || !py_retire_memory(py_of(b))) return py_raise();
     bool ok = tnp_swap_data(py_of(a), py_of(b));
     if (!ok) tn_error_take(NULL);
     return PyBool_FromLong(ok);
@@ -8676,6 +8825,7 @@ struct py_kind {
     tn_gen make; /* the row's, with device before dtype as in torch */
     py_signature making, calling;
     int inplace;    /* offset of the option inplace among the options; -1: none */
+    bool draws;     /* in training: it has a probability, p or dropout */
     uint32_t tuple; /* bit k: option k is shown as a tuple of spread[k] numbers, 0: of its own */
     uint8_t spread[MROW_ARGS];
 };
@@ -8741,7 +8891,9 @@ static py_kind *py_mrow_kind_new(const tn_mrow *row) {
     if (!k->making.names || !k->calling.names) return NULL;
     for (int i = 0; i < k->make.nparam; i++) {
         py_mrow_shown(k, i);
-        if (!strcmp(k->make.param[i].name, "inplace")) k->inplace = k->make.param[i].offset;
+        const char *name = k->make.param[i].name;
+        if (!strcmp(name, "inplace")) k->inplace = k->make.param[i].offset;
+        k->draws = k->draws || !strcmp(name, "p") || !strcmp(name, "dropout");
     }
     return k;
 }
@@ -8876,10 +9028,10 @@ PY_PRIV PyObject *py_mrow_kind(PyObject *self, PyObject *name) {
 
 /* --- making ----------------------------------------------------------------------------------- */
 
-/* Lets the wrapper of a tensor, if it has one, know whether a module has a count of it. */
+/* Lets the wrapper of a tensor, if it has one, know that a module has a count of it, or no more. */
 static void py_mrow_mark(tn_tensor *t, bool part) {
     py_tensor *p = t ? (py_tensor *)tn_binding(t) : NULL;
-    if (p) p->part = part;
+    if (p) p->parts += part ? 1 : p->parts > 0 ? -1 : 0;
 }
 
 PY_PRIV void py_mrow_drop(py_module *m) {
@@ -8896,18 +9048,21 @@ PY_PRIV void py_mrow_drop(py_module *m) {
 static bool py_mrow_take(py_module *m, tn_module *made) {
     py_mrow_drop(m);
     m->made = made;
-    if (!(m->names = PyTuple_New(made->nparts))) return false;
-    for (int i = 0; i < made->nparts; i++) {
+    bool ok = (m->names = PyTuple_New(made->nparts)) != NULL;
+    for (int i = 0; ok && i < made->nparts; i++) {
         PyObject *name = PyUnicode_InternFromString(made->part[i].name);
-        if (!name || PyTuple_SetItem(m->names, i, name)) return false;
+        ok = name && !PyTuple_SetItem(m->names, i, name);
     }
-    return true;
+    if (!ok) py_mrow_drop(m);
+    return ok;
 }
 
 static PyObject *py_mrow_make(void *user, const void *args, int64_t elements) {
     py_module *m = (py_module *)user;
     (void)elements;
+    py_draw_begin();
     tn_module *made = tn_module_make(NULL, 0, m->kind->row, args);
+    py_draw_end();
     if (!made) return py_raise();
     if (!py_mrow_take(m, made)) return NULL;
     Py_RETURN_NONE;
@@ -9083,6 +9238,7 @@ static bool py_mrow_follow_tensor(tn_module *made, int i, PyObject *o, bool *res
     tn_tensor *now = tn_part_tensor_of(made, i), *t = o == Py_None ? NULL : py_of(o);
     if (t == now) return true;
     if (t && now && !py_mrow_same_shape(t, now)) *reshaped = true;
+    if (now) py_retire(tn_retain(now)); /* another thread's forward may read it */
     py_mrow_mark(now, false);
     if (!tn_module_set_at(NULL, 0, made, made->part[i].name, t)) return py_raise(), false;
     py_mrow_mark(t, true);
@@ -9154,8 +9310,12 @@ static bool py_mrow_ready(PyObject *self) {
 PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused) {
     (void)unused;
     if (!py_mrow_ready(self)) return NULL;
-    if (!tn_module_reset_at(NULL, 0, ((py_module *)self)->made)) return py_raise();
-    Py_RETURN_NONE;
+    tn_module *made = tn_module_hold(((py_module *)self)->made);
+    py_draw_begin();
+    bool ok = tn_module_reset_at(NULL, 0, made);
+    py_draw_end();
+    tn_module_free(made);
+    return ok ? Py_NewRef(Py_None) : py_raise();
 }
 
 /* --- forward ---------------------------------------------------------------------------------- */
@@ -9180,10 +9340,12 @@ static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_te
     tn_module *made = tn_module_hold(m->made); /* whatever Python code does meanwhile */
     const char *file = NULL;
     int line = 0;
+    const bool draws = m->kind->draws && made->training;
     bool ok;
     if (tn_grad_mode() && py_mrow_records(m, args)) py_here(&file, &line);
     if (m->reshaped) made->expect = NULL;
     do {
+        if (draws) py_draw_begin();
         if (elements >= PY_LONG) {
             py_long l = py_long_begin();
             ok = tn_module_call(file, line, made, m->kind->row, args, out, nout);
@@ -9191,6 +9353,7 @@ static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_te
         } else {
             ok = tn_module_call(file, line, made, m->kind->row, args, out, nout);
         }
+        if (draws) py_draw_end();
     } while (TNI_UNLIKELY(!ok) && py_stopped());
     made->expect = expect;
     tn_module_free(made);
@@ -9384,8 +9547,8 @@ PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssiz
     if (nargs == 1 && !kwnames && !m->kind->row->gen->call &&
         (Py_TYPE(args[0]) == py.tensor || Py_TYPE(args[0]) == py.parameter)) {
         tn_tensor *input = py_of(args[0]);
-        py_lend();
-        return py_lent(py_mrow_run(m, &input, tn_numel(input)));
+        const int turn = py_lend();
+        return py_lent(turn, py_mrow_run(m, &input, tn_numel(input)));
     }
     if (m->kind->row->gen->ngroups) return py_mrow_nested(m, args, nargs, kwnames);
     return py_call_bound(&m->kind->calling, args, nargs, kwnames, py_mrow_run, m);
@@ -9559,8 +9722,8 @@ static PyObject *py_asked_ask(py_asked *a, PyObject *func, PyObject *args, PyObj
 PY_PRIV PyObject *py_wrap_alias(PyTypeObject *type, PyObject *o) {
     const char *file;
     int line;
-    tn_tensor *t = py_of(o);
     py_here(&file, &line);
+    tn_tensor *t = py_of(o);
     const tn_slice_args s = {0, TN_NONE, TN_NONE, 1, t};
     const tn_view_args v = {t, tn_empty_dims()};
     tn_tensor *r = tn_ndim(t) ? tn_slice_at(file, line, &s) : tn_view_at(file, line, &v);
@@ -9575,6 +9738,7 @@ static PyObject *py_override_as(PyObject *o, PyTypeObject *type) {
     if (Py_REFCNT(o) == 1 && Py_TYPE(o) == py.tensor && !p->dict && !p->weak) {
         tn_tensor *t = p->t;
         p->t = NULL;
+        tn_set_binding(t, NULL, NULL);
         r = py_wrap_as(type, t);
     } else {
         r = py_wrap_alias(type, o);
@@ -9910,7 +10074,7 @@ static PyObject *py_convert_become(PyObject *self, PyObject *o) {
         return PyErr_Format(PyExc_RuntimeError,
                             "a leaf Variable that requires grad is being used in an in-place "
                             "operation.");
-    if (Py_REFCNT(o) > 2) { /* the caller's name and the argument */
+    if (Py_REFCNT(o) > 1) { /* somebody else has it */
         o = py_wrap_alias(py.tensor, o);
         if (!o) return NULL;
         v = (py_tensor *)o;
@@ -9918,12 +10082,12 @@ static PyObject *py_convert_become(PyObject *self, PyObject *o) {
         Py_INCREF(o);
     }
     tn_tensor *before = p->t;
-    if (py.lending) py_retire(tn_retain(before));
-    py_hooks_part(p); /* they stay with the tensors */
+    py_retire(tn_retain(before)); /* for calls that are under way */
+    py_hooks_part(p);             /* they stay with the tensors */
     py_hooks_part(v);
     p->t = v->t;
     v->t = before;
-    p->part = v->part = false;
+    p->parts = v->parts = 0;
     tn_set_binding(p->t, p, NULL);
     tn_set_binding(v->t, v, NULL);
     Py_DECREF(o);
@@ -10535,6 +10699,8 @@ static int py_main_exec(PyObject *module) {
     Py_DECREF(api);
 #endif
     if (PyModule_AddStringConstant(module, "__version__", TN_VERSION)) return -1;
+    if (!py_draw_start()) return PyErr_NoMemory(), -1;
+    py_fork_watch();
     if (!py_main_words()) return -1;
     for (size_t i = 0; i < sizeof py_begins / sizeof py_begins[0]; i++)
         if (py_begins[i](module)) {

@@ -17,6 +17,7 @@
 
 #include "py/memory.c"
 #include "py/error.c"
+#include "py/draw.c"
 #include "py/value.c"
 #include "py/parse.c"
 #include "py/quick.c"

@@ -57,9 +57,10 @@ def __getattr__(name):
         value = getattr(importlib.import_module("." + _LAZY_NAMES[name], __name__), name)
         globals()[name] = value
         return value
-    if name[0] != "_" and not _loaded:
-        _load()
-        if name in globals():
+    if name[0] != "_":
+        if not _loaded:
+            _load()
+        if name in globals():  # another thread may have loaded it just now
             return globals()[name]
     try:
         return _C._registered(name)  # an operator that was registered since
@@ -70,16 +71,16 @@ def __getattr__(name):
 
 
 def _load():
-    """The functions that are not loaded at import."""
-    _loaded.append(True)
-    try:
-        from . import _functions
+    """The functions that are not loaded at import. Threads may load them at once: the first value
+    of a name is the one of all. After Ctrl-C or without memory the next look begins again."""
+    from . import _functions
 
-        own = _functions._names()
-        globals().update({k: v for k, v in own.items() if k not in globals()})
-    except BaseException:  # Ctrl-C, no memory: the next look begins again
-        _loaded.clear()
-        raise
+    names = getattr(_functions, "_names", None)
+    if names is None:  # a look from within the loading
+        return
+    for name, value in names().items():
+        globals().setdefault(name, value)
+    _loaded.append(True)
 
 
 def __dir__():

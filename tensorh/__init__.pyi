@@ -37,199 +37,199 @@ LongTensor: type
 ShortTensor: type
 absolute: _Any
 absolute_: _Any
-from ._functions import acosh as acosh
+from ._functions.elements import acosh as acosh
 from ._functions import acosh_ as acosh_
-from ._functions import addbmm as addbmm
+from ._functions.products import addbmm as addbmm
 from ._functions import addbmm_ as addbmm_
 from ._functions import addmm_ as addmm_
-from ._functions import addmv as addmv
+from ._functions.products import addmv as addmv
 from ._functions import addmv_ as addmv_
-from ._functions import addr as addr
+from ._functions.products import addr as addr
 from ._functions import addr_ as addr_
-from ._functions import adjoint as adjoint
+from ._functions.shapes import adjoint as adjoint
 arccos: _Any
 arccos_: _Any
-def arccosh(input) -> _Any: ...
+def arccosh(input, *, out=None) -> _Any: ...
 from ._functions import arccosh_ as arccosh_
 arcsin: _Any
 arcsin_: _Any
-def arcsinh(input) -> _Any: ...
+def arcsinh(input, *, out=None) -> _Any: ...
 from ._functions import arcsinh_ as arcsinh_
 arctan: _Any
 arctan2: _Any
 arctan2_: _Any
 arctan_: _Any
-def arctanh(input) -> _Any: ...
+def arctanh(input, *, out=None) -> _Any: ...
 from ._functions import arctanh_ as arctanh_
-from ._functions import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
-from ._functions import argwhere as argwhere
-from ._functions import asarray as asarray
-from ._functions import asinh as asinh
+from ._functions.settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+from ._functions.indexing import argwhere as argwhere
+from ._functions.creation import asarray as asarray
+from ._functions.elements import asinh as asinh
 from ._functions import asinh_ as asinh_
-from ._functions import atanh as atanh
+from ._functions.elements import atanh as atanh
 from ._functions import atanh_ as atanh_
-from ._functions import atleast_1d as atleast_1d
-from ._functions import atleast_2d as atleast_2d
-from ._functions import atleast_3d as atleast_3d
-from ._functions import baddbmm as baddbmm
+from ._functions.shapes import atleast_1d as atleast_1d
+from ._functions.shapes import atleast_2d as atleast_2d
+from ._functions.shapes import atleast_3d as atleast_3d
+from ._functions.products import baddbmm as baddbmm
 from ._functions import baddbmm_ as baddbmm_
-from ._functions import bincount as bincount
-from ._functions import block_diag as block_diag
-from ._functions import broadcast_shapes as broadcast_shapes
-from ._functions import broadcast_tensors as broadcast_tensors
-from ._functions import can_cast as can_cast
-from ._functions import cartesian_prod as cartesian_prod
-from ._functions import cdist as cdist
-from ._functions import chain_matmul as chain_matmul
+from ._functions.reductions import bincount as bincount
+from ._functions.shapes import block_diag as block_diag
+from ._functions.shapes import broadcast_shapes as broadcast_shapes
+from ._functions.shapes import broadcast_tensors as broadcast_tensors
+from ._functions.dtypes import can_cast as can_cast
+from ._functions.shapes import cartesian_prod as cartesian_prod
+from ._functions.products import cdist as cdist
+from ._functions.products import chain_matmul as chain_matmul
 clip: _Any
 clip_: _Any
-from ._functions import column_stack as column_stack
-from ._functions import combinations as combinations
-from ._functions import complex as complex
+from ._functions.shapes import column_stack as column_stack
+from ._functions.shapes import combinations as combinations
+from ._functions.creation import complex as complex
 concat: _Any
 concatenate: _Any
-from ._functions import conj_physical as conj_physical
+from ._functions.elements import conj_physical as conj_physical
 from ._functions import conj_physical_ as conj_physical_
-from ._functions import count_nonzero as count_nonzero
-from ._functions import cross as cross
-from ._functions import deg2rad as deg2rad
+from ._functions.reductions import count_nonzero as count_nonzero
+from ._functions.products import cross as cross
+from ._functions.elements import deg2rad as deg2rad
 from ._functions import deg2rad_ as deg2rad_
-from ._functions import diag as diag
-from ._functions import diag_embed as diag_embed
-from ._functions import diagflat as diagflat
-from ._functions import diagonal_scatter as diagonal_scatter
-from ._functions import diff as diff
-from ._functions import dist as dist
+from ._functions.shapes import diag as diag
+from ._functions.shapes import diag_embed as diag_embed
+from ._functions.shapes import diagflat as diagflat
+from ._functions.shapes import diagonal_scatter as diagonal_scatter
+from ._functions.reductions import diff as diff
+from ._functions.reductions import dist as dist
 divide: _Any
 divide_: _Any
-from ._functions import dsplit as dsplit
-from ._functions import dstack as dstack
+from ._functions.shapes import dsplit as dsplit
+from ._functions.shapes import dstack as dstack
 e: _Any
-from ._functions import einsum as einsum
-from ._functions import empty_strided as empty_strided
-from ._functions import exp2 as exp2
+from ._functions.products import einsum as einsum
+from ._functions.creation import empty_strided as empty_strided
+from ._functions.elements import exp2 as exp2
 from ._functions import exp2_ as exp2_
-from ._functions import fill as fill
-from ._functions import finfo as finfo
+from ._functions.elements import fill as fill
+from ._functions.dtypes import finfo as finfo
 fix: _Any
 fix_: _Any
-from ._functions import fliplr as fliplr
-from ._functions import flipud as flipud
-from ._functions import float_power as float_power
-from ._functions import fmax as fmax
-from ._functions import fmin as fmin
-from ._functions import ger as ger
-from ._functions import get_default_device as get_default_device
-from ._functions import get_device as get_device
-from ._functions import get_float32_matmul_precision as get_float32_matmul_precision
+from ._functions.shapes import fliplr as fliplr
+from ._functions.shapes import flipud as flipud
+from ._functions.elements import float_power as float_power
+from ._functions.elements import fmax as fmax
+from ._functions.elements import fmin as fmin
+from ._functions.products import ger as ger
+from ._functions.settings import get_default_device as get_default_device
+from ._functions.settings import get_device as get_device
+from ._functions.settings import get_float32_matmul_precision as get_float32_matmul_precision
 def get_include() -> _Any: ...
-from ._functions import get_rng_state as get_rng_state
+from ._functions.settings import get_rng_state as get_rng_state
 greater: _Any
 greater_: _Any
 greater_equal: _Any
 greater_equal_: _Any
-from ._functions import heaviside as heaviside
-from ._functions import hsplit as hsplit
-from ._functions import hstack as hstack
-from ._functions import iinfo as iinfo
-from ._functions import index_copy as index_copy
-from ._functions import index_fill as index_fill
+from ._functions.elements import heaviside as heaviside
+from ._functions.shapes import hsplit as hsplit
+from ._functions.shapes import hstack as hstack
+from ._functions.dtypes import iinfo as iinfo
+from ._functions.indexing import index_copy as index_copy
+from ._functions.indexing import index_fill as index_fill
 inf: _Any
-from ._functions import initial_seed as initial_seed
-from ._functions import inner as inner
-from ._functions import is_complex as is_complex
-from ._functions import is_conj as is_conj
-from ._functions import is_floating_point as is_floating_point
+from ._functions.settings import initial_seed as initial_seed
+from ._functions.products import inner as inner
+from ._functions.dtypes import is_complex as is_complex
+from ._functions.dtypes import is_conj as is_conj
+from ._functions.dtypes import is_floating_point as is_floating_point
 def is_neg(input) -> _Any: ...
-from ._functions import is_nonzero as is_nonzero
-from ._functions import is_same_size as is_same_size
-from ._functions import is_signed as is_signed
-from ._functions import isin as isin
-from ._functions import isneginf as isneginf
-from ._functions import isposinf as isposinf
-from ._functions import isreal as isreal
-from ._functions import kron as kron
-from ._functions import ldexp as ldexp
+from ._functions.elements import is_nonzero as is_nonzero
+from ._functions.elements import is_same_size as is_same_size
+from ._functions.dtypes import is_signed as is_signed
+from ._functions.elements import isin as isin
+from ._functions.elements import isneginf as isneginf
+from ._functions.elements import isposinf as isposinf
+from ._functions.elements import isreal as isreal
+from ._functions.products import kron as kron
+from ._functions.elements import ldexp as ldexp
 from ._functions import ldexp_ as ldexp_
 less: _Any
 less_: _Any
 less_equal: _Any
 less_equal_: _Any
-from ._functions import logaddexp as logaddexp
-from ._functions import logit as logit
+from ._functions.elements import logaddexp as logaddexp
+from ._functions.elements import logit as logit
 from ._functions import logit_ as logit_
-from ._functions import logspace as logspace
-from ._functions import matrix_power as matrix_power
+from ._functions.creation import logspace as logspace
+from ._functions.products import matrix_power as matrix_power
 moveaxis: _Any
-from ._functions import msort as msort
+from ._functions.reductions import msort as msort
 multiply: _Any
 multiply_: _Any
 nan: _Any
-from ._functions import nan_to_num as nan_to_num
+from ._functions.elements import nan_to_num as nan_to_num
 from ._functions import nan_to_num_ as nan_to_num_
-from ._functions import nanmean as nanmean
-from ._functions import nansum as nansum
-from ._functions import narrow_copy as narrow_copy
+from ._functions.reductions import nanmean as nanmean
+from ._functions.reductions import nansum as nansum
+from ._functions.shapes import narrow_copy as narrow_copy
 negative: _Any
 negative_: _Any
 newaxis: _Any
-from ._functions import normal as normal
+from ._functions.creation import normal as normal
 not_equal: _Any
 not_equal_: _Any
-from ._functions import numel as numel
-from ._functions import outer as outer
+from ._functions.indexing import numel as numel
+from ._functions.products import outer as outer
 pi: _Any
-from ._functions import polar as polar
-from ._functions import positive as positive
-from ._functions import put as put
-from ._functions import rad2deg as rad2deg
+from ._functions.creation import polar as polar
+from ._functions.elements import positive as positive
+from ._functions.indexing import put as put
+from ._functions.elements import rad2deg as rad2deg
 from ._functions import rad2deg_ as rad2deg_
-from ._functions import randint_like as randint_like
-def range(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=False) -> _Any: ...
-from ._functions import ravel as ravel
-from ._functions import repeat_interleave as repeat_interleave
-from ._functions import resolve_conj as resolve_conj
+from ._functions.creation import randint_like as randint_like
+range: _Any
+from ._functions.shapes import ravel as ravel
+from ._functions.shapes import repeat_interleave as repeat_interleave
+from ._functions.dtypes import resolve_conj as resolve_conj
 def resolve_neg(input) -> _Any: ...
-from ._functions import result_type as result_type
-from ._functions import rot90 as rot90
+from ._functions.dtypes import result_type as result_type
+from ._functions.shapes import rot90 as rot90
 def row_stack(tensors, *, out=None) -> _Any: ...
-from ._functions import scalar_tensor as scalar_tensor
-from ._functions import seed as seed
-from ._functions import select_scatter as select_scatter
-from ._functions import set_default_tensor_type as set_default_tensor_type
-from ._functions import set_float32_matmul_precision as set_float32_matmul_precision
-from ._functions import set_printoptions as set_printoptions
-from ._functions import set_rng_state as set_rng_state
-from ._functions import sinc as sinc
+from ._functions.creation import scalar_tensor as scalar_tensor
+from ._functions.settings import seed as seed
+from ._functions.shapes import select_scatter as select_scatter
+from ._functions.settings import set_default_tensor_type as set_default_tensor_type
+from ._functions.settings import set_float32_matmul_precision as set_float32_matmul_precision
+from ._functions.settings import set_printoptions as set_printoptions
+from ._functions.settings import set_rng_state as set_rng_state
+from ._functions.elements import sinc as sinc
 from ._functions import sinc_ as sinc_
-from ._functions import slice_scatter as slice_scatter
-from ._functions import std_mean as std_mean
+from ._functions.shapes import slice_scatter as slice_scatter
+from ._functions.reductions import std_mean as std_mean
 subtract: _Any
 subtract_: _Any
 swapaxes: _Any
 swapdims: _Any
-from ._functions import take as take
-from ._functions import tensor_split as tensor_split
-from ._functions import tensordot as tensordot
-from ._functions import tile as tile
-from ._functions import trace as trace
-from ._functions import trapezoid as trapezoid
+from ._functions.indexing import take as take
+from ._functions.shapes import tensor_split as tensor_split
+from ._functions.products import tensordot as tensordot
+from ._functions.shapes import tile as tile
+from ._functions.reductions import trace as trace
+from ._functions.reductions import trapezoid as trapezoid
 def trapz(y, x=None, *, dx=1, dim=-1) -> _Any: ...
-from ._functions import tril_indices as tril_indices
-from ._functions import triu_indices as triu_indices
+from ._functions.shapes import tril_indices as tril_indices
+from ._functions.shapes import triu_indices as triu_indices
 true_divide: _Any
 true_divide_: _Any
-from ._functions import typename as typename
-from ._functions import unique as unique
-from ._functions import unique_consecutive as unique_consecutive
-from ._functions import unravel_index as unravel_index
+from ._functions.settings import typename as typename
+from ._functions.reductions import unique as unique
+from ._functions.reductions import unique_consecutive as unique_consecutive
+from ._functions.indexing import unravel_index as unravel_index
 unsafe_chunk: _Any
 unsafe_split: _Any
 unsafe_split_with_sizes: _Any
-from ._functions import use_deterministic_algorithms as use_deterministic_algorithms
-from ._functions import vander as vander
-from ._functions import vdot as vdot
-from ._functions import vsplit as vsplit
-from ._functions import vstack as vstack
-from ._functions import xlogy as xlogy
+from ._functions.settings import use_deterministic_algorithms as use_deterministic_algorithms
+from ._functions.creation import vander as vander
+from ._functions.products import vdot as vdot
+from ._functions.shapes import vsplit as vsplit
+from ._functions.shapes import vstack as vstack
+from ._functions.elements import xlogy as xlogy
 from ._functions import xlogy_ as xlogy_

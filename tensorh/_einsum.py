@@ -1,4 +1,6 @@
 """einsum over permute, diagonal, reshape and bmm: operands are taken in one after another."""
+from math import prod
+
 from . import _C
 from ._C import Tensor
 
@@ -117,11 +119,11 @@ def _pair(la, a, lb, b, later, size):
     ra, rb = [c for c in la if c not in lb], [c for c in lb if c not in la]
     a = _ordered(la, a, batch + ra + inner)
     b = _ordered(lb, b, batch + inner + rb)
-    na, nb, n = len(batch), len(batch) + len(ra), _numel(a.shape[len(batch) + len(ra) :])
+    na, nb, n = len(batch), len(batch) + len(ra), prod(a.shape[len(batch) + len(ra) :])
     shape = [*a.shape[:nb], *b.shape[na + len(inner) :]]
     m = _C.bmm(
-        a.reshape(_numel(a.shape[:na]), _numel(a.shape[na:nb]), n),
-        b.reshape(_numel(b.shape[:na]), n, _numel(b.shape[na + len(inner) :])),
+        a.reshape(prod(a.shape[:na]), prod(a.shape[na:nb]), n),
+        b.reshape(prod(b.shape[:na]), n, prod(b.shape[na + len(inner) :])),
     )
     return batch + ra + rb, m.reshape(shape)
 
@@ -149,10 +151,3 @@ def _ones_out(la, a, lb, b, later, size):
 
 def _ordered(labels, x, order):
     return x.permute([labels.index(c) for c in order])
-
-
-def _numel(shape):
-    n = 1
-    for s in shape:
-        n *= s
-    return n

@@ -11,6 +11,12 @@ _row = _C._row
 _CHANNELS = {4: _C.channels_last, 5: _C.channels_last_3d}
 
 
+def _written(out, result, name):
+    from ._functions._out import written
+
+    return written(out, result, name)
+
+
 def _for(*names):
     def add(f):
         for name in names:
@@ -42,9 +48,12 @@ def where(condition, input=None, other=None):
 
 @_for("nonzero")
 def nonzero(input, *, as_tuple=False, out=None):
-    found = _row("nonzero")(input)
     if not as_tuple:
-        return found
+        found = _row("nonzero")(input)
+        return found if out is None else _written(out, found, "nonzero")
+    if out is not None:
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+    found = _row("nonzero")(input)
     return _row("nonzero")(input.reshape(1)).unbind(1) if not input.dim() else found.unbind(1)
 
 
@@ -128,7 +137,7 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
         raise NotImplementedError("the nuclear norm is planned")
     if not isinstance(p, (int, float)):
         return NotImplemented
-    return _row("linalg_vector_norm")(input, p, dim, keepdim, dtype=dtype)
+    return _row("linalg_vector_norm")(input, p, dim, keepdim, dtype=dtype, out=out)
 
 
 @_for("sort")
@@ -153,7 +162,7 @@ def round(input, *, decimals=0, out=None):
         r = _row("round")(input * scale) / scale
     else:
         r = _row("round")(input / scale) * scale
-    return r if out is None else out.copy_(r)
+    return r if out is None else _written(out, r, "round")
 
 
 @_for("round_")
@@ -195,13 +204,24 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, **kw
 
 
 @_for("linspace")
-def linspace(start, end, steps, **kwargs):
+def linspace(
+    start, end, steps, *, out=None, dtype=None, device=None, layout=None, pin_memory=False,
+    requires_grad=False,
+):  # fmt: skip
     if not isinstance(start, Tensor) and not isinstance(end, Tensor):
         return NotImplemented
-    dtype = kwargs.pop("dtype", None) or _C.get_default_dtype()
-    start, end = (x if isinstance(x, Tensor) else _C.tensor(x, dtype=dtype) for x in (start, end))
-    weight = _row("linspace")(0, 1, steps, dtype=dtype)
-    return _row("lerp")(start.to(dtype), end.to(dtype), weight)
+    dtype = dtype or (_C.get_default_dtype() if out is None else out.dtype)
+    ends = [x if isinstance(x, Tensor) else _C.tensor(x, dtype=dtype) for x in (start, end)]
+    for name, x in zip(("start", "end"), ends, strict=True):
+        if x.dim():
+            raise RuntimeError(
+                "linspace only supports 0-dimensional start and end tensors, but got "
+                f"{name} with {x.dim()} dimension(s)."
+            )
+    weight = _row("linspace")(0, 1, steps, dtype=dtype, device=device)
+    r = _row("lerp")(*(x.to(dtype) for x in ends), weight)
+    r = r if out is None else _written(out, r, "linspace")
+    return r.requires_grad_() if requires_grad else r
 
 
 _BOUNDS = (Tensor, int, float, type(None))
@@ -216,7 +236,7 @@ def _clamp(name):
             x if x is None or isinstance(x, Tensor) else _C.tensor(x, dtype=input.dtype)
             for x in (min, max)
         ]
-        return _row(name)(input, *both)
+        return _row(name)(input, *both, **({} if out is None else {"out": out}))
 
     f.__name__ = name
     return f

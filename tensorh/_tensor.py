@@ -61,6 +61,11 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
 
 def new(self, *args, device=None):
     """A new tensor of self's dtype: of sizes (not initialised), or of data."""
+    data = args[0] if len(args) == 1 else None
+    if isinstance(data, Tensor):
+        return data.detach().to(self.dtype)
+    if hasattr(data, "__len__") and not isinstance(data, (str, _C.Size)):
+        return _C.tensor(data, dtype=self.dtype)
     return Tensor(*args).to(self.dtype) if args else _C.empty(0, dtype=self.dtype)
 
 
@@ -158,13 +163,23 @@ def __deepcopy__(self, memo):
 
 
 def __reduce_ex__(self, protocol):
-    plain = self.detach().contiguous()
-    data = _bytes_of(plain, protocol)
-    args = (data, self.dtype, tuple(self.shape), self.is_leaf and self.requires_grad)
+    plain, order = _lying(self.detach())
+    data = _bytes_of(plain.contiguous(), protocol)
+    args = (data, self.dtype, tuple(plain.shape), self.requires_grad, order)
     if type(self) is Tensor and not self.__dict__:
         return _rebuild, args
     cls = None if type(self) is Tensor else type(self)
     return _rebuild_as, (cls, self.__dict__, *args)
+
+
+def _lying(plain):
+    """plain with its dimensions as the elements lie in memory, and these dimensions' numbers: none
+    where they lie in order or not densely."""
+    if plain.is_contiguous():
+        return plain, ()
+    order = tuple(sorted(range(plain.dim()), key=lambda d: -plain.stride(d)))
+    lying = plain.permute(order)
+    return (lying, order) if lying.is_contiguous() else (plain, ())
 
 
 def __dir__(self):
@@ -180,12 +195,13 @@ def _bytes_of(plain, protocol):
     return bytes(memoryview(raw))
 
 
-def _rebuild(data, dtype, shape, requires_grad):
-    """What a pickle of a tensor calls."""
+def _rebuild(data, dtype, shape, requires_grad, order=()):
+    """What a pickle of a tensor calls; order: which dimension of the tensor each of shape is."""
     if 0 in shape:
         t = _C.empty(shape, dtype=dtype)
     else:
         t = _C.frombuffer(data, dtype=dtype).reshape(shape).clone()
+    t = t.permute([order.index(d) for d in range(len(order))]) if order else t
     return t.requires_grad_() if requires_grad else t
 
 

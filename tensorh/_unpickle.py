@@ -1,7 +1,8 @@
 """Reads the pickle of a torch file as data.
 
 A machine of its own interprets the opcodes: nothing is imported and nothing is called but the few
-constructors of this file. Every other global is an error that names it.
+constructors of this file. Every other global is an error that names it. What a pickle holds is not
+printed: a few bytes make an object whose repr has no end.
 """
 
 import struct
@@ -318,7 +319,8 @@ class Machine:
     def _reduce(self):
         args, what = self._pop(), self._pop()
         if type(what) is not Maker or what.make is None or type(args) is not tuple:
-            _refuse(f"Trying to call {what!r}, which makes nothing")
+            name = what.name if type(what) is Maker else f"a {type(what).__name__}"
+            _refuse(f"Trying to call {name}, which makes nothing of this")
         self._push(what.make(self, args))
 
     def _build(self):
@@ -335,14 +337,15 @@ class Machine:
 def set_attributes(o, state):
     """Attributes from a dictionary: data of its own, never what its class has a meaning for."""
     for name, value in state.items():
-        if type(name) is not str or hasattr(type(o), name) or name.startswith("__"):
+        if type(name) is not str:
+            _refuse(f"an attribute of a {type(o).__name__} has a name, not a {type(name).__name__}")
+        if hasattr(type(o), name) or name.startswith("__"):
             _refuse(f"attribute {name!r} of a {type(o).__name__} is not data")
         setattr(o, name, value)
 
 
 def _operations():
     m = Machine
-    sized = {"B": 1, "<H": 2, "<I": 4, "<Q": 8}
 
     def constant(value):
         return lambda s: s._push(value)
@@ -351,7 +354,6 @@ def _operations():
         return lambda s: s._push(kind())
 
     def of_number(form, run):
-        assert form in sized or form == "<i"
         return lambda s: run(s, s._number(form))
 
     def pushed(form):

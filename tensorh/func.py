@@ -41,10 +41,20 @@ def _enter(tree):
     for leaf in leaves:
         if not isinstance(leaf, _C.Tensor):
             raise ValueError(f"expected Tensors to differentiate by, got {type(leaf)}")
-    mine = [
-        t.view(t.shape) if t.requires_grad else t.detach().requires_grad_() for t in leaves
-    ]
+    mine = [_own(t) for t in leaves]
     return _rebuild(tree, iter(mine)), mine
+
+
+def _own(t):
+    """A tensor to differentiate by: with t's history, or without one a leaf."""
+    if t.requires_grad:
+        return t.view(t.shape)
+    return _ordinary(t).detach().requires_grad_()
+
+
+def _ordinary(t):
+    """t, or a copy that can be recorded of what was made in inference mode."""
+    return t.clone() if t.is_inference() else t
 
 
 def _leaves_of(node, seen):
@@ -62,12 +72,13 @@ def _leaves_of(node, seen):
 
 
 def _leave(tensors, mine):
-    """Results without the history that leads to nothing but `mine`."""
-    own = {id(t) for t in mine}
+    """Results without the history that leads to nothing but `mine`, or that the caller's mode does
+    not record."""
+    own, recorded = {id(t) for t in mine}, _C.is_grad_enabled()
     results = []
     for t in tensors:
         if isinstance(t, _C.Tensor) and t.requires_grad:
-            leaves = [t] if t.is_leaf else _leaves_of(t.grad_fn, set())
+            leaves = [t] if t.is_leaf else _leaves_of(t.grad_fn, set()) if recorded else ()
             if all(id(leaf) in own for leaf in leaves):
                 t = t.detach()
         results.append(t)
@@ -98,7 +109,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
 
     @functools.wraps(func)
     def wrapped(*args, **kwargs):
-        with _C.enable_grad():
+        with _C.inference_mode(False), _C.enable_grad():
             tree = _split(argnums, args)
             given, mine = _enter(tree)
             output = func(*_join(argnums, args, given), **kwargs)
@@ -113,8 +124,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
                                    f"Tensor, got tensor with {output.dim()} dims. Maybe you "
                                    "wanted to use the vjp or jacrev APIs instead?")
             grads = _pull([output], mine, None)
-            auxes = _flatten(aux, [])
-            left = _leave([*grads, output, *auxes], mine)
+        left = _leave([*grads, output, *_flatten(aux, [])], mine)
         n = len(grads)
         value = left[n] if not has_aux else (left[n], _rebuild(aux, iter(left[n + 1:])))
         return _rebuild(tree, iter(left[:n])), value
@@ -146,7 +156,7 @@ def grad(func, argnums=0, has_aux=False):
 
 def vjp(func, *primals, has_aux=False):
     """(func(*primals), a function from cotangents of the output to those of primals[, aux])."""
-    with _C.enable_grad():
+    with _C.inference_mode(False), _C.enable_grad():
         given, mine = _enter(primals)
         output = func(*given)
         aux = None
@@ -159,9 +169,9 @@ def vjp(func, *primals, has_aux=False):
                          else cotangents[0], [])
         if len(seeds) != len(outputs):
             raise RuntimeError(f"Expected {len(outputs)} cotangents, got {len(seeds)}")
-        with _C.enable_grad():
-            grads = _leave(_pull(outputs, mine, seeds), mine)
-        return _rebuild(primals, iter(grads))
+        with _C.inference_mode(False), _C.enable_grad():
+            grads = _pull(outputs, mine, [_ordinary(t) for t in seeds])
+        return _rebuild(primals, iter(_leave(grads, mine)))
 
     shown = _rebuild(output, iter(_leave(outputs, mine)))
     if not has_aux:
@@ -174,9 +184,9 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     the gradient of the gradient's product with a seed, which is linear in the seed."""
     if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
         raise RuntimeError("jvp(f, primals, tangents): Expected primals and tangents to be tuples")
-    with _C.enable_grad():
+    with _C.inference_mode(False), _C.enable_grad():
         given, mine = _enter(primals)
-        along = _flatten(tangents, [])
+        along = [_ordinary(t) for t in _flatten(tangents, [])]
         if [t.shape for t in along] != [t.shape for t in mine]:
             raise RuntimeError("jvp(f, primals, tangents): Expected primals and tangents to have "
                                "the same structure and shapes")
@@ -190,9 +200,9 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
         if strict and not all(o.requires_grad for o in outputs):
             raise RuntimeError("jvp(f, primals, tangents, strict=True): an output does not depend "
                                "on the primals")
-        products = _leave(_pull(grads, seeds, along), mine + seeds)
+        products = _pull(grads, seeds, along)
     shown = _rebuild(output, iter(_leave(outputs, mine)))
-    products = _rebuild(output, iter(products))
+    products = _rebuild(output, iter(_leave(products, mine + seeds)))
     if not has_aux:
         return shown, products
     return shown, products, _rebuild(aux, iter(_leave(_flatten(aux, []), mine)))
@@ -215,18 +225,19 @@ def jacrev(func, argnums=0, has_aux=False, *, chunk_size=None,
 
     @functools.wraps(func)
     def wrapped(*args, **kwargs):
-        with _C.enable_grad():
+        with _C.inference_mode(False), _C.enable_grad():
             tree = _split(argnums, args)
             given, mine = _enter(tree)
             output = func(*_join(argnums, args, given), **kwargs)
             aux = None
             if has_aux:
                 output, aux = output
-            rows = []
-            for out in _flatten(output, []):
-                rows.append(_rebuild(tree, iter(_leave(list(_jacobian_of(out, mine)), mine))))
+            rows = [list(_jacobian_of(out, mine)) for out in _flatten(output, [])]
+        rows = [_rebuild(tree, iter(_leave(row, mine))) for row in rows]
         jacobians = _rebuild(output, iter(rows))
-        return (jacobians, aux) if has_aux else jacobians
+        if not has_aux:
+            return jacobians
+        return jacobians, _rebuild(aux, iter(_leave(_flatten(aux, []), mine)))
 
     return wrapped
 

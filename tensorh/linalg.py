@@ -1,7 +1,7 @@
 """torch.linalg, as far as the rows reach: norms, products, powers. Factorizations are planned."""
 from . import _C
 from ._functions._marks import function
-from ._functions.creation import vander  # noqa: F401
+from ._functions._out import with_out
 from ._functions.shapes import broadcast_tensors
 
 _inf = float("inf")
@@ -20,7 +20,8 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
 
 
 @function
-def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
+@with_out
+def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     """The norm of matrices: "fro", 1, -1, inf or -inf."""
     if A.dim() < 2:
         raise RuntimeError("linalg.matrix_norm: A must have at least 2 dimensions")
@@ -39,7 +40,8 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=No
 
 
 @function
-def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None, out=None):
+@with_out
+def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
     """The vector or matrix norm, by the number of dimensions given."""
     pair = isinstance(dim, (tuple, list)) and len(dim) == 2
     if ord is not None and (pair or (dim is None and A.dim() == 2)):
@@ -65,26 +67,36 @@ def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
 
 
 @function
-def vecdot(x, y, *, dim=-1, out=None):
+@with_out
+def vecdot(x, y, *, dim=-1):
     """Dot products of vectors along dim, the first conjugated."""
-    r = ((x.conj() if x.is_complex() else x) * y).sum(dim)
-    return r if out is None else out.copy_(r)
+    return ((x.conj() if x.is_complex() else x) * y).sum(dim)
 
 
 @function
-def cross(input, other, *, dim=-1, out=None):
+@with_out
+def cross(input, other, *, dim=-1):
     """Cross products of vectors of length 3 along dim."""
     a, b = broadcast_tensors(input, other) if input.shape != other.shape else (input, other)
     if a.shape[dim] != 3:
         raise RuntimeError(
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {a.shape[dim]}"
         )
-    r = a.roll(-1, dim) * b.roll(-2, dim) - a.roll(-2, dim) * b.roll(-1, dim)
-    return r if out is None else out.copy_(r)
+    return a.roll(-1, dim) * b.roll(-2, dim) - a.roll(-2, dim) * b.roll(-1, dim)
 
 
 @function
-def matrix_power(A, n, *, out=None):
+def vander(x, *, N=None):
+    """Powers of x from 0 to N - 1 as columns, of each vector of a batch."""
+    n = N if N is not None else x.shape[-1] if x.dim() else 1
+    if n <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    return x.unsqueeze(-1) ** _C.arange(n)
+
+
+@function
+@with_out
+def matrix_power(A, n):
     """The power n >= 0 of square matrices, by squaring."""
     if A.dim() < 2 or A.shape[-1] != A.shape[-2]:
         raise RuntimeError("linalg.matrix_power: A must be batches of square matrices")
@@ -102,7 +114,8 @@ def matrix_power(A, n, *, out=None):
 
 
 @function
-def multi_dot(tensors, *, out=None):
+@with_out
+def multi_dot(tensors):
     """The product of matrices in the cheapest order; the first and the last may be vectors."""
     x = list(tensors)
     if len(x) < 2:

@@ -65,7 +65,10 @@ def load(data):
 
 
 def save_model(model, filename, metadata=None, force_contiguous=True):
-    """Saves model.state_dict(); a tensor that stands there twice is written once."""
+    """Saves model.state_dict(); a tensor that stands there twice is written once.
+
+    force_contiguous: accepted; a file holds the elements of each tensor in their order.
+    """
     names, tensors, metadata = {}, {}, dict(metadata or {})
     for name, t in model.state_dict().items():
         key = (t.data_ptr(), tuple(t.shape), t.stride(), t.dtype) if t.numel() else id(t)

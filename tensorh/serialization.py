@@ -8,7 +8,6 @@ dtypes, devices, sizes and containers of them; save state_dict() of modules and 
 
 import os
 import pickle
-import tempfile
 
 from . import _C
 from ._pickle import STORAGES, Writer
@@ -46,7 +45,7 @@ def save(
     writer = Writer()
     data = writer.dump(obj)
     if _is_path(f):
-        _save_to_path(os.path.realpath(f), data, writer)
+        _save_to_path(os.fsdecode(os.path.realpath(f)), data, writer)
     elif hasattr(f, "write"):
         _write(f, data, writer)
     else:
@@ -58,28 +57,30 @@ def _save_to_path(path, data, writer):
         with open(path, "wb") as f:
             _write(f, data, writer)
         return
-    name = os.path.join(os.path.dirname(path), b".tmp" if isinstance(path, bytes) else ".tmp")
-    fd, temporary = tempfile.mkstemp(prefix=os.path.basename(name), dir=os.path.dirname(path))
+    mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else None
+    fd, temporary = _temporary(os.path.dirname(path), 0o666 if mode is None else 0o600)
     try:
         with os.fdopen(fd, "wb") as f:
             _write(f, data, writer)
             f.flush()
             os.fsync(f.fileno())
-        os.chmod(temporary, _mode(path))
+        if mode is not None:
+            os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
         raise
 
 
-def _mode(path):
-    """The rights of a file that is there, or those that a new one would have."""
-    try:
-        return os.stat(path).st_mode & 0o777
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
+def _temporary(folder, mode):
+    """A new file in a folder, with the rights that the process gives of these; and its path."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        path = os.path.join(folder, f".tmp{os.urandom(8).hex()}")
+        try:
+            return os.open(path, flags, mode), path
+        except FileExistsError:
+            continue
 
 
 def _write(f, data, writer):
@@ -123,8 +124,10 @@ def _refuse(why):
 
 def _count(*values):
     for v in values:
-        if type(v) is not int or v < 0 or v >= 1 << 62:
-            _refuse(f"a size is expected, not {v!r}")
+        if type(v) is not int:
+            _refuse(f"a size is expected, not a {type(v).__name__}")
+        if not 0 <= v < 1 << 62:
+            _refuse("a size is out of range")
 
 
 def _device_finder(map_location):
@@ -340,18 +343,22 @@ class _Loader:
         return _C.Size(args[0])
 
     def _device(self, machine, args):
+        """A device that is there; for another one that on which its tensors are."""
         if len(args) not in (1, 2) or type(args[0]) is not str:
             _refuse("torch.device: wrong arguments")
-        if len(args) == 2:
-            _count(args[1])
-            return _C.device(f"{args[0]}:{args[1]}")
-        return _C.device(args[0])
+        _count(*args[1:])
+        name = ":".join(map(str, args))
+        try:
+            return _C.device(name)
+        except RuntimeError:
+            return self._device_of(_Storage("", None, 0, name), name)
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **unknown):
     """Loads what save() or torch.save has written, from a path or a file that can seek.
 
-    map_location: None, a device, {location: location}, or a function (storage, location).
+    map_location: None, a device, {location: location}, or a function (storage, location); devices
+    that are not there are asked of it, too, where the file holds them as objects.
     weights_only: files are read as data in any case. mmap=True (paths): tensors lie over the file,
     read when used, and what is written to them stays out of it.
     """

@@ -171,11 +171,12 @@ static bool py_backward_leaves(const tn_tensors inputs) {
     return true;
 }
 
-/* Adds grad to .grad of t. */
+/* Adds grad to .grad of t. The first one is a copy, as it may share the memory of a seed. */
 static bool py_backward_gather(tn_tensor *t, tn_tensor *grad) {
-    tn_tensor *old = tn_grad_of(t), *sum = old ? tn_own(tnp_add(old, grad, 1)) : NULL;
-    bool ok = (!old || sum) && tnp_set_grad(t, old ? sum : grad);
-    if (sum) tn_release(sum);
+    tn_tensor *old = tn_grad_of(t), *now;
+    now = tn_own(old ? tnp_add(old, grad, 1) : tnp_clone(grad, (tn_memory_format)0));
+    bool ok = now && tnp_set_grad(t, now);
+    if (now) tn_release(now);
     return ok;
 }
 
@@ -394,7 +395,7 @@ static int py_tensor_set_data(PyObject *self, PyObject *value, void *unused) {
                      value ? (PyObject *)Py_TYPE(value) : Py_None);
         return -1;
     }
-    if (py.lending) py_retire(tn_own(tnp_detach(py_of(self)))); /* its memory */
+    if (!py_retire_memory(py_of(self))) return py_raise(), -1;
     if (tn_set_data_at(NULL, 0, py_of(self), py_of(value))) return 0;
     py_raise();
     return -1;
@@ -419,8 +420,8 @@ static PyObject *py_tensor_grad_fn(PyObject *self, void *unused) {
 #define AUTOGRAD_LENT(name)                                                        \
     static PyObject *name(PyObject *self, PyObject *const *args, Py_ssize_t nargs, \
                           PyObject *kwnames) {                                     \
-        py_lend();                                                                 \
-        return py_lent(name##_lent(self, args, nargs, kwnames));                   \
+        const int turn = py_lend();                                                \
+        return py_lent(turn, name##_lent(self, args, nargs, kwnames));             \
     }
 AUTOGRAD_LENT(py_tensor_backward)
 AUTOGRAD_LENT(py_autograd_backward)

@@ -132,7 +132,7 @@ static PyObject *py_convert_become(PyObject *self, PyObject *o) {
         return PyErr_Format(PyExc_RuntimeError,
                             "a leaf Variable that requires grad is being used in an in-place "
                             "operation.");
-    if (Py_REFCNT(o) > 2) { /* the caller's name and the argument */
+    if (Py_REFCNT(o) > 1) { /* somebody else has it */
         o = py_wrap_alias(py.tensor, o);
         if (!o) return NULL;
         v = (py_tensor *)o;
@@ -140,12 +140,12 @@ static PyObject *py_convert_become(PyObject *self, PyObject *o) {
         Py_INCREF(o);
     }
     tn_tensor *before = p->t;
-    if (py.lending) py_retire(tn_retain(before));
-    py_hooks_part(p); /* they stay with the tensors */
+    py_retire(tn_retain(before)); /* for calls that are under way */
+    py_hooks_part(p);             /* they stay with the tensors */
     py_hooks_part(v);
     p->t = v->t;
     v->t = before;
-    p->part = v->part = false;
+    p->parts = v->parts = 0;
     tn_set_binding(p->t, p, NULL);
     tn_set_binding(v->t, v, NULL);
     Py_DECREF(o);

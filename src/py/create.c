@@ -196,21 +196,31 @@ static tn_dtype py_nested_dtype(const py_nested *n) {
     return n->numbers ? tn_promote(n->dtype, own) : n->dtype;
 }
 
-/* Whether the numbers are some of dtype: integers by magnitude, no complex ones as real. */
+/* Whether number i is one of an integer dtype: integers of unsigned ones by magnitude, as torch has
+ * it. */
+static bool py_nested_fits_integer(const py_nested *n, int64_t i, int bits, bool whole) {
+    if (n->kind == TN_KIND_FLOAT) {
+        double v, top = ldexp(1, bits - (whole ? 0 : 1));
+        memcpy(&v, n->to + 8 * i, sizeof v);
+        return v >= (whole ? 0 : -top) && v < top;
+    }
+    int64_t v, most = bits < 64 ? ((int64_t)1 << (bits - (whole ? 0 : 1))) - 1 : INT64_MAX;
+    memcpy(&v, n->to + 8 * i, sizeof v);
+    return bits == 64 || (v >= -most - (whole ? 0 : 1) && v <= most);
+}
+
+/* Whether the numbers are some of dtype; no complex ones as real. */
 static bool py_nested_fits(const py_nested *n, tn_dtype dtype) {
-    int bytes = tn_dtype_bytes(dtype);
     if (n->kind == TN_KIND_COMPLEX && dtype && !py_dtype_is_complex(dtype)) {
         PyErr_SetString(PyExc_TypeError, "must be real number, not complex");
         return false;
     }
-    if (!dtype || n->kind != TN_KIND_INT || bytes >= 8 || dtype == TN_BOOL ||
-        py_dtype_is_float(dtype))
+    if (!dtype || (n->kind != TN_KIND_INT && n->kind != TN_KIND_FLOAT) || dtype == TN_BOOL ||
+        py_dtype_is_float(dtype) || py_dtype_is_complex(dtype))
         return true;
-    bool whole = dtype == TN_U8 || dtype == TN_U16 || dtype == TN_U32;
-    int64_t most = ((int64_t)1 << (8 * bytes - (whole ? 0 : 1))) - 1, v;
+    bool whole = dtype == TN_U8 || dtype == TN_U16 || dtype == TN_U32 || dtype == TN_U64;
     for (int64_t i = 0; i < n->written; i++) {
-        memcpy(&v, n->to + 8 * i, sizeof v);
-        if (v >= -most - (whole ? 0 : 1) && v <= most) continue;
+        if (py_nested_fits_integer(n, i, 8 * tn_dtype_bytes(dtype), whole)) continue;
         PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow",
                      tn_dtype_name(dtype));
         return false;
@@ -644,16 +654,19 @@ static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     return t ? py_wrap_as(type, tn_own(t)) : py_raise();
 }
 
+PY_PRIV PyObject *py_index_refuse(PyObject *o) {
+    return PyErr_Format(PyUnicode_Check(o) ? PyExc_TypeError : PyExc_IndexError,
+                        "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
+                        "Variables are valid indices (got %R)",
+                        Py_TYPE(o));
+}
+
 PY_PRIV PyObject *py_index_tensor(PyObject *o) {
     py_making m = {o, TN_NO_DTYPE, TN_NO_DEVICE, 0};
     PyObject *array = py_nested_array(o);
     if (array) return array;
     if (PyErr_Occurred()) return NULL;
-    if (!py_nested_is_list(o))
-        return PyErr_Format(PyUnicode_Check(o) ? PyExc_TypeError : PyExc_IndexError,
-                            "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
-                            "Variables are valid indices (got %R)",
-                            Py_TYPE(o));
+    if (!py_nested_is_list(o)) return py_index_refuse(o);
     if (!PySequence_Size(o)) m.dtype = TN_I64;
     return py_making_of_numbers(&m);
 }

@@ -6,6 +6,7 @@
 
 #if !defined(_WIN32)
 #include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
 #endif
 
@@ -220,6 +221,7 @@ static struct {
     tn_context *context;
     volatile sig_atomic_t asked;
 } py_interrupt;
+static __thread int py_interrupt_mine; /* calls of this thread that last */
 
 static void py_interrupt_seen(int number) {
     py_interrupt.asked = 1;
@@ -230,6 +232,7 @@ static void py_interrupt_seen(int number) {
 
 static void py_interrupt_begin(void) {
     struct sigaction now;
+    py_interrupt_mine++;
     if (py_interrupt.calls++) return;
     py_interrupt.context = tn_context_current();
     memset(&now, 0, sizeof now);
@@ -243,15 +246,33 @@ static void py_interrupt_begin(void) {
         sigaction(SIGINT, &now, NULL);
 }
 
-static void py_interrupt_end(void) {
-    if (--py_interrupt.calls) return;
-    if (py_interrupt.context) sigaction(SIGINT, &py_interrupt.before, NULL);
+/* SIGINT as it was, unless the program has given it another handler meanwhile. */
+static void py_interrupt_restore(void) {
+    struct sigaction now;
+    if (py_interrupt.context && !sigaction(SIGINT, NULL, &now) &&
+        now.sa_handler == py_interrupt_seen)
+        sigaction(SIGINT, &py_interrupt.before, NULL);
     if (py_interrupt.asked) tn_cancel_clear(py_interrupt.context);
     py_interrupt.asked = 0;
 }
+
+static void py_interrupt_end(void) {
+    py_interrupt_mine--;
+    if (--py_interrupt.calls == 0) py_interrupt_restore();
+}
+
+/* In the child of a fork the calls of other threads are gone. */
+static void py_forked(void) {
+    bool others = py_interrupt.calls > py_interrupt_mine;
+    py_interrupt.calls = py_interrupt_mine;
+    if (others && !py_interrupt.calls) py_interrupt_restore();
+    py_draw_forked();
+}
+PY_PRIV void py_fork_watch(void) { pthread_atfork(NULL, NULL, py_forked); }
 #else
 static void py_interrupt_begin(void) {}
 static void py_interrupt_end(void) {}
+PY_PRIV void py_fork_watch(void) {}
 #endif
 
 PY_PRIV py_long py_long_begin(void) {

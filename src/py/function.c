@@ -365,13 +365,13 @@ static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_te
     py_apply a;
     const char *file;
     int line;
+    const int turn = py_lend();
     PyObject *r;
     a.ctx = ctx;
     a.args = args;
     a.result = NULL;
     ctx->apply = &a;
     py_here(&file, &line);
-    py_lend();
     Py_INCREF((PyObject *)ctx); /* for the tape, which releases it in any case */
     bool ok = tn_function_call_at(file, line, &ctx->row, tn_tensors_of(in, ctx->nin), ctx, a.out);
     for (int j = 0; ok && j < ctx->row.nout && !ctx->history; j++)
@@ -381,7 +381,7 @@ static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_te
     ctx->apply = NULL;
     r = ok ? py_function_results(&a) : py_raise();
     Py_XDECREF(a.result);
-    return py_lent(r);
+    return py_lent(turn, r);
 }
 
 /* Output o of a call that is not recorded: an input, unless it was written, comes as another

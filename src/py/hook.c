@@ -4,7 +4,7 @@
  * tensor is a cycle that leads through the tape, which the collector cannot see; so the wrapper
  * visits the hooks in place of the tape where nobody else leads to them: when it has the only count
  * of its tensor, and that the only one of the call that made it. A built-in module that has the
- * wrapper among its parameters has a second count, and goes with it. */
+ * wrapper among its parameters has a count more, and goes with it. */
 #include "py.h"
 
 typedef struct py_hook {
@@ -19,7 +19,7 @@ typedef struct py_hook {
 /* --- hooks and their wrapper ------------------------------------------------------------------ */
 
 PY_PRIV int py_hooks_visit(const py_tensor *p, visitproc visit, void *arg) {
-    const int64_t own = p->part ? 2 : 1;
+    const int64_t own = 1 + (int64_t)p->parts;
     if (p->kept || !p->t || tn_owners(p->t) != own || py_long_under_way()) return 0;
     for (py_hook *h = p->hooks; h; h = h->next)
         if (!h->history || tn_history_only(h->history, p->t)) Py_VISIT((PyObject *)h);

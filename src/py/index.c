@@ -19,6 +19,7 @@ typedef struct py_indexing {
     tn_tensor *list[TN_MAX_DIMS];
     PyObject *held[2 * INDEX_MOST]; /* what is made of lists and arrays */
     int nheld;
+    int turn; /* see py_lend */
 } py_indexing;
 
 static bool py_index_step(py_indexing *x, tn_tensor *view) {
@@ -59,7 +60,7 @@ static PyObject *py_index_part(PyObject *slice, int k) {
 static bool py_index_bound(PyObject *slice, int k, int64_t *to) {
     PyObject *o = py_index_part(slice, k);
     bool truth = o && PyBool_Check(o);
-    bool ok = o && (o == Py_None || truth || py_to_index(o, to));
+    bool ok = o && (o == Py_None || truth || py_to_bound(o, to));
     if (truth) *to = o == Py_True;
     if (ok && o != Py_None && *to == TN_NONE) *to = -INT64_MAX;    /* which is a number, too */
     if (o && !ok && PyErr_ExceptionMatches(PyExc_OverflowError)) { /* as far as there is anything */
@@ -139,13 +140,10 @@ static int py_index_takes(PyObject *o) {
 }
 
 /* Of an int of more than 64 bits, or an __index__ that failed. */
-static bool py_index_misfit(void) {
-    bool big = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError);
-    PyErr_Clear();
-    if (big)
+static bool py_index_misfit(PyObject *o) {
+    if (!PyErr_Occurred()) py_index_refuse(o);
+    if (PyErr_ExceptionMatches(PyExc_OverflowError))
         PyErr_SetString(PyExc_ValueError, "Overflow when unpacking long long");
-    else
-        PyErr_SetString(PyExc_IndexError, "index out of range");
     return false;
 }
 
@@ -153,7 +151,7 @@ static bool py_index_member(py_indexing *x, PyObject *o) {
     int64_t i;
     if (PyLong_CheckExact(o) ||
         (PyIndex_Check(o) && !PyBool_Check(o) && !py_is_tensor(o) && !PyObject_CheckBuffer(o)))
-        return py_to_int(o, &i) ? py_index_int(x, i) : py_index_misfit();
+        return py_to_int(o, &i) ? py_index_int(x, i) : py_index_misfit(o);
     if (PySlice_Check(o)) return py_index_slice(x, o);
     if (o == Py_None) return py_index_none(x);
     if (PyBool_Check(o)) return py_index_truth(x, o == Py_True);
@@ -253,14 +251,14 @@ static void py_index_begin(py_indexing *x, tn_tensor *t) {
     x->new_view = false;
     x->file = NULL;
     x->line = 0;
-    py_lend();
+    x->turn = py_lend();
     if (tn_needs_grad(t) && tn_grad_mode()) py_here(&x->file, &x->line);
 }
 
 static void py_index_end(py_indexing *x) {
     for (int i = 0; i < x->nheld; i++) Py_DECREF(x->held[i]);
     if (x->new_view) tn_free(x->at);
-    py_lent(NULL);
+    py_lent(x->turn, NULL);
 }
 
 /* x[key] of a subclass, or NotImplemented. */
@@ -271,15 +269,15 @@ static PyObject *py_index_asked(PyObject *self, PyObject *key, PyObject *value) 
 
 /* x[i]; *fits: whether it is just that, and within x. */
 static PyObject *py_index_one(PyObject *self, PyObject *key, bool *fits) {
-    tn_tensor *t = py_of(self), *r;
-    tn_ints size = tn_shape(t);
     const char *file = NULL;
     int line = 0, overflow;
     int64_t i = PyLong_AsLongLongAndOverflow(key, &overflow);
+    if (tn_needs_grad(py_of(self)) && tn_grad_mode()) py_here(&file, &line);
+    tn_tensor *t = py_of(self), *r;
+    tn_ints size = tn_shape(t);
     *fits = !overflow && size.n > 0 && i < size.at[0] && i >= -size.at[0];
     if (!*fits) return NULL;
     const tn_select_args a = {t, 0, i};
-    if (tn_needs_grad(t) && tn_grad_mode()) py_here(&file, &line);
     r = tn_select_at(file, line, &a);
     return TNI_LIKELY(r != NULL) ? py_wrap(tn_own(r)) : py_raise();
 }
@@ -396,18 +394,17 @@ static Py_ssize_t py_index_length(PyObject *self) {
 }
 
 static PyObject *py_index_iterate(PyObject *self) {
-    tn_tensor *t = py_of(self);
     const char *file = NULL;
     int line = 0;
-    if (!tn_ndim(t)) return PyErr_Format(PyExc_TypeError, "iteration over a 0-d tensor");
-    if (tn_needs_grad(t)) py_here(&file, &line);
+    if (tn_needs_grad(py_of(self))) py_here(&file, &line);
+    if (!tn_ndim(py_of(self))) return PyErr_Format(PyExc_TypeError, "iteration over a 0-d tensor");
     if (!py_is_exact(self)) {
         PyObject *tuple = py_call(py_group_of("unbind"), true, &self, 1, NULL);
         PyObject *each = tuple ? PyObject_GetIter(tuple) : NULL;
         Py_XDECREF(tuple);
         return each;
     }
-    const tn_unbind_args a = {0, t};
+    const tn_unbind_args a = {0, py_of(self)};
     tn_list l = tn_unbind_at(file, line, &a);
     if (!l.at && !tn_ok()) return py_raise();
     PyObject *all = py_results_list(l), *it = all ? PyObject_GetIter(all) : NULL;

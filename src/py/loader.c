@@ -8,7 +8,11 @@ static PyObject *py_loader_draw(PyObject *self, PyObject *o) {
     if (o != Py_None && Py_TYPE(o) != py.generator)
         return PyErr_Format(PyExc_TypeError, "a torch.Generator is expected, not %R", Py_TYPE(o));
     tn_generator *g = o == Py_None ? tn_default_generator() : ((py_generator *)o)->generator;
-    return g ? PyLong_FromLongLong((long long)(tn_random64(g) & INT64_MAX)) : py_raise();
+    if (!g) return py_raise();
+    py_draw_begin();
+    uint64_t drawn = tn_random64(g);
+    py_draw_end();
+    return PyLong_FromLongLong((long long)(drawn & INT64_MAX));
 }
 
 /* The `count` numbers of a list as rows of a tensor with `size` rows; negative ones count from
@@ -62,7 +66,7 @@ static PyObject *py_loader_gather(PyObject *self, PyObject *const *args, Py_ssiz
               py_loader_rows(args[1], count, tn_size(py_of(first), 0), (int64_t *)tn_data(rows)) &&
               PyList_Size(args[1]) == count;
     bool mode = tn_set_grad_mode(false);
-    py_lend(); /* another thread may run */
+    const int turn = py_lend(); /* another thread may run */
     for (Py_ssize_t i = 0; ok && i < PyTuple_Size(args[0]); i++) {
         PyObject *o = PyTuple_GetItem(args[0], i), *one = NULL;
         if (py_is_tensor(o)) {
@@ -72,7 +76,7 @@ static PyObject *py_loader_gather(PyObject *self, PyObject *const *args, Py_ssiz
         ok = one && !PyList_Append(all, one);
         Py_XDECREF(one);
     }
-    py_lent(NULL);
+    py_lent(turn, NULL);
     tn_set_grad_mode(mode);
     tn_free(rows);
     if (ok) return all;

@@ -110,6 +110,8 @@ static int py_main_exec(PyObject *module) {
     Py_DECREF(api);
 #endif
     if (PyModule_AddStringConstant(module, "__version__", TN_VERSION)) return -1;
+    if (!py_draw_start()) return PyErr_NoMemory(), -1;
+    py_fork_watch();
     if (!py_main_words()) return -1;
     for (size_t i = 0; i < sizeof py_begins / sizeof py_begins[0]; i++)
         if (py_begins[i](module)) {

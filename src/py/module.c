@@ -296,10 +296,13 @@ static PyObject *py_module_set_child(PyObject *self, PyObject *name, PyObject *v
     if (!modules)
         return PyErr_Format(PyExc_AttributeError,
                             "cannot assign module before Module.__init__() call");
-    if (!py_module_remove(self, name, NULL) || !py_module_remove(self, name, py.parameters_) ||
-        !py_module_remove(self, name, py.buffers_) ||
-        !py_module_remove(self, name, py.transient_) || PyDict_SetItem(modules, name, value))
-        return NULL;
+    Py_INCREF(modules); /* whatever the end of what is removed does */
+    bool bad = !py_module_remove(self, name, NULL) ||
+               !py_module_remove(self, name, py.parameters_) ||
+               !py_module_remove(self, name, py.buffers_) ||
+               !py_module_remove(self, name, py.transient_) || PyDict_SetItem(modules, name, value);
+    Py_DECREF(modules);
+    if (bad) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -612,8 +615,7 @@ static PyObject *py_module_take_data(PyObject *self, PyObject *args) {
     PyObject *a, *b;
     (void)self;
     if (!PyArg_ParseTuple(args, "O!O!", py.tensor, &a, py.tensor, &b)) return NULL;
-    if (py.lending)
-        py_retire(tn_own(tnp_detach(py_of(a)))), py_retire(tn_own(tnp_detach(py_of(b))));
+    if (!py_retire_memory(py_of(a)) || !py_retire_memory(py_of(b))) return py_raise();
     bool ok = tnp_swap_data(py_of(a), py_of(b));
     if (!ok) tn_error_take(NULL);
     return PyBool_FromLong(ok);

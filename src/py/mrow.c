@@ -14,6 +14,7 @@ struct py_kind {
     tn_gen make; /* the row's, with device before dtype as in torch */
     py_signature making, calling;
     int inplace;    /* offset of the option inplace among the options; -1: none */
+    bool draws;     /* in training: it has a probability, p or dropout */
     uint32_t tuple; /* bit k: option k is shown as a tuple of spread[k] numbers, 0: of its own */
     uint8_t spread[MROW_ARGS];
 };
@@ -79,7 +80,9 @@ static py_kind *py_mrow_kind_new(const tn_mrow *row) {
     if (!k->making.names || !k->calling.names) return NULL;
     for (int i = 0; i < k->make.nparam; i++) {
         py_mrow_shown(k, i);
-        if (!strcmp(k->make.param[i].name, "inplace")) k->inplace = k->make.param[i].offset;
+        const char *name = k->make.param[i].name;
+        if (!strcmp(name, "inplace")) k->inplace = k->make.param[i].offset;
+        k->draws = k->draws || !strcmp(name, "p") || !strcmp(name, "dropout");
     }
     return k;
 }
@@ -214,10 +217,10 @@ PY_PRIV PyObject *py_mrow_kind(PyObject *self, PyObject *name) {
 
 /* --- making ----------------------------------------------------------------------------------- */
 
-/* Lets the wrapper of a tensor, if it has one, know whether a module has a count of it. */
+/* Lets the wrapper of a tensor, if it has one, know that a module has a count of it, or no more. */
 static void py_mrow_mark(tn_tensor *t, bool part) {
     py_tensor *p = t ? (py_tensor *)tn_binding(t) : NULL;
-    if (p) p->part = part;
+    if (p) p->parts += part ? 1 : p->parts > 0 ? -1 : 0;
 }
 
 PY_PRIV void py_mrow_drop(py_module *m) {
@@ -234,18 +237,21 @@ PY_PRIV void py_mrow_drop(py_module *m) {
 static bool py_mrow_take(py_module *m, tn_module *made) {
     py_mrow_drop(m);
     m->made = made;
-    if (!(m->names = PyTuple_New(made->nparts))) return false;
-    for (int i = 0; i < made->nparts; i++) {
+    bool ok = (m->names = PyTuple_New(made->nparts)) != NULL;
+    for (int i = 0; ok && i < made->nparts; i++) {
         PyObject *name = PyUnicode_InternFromString(made->part[i].name);
-        if (!name || PyTuple_SetItem(m->names, i, name)) return false;
+        ok = name && !PyTuple_SetItem(m->names, i, name);
     }
-    return true;
+    if (!ok) py_mrow_drop(m);
+    return ok;
 }
 
 static PyObject *py_mrow_make(void *user, const void *args, int64_t elements) {
     py_module *m = (py_module *)user;
     (void)elements;
+    py_draw_begin();
     tn_module *made = tn_module_make(NULL, 0, m->kind->row, args);
+    py_draw_end();
     if (!made) return py_raise();
     if (!py_mrow_take(m, made)) return NULL;
     Py_RETURN_NONE;
@@ -421,6 +427,7 @@ static bool py_mrow_follow_tensor(tn_module *made, int i, PyObject *o, bool *res
     tn_tensor *now = tn_part_tensor_of(made, i), *t = o == Py_None ? NULL : py_of(o);
     if (t == now) return true;
     if (t && now && !py_mrow_same_shape(t, now)) *reshaped = true;
+    if (now) py_retire(tn_retain(now)); /* another thread's forward may read it */
     py_mrow_mark(now, false);
     if (!tn_module_set_at(NULL, 0, made, made->part[i].name, t)) return py_raise(), false;
     py_mrow_mark(t, true);
@@ -492,8 +499,12 @@ static bool py_mrow_ready(PyObject *self) {
 PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused) {
     (void)unused;
     if (!py_mrow_ready(self)) return NULL;
-    if (!tn_module_reset_at(NULL, 0, ((py_module *)self)->made)) return py_raise();
-    Py_RETURN_NONE;
+    tn_module *made = tn_module_hold(((py_module *)self)->made);
+    py_draw_begin();
+    bool ok = tn_module_reset_at(NULL, 0, made);
+    py_draw_end();
+    tn_module_free(made);
+    return ok ? Py_NewRef(Py_None) : py_raise();
 }
 
 /* --- forward ---------------------------------------------------------------------------------- */
@@ -518,10 +529,12 @@ static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_te
     tn_module *made = tn_module_hold(m->made); /* whatever Python code does meanwhile */
     const char *file = NULL;
     int line = 0;
+    const bool draws = m->kind->draws && made->training;
     bool ok;
     if (tn_grad_mode() && py_mrow_records(m, args)) py_here(&file, &line);
     if (m->reshaped) made->expect = NULL;
     do {
+        if (draws) py_draw_begin();
         if (elements >= PY_LONG) {
             py_long l = py_long_begin();
             ok = tn_module_call(file, line, made, m->kind->row, args, out, nout);
@@ -529,6 +542,7 @@ static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_te
         } else {
             ok = tn_module_call(file, line, made, m->kind->row, args, out, nout);
         }
+        if (draws) py_draw_end();
     } while (TNI_UNLIKELY(!ok) && py_stopped());
     made->expect = expect;
     tn_module_free(made);
@@ -722,8 +736,8 @@ PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssiz
     if (nargs == 1 && !kwnames && !m->kind->row->gen->call &&
         (Py_TYPE(args[0]) == py.tensor || Py_TYPE(args[0]) == py.parameter)) {
         tn_tensor *input = py_of(args[0]);
-        py_lend();
-        return py_lent(py_mrow_run(m, &input, tn_numel(input)));
+        const int turn = py_lend();
+        return py_lent(turn, py_mrow_run(m, &input, tn_numel(input)));
     }
     if (m->kind->row->gen->ngroups) return py_mrow_nested(m, args, nargs, kwnames);
     return py_call_bound(&m->kind->calling, args, nargs, kwnames, py_mrow_run, m);

@@ -317,7 +317,8 @@ static bool py_optim_count(py_optim_step *w, int64_t i) {
     double count = 0;
     float now;
     bool fits = o && py_is_tensor(o) && tn_ndim(py_of(o)) == 0 && tn_dtype_of(py_of(o)) == TN_F32 &&
-                tn_device_of(py_of(o)) == TN_CPU && !tn_needs_grad(py_of(o));
+                tn_device_of(py_of(o)) == TN_CPU && !tn_needs_grad(py_of(o)) &&
+                !tn_is_read_only(py_of(o));
     if (!o && PyErr_Occurred()) return false;
     if (o && !py_to_float(o, &count)) {
         if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "state 'step' is no number: %R", o);
@@ -474,11 +475,11 @@ static PyObject *py_optim_do(PyObject *self, PyObject *const *args, Py_ssize_t n
     w.state = args[2];
     w.ngroups = PyList_Size(w.groups);
     if (!py_optim_lay(&w)) return NULL;
-    py_lend();
+    const int turn = py_lend();
     bool ok = py_optim_collect(&w) && py_optim_go(&w);
     if (!ok) py_optim_undo(&w);
     py_optim_end(&w);
-    return py_lent(ok ? Py_NewRef(Py_None) : NULL);
+    return py_lent(turn, ok ? Py_NewRef(Py_None) : NULL);
 }
 
 /* --- gradients -------------------------------------------------------------------------------- */

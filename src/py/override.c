@@ -166,8 +166,8 @@ static PyObject *py_asked_ask(py_asked *a, PyObject *func, PyObject *args, PyObj
 PY_PRIV PyObject *py_wrap_alias(PyTypeObject *type, PyObject *o) {
     const char *file;
     int line;
-    tn_tensor *t = py_of(o);
     py_here(&file, &line);
+    tn_tensor *t = py_of(o);
     const tn_slice_args s = {0, TN_NONE, TN_NONE, 1, t};
     const tn_view_args v = {t, tn_empty_dims()};
     tn_tensor *r = tn_ndim(t) ? tn_slice_at(file, line, &s) : tn_view_at(file, line, &v);
@@ -182,6 +182,7 @@ static PyObject *py_override_as(PyObject *o, PyTypeObject *type) {
     if (Py_REFCNT(o) == 1 && Py_TYPE(o) == py.tensor && !p->dict && !p->weak) {
         tn_tensor *t = p->t;
         p->t = NULL;
+        tn_set_binding(t, NULL, NULL);
         r = py_wrap_as(type, t);
     } else {
         r = py_wrap_alias(type, o);

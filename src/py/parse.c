@@ -11,7 +11,7 @@ enum { BIND_BYTES = 512, BIND_INTS = 64, BIND_TENSORS = 32, BIND_MORE = 16 };
 typedef enum py_bind_fault {
     FAULT_NONE,
     FAULT_KIND,    /* of argument `at` */
-    FAULT_OUT,     /* of out=, or of requires_grad= */
+    FAULT_COMMON,  /* of a keyword that no schema has */
     FAULT_MANY,    /* positional arguments */
     FAULT_UNKNOWN, /* keyword `at` */
     FAULT_TWICE,
@@ -38,6 +38,8 @@ typedef struct py_bind {
     bool method, named; /* named: given came by keyword */
     bool lenient;       /* 0-dim tensors are numbers */
     bool requires_grad; /* of a row that makes a tensor of nothing */
+    const char *common; /* the keyword that no schema has, and what it has to be */
+    const char *common_kind;
     int64_t ints[BIND_INTS];
     double floats[BIND_TENSORS];
     tn_tensor *tensors[BIND_TENSORS];
@@ -352,19 +354,29 @@ PY_PRIV bool py_row_creates(const tn_gen *gen) {
 
 /* Keywords that no schema has: of all rows with out=, of all that make tensors. */
 static bool py_bind_common(py_bind *b, unsigned how, PyObject *name, PyObject *o, bool *fits) {
-    *fits = true;
     if (b->gen->out_offset != UINT16_MAX && !b->method && !(how & TN_IN_PLACE) &&
         py_names_is(name, py.out)) {
+        b->common = "out";
+        b->common_kind = b->gen->nresults == 1 ? "Tensor" : "tuple of Tensors";
         *fits = py_bind_out(b, o);
         return true;
     }
     if (!py_row_creates(b->gen)) return false;
+    b->common_kind = "bool";
     if (py_names_is(name, py.requires_grad)) {
+        b->common = "requires_grad";
         *fits = PyBool_Check(o);
-        b->requires_grad = o != Py_False;
-        return true;
+        b->requires_grad = o == Py_True;
+    } else if (py_names_is(name, py.pin_memory)) {
+        b->common = "pin_memory";
+        *fits = PyBool_Check(o) || o == Py_None;
+    } else {
+        b->common = "layout";
+        b->common_kind = "torch.layout";
+        *fits = o == py.strided || o == Py_None;
+        return py_names_is(name, py.layout);
     }
-    return py_names_is(name, py.layout) || py_names_is(name, py.pin_memory);
+    return true;
 }
 
 static bool py_bind_keyword(py_bind *b, unsigned how, PyObject *name, PyObject *o, int k) {
@@ -374,7 +386,7 @@ static bool py_bind_keyword(py_bind *b, unsigned how, PyObject *name, PyObject *
     int i = py_names_find(at, b->gen->nparam, name);
     if (i < 0 && py_bind_common(b, how, name, o, &fits)) {
         b->given = o;
-        return fits || py_bind_no(b, FAULT_OUT, k);
+        return fits || py_bind_no(b, FAULT_COMMON, k);
     }
     if (i < 0 && (other = py_names_other(name)) != NULL)
         i = py_names_find(at, b->gen->nparam, other);
@@ -496,10 +508,8 @@ static const char *py_fault_param(const py_bind *b, int i) {
 
 /* "argument 'dim' (position 1)"; by its name alone where that was given. */
 static const char *py_fault_argument(const py_bind *b, char *text, size_t room) {
-    const char *name = b->fault != FAULT_OUT ? py_fault_param(b, b->at)
-                       : b->requires_grad    ? "requires_grad"
-                                             : "out";
-    if (b->named || b->fault == FAULT_OUT)
+    const char *name = b->fault == FAULT_COMMON ? b->common : py_fault_param(b, b->at);
+    if (b->named || b->fault == FAULT_COMMON)
         snprintf(text, room, "argument '%s'", name);
     else
         snprintf(text, room, "argument '%s' (position %d)", name, b->at + (b->method ? 0 : 1));
@@ -522,10 +532,8 @@ static PyObject *py_fault_overflow(const py_bind *b, const char *name) {
 
 static PyObject *py_fault_of_kind(const py_bind *b, const char *name) {
     char argument[96], type[80];
-    const char *kind = b->fault == FAULT_KIND  ? py_fault_kind(&b->gen->param[b->at])
-                       : b->requires_grad      ? "bool"
-                       : b->gen->nresults == 1 ? "Tensor"
-                                               : "tuple of Tensors";
+    const char *kind =
+        b->fault == FAULT_KIND ? py_fault_kind(&b->gen->param[b->at]) : b->common_kind;
     py_fault_argument(b, argument, sizeof argument);
     if (b->place < 0)
         return PyErr_Format(PyExc_TypeError, "%s(): %s must be %s, not %s", name, argument, kind,
@@ -579,7 +587,7 @@ static PyObject *py_fault_raise(const py_bind *b, const char *name, Py_ssize_t n
     switch (b->fault) {
     case FAULT_RAISED: return NULL;
     case FAULT_KIND:
-    case FAULT_OUT: return py_fault_of_kind(b, name);
+    case FAULT_COMMON: return py_fault_of_kind(b, name);
     case FAULT_MANY: return py_fault_many(b, name, nargs);
     case FAULT_MISSING: return py_fault_missing(b, name);
     case FAULT_TWICE:
@@ -723,20 +731,20 @@ static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *a
 
 PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
                           PyObject *kwnames) {
-    py_lend();
-    return py_lent(py_call_rows(g, method, args, nargs, kwnames, 0));
+    const int turn = py_lend();
+    return py_lent(turn, py_call_rows(g, method, args, nargs, kwnames, 0));
 }
 
 PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
                                 Py_ssize_t nargs, PyObject *kwnames) {
-    py_lend();
-    return py_lent(py_call_rows(g, method, args, nargs, kwnames, CALL_PLAIN));
+    const int turn = py_lend();
+    return py_lent(turn, py_call_rows(g, method, args, nargs, kwnames, CALL_PLAIN));
 }
 
 PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *kwnames) {
-    py_lend();
-    return py_lent(py_call_rows(g, false, args, nargs, kwnames, CALL_ROWS));
+    const int turn = py_lend();
+    return py_lent(turn, py_call_rows(g, false, args, nargs, kwnames, CALL_ROWS));
 }
 
 PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
@@ -746,10 +754,10 @@ PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py
     py_bind_begin(&b, NULL, false, true);
     b.gen = s->gen;
     b.names = s->names;
-    py_lend();
+    const int turn = py_lend();
     bool fits = py_bind_fill(&b, TN_PLAIN, args, nargs, kwnames);
     PyObject *r =
         fits ? run(user, b.args.bytes, b.elements) : py_fault_raise(&b, s->name, nargs, kwnames);
     py_bind_end(&b);
-    return py_lent(r);
+    return py_lent(turn, r);
 }

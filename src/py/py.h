@@ -31,7 +31,7 @@ typedef struct py_tensor {
     struct py_hook *hooks; /* those registered through it that still may run; see hook.c */
     bool kept;             /* t owns the wrapper, not the wrapper t */
     bool tracked;          /* by the collector */
-    bool part;             /* the library's module behind a built-in one has a count of t, too */
+    int parts;             /* how many of the library's modules have a count of t, too */
 } py_tensor;
 
 typedef struct py_dtype {
@@ -57,7 +57,7 @@ typedef struct py_state {
     PyObject *parameters_, *buffers_, *modules_, *transient_, *training, *hooked, *row, *is_buffer;
     PyObject *row_forward, *sequential_forward; /* methods of _Module */
     PyObject *no_kwargs, *strided;              /* an empty dict; torch.strided */
-    int lending;                                /* see py_lend */
+    int lending[2], turn;                       /* see py_lend */
     bool retired;
     bool hooked_all; /* there are hooks of all modules */
 } py_state;
@@ -99,14 +99,18 @@ PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t);
 PY_PRIV void py_tensor_track(py_tensor *p); /* by the collector, from now on */
 
 /* Between the two a call knows tensors by address alone, while Python code may run (__index__, a
- * finalizer, another thread): what wrappers give up meanwhile (x.unsqueeze_(0)) stays until the
- * last such call has ended. Calls nest; r is passed through. */
-PY_PRIV void py_retire(tn_tensor *t); /* takes the count */
+ * finalizer, another thread): what wrappers give up meanwhile (x.unsqueeze_(0)) stays until every
+ * call that had begun by then has ended. Calls nest; r is passed through. They are counted in
+ * turns, two at most: where something is retired, the turn changes as soon as all calls of the one
+ * before have ended, so that calls which overlap without end keep nothing for ever. */
+PY_PRIV void py_retire(tn_tensor *t);        /* takes the count */
+PY_PRIV bool py_retire_memory(tn_tensor *t); /* of t, which is about to get other; or an error */
 PY_PRIV bool py_retired_has(const tn_tensor *t);
 PY_PRIV void py_retired_release(void);
-TNI_INLINE void py_lend(void) { py.lending++; }
-TNI_INLINE PyObject *py_lent(PyObject *r) {
-    if (TNI_UNLIKELY(--py.lending == 0 && py.retired)) py_retired_release();
+TNI_INLINE bool py_lending(void) { return (py.lending[0] | py.lending[1]) != 0; }
+TNI_INLINE int py_lend(void) { return py.lending[py.turn]++, py.turn; }
+TNI_INLINE PyObject *py_lent(int turn, PyObject *r) {
+    if (TNI_UNLIKELY(--py.lending[turn] == 0 && py.retired)) py_retired_release();
     return r;
 }
 
@@ -119,6 +123,7 @@ PY_PRIV PyObject *py_raise(void);
  * is shown. NULL and 0 outside of Python code. */
 PY_PRIV void py_here(const char **file, int *line);
 PY_PRIV bool py_lines_begin(const char *package);
+PY_PRIV void py_fork_watch(void); /* at import */
 
 /* Around calls that may last: the GIL is released, and Ctrl-C asks the call to stop. */
 typedef struct py_long {
@@ -130,6 +135,11 @@ PY_PRIV void py_long_end(py_long l);
  * is to be made again. */
 PY_PRIV bool py_stopped(void);
 PY_PRIV bool py_long_under_way(void); /* in some thread */
+/* Around what moves a generator, which threads of Python share. Calls nest. */
+PY_PRIV void py_draw_begin(void);
+PY_PRIV void py_draw_end(void);
+PY_PRIV bool py_draw_start(void);  /* at import */
+PY_PRIV void py_draw_forked(void); /* in the child of a fork */
 /* Around Python code that C calls in a backward, in any thread: takes the GIL. Where no call that
  * lasts was under way, Ctrl-C stops those that this code makes, though it may not stop the rest. */
 typedef struct py_inside {
@@ -145,6 +155,7 @@ enum { PY_LONG = 1 << 16 }; /* elements from which on a call is thought to last 
 /* false: not of that kind, without an exception; an exception only where Python code failed. */
 PY_PRIV bool py_to_int(PyObject *o, int64_t *to);      /* int and what has __index__, not bool */
 PY_PRIV bool py_to_index(PyObject *o, int64_t *to);    /* the same, and 0-dim integer tensors */
+PY_PRIV bool py_to_bound(PyObject *o, int64_t *to);    /* the same, exceptions of __index__ stay */
 PY_PRIV bool py_to_float(PyObject *o, double *to);     /* int, float, 0-dim tensors */
 PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to); /* and bool, complex */
 PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to);   /* torch.float32, float, int, bool */
@@ -322,6 +333,7 @@ PY_PRIV int py_files_begin(PyObject *module);
 /* create.c: a list, array or number as an index, and as a value beside a tensor of dtype. */
 PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy); /* shares it */
 PY_PRIV PyObject *py_index_tensor(PyObject *o);
+PY_PRIV PyObject *py_index_refuse(PyObject *o); /* an exception: o is no index */
 PY_PRIV PyObject *py_value_tensor(PyObject *o, tn_dtype dtype);
 
 #endif

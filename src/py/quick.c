@@ -79,6 +79,6 @@ PY_PRIV PyObject *py_call_quick(const py_group *g, PyObject *first, PyObject *co
         }
     }
     *fits = true;
-    py_lend(); /* another thread may run in a call that lasts */
-    return py_lent(py_run(g->row[0], g->how, q.args.bytes, q.elements >= PY_LONG, q.records));
+    const int turn = py_lend(); /* another thread may run in a call that lasts */
+    return py_lent(turn, py_run(g->row[0], g->how, q.args.bytes, q.elements >= PY_LONG, q.records));
 }

@@ -132,8 +132,10 @@ PY_PRIV bool py_records(const tn_gen *gen, const void *args) {
 
 static bool py_run_call(const tn_row *row, unsigned how, const char *file, int line,
                         const void *args, void *results, bool lasts) {
+    const bool draws = (row->gen->props & TN_PROP_GENERATOR) != 0;
     bool ok;
     do {
+        if (TNI_UNLIKELY(draws)) py_draw_begin();
         if (lasts) {
             py_long l = py_long_begin();
             ok = tn_call(row, how, file, line, args, results);
@@ -141,6 +143,7 @@ static bool py_run_call(const tn_row *row, unsigned how, const char *file, int l
         } else {
             ok = tn_call(row, how, file, line, args, results);
         }
+        if (TNI_UNLIKELY(draws)) py_draw_end();
     } while (TNI_UNLIKELY(!ok) && py_stopped());
     return ok;
 }
@@ -358,7 +361,7 @@ PY_PRIV PyObject *py_registered(const char *name) {
     if (!g) return PyErr_NoMemory();
     py_group_fill(g, row, TN_PLAIN, "");
     if (!g->name) return py_give(g), PyErr_NoMemory();
-    return py_groups_kept(&kept, name, g, (void *)py_groups_function);
+    return g->function = py_groups_kept(&kept, name, g, (void *)py_groups_function);
 }
 
 /* _row(name): the function of that name without the overloads in Python. */

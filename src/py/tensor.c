@@ -30,7 +30,8 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
     p->t = t;
     p->dict = p->weak = NULL;
     p->hooks = NULL;
-    p->kept = p->part = false;
+    p->kept = false;
+    p->parts = 0;
     p->tracked = type != py.tensor;
     tn_set_binding(t, p, NULL);
     return (PyObject *)p;
@@ -150,33 +151,49 @@ static PyObject *py_tensor_dict(PyObject *self, void *unused) {
 static struct {
     tn_tensor **at;
     size_t n, room;
-} py_retired;
+} py_retired[2]; /* by the turn in which they were given up */
 
 PY_PRIV void py_retire(tn_tensor *t) {
-    if (!py.lending) {
+    if (!py_lending()) {
         tn_release(t);
         return;
     }
-    if (py_retired.n == py_retired.room) {
-        size_t room = 2 * py_retired.room + 16;
-        tn_tensor **at = (tn_tensor **)py_get_again(py_retired.at, room, sizeof *at);
+    if (py_retired[py.turn].n == py_retired[py.turn].room) {
+        size_t room = 2 * py_retired[py.turn].room + 16;
+        tn_tensor **at = (tn_tensor **)py_get_again(py_retired[py.turn].at, room, sizeof *at);
         if (!at) return; /* it stays for good: nobody may fail here */
-        py_retired.at = at;
-        py_retired.room = room;
+        py_retired[py.turn].at = at;
+        py_retired[py.turn].room = room;
     }
-    py_retired.at[py_retired.n++] = t;
+    py_retired[py.turn].at[py_retired[py.turn].n++] = t;
     py.retired = true;
+    if (!py.lending[!py.turn] && !py_retired[!py.turn].n) py.turn = !py.turn;
+}
+
+PY_PRIV bool py_retire_memory(tn_tensor *t) {
+    tn_tensor *alias = py_lending() ? tnp_detach(t) : NULL;
+    if (alias) py_retire(tn_own(alias));
+    return alias || !py_lending();
 }
 
 PY_PRIV bool py_retired_has(const tn_tensor *t) {
-    for (size_t i = 0; i < py_retired.n; i++)
-        if (py_retired.at[i] == t) return true;
+    for (int turn = 0; turn < 2; turn++)
+        for (size_t i = 0; i < py_retired[turn].n; i++)
+            if (py_retired[turn].at[i] == t) return true;
     return false;
 }
 
+/* What was retired in the turn before, whose calls have all ended; then that turn comes again. The
+ * end of a tensor may run Python code, and this. */
 PY_PRIV void py_retired_release(void) {
-    while (!py.lending && py_retired.n) tn_release(py_retired.at[--py_retired.n]);
-    py.retired = py_retired.n != 0;
+    for (int before = !py.turn; !py.lending[before]; before = !py.turn) {
+        while (py_retired[before].n && py.turn != before)
+            tn_release(py_retired[before].at[--py_retired[before].n]);
+        if (py.turn == before) continue;
+        if (!py_retired[py.turn].n) break;
+        py.turn = before;
+    }
+    py.retired = py_retired[0].n || py_retired[1].n;
 }
 
 /* --- attributes ------------------------------------------------------------------------------- */
@@ -263,7 +280,7 @@ static PyObject *py_tensor_grad(PyObject *self, void *unused) {
                      ".retain_grad() on it before if it should, or look at the leaf Tensor.",
                      1))
         return NULL;
-    return py_wrap_borrowed(tn_grad_of(t));
+    return py_wrap_borrowed(tn_grad_of(py_of(self)));
 }
 static int py_tensor_set_grad(PyObject *self, PyObject *value, void *unused) {
     (void)unused;
@@ -288,12 +305,13 @@ static PyObject *py_tensor_by_row(PyObject *self, void *name) {
 
 static PyObject *py_tensor_reversed(PyObject *self, void *unused) {
     int64_t dims[TN_MAX_DIMS];
-    tn_tensor *t = py_of(self);
     const char *file;
-    int n = tn_ndim(t), line;
+    int line;
     (void)unused;
-    for (int i = 0; i < n; i++) dims[i] = n - 1 - i;
     py_here(&file, &line);
+    tn_tensor *t = py_of(self);
+    int n = tn_ndim(t);
+    for (int i = 0; i < n; i++) dims[i] = n - 1 - i;
     const tn_permute_args a = {t, tn_ints_of(dims, n)};
     tn_tensor *r = tn_permute_at(file, line, &a);
     return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());

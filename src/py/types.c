@@ -399,14 +399,18 @@ static bool py_generator_seed_of(PyObject *o, uint64_t *seed) {
 static PyObject *py_generator_manual_seed(PyObject *self, PyObject *o) {
     uint64_t seed;
     if (!py_generator_seed_of(o, &seed)) return NULL;
+    py_draw_begin();
     tn_generator_seed(((py_generator *)self)->generator, seed);
+    py_draw_end();
     return Py_NewRef(self);
 }
 static PyObject *py_generator_get_state(PyObject *self, PyObject *unused) {
     uint8_t state[TN_GENERATOR_BYTES];
     const int64_t size[1] = {TN_GENERATOR_BYTES};
     (void)unused;
+    py_draw_begin();
     tn_generator_get(((py_generator *)self)->generator, state);
+    py_draw_end();
     tn_tensor *t = tn_from_at(NULL, 0, state, tn_ints_of(size, 1), TN_U8);
     return t ? py_wrap(tn_own(t)) : py_raise();
 }
@@ -415,16 +419,21 @@ static PyObject *py_generator_set_state(PyObject *self, PyObject *o) {
         tn_numel(py_of(o)) != TN_GENERATOR_BYTES)
         return PyErr_Format(PyExc_TypeError, "expected a torch.ByteTensor of %d elements",
                             (int)TN_GENERATOR_BYTES);
-    if (!tn_generator_set(((py_generator *)self)->generator, (const uint8_t *)tn_data(py_of(o))))
-        return py_raise();
-    return Py_NewRef(self);
+    uint8_t state[TN_GENERATOR_BYTES];
+    memcpy(state, tn_data(py_of(o)), sizeof state);
+    py_draw_begin();
+    bool ok = tn_generator_set(((py_generator *)self)->generator, state);
+    py_draw_end();
+    return ok ? Py_NewRef(self) : py_raise();
 }
 /* torch's state begins with the seed. */
 static PyObject *py_generator_initial_seed(PyObject *self, PyObject *unused) {
     uint8_t state[TN_GENERATOR_BYTES];
     uint64_t seed;
     (void)unused;
+    py_draw_begin();
     tn_generator_get(((py_generator *)self)->generator, state);
+    py_draw_end();
     memcpy(&seed, state, sizeof seed);
     return PyLong_FromUnsignedLongLong(seed);
 }
@@ -438,7 +447,9 @@ static PyObject *py_generator_seed(PyObject *self, PyObject *unused) {
     Py_XDECREF(os);
     Py_XDECREF(bytes);
     if (!at) return NULL;
+    py_draw_begin();
     tn_generator_seed(((py_generator *)self)->generator, seed);
+    py_draw_end();
     return PyLong_FromUnsignedLongLong(seed);
 }
 static PyObject *py_generator_clone(PyObject *self, PyObject *unused) {

@@ -18,14 +18,25 @@ static bool py_value_long(PyObject *o, int64_t *to) {
     return true;
 }
 
-PY_PRIV bool py_to_int(PyObject *o, int64_t *to) {
+/* An integer, or what has __index__, whose exceptions stay. */
+static bool py_value_index(PyObject *o, int64_t *to) {
     if (PyLong_CheckExact(o)) return py_value_long(o, to);
     if (PyBool_Check(o) || py_is_tensor(o) || PyFloat_Check(o)) return false;
     if (!PyIndex_Check(o)) return false;
     PyObject *i = PyNumber_Index(o);
     bool ok = i && py_value_long(i, to);
     Py_XDECREF(i);
-    return ok || (PyErr_ExceptionMatches(PyExc_OverflowError) ? false : py_value_no());
+    return ok;
+}
+
+/* Of the exceptions of __index__ stay those that do not speak of the argument: too large a number,
+ * no memory, Ctrl-C. */
+PY_PRIV bool py_to_int(PyObject *o, int64_t *to) {
+    if (py_value_index(o, to)) return true;
+    bool stays = PyErr_ExceptionMatches(PyExc_OverflowError) ||
+                 PyErr_ExceptionMatches(PyExc_MemoryError) ||
+                 !PyErr_ExceptionMatches(PyExc_Exception);
+    return PyErr_Occurred() && !stays ? py_value_no() : false;
 }
 
 /* A tensor of no dimensions and without a graph stands for its number. */
@@ -42,6 +53,12 @@ PY_PRIV bool py_to_index(PyObject *o, int64_t *to) {
     if (PyLong_CheckExact(o)) return py_value_long(o, to);
     if (py_value_item(o, &s) && s.kind == TN_KIND_INT) return *to = s.integer, true;
     return py_to_int(o, to);
+}
+
+PY_PRIV bool py_to_bound(PyObject *o, int64_t *to) {
+    tn_scalar s;
+    if (py_value_item(o, &s) && s.kind == TN_KIND_INT) return *to = s.integer, true;
+    return py_value_index(o, to);
 }
 
 /* NumPy's bool, which is no bool of Python's. */

@@ -7,6 +7,7 @@ Names in IN_PLACE are methods f_, too. Those marked hear of __torch_function__ a
 from .._C import Tensor
 from . import creation, dtypes, elements, indexing, products, reductions, settings, shapes
 from ._marks import _METHODS, _NO_FUNCTIONS
+from ._out import fitting
 
 _FILES = (shapes, creation, elements, reductions, products, indexing, dtypes, settings)
 
@@ -22,7 +23,7 @@ def _in_place(name):
     f = _METHODS.get(name) or getattr(Tensor, name)
 
     def method(self, *args, **kwargs):
-        return self.copy_(f(self, *args, **kwargs))
+        return self.copy_(fitting(f(self, *args, **kwargs), self.dtype))
 
     method.__name__ = method.__qualname__ = name + "_"
     method.__doc__ = f"{name}, in place."

@@ -4,7 +4,9 @@ from .. import _C
 from .._C import Tensor
 
 _METHODS = {}
-_NO_FUNCTIONS = {"Tensor", "both", "both_of_numbers", "method", "function"}
+_NO_FUNCTIONS = {
+    "Tensor", "both", "both_of_numbers", "method", "function", "with_out", "written",
+}  # fmt: skip
 
 
 def _overridable(f):
@@ -24,8 +26,11 @@ def _overridable(f):
     return call
 
 
-def both(f):
-    _METHODS[f.__name__] = call = _overridable(_of_a_tensor(f))
+def both(f, others=()):
+    call = _overridable(_of_a_tensor(f, others))
+    plain = getattr(f, "plain", None)  # without the out= of a function, see _out
+    own = call if plain is None else _overridable(_of_a_tensor(plain, others))
+    _METHODS[f.__name__] = own
     return call
 
 
@@ -48,9 +53,7 @@ def _of_a_tensor(f, others=()):
 
 def both_of_numbers(f):
     """The same, where a number may be the first argument."""
-    others = (bool, int, float, complex)
-    _METHODS[f.__name__] = call = _overridable(_of_a_tensor(f, others))
-    return call
+    return both(f, (bool, int, float, complex))
 
 
 def method(f):

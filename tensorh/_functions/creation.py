@@ -3,6 +3,7 @@
 from .. import _C
 from .._C import Tensor
 from ._marks import function, method
+from ._out import with_out, written
 from .dtypes import iinfo
 from .shapes import broadcast_tensors
 
@@ -13,14 +14,18 @@ def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
     return _C.full((), s, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
-def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False):
+def logspace(
+    start, end, steps, base=10.0, *, out=None, dtype=None, device=None, requires_grad=False
+):  # fmt: skip
     """steps numbers from base**start to base**end, evenly spaced in the exponent."""
-    dtype = dtype or _C.get_default_dtype()
+    dtype = dtype or (_C.get_default_dtype() if out is None else out.dtype)
     r = _C.pow(base, _C.linspace(start, end, steps, dtype=_C.float64)).to(dtype)
     r = r.to(device) if device else r
+    r = r if out is None else written(out, r, "logspace")
     return r.requires_grad_() if requires_grad else r
 
 
+@with_out
 def range_(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=False):
     """start, start + step, .. to end, which belongs to it."""
     if end is None:
@@ -39,6 +44,7 @@ def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False)
 
 
 @function
+@with_out
 def complex(real, imag):
     """The complex tensor of two real ones."""
     if real.dtype != imag.dtype:
@@ -54,6 +60,7 @@ def _alike(*tensors):
 
 
 @function
+@with_out
 def polar(abs, angle):
     """abs * exp(i angle)."""
     return complex(abs * angle.cos(), abs * angle.sin())
@@ -61,6 +68,8 @@ def polar(abs, angle):
 
 def vander(x, N=None, increasing=False):
     """Powers of x as columns."""
+    if x.dim() != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
     n = x.numel() if N is None else N
     powers = _C.arange(n) if increasing else _C.arange(n - 1, -1, -1)
     return x.unsqueeze(-1) ** powers
@@ -76,7 +85,9 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     elif isinstance(obj, (bytes, bytearray, memoryview)):
         r = _C.frombuffer(obj, dtype=dtype or _C.from_numpy(memoryview(obj)).dtype)
     else:
-        r, copy = _C.as_tensor(obj, dtype=dtype), None if copy is False else copy
+        if copy is False:
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        r = _C.as_tensor(obj, dtype=dtype)
     given = r
     if dtype is not None or device is not None:
         r = r.to(device=device or r.device, dtype=dtype or r.dtype)
@@ -104,8 +115,10 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None,
         raise TypeError("normal(): of two numbers argument 'size' must be given")
     else:
         a, b = _alike(_tensor_of(mean, std), _tensor_of(std, mean))
+        if not (b >= 0).all():
+            raise RuntimeError("normal expects all elements of std >= 0.0")
         r = _C.empty(a.shape, dtype=a.dtype).normal_(generator=generator) * b + a
-    return r if out is None else out.copy_(r)
+    return r if out is None else written(out, r, "normal")
 
 
 def _tensor_of(x, like):
@@ -121,42 +134,39 @@ def randint_like(input, low, high=None, *, dtype=None, device=None):
 
 @method
 def random_(self, *bounds, generator=None, **named):
-    """Random integers in [from, to), in place; without bounds, all that the dtype holds from 0 on
+    """Random integers in [from, to), in place; without to, up to the largest that the dtype holds
     (of floats: that it holds exactly)."""
     low, high = _bounds_of(*bounds, **named)
-    dtype = _C.int64
-    if low is None and high is None:
-        whole = {_C.float32: 2**24, _C.float64: 2**53, _C.float16: 2**11, _C.bfloat16: 2**8}
-        most = 1 if self.dtype is _C.bool else whole.get(self.dtype) or iinfo(self.dtype).max
-        low, high = 0, most + 1
-        if self.dtype is _C.int64:  # [0, 2^63), whose end is no int64
-            half = 2**62
-            return self.copy_(
-                _C.randint(-half, half, self.shape, generator=generator, dtype=dtype) + half
-            )
-    elif not self.dtype.is_floating_point:
-        least, most = (0, 1) if self.dtype is _C.bool else _ends_of(self.dtype)
+    whole = {_C.float32: 2**24, _C.float64: 2**53, _C.float16: 2**11, _C.bfloat16: 2**8}
+    least, most = (-(2**63), whole[self.dtype]) if self.dtype in whole else _ends_of(self.dtype)
+    if high is None:
+        high = most + 1
+    if self.dtype not in whole:
         for name, at in ("from", low), ("to - 1", high - 1):
             if not least <= at <= most:
                 raise RuntimeError(f"{name} is out of bounds for {self.dtype}")
-    return self.copy_(_C.randint(low, high, self.shape, generator=generator, dtype=dtype))
+    shift = 0
+    if high == 2**63:  # no int64: what begins at 0 or above is drawn lower and moved up
+        shift = 2**62 if low >= 0 else 0
+        low, high = low - shift, high - shift if shift else high - 1
+    r = _C.randint(low, high, self.shape, generator=generator, dtype=_C.int64)
+    return self.copy_(r + shift if shift else r)
 
 
 def _ends_of(dtype):
-    return iinfo(dtype).min, iinfo(dtype).max
+    return (0, 1) if dtype is _C.bool else (iinfo(dtype).min, iinfo(dtype).max)
 
 
-def _bounds_of(*bounds, to=None, **named):
-    """What random_ is given: (), (to) or (from, to); from may be a keyword."""
-    low = named.pop("from", None)
-    if named or len(bounds) > 2 or (low is not None and len(bounds) > 1):
+def _bounds_of(*bounds, **named):
+    """(from, to) of what random_ is given: (), (to) or (from, to), by name, too; of (from, None)
+    and () to is None."""
+    if not bounds and not named:
+        return 0, None
+    if len(bounds) == 1 and not named:
+        bounds, named = (), {"to": bounds[0]}
+    given = {**dict(zip(("from", "to"), bounds, strict=False)), **named}
+    low, high = given.get("from", 0), given.get("to")
+    unclear = len(given) < len(bounds) + len(named) or not given.keys() <= {"from", "to"}
+    if unclear or "to" not in given or low is None or (high is None and "from" not in given):
         raise TypeError("random_() takes (), (to) or (from, to), and generator")
-    if len(bounds) == 2:
-        low, to = bounds
-    elif bounds and to is None and low is None:
-        low, to = 0, bounds[0]
-    elif bounds:
-        low, to = (low, bounds[0]) if low is not None else (bounds[0], to)
-    if low is not None and to is None:
-        raise TypeError("random_(): from is given, to is not")
-    return (0 if to is not None and low is None else low), to
+    return low, high

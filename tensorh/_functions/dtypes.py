@@ -14,6 +14,11 @@ _TYPE_NAMES = {
 _LEGACY = {name: dtype for dtype, name in _TYPE_NAMES.items()}
 
 
+def _scalar_type(dtype):
+    """The dtype as torch's messages call it: Float, Long, .."""
+    return _TYPE_NAMES[dtype].removesuffix("Tensor") if dtype in _TYPE_NAMES else repr(dtype)
+
+
 class _LegacyMeta(type):
     def __instancecheck__(cls, obj):
         return isinstance(obj, Tensor) and obj.dtype == cls.dtype

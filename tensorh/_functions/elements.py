@@ -1,10 +1,12 @@
 """Functions of each element."""
 
+from math import frexp as _frexp
 from math import inf as _inf
 
 from .. import _C
 from .._C import Tensor
 from ._marks import _METHODS, both, both_of_numbers, function, method
+from ._out import with_out
 from .creation import _alike
 from .creation import complex as _complex_of
 from .dtypes import finfo, result_type
@@ -17,6 +19,7 @@ def positive(input):
 
 
 @both
+@with_out
 def conj_physical(input):
     """The complex conjugate."""
     return input.conj() if input.is_complex() else input.clone()
@@ -28,6 +31,7 @@ def fill(input, value):
 
 
 @both
+@with_out
 def asinh(input):
     """The inverse of sinh: log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))), log 2|x| far out, with the sign
     of x; of complex numbers -i asin(i z)."""
@@ -43,6 +47,7 @@ def asinh(input):
 
 
 @both
+@with_out
 def acosh(input):
     """The inverse of cosh: log1p(t + sqrt(t) sqrt(t + 2)), t = x - 1; of complex numbers i acos(z)
     or -i acos(z), the one to the right."""
@@ -55,6 +60,7 @@ def acosh(input):
 
 
 @both
+@with_out
 def atanh(input):
     """The inverse of tanh: (log1p(x) - log1p(-x)) / 2; of complex numbers -i atan(i z)."""
     if input.is_complex():
@@ -75,30 +81,33 @@ def _back(z):
     return _complex_of(z.imag, -z.real)
 
 
-arcsinh = _METHODS["arcsinh"] = asinh
-arccosh = _METHODS["arccosh"] = acosh
-arctanh = _METHODS["arctanh"] = atanh
+arcsinh, arccosh, arctanh = asinh, acosh, atanh
+_METHODS.update({"arc" + name[1:]: _METHODS[name] for name in ("asinh", "acosh", "atanh")})
 
 
 @both
+@with_out
 def deg2rad(input):
     """Degrees as radians."""
     return input * (3.141592653589793 / 180)
 
 
 @both
+@with_out
 def rad2deg(input):
     """Radians as degrees."""
     return input * (180 / 3.141592653589793)
 
 
 @both
+@with_out
 def exp2(input):
     """2 to the power of each element."""
     return _C.pow(2.0, input)
 
 
 @both
+@with_out
 def sinc(input):
     """sin(pi x) / (pi x), 1 at 0."""
     x = input * 3.141592653589793
@@ -108,34 +117,51 @@ def sinc(input):
 
 
 @both
+@with_out
 def ldexp(input, other):
-    """input * 2**other."""
-    return input * _C.pow(2.0, other)
+    """input * 2**other; of whole exponents without overflow on the way."""
+    other = other if isinstance(other, Tensor) else _C.tensor(other)
+    if other.is_floating_point() or other.is_complex():
+        return input * _C.pow(2.0, other)
+    input = input if input.is_complex() else _floating(input)
+    real, rest = input.dtype.to_real(), other.to(_C.int64)
+    top = _frexp(finfo(real).max)[1] - 1
+    for parts in (3, 2, 1):  # from the smallest number to the largest is less than 3 * top
+        part = _C.div(rest, parts, rounding_mode="trunc").clamp(-top, top)
+        input, rest = input * _C.pow(2.0, part.to(real)), rest - part
+    return input
 
 
 @both
+@with_out
 def logit(input, eps=None):
     """log(x / (1 - x)), of x clamped to [eps, 1 - eps] where eps is given."""
-    x = _C.clone(input) if eps is None else _C.clamp(input, eps, 1 - eps)
-    return (x / (1 - x)).log()
+    x = input
+    if eps is not None:  # the bounds themselves keep the gradient
+        x = _C.where(x < eps, eps, _C.where(x > 1 - eps, 1 - eps, x))
+    return x.log() - (1 - x).log()
 
 
 @both
+@with_out
 def logaddexp(input, other):
     """log(exp(input) + exp(other)), without overflow."""
     top = _C.maximum(input, other)
     gap = (input - other).abs()
     finite = top + _C.exp(-gap).log1p()
-    return _C.where(input == other, input + 0.6931471805599453, finite)
+    same = input / 2 + other / 2 + 0.6931471805599453  # also infinities; the gradient is halves
+    return _C.where(input == other, same, finite)
 
 
 @both_of_numbers
+@with_out
 def xlogy(input, other):
     """input * log(other); 0 where input is 0 and other no NaN."""
     input, other = _two(input, other)
-    zero = (input == 0) & ~other.isnan()
+    least = other == 0 if other.is_complex() else other <= 0
+    zero = (input == 0) & (least | (other == _inf))  # elsewhere the product is 0 by itself
     one = _C.ones_like(other)
-    return _C.where(zero, _C.zeros_like(input), input * _C.where(zero, one, other).log())
+    return _C.where(zero, _C.zeros_like(input), input * _C.where(zero, one, other).log() + 0)
 
 
 def _two(a, b):
@@ -147,6 +173,7 @@ def _two(a, b):
 
 
 @both_of_numbers
+@with_out
 def float_power(input, exponent):
     """input to the power, in float64 or complex128."""
     given = [x for x in (input, exponent)]
@@ -158,6 +185,7 @@ def float_power(input, exponent):
 
 
 @both
+@with_out
 def heaviside(input, values):
     """0 below 0, values at 0, 1 above."""
     r = _C.where(input > 0, _C.ones_like(input), _C.zeros_like(input))
@@ -165,6 +193,7 @@ def heaviside(input, values):
 
 
 @both
+@with_out
 def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
     """NaN and infinities replaced by numbers."""
     if not (input.is_floating_point() or input.is_complex()):
@@ -179,12 +208,14 @@ def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
 
 
 @both
+@with_out
 def isposinf(input):
     """Whether an element is +_inf."""
     return input == _inf
 
 
 @both
+@with_out
 def isneginf(input):
     """Whether an element is -_inf."""
     return input == -_inf
@@ -208,25 +239,28 @@ def is_same_size(input, other):
     return input.shape == other.shape
 
 
-def _pick(input, other, chosen):
+def _pick(input, other, row):
     input, other = _two(input, other)
-    r = _C.where(chosen(input, other), input, other)
+    r = row(other, input)  # of equals the second, as torch: 0 of 0 and -0
     return _C.where(other.isnan(), input, _C.where(input.isnan(), other, r))
 
 
 @both
+@with_out
 def fmax(input, other):
     """maximum, but NaN counts as absent."""
-    return _pick(input, other, _C.ge)
+    return _pick(input, other, _C.maximum)
 
 
 @both
+@with_out
 def fmin(input, other):
     """minimum, but NaN counts as absent."""
-    return _pick(input, other, _C.le)
+    return _pick(input, other, _C.minimum)
 
 
 @function
+@with_out
 def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Whether each element is among test_elements."""
     elements = elements if isinstance(elements, Tensor) else _C.tensor(elements)

@@ -1,6 +1,11 @@
 """Reading and writing by index."""
 
+from .. import _C
+from .._C import Tensor
 from ._marks import both, function, method
+from ._out import with_out
+from .dtypes import _scalar_type
+from .shapes import _dim
 
 
 @both
@@ -10,14 +15,31 @@ def argwhere(input):
 
 
 @both
+@with_out
 def take(input, index):
     """Elements at positions in input as one dimension."""
+    _check_long("take", index)
     return input.reshape(-1)[index]
+
+
+def _check_long(name, index):
+    if not isinstance(index, Tensor):
+        raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
+    if index.dtype is not _C.int64:
+        raise RuntimeError(
+            f"{name}(): Expected a long tensor for index, but got {_scalar_type(index.dtype)}"
+        )
 
 
 @both
 def put(input, index, source, accumulate=False):
     """A copy with source at positions in input as one dimension."""
+    _check_long("put_", index)
+    if index.numel() != source.numel():
+        raise IndexError(
+            "put_(): Expected source and index to have the same number of elements, but got "
+            f"source.numel() = {source.numel()}, index.numel() = {index.numel()}"
+        )
     flat = input.reshape(-1).clone()
     index = index.reshape(-1)
     flat.index_put_((index,), source.reshape(-1), accumulate)
@@ -25,22 +47,65 @@ def put(input, index, source, accumulate=False):
 
 
 @both
+@with_out
 def index_copy(input, dim, index, source):
     """A copy with source's slices at index along dim."""
+    dim = _dim(dim, max(input.dim(), 1))
+    _check_long("index_copy_", index)
     r = input.clone()
-    if not r.dim():
-        return r.copy_(source.reshape(()))
-    r.movedim(dim, 0)[index] = source.movedim(dim, 0)
+    to = r if r.dim() else r.reshape(1)
+    source = source if source.dim() else source.reshape((1,) * to.dim())
+    _check_slices(to, dim, index, source)
+    to.movedim(dim, 0)[index.reshape(-1)] = source.movedim(dim, 0)
     return r
+
+
+def _check_slices(to, dim, index, source):
+    """Whether source has a slice for each of index, of the shape and dtype of those of `to`."""
+    name, n = "index_copy_()", to.shape[dim]
+    if index.dim() > 1:
+        raise IndexError(f"{name}: Index should have dimension 1 or 0 (got {index.dim()})")
+    if source.dim() != to.dim():
+        raise IndexError(
+            f"{name}: When source and destination are not scalars, their dimensionality must "
+            f"match. Source dimensionality ({source.dim()}), destination dimensionality "
+            f"({to.dim()})"
+        )
+    if source.dtype is not to.dtype:
+        raise RuntimeError(
+            f"{name}: self and source expected to have the same dtype, but got (self) "
+            f"{_scalar_type(to.dtype)} and (source) {_scalar_type(source.dtype)}"
+        )
+    if index.numel() != source.shape[dim]:
+        raise IndexError(
+            f"{name}: Number of indices ({index.numel()}) should be equal to source.size(dim) "
+            f"({source.shape[dim]})"
+        )
+    slices = ([size for d, size in enumerate(x.shape) if d != dim] for x in (to, source))
+    if next(slices) != next(slices):
+        raise RuntimeError(f"{name}: Source/destination tensor must have same slice shapes.")
+    least = int(index.min()) if index.numel() and not index.is_meta else 0
+    if least < 0:
+        raise IndexError(
+            f"{name}: index {least} is out of bounds for dimension {dim} with size {n}"
+        )
 
 
 @both
 def index_fill(input, dim, index, value):
     """A copy with value at index along dim."""
+    dim = _dim(dim, max(input.dim(), 1))
+    if index.dtype is not _C.int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if index.dim() > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    if isinstance(value, Tensor) and value.dim():
+        raise RuntimeError(
+            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.dim()} dimension(s)."
+        )
     r = input.clone()
-    if not r.dim():
-        return r.fill_(value)
-    r.movedim(dim, 0)[index] = value
+    (r if r.dim() else r.reshape(1)).movedim(dim, 0)[index] = value
     return r
 
 

@@ -1,12 +1,16 @@
 """Products of vectors and matrices."""
 
+from math import prod as _prod
+
 from .. import _C
 from .._C import Tensor
 from ._marks import both, function
+from ._out import with_out, written
 from .shapes import _each, broadcast_shapes
 
 
 @both
+@with_out
 def outer(input, vec2):
     """The outer product of two vectors."""
     if input.dim() != 1 or vec2.dim() != 1:
@@ -17,12 +21,14 @@ def outer(input, vec2):
 
 
 @both
+@with_out
 def ger(input, vec2):
     """outer."""
     return outer(input, vec2)
 
 
 @both
+@with_out
 def inner(input, other):
     """Sums of products along the last dimensions."""
     if not input.dim() or not other.dim():
@@ -31,12 +37,14 @@ def inner(input, other):
 
 
 @both
+@with_out
 def vdot(input, other):
     """The dot product with the conjugate of input."""
     return (input.conj() if input.is_complex() else input).dot(other)
 
 
 @both
+@with_out
 def kron(input, other):
     """The Kronecker product."""
     n = max(input.dim(), other.dim())
@@ -49,24 +57,28 @@ def kron(input, other):
 
 
 @both
+@with_out
 def addmv(input, mat, vec, *, beta=1, alpha=1):
     """beta * input + alpha * (mat @ vec)."""
     return _plus(input, _C.mv(mat, vec), beta, alpha)
 
 
 @both
+@with_out
 def addr(input, vec1, vec2, *, beta=1, alpha=1):
     """beta * input + alpha * outer(vec1, vec2)."""
     return _plus(input, outer(vec1, vec2), beta, alpha)
 
 
 @both
+@with_out
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta * input + alpha * bmm(batch1, batch2)."""
     return _plus(input, _C.bmm(batch1, batch2), beta, alpha)
 
 
 @both
+@with_out
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta * input + alpha * the sum of bmm(batch1, batch2)."""
     return _plus(input, _C.bmm(batch1, batch2).sum(0), beta, alpha)
@@ -80,6 +92,7 @@ def _plus(input, product, beta, alpha):
 
 
 @function
+@with_out
 def chain_matmul(*matrices):
     """The product of the matrices."""
     from ..linalg import multi_dot
@@ -110,21 +123,13 @@ def tensordot(a, b, dims=2, out=None):
     ra = [d for d in range(a.dim()) if d not in da]
     rb = [d for d in range(b.dim()) if d not in db]
     shape = [a.shape[d] for d in ra] + [b.shape[d] for d in rb]
-    n = 1
-    for d in da:
-        n *= a.shape[d]
+    n = _prod(a.shape[d] for d in da)
     m = _C.mm(
-        a.permute(ra + da).reshape(_numel(a, ra), n), b.permute(db + rb).reshape(n, _numel(b, rb))
+        a.permute(ra + da).reshape(_prod(shape[: len(ra)]), n),
+        b.permute(db + rb).reshape(n, _prod(shape[len(ra) :])),
     )
     r = m.reshape(shape)
-    return r if out is None else out.copy_(r)
-
-
-def _numel(t, dims):
-    n = 1
-    for d in dims:
-        n *= t.shape[d]
-    return n
+    return r if out is None else written(out, r, "tensordot")
 
 
 @function
@@ -142,6 +147,7 @@ def cdist(x1, x2, p=2.0, compute_mode=None):
 
 
 @both
+@with_out
 def cross(input, other, dim=None):
     """The cross product of vectors of length 3 along dim; None: the first of that length."""
     if dim is None:
@@ -155,6 +161,7 @@ def cross(input, other, dim=None):
 
 
 @both
+@with_out
 def matrix_power(input, n):
     """The power n >= 0 of square matrices."""
     from ..linalg import matrix_power as power

@@ -2,6 +2,8 @@
 
 from .. import _C
 from ._marks import both, function
+from ._out import with_out
+from .shapes import _dim
 
 
 @both
@@ -25,6 +27,7 @@ def dist(input, other, p=2):
 
 
 @both
+@with_out
 def nansum(input, dim=None, keepdim=False, *, dtype=None):
     """The sum without NaN."""
     x = input.masked_fill(input.isnan(), 0) if input.is_floating_point() else input
@@ -32,6 +35,7 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None):
 
 
 @both
+@with_out
 def nanmean(input, dim=None, keepdim=False, *, dtype=None):
     """The mean without NaN."""
     there = input.isnan().logical_not().sum(dim, keepdim)
@@ -39,19 +43,25 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None):
 
 
 @function
-def std_mean(input, dim=None, unbiased=None, *, correction=None, keepdim=False):
+def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     """(standard deviation, mean)."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if unbiased is not None:
         correction = int(unbiased)
-    var, mean = _C.var_mean(input, dim, correction=correction, keepdim=keepdim)
-    return var.sqrt(), mean
+    std = _C.std(input, dim, correction=correction, keepdim=keepdim)
+    return std, _C.mean(input, dim, keepdim)
 
 
 @both
+@with_out
 def diff(input, n=1, dim=-1, prepend=None, append=None):
     """Differences of neighbours along dim, n times."""
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    if not input.dim():
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    dim = _dim(dim, input.dim())
     parts = [t for t in (prepend, input, append) if t is not None]
     r = _C.cat(parts, dim) if len(parts) > 1 else input
     for _ in range(min(n, r.shape[dim])):
@@ -85,6 +95,10 @@ def bincount(input, weights=None, minlength=0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if input.numel() and input.min() < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if weights is not None and weights.shape != input.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
     n = max(minlength, int(input.max()) + 1 if input.numel() else 0)
     if weights is None:
         weights = _C.ones(input.numel(), dtype=_C.int64)
@@ -126,6 +140,7 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
 
 
 @both
+@with_out
 def msort(input):
     """Sorted along the first dimension."""
     return input.sort(0).values

@@ -3,6 +3,7 @@
 from .. import _C
 from .._C import Tensor
 from ._marks import both, function, method
+from ._out import with_out
 from .dtypes import _kind
 
 _MANY = 60000  # tensors in a list, as the library has it
@@ -47,9 +48,13 @@ def sum_to_size(self, *size):
 
 
 @both
-def tile(input, *dims):
-    """Repeated dims times; dims are completed by ones in front."""
-    dims = tuple(dims[0]) if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
+def tile(input, *sizes, dims=None):
+    """Repeated sizes or dims times; they are completed by ones in front."""
+    if sizes and dims is not None:
+        raise TypeError("tile() got multiple values for argument 'dims'")
+    if isinstance(dims, int):
+        raise TypeError("tile(): argument 'dims' must be tuple of ints, not int")
+    dims = tuple(_each(sizes)[0] if dims is None else dims)
     return input.repeat((1,) * (input.dim() - len(dims)) + dims)
 
 
@@ -88,6 +93,7 @@ def rot90(input, k=1, dims=(0, 1)):
 
 
 @both
+@with_out
 def diag(input, diagonal=0):
     """The diagonal of a matrix, a copy; or the matrix with that diagonal."""
     if input.dim() == 2:
@@ -138,6 +144,7 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
 
 
 @both
+@with_out
 def narrow_copy(input, dim, start, length):
     """narrow, a copy."""
     return input.narrow(dim, start, length).clone()
@@ -276,6 +283,8 @@ def column_stack(tensors, *, out=None):
 @function
 def block_diag(*tensors):
     """The matrix with the tensors on its diagonal."""
+    for i, t in enumerate(tensors):
+        _check_block(i, t)
     blocks = [t if t.dim() == 2 else t.reshape(1, -1) for t in tensors]
     if not blocks:
         return _C.empty(1, 0)
@@ -288,6 +297,16 @@ def block_diag(*tensors):
         r[row : row + b.shape[0], column : column + b.shape[1]] = b
         row, column = row + b.shape[0], column + b.shape[1]
     return r
+
+
+def _check_block(i, t):
+    if not isinstance(t, Tensor):
+        raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+    if t.dim() > 2:
+        raise RuntimeError(
+            "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
+            f"Input {i} has {t.dim()} dimensions"
+        )
 
 
 @function
@@ -330,6 +349,10 @@ def combinations(input, r=2, with_replacement=False):
 
     if not 0 <= r <= _MANY:
         raise RuntimeError(f"Expect a non-negative number of elements, at most {_MANY}, got {r}")
+    if input.dim() != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")
+    if r == 0:
+        return input.new_empty(0)
     pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     at = [i for one in pick(range(input.numel()), r) for i in one]
     return input[_C.tensor(at, dtype=_C.int64)].reshape(-1, r)
@@ -355,11 +378,17 @@ def triu_indices(row, col, offset=0, *, dtype=None, device="cpu", layout=None):
 def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     """Each element repeated."""
     if repeats is None:
-        return _C.arange(input.numel()).to(input.dtype).repeat_interleave(input)
+        places = _C.arange(input.numel()).to(input.dtype)
+        return repeat_interleave(places, input, output_size=output_size)
     if dim is None:
         input, dim = input.reshape(-1), 0
     n = input.shape[dim]
     if not isinstance(repeats, Tensor):
+        if output_size not in (None, n * repeats):
+            raise RuntimeError(
+                f"repeat_interleave: Invalid output_size, expected {n * repeats} but got "
+                f"{output_size}"
+            )
         repeats = _C.full((n,), repeats, dtype=_C.int64)
     if _kind(repeats.dtype) != 1:
         raise NotImplementedError(f"repeat_interleave(): repeats of {repeats.dtype}")
@@ -373,6 +402,8 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
         raise RuntimeError("repeats can not be negative")
     ends = times.cumsum(0)  # element i stands from ends[i - 1] to ends[i]
     total = ends[-1].item() if n else 0
+    if output_size not in (None, total):
+        raise RuntimeError("allocated size does not match required size")
     marks = _C.zeros(total + 1, dtype=_C.int64).index_add(0, ends, _C.ones(n, dtype=_C.int64))
     return input.index_select(dim, marks.cumsum(0)[:total])
 

@@ -35,7 +35,7 @@ def _parts(outputs):
             yield f"{i}", "", o
 
 
-def _check_inputs(inputs, eps):
+def _check_inputs(inputs):
     asked = _asked(inputs)
     if not asked:
         raise ValueError("gradcheck expects at least one input tensor to require gradient, but "
@@ -85,7 +85,7 @@ def _indices(shape):
     return itertools.product(*(range(n) for n in shape))
 
 
-def _analytical(part, inputs, kept=True):
+def _analytical(part, inputs):
     """For each input the Jacobian of one real output, in the layout of _numerical."""
     flat = part.reshape(-1)
     columns = [[] for _ in inputs]
@@ -147,7 +147,7 @@ def _check_undefined(func, inputs, asked):
 
 
 def _check(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad):
-    _check_inputs(inputs, eps)
+    _check_inputs(inputs)
     asked = _asked(inputs)
     with _C.enable_grad():
         outputs = _tuple_of(func(*inputs))
@@ -176,7 +176,8 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     within atol + rtol * |difference|, for inputs that require grad.
 
     There is no forward mode and no vmap: check_forward_ad, check_batched_grad and
-    check_batched_forward_grad are refused. fast_mode and masked have no effect.
+    check_batched_forward_grad are refused. check_grad_dtypes: dtypes are checked in any case.
+    fast_mode and masked have no effect.
     """
     if check_forward_ad or check_batched_grad or check_batched_forward_grad:
         raise NotImplementedError("gradcheck: there is neither forward mode nor vmap")
@@ -203,7 +204,9 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
                   check_fwd_over_rev=False, check_rev_over_rev=True, fast_mode=False,
                   masked=False):
     """gradcheck of the gradients themselves, as a function of inputs and grad_outputs (random
-    where they are not given)."""
+    where they are not given).
+
+    Options are those of gradcheck; gen_non_contig_grad_outputs has no effect."""
     if check_fwd_over_rev or check_batched_grad:
         raise NotImplementedError("gradgradcheck: there is neither forward mode nor vmap")
     inputs = _tuple_of(inputs)
@@ -233,4 +236,4 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
     return gradcheck(recorded, inputs + grad_outputs, eps=eps, atol=atol, rtol=rtol,
                      raise_exception=raise_exception, nondet_tol=nondet_tol,
                      check_undefined_grad=check_undefined_grad,
-                     check_grad_dtypes=check_grad_dtypes)
+                     check_grad_dtypes=check_grad_dtypes, check_backward_ad=check_rev_over_rev)

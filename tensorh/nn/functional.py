@@ -72,6 +72,8 @@ def elu(input, alpha=1.0, inplace=False):
 
 def celu(input, alpha=1.0, inplace=False):
     """max(0, x) + min(0, alpha * (exp(x / alpha) - 1))."""
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     f = _C.elu_ if inplace else _C.elu
     return f(input, alpha, 1, 1 / alpha)
 
@@ -106,17 +108,24 @@ def relu6(input, inplace=False):
 
 
 def _perhaps_in_place(input, result, inplace):
+    result = result.to(input.dtype) if input.is_floating_point() else result
     return input.copy_(result) if inplace else result
+
+
+def _wide(input):
+    """input; of float16 and bfloat16 in float32, where more than one step rounds."""
+    return input.float() if input.dtype in (_C.float16, _C.bfloat16) else input
 
 
 def hardsigmoid(input, inplace=False):
     """relu6(input + 3) / 6."""
-    return _perhaps_in_place(input, _C.clamp(input + 3, 0, 6) / 6, inplace)
+    return _perhaps_in_place(input, _C.clamp(_wide(input) + 3, 0, 6) / 6, inplace)
 
 
 def hardswish(input, inplace=False):
     """input * relu6(input + 3) / 6."""
-    return _perhaps_in_place(input, input * _C.clamp(input + 3, 0, 6) / 6, inplace)
+    x = _wide(input)
+    return _perhaps_in_place(input, x * _C.clamp(x + 3, 0, 6) / 6, inplace)
 
 
 def mish(input, inplace=False):
@@ -126,7 +135,8 @@ def mish(input, inplace=False):
 
 def logsigmoid(input):
     """log(sigmoid(input))."""
-    return -_C.softplus(-input)
+    below = input - _C.softplus(input, 1, math.inf)  # exp of what is negative alone
+    return _C.where(input < 0, below, 0 - _C.softplus(-input, 1, math.inf))
 
 
 def tanhshrink(input):
@@ -149,14 +159,33 @@ def softshrink(input, lambd=0.5):
 
 def prelu(input, weight):
     """leaky_relu whose slope is a tensor: one, or one a channel."""
-    if weight.numel() != 1 and input.ndim > 1:
-        weight = weight.reshape(-1, *(1,) * (input.ndim - 2))
-    return _C.where(input > 0, input, weight * input)
+    _check_slopes(input, weight)
+    weight = weight.reshape(-1, *(1,) * (input.ndim - 2)) if input.ndim > 1 else weight.reshape(())
+    return _C.where(input > 0, input, weight * _C.where(input > 0, 0, input))
+
+
+def _check_slopes(input, weight):
+    if weight.ndim > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}"
+        )
+    if weight.numel() == 1:
+        return
+    if not input.ndim:
+        raise RuntimeError("Not allow zero-dim input tensor.")
+    channels = input.shape[1] if input.ndim > 1 else 1
+    if weight.numel() != channels:
+        raise RuntimeError(
+            "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+            f"{weight.numel()} and channel size = {channels}."
+        )
 
 
 def glu(input, dim=-1):
     """a * sigmoid(b), where a and b are the halves of input along dim."""
-    n = input.shape[dim]
+    if not input.ndim:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    n = input.size(dim)
     if n % 2:
         raise RuntimeError(
             f"Halving dimension must be even, but dimension {dim % input.ndim} is size {n}"
@@ -196,7 +225,7 @@ def softmin(input, dim=None, _stacklevel=3, dtype=None):
 
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     """A sample of the Gumbel-softmax distribution; hard: one-hot, with the soft one's gradient."""
-    noise = -_C.empty_like(logits).exponential_().log()
+    noise = -_C.empty(logits.shape, dtype=logits.dtype).exponential_().log()  # drawn in order
     soft = _C.softmax((logits + noise) / tau, dim)
     if not hard:
         return soft
@@ -216,6 +245,8 @@ def _check_probability(p):
 def dropout(input, p=0.5, training=True, inplace=False):
     """Zeroes elements with probability p and scales the others by 1 / (1 - p)."""
     _check_probability(p)
+    if not training or p == 0:
+        return input
     return _C.dropout_(input, p, training) if inplace else _C.dropout(input, p, training)
 
 
@@ -223,7 +254,9 @@ def _feature_dropout(input, p, training, inplace, ndim):
     """Whole channels; ndim: dimensions of an input without a batch."""
     _check_probability(p)
     if not training or p == 0:
-        return input if inplace else input * 1
+        return input
+    if input.ndim < 2 and not ndim:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     batched = input.ndim != ndim
     shape = input.shape[: 2 if batched else 1]
     shape = (*shape, *(1,) * (input.ndim - len(shape)))
@@ -233,6 +266,12 @@ def _feature_dropout(input, p, training, inplace, ndim):
 
 def dropout1d(input, p=0.5, training=True, inplace=False):
     """Zeroes whole channels of (N, C, L) or (C, L)."""
+    if input.ndim not in (2, 3):
+        raise RuntimeError(
+            f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input. Note that "
+            "dropout1d exists to provide channel-wise dropout on inputs with 1 spatial dimension, "
+            "a channel dimension, and an optional batch dimension (i.e. 2D or 3D inputs)."
+        )
     return _feature_dropout(input, p, training, inplace, 2)
 
 
@@ -283,20 +322,44 @@ def max_pool2d(
     """The largest element of each window."""
     if return_indices:
         _unsupported("max_pool2d", "return_indices")
-    return _C.max_pool2d(input, kernel_size, stride or None, padding, dilation, ceil_mode)
+    return _C.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05):
     """Normalises groups of channels of each sample."""
-    n, c = input.shape[:2]
+    each = _check_groups(input, num_groups, weight, bias)
+    x = input.reshape(input.shape[0], num_groups, each)
+    y = _C.layer_norm(x, (each,), None, None, eps).reshape(input.shape)
+    return _scale_and_shift(y, weight, bias)
+
+
+def _check_groups(input, num_groups, weight, bias):
+    """How many elements each group of a sample has."""
+    if input.ndim < 2:
+        raise RuntimeError(
+            f"Expected at least 2 dimensions for input tensor but received {input.ndim}"
+        )
+    shape = list(input.shape)
+    n, c, *rest = shape
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
     if c % num_groups:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input of "
-            f"shape {list(input.shape)} and num_groups={num_groups}"
+            f"shape {shape} and num_groups={num_groups}"
         )
-    x = input.reshape(n, num_groups, -1)
-    y = _C.layer_norm(x, x.shape[2:], None, None, eps).reshape(input.shape)
-    return _scale_and_shift(y, weight, bias)
+    each = c // num_groups * math.prod(rest)
+    if n * each == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {shape}"
+        )
+    for name, t in ("weight", weight), ("bias", bias):
+        if t is not None and tuple(t.shape) != (c,):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, "
+                f"but got {name} of shape {list(t.shape)} and input of shape {shape}"
+            )
+    return each
 
 
 def _scale_and_shift(y, weight, bias):
@@ -308,19 +371,38 @@ def _scale_and_shift(y, weight, bias):
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """input / sqrt(mean(input^2) + eps) * weight over the last dimensions."""
+    _check_normalized(normalized_shape, weight)
     n = len(normalized_shape)
-    if n == 0 or tuple(input.shape[-n:]) != tuple(normalized_shape):
+    if tuple(input.shape[-n:]) != tuple(normalized_shape):
         raise RuntimeError(
             f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
             f"[*, {', '.join(map(str, normalized_shape))}], but got input of size"
             f"{list(input.shape)}"
         )
+    x = _wide(input)
     if eps is None:
-        eps = {"torch.float64": 2.0**-52, "torch.float16": 2.0**-10, "torch.bfloat16": 2.0**-7}.get(
-            str(input.dtype), 2.0**-23
+        eps = 2.0**-52 if x.dtype in (_C.float64, _C.complex128) else 2.0**-23
+    y = x * _C.rsqrt(_C.mean(x * x, tuple(range(-n, 0)), True) + eps)
+    return (y if weight is None else y * weight).to(input.dtype)
+
+
+def _check_normalized(shape, weight):
+    given = list(shape) if isinstance(shape, (tuple, list)) else type(shape).__name__
+    if isinstance(given, str) or not all(hasattr(n, "__index__") for n in given):
+        raise TypeError(
+            "rms_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
+            f"{given}"
         )
-    y = input * _C.rsqrt(_C.mean(input * input, tuple(range(-n, 0)), True) + eps)
-    return y if weight is None else y * weight
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+            "element, but got normalized_shape = []"
+        )
+    if weight is not None and tuple(weight.shape) != tuple(shape):
+        raise RuntimeError(
+            "Expected weight to be of same shape as normalized_shape, but got weight of shape "
+            f"{list(weight.shape)} and normalized_shape = {list(shape)}"
+        )
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
@@ -330,7 +412,12 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
-    """x1 . x2 / (|x1| |x2|) along dim."""
+    """x1 . x2 / (|x1| |x2|) along dim of the shape to which both broadcast."""
+    dtype = _C.promote_types(x1.dtype, x2.dtype)
+    x1, x2 = x1.to(dtype), x2.to(dtype)
+    if x1.shape != x2.shape:
+        shape = _C.empty(x1.shape, device="meta").add(_C.empty(x2.shape, device="meta")).shape
+        x1, x2 = x1.expand(shape), x2.expand(shape)
     x1 = x1 / _C.clamp_min(_C.norm(x1, 2, dim, True), eps)
     x2 = x2 / _C.clamp_min(_C.norm(x2, 2, dim, True), eps)
     return (x1 * x2).sum(dim)
@@ -553,6 +640,11 @@ def margin_ranking_loss(
 ):
     """max(0, -target * (input1 - input2) + margin)."""
     reduction = _reduction(size_average, reduce, reduction)
+    if not input1.ndim == input2.ndim == target.ndim:
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "
+        )
     return _reduce(_C.clamp_min(-target * (input1 - input2) + margin, 0), reduction)
 
 

@@ -213,7 +213,7 @@ class Optimizer:
         if isinstance(value, _C.Tensor):
             if key == "step":
                 return value
-            if _is_floating(param):
+            if param.dtype.is_floating_point:
                 return value.to(dtype=param.dtype, device=param.device)
             return value.to(device=param.device)
         if isinstance(value, dict):
@@ -307,10 +307,6 @@ class Optimizer:
         if any(id(p) in known for p in params):
             raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(param_group)
-
-
-def _is_floating(t):
-    return t.dtype.is_floating_point if hasattr(t.dtype, "is_floating_point") else True
 
 
 def _set_params(group):

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Loaders with workers under ThreadSanitizer, no suppressions: base, tensor, call and data are compiled with it, the other
-# rooms are the development build's objects. Rounds: TN_QUICK=1 60, else 300, TN_FULL=1 3000. A hang ends by alarm.
+# rooms are the development build's objects. Rounds: TN_QUICK=1 60, else 300, TN_FULL=1 3000. A round that hangs ends by alarm.
 cd "$(dirname "$0")/../.." || exit 1
 out=${BUILD:-build}/loader
 mkdir -p "$out"

@@ -1,7 +1,7 @@
 /* stress.c - loaders with workers, driven at random: every batch arrives once, in order, with the
  * items that the generator's order says, whatever happens beside it: epochs left early, items that
  * cannot be read, the generator's state taken and given back inside an epoch, loaders and contexts
- * that end while workers read. Under ThreadSanitizer; a hang ends by alarm.
+ * that end while workers read. Under ThreadSanitizer; a round that hangs ends by alarm.
  *
  *     stress [rounds]
  */
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { ITEMS = 60, WIDTH = 5, SECONDS = 120 };
+enum { ITEMS = 60, WIDTH = 5, SECONDS = 120 /* a round, at most */ };
 static int rounds = 60;
 
 static uint64_t state;
@@ -95,8 +95,8 @@ static driven driven_new(int64_t n) {
     d.at = -1;
     set = items_new(n, &ended, &d.set);
     d.l = tn_loader_new(set, .batch_size = d.batch, .shuffle = d.shuffle, .drop_last = d.drop_last,
-                        .workers = workers ? workers + 1 : 0,
-                        .prefetch = 1 + (int32_t)below(3), .generator = d.generator);
+                        .workers = workers ? workers + 1 : 0, .prefetch = 1 + (int32_t)below(3),
+                        .generator = d.generator);
     CHECK(d.l && tn_loader_batches(d.l) == d.batches);
     return d;
 }
@@ -129,12 +129,11 @@ static bool batch_is(const driven *d, const tn_batch *b) {
     int64_t n = left < d->batch ? left : d->batch;
     const int64_t *number = (const int64_t *)tn_data(b->field[0]);
     const uint8_t *bytes = (const uint8_t *)tn_data(b->field[1]);
-    bool ok = b->index == d->at && b->n == n && b->nfields == 2 &&
-              tn_size(b->field[0], 0) == n && tn_size(b->field[1], 1) == WIDTH;
+    bool ok = b->index == d->at && b->n == n && b->nfields == 2 && tn_size(b->field[0], 0) == n &&
+              tn_size(b->field[1], 1) == WIDTH;
     for (int64_t i = 0; ok && i < n; i++) {
         ok = number[i] == d->order[first + i];
-        for (int k = 0; ok && k < WIDTH; k++)
-            ok = bytes[i * WIDTH + k] == byte_of(number[i], k);
+        for (int k = 0; ok && k < WIDTH; k++) ok = bytes[i * WIDTH + k] == byte_of(number[i], k);
     }
     return ok;
 }
@@ -297,6 +296,7 @@ static void hear(const tn_error_info *e, void *user) {
 static void batches_arrive_once_and_in_order(void) {
     tn_error_on(hear, NULL);
     for (int r = 0; r < rounds && !check_failures; r++) {
+        alarm(SECONDS);
         int before = ended;
         driven d;
         state = (uint64_t)r;
@@ -314,6 +314,7 @@ static void batches_arrive_once_and_in_order(void) {
 static void loaders_beside_each_other_do_not_mix(void) {
     tn_error_on(hear, NULL);
     for (int r = 0; r < rounds / 4 && !check_failures; r++) {
+        alarm(SECONDS);
         driven d[3];
         state = (uint64_t)r + 5000;
         for (int k = 0; k < 3; k++) d[k] = driven_new(below(ITEMS) + 1);
@@ -328,6 +329,7 @@ static void loaders_beside_each_other_do_not_mix(void) {
 static void contexts_end_while_workers_read(void) {
     tn_context *first = tn_context_current();
     for (int r = 0; r < rounds / 4 && !check_failures; r++) {
+        alarm(SECONDS);
         tn_context *c = tn_context_new(NULL);
         int before = ended;
         driven d[2];
@@ -356,6 +358,7 @@ static void tensors_are_read_beside_training(void) {
         tn_dataset *all = tn_dataset_tensors(TN_LIST(tn_view(x, TN_DIMS(30, 4))));
         tn_loader *l = tn_loader_new(tn_dataset_slice(all, 3, 28), .batch_size = 4, .workers = 3);
         for (int e = 0; e < rounds / 3; e++) {
+            alarm(SECONDS);
             tn_batch b;
             int64_t n = 0, mark = tn_scope_begin();
             for (; tn_loader_next(l, &b) && n < (e % 3 ? 7 : 4); n++) {
@@ -383,7 +386,6 @@ static const check_test tests[] = {
 int main(int argc, char **argv) {
     int failed;
     if (argc > 1) rounds = atoi(argv[1]);
-    alarm(SECONDS); /* ends the program with a status of its own */
     failed = CHECK_MAIN(tests, 1, argv);
     tn_context_free(NULL);
     return failed;

@@ -1,6 +1,7 @@
 """torch.utils.checkpoint: the same gradients as without, no graph kept."""
 
 import gc
+from collections import OrderedDict
 
 import pytest
 
@@ -46,6 +47,63 @@ def test_several_results_and_keywords():
     assert isinstance(checkpoint(lambda a: [a], x), list)
 
 
+def test_tensors_in_containers_have_their_gradients():
+    def x():
+        return torch.full((2,), 2.0, requires_grad=True)
+
+    a = x()
+    y = checkpoint(lambda a: (a * 2, (a * 3, [a])), a)
+    (y[0] + y[1][0] + y[1][1][0]).sum().backward()
+    assert a.grad.tolist() == [6.0, 6.0]
+    a = x()
+    y = checkpoint(lambda a: {"y": a * a, "none": None, "in": OrderedDict(z=a)}, a)
+    assert y["none"] is None and type(y["in"]) is OrderedDict
+    (y["y"] + y["in"]["z"]).sum().backward()
+    assert a.grad.tolist() == [5.0, 5.0]
+    a = x()
+    h, k = a * 2, a * 3  # not leaves, and used beside the call
+    y = checkpoint(lambda two, *, d: two[0] * two[1] + d["k"], [h, 3.0], d={"k": k})
+    (y + h + k).sum().backward()
+    assert a.grad.tolist() == [6 + 3 + 2 + 3.0] * 2
+    a = x()
+    values, indices = checkpoint(lambda a: a.sort(), a)
+    values.sum().backward()
+    assert a.grad.tolist() == [1.0, 1.0] and not indices.requires_grad
+
+
+def test_what_has_no_gradient_is_what_the_function_returns():
+    x, made = torch.ones(2, requires_grad=True), {"a": [None, 3]}
+    assert checkpoint(lambda a: made, x) is made
+    assert checkpoint(lambda a: None, x) is None
+    assert not checkpoint(lambda a: a * 2, torch.ones(2)).requires_grad
+    y, z, mask = checkpoint(lambda a, b: (a * b, b * 2, a > 0), x, torch.ones(2))
+    assert [t.requires_grad for t in (y, z, mask)] == [True, False, False]
+
+
+def test_a_tensor_that_is_not_seen_among_the_results_is_an_error_in_backward():
+    class Result:
+        pass
+
+    def inside(a):
+        r.y = a * 2
+        return a * 3, r
+
+    x, r = torch.ones(2, requires_grad=True), Result()
+    checkpoint(inside, x)[0].sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+    with pytest.raises(RuntimeError, match="in an object that is no tuple"):
+        checkpoint(inside, x)[1].y.sum().backward()
+
+
+def test_a_function_may_ask_for_gradients_itself():
+    def slope(a):
+        return torch.autograd.grad((a * a * a).sum(), a, create_graph=True)[0]
+
+    x = torch.full((2,), 2.0, requires_grad=True)
+    checkpoint(slope, x).sum().backward()
+    assert x.grad.tolist() == [12.0, 12.0]
+
+
 def test_random_numbers_are_the_same_again():
     x = torch.ones(100, requires_grad=True)
     seen = []
@@ -75,8 +133,10 @@ def test_errors_of_the_function_come_out():
     y = checkpoint(second, x)
     with pytest.raises(KeyError, match="again"):
         y.backward()
-    with pytest.raises(TypeError, match="returns tensors"):
-        checkpoint(lambda a: 3, x)
+    answers = iter([(x, x * 2), (x,)])
+    y = checkpoint(lambda a: next(answers), x)
+    with pytest.raises(RuntimeError, match="the same tensors again"):
+        y[1].backward()
     with pytest.raises(NotImplementedError):
         checkpoint(second, x, context_fn=print)
 

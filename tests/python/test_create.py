@@ -119,6 +119,36 @@ def test_numbers_that_a_dtype_does_not_have():
     with pytest.raises(TypeError, match="complex"):
         torch.tensor([1j], dtype=torch.float32)
     assert torch.tensor([1.7, -1.7], dtype=torch.int64).tolist() == [1, -1]
+    wrong = [
+        (float("inf"), torch.int64), (float("nan"), torch.int32), (2.0**63, torch.int64),
+        (300.0, torch.int8), (-128.5, torch.int8), (-0.5, torch.uint8), (256.0, torch.uint8),
+        (2.0**64, torch.uint64),
+    ]  # fmt: skip
+    for value, dtype in wrong:
+        for data in (value, [value], [[0, value]]):
+            with pytest.raises(RuntimeError, match=f"type {str(dtype)[6:]} without overflow"):
+                torch.tensor(data, dtype=dtype)
+    assert torch.tensor([127.5, -128.0], dtype=torch.int8).tolist() == [127, -128]
+    assert torch.tensor([255.5, -0.0], dtype=torch.uint8).tolist() == [255, 0]
+    assert torch.tensor([-(2.0**63)], dtype=torch.int64).tolist() == [-(2**63)]
+    assert torch.tensor([float("nan"), 0.0], dtype=torch.bool).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    "named, text",
+    [
+        ({"layout": "x"}, "'layout' must be torch.layout, not str"),
+        ({"pin_memory": "x"}, "'pin_memory' must be bool, not str"),
+        ({"requires_grad": 1}, "'requires_grad' must be bool, not int"),
+        ({"requires_grad": True, "out": 3}, "'out' must be Tensor, not int"),
+    ],
+)
+def test_keywords_of_all_that_make_tensors(named, text):
+    with pytest.raises(TypeError, match=text):
+        torch.zeros(2, **named)
+    usual = {"layout": torch.strided, "pin_memory": False, "requires_grad": True}
+    assert torch.zeros(2, **usual).requires_grad
+    assert torch.zeros(2, layout=None, pin_memory=None).tolist() == [0, 0]
 
 
 def test_deep_and_strange_sequences_do_not_crash():
@@ -372,7 +402,7 @@ def test_random_bounds():
     for bad in (7, 3), (0,):
         with pytest.raises(RuntimeError):
             x.random_(*bad)
-    for bad in (1, 2, 3), (1, None):
+    for bad in (1, 2, 3), (None, 3):
         with pytest.raises(TypeError):
             x.random_(*bad)
     with pytest.raises(RuntimeError, match="out of bounds"):

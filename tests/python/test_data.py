@@ -26,6 +26,7 @@ from tensorh.utils.data import (  # noqa: E402
     Dataset,
     IterableDataset,
     RandomSampler,
+    Sampler,
     SequentialSampler,
     StackDataset,
     Subset,
@@ -189,6 +190,45 @@ def test_exceptions_come_out_with_their_traceback(workers):
     assert seen == [[0, 1], [2, 3]]
     text = "".join(traceback.format_tb(caught.tb))
     assert 'raise LookupError("item five")' in text and "__getitem__" in text
+
+
+def fails(loader):
+    """A weak reference to the iterator of a loader whose set or worker raises."""
+    it = iter(loader)
+    with pytest.raises(LookupError):
+        list(it)
+    return weakref.ref(it)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_an_exception_does_not_keep_the_workers(workers):
+    class Bad(Squares):
+        def __getitem__(self, i):
+            if i == 5:
+                raise LookupError("item five")
+            return super().__getitem__(i)
+
+    class BadSampler(Sampler):
+        def __iter__(self):
+            yield from [1] * 12
+            raise LookupError("sampler")
+
+    def bad(number):
+        raise LookupError("worker")
+
+    loaders = [DataLoader(Bad(20), 2, num_workers=workers)]
+    if workers:
+        loaders.append(DataLoader(Squares(20), 2, num_workers=2, worker_init_fn=bad))
+    gathered = TensorDataset(torch.ones(8))
+    loaders.append(DataLoader(gathered, 2, sampler=[0, 1, 2, 9], num_workers=workers))
+    loaders.append(DataLoader(gathered, 2, sampler=BadSampler(), num_workers=workers))
+    gc.collect()
+    gc.disable()
+    try:
+        for loader in loaders:
+            assert fails(loader)() is None
+    finally:
+        gc.enable()
 
 
 def test_worker_info_and_init():

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import tensorh as torch
+from tensorh import func
 from tensorh.autograd import Function, functional
 
 
@@ -270,3 +271,54 @@ def test_strict_mode_refuses_what_is_independent():
             f(linear, x, strict=True, create_graph=True)
     with pytest.raises(RuntimeError, match="output .* is independent of input 1"):
         functional.jvp(lambda a, b: a * 2, (x, y), (y, x), strict=True)
+
+
+def wanting(tree):
+    """requires_grad of the tensors of a tree."""
+    if isinstance(tree, dict):
+        return {k: wanting(t) for k, t in tree.items()}
+    return [wanting(t) for t in tree] if isinstance(tree, tuple) else tree.requires_grad
+
+
+W = torch.tensor([3.0, 4.0], requires_grad=True)
+TRANSFORMS = {
+    "grad": lambda f, x: func.grad(lambda y: f(y)[0].sum())(x),
+    "grad_and_value": lambda f, x: func.grad_and_value(lambda y: f(y)[0].sum())(x),
+    "vjp": lambda f, x: func.vjp(lambda y: f(y)[0], x)[1](torch.ones(2)),
+    "jvp": lambda f, x: func.jvp(lambda y: f(y)[0], (x,), (torch.ones(2),)),
+    "jacrev": lambda f, x: func.jacrev(lambda y: f(y)[0])(x),
+    "jacfwd": lambda f, x: func.jacfwd(lambda y: f(y)[0])(x),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_a_transform_in_a_mode_that_records_nothing_gives_no_history(name):
+    def f(y):
+        return (y * y * W,)
+
+    x = torch.tensor([1.0, 2.0])
+    plain = TRANSFORMS[name](f, x)
+    for mode in (torch.no_grad, torch.inference_mode):
+        with mode():
+            for given in (x, x.clone()):
+                r = TRANSFORMS[name](f, given)
+                assert "True" not in str(wanting(r)) and str(r) == str(detached(plain))
+    assert "False" not in str(wanting(plain))
+
+
+def detached(tree):
+    return tuple(map(detached, tree)) if isinstance(tree, tuple) else tree.detach()
+
+
+@pytest.mark.parametrize("transform", [func.jacrev, func.jacfwd])
+def test_what_a_jacobian_returns_beside_itself_keeps_the_callers_history_alone(transform):
+    def f(y):
+        return y * y, {"own": y * 2, "y": y, "w": W * y, "number": 3}
+
+    x = torch.tensor([1.0, 2.0])
+    jacobian, beside = transform(f, has_aux=True)(x)
+    assert jacobian.tolist() == [[2, 0], [0, 4]] and beside.pop("number") == 3
+    assert wanting(beside) == {"own": False, "y": False, "w": True}
+    with torch.no_grad():
+        beside = transform(lambda y: (y, (W * y, W)), has_aux=True)(x)[1]
+    assert wanting(beside) == [False, True]

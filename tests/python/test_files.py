@@ -170,6 +170,24 @@ def test_paths_objects_and_atomic_files(tmp_path):
         torch.load(tmp_path / "none.pt")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="rights are those of POSIX")
+def test_a_new_file_has_the_rights_of_the_process_and_an_old_one_its_own(tmp_path, monkeypatch):
+    path = tmp_path / "a.pt"
+    before = os.umask(0o027)
+    try:
+        with monkeypatch.context() as m:
+            m.delattr(os, "umask")  # what it changes is every thread's
+            torch.save(1, path)
+            assert path.stat().st_mode & 0o777 == 0o640
+            for mode in (0o600, 0o604):
+                path.chmod(mode)
+                torch.save(2, os.fsencode(path))
+                assert path.stat().st_mode & 0o777 == mode
+    finally:
+        os.umask(before)
+    assert torch.load(path) == 2 and os.listdir(tmp_path) == ["a.pt"]
+
+
 def test_mapped_files_stay_as_they_are(tmp_path):
     path = tmp_path / "a.pt"
     torch.save(make_files.zoo(torch), path)
@@ -270,6 +288,25 @@ def test_map_location():
         torch.load(io.BytesIO(away))
     assert torch.load(io.BytesIO(away), map_location="cpu")["x"].tolist() == [1, 1]
     assert torch.load(io.BytesIO(away), map_location={"cuda:0": "cpu"})["x"].tolist() == [1, 1]
+
+
+def text_of(s):
+    return b"X" + struct.pack("<I", len(s)) + s.encode()
+
+
+def test_a_device_that_is_not_there_is_that_of_map_location():
+    pickled = b"\x80\2(" + b"".join(
+        b"ctorch\ndevice\n" + text_of(name) + index
+        for name, index in (("cuda", b"K\0\x86R"), ("mps", b"\x85R"), ("meta", b"\x85R"))
+    )
+    data = io.BytesIO(archive(pickled + b"l."))
+    with pytest.raises(RuntimeError, match="'cuda:0'.*map_location"):
+        torch.load(data)
+    cpu, meta = torch.device("cpu"), torch.device("meta")
+    named = {"cuda:0": "meta", "mps": "cpu", "meta": "cpu"}
+    for where, given in (("cpu", [cpu, cpu, meta]), (named, [meta, cpu, meta]),
+                         (lambda s, location: s, [cpu, cpu, meta])):  # fmt: skip
+        assert torch.load(data, map_location=where) == given
 
 
 # --- what is refused ------------------------------------------------------------------------------
@@ -423,6 +460,26 @@ def test_pickles_that_would_take_long_or_much():
     torch.load(io.BytesIO(archive(memo)))
     assert tracemalloc.get_traced_memory()[1] < 4 << 20
     tracemalloc.stop()
+
+
+DOUBLING = b")" + b"2\x86" * 60  # a tuple whose repr has 2^60 members
+
+
+@pytest.mark.parametrize(
+    "pickled, said",
+    [
+        (DOUBLING + b")R.", "Trying to call a tuple"),
+        (b"ctorch\nFloatStorage\n" + DOUBLING + b"R.", "Trying to call torch.FloatStorage"),
+        (b"ctorch\ndevice\n(" + text_of("cpu") + DOUBLING + b"tR.", "expected, not a tuple"),
+        (tensor_pickle(4, 99, (), ()).replace(b"Kc", DOUBLING), "size is expected, not a tuple"),
+        (b"(" + text_of("storage") + DOUBLING * 4 + b"tQ.", "a storage type"),
+        (b"ccollections\nOrderedDict\n)R}" + b"(K\1" + text_of("a") * 8 + b"tK\1sb.", "a tuple"),
+    ],
+)
+def test_what_a_pickle_holds_is_not_printed(pickled, said):
+    with pytest.raises(pickle.UnpicklingError, match=said) as error:
+        torch.load(io.BytesIO(archive(b"\x80\2" + pickled.removeprefix(b"\x80\2"), _0=bytes(16))))
+    assert len(str(error.value)) < 200
 
 
 def test_archives_that_are_refused():

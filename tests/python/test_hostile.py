@@ -111,11 +111,14 @@ def test_what_turns_inside_a_function_was_recorded_as_it_was():
     assert w.grad.tolist() == [2.0] * 3
 
 
-def test_become_exchanges_so_that_neither_is_without_a_tensor():
+def test_become_leaves_a_view_that_somebody_has_as_it_is():
     x, y = th.ones(2), th.zeros(3, 4)
     x._become(y)
-    assert x.shape == (3, 4) and y.shape == (2,)
-    assert y.tolist() == [1.0, 1.0]
+    assert x.shape == (3, 4) and y.shape == (3, 4)
+    x[0, 0] = 5
+    assert y[0, 0] == 5
+    x._become(th.ones(1))
+    assert x.shape == (1,) and y.shape == (3, 4)
 
 
 def test_memory_that_was_given_away_outlives_other_data():

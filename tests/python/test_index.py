@@ -291,6 +291,27 @@ def test_nothing_cannot_be_assigned():
     assert x.tolist() == [1, 1, 1]
 
 
+def test_exceptions_of_index_methods():
+    class Fails:
+        def __init__(self, error):
+            self.error = error
+
+        def __index__(self):
+            raise self.error
+
+    x = torch.ones(3)
+    for error in (ValueError("mine"), KeyboardInterrupt(), MemoryError()):
+        with pytest.raises(type(error)):
+            x[Fails(error) :]
+    for error in (KeyboardInterrupt(), MemoryError()):
+        with pytest.raises(type(error)):
+            x[Fails(error)]
+        with pytest.raises(type(error)):
+            x.sum(Fails(error))
+    with pytest.raises(IndexError, match="only integers, slices"):
+        x[Fails(ValueError("mine"))]
+
+
 def test_iteration_and_unpacking():
     x = torch.arange(6).reshape(3, 2)
     a, b, c = x

@@ -160,6 +160,23 @@ print(inspect.signature(myops.logaddexp), myops.logaddexp.__doc__.splitlines()[0
 
 
 @compiled
+def test_a_class_may_take_the_operator_over(built):
+    said = python(
+        built,
+        """
+import tensorh as torch, myops
+class Mine(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func.__name__, len(args)
+x = torch.ones(2).as_subclass(Mine)
+print(myops.logaddexp(x, x))
+""",
+    )
+    assert said == "('logaddexp', 2)\n"
+
+
+@compiled
 def test_its_errors_are_those_of_every_operator_and_name_the_line(built):
     said = python(
         built,

@@ -193,6 +193,30 @@ def test_a_class_with_getattr_may_ask_its_super():
         _ = m.nope
 
 
+class Beside:
+    def eval(self):
+        return "beside"
+
+    def beside(self):
+        return "beside"
+
+
+@pytest.mark.parametrize(
+    "bases, evaluated",
+    [((nn.Module, Beside), "itself"), ((Beside, nn.Module), "beside"),
+     ((nn.ReLU, Beside), "itself"), ((nn.ReLU, Beside, nn.Module), "beside")],
+)  # fmt: skip
+def test_a_module_with_getattr_keeps_the_order_of_its_bases(bases, evaluated):
+    def other(self, name):
+        return super(cls, self).__getattr__(name)
+
+    cls = type("Class", bases, {"__getattr__": other})
+    m = cls()
+    assert m.beside() == "beside" and m.eval() is (m if evaluated == "itself" else "beside")
+    with pytest.raises(AttributeError, match="'Class' object has no attribute 'nope'"):
+        _ = m.nope
+
+
 def test_a_property_that_fails_says_why():
     class Broken(nn.Module):
         @property
@@ -201,6 +225,33 @@ def test_a_property_that_fails_says_why():
 
     with pytest.raises(AttributeError, match="nothing"):
         _ = Broken().value
+
+
+class LoadsWithHooks(nn.Linear):
+    def note(self, *args):
+        self.noted = len(args)
+
+
+def noted(module, *args):
+    module.heard = len(args)
+
+
+def test_hooks_before_loading_hear_of_the_module_that_loads():
+    m = LoadsWithHooks(1, 1)
+    m.register_load_state_dict_pre_hook(noted)
+    m._register_load_state_dict_pre_hook(m.note)
+    for other in (copy.deepcopy(m), pickle.loads(pickle.dumps(m))):
+        other.load_state_dict(m.state_dict())
+        assert other.heard == 7 and other.noted == 7 and not hasattr(m, "heard")
+    m = LoadsWithHooks(1, 1)
+    m.register_load_state_dict_pre_hook(noted)
+    gone = weakref.ref(m)
+    gc.disable()
+    try:
+        del m
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_hook_dictionaries_are_there_when_looked_at():

@@ -222,3 +222,38 @@ def test_bounds_that_are_none_are_refused(max_norm, order):
     with pytest.raises(RuntimeError, match="max_norm must be 0 or more, norm_type not NaN"):
         nn.utils.clip_grad_norm_(p, max_norm, norm_type=order)
     assert nn.utils.clip_grad_norm_(p, 0.0) > 1 and p.grad.tolist() == [0, 0]
+
+
+def test_an_embedding_of_a_given_table_draws_nothing_and_takes_torchs_arguments():
+    table = torch.arange(6.0).view(3, 2)
+    state = torch.get_rng_state().tolist()
+    e = nn.Embedding.from_pretrained(table, False, -1, None, 2.0, True, False)
+    assert torch.get_rng_state().tolist() == state
+    assert e.weight.data_ptr() == table.data_ptr() and e.weight.requires_grad
+    assert e.padding_idx == 2 and e.scale_grad_by_freq is True
+    e(torch.tensor([0, 0, 2])).sum().backward()
+    assert e.weight.grad.tolist() == [[1, 1], [0, 0], [0, 0]]
+    frozen = nn.Embedding.from_pretrained(table.double())
+    assert not frozen.weight.requires_grad
+    assert frozen(torch.tensor(1)).tolist() == [2, 3] and frozen.weight.dtype == torch.float64
+    for other in ({"max_norm": 1.0}, {"norm_type": 1.0}, {"sparse": True}):
+        with pytest.raises(NotImplementedError, match="max_norm, norm_type and sparse"):
+            nn.Embedding.from_pretrained(table, **other)
+
+
+def test_parameters_share_the_memory_of_the_vector_that_was_put_into_them():
+    m = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 1))
+    x, vector = torch.ones(1, 2), torch.arange(9.0, requires_grad=True)
+    assert m(x).shape == (1, 1)
+    nn.utils.vector_to_parameters(vector, m.parameters())
+    assert all(p.is_leaf and p.requires_grad for p in m.parameters())
+    assert m[0].weight.tolist() == [[0, 1], [2, 3]] and m[2].bias.tolist() == [8]
+    with torch.no_grad():
+        vector.zero_()
+    assert m(x).item() == 0
+    m(x).backward()
+    torch.optim.SGD(m.parameters(), lr=1.0).step()
+    assert vector.tolist() == [0.0] * 8 + [-1.0] and m(x).item() == -1
+    assert nn.utils.parameters_to_vector(m.parameters()).tolist() == vector.tolist()
+    with pytest.raises(RuntimeError, match="invalid for input of size"):
+        nn.utils.vector_to_parameters(torch.ones(5), m.parameters())

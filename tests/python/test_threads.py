@@ -4,6 +4,7 @@ What each computes is what it computes alone; the interpreter switches as often 
 import gc
 import io
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -169,6 +170,40 @@ def test_a_tensor_that_turns_in_another_thread_is_there_until_the_call_ends(swit
     stop.set()
     turning.join()
     assert not wrong
+
+
+LOADING = """
+import sys
+import threading
+
+sys.setswitchinterval(1e-6)
+import tensorh as torch
+
+names = "fliplr einsum isin outer unique hstack vstack finfo".split()
+barrier, wrong = threading.Barrier(2 * len(names)), []
+
+def look(k):
+    barrier.wait()
+    try:
+        if k % 2:
+            getattr(torch, names[k // 2])
+        else:
+            torch.Tensor.outer, torch.Tensor.exp2_, torch.ones(2).tile
+    except BaseException as error:
+        wrong.append(repr(error))
+
+threads = [threading.Thread(target=look, args=(k,)) for k in range(2 * len(names))]
+for t in threads:
+    t.start()
+for t in threads:
+    t.join()
+assert not wrong, wrong
+"""
+
+
+def test_functions_that_several_threads_load_at_once_are_there_for_all():
+    for _ in range(3):
+        subprocess.run([sys.executable, "-c", LOADING], check=True, timeout=60)
 
 
 def module_call(x):

@@ -12,13 +12,10 @@ _EXTRA_STATE = "_extra_state"
 
 def _typename(o):
     """torch.typename: 'torch.FloatTensor' for a tensor, the class's name for others."""
-    names = {
-        "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16",
-        "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
-        "bool": "Bool", "complex64": "ComplexFloat", "complex128": "ComplexDouble",
-    }  # fmt: skip
-    if isinstance(o, _C.Tensor) and type(o) in (_C.Tensor, _C.Parameter):
-        return f"torch.{names.get(str(o.dtype).split('.')[-1], '')}Tensor"
+    if type(o) in (_C.Tensor, _C.Parameter):
+        from ..._functions import dtypes
+
+        return f"torch.{dtypes._TYPE_NAMES.get(o.dtype, 'Tensor')}"
     module = type(o).__module__
     name = type(o).__qualname__
     return name if module in ("builtins", "") else f"{module}.{name}"
@@ -113,6 +110,13 @@ def register_module_full_backward_hook(hook):
     return _hooks_of_all.add("_backward_hooks", hook)
 
 
+def _with_getattr(bases):
+    """The bases with _WithGetattr in Module's place, or behind the last that leads there."""
+    at = max(i for i, base in enumerate(bases) if issubclass(base, Module))
+    before = bases[:at] if bases[at] is Module else bases[: at + 1]
+    return (*before, _WithGetattr, *bases[at + 1 :])
+
+
 class Module(_C._Module):
     """Base class of all neural network modules: a tree of parameters, buffers and modules."""
 
@@ -127,8 +131,7 @@ class Module(_C._Module):
         # has one looks up attributes slowly: it comes in as one more base.
         if _WithGetattr and not issubclass(cls, _WithGetattr):
             if any("__getattr__" in c.__dict__ for c in cls.__mro__):
-                bases = [b for b in cls.__bases__ if b is not Module]
-                cls.__bases__ = (*bases, _WithGetattr)
+                cls.__bases__ = _with_getattr(cls.__bases__)
 
     def forward(self, *input):
         """The computation; every subclass defines it."""
@@ -529,16 +532,10 @@ class Module(_C._Module):
         self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
     ):
         """Loads this module's own parameters and buffers; subclasses may do it otherwise."""
-        for hook in self.__dict__.get("_load_state_dict_pre_hooks", {}).values():
-            hook(
-                state_dict,
-                prefix,
-                local_metadata,
-                strict,
-                missing_keys,
-                unexpected_keys,
-                error_msgs,
-            )
+        given = (state_dict, prefix, local_metadata, strict)
+        given += (missing_keys, unexpected_keys, error_msgs)
+        for hook, with_module in self.__dict__.get("_load_state_dict_pre_hooks", {}).values():
+            hook(self, *given) if with_module else hook(*given)
         transient = self._non_persistent_buffers_set
         own = {k: v for k, v in self._parameters.items() if v is not None}
         for k, v in self._buffers.items():
@@ -664,13 +661,7 @@ class Module(_C._Module):
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def _register_load_state_dict_pre_hook(self, hook, with_module=False):
-        if with_module:
-            plain = hook
-
-            def hook(*args):
-                return plain(self, *args)
-
-        return self._add_hook(self._load_state_dict_pre_hooks, hook)
+        return self._add_hook(self._load_state_dict_pre_hooks, (hook, with_module))
 
     def register_load_state_dict_post_hook(self, hook):
         """hook(module, incompatible_keys) after loading."""

@@ -46,10 +46,25 @@ def _shown(text):
             yield item.startswith("?"), name, "=" in item, "'" in item
 
 
-def _from_pretrained(cls, embeddings, freeze=True, padding_idx=None, scale_grad_by_freq=False):
-    """An Embedding over a given table."""
+def _from_pretrained(
+    cls,
+    embeddings,
+    freeze=True,
+    padding_idx=None,
+    max_norm=None,
+    norm_type=2.0,
+    scale_grad_by_freq=False,
+    sparse=False,
+):
+    """An Embedding over a given table. max_norm and sparse are not supported."""
+    if max_norm is not None or norm_type != 2.0 or sparse:
+        raise NotImplementedError(
+            "Embedding.from_pretrained: max_norm, norm_type and sparse are not supported"
+        )
     rows, columns = embeddings.shape
-    self = cls(rows, columns, padding_idx=padding_idx, scale_grad_by_freq=scale_grad_by_freq)
+    self = cls(  # on a device where no table is drawn
+        rows, columns, padding_idx=padding_idx, scale_grad_by_freq=scale_grad_by_freq, device="meta"
+    )
     self.weight = _C.Parameter(embeddings, requires_grad=not freeze)
     return self
 
@@ -147,5 +162,6 @@ def class_of(kind, name):
     if name == kind or cls is None:
         return cls
     if name not in _classes:
-        _classes[name] = type(name, (cls,), {"__module__": "tensorh.nn", "__doc__": cls.__doc__})
+        cls = type(name, (cls,), {"__module__": "tensorh.nn", "__doc__": cls.__doc__})
+        return _classes.setdefault(name, cls)  # another thread may have made it just now
     return _classes[name]

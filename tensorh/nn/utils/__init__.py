@@ -70,13 +70,13 @@ def parameters_to_vector(parameters):
 
 
 def vector_to_parameters(vec, parameters):
-    """Writes the elements of a vector into the parameters."""
+    """Makes the parts of a vector the data of the parameters, which share its memory then."""
     if not isinstance(vec, _C.Tensor):
         raise TypeError(f"expected torch.Tensor, but got: {type(vec)}")
     at = 0
     for p in parameters:
         n = p.numel()
-        _quiet(p.copy_, vec[at : at + n].reshape(p.shape))
+        p.data = vec[at : at + n].view(p.shape).data
         at += n
 
 

@@ -56,7 +56,7 @@ def get_worker_info():
 
 
 class _FetchMap:
-    def __init__(self, dataset, batched, collate, drop_last):
+    def __init__(self, dataset, batched, collate):
         self._dataset, self._batched, self._collate = dataset, batched, collate
         self._tensors = self._gathered()
 
@@ -234,8 +234,10 @@ class _LoaderIter:
     def __init__(self, loader):
         self._loader = loader
         self._iterable = isinstance(loader.dataset, IterableDataset)
-        kind = _FetchIterable if self._iterable else _FetchMap
-        arguments = loader.dataset, loader._auto_collation, loader.collate_fn, loader.drop_last
+        kind, more = _FetchMap, ()
+        if self._iterable:
+            kind, more = _FetchIterable, (loader.drop_last,)
+        arguments = loader.dataset, loader._auto_collation, loader.collate_fn, *more
         self._make = lambda: kind(*arguments)
         self._indices = iter(loader._index_sampler)
         self._base_seed = _C._draw(loader.generator)
@@ -330,20 +332,20 @@ class _WorkerIter(_LoaderIter):
         return False
 
     def _get(self):
+        """(number, answer); no frame keeps them, as an answer may be an error with this frame."""
         try:
-            number, answer = self._workers.get(self._loader.timeout)
+            return self._workers.get(self._loader.timeout)
         except queue.Empty:
             raise RuntimeError(
                 f"DataLoader timed out after {self._loader.timeout} seconds"
             ) from None
-        self._outstanding -= 1
-        return number, answer
 
     def _next_data(self):
         while self._skip_ended():
             known = self._known[self._received]
             if len(known) == 1:
                 number, answer = self._get()
+                self._outstanding -= 1
                 if isinstance(answer, _Ended):
                     self._serving[self._known[number][0]] = False
                     self._ask()
@@ -358,7 +360,7 @@ class _WorkerIter(_LoaderIter):
                 try:
                     raise answer.error
                 finally:
-                    del answer  # else its traceback would hold itself
+                    del answer, known  # else its traceback would hold itself
             return answer
         if not self._loader.persistent_workers:
             self._finish()
