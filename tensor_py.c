@@ -3924,7 +3924,7 @@ PY_PRIV int py_number_begin(PyObject *module) {
  * Basic members make views one after another; a tensor among them takes its place in a list for
  * the row `index`, which reads, or `index_put_`, which writes through the view. */
 
-enum { INDEX_MOST = 2 * TN_MAX_DIMS };
+enum { INDEX_MOST = 2 * TN_MAX_DIMS, INDEX_ROWS = 50000 }; /* a row returns 60000 tensors at most */
 
 /* An index being applied: `at` is the view so far, owned; `dim` the dimension that comes next. */
 typedef struct py_indexing {
@@ -4145,12 +4145,11 @@ static bool py_index_apply(py_indexing *x, PyObject *key) {
     }
     if (dots && !plain) return py_index_apply_held(x, py_index_settled(key));
     int rest = tn_ndim(x->at) - takes;
-    if (rest < 0 || dots > 1) {
+    if (rest < 0) {
         PyErr_Format(PyExc_IndexError,
-                     dots > 1              ? "an index can only have a single ellipsis ('...')"
-                     : tn_ndim(x->at) == 0 ? "invalid index of a 0-dim tensor. Use `tensor.item()` "
-                                             "in Python to convert a 0-dim tensor to a number"
-                                           : "too many indices for tensor of dimension %d",
+                     tn_ndim(x->at) == 0 ? "invalid index of a 0-dim tensor. Use `tensor.item()` "
+                                           "in Python to convert a 0-dim tensor to a number"
+                                         : "too many indices for tensor of dimension %d",
                      tn_ndim(x->at));
         return false;
     }
@@ -4252,6 +4251,15 @@ static bool py_index_put(py_indexing *x, tn_tensor *v) {
     return ok;
 }
 
+/* A number beyond a type of 16 bits: written to elements it becomes an infinity, which filling
+ * refuses. */
+static bool py_index_beyond(const tn_tensor *t, const tn_scalar *s) {
+    const double most = tn_dtype_of(t) == TN_F16    ? 65504
+                        : tn_dtype_of(t) == TN_BF16 ? 3.3895313892515355e38
+                                                    : HUGE_VAL;
+    return (s->kind == TN_KIND_INT || s->kind == TN_KIND_FLOAT) && fabs(s->real) > most;
+}
+
 /* Writes value, a number or a tensor that broadcasts, into the view or through the lists. */
 static bool py_index_write(py_indexing *x, PyObject *value) {
     tn_scalar s;
@@ -4259,7 +4267,7 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
     bool ok;
     if (py_is_tensor(value)) {
         v = py_of(value);
-    } else if (!x->nlists && py_to_scalar(value, &s)) {
+    } else if (!x->nlists && py_to_scalar(value, &s) && !py_index_beyond(x->at, &s)) {
         const tn_fill_args a = {x->at, s};
         return tn_fill_inplace_at(x->file, x->line, &a) || (py_raise(), false);
     } else {
@@ -4312,11 +4320,24 @@ static Py_ssize_t py_index_length(PyObject *self) {
     return -1;
 }
 
+/* Over more rows than one unbind returns: over those of its parts, one part after the other. */
+static PyObject *py_index_iterate_parts(PyObject *self) {
+    PyObject *tools = PyImport_ImportModule("itertools"), *each = NULL;
+    PyObject *chain = tools ? PyObject_GetAttrString(tools, "chain") : NULL;
+    PyObject *parts = chain ? PyObject_CallMethod(self, "split", "i", INDEX_ROWS) : NULL;
+    if (parts) each = PyObject_CallMethod(chain, "from_iterable", "(O)", parts);
+    Py_XDECREF(parts);
+    Py_XDECREF(chain);
+    Py_XDECREF(tools);
+    return each;
+}
+
 static PyObject *py_index_iterate(PyObject *self) {
     const char *file = NULL;
     int line = 0;
     if (tn_needs_grad(py_of(self))) py_here(&file, &line);
     if (!tn_ndim(py_of(self))) return PyErr_Format(PyExc_TypeError, "iteration over a 0-d tensor");
+    if (tn_size(py_of(self), 0) > INDEX_ROWS) return py_index_iterate_parts(self);
     if (!py_is_exact(self)) {
         PyObject *tuple = py_call(py_group_of("unbind"), true, &self, 1, NULL);
         PyObject *each = tuple ? PyObject_GetIter(tuple) : NULL;
@@ -5377,6 +5398,17 @@ static PyObject *py_tensor_by_row(PyObject *self, void *name) {
     return g ? py_call(g, true, &self, 1, NULL) : NULL;
 }
 
+/* x.imag = v: writes through the view. */
+static int py_tensor_set_part(PyObject *self, PyObject *value, void *name) {
+    PyObject *part;
+    if (!value)
+        return PyErr_Format(PyExc_AttributeError, "cannot delete '%s'", (const char *)name), -1;
+    if (!(part = py_tensor_by_row(self, name))) return -1;
+    const int bad = PyObject_SetItem(part, Py_Ellipsis, value);
+    Py_DECREF(part);
+    return bad;
+}
+
 static PyObject *py_tensor_reversed(PyObject *self, void *unused) {
     int64_t dims[TN_MAX_DIMS];
     const char *file;
@@ -5439,8 +5471,8 @@ static PyGetSetDef py_tensor_attributes[] = {
     {"requires_grad", py_tensor_requires_grad, py_tensor_set_requires_grad,
      "whether calls with it are recorded", NULL},
     {"grad", py_tensor_grad, py_tensor_set_grad, "the gathered gradient, or None", NULL},
-    {"real", py_tensor_by_row, NULL, "the real parts, a view", (void *)"real"},
-    {"imag", py_tensor_by_row, NULL, "the imaginary parts, a view", (void *)"imag"},
+    {"real", py_tensor_by_row, py_tensor_set_part, "the real parts, a view", (void *)"real"},
+    {"imag", py_tensor_by_row, py_tensor_set_part, "the imaginary parts, a view", (void *)"imag"},
     {"T", py_tensor_reversed, NULL, "the dimensions in reverse order", NULL},
     {"mT", py_tensor_matrices, NULL, "the last two dimensions exchanged", (void *)"mT"},
     {"H", py_tensor_adjoint, NULL, "a matrix transposed and conjugated", (void *)"H"},
@@ -7067,6 +7099,15 @@ static PyObject *py_mode_new_inference(PyTypeObject *type, PyObject *args, PyObj
     return py_mode_make(type, MODE_INFERENCE, !mode || mode == Py_True, NULL);
 }
 
+/* torch shows set_grad_enabled alone as the call that makes it. */
+static PyObject *py_mode_repr(PyObject *self) {
+    const py_mode *m = (py_mode *)self;
+    if (m->kind == MODE_SET)
+        return PyUnicode_FromFormat("torch.autograd.grad_mode.set_grad_enabled(mode=%s)",
+                                    m->mode ? "True" : "False");
+    return ((reprfunc)PyType_GetSlot(&PyBaseObject_Type, Py_tp_repr))(self);
+}
+
 static PyObject *py_mode_is_grad_enabled(PyObject *self, PyObject *unused) {
     (void)self, (void)unused;
     return PyBool_FromLong(tn_grad_mode());
@@ -7104,11 +7145,9 @@ static PyMethodDef py_mode_functions[] = {
 
 static int py_mode_publish(PyObject *module, const char *name, newfunc make, const char *doc) {
     char full[64];
-    PyType_Slot slots[] = {{Py_tp_new, (void *)make},
-                           {Py_tp_call, (void *)py_mode_call},
-                           {Py_tp_methods, py_mode_methods},
-                           {Py_tp_doc, (void *)(uintptr_t)doc},
-                           {0, NULL}};
+    PyType_Slot slots[] = {{Py_tp_new, (void *)make},           {Py_tp_call, (void *)py_mode_call},
+                           {Py_tp_repr, (void *)py_mode_repr},  {Py_tp_methods, py_mode_methods},
+                           {Py_tp_doc, (void *)(uintptr_t)doc}, {0, NULL}};
     snprintf(full, sizeof full, "torch.autograd.grad_mode.%s", name);
     PyType_Spec spec = {full, sizeof(py_mode), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
     PyObject *type = PyType_FromSpec(&spec);
@@ -7401,6 +7440,18 @@ static PyObject *py_node_variable(PyObject *self, void *unused) {
     return PyErr_Format(PyExc_AttributeError, "%R has no attribute 'variable'", self);
 }
 
+/* What torch's nodes have and these have not: an AttributeError that says so. */
+static PyObject *py_node_missing(PyObject *self, void *name) {
+    PyObject *module = PyImport_ImportModule("tensorh._missing"), *error;
+    (void)self;
+    error = module ? PyObject_CallMethod(module, "error", "ss", "torch.autograd.graph.Node", name)
+                   : NULL;
+    if (error) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    Py_XDECREF(error);
+    Py_XDECREF(module);
+    return NULL;
+}
+
 /* --- the classes ------------------------------------------------------------------------------ */
 
 static PyObject *py_tensor_register_hook(PyObject *self, PyObject *function) {
@@ -7433,6 +7484,9 @@ static PyMethodDef py_node_methods[] = {
 static PyGetSetDef py_node_attributes[] = {
     {"next_functions", py_node_next, NULL, "where its inputs came from: (grad_fn, result)", NULL},
     {"variable", py_node_variable, NULL, "the leaf, of an AccumulateGrad", NULL},
+    {"register_hook", py_node_missing, NULL, NULL, (void *)(uintptr_t) "register_hook"},
+    {"register_prehook", py_node_missing, NULL, NULL, (void *)(uintptr_t) "register_prehook"},
+    {"metadata", py_node_missing, NULL, NULL, (void *)(uintptr_t) "metadata"},
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyTypeObject *py_hooks_type(PyObject *module, const char *name, const char *full,
@@ -8826,6 +8880,7 @@ struct py_kind {
     py_signature making, calling;
     int inplace;    /* offset of the option inplace among the options; -1: none */
     bool draws;     /* in training: it has a probability, p or dropout */
+    uint8_t most;   /* dimensions of the input, 0: any; BatchNorm1d's row takes more than torch */
     uint32_t tuple; /* bit k: option k is shown as a tuple of spread[k] numbers, 0: of its own */
     uint8_t spread[MROW_ARGS];
 };
@@ -8859,17 +8914,24 @@ static void py_mrow_shown(py_kind *k, int i) {
     }
 }
 
-/* torch's order of the two options that every row has. */
+/* torch's place of an option: device and dtype, which every row has and which may be given by
+ * position, stand before those that are given by name alone. */
+static int py_mrow_place(const tn_param *p) {
+    return p->type == TN_T_DEVICE ? 1 : p->type == TN_T_DTYPE ? 2 : p->flags & TN_P_KEYWORD ? 3 : 0;
+}
+
 static bool py_mrow_reorder(py_kind *k) {
-    int n = k->make.nparam;
+    const int n = k->make.nparam;
+    const tn_param *from = k->make.param;
     tn_param *param = (tn_param *)py_get((size_t)n + 1, sizeof *param);
     if (!param) return false;
-    for (int i = 0; i < n; i++) param[i] = k->make.param[i];
-    if (n > 1 && param[n - 1].type == TN_T_DEVICE && param[n - 2].type == TN_T_DTYPE) {
-        tn_param device = param[n - 1];
-        param[n - 1] = param[n - 2];
-        param[n - 2] = device;
-    }
+    for (int place = 0, at = 0; place < 4; place++)
+        for (int i = 0; i < n; i++) {
+            if (py_mrow_place(&from[i]) != place) continue;
+            param[at] = from[i];
+            if (place < 3) param[at].flags &= (uint8_t)~TN_P_KEYWORD;
+            at++;
+        }
     k->make.param = param;
     return true;
 }
@@ -8882,6 +8944,7 @@ static py_kind *py_mrow_kind_new(const tn_mrow *row) {
     k->type = row->gen->type;
     k->make = *row->gen->make;
     k->inplace = -1;
+    k->most = strcmp(k->type, "BatchNorm1d") ? 0 : 3;
     if (!py_mrow_reorder(k)) return NULL;
     k->making.name = k->calling.name = k->type;
     k->making.gen = &k->make;
@@ -9175,10 +9238,26 @@ static bool py_mrow_bind_make(py_module *m, PyObject *args, PyObject *kwargs) {
     return r != NULL;
 }
 
+/* A number that was given as an int is one in the object, too, though the row has a float of it. */
+static bool py_mrow_as_given(py_module *m, PyObject *args, PyObject *kwargs) {
+    const py_kind *k = m->kind;
+    for (int i = 0; i < k->make.nparam; i++) {
+        PyObject *name = k->making.names[i], *o;
+        if (k->make.param[i].type != TN_T_FLOAT) continue;
+        o = i < PyTuple_Size(args) ? PyTuple_GetItem(args, i)
+            : kwargs               ? PyDict_GetItemWithError(kwargs, name)
+                                   : NULL;
+        if (!o && PyErr_Occurred()) return false;
+        if (o && PyLong_CheckExact(o) && PyDict_SetItem(m->dict, name, o)) return false;
+    }
+    return true;
+}
+
 PY_PRIV PyObject *py_mrow_init(PyObject *self, PyObject *args, PyObject *kwargs) {
     py_module *m = (py_module *)self;
     if (!m->kind) return PyErr_Format(PyExc_TypeError, "not a built-in module");
-    if (py_module_begin_one(self) || !py_mrow_bind_make(m, args, kwargs) || !py_mrow_publish(self))
+    if (py_module_begin_one(self) || !py_mrow_bind_make(m, args, kwargs) ||
+        !py_mrow_publish(self) || !py_mrow_as_given(m, args, kwargs))
         return NULL;
     Py_RETURN_NONE;
 }
@@ -9431,12 +9510,15 @@ static PyObject *py_mrow_run(void *user, const void *args, int64_t elements) {
     py_module *m = (py_module *)user;
     tn_tensor *out[MROW_RESULTS], *input;
     if (!py_mrow_still(m)) return NULL;
+    memcpy(&input, args, sizeof input);
+    if (TNI_UNLIKELY(m->kind->most) && tn_ndim(input) > m->kind->most)
+        return PyErr_Format(PyExc_ValueError, "expected 2D or 3D input (got %dD input)",
+                            tn_ndim(input));
     if (m->kind->row->unlike && (py_mrow_unlike(m, args) || !py_mrow_still(m))) return NULL;
     if (!py_mrow_call(m, args, elements, out)) return py_mrow_failed((PyObject *)m);
     if (m->kind->calling.gen->nresults > 1) return py_mrow_results(m->kind, out);
     if (TNI_LIKELY(!m->made || !py_mrow_in_place(m))) return py_wrap(tn_own(out[0]));
     tn_release(tn_own(out[0]));
-    memcpy(&input, args, sizeof input);
     return py_wrap_borrowed(input);
 }
 

@@ -214,7 +214,7 @@ from ._functions.products import tensordot as tensordot
 from ._functions.shapes import tile as tile
 from ._functions.reductions import trace as trace
 from ._functions.reductions import trapezoid as trapezoid
-def trapz(y, x=None, *, dx=1, dim=-1) -> _Any: ...
+def trapz(y, x=None, *, dx=None, dim=-1) -> _Any: ...
 from ._functions.shapes import tril_indices as tril_indices
 from ._functions.shapes import triu_indices as triu_indices
 true_divide: _Any

@@ -181,6 +181,7 @@ convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format
 ASGD Adadelta Adafactor Adagrad Adamax LBFGS Muon NAdam RAdam RMSprop Rprop swa_utils
 """,
     "torch.autograd": "forward_ad graph profiler",
+    "torch.autograd.graph.Node": "metadata register_hook register_prehook",
     "torch.func": "linearize replace_all_batch_norm_modules_ stack_module_state vmap",
     "torch.utils.data": "DistributedSampler",
     "torch.testing": "make_tensor",
@@ -222,7 +223,8 @@ def reason(namespace, name, planned=False):
 def error(namespace, name, planned=False):
     """The AttributeError of a name that a namespace does not have."""
     owner = namespace.rpartition(".")[2]
-    subject = f"'{owner}' object" if owner in ("Tensor", "Module") else f"module '{namespace}'"
+    of_object = owner in ("Tensor", "Module", "Node")
+    subject = f"'{owner}' object" if of_object else f"module '{namespace}'"
     why = reason(namespace, name, planned)
     return AttributeError(f"{subject} has no attribute '{name}'" + (f" ({why})" if why else ""))
 

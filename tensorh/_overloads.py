@@ -73,6 +73,8 @@ def meshgrid(*tensors, indexing=None):
         return _row("meshgrid")(list(tensors), indexing=indexing)
     if not tensors or not all(isinstance(t, Tensor) for t in tensors):
         return NotImplemented
+    if len({t.dtype for t in tensors}) > 1:
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     return _row("meshgrid")(tensors, indexing=indexing)
 
 
@@ -172,14 +174,19 @@ def round_(input, *, decimals=0):
 
 @_for("bernoulli")
 def bernoulli(input, p=None, *, generator=None):
-    return _row("bernoulli_")(_C.empty_like(input), p, generator=generator)
+    r = _C.empty(input.shape, dtype=input.dtype, device=input.device)
+    return _row("bernoulli_")(r, p, generator=generator)
 
 
 @_for("bernoulli_")
 def bernoulli_(input, p=0.5, *, generator=None):
     if not isinstance(p, Tensor):
         return NotImplemented
-    return input.copy_(_row("bernoulli")(p.expand(input.shape), generator=generator))
+    from ._functions.creation import _as_it_lies
+
+    lying, p = _as_it_lies(input, p.expand(input.shape))
+    lying.copy_(_row("bernoulli")(p.contiguous(), generator=generator))
+    return input
 
 
 @_for("fill_")
@@ -191,7 +198,12 @@ def fill_(input, value):
 
 @_for("copy_")
 def copy_(input, src, non_blocking=False):
-    if not isinstance(src, Tensor) or not isinstance(non_blocking, bool):
+    if not isinstance(non_blocking, bool):
+        return NotImplemented
+    if isinstance(src, (bool, int, float, complex)):
+        wide = {float: _C.float64, complex: _C.complex128}
+        src = _C.tensor(src, dtype=wide.get(type(src)))
+    if not isinstance(src, Tensor):
         return NotImplemented
     return _row("copy_")(input, src)
 
@@ -233,7 +245,7 @@ def _clamp(name):
         if not any(kinds) or not all(isinstance(x, _BOUNDS) for x in (min, max)):
             return NotImplemented
         both = [
-            x if x is None or isinstance(x, Tensor) else _C.tensor(x, dtype=input.dtype)
+            x if x is None or isinstance(x, Tensor) else _C.tensor(x, dtype=_beside(x, input))
             for x in (min, max)
         ]
         return _row(name)(input, *both, **({} if out is None else {"out": out}))

@@ -1,5 +1,7 @@
 """Tensor's methods that are not called in a loop: conversions, copies, pickles, what Python asks
 an object for. Attached to the class when the package is imported."""
+import copyreg
+
 from . import _C, _missing
 from ._C import Tensor
 
@@ -48,7 +50,7 @@ def type_(self, dtype=None, non_blocking=False):
     from ._functions import dtypes
 
     if dtype is None:
-        return f"torch.{dtypes._TYPE_NAMES[self.dtype]}"
+        return f"torch.{dtypes._scalar_type(self.dtype)}Tensor"
     return self.to(dtypes._dtype_of(dtype), non_blocking=non_blocking)
 
 
@@ -210,6 +212,17 @@ def _rebuild_as(cls, attributes, *args):
     return _dressed(_rebuild(*args), cls or Tensor, attributes)
 
 
+def _generator_state(generator):
+    """What a copy or a pickle of a generator is made of."""
+    return _generator_again, (generator.get_state(),)
+
+
+def _generator_again(state):
+    generator = _C.Generator()
+    generator.set_state(state)
+    return generator
+
+
 def _dressed(t, cls, attributes):
     if cls is not Tensor:
         t = Tensor._make_subclass(cls, t, t.requires_grad)
@@ -315,6 +328,7 @@ def _attach():
     for f in special:
         f.__qualname__ = "Tensor." + f.__name__
         setattr(Tensor, f.__name__, f)
+    copyreg.pickle(_C.Generator, _generator_state)
     Tensor.type = type_
     Tensor.__init_subclass__ = classmethod(__init_subclass__)
     Tensor.__array_priority__ = 1000

@@ -1,6 +1,7 @@
 """torch.linalg, as far as the rows reach: norms, products, powers. Factorizations are planned."""
 from . import _C
-from ._functions._marks import function
+from ._C import Tensor
+from ._functions._marks import function, listed
 from ._functions._out import with_out
 from ._functions.shapes import broadcast_tensors
 
@@ -12,7 +13,7 @@ class LinAlgError(RuntimeError):
 
 
 @function
-def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
+def vector_norm(x: Tensor, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
     """The norm of order ord of vectors along dim; of all elements without."""
     if out is not None:
         return _C.linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype, out=out)
@@ -21,7 +22,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
 
 @function
 @with_out
-def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
+def matrix_norm(A: Tensor, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     """The norm of matrices: "fro", 1, -1, inf or -inf."""
     if A.dim() < 2:
         raise RuntimeError("linalg.matrix_norm: A must have at least 2 dimensions")
@@ -41,7 +42,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
 
 @function
 @with_out
-def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
+def norm(A: Tensor, ord=None, dim=None, keepdim=False, *, dtype=None):
     """The vector or matrix norm, by the number of dimensions given."""
     pair = isinstance(dim, (tuple, list)) and len(dim) == 2
     if ord is not None and (pair or (dim is None and A.dim() == 2)):
@@ -61,21 +62,22 @@ def matmul(input, other, *, out=None):
     return _C.matmul(input, other) if out is None else _C.matmul(input, other, out=out)
 
 
-def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
+@function
+def diagonal(A: Tensor, *, offset=0, dim1=-2, dim2=-1):
     """Diagonals of matrices, a view."""
     return _C.diagonal(A, offset, dim1, dim2)
 
 
 @function
 @with_out
-def vecdot(x, y, *, dim=-1):
+def vecdot(x: Tensor, y: Tensor, *, dim=-1):
     """Dot products of vectors along dim, the first conjugated."""
     return ((x.conj() if x.is_complex() else x) * y).sum(dim)
 
 
 @function
 @with_out
-def cross(input, other, *, dim=-1):
+def cross(input: Tensor, other: Tensor, *, dim=-1):
     """Cross products of vectors of length 3 along dim."""
     a, b = broadcast_tensors(input, other) if input.shape != other.shape else (input, other)
     if a.shape[dim] != 3:
@@ -86,7 +88,7 @@ def cross(input, other, *, dim=-1):
 
 
 @function
-def vander(x, *, N=None):
+def vander(x: Tensor, *, N=None):
     """Powers of x from 0 to N - 1 as columns, of each vector of a batch."""
     n = N if N is not None else x.shape[-1] if x.dim() else 1
     if n <= 1:
@@ -96,7 +98,7 @@ def vander(x, *, N=None):
 
 @function
 @with_out
-def matrix_power(A, n):
+def matrix_power(A: Tensor, n):
     """The power n >= 0 of square matrices, by squaring."""
     if A.dim() < 2 or A.shape[-1] != A.shape[-2]:
         raise RuntimeError("linalg.matrix_power: A must be batches of square matrices")
@@ -117,7 +119,7 @@ def matrix_power(A, n):
 @with_out
 def multi_dot(tensors):
     """The product of matrices in the cheapest order; the first and the last may be vectors."""
-    x = list(tensors)
+    x = list(listed(tensors, "linalg_multi_dot"))
     if len(x) < 2:
         raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(x)))
     left, right = x[0].dim() == 1, x[-1].dim() == 1

@@ -57,8 +57,11 @@ def _save_to_path(path, data, writer):
         with open(path, "wb") as f:
             _write(f, data, writer)
         return
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        raise RuntimeError(f"Parent directory {folder} does not exist.")
     mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else None
-    fd, temporary = _temporary(os.path.dirname(path), 0o666 if mode is None else 0o600)
+    fd, temporary = _temporary(folder, 0o666 if mode is None else 0o600)
     try:
         with os.fdopen(fd, "wb") as f:
             _write(f, data, writer)
@@ -106,6 +109,7 @@ class _Storage:
         self.numel = numel
         self.location = location
         self.tensor = None
+        self.twins = {}  # {bits: the storage as torch reads it with them}
 
     @property
     def device(self):
@@ -173,6 +177,7 @@ class _Loader:
             "torch._utils._rebuild_tensor": self._tensor_plain,
             "torch._utils._rebuild_tensor_v2": self._tensor,
             "torch._utils._rebuild_tensor_v3": self._tensor_of_bytes,
+            "torch._utils._rebuild_meta_tensor_no_storage": self._tensor_of_none,
             "torch._utils._rebuild_parameter": self._parameter,
             "torch._utils._rebuild_parameter_with_state": self._parameter,
             "torch._tensor._rebuild_from_type_v2": self._typed,
@@ -284,19 +289,43 @@ class _Loader:
     def _tensor(self, machine, args):
         if len(args) not in (5, 6, 7) or type(args[0]) is not _Storage or not args[0].dtype:
             _refuse("_rebuild_tensor_v2: wrong arguments")
-        self._no_metadata(args[6:])
-        return self._finish(self._view(*args[:4], args[0].dtype), args[4])
+        s = self._twin(args[0], args[6]) if args[6:] and args[6] else args[0]
+        return self._finish(self._view(s, *args[1:4], s.dtype), args[4])
 
     def _tensor_of_bytes(self, machine, args):
         if len(args) not in (7, 8) or type(args[6]) is not _C.dtype:
             _refuse("_rebuild_tensor_v3: wrong arguments")
-        self._no_metadata(args[7:])
+        if args[7:] and args[7]:
+            _refuse("_rebuild_tensor_v3: a conjugate or negative bit is not supported")
         return self._finish(self._view(*args[:4], args[6]), args[4])
 
-    @staticmethod
-    def _no_metadata(more):
-        if more and more[0]:
-            _refuse("tensors with a conjugate or negative bit are not supported")
+    def _twin(self, s, bits):
+        """A storage that torch reads conjugated or negated: what it reads there, made once."""
+        if type(bits) is not dict or bits.keys() - {"conj", "neg"}:
+            _refuse("the metadata of a tensor is its conjugate and its negative bit")
+        names = tuple(name for name in bits if bits[name] is True)
+        if not s.dtype.is_complex and (not s.dtype.is_floating_point or "conj" in names):
+            _refuse(f"{s.dtype}: no dtype of a conjugate or negative bit")
+        if names not in s.twins and s.numel:
+            if s.tensor is None:
+                s.tensor = self._memory(s, s.dtype, (s.numel,))
+            twin = s.twins[names] = _Storage(s.key, s.dtype, s.numel, s.location)
+            flat = s.tensor.reshape(-1)
+            flat = flat.conj() if "conj" in names else flat
+            twin.tensor = -flat if "neg" in names else flat
+        return s.twins.get(names, s)
+
+    def _tensor_of_none(self, machine, args):
+        if len(args) != 4 or type(args[0]) is not _C.dtype:
+            _refuse("_rebuild_meta_tensor_no_storage: wrong arguments")
+        dtype, size, stride, requires_grad = args
+        if any(type(of) not in (tuple, _C.Size, list) for of in (size, stride)):
+            _refuse("a tensor: size and stride are expected")
+        _count(*size, *stride)
+        from . import empty_strided
+
+        t = empty_strided(tuple(size), tuple(stride), dtype=dtype, device="meta")
+        return self._finish(t, requires_grad)
 
     def _parameter(self, machine, args):
         if len(args) not in (2, 3, 4) or not isinstance(args[0], _C.Tensor):
@@ -379,8 +408,25 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     return _load(f, map_location, mmap)
 
 
+class _From:
+    """A file from its position on, as a file of its own."""
+
+    def __init__(self, file):
+        self._file = file
+        self._start = file.tell()
+        self.read = file.read
+        if hasattr(file, "readinto"):
+            self.readinto = file.readinto
+
+    def seek(self, to, whence=0):
+        self._file.seek(to + (0 if whence else self._start), whence)
+
+    def tell(self):
+        return self._file.tell() - self._start
+
+
 def _load(file, map_location, mmap):
-    file.seek(0)
+    file = _From(file) if file.tell() else file
     head = file.read(4)
     if not head:
         raise EOFError("Ran out of input")

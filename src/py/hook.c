@@ -267,6 +267,18 @@ static PyObject *py_node_variable(PyObject *self, void *unused) {
     return PyErr_Format(PyExc_AttributeError, "%R has no attribute 'variable'", self);
 }
 
+/* What torch's nodes have and these have not: an AttributeError that says so. */
+static PyObject *py_node_missing(PyObject *self, void *name) {
+    PyObject *module = PyImport_ImportModule("tensorh._missing"), *error;
+    (void)self;
+    error = module ? PyObject_CallMethod(module, "error", "ss", "torch.autograd.graph.Node", name)
+                   : NULL;
+    if (error) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    Py_XDECREF(error);
+    Py_XDECREF(module);
+    return NULL;
+}
+
 /* --- the classes ------------------------------------------------------------------------------ */
 
 static PyObject *py_tensor_register_hook(PyObject *self, PyObject *function) {
@@ -299,6 +311,9 @@ static PyMethodDef py_node_methods[] = {
 static PyGetSetDef py_node_attributes[] = {
     {"next_functions", py_node_next, NULL, "where its inputs came from: (grad_fn, result)", NULL},
     {"variable", py_node_variable, NULL, "the leaf, of an AccumulateGrad", NULL},
+    {"register_hook", py_node_missing, NULL, NULL, (void *)(uintptr_t) "register_hook"},
+    {"register_prehook", py_node_missing, NULL, NULL, (void *)(uintptr_t) "register_prehook"},
+    {"metadata", py_node_missing, NULL, NULL, (void *)(uintptr_t) "metadata"},
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyTypeObject *py_hooks_type(PyObject *module, const char *name, const char *full,

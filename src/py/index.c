@@ -5,7 +5,7 @@
  * the row `index`, which reads, or `index_put_`, which writes through the view. */
 #include "py.h"
 
-enum { INDEX_MOST = 2 * TN_MAX_DIMS };
+enum { INDEX_MOST = 2 * TN_MAX_DIMS, INDEX_ROWS = 50000 }; /* a row returns 60000 tensors at most */
 
 /* An index being applied: `at` is the view so far, owned; `dim` the dimension that comes next. */
 typedef struct py_indexing {
@@ -226,12 +226,11 @@ static bool py_index_apply(py_indexing *x, PyObject *key) {
     }
     if (dots && !plain) return py_index_apply_held(x, py_index_settled(key));
     int rest = tn_ndim(x->at) - takes;
-    if (rest < 0 || dots > 1) {
+    if (rest < 0) {
         PyErr_Format(PyExc_IndexError,
-                     dots > 1              ? "an index can only have a single ellipsis ('...')"
-                     : tn_ndim(x->at) == 0 ? "invalid index of a 0-dim tensor. Use `tensor.item()` "
-                                             "in Python to convert a 0-dim tensor to a number"
-                                           : "too many indices for tensor of dimension %d",
+                     tn_ndim(x->at) == 0 ? "invalid index of a 0-dim tensor. Use `tensor.item()` "
+                                           "in Python to convert a 0-dim tensor to a number"
+                                         : "too many indices for tensor of dimension %d",
                      tn_ndim(x->at));
         return false;
     }
@@ -333,6 +332,15 @@ static bool py_index_put(py_indexing *x, tn_tensor *v) {
     return ok;
 }
 
+/* A number beyond a type of 16 bits: written to elements it becomes an infinity, which filling
+ * refuses. */
+static bool py_index_beyond(const tn_tensor *t, const tn_scalar *s) {
+    const double most = tn_dtype_of(t) == TN_F16    ? 65504
+                        : tn_dtype_of(t) == TN_BF16 ? 3.3895313892515355e38
+                                                    : HUGE_VAL;
+    return (s->kind == TN_KIND_INT || s->kind == TN_KIND_FLOAT) && fabs(s->real) > most;
+}
+
 /* Writes value, a number or a tensor that broadcasts, into the view or through the lists. */
 static bool py_index_write(py_indexing *x, PyObject *value) {
     tn_scalar s;
@@ -340,7 +348,7 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
     bool ok;
     if (py_is_tensor(value)) {
         v = py_of(value);
-    } else if (!x->nlists && py_to_scalar(value, &s)) {
+    } else if (!x->nlists && py_to_scalar(value, &s) && !py_index_beyond(x->at, &s)) {
         const tn_fill_args a = {x->at, s};
         return tn_fill_inplace_at(x->file, x->line, &a) || (py_raise(), false);
     } else {
@@ -393,11 +401,24 @@ static Py_ssize_t py_index_length(PyObject *self) {
     return -1;
 }
 
+/* Over more rows than one unbind returns: over those of its parts, one part after the other. */
+static PyObject *py_index_iterate_parts(PyObject *self) {
+    PyObject *tools = PyImport_ImportModule("itertools"), *each = NULL;
+    PyObject *chain = tools ? PyObject_GetAttrString(tools, "chain") : NULL;
+    PyObject *parts = chain ? PyObject_CallMethod(self, "split", "i", INDEX_ROWS) : NULL;
+    if (parts) each = PyObject_CallMethod(chain, "from_iterable", "(O)", parts);
+    Py_XDECREF(parts);
+    Py_XDECREF(chain);
+    Py_XDECREF(tools);
+    return each;
+}
+
 static PyObject *py_index_iterate(PyObject *self) {
     const char *file = NULL;
     int line = 0;
     if (tn_needs_grad(py_of(self))) py_here(&file, &line);
     if (!tn_ndim(py_of(self))) return PyErr_Format(PyExc_TypeError, "iteration over a 0-d tensor");
+    if (tn_size(py_of(self), 0) > INDEX_ROWS) return py_index_iterate_parts(self);
     if (!py_is_exact(self)) {
         PyObject *tuple = py_call(py_group_of("unbind"), true, &self, 1, NULL);
         PyObject *each = tuple ? PyObject_GetIter(tuple) : NULL;

@@ -119,6 +119,15 @@ static PyObject *py_mode_new_inference(PyTypeObject *type, PyObject *args, PyObj
     return py_mode_make(type, MODE_INFERENCE, !mode || mode == Py_True, NULL);
 }
 
+/* torch shows set_grad_enabled alone as the call that makes it. */
+static PyObject *py_mode_repr(PyObject *self) {
+    const py_mode *m = (py_mode *)self;
+    if (m->kind == MODE_SET)
+        return PyUnicode_FromFormat("torch.autograd.grad_mode.set_grad_enabled(mode=%s)",
+                                    m->mode ? "True" : "False");
+    return ((reprfunc)PyType_GetSlot(&PyBaseObject_Type, Py_tp_repr))(self);
+}
+
 static PyObject *py_mode_is_grad_enabled(PyObject *self, PyObject *unused) {
     (void)self, (void)unused;
     return PyBool_FromLong(tn_grad_mode());
@@ -156,11 +165,9 @@ static PyMethodDef py_mode_functions[] = {
 
 static int py_mode_publish(PyObject *module, const char *name, newfunc make, const char *doc) {
     char full[64];
-    PyType_Slot slots[] = {{Py_tp_new, (void *)make},
-                           {Py_tp_call, (void *)py_mode_call},
-                           {Py_tp_methods, py_mode_methods},
-                           {Py_tp_doc, (void *)(uintptr_t)doc},
-                           {0, NULL}};
+    PyType_Slot slots[] = {{Py_tp_new, (void *)make},           {Py_tp_call, (void *)py_mode_call},
+                           {Py_tp_repr, (void *)py_mode_repr},  {Py_tp_methods, py_mode_methods},
+                           {Py_tp_doc, (void *)(uintptr_t)doc}, {0, NULL}};
     snprintf(full, sizeof full, "torch.autograd.grad_mode.%s", name);
     PyType_Spec spec = {full, sizeof(py_mode), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
     PyObject *type = PyType_FromSpec(&spec);

@@ -15,6 +15,7 @@ struct py_kind {
     py_signature making, calling;
     int inplace;    /* offset of the option inplace among the options; -1: none */
     bool draws;     /* in training: it has a probability, p or dropout */
+    uint8_t most;   /* dimensions of the input, 0: any; BatchNorm1d's row takes more than torch */
     uint32_t tuple; /* bit k: option k is shown as a tuple of spread[k] numbers, 0: of its own */
     uint8_t spread[MROW_ARGS];
 };
@@ -48,17 +49,24 @@ static void py_mrow_shown(py_kind *k, int i) {
     }
 }
 
-/* torch's order of the two options that every row has. */
+/* torch's place of an option: device and dtype, which every row has and which may be given by
+ * position, stand before those that are given by name alone. */
+static int py_mrow_place(const tn_param *p) {
+    return p->type == TN_T_DEVICE ? 1 : p->type == TN_T_DTYPE ? 2 : p->flags & TN_P_KEYWORD ? 3 : 0;
+}
+
 static bool py_mrow_reorder(py_kind *k) {
-    int n = k->make.nparam;
+    const int n = k->make.nparam;
+    const tn_param *from = k->make.param;
     tn_param *param = (tn_param *)py_get((size_t)n + 1, sizeof *param);
     if (!param) return false;
-    for (int i = 0; i < n; i++) param[i] = k->make.param[i];
-    if (n > 1 && param[n - 1].type == TN_T_DEVICE && param[n - 2].type == TN_T_DTYPE) {
-        tn_param device = param[n - 1];
-        param[n - 1] = param[n - 2];
-        param[n - 2] = device;
-    }
+    for (int place = 0, at = 0; place < 4; place++)
+        for (int i = 0; i < n; i++) {
+            if (py_mrow_place(&from[i]) != place) continue;
+            param[at] = from[i];
+            if (place < 3) param[at].flags &= (uint8_t)~TN_P_KEYWORD;
+            at++;
+        }
     k->make.param = param;
     return true;
 }
@@ -71,6 +79,7 @@ static py_kind *py_mrow_kind_new(const tn_mrow *row) {
     k->type = row->gen->type;
     k->make = *row->gen->make;
     k->inplace = -1;
+    k->most = strcmp(k->type, "BatchNorm1d") ? 0 : 3;
     if (!py_mrow_reorder(k)) return NULL;
     k->making.name = k->calling.name = k->type;
     k->making.gen = &k->make;
@@ -364,10 +373,26 @@ static bool py_mrow_bind_make(py_module *m, PyObject *args, PyObject *kwargs) {
     return r != NULL;
 }
 
+/* A number that was given as an int is one in the object, too, though the row has a float of it. */
+static bool py_mrow_as_given(py_module *m, PyObject *args, PyObject *kwargs) {
+    const py_kind *k = m->kind;
+    for (int i = 0; i < k->make.nparam; i++) {
+        PyObject *name = k->making.names[i], *o;
+        if (k->make.param[i].type != TN_T_FLOAT) continue;
+        o = i < PyTuple_Size(args) ? PyTuple_GetItem(args, i)
+            : kwargs               ? PyDict_GetItemWithError(kwargs, name)
+                                   : NULL;
+        if (!o && PyErr_Occurred()) return false;
+        if (o && PyLong_CheckExact(o) && PyDict_SetItem(m->dict, name, o)) return false;
+    }
+    return true;
+}
+
 PY_PRIV PyObject *py_mrow_init(PyObject *self, PyObject *args, PyObject *kwargs) {
     py_module *m = (py_module *)self;
     if (!m->kind) return PyErr_Format(PyExc_TypeError, "not a built-in module");
-    if (py_module_begin_one(self) || !py_mrow_bind_make(m, args, kwargs) || !py_mrow_publish(self))
+    if (py_module_begin_one(self) || !py_mrow_bind_make(m, args, kwargs) ||
+        !py_mrow_publish(self) || !py_mrow_as_given(m, args, kwargs))
         return NULL;
     Py_RETURN_NONE;
 }
@@ -620,12 +645,15 @@ static PyObject *py_mrow_run(void *user, const void *args, int64_t elements) {
     py_module *m = (py_module *)user;
     tn_tensor *out[MROW_RESULTS], *input;
     if (!py_mrow_still(m)) return NULL;
+    memcpy(&input, args, sizeof input);
+    if (TNI_UNLIKELY(m->kind->most) && tn_ndim(input) > m->kind->most)
+        return PyErr_Format(PyExc_ValueError, "expected 2D or 3D input (got %dD input)",
+                            tn_ndim(input));
     if (m->kind->row->unlike && (py_mrow_unlike(m, args) || !py_mrow_still(m))) return NULL;
     if (!py_mrow_call(m, args, elements, out)) return py_mrow_failed((PyObject *)m);
     if (m->kind->calling.gen->nresults > 1) return py_mrow_results(m->kind, out);
     if (TNI_LIKELY(!m->made || !py_mrow_in_place(m))) return py_wrap(tn_own(out[0]));
     tn_release(tn_own(out[0]));
-    memcpy(&input, args, sizeof input);
     return py_wrap_borrowed(input);
 }
 

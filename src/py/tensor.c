@@ -303,6 +303,17 @@ static PyObject *py_tensor_by_row(PyObject *self, void *name) {
     return g ? py_call(g, true, &self, 1, NULL) : NULL;
 }
 
+/* x.imag = v: writes through the view. */
+static int py_tensor_set_part(PyObject *self, PyObject *value, void *name) {
+    PyObject *part;
+    if (!value)
+        return PyErr_Format(PyExc_AttributeError, "cannot delete '%s'", (const char *)name), -1;
+    if (!(part = py_tensor_by_row(self, name))) return -1;
+    const int bad = PyObject_SetItem(part, Py_Ellipsis, value);
+    Py_DECREF(part);
+    return bad;
+}
+
 static PyObject *py_tensor_reversed(PyObject *self, void *unused) {
     int64_t dims[TN_MAX_DIMS];
     const char *file;
@@ -365,8 +376,8 @@ static PyGetSetDef py_tensor_attributes[] = {
     {"requires_grad", py_tensor_requires_grad, py_tensor_set_requires_grad,
      "whether calls with it are recorded", NULL},
     {"grad", py_tensor_grad, py_tensor_set_grad, "the gathered gradient, or None", NULL},
-    {"real", py_tensor_by_row, NULL, "the real parts, a view", (void *)"real"},
-    {"imag", py_tensor_by_row, NULL, "the imaginary parts, a view", (void *)"imag"},
+    {"real", py_tensor_by_row, py_tensor_set_part, "the real parts, a view", (void *)"real"},
+    {"imag", py_tensor_by_row, py_tensor_set_part, "the imaginary parts, a view", (void *)"imag"},
     {"T", py_tensor_reversed, NULL, "the dimensions in reverse order", NULL},
     {"mT", py_tensor_matrices, NULL, "the last two dimensions exchanged", (void *)"mT"},
     {"H", py_tensor_adjoint, NULL, "a matrix transposed and conjugated", (void *)"H"},

@@ -4,7 +4,7 @@ A function marked `both` is torch.f and Tensor.f, `method` Tensor.f alone, the r
 Names in IN_PLACE are methods f_, too. Those marked hear of __torch_function__ as rows do.
 """
 
-from .._C import Tensor
+from .._C import Tensor, is_grad_enabled
 from . import creation, dtypes, elements, indexing, products, reductions, settings, shapes
 from ._marks import _METHODS, _NO_FUNCTIONS
 from ._out import fitting
@@ -23,11 +23,17 @@ def _in_place(name):
     f = _METHODS.get(name) or getattr(Tensor, name)
 
     def method(self, *args, **kwargs):
-        return self.copy_(fitting(f(self, *args, **kwargs), self.dtype))
+        given = self.clone() if _recorded(self, *args, *kwargs.values()) else self
+        return self.copy_(fitting(f(given, *args, **kwargs), self.dtype))
 
     method.__name__ = method.__qualname__ = name + "_"
     method.__doc__ = f"{name}, in place."
     return method
+
+
+def _recorded(*args):
+    """Whether a gradient may ask for self as it was."""
+    return is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in args)
 
 
 def _methods():

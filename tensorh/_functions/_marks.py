@@ -1,16 +1,24 @@
-"""What marks functions of torch and methods of Tensor that are a few calls of rows."""
+"""What marks functions of torch and methods of Tensor that are a few calls of rows.
+
+A parameter annotated as Tensor takes nothing else (and None where that is the default), as that of
+a row; of one marked `both` the first parameter is such without a word."""
 
 from .. import _C
 from .._C import Tensor
 
 _METHODS = {}
 _NO_FUNCTIONS = {
-    "Tensor", "both", "both_of_numbers", "method", "function", "with_out", "written",
+    "Tensor", "both", "both_of_numbers", "function", "listed", "members", "method", "promote_types",
+    "with_out", "written",
 }  # fmt: skip
+_NUMBERS = (bool, int, float, complex)
 
 
-def _overridable(f):
-    """f, or what a class with __torch_function__ among its arguments makes of the call."""
+def function(f, first=None, skip=0):
+    """f, which hears of __torch_function__ and refuses what is no tensor; `first`: the kinds of its
+    first parameter, `skip`: parameters before those that messages count."""
+    name = f.__name__ if f.__module__ != "tensorh.linalg" else "linalg_" + f.__name__
+    wanted = _wanted(f, first)
 
     def call(*args, **kwargs):
         given = [*args, *kwargs.values()]
@@ -19,6 +27,13 @@ def _overridable(f):
                 given += a
         if _C._has_torch_function(given):
             return _C._handle_torch_function(call, given, args, kwargs)
+        for at, parameter, kinds in wanted:
+            if at < len(args):
+                if not isinstance(args[at], kinds):
+                    place = f" (position {at + 1 - skip})" if at >= skip else ""
+                    _refuse(name, parameter + "'" + place, args[at])
+            elif parameter in kwargs and not isinstance(kwargs[parameter], kinds):
+                _refuse(name, parameter + "'", kwargs[parameter])
         return f(*args, **kwargs)
 
     call.__name__, call.__doc__, call.__wrapped__ = f.__name__, f.__doc__, f
@@ -26,40 +41,56 @@ def _overridable(f):
     return call
 
 
-def both(f, others=()):
-    call = _overridable(_of_a_tensor(f, others))
-    plain = getattr(f, "plain", None)  # without the out= of a function, see _out
-    own = call if plain is None else _overridable(_of_a_tensor(plain, others))
-    _METHODS[f.__name__] = own
-    return call
+def _wanted(f, first):
+    """(place, name, classes) of the parameters of f that have to be tensors."""
+    f = getattr(f, "plain", f)  # without the out= of a function, see _out
+    names = f.__code__.co_varnames[: f.__code__.co_argcount]
+    kinds = {name: (Tensor,) for name, kind in f.__annotations__.items() if kind is Tensor}
+    if first is not None:
+        kinds[names[0]] = first
+    for name in names[len(names) - len(f.__defaults__ or ()) :]:
+        if name in kinds:
+            kinds[name] += (type(None),)
+    return [(names.index(name), name, classes) for name, classes in kinds.items()]
 
 
-def _of_a_tensor(f, others=()):
-    """f, which refuses a first argument that is no tensor as rows do."""
-    of = (Tensor, *others)
+def _refuse(name, parameter, given):
+    raise TypeError(f"{name}(): argument '{parameter} must be Tensor, not {type(given).__name__}")
 
-    def call(*args, **kwargs):
-        if args and not isinstance(args[0], of):
-            raise TypeError(
-                f"{f.__name__}(): argument 'input' (position 1) must be Tensor, "
-                f"not {type(args[0]).__name__}"
-            )
-        return f(*args, **kwargs)
 
-    call.__name__, call.__doc__, call.__wrapped__ = f.__name__, f.__doc__, f
-    call.__qualname__, call.__module__ = f.__qualname__, f.__module__
-    return call
+def both(f, first=(Tensor,)):
+    _METHODS[f.__name__] = function(getattr(f, "plain", f), first, 1)
+    return function(f, first)
 
 
 def both_of_numbers(f):
     """The same, where a number may be the first argument."""
-    return both(f, (bool, int, float, complex))
+    return both(f, (Tensor, *_NUMBERS))
 
 
 def method(f):
-    _METHODS[f.__name__] = call = _overridable(f)
+    _METHODS[f.__name__] = call = function(f, None, 1)
     _NO_FUNCTIONS.add(f.__name__)
     return call
 
 
-function = _overridable
+def members(tensors, place=0):
+    """tensors, if they are that."""
+    for i, t in enumerate(tensors):
+        if not isinstance(t, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {i} in argument {place}, but got {type(t).__name__}"
+            )
+    return tensors
+
+
+def listed(tensors, name):
+    """The tensors of a list that is not empty."""
+    if not isinstance(tensors, (tuple, list)):
+        raise TypeError(
+            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, "
+            f"not {type(tensors).__name__}"
+        )
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+    return members(tensors)

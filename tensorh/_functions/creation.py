@@ -1,10 +1,13 @@
 """New tensors."""
 
+from math import isfinite as _isfinite
+from operator import index as _index
+
 from .. import _C
 from .._C import Tensor
 from ._marks import function, method
 from ._out import with_out, written
-from .dtypes import iinfo
+from .dtypes import _scalar_type, finfo, iinfo
 from .shapes import broadcast_tensors
 
 
@@ -30,6 +33,16 @@ def range_(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=
     """start, start + step, .. to end, which belongs to it."""
     if end is None:
         start, end = 0, start
+    for name, x in ("start", start), ("end", end), ("step", step):
+        if not hasattr(x, "__float__"):
+            kind = type(x).__name__
+            raise TypeError(f"range(): argument '{name}' must be Number, not {kind}")
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not _isfinite(start) or not _isfinite(end):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     n = int((end - start) / step) + 1
     r = _C.arange(n, dtype=_C.float64) * step + start
     r = r.to(dtype or _C.get_default_dtype())
@@ -38,6 +51,11 @@ def range_(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=
 
 def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False):
     """Not initialised, of that size and stride."""
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
+            f"({len(stride)})"
+        )
     n = 1 + sum((a - 1) * b for a, b in zip(size, stride, strict=True)) if 0 not in size else 0
     r = _C.empty(n, dtype=dtype, device=device).as_strided(size, stride)
     return r.requires_grad_() if requires_grad else r
@@ -45,14 +63,22 @@ def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False)
 
 @function
 @with_out
-def complex(real, imag):
+def complex(real: Tensor, imag: Tensor):
     """The complex tensor of two real ones."""
-    if real.dtype != imag.dtype:
-        raise RuntimeError(
-            "Expected object of scalar type "
-            f"{real.dtype} but got scalar type {imag.dtype} for second argument"
+    _check_parts(real, imag)
+    return _C.view_as_complex(_C.stack(_alike(real, imag), -1).contiguous())
+
+
+def _check_parts(a, b):
+    one, two = _scalar_type(a.dtype), _scalar_type(b.dtype)
+    if a.dtype not in (_C.float32, _C.float64) or not b.dtype.is_floating_point:
+        raise NotImplementedError(
+            f"Expected both inputs to be Float or Double tensors but got {one} and {two}"
         )
-    return _C.view_as_complex(_C.stack(_alike(real, imag), -1))
+    if a.dtype is not b.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {one} but got scalar type {two} for second argument"
+        )
 
 
 def _alike(*tensors):
@@ -61,24 +87,31 @@ def _alike(*tensors):
 
 @function
 @with_out
-def polar(abs, angle):
+def polar(abs: Tensor, angle: Tensor):
     """abs * exp(i angle)."""
+    _check_parts(abs, angle)
     return complex(abs * angle.cos(), abs * angle.sin())
 
 
-def vander(x, N=None, increasing=False):
+@function
+def vander(x: Tensor, N=None, increasing=False):
     """Powers of x as columns."""
     if x.dim() != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
     n = x.numel() if N is None else N
+    if not hasattr(n, "__index__"):
+        kind = type(n).__name__
+        raise TypeError(f"vander(): argument 'N' (position 2) must be int, not {kind}")
+    if n < 0:
+        raise RuntimeError("N must be non-negative.")
     powers = _C.arange(n) if increasing else _C.arange(n - 1, -1, -1)
     return x.unsqueeze(-1) ** powers
 
 
-def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
     """obj as a tensor, over the same memory where that is possible."""
     if isinstance(obj, Tensor):
-        r = obj if requires_grad else obj.detach() if obj.requires_grad else obj
+        r = obj.detach() if requires_grad is False and obj.requires_grad else obj
     elif not isinstance(obj, (bool, int, float, list, tuple)) and hasattr(obj, "__dlpack__"):
         over = _C.from_numpy if copy is False else _C.as_tensor  # that copies what is not aligned
         r = over(obj) if _is_buffer(obj) else _C.from_dlpack(obj)
@@ -95,7 +128,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
         raise ValueError("can't alias tensor with a different dtype or device")
     if copy and r is given:
         r = r.clone()
-    return r.detach().requires_grad_() if requires_grad else r
+    return r.requires_grad_() if requires_grad and not r.requires_grad else r
 
 
 def _is_buffer(obj):
@@ -113,11 +146,14 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None,
         r = _C.empty(size, dtype=dtype, device=device).normal_(mean, std, generator=generator)
     elif not isinstance(mean, Tensor) and not isinstance(std, Tensor):
         raise TypeError("normal(): of two numbers argument 'size' must be given")
+    elif not all(hasattr(x, "__float__") for x in (mean, std)):
+        raise TypeError("normal(): arguments 'mean' and 'std' must be Tensor or float")
     else:
         a, b = _alike(_tensor_of(mean, std), _tensor_of(std, mean))
         if not (b >= 0).all():
             raise RuntimeError("normal expects all elements of std >= 0.0")
         r = _C.empty(a.shape, dtype=a.dtype).normal_(generator=generator) * b + a
+        r = r.to(a.dtype)
     return r if out is None else written(out, r, "normal")
 
 
@@ -126,34 +162,62 @@ def _tensor_of(x, like):
 
 
 @function
-def randint_like(input, low, high=None, *, dtype=None, device=None):
+def randint_like(input: Tensor, low, high=None, *, dtype=None, device=None, generator=None):
     """Random integers in [low, high) of input's shape and dtype."""
     low, high = (0, low) if high is None else (low, high)
-    return _C.randint(low, high, input.shape, dtype=dtype or input.dtype, device=device)
+    r = _C.empty_like(input, dtype=dtype or input.dtype, device=device or input.device)
+    return r.random_(low, high, generator=generator)
 
 
 @method
 def random_(self, *bounds, generator=None, **named):
     """Random integers in [from, to), in place; without to, up to the largest that the dtype holds
     (of floats: that it holds exactly)."""
-    low, high = _bounds_of(*bounds, **named)
-    whole = {_C.float32: 2**24, _C.float64: 2**53, _C.float16: 2**11, _C.bfloat16: 2**8}
-    least, most = (-(2**63), whole[self.dtype]) if self.dtype in whole else _ends_of(self.dtype)
-    if high is None:
+    low, high = (x if x is None else _index(x) for x in _bounds_of(*bounds, **named))
+    if self.is_complex():
+        raise NotImplementedError(f"random_() of {self.dtype}")
+    least, most = _ends_of(self.dtype)
+    digits = _DIGITS.get(self.dtype)
+    for name, at in ("from", low), ("to - 1", most if high is None else high - 1):
+        if not least <= at <= most:
+            raise RuntimeError(f"{name} is out of bounds for {self.dtype}")
+    if digits is not None:
+        low = _rounded(low, 1, self.dtype, digits)
+        high = 2**digits + 1 if high is None else _rounded(high, -1, self.dtype, digits)
+    elif high is None:
         high = most + 1
-    if self.dtype not in whole:
-        for name, at in ("from", low), ("to - 1", high - 1):
-            if not least <= at <= most:
-                raise RuntimeError(f"{name} is out of bounds for {self.dtype}")
     shift = 0
     if high == 2**63:  # no int64: what begins at 0 or above is drawn lower and moved up
         shift = 2**62 if low >= 0 else 0
         low, high = low - shift, high - shift if shift else high - 1
-    r = _C.randint(low, high, self.shape, generator=generator, dtype=_C.int64)
-    return self.copy_(r + shift if shift else r)
+    (lying,) = _as_it_lies(self)
+    r = _C.randint(low, high, lying.shape, generator=generator, dtype=_C.int64, device=self.device)
+    lying.copy_(r + shift if shift else r)
+    return self
+
+
+def _as_it_lies(x, *others):
+    """x with its dimensions as they lie in memory, in which order its random numbers are drawn, and
+    others of its shape with theirs so."""
+    order = sorted(range(x.dim()), key=lambda d: -x.stride(d))
+    return [t.permute(order) for t in (x, *others)]
+
+
+def _rounded(at, step, dtype, digits):
+    """A bound of random_ as torch has it in a floating dtype: where its neighbour within (from + 1,
+    to - 1) is rounded to a number without, a unit further in."""
+    near = int(_C.tensor(at + step, dtype=_C.int64).to(dtype).item())
+    if near < at if step > 0 else near >= at:
+        return near + step * (1 << (abs(at + step).bit_length() - digits))
+    return at
+
+
+_DIGITS = {_C.float32: 24, _C.float64: 53, _C.float16: 11, _C.bfloat16: 8}
 
 
 def _ends_of(dtype):
+    if dtype.is_floating_point:
+        return int(max(finfo(dtype).min, -(2**63))), int(min(finfo(dtype).max, 2**63 - 1))
     return (0, 1) if dtype is _C.bool else (iinfo(dtype).min, iinfo(dtype).max)
 
 

@@ -15,8 +15,11 @@ _LEGACY = {name: dtype for dtype, name in _TYPE_NAMES.items()}
 
 
 def _scalar_type(dtype):
-    """The dtype as torch's messages call it: Float, Long, .."""
-    return _TYPE_NAMES[dtype].removesuffix("Tensor") if dtype in _TYPE_NAMES else repr(dtype)
+    """The dtype as torch's messages call it: Float, Long, UInt16, Float8_e5m2, .."""
+    if dtype in _TYPE_NAMES:
+        return _TYPE_NAMES[dtype].removesuffix("Tensor")
+    name = repr(dtype).removeprefix("torch.")
+    return "UInt" + name[4:] if name.startswith("uint") else name.capitalize()
 
 
 class _LegacyMeta(type):
@@ -24,9 +27,14 @@ class _LegacyMeta(type):
         return isinstance(obj, Tensor) and obj.dtype == cls.dtype
 
     def __call__(cls, *args):
-        if args and not isinstance(args[0], int):
-            return _C.tensor(args[0], dtype=cls.dtype)
-        return _C.empty(args or 0, dtype=cls.dtype)
+        data = args[0] if len(args) == 1 else ()
+        if not args or isinstance(args[0], (int, _C.Size)):
+            return _C.empty(data if isinstance(data, _C.Size) else args or 0, dtype=cls.dtype)
+        if len(args) > 1 or isinstance(data, float):
+            raise TypeError("new(): data must be a sequence")
+        if isinstance(data, Tensor) and data.dtype is not cls.dtype:
+            raise TypeError(f"new(): expected a {cls.__name__}, but got {data.type()}")
+        return _C.tensor(data, dtype=cls.dtype)
 
 
 def _legacy(name):
@@ -49,24 +57,25 @@ def _dtype_of(given):
 
 
 @function
-def is_floating_point(input):
+def is_floating_point(input: Tensor):
     """Whether the elements are floating."""
     return Tensor.is_floating_point(input)
 
 
 @function
-def is_complex(input):
+def is_complex(input: Tensor):
     """Whether the elements are complex."""
     return Tensor.is_complex(input)
 
 
 @function
-def is_signed(input):
+def is_signed(input: Tensor):
     """Whether the elements have a sign."""
     return Tensor.is_signed(input)
 
 
-def is_conj(input):
+@function
+def is_conj(input: Tensor):
     """False: conjugates are computed at once."""
     return False
 
@@ -74,7 +83,8 @@ def is_conj(input):
 is_neg = is_conj
 
 
-def resolve_conj(input):
+@function
+def resolve_conj(input: Tensor):
     """input: conjugates are computed at once."""
     return input
 
@@ -90,30 +100,46 @@ def _kind(dtype):
 
 def can_cast(from_, to):
     """Whether the conversion keeps the kind of number: complex, floating, integer, bool."""
+    _check_dtype("can_cast", "'from_' (position 1)", from_)
+    _check_dtype("can_cast", "'to' (position 2)", to)
     return _kind(from_) <= _kind(to)
+
+
+def _check_dtype(name, parameter, given):
+    if not isinstance(given, _C.dtype):
+        raise TypeError(
+            f"{name}(): argument {parameter} must be torch.dtype, not {type(given).__name__}"
+        )
 
 
 def result_type(tensor1, tensor2):
     """The dtype that an operator of both gives."""
+    return _common((tensor1, tensor2))
+
+
+def _common(given):
+    """The dtype of all together: that of those with dimensions, of which 0-dim tensors and then
+    numbers lift the kind of number, but not the width."""
     groups = {}
-    for x in (tensor1, tensor2):
-        if isinstance(x, Tensor):
-            dtype, rank = x.dtype, 0 if x.dim() else 1
-        else:
-            rank = 2
-            dtype = _C.tensor(x).dtype
+    for x in given:
+        rank, dtype = _rank_of(x)
         groups[rank] = _C.promote_types(groups.get(rank, dtype), dtype)
     r = None
-    for rank in sorted(groups):
-        if r is None or _kind(groups[rank]) > _kind(r):
-            r = groups[rank] if r is None or rank < 2 else _number_dtype(groups[rank], r)
+    for rank in sorted(groups, reverse=True):
+        r = groups[rank] if r is None else _lifted(groups[rank], r)
     return r
 
 
-def _number_dtype(number, beside):
-    if not number.is_complex:
-        return number
-    return beside.to_complex() if beside in (_C.float32, _C.float64) else number
+def _lifted(dtype, beside):
+    if _kind(beside) <= _kind(dtype):
+        return dtype
+    return _C.promote_types(dtype, _C.complex64) if dtype.is_floating_point else beside
+
+
+def _rank_of(x):
+    if isinstance(x, Tensor):
+        return 0 if x.dim() else 1, x.dtype
+    return 2, _C.tensor(x).dtype
 
 
 class finfo:
@@ -125,7 +151,9 @@ class finfo:
     }  # fmt: skip
 
     def __init__(self, type=None):
-        dtype = (type or _C.get_default_dtype()).to_real()
+        type = _C.get_default_dtype() if type is None else type
+        _check_dtype("finfo", "'type' (position 1)", type)
+        dtype = type.to_real()
         if dtype not in self._digits:
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
@@ -157,6 +185,7 @@ class iinfo:
     """Limits of an integer dtype."""
 
     def __init__(self, type):
+        _check_dtype("iinfo", "'type' (position 1)", type)
         if _kind(type) != 1:
             raise TypeError(
                 "torch.iinfo() requires an integer input type. Use torch.finfo to handle "

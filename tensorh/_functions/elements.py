@@ -2,6 +2,7 @@
 
 from math import frexp as _frexp
 from math import inf as _inf
+from math import nan as _nan
 
 from .. import _C
 from .._C import Tensor
@@ -25,7 +26,8 @@ def conj_physical(input):
     return input.conj() if input.is_complex() else input.clone()
 
 
-def fill(input, value):
+@function
+def fill(input: Tensor, value):
     """A tensor like input, of one number."""
     return input.clone().fill_(value)
 
@@ -55,8 +57,12 @@ def acosh(input):
         r = input.acos()
         below = (r.imag > 0) | (1 / r.imag > 0)  # the cut has a side: that of 0 or -0
         return _complex_of(_C.where(below, r.imag, -r.imag), _C.where(below, -r.real, r.real))
-    t = _floating(input) - 1
-    return (t + t.sqrt() * (t + 2).sqrt()).log1p()
+    input = _floating(input)
+    t = input - 1
+    far = t > (1e9 if t.dtype.itemsize > 2 else 1e2)
+    a = _C.where(far, 1, t)  # no branch meets an infinity: its gradient would be NaN
+    near = (a + a.sqrt() * (a + 2).sqrt()).log1p()
+    return _C.where(far, _C.where(far, input, 1).log() + 0.6931471805599453, near)
 
 
 @both
@@ -70,7 +76,8 @@ def atanh(input):
 
 
 def _floating(input):
-    return input if input.is_floating_point() else input.to(_C.get_default_dtype())
+    whole = not (input.is_floating_point() or input.is_complex())
+    return input.to(_C.get_default_dtype()) if whole else input
 
 
 def _turned(z):
@@ -118,12 +125,11 @@ def sinc(input):
 
 @both
 @with_out
-def ldexp(input, other):
+def ldexp(input, other: Tensor):
     """input * 2**other; of whole exponents without overflow on the way."""
-    other = other if isinstance(other, Tensor) else _C.tensor(other)
     if other.is_floating_point() or other.is_complex():
         return input * _C.pow(2.0, other)
-    input = input if input.is_complex() else _floating(input)
+    input = input.to(_dtype_with(input, other))
     real, rest = input.dtype.to_real(), other.to(_C.int64)
     top = _frexp(finfo(real).max)[1] - 1
     for parts in (3, 2, 1):  # from the smallest number to the largest is less than 3 * top
@@ -139,13 +145,18 @@ def logit(input, eps=None):
     x = input
     if eps is not None:  # the bounds themselves keep the gradient
         x = _C.where(x < eps, eps, _C.where(x > 1 - eps, 1 - eps, x))
-    return x.log() - (1 - x).log()
+    r = x.log() - (1 - x).log()
+    if not r.requires_grad:
+        return r
+    outside = (x < 0) | (x > 1)  # where the gradient is NaN, too
+    return r * _C.ones_like(r).masked_fill(outside, _nan)
 
 
 @both
 @with_out
-def logaddexp(input, other):
+def logaddexp(input, other: Tensor):
     """log(exp(input) + exp(other)), without overflow."""
+    input, other = map(_floating, _two(input, other))
     top = _C.maximum(input, other)
     gap = (input - other).abs()
     finite = top + _C.exp(-gap).log1p()
@@ -157,6 +168,7 @@ def logaddexp(input, other):
 @with_out
 def xlogy(input, other):
     """input * log(other); 0 where input is 0 and other no NaN."""
+    _one_tensor("xlogy", input, other)
     input, other = _two(input, other)
     least = other == 0 if other.is_complex() else other <= 0
     zero = (input == 0) & (least | (other == _inf))  # elsewhere the product is 0 by itself
@@ -164,19 +176,36 @@ def xlogy(input, other):
     return _C.where(zero, _C.zeros_like(input), input * _C.where(zero, one, other).log() + 0)
 
 
+def _one_tensor(name, a, b):
+    """Refuses what are not two tensors, or one and a number."""
+    there = [isinstance(x, Tensor) for x in (a, b)]
+    numbers = all(isinstance(x, (Tensor, bool, int, float, complex)) for x in (a, b))
+    if not any(there) or not numbers:
+        raise TypeError(
+            f"{name}() takes two tensors, or one and a number, "
+            f"not {type(a).__name__} and {type(b).__name__}"
+        )
+
+
 def _two(a, b):
-    if not isinstance(a, Tensor):
-        a = _C.full((), a, dtype=result_type(a, b))
-    if not isinstance(b, Tensor):
-        b = _C.full((), b, dtype=result_type(a, b))
-    return _alike(a, b)
+    """Both in the dtype and shape of their sum; one may be a number."""
+    dtype = result_type(a, b)
+    made = (x.to(dtype) if isinstance(x, Tensor) else _C.tensor(x, dtype=dtype) for x in (a, b))
+    return _alike(*made)
+
+
+def _dtype_with(a, b):
+    """The dtype of their sum, floating: the default one for integers."""
+    dtype = result_type(a, b)
+    return dtype if dtype.is_floating_point or dtype.is_complex else _C.get_default_dtype()
 
 
 @both_of_numbers
 @with_out
 def float_power(input, exponent):
     """input to the power, in float64 or complex128."""
-    given = [x for x in (input, exponent)]
+    given = (input, exponent)
+    _one_tensor("float_power", *given)
     wide = _C.float64
     if any(type(x) is complex or isinstance(x, Tensor) and x.is_complex() for x in given):
         wide = _C.complex128
@@ -186,10 +215,12 @@ def float_power(input, exponent):
 
 @both
 @with_out
-def heaviside(input, values):
+def heaviside(input, values: Tensor):
     """0 below 0, values at 0, 1 above."""
+    if input.dtype is not values.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     r = _C.where(input > 0, _C.ones_like(input), _C.zeros_like(input))
-    return _C.where(input == 0, values.to(input.dtype), r)
+    return _C.where(input == 0, values, r)
 
 
 @both
@@ -234,7 +265,7 @@ def is_nonzero(input):
 
 
 @both
-def is_same_size(input, other):
+def is_same_size(input, other: Tensor):
     """Whether both have one shape."""
     return input.shape == other.shape
 
@@ -247,14 +278,14 @@ def _pick(input, other, row):
 
 @both
 @with_out
-def fmax(input, other):
+def fmax(input, other: Tensor):
     """maximum, but NaN counts as absent."""
     return _pick(input, other, _C.maximum)
 
 
 @both
 @with_out
-def fmin(input, other):
+def fmin(input, other: Tensor):
     """minimum, but NaN counts as absent."""
     return _pick(input, other, _C.minimum)
 
@@ -263,6 +294,7 @@ def fmin(input, other):
 @with_out
 def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Whether each element is among test_elements."""
+    _one_tensor("isin", elements, test_elements)
     elements = elements if isinstance(elements, Tensor) else _C.tensor(elements)
     tests = test_elements if isinstance(test_elements, Tensor) else _C.tensor(test_elements)
     if elements.numel() * tests.numel() < 1 << 16:

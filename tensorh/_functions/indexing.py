@@ -4,7 +4,7 @@ from .. import _C
 from .._C import Tensor
 from ._marks import both, function, method
 from ._out import with_out
-from .dtypes import _scalar_type
+from .dtypes import _kind, _scalar_type
 from .shapes import _dim
 
 
@@ -16,15 +16,13 @@ def argwhere(input):
 
 @both
 @with_out
-def take(input, index):
+def take(input, index: Tensor):
     """Elements at positions in input as one dimension."""
     _check_long("take", index)
     return input.reshape(-1)[index]
 
 
 def _check_long(name, index):
-    if not isinstance(index, Tensor):
-        raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
     if index.dtype is not _C.int64:
         raise RuntimeError(
             f"{name}(): Expected a long tensor for index, but got {_scalar_type(index.dtype)}"
@@ -32,9 +30,14 @@ def _check_long(name, index):
 
 
 @both
-def put(input, index, source, accumulate=False):
+def put(input, index: Tensor, source: Tensor, accumulate=False):
     """A copy with source at positions in input as one dimension."""
     _check_long("put_", index)
+    if source.dtype is not input.dtype:
+        raise RuntimeError(
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{_scalar_type(input.dtype)} and source.dtype = {_scalar_type(source.dtype)}"
+        )
     if index.numel() != source.numel():
         raise IndexError(
             "put_(): Expected source and index to have the same number of elements, but got "
@@ -48,7 +51,7 @@ def put(input, index, source, accumulate=False):
 
 @both
 @with_out
-def index_copy(input, dim, index, source):
+def index_copy(input, dim, index: Tensor, source: Tensor):
     """A copy with source's slices at index along dim."""
     dim = _dim(dim, max(input.dim(), 1))
     _check_long("index_copy_", index)
@@ -92,7 +95,7 @@ def _check_slices(to, dim, index, source):
 
 
 @both
-def index_fill(input, dim, index, value):
+def index_fill(input, dim, index: Tensor, value):
     """A copy with value at index along dim."""
     dim = _dim(dim, max(input.dim(), 1))
     if index.dtype is not _C.int64:
@@ -126,16 +129,29 @@ def fill_diagonal_(self, fill_value, wrap=False):
 
 
 @function
-def unravel_index(indices, shape):
+def unravel_index(indices: Tensor, shape):
     """Coordinates of positions in a tensor of that shape."""
-    r = []
-    for n in reversed([shape] if isinstance(shape, int) else shape):
+    if _kind(indices.dtype) != 1:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    for n in shape:
+        if not isinstance(n, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
+    if min(shape, default=0) < 0:
+        raise ValueError(f"'shape' cannot have negative values, but got {shape}")
+    if 0 in shape and indices.numel():
+        raise ValueError(
+            f"'shape' cannot have zero dimensions when 'indices' is non-empty, but got {shape}"
+        )
+    indices, r = indices.to(_C.int64), []
+    for n in reversed(shape):
+        n = max(n, 1)
         r.append(indices.remainder(n))
         indices = indices.floor_divide(n)
     return tuple(reversed(r))
 
 
 @function
-def numel(input):
+def numel(input: Tensor):
     """The number of elements."""
     return input.nelement()

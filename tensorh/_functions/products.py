@@ -1,17 +1,19 @@
 """Products of vectors and matrices."""
 
+from math import inf as _inf
 from math import prod as _prod
 
 from .. import _C
-from .._C import Tensor
-from ._marks import both, function
+from .._C import Tensor, promote_types
+from ._marks import both, function, members
 from ._out import with_out, written
-from .shapes import _each, broadcast_shapes
+from .dtypes import _kind, _scalar_type
+from .shapes import _dim, _tensors_of
 
 
 @both
 @with_out
-def outer(input, vec2):
+def outer(input, vec2: Tensor):
     """The outer product of two vectors."""
     if input.dim() != 1 or vec2.dim() != 1:
         raise RuntimeError(
@@ -22,14 +24,14 @@ def outer(input, vec2):
 
 @both
 @with_out
-def ger(input, vec2):
+def ger(input, vec2: Tensor):
     """outer."""
     return outer(input, vec2)
 
 
 @both
 @with_out
-def inner(input, other):
+def inner(input, other: Tensor):
     """Sums of products along the last dimensions."""
     if not input.dim() or not other.dim():
         return input * other
@@ -38,14 +40,14 @@ def inner(input, other):
 
 @both
 @with_out
-def vdot(input, other):
+def vdot(input, other: Tensor):
     """The dot product with the conjugate of input."""
     return (input.conj() if input.is_complex() else input).dot(other)
 
 
 @both
 @with_out
-def kron(input, other):
+def kron(input, other: Tensor):
     """The Kronecker product."""
     n = max(input.dim(), other.dim())
     a = input.reshape((1,) * (n - input.dim()) + tuple(input.shape))
@@ -58,37 +60,62 @@ def kron(input, other):
 
 @both
 @with_out
-def addmv(input, mat, vec, *, beta=1, alpha=1):
+def addmv(input, mat: Tensor, vec: Tensor, *, beta=1, alpha=1):
     """beta * input + alpha * (mat @ vec)."""
+    _check_same("addmv", input, mat, vec)
     return _plus(input, _C.mv(mat, vec), beta, alpha)
 
 
 @both
 @with_out
-def addr(input, vec1, vec2, *, beta=1, alpha=1):
+def addr(input, vec1: Tensor, vec2: Tensor, *, beta=1, alpha=1):
     """beta * input + alpha * outer(vec1, vec2)."""
     return _plus(input, outer(vec1, vec2), beta, alpha)
 
 
 @both
 @with_out
-def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
+def baddbmm(input, batch1: Tensor, batch2: Tensor, *, beta=1, alpha=1):
     """beta * input + alpha * bmm(batch1, batch2)."""
+    _check_same("baddbmm", input, batch1, batch2)
     return _plus(input, _C.bmm(batch1, batch2), beta, alpha)
 
 
 @both
 @with_out
-def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
+def addbmm(input, batch1: Tensor, batch2: Tensor, *, beta=1, alpha=1):
     """beta * input + alpha * the sum of bmm(batch1, batch2)."""
+    _check_same("addbmm", input, batch1, batch2)
     return _plus(input, _C.bmm(batch1, batch2).sum(0), beta, alpha)
 
 
+def _check_same(name, *tensors):
+    """Refuses tensors of several dtypes."""
+    if len({t.dtype for t in tensors}) > 1:
+        a, b, c = (_scalar_type(t.dtype) for t in tensors)
+        raise RuntimeError(
+            f"{name} input tensors must have the same dtype, but got {a}, {b}, and {c}"
+        )
+
+
 def _plus(input, product, beta, alpha):
+    input = input.expand(product.shape)
+    dtype = promote_types(input.dtype, product.dtype)
+    for name, factor in ("beta", beta), ("alpha", alpha):
+        _check_factor(name, factor, dtype)
     product = product if alpha == 1 else product * alpha
     if beta == 0:
-        return product.expand(broadcast_shapes(input.shape, product.shape))
+        return product.to(dtype)
     return (input if beta == 1 else input * beta) + product
+
+
+def _check_factor(name, factor, dtype):
+    if isinstance(factor, float) and _kind(dtype) < 2:
+        raise RuntimeError(
+            f"For integral input tensors, argument {name} must not be a floating point number."
+        )
+    if isinstance(factor, complex) and not dtype.is_complex:
+        raise RuntimeError(f"{name} cannot be a complex number beside {dtype}")
 
 
 @function
@@ -97,29 +124,22 @@ def chain_matmul(*matrices):
     """The product of the matrices."""
     from ..linalg import multi_dot
 
-    return multi_dot(_each(matrices)[0])
+    return multi_dot(_tensors_of(matrices))
 
 
 @function
-def tensordot(a, b, dims=2, out=None):
+def tensordot(a: Tensor, b: Tensor, dims=2, out=None):
     """Sums of products over dims: the last of a and the first of b, or two lists."""
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, int):
-        if dims < 0:
-            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if not 0 <= dims <= min(a.dim(), b.dim()):
+            bound = "dims >= 0" if dims < 0 else "dims < ndim_a or ndim_b"
+            raise RuntimeError(f"tensordot expects {bound}, but got dims={dims}")
         dims = list(range(a.dim() - dims, a.dim())), list(range(dims))
-    da, db = ([d] if isinstance(d, int) else list(d) for d in dims)
-    for t, ds in ((a, da), (b, db)):
-        for d in ds:
-            if not -t.dim() <= d < t.dim():
-                raise IndexError(f"Dimension out of range: {d} of a tensor of {t.dim()}")
-    da, db = [d % a.dim() for d in da], [d % b.dim() for d in db]
-    if [a.shape[d] for d in da] != [b.shape[d] for d in db]:
-        raise RuntimeError(
-            "contracted dimensions need to match, but first has size "
-            f"{[a.shape[d] for d in da]} and second has size {[b.shape[d] for d in db]}"
-        )
+    da, db = ([d] if isinstance(d, int) else list(d) for d in _pair(dims))
+    da, db = [_dim(d, a.dim()) for d in da], [_dim(d, b.dim()) for d in db]
+    a, b = _contracted(a, b, da, db)
     ra = [d for d in range(a.dim()) if d not in da]
     rb = [d for d in range(b.dim()) if d not in db]
     shape = [a.shape[d] for d in ra] + [b.shape[d] for d in rb]
@@ -132,23 +152,102 @@ def tensordot(a, b, dims=2, out=None):
     return r if out is None else written(out, r, "tensordot")
 
 
+def _pair(dims):
+    if not isinstance(dims, (tuple, list)) or len(dims) != 2:
+        raise RuntimeError(
+            "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] "
+            f"containing two lists, but got dims={dims}"
+        )
+    return dims
+
+
+def _contracted(a, b, da, db):
+    """a and b, where they can be contracted; what meets a dimension of size 1 is summed first."""
+    if len(da) != len(db):
+        raise RuntimeError("both dimension lists should have same length")
+    for d in [*da, *db]:
+        if da.count(d) > 1 or db.count(d) > 1:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+    for i, j in zip(da, db, strict=True):
+        n, m = a.shape[i], b.shape[j]
+        if n != m and 1 not in (n, m):
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {n} in dim {i} and "
+                f"second has size {m} in dim {j}"
+            )
+        a = a.sum(i, keepdim=True) if m == 1 != n else a
+        b = b.sum(j, keepdim=True) if n == 1 != m else b
+    return a, b
+
+
 @function
 def einsum(*args):
     """Sums of products as Einstein wrote them: einsum("bij,bjk->bik", x, y)."""
+    if args and isinstance(args[0], str):
+        members(args[1] if len(args) == 2 and isinstance(args[1], (tuple, list)) else args[1:], 1)
     from .._einsum import einsum
 
     return einsum(*args)
 
 
+_MODES = {  # of cdist: from how many rows on the Euclidean distance is a product
+    None: 26, "use_mm_for_euclid_dist_if_necessary": 26, "use_mm_for_euclid_dist": 0,
+    "donot_use_mm_for_euclid_dist": _inf,
+}  # fmt: skip
+_AT_ONCE = 1 << 18  # differences that are there at a time
+
+
 @function
-def cdist(x1, x2, p=2.0, compute_mode=None):
+def cdist(x1: Tensor, x2: Tensor, p=2.0, compute_mode=None):
     """The p-norms of all differences of rows."""
-    return _C.linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+    _check_cdist(x1, x2, p, compute_mode)
+    rows, others, columns = x1.shape[-2], x2.shape[-2], x1.shape[-1]
+    if p == 2 and max(rows, others) >= _MODES[compute_mode] and rows and others and columns:
+        return _euclidean(x1, x2)
+    x1, x2 = x1.unsqueeze(-2), x2.unsqueeze(-3)
+    step = max(_AT_ONCE // max(others * columns * _prod(x2.shape[:-3]), 1), 1)
+    parts = [_C.linalg_vector_norm(x - x2, p, -1) for x in x1.split(step, -3)]
+    return parts[0] if len(parts) == 1 else _C.cat(parts, -2)
+
+
+def _check_cdist(x1, x2, p, compute_mode):
+    for name, x in ("X1", x1), ("X2", x2):
+        if not x.is_floating_point():
+            raise RuntimeError(
+                f"cdist only supports floating-point dtypes, {name} got: {_scalar_type(x.dtype)}"
+            )
+        if x.dim() < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.dim()}D")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
+        )
+    if x1.dtype is not x2.dtype:
+        one, two = _scalar_type(x1.dtype), _scalar_type(x2.dtype)
+        raise RuntimeError(f"expected scalar type {one} but found {two}")
+    if not hasattr(p, "__float__"):
+        raise TypeError(f"cdist(): argument 'p' (position 3) must be float, not {type(p).__name__}")
+    if not p >= 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    if compute_mode not in _MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+
+
+def _euclidean(x1, x2):
+    """sqrt(|a|^2 - 2 a b + |b|^2) of all rows; at 0 without a gradient."""
+    squares = [(x * x).sum(-1, keepdim=True) for x in (x1, x2)]
+    one, two = (_C.ones_like(s) for s in squares)
+    left = _C.cat([x1 * -2, squares[0], one], -1)
+    r = left.matmul(_C.cat([x2, two, squares[1]], -1).mT)
+    if not r.requires_grad:
+        return r.clamp_(0).sqrt_()
+    here = r <= 0
+    return _C.where(here, 0, _C.where(here, 1, r).sqrt())
 
 
 @both
 @with_out
-def cross(input, other, dim=None):
+def cross(input, other: Tensor, dim=None):
     """The cross product of vectors of length 3 along dim; None: the first of that length."""
     if dim is None:
         dims = [i for i, n in enumerate(input.shape) if n == 3]

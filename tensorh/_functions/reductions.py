@@ -1,6 +1,9 @@
 """Reductions, differences, counts."""
 
+from math import nan as _nan
+
 from .. import _C
+from .._C import Tensor
 from ._marks import both, function
 from ._out import with_out
 from .shapes import _dim
@@ -21,7 +24,7 @@ def trace(input):
 
 
 @both
-def dist(input, other, p=2):
+def dist(input, other: Tensor, p=2):
     """The p-norm of input - other."""
     return _C.norm(input - other, p)
 
@@ -39,11 +42,16 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None):
 def nanmean(input, dim=None, keepdim=False, *, dtype=None):
     """The mean without NaN."""
     there = input.isnan().logical_not().sum(dim, keepdim)
-    return nansum(input, dim, keepdim, dtype=dtype) / there
+    r = nansum(input, dim, keepdim, dtype=dtype) / there
+    if not r.requires_grad:
+        return r
+    none = there == 0  # there the gradient is NaN, too
+    factor = _C.ones_like(r).masked_fill(none, _nan)
+    return _C.where(none, input.sum(dim, keepdim, dtype=dtype) * factor, r)
 
 
 @function
-def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+def std_mean(input: Tensor, dim=None, unbiased=None, keepdim=False, *, correction=None):
     """(standard deviation, mean)."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
@@ -55,7 +63,7 @@ def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
 
 @both
 @with_out
-def diff(input, n=1, dim=-1, prepend=None, append=None):
+def diff(input, n=1, dim=-1, prepend: Tensor = None, append: Tensor = None):
     """Differences of neighbours along dim, n times."""
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
@@ -71,25 +79,36 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
 
 
 @function
-def trapezoid(y, x=None, *, dx=1, dim=-1):
-    """The integral along dim by the trapezoid rule."""
+def trapezoid(y: Tensor, x: Tensor = None, *, dx=None, dim=-1):
+    """The integral along dim by the trapezoid rule, over x or with steps of dx (1)."""
+    if x is not None and dx is not None:
+        raise TypeError("trapezoid() takes x or dx, not both")
+    if y.dtype is _C.bool:
+        raise NotImplementedError(
+            "trapezoid: received a bool input for `y`, but bool is not supported"
+        )
+    dim = _dim(dim, y.dim())
     n = y.shape[dim]
     if n == 0:
         return y.sum(dim)
     pairs = y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)
     if x is None:
-        return pairs.sum(dim) * (dx / 2)
-    shape = [1] * y.dim()
-    shape[dim] = -1
-    steps = diff(x, dim=-1 if x.dim() == 1 else dim)
-    return (pairs * (steps.reshape(shape) if x.dim() == 1 else steps)).sum(dim) / 2
+        return pairs.sum(dim) * ((1 if dx is None else dx) / 2)
+    if x.dim() == 1:
+        if x.numel() != n:
+            raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
+        x = x.reshape((-1,) + (1,) * (y.dim() - 1 - dim))
+    along = dim - y.dim()
+    if x.dim() < -along or x.shape[along] != n:
+        raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
+    return (pairs * diff(x, dim=along)).sum(dim) / 2
 
 
 trapz = trapezoid
 
 
 @both
-def bincount(input, weights=None, minlength=0):
+def bincount(input, weights: Tensor = None, minlength=0):
     """How often each number occurs, or the sum of its weights."""
     if input.dim() != 1 or input.is_floating_point():
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")

@@ -96,7 +96,7 @@ _settings = {"deterministic": False, "matmul": "highest"}
 
 
 @function
-def get_device(input):
+def get_device(input: Tensor):
     """The number of the device; -1 for the CPU."""
     return input.get_device()
 

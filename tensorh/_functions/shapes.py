@@ -2,9 +2,9 @@
 
 from .. import _C
 from .._C import Tensor
-from ._marks import both, function, method
+from ._marks import both, function, listed, members, method
 from ._out import with_out
-from .dtypes import _kind
+from .dtypes import _common, _kind
 
 _MANY = 60000  # tensors in a list, as the library has it
 
@@ -22,13 +22,13 @@ def ravel(input):
 
 
 @method
-def view_as(self, other):
+def view_as(self, other: Tensor):
     """A view of other's shape."""
     return self.view(other.shape)
 
 
 @method
-def reshape_as(self, other):
+def reshape_as(self, other: Tensor):
     """In the shape of another tensor."""
     return self.reshape(other.shape)
 
@@ -54,7 +54,7 @@ def tile(input, *sizes, dims=None):
         raise TypeError("tile() got multiple values for argument 'dims'")
     if isinstance(dims, int):
         raise TypeError("tile(): argument 'dims' must be tuple of ints, not int")
-    dims = tuple(_each(sizes)[0] if dims is None else dims)
+    dims = tuple(_each(sizes) if dims is None else dims)
     return input.repeat((1,) * (input.dim() - len(dims)) + dims)
 
 
@@ -120,26 +120,35 @@ def diagflat(input, offset=0):
 
 
 @both
-def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+def diagonal_scatter(input, src: Tensor, offset=0, dim1=0, dim2=1):
     """A copy of input with src on its diagonal."""
     r = input.clone()
-    r.diagonal(offset, dim1, dim2).copy_(src)
+    _fill_with(r.diagonal(offset, dim1, dim2), src)
     return r
 
 
+def _fill_with(part, src):
+    if part.shape != src.shape:
+        raise RuntimeError(
+            "expected src to have a size equal to the slice of self. "
+            f"src size = {list(src.shape)}, slice size = {list(part.shape)}"
+        )
+    part.copy_(src)
+
+
 @both
-def select_scatter(input, src, dim, index):
+def select_scatter(input, src: Tensor, dim, index):
     """A copy of input with src at index."""
     r = input.clone()
-    r.select(dim, index).copy_(src)
+    _fill_with(r.select(dim, index), src)
     return r
 
 
 @both
-def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+def slice_scatter(input, src: Tensor, dim=0, start=None, end=None, step=1):
     """A copy of input with src in the slice."""
     r = input.clone()
-    _C.slice(r, dim, start, end, step).copy_(src)
+    _fill_with(_C.slice(r, dim, start, end, step), src)
     return r
 
 
@@ -215,25 +224,39 @@ dsplit = _split_along("dsplit", lambda x: 2, 3)
 
 
 def _each(tensors):
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        return tensors[0], False
-    return tensors, len(tensors) == 1
+    """What f(a, b) or f([a, b]) is given."""
+    return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
+
+
+def _tensors_of(tensors):
+    return members(_each(tensors))
+
+
+def _each_made(f, tensors):
+    """f of the only tensor, or of each."""
+    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+        return f(tensors[0])
+    return tuple(map(f, _tensors_of(tensors)))
 
 
 @function
 def atleast_1d(*tensors):
     """With at least one dimension."""
-    tensors, one = _each(tensors)
-    r = tuple(t if t.dim() else t.reshape(1) for t in tensors)
-    return r[0] if one else r
+    return _each_made(_one, tensors)
+
+
+def _one(t):
+    return t if t.dim() else t.reshape(1)
 
 
 @function
 def atleast_2d(*tensors):
     """With at least two dimensions."""
-    tensors, one = _each(tensors)
-    r = tuple(t if t.dim() > 1 else t.reshape(1, -1) for t in tensors)
-    return r[0] if one else r
+    return _each_made(_two, tensors)
+
+
+def _two(t):
+    return t if t.dim() > 1 else t.reshape(1, -1)
 
 
 def _three(t):
@@ -245,24 +268,20 @@ def _three(t):
 @function
 def atleast_3d(*tensors):
     """With at least three dimensions."""
-    tensors, one = _each(tensors)
-    r = tuple(map(_three, tensors))
-    return r[0] if one else r
+    return _each_made(_three, tensors)
 
 
 @function
 def hstack(tensors, *, out=None):
     """Joined along the second dimension; along the first where there is one alone."""
-    tensors = [t if t.dim() else t.reshape(1) for t in tensors]
-    if not tensors:
-        raise RuntimeError("hstack expects a non-empty TensorList")
+    tensors = [_one(t) for t in listed(tensors, "hstack")]
     return _C.cat(tensors, 0 if tensors[0].dim() == 1 else 1, out=out)
 
 
 @function
 def vstack(tensors, *, out=None):
     """Joined along the first dimension, of rows."""
-    return _C.cat([t if t.dim() > 1 else t.reshape(1, -1) for t in tensors], 0, out=out)
+    return _C.cat([_two(t) for t in listed(tensors, "vstack")], 0, out=out)
 
 
 row_stack = vstack
@@ -271,27 +290,26 @@ row_stack = vstack
 @function
 def dstack(tensors, *, out=None):
     """Joined along the third dimension."""
-    return _C.cat([_three(t) for t in tensors], 2, out=out)
+    return _C.cat([_three(t) for t in listed(tensors, "dstack")], 2, out=out)
 
 
 @function
 def column_stack(tensors, *, out=None):
     """Joined as columns."""
+    tensors = listed(tensors, "column_stack")
     return _C.cat([t if t.dim() > 1 else t.reshape(-1, 1) for t in tensors], 1, out=out)
 
 
 @function
 def block_diag(*tensors):
     """The matrix with the tensors on its diagonal."""
-    for i, t in enumerate(tensors):
+    for i, t in enumerate(members(tensors)):
         _check_block(i, t)
     blocks = [t if t.dim() == 2 else t.reshape(1, -1) for t in tensors]
     if not blocks:
         return _C.empty(1, 0)
-    dtype = blocks[0].dtype
-    for b in blocks:
-        dtype = _C.promote_types(dtype, b.dtype)
-    r = _C.zeros(sum(b.shape[0] for b in blocks), sum(b.shape[1] for b in blocks), dtype=dtype)
+    size = [sum(b.shape[d] for b in blocks) for d in (0, 1)]
+    r = _C.zeros(size, dtype=_common(tensors))
     row = column = 0
     for b in blocks:
         r[row : row + b.shape[0], column : column + b.shape[1]] = b
@@ -300,8 +318,6 @@ def block_diag(*tensors):
 
 
 def _check_block(i, t):
-    if not isinstance(t, Tensor):
-        raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
     if t.dim() > 2:
         raise RuntimeError(
             "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
@@ -312,7 +328,7 @@ def _check_block(i, t):
 @function
 def broadcast_tensors(*tensors):
     """The tensors expanded to one shape."""
-    tensors, _ = _each(tensors)
+    tensors = _tensors_of(tensors)
     shape = broadcast_shapes(*[t.shape for t in tensors])
     return tuple(t.expand(shape) for t in tensors)
 
@@ -336,14 +352,14 @@ def broadcast_shapes(*shapes):
 @function
 def cartesian_prod(*tensors):
     """All combinations of one element each, as rows."""
-    if len(tensors) == 1:
+    if len(members(tensors)) == 1:
         return tensors[0]
     grids = _C.meshgrid(list(tensors), indexing="ij")
     return _C.stack([g.reshape(-1) for g in grids], 1)
 
 
 @function
-def combinations(input, r=2, with_replacement=False):
+def combinations(input: Tensor, r=2, with_replacement=False):
     """Combinations of length r of the elements, as rows."""
     import itertools
 
@@ -384,6 +400,9 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
         input, dim = input.reshape(-1), 0
     n = input.shape[dim]
     if not isinstance(repeats, Tensor):
+        if isinstance(repeats, bool) or not hasattr(repeats, "__index__"):
+            kind = type(repeats).__name__
+            raise TypeError(f"repeat_interleave(): repeats must be Tensor or int, not {kind}")
         if output_size not in (None, n * repeats):
             raise RuntimeError(
                 f"repeat_interleave: Invalid output_size, expected {n * repeats} but got "

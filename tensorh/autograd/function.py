@@ -2,9 +2,11 @@
 
 import functools
 
-from .. import _C
+from .. import _C, _missing
 
 FunctionCtx = _C._FunctionCtx
+for _name in ("register_hook", "register_prehook"):
+    setattr(FunctionCtx, _name, _missing.Missing("torch.autograd.graph.Node", _name))
 
 
 def _not_static(*args, **kwargs):

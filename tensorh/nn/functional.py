@@ -112,6 +112,11 @@ def _perhaps_in_place(input, result, inplace):
     return input.copy_(result) if inplace else result
 
 
+def _kept(input, inplace):
+    """input, or where it is written and a gradient asks for it a copy."""
+    return input.clone() if inplace and input.requires_grad and _C.is_grad_enabled() else input
+
+
 def _wide(input):
     """input; of float16 and bfloat16 in float32, where more than one step rounds."""
     return input.float() if input.dtype in (_C.float16, _C.bfloat16) else input
@@ -119,18 +124,20 @@ def _wide(input):
 
 def hardsigmoid(input, inplace=False):
     """relu6(input + 3) / 6."""
-    return _perhaps_in_place(input, _C.clamp(_wide(input) + 3, 0, 6) / 6, inplace)
+    x = _wide(_kept(input, inplace))
+    return _perhaps_in_place(input, _C.clamp(x + 3, 0, 6) / 6, inplace)
 
 
 def hardswish(input, inplace=False):
     """input * relu6(input + 3) / 6."""
-    x = _wide(input)
+    x = _wide(_kept(input, inplace))
     return _perhaps_in_place(input, x * _C.clamp(x + 3, 0, 6) / 6, inplace)
 
 
 def mish(input, inplace=False):
     """input * tanh(softplus(input))."""
-    return _perhaps_in_place(input, input * _C.tanh(_C.softplus(input)), inplace)
+    x = _kept(input, inplace)
+    return _perhaps_in_place(input, x * _C.tanh(_C.softplus(x)), inplace)
 
 
 def logsigmoid(input):

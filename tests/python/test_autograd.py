@@ -728,3 +728,34 @@ def test_a_retained_gradient_is_known_after_its_wrapper_went():
     assert not z.retains_grad and z._base is y
     del y
     assert z._base.retains_grad
+
+
+def test_gradients_of_inputs_that_are_no_leaves_may_be_written():
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    y.sum().backward(inputs=[y])
+    assert y.grad.tolist() == [1, 1] and y.grad.is_contiguous() and x.grad is None
+    y.grad.zero_()
+    assert y.grad.tolist() == [0, 0]
+
+
+def test_what_a_node_has_not_is_planned():
+    node = (torch.ones(2, requires_grad=True) * 2).grad_fn
+    for name in ("register_hook", "register_prehook", "metadata"):
+        assert not hasattr(node, name)
+        with pytest.raises(AttributeError, match=f"'Node' object .* '{name}' .planned."):
+            getattr(node, name)
+
+    class Twice(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+    with pytest.raises(AttributeError, match="register_prehook.*planned"):
+        _ = Twice.apply(torch.ones(2, requires_grad=True)).grad_fn.register_prehook
+
+
+def test_set_grad_enabled_shows_its_mode():
+    with torch.set_grad_enabled(False) as off:
+        assert repr(off) == "torch.autograd.grad_mode.set_grad_enabled(mode=False)"
+    assert repr(torch.no_grad()).startswith("<torch.autograd.grad_mode.no_grad object at")

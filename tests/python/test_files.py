@@ -148,7 +148,7 @@ def test_paths_objects_and_atomic_files(tmp_path):
     assert os.listdir(tmp_path) == ["a.pt"]
     with pytest.raises(pickle.PicklingError):
         torch.save(object(), path)
-    with pytest.raises(OSError):
+    with pytest.raises(RuntimeError, match=r"Parent directory .*no does not exist\."):
         torch.save(1, tmp_path / "no" / "such")
 
     class Full(io.BytesIO):
@@ -306,6 +306,7 @@ def test_a_device_that_is_not_there_is_that_of_map_location():
     named = {"cuda:0": "meta", "mps": "cpu", "meta": "cpu"}
     for where, given in (("cpu", [cpu, cpu, meta]), (named, [meta, cpu, meta]),
                          (lambda s, location: s, [cpu, cpu, meta])):  # fmt: skip
+        data.seek(0)
         assert torch.load(data, map_location=where) == given
 
 
@@ -489,7 +490,7 @@ def test_archives_that_are_refused():
     with zipfile.ZipFile(f, "w", zipfile.ZIP_DEFLATED) as z:
         z.writestr("archive/data.pkl", b"\x80\2N." + bytes(10000))
     with pytest.raises(RuntimeError, match="compressed"):
-        torch.load(f)
+        torch.load(io.BytesIO(f.getvalue()))
     with pytest.raises(EOFError):
         torch.load(io.BytesIO(b""))
     with pytest.raises(pickle.UnpicklingError, match="no file of torch.save"):
@@ -504,7 +505,7 @@ def test_archives_that_are_refused():
     with zipfile.ZipFile(f, "w") as z:
         z.writestr("archive/other", b"")
     with pytest.raises(RuntimeError, match=r"no data\.pkl"):
-        torch.load(f)
+        torch.load(io.BytesIO(f.getvalue()))
     with pytest.raises(ValueError, match="pickle_module"):
         torch.load(io.BytesIO(good), pickle_module=os)
 
@@ -675,3 +676,69 @@ def test_safetensors_of_the_package(tmp_path):
     assert theirs.load_file(path)["x"].tolist() == [[1, 2]]
     theirs.save_file({"y": np.arange(3)}, path)
     assert load_file(path)["y"].tolist() == [0, 1, 2]
+
+
+# --- what torch's files hold beside plain tensors -------------------------------------------------
+
+
+def test_a_file_is_read_from_its_position():
+    f = io.BytesIO()
+    f.write(b"head")
+    torch.save(torch.ones(2), f)
+    assert torch.load(io.BytesIO(f.getvalue()[4:])).tolist() == [1, 1]
+    f.seek(4)
+    assert torch.load(f).tolist() == [1, 1]
+    f.seek(0, 2)
+    second = f.tell()
+    torch.save([torch.zeros(3)], f)
+    f.seek(second)
+    assert torch.load(f)[0].tolist() == [0, 0, 0]
+    f.seek(0, 2)
+    with pytest.raises(EOFError):
+        torch.load(f)
+
+
+def of_storage(storage, numel, metadata):
+    """_rebuild_tensor_v2 of a whole storage, with the metadata that torch writes."""
+    persistent = b"(" + text_of("storage") + b"ctorch\n" + storage + b"\n" + text_of("0")
+    persistent += text_of("cpu") + b"K" + bytes((numel,)) + b"tQ"
+    sizes = b"K\0K" + bytes((numel,)) + b"\x85K\1\x85\x89ccollections\nOrderedDict\n)R"
+    return b"ctorch._utils\n_rebuild_tensor_v2\n(" + persistent + sizes + metadata + b"tR"
+
+
+def test_conjugate_and_negative_bits_are_read():
+    conj, neg = b"}" + text_of("conj") + b"\x88s", b"}" + text_of("neg") + b"\x88s"
+    both = conj + text_of("neg") + b"\x88s"
+    each = [of_storage(b"ComplexFloatStorage", 2, bits) for bits in (conj, b"N", neg, both, conj)]
+    data = struct.pack("<4f", 1, 2, 3, -1)
+    got = torch.load(io.BytesIO(archive(b"\x80\2(" + b"".join(each) + b"t.", _0=data)))
+    assert [t.tolist() for t in got] == [
+        [1 - 2j, 3 + 1j],
+        [1 + 2j, 3 - 1j],
+        [-1 - 2j, -3 + 1j],
+        [-1 + 2j, -3 - 1j],
+        [1 - 2j, 3 + 1j],
+    ]
+    assert got[0].data_ptr() == got[4].data_ptr() != got[1].data_ptr(), "made once"
+    real = archive(b"\x80\2" + of_storage(b"FloatStorage", 4, neg) + b".", _0=data)
+    assert torch.load(io.BytesIO(real)).tolist() == [-1, -2, -3, 1]
+    other = b"}" + text_of("other") + b"\x88s"
+    for storage, numel, bits in (
+        (b"FloatStorage", 4, conj),
+        (b"IntStorage", 4, neg),
+        (b"FloatStorage", 4, other),
+        (b"FloatStorage", 4, b"K\1"),
+    ):
+        bad = archive(b"\x80\2" + of_storage(storage, numel, bits) + b".", _0=data)
+        with pytest.raises(pickle.UnpicklingError, match="bit"):
+            torch.load(io.BytesIO(bad))
+
+
+def test_tensors_of_meta_are_read():
+    head = b"ctorch._utils\n_rebuild_meta_tensor_no_storage\n(ctorch\nfloat64\n"
+    got = torch.load(io.BytesIO(archive(b"\x80\2" + head + b"K\3K\2\x86K\1K\3\x86\x88tR.")))
+    assert got.is_meta and got.requires_grad and got.dtype is torch.float64
+    assert (tuple(got.shape), got.stride()) == ((3, 2), (1, 3))
+    for rest in (b"K\3K\2\x86K\1\x85\x89tR.", b"NN\x89tR.", b")J\xff\xff\xff\xff\x85\x89tR."):
+        with pytest.raises((pickle.UnpicklingError, RuntimeError)):
+            torch.load(io.BytesIO(archive(b"\x80\2" + head + rest)))

@@ -68,6 +68,18 @@ GRADIENTS = {
           -inf, nan],
          [0.9999999987498471, 1.2501528648238605e-09, 0.5, 0.0, 1.0, 0.0, 1.0, nan]),
     ),
+    "logit outside of [0, 1]": (
+        torch.logit, ([2.0, -1.0, 0.5],), ([nan, nan, 0.0], [nan, nan, 4.0]),
+    ),
+    "nanmean": (
+        lambda x: torch.nanmean(x, 1), ([[nan, nan], [1.0, nan], [1.0, 2.0]],),
+        ([nan, 1.0, 1.5], [[nan, nan], [1.0, 0.0], [0.5, 0.5]]),
+    ),
+    "acosh": (
+        torch.acosh, ([1e100, 1e9, 2.0, 1.0, inf, 0.5],),
+        ([230.95165647996453, 21.416413017506358, 1.3169578969248166, 0.0, inf, nan],
+         [1e-100, 1e-09, 0.5773502691896258, inf, 0.0, nan]),
+    ),
 }  # fmt: skip
 
 
@@ -88,6 +100,118 @@ def test_special_values():
     assert torch.logaddexp(T([-inf, inf, -inf]), T([-inf, inf, 1.0])).tolist() == [-inf, inf, 1.0]
     assert repr(torch.xlogy(T([0.0, 0.0]), T([0.5, inf]))) == "tensor([0., 0.])"
     assert_close(torch.logit(T([0.1, 0.9]), 0.6), T([0.4054651, -0.4054651]))
+    assert torch.acosh(T([3e38, 1e20])).tolist() == [89.28999328613281, 46.74484634399414]
+    half = torch.acosh(T([40000.0, 60000.0, 1.5], dtype=torch.float16))
+    assert half.tolist() == [11.2890625, 11.6953125, 0.96240234375]
+
+
+IN_PLACE = {
+    "addbmm": [(2, 2), (3, 2, 2), (3, 2, 2)], "addmm": [(2, 2), (2, 2), (2, 2)],
+    "addmv": [(2,), (2, 2), (2,)], "addr": [(2, 2), (2,), (2,)],
+    "baddbmm": [(1, 2, 2), (1, 2, 2), (1, 2, 2)], "cumsum": [(3,), 0], "float_power": [(3,), 3],
+    "heaviside": [(3,), (3,)], "index_copy": [(3,), 0, T([1, 0]), (2,)],
+    "index_fill": [(3,), 0, T([1, 0]), 2.0], "ldexp": [(3,), (3,)], "logit": [(3,), 0.1],
+    "put": [(3,), T([1, 0]), (2,)], "xlogy": [(3,), (3,)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", torch._functions.IN_PLACE)
+def test_backward_through_a_form_in_place(name):
+    def run(in_place):
+        torch.manual_seed(1)
+        given = [
+            (torch.rand(x, dtype=torch.float64) + name.endswith("cosh")).requires_grad_()
+            if isinstance(x, tuple) else x
+            for x in IN_PLACE.get(name, [(3,)])
+        ]  # fmt: skip
+        x, *more = given
+        y = x * 1
+        r = getattr(y, name + "_" * in_place)(*more)
+        assert (r is y) == in_place
+        (r * r).sum().backward()
+        leaves = [g for g in given if isinstance(g, torch.Tensor) and g.requires_grad]
+        return [r, *(torch.zeros_like(g) if g.grad is None else g.grad for g in leaves)]
+
+    for a, b in zip(run(False), run(True), strict=True):
+        assert torch.equal(a, b)
+
+
+@pytest.mark.parametrize("f", [F.hardswish, F.hardsigmoid, F.mish])
+def test_backward_through_an_activation_in_place(f):
+    found = []
+    for inplace in False, True:
+        x = T([-1.0, 0.5, 2.0], requires_grad=True)
+        f(x * 1, inplace=inplace).sum().backward()
+        found.append(x.grad.tolist())
+    assert found[0] == found[1]
+
+
+# --- dtypes ---------------------------------------------------------------------------------------
+
+# The dtype of f of two tensors: (dtype, number of dimensions) of each, and that of the result.
+DTYPES = [
+    (torch.fmax, "float32 1", "float64 0", "float32"),
+    (torch.fmin, "float64 0", "float32 1", "float32"),
+    (torch.fmax, "uint8 1", "int64 0", "uint8"),
+    (torch.fmax, "int64 1", "float16 0", "float16"),
+    (torch.fmax, "float64 0", "float32 0", "float64"),
+    (torch.xlogy, "float32 1", "float64 0", "float32"),
+    (torch.xlogy, "float16 1", "int64 1", "float16"),
+    (torch.xlogy, "int64 1", "int64 1", "float32"),
+    (torch.ldexp, "float16 1", "int64 1", "float16"),
+    (torch.ldexp, "int64 1", "int64 1", "float32"),
+    (torch.ldexp, "float32 1", "float64 0", "float32"),
+    (torch.logaddexp, "int64 1", "float16 1", "float16"),
+    (torch.normal, "float32 1", "float64 1", "float32"),
+    (torch.normal, "float32 0", "float64 1", "float32"),
+    (torch.block_diag, "uint8 1", "int64 0", "uint8"),
+    (torch.result_type, "float32 1", "complex128 0", "complex64"),
+    (torch.result_type, "float64 1", "complex64 0", "complex128"),
+    (torch.result_type, "bool 1", "complex128 0", "complex128"),
+    (torch.result_type, "int64 1", "float64 0", "float64"),
+    (torch.result_type, "float32 0", "int64 1", "float32"),
+    (torch.result_type, "uint8 1", "int16 0", "uint8"),
+]
+
+
+@pytest.mark.parametrize("f, a, b, expected", DTYPES)
+def test_dtype_of_two(f, a, b, expected):
+    given = []
+    for kind, ndim in (a.split(), b.split()):
+        given.append(torch.ones((2,) * int(ndim), dtype=getattr(torch, kind)))
+    r = f(*given)
+    assert (r if f is torch.result_type else r.dtype) is getattr(torch, expected)
+
+
+def test_dtype_beside_a_number():
+    x = torch.ones(1)
+    assert torch.result_type(x, 1j) is torch.complex64 is torch.result_type(1j, x)
+    assert torch.result_type(torch.ones(1, dtype=torch.int8), 2.5) is torch.float32
+    assert torch.result_type(torch.ones(1, dtype=torch.uint8), 2) is torch.uint8
+    assert torch.xlogy(T(2.0, dtype=torch.float16), 3).dtype is torch.float16
+    y = torch.xlogy(T([2.0]), T([3.0], dtype=torch.float16))
+    assert y.dtype is torch.float32 and y.tolist() == [2.1972246170043945]
+    assert torch.clamp(T([1, 5]), T([2, 2]), 3.5).tolist() == [2.0, 3.5]
+
+
+def test_complex_of_tensors_however_they_lie():
+    x = torch.arange(24.0).reshape(2, 3, 4).permute(0, 2, 1)
+    z = torch.complex(x, -x)
+    assert torch.equal(z.real, x) and torch.equal(z.imag, -x)
+    assert torch.equal(torch.polar(x, x * 0).real, x)
+    for name in "asinh", "acosh", "atanh":
+        f = getattr(torch, name)
+        assert_close(f(z), f(z.contiguous()))
+
+
+def test_types_by_name():
+    assert T([1], dtype=torch.uint16).type() == "torch.UInt16Tensor"
+    assert T([1.0]).to(torch.float8_e5m2).type() == "torch.Float8_e5m2Tensor"
+    assert torch.FloatTensor(torch.Size([2, 3])).shape == (2, 3)
+    assert torch.FloatTensor((2, 3)).tolist() == [2, 3] and torch.LongTensor(2, 3).shape == (2, 3)
+    for bad in (2.5,), (T([1]),), (T([1.0]), 3):
+        with pytest.raises(TypeError):
+            torch.FloatTensor(*bad)
 
 
 # --- precision ------------------------------------------------------------------------------------
@@ -202,7 +326,7 @@ def test_what_out_may_be():
     [
         ("deg2rad_", ()), ("exp2_", ()), ("sinc_", ()), ("asinh_", ()), ("arccosh_", ()),
         ("logit_", ()), ("ldexp_", (AT,)), ("xlogy_", (AT,)), ("float_power_", (2,)),
-        ("cumsum_", (0, torch.float32)), ("addmv_", (X, V)),
+        ("cumsum_", (0, torch.float32)),
     ],
 )  # fmt: skip
 def test_integers_take_no_floats_in_place(name, more):
@@ -249,7 +373,102 @@ REFUSED = [
     ("one-dimensional tensor", lambda: torch.vander(T([[1, 2]]))),
     ("N must be greater than 1", lambda: torch.linalg.vander(T([1.0, 2.0]), N=1)),
     ("only supports 0-dimensional", lambda: torch.linspace(T([0.0]), 1, 3)),
+    ("one `x` value for each sample", lambda: torch.trapezoid(Z, torch.ones(2))),
+    ("one `x` value for each sample", lambda: torch.trapezoid(X, torch.ones(2, 1))),
+    ("bool is not supported", lambda: torch.trapezoid(Z == 0)),
+    ("self.dtype = Float and source.dtype = Long", lambda: Z.put(T([0]), T([1]))),
+    (r"src size = \[1\], slice size = \[2\]", lambda: X.select_scatter(torch.ones(1), 0, 0)),
+    (r"src size = \[2\], slice size = \[1, 2\]", lambda: X.slice_scatter(torch.ones(2), 0, 0, 1)),
+    (r"src size = \[1\], slice size = \[2\]", lambda: X.diagonal_scatter(torch.ones(1))),
+    ("non-negative p values", lambda: torch.cdist(X, X, p=-1)),
+    ("X1: 2 X2: 3", lambda: torch.cdist(X, torch.ones(2, 3))),
+    ("at least 2D tensors, X1 got: 1D", lambda: torch.cdist(V, X)),
+    ("expected scalar type Float but found Double", lambda: torch.cdist(X, X.double())),
+    ("X2 got: Long", lambda: torch.cdist(X, X.long())),
+    ("N must be non-negative", lambda: torch.vander(V, -1)),
+    ("tensors with different dtypes", lambda: torch.heaviside(V, V.double())),
+    ("to have the same dtype", lambda: torch.meshgrid(V, V.double())),
+    ("got Double, Float, and Float", lambda: torch.addmv(V.double(), X, V)),
+    ("got Float, Float, and Double", lambda: torch.baddbmm(B, B, B.double())),
+    ("must have the same dtype", lambda: torch.addbmm(X.double(), B, B)),
+    ("size", lambda: torch.addmv(torch.ones(2, 2), X, V)),
+    ("size", lambda: torch.addr(torch.ones(3, 2, 2), V, V)),
+    ("beta must not be a floating", lambda: torch.addr(X.long(), AT, AT, beta=2.5)),
+    ("type Float but got scalar type Double", lambda: torch.polar(V, V.double())),
+    ("but got Long and Long", lambda: torch.complex(AT, AT)),
+    ("both dimension lists", lambda: torch.tensordot(X, X, ([1], [0, 1]))),
+    ("dim 1 appears multiple times", lambda: torch.tensordot(X, X, ([1, 1], [0, 1]))),
+    ("dims < ndim_a or ndim_b", lambda: torch.tensordot(X, X, 3)),
+    ("first has size 2 in dim 1 and second has size 3", lambda: torch.tensordot(X, L3[0, :3], 1)),
+    ("step must be nonzero", lambda: torch.range(0, 3, 0)),
+    ("unsupported range: 0 -> inf", lambda: torch.range(0, inf)),
+    ("inconsistent with step sign", lambda: torch.range(3, 0)),
+    (r"sizes \(2\) must match .* strides \(1\)", lambda: torch.empty_strided((2, 2), (1,))),
+    ("vstack expects a non-empty TensorList", lambda: torch.vstack([])),
+    ("random_", lambda: torch.ones(2, dtype=torch.complex64).random_(3)),
+    ("from is out of bounds", lambda: torch.ones(2, dtype=torch.int8).random_(-200, 2)),
+    ("to - 1 is out of bounds", lambda: torch.ones(2, dtype=torch.float16).random_(0, 2**20)),
 ]
+
+
+# What is no tensor where one has to be, or is no number: a TypeError that names the function.
+WRONG_KINDS = [
+    (r"kron\(\): argument 'other' \(position 2\) must be Tensor, not", lambda: torch.kron(V, 2)),
+    (r"kron\(\): argument 'input' \(position 1\) must be Tensor", lambda: torch.kron(2, V)),
+    (r"outer\(\): argument 'vec2' \(position 2\) .* not list", lambda: torch.outer(V, [1, 2])),
+    (r"outer\(\): argument 'vec2' \(position 1\) .* not list", lambda: V.outer([1, 2])),
+    (r"outer\(\): argument 'vec2' must be Tensor", lambda: torch.outer(V, vec2=3)),
+    (r"heaviside\(\): argument 'values'", lambda: torch.heaviside(V, 1.0)),
+    (r"complex\(\): argument 'real'", lambda: torch.complex(1.0, 2.0)),
+    (r"polar\(\): argument 'abs'", lambda: torch.polar(1.0, 2.0)),
+    ("expected Tensor as element 0 in argument 0, but got int", lambda: torch.vstack([1, 2])),
+    (r"vstack\(\): argument 'tensors' .* tuple of Tensors", lambda: torch.vstack(X)),
+    ("expected Tensor as element 0", lambda: torch.atleast_2d(5)),
+    ("expected Tensor as element 1", lambda: torch.atleast_1d(V, 5)),
+    ("expected Tensor as element 0", lambda: torch.block_diag([V])),
+    ("expected Tensor as element 0", lambda: torch.broadcast_tensors(1, 2)),
+    ("expected Tensor as element 0 in argument 1", lambda: torch.einsum("i,i", 3, 4)),
+    (r"view_as\(\): argument 'other' \(position 1\)", lambda: Z.view_as(3)),
+    (r"finfo\(\): argument 'type' .* not str", lambda: torch.finfo("float32")),
+    (r"iinfo\(\): argument 'type' .* not int", lambda: torch.iinfo(3)),
+    (r"can_cast\(\): argument 'from_'", lambda: torch.can_cast(1, 2)),
+    (r"diff\(\): argument 'prepend' .* not int", lambda: torch.diff(Z, prepend=1)),
+    (r"linalg_cross\(\): argument 'other'", lambda: torch.linalg.cross(Z, 3)),
+    (r"linalg_matrix_norm\(\)", lambda: torch.linalg.matrix_norm(3)),
+    (r"linalg_multi_dot\(\)", lambda: torch.linalg.multi_dot(3)),
+    (r"logaddexp\(\): argument 'other' .* not int", lambda: torch.logaddexp(Z, 1)),
+    (r"fmax\(\): argument 'other' .* not list", lambda: torch.fmax(Z, [1])),
+    (r"ldexp\(\): argument 'other'", lambda: torch.ldexp(Z, 1)),
+    (r"xlogy\(\)", lambda: torch.xlogy(2, 3)),
+    (r"xlogy\(\)", lambda: torch.xlogy(Z, [1])),
+    (r"float_power\(\)", lambda: torch.float_power(2, 3)),
+    (r"isin\(\)", lambda: torch.isin(Z, [1])),
+    (r"numel\(\): argument 'input'", lambda: torch.numel(3)),
+    (r"std_mean\(\): argument 'input'", lambda: torch.std_mean(3)),
+    (r"vander\(\): argument 'N' .* not float", lambda: torch.vander(V, 2.5)),
+    (r"range\(\): argument 'end'", lambda: torch.range(0, "a")),
+    (r"cdist\(\): argument 'p'", lambda: torch.cdist(X, X, "a")),
+    ("repeats must be Tensor or int, not float", lambda: AT.repeat_interleave(2.5)),
+    ("integer dtype, but got torch.float32", lambda: torch.unravel_index(V, (2, 2))),
+    ("only contain ints", lambda: torch.unravel_index(AT, (2.0, 2))),
+    ("x or dx, not both", lambda: torch.trapezoid(V, V, dx=2)),
+]
+
+
+@pytest.mark.parametrize("at", range(len(WRONG_KINDS)))
+def test_wrong_kinds(at):
+    text, call = WRONG_KINDS[at]
+    with pytest.raises(TypeError, match=text):
+        call()
+
+
+def test_refused_values():
+    for shape in (2, -1), (0, 2):
+        with pytest.raises(ValueError, match="'shape' cannot have"):
+            torch.unravel_index(AT, shape)
+    with pytest.raises(ValueError, match="x is not a valid value for compute_mode"):
+        torch.cdist(X, X, compute_mode="x")
+    assert torch.unravel_index(T(7, dtype=torch.uint8), (300, 5))[0].dtype is torch.int64
 
 
 @pytest.mark.parametrize("at", range(len(REFUSED)), ids=lambda i: REFUSED[i][0].replace(" ", "_"))
@@ -326,6 +545,14 @@ def test_forms_of_calls():
     assert_close(cos, T([1.0, 0.7142857]))
     ones = F.cosine_similarity(torch.ones(2, 1), torch.ones(1, 3, dtype=torch.int64), 0)
     assert_close(ones, torch.ones(3))
+    both = torch.tensordot(torch.ones(2, 1), torch.ones(3, 4), 1)
+    assert both.tolist() == [[3.0] * 4] * 2
+    assert torch.ones(2).copy_(3).tolist() == [3, 3]
+    assert torch.ones(1, dtype=torch.float64).copy_(0.1).item() == 0.1
+    assert torch.ones(2, dtype=torch.int64).copy_(2.5).tolist() == [2, 2]
+    for bad in [1, 2], None:
+        with pytest.raises(TypeError, match="copy_"):
+            torch.ones(2).copy_(bad)
 
 
 def test_random_from_a_number_on():
@@ -341,6 +568,66 @@ def test_random_from_a_number_on():
     for bad in ((5,), {"from": 1}), ((), {"from": 1}), ((), {"to": None}), ((), {"up": 1}):
         with pytest.raises(TypeError):
             torch.zeros(3).random_(*bad[0], **bad[1])
+
+
+RANDOM = [
+    (lambda: torch.empty(3).random_(0, 2**25), [8325944, 29665988, 18261804]),
+    (lambda: torch.empty(3).random_(-(2**25), 2**25), [-25228558, 29665912, 18261712]),
+    (lambda: torch.empty(3).random_(2**25 - 9, 2**25), [33554428, 33554426, 33554424]),
+    (lambda: torch.empty(3, dtype=torch.float16).random_(0, 2**12), [3262, 1315, 3108]),
+    (lambda: torch.empty(2, 3).t().random_(0, 10), [[4, 0], [9, 3], [3, 9]]),
+    (lambda: torch.randint_like(torch.ones(2, 3).t(), 0, 10), [[4, 0], [9, 3], [3, 9]]),
+    (lambda: torch.bernoulli(torch.ones(2, 3).t(), 0.5), [[0, 0], [1, 0], [0, 0]]),
+    (lambda: torch.ones(2, 3).t().bernoulli_(torch.full((3, 2), 0.5)), [[1, 1], [0, 1], [1, 0]]),
+]
+
+
+@pytest.mark.parametrize("at", range(len(RANDOM)))
+def test_random_numbers_of_torch(at):
+    draw, expected = RANDOM[at]
+    assert draw().tolist() == expected
+    assert torch.randint_like(torch.ones(2, device="meta"), 3).is_meta
+    torch.manual_seed(0)
+    assert torch.randint_like(torch.ones(2), 0, T(5)).tolist() == [4, 4]
+    with pytest.raises(TypeError):
+        torch.ones(2).random_(0, 3.5)
+
+
+def test_copies_of_generators():
+    g = torch.Generator()
+    g.manual_seed(3)
+    for other in copy.deepcopy(g), copy.copy(g), pickle.loads(pickle.dumps(g)):
+        drawn = torch.rand(2, generator=other).tolist()
+        assert other is not g and drawn == [0.004263520240783691, 0.10556936264038086]
+
+
+def test_cdist():
+    a = T([[0.0, 0.0], [3.0, 4.0]], dtype=torch.float64, requires_grad=True)
+    b = T([[0.0, 0.0], [0.0, 4.0]], dtype=torch.float64)
+    mode = "use_mm_for_euclid_dist"
+    for more in {}, {"compute_mode": mode}, {"compute_mode": "donot_" + mode}:
+        a.grad = None
+        d = torch.cdist(a, b, **more)
+        assert d.tolist() == [[0.0, 4.0], [5.0, 3.0]]
+        d.sum().backward()
+        near([a.grad.tolist()], [[[0.0, -1.0], [1.6, 0.8]]])
+    x, y = torch.rand(300, 40), torch.rand(2, 290, 40)
+    for p in 0.0, 1.0, 2.0, 3.0, inf:
+        expected = torch.linalg.vector_norm(x[7] - y[1, 8], p)
+        d = torch.cdist(x, y, p)
+        assert d.shape == (2, 300, 290)
+        assert_close(d[1, 7, 8], expected)
+
+
+def test_asarray_keeps_what_requires_grad():
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    assert torch.asarray(x) is x and torch.asarray(y) is y
+    assert torch.asarray(y, requires_grad=True).grad_fn is not None
+    assert torch.asarray(y, dtype=torch.float64).requires_grad
+    assert not torch.asarray(x, requires_grad=False).requires_grad
+    leaf = torch.asarray([1.0], requires_grad=True)
+    assert leaf.is_leaf and leaf.requires_grad
 
 
 def test_gumbel_softmax_draws_in_the_order_of_indices():

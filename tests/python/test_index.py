@@ -2,6 +2,9 @@
 
 torch applies integers first and moves the dimensions of arrays to the front by what is left, so
 the oracle applies a key in two steps: numbers, slices and None, then arrays and masks."""
+
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -325,6 +328,58 @@ def test_iteration_and_unpacking():
         len(torch.tensor(1))
     with pytest.raises(TypeError):
         del x[0]
+
+
+def test_more_rows_than_one_unbind_returns_are_iterated():
+    x = torch.arange(120001.0, requires_grad=True)
+    kept, n = {}, 0
+    for i, v in enumerate(x):
+        n += 1
+        if i in (0, 50000, 120000):
+            kept[i] = v
+    assert n == 120001 and {i: v.item() for i, v in kept.items()} == {i: i for i in kept}
+    (kept[0] + 2 * kept[50000] + 3 * kept[120000]).backward()
+    assert x.grad.nonzero().flatten().tolist() == [0, 50000, 120000]
+    assert x.grad[x.grad != 0].tolist() == [1, 2, 3]
+
+    class Mine(torch.Tensor):
+        pass
+
+    assert {type(v) for v in torch.zeros(60001).as_subclass(Mine)} == {Mine}
+    assert max(torch.arange(60001)).item() == 60000
+
+
+def test_several_ellipses_each_take_what_is_left():
+    x = torch.arange(24).reshape(2, 3, 4)
+    assert x[..., ...].tolist() == x.tolist()
+    assert x[..., 0, ...].tolist() == x[..., 0].tolist()
+    assert x[0, ..., 1, ..., 2].item() == 6
+    assert x[..., [0, 1], ...].tolist() == x[..., :2].tolist()
+    assert x[..., None, ...].shape == (2, 3, 4, 1)
+    x[0, ..., ...] = 7
+    assert x[0].unique().tolist() == [7] and x[1, 0].tolist() == [12, 13, 14, 15]
+    for key in ((..., ..., 0), (..., [0], ..., 0), (..., ..., slice(1)), (0, ..., 1, ..., 2, 3)):
+        with pytest.raises(IndexError):
+            x[key]
+
+
+@pytest.mark.parametrize(
+    "dtype, value, given",
+    [
+        (torch.float16, 1e6, math.inf),
+        (torch.float16, -70000, -math.inf),
+        (torch.float16, 65519, 65504),
+        (torch.bfloat16, 1e39, math.inf),
+    ],
+)
+def test_an_element_of_16_bits_takes_a_number_beyond_them(dtype, value, given):
+    x = torch.zeros(3, dtype=dtype)
+    x[0] = value
+    assert x.tolist() == [given, 0, 0]
+    x[1:] = value
+    assert x.tolist() == [given] * 3
+    with pytest.raises(RuntimeError, match="without overflow"):
+        x.float()[0] = 1e39
 
 
 def test_gradients_pass_through_indices():

@@ -270,7 +270,9 @@ def test_every_row_is_a_class():
         assert issubclass(cls, nn.Module) and cls.__name__ == name and name in dir(nn)
         if "_row" in cls.__dict__:
             assert cls.__doc__.startswith(name + "(")
-            assert list(inspect.signature(cls).parameters)[-2:] == ["device", "dtype"]
+            names = list(inspect.signature(cls).parameters)
+            last = names[names.index("device") :]
+            assert last in (["device", "dtype"], ["device", "dtype", "bias"])
     assert str(inspect.signature(nn.Dropout)).startswith("(p=0.5, inplace=False")
 
     class Mine(nn.Linear):

@@ -257,3 +257,121 @@ def test_parameters_share_the_memory_of_the_vector_that_was_put_into_them():
     assert nn.utils.parameters_to_vector(m.parameters()).tolist() == vector.tolist()
     with pytest.raises(RuntimeError, match="invalid for input of size"):
         nn.utils.vector_to_parameters(torch.ones(5), m.parameters())
+
+
+# --- options that torch has and no row ------------------------------------------------------------
+
+
+def test_positions_of_options_are_torchs():
+    assert not nn.MultiheadAttention(4, 2, 0.0, True, False).batch_first
+    assert nn.MultiheadAttention(4, 2, 0.0, True, False, False, 4, None, True).batch_first
+    assert nn.Embedding(5, 3, None, None, 2.0, True).scale_grad_by_freq
+    assert nn.Embedding(5, 3, 1, None, 2.0, False, False, None, False, "meta").weight.is_meta
+    assert nn.LSTM(2, 3, 1, True, False, 0.0, False, 0, "meta").weight_ih_l0.is_meta
+    assert nn.BatchNorm1d(3, 1e-5, 0.1, True, True, "meta", torch.float64, bias=False).bias is None
+    assert nn.MSELoss(None, None, "sum")(torch.ones(3), torch.zeros(3)).item() == 3
+    assert nn.NLLLoss(None, None, -1, None, "none").ignore_index == -1
+    loss = nn.CrossEntropyLoss(None, None, -100, None, "sum", 0.25)
+    assert (loss.reduction, loss.label_smoothing) == ("sum", 0.25)
+    loss = nn.BCEWithLogitsLoss(None, None, None, "sum", torch.ones(2))
+    assert loss.pos_weight.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "make, name",
+    [
+        (lambda: nn.MultiheadAttention(4, 2, 0.0, True, True), "add_bias_kv"),
+        (lambda: nn.MultiheadAttention(4, 2, add_zero_attn=True), "add_zero_attn"),
+        (lambda: nn.MultiheadAttention(4, 2, kdim=3), "kdim"),
+        (lambda: nn.Embedding(5, 3, None, True), "max_norm"),
+        (lambda: nn.Embedding(5, 3, norm_type=1), "norm_type"),
+        (lambda: nn.Embedding(5, 3, sparse=True), "sparse"),
+        (lambda: nn.Embedding(5, 3, norm_type=None), "norm_type"),
+        (lambda: nn.Embedding(5, 3, _weight=torch.ones(5, 3)), "_weight"),
+        (lambda: nn.LSTM(2, 3, proj_size=1), "proj_size"),
+    ],
+)
+def test_an_option_that_is_not_here_is_refused_by_name(make, name):
+    with pytest.raises(NotImplementedError, match=f": {name} is supported as"):
+        make()
+
+
+def test_older_options_of_losses_are_translated():
+    for named, word in (
+        ({"size_average": False}, "sum"),
+        ({"size_average": True, "reduce": True}, "mean"),
+        ({"reduce": False}, "none"),
+        ({"reduce": False, "reduction": "sum"}, "none"),
+    ):
+        for loss in (nn.MSELoss, nn.L1Loss, nn.CrossEntropyLoss, nn.BCELoss):
+            with pytest.warns(UserWarning, match=f"please use reduction='{word}'"):
+                assert loss(**named).reduction == word
+
+
+def test_arguments_given_twice_or_too_many_are_refused():
+    with pytest.raises(TypeError, match="multiple values for argument 'reduction'"):
+        nn.MSELoss(None, None, "sum", reduction="mean")
+    with pytest.raises(TypeError, match="takes 5 positional arguments but 6 were given"):
+        nn.MSELoss(*[None] * 6)
+    with pytest.raises(TypeError, match="takes from 1 to 7 positional"):
+        nn.BatchNorm1d(3, 1e-5, 0.1, True, True, None, None, False)
+
+
+def test_attributes_that_torch_has_beside_the_rows():
+    conv, table = nn.Conv2d(1, 1, 3), nn.Embedding(5, 3)
+    assert (conv.transposed, conv.output_padding) == (False, (0, 0))
+    assert (table.max_norm, table.norm_type, table.sparse) == (None, 2.0, False)
+    table.sparse = False
+    with pytest.raises(NotImplementedError, match="Embedding.max_norm = 1.0 is not supported"):
+        table.max_norm = 1.0
+    attention = pickle.loads(pickle.dumps(nn.MultiheadAttention(6, 2)))
+    assert (attention.head_dim, attention.kdim, attention.vdim) == (3, 6, 6)
+    assert attention.bias_k is attention.bias_v is None and nn.LSTM(1, 1).proj_size == 0
+    kept = nn.modules.linear.NonDynamicallyQuantizableLinear
+    assert type(attention.out_proj) is kept and issubclass(kept, nn.Linear)
+
+
+def test_conv_forward_takes_another_weight():
+    x, twice = torch.arange(9.0).reshape(1, 1, 3, 3), torch.full((1, 1, 3, 3), 2.0)
+    assert nn.Conv2d(1, 1, 3)._conv_forward(x, twice, None).tolist() == [[[[72]]]]
+    around = nn.Conv2d(1, 1, 3, padding=1, padding_mode="circular")
+    assert around._conv_forward(x, twice, None).tolist() == [[[[72] * 3] * 3]]
+
+    class Scaled(nn.Conv2d):
+        def forward(self, input):
+            return self._conv_forward(input, self.weight * 0 + 2, None)
+
+    assert Scaled(1, 1, 3)(x).tolist() == [[[[72]]]]
+
+
+def test_dropout_of_one_layer_warns():
+    with pytest.warns(UserWarning, match="num_layers greater than 1, but got dropout=0.5"):
+        nn.LSTM(2, 3, dropout=0.5)
+
+
+# --- what is given and what is shown --------------------------------------------------------------
+
+
+def test_numbers_are_shown_as_they_were_given():
+    for m, text in (
+        (nn.Softplus(2, 10), "Softplus(beta=2, threshold=10)"),
+        (nn.Softplus(2.0, threshold=10), "Softplus(beta=2.0, threshold=10)"),
+        (nn.LeakyReLU(1), "LeakyReLU(negative_slope=1)"),
+        (nn.Dropout(0), "Dropout(p=0, inplace=False)"),
+        (nn.LayerNorm(3, 1), "LayerNorm((3,), eps=1, elementwise_affine=True, bias=True)"),
+        (nn.LSTM(3, 1, 2, dropout=1), "LSTM(3, 1, num_layers=2, dropout=1.0)"),
+    ):
+        assert repr(m) == text == repr(pickle.loads(pickle.dumps(m))) == repr(copy.deepcopy(m))
+    softplus = nn.Softplus(2, 10)
+    softplus.threshold = 1
+    assert softplus(torch.tensor([3.0])).tolist() == [3]
+
+
+def test_batch_norm_1d_takes_two_or_three_dimensions():
+    norm = nn.BatchNorm1d(3)
+    assert norm(torch.arange(6.0).reshape(2, 3)).shape == (2, 3)
+    assert norm.eval()(torch.ones(2, 3, 4)).shape == (2, 3, 4)
+    for m in (norm, nn.Sequential(nn.ReLU(), nn.BatchNorm1d(3)), copy.deepcopy(norm).train()):
+        with pytest.raises(ValueError, match="expected 2D or 3D input .got 4D input."):
+            m(torch.ones(2, 3, 4, 5))
+    assert norm.num_batches_tracked.item() == 1

@@ -669,3 +669,22 @@ def test_shapes_that_do_not_fit_are_refused():
     with pytest.raises(RuntimeError, match="non-empty"):
         torch.hstack([])
     assert torch.block_diag().shape == (1, 0)
+
+
+def test_real_and_imaginary_parts_are_set():
+    z = torch.tensor([1 + 2j, 3 - 4j])
+    z.imag = torch.tensor([5.0, 6.0])
+    z.real = 7
+    assert z.tolist() == [7 + 5j, 7 + 6j]
+    x = torch.tensor([1.0, 2.0])
+    x.real = torch.tensor([3.0, 4.0])
+    assert x.tolist() == [3, 4]
+    with pytest.raises(RuntimeError):
+        x.imag = 1
+    with pytest.raises(AttributeError, match="cannot delete 'real'"):
+        del z.real
+    y = torch.ones(2, dtype=torch.complex128, requires_grad=True) * 1
+    part = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    y.imag = part * 3
+    torch.view_as_real(y).sum().backward()
+    assert part.grad.tolist() == [3, 3]

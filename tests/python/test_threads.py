@@ -230,10 +230,11 @@ def test_memory_that_a_tensor_gives_up_stays_until_the_call_ends(prepared):
 
     def turn():
         other = th.ones(x.shape)  # of the same shape, as the call may look at x after this
+        ready.set()
         go.wait()
         time.sleep(0.003)
         x.data = other
-        if go.is_set():
+        if under_way:
             alive.append(memory() is not None)
 
     for _ in range(3):
@@ -241,12 +242,12 @@ def test_memory_that_a_tensor_gives_up_stays_until_the_call_ends(prepared):
         memory = weakref.ref(array)
         call, x = prepared(th.from_numpy(array))
         del array
-        go = threading.Event()
+        ready, go, under_way = threading.Event(), threading.Event(), [True]
         turning = threading.Thread(target=turn)
         turning.start()
-        time.sleep(0.01)  # it waits
+        ready.wait()
         go.set()
         call()
-        go.clear()
+        under_way.clear()
         turning.join()
     assert all(alive)

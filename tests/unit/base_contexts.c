@@ -129,12 +129,17 @@ static void makes_the_default(tn_context *c) {
     made_first = tn_context_current();
     CHECK(made_first && made_first != c);
 }
+static void *current(void *unused) { return (void)unused, tn_context_current(); }
 static void a_default_context_that_is_made_twice_is_one(void) {
+    pthread_t t;
+    void *seen = NULL;
     tn_context_free(NULL);
     leave_calls = 0;
     ready_hook = makes_the_default; /* another thread is faster */
     CHECK(tn_context_current() == made_first && tn_ok());
     CHECK_EQ(leave_calls, 2); /* the second one has ended */
+    CHECK(pthread_create(&t, NULL, current, NULL) == 0 && pthread_join(t, &seen) == 0);
+    CHECK(seen == (void *)made_first); /* of every thread that has chosen none */
     tn_context_free(NULL);
     CHECK_EQ(leave_calls, 4);
 }

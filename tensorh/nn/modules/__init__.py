@@ -23,7 +23,7 @@ __all__ = [
 for _file in (
     "activation batchnorm conv dropout flatten linear normalization pooling rnn sparse".split()
 ):
-    _sys.modules[f"{__name__}.{_file}"] = _sys.modules[__name__]
+    _sys.modules[f"{__name__}.{_file}"] = globals()[_file] = _sys.modules[__name__]
 
 
 def __getattr__(name):

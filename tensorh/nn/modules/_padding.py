@@ -107,7 +107,8 @@ def _init(self, *args, **kwargs):
     self.padding_mode = mode
 
 
-def _forward(self, input):
+def _conv_forward(self, input, weight, bias):
+    """forward with another weight and bias."""
     padding, mode = self.padding, self.padding_mode
     _check_mode(mode, NotImplementedError)
     _check_word(padding, 1, RuntimeError)
@@ -116,7 +117,11 @@ def _forward(self, input):
     if mode != "zeros" and picture and len(sides) == 2:  # else conv2d refuses in its own words
         input, padding = _padded(input, sides, mode), 0
     others = (self.stride, padding, self.dilation, self.groups)
-    return _C.conv2d(input, self.weight, self.bias, *others)
+    return _C.conv2d(input, weight, bias, *others)
+
+
+def _forward(self, input):
+    return self._conv_forward(input, self.weight, self.bias)
 
 
 def _otherwise(self, *args, **kwargs):
@@ -138,4 +143,9 @@ def _reset(self):
         self.padding, self.padding_mode = padding, mode
 
 
-CONV = {"__init__": _init, "reset_parameters": _reset, "_otherwise": _otherwise}
+CONV = {
+    "__init__": _init,
+    "_conv_forward": _conv_forward,
+    "_otherwise": _otherwise,
+    "reset_parameters": _reset,
+}

@@ -1,6 +1,9 @@
 """Classes of the built-in modules, made of the library's rows when they are first asked for."""
 
+import warnings
+
 from ... import _C
+from . import _beside
 from .module import Module
 
 _classes = {}
@@ -16,13 +19,12 @@ class _Signature:
             raise AttributeError("__signature__")
         from inspect import Parameter, Signature
 
-        kind = Parameter.POSITIONAL_OR_KEYWORD
-        return Signature(
-            [
-                Parameter(name, kind, default=owner._defaults.get(name, Parameter.empty))
-                for name in owner._options
-            ]
-        )
+        kind, every = Parameter.POSITIONAL_OR_KEYWORD, []
+        for name in owner._options:
+            every.append(Parameter(name, kind, default=owner._defaults.get(name, Parameter.empty)))
+            if name == "dtype":  # what is behind it is given by name alone
+                kind = Parameter.KEYWORD_ONLY
+        return Signature(every)
 
 
 def _extra_repr(self):
@@ -93,6 +95,18 @@ def _all_weights(self):
     return [[getattr(self, kind + end) for kind in kinds] for end in each]
 
 
+def _init_lstm(self, *args, **kwargs):
+    _beside.init(self, *args, **kwargs)
+    self.__dict__["dropout"] = float(self.dropout)
+    if self.dropout > 0 and self.num_layers == 1:
+        warnings.warn(
+            "dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
+            f"expects num_layers greater than 1, but got dropout={self.dropout} and "
+            f"num_layers={self.num_layers}",
+            stacklevel=2,
+        )
+
+
 _BATCH_NORM = {
     "_version": 2,
     "reset_running_stats": _reset_running_stats,
@@ -102,6 +116,7 @@ _BATCH_NORM = {
 _MORE = {
     "Embedding": {"from_pretrained": classmethod(_from_pretrained)},
     "LSTM": {
+        "__init__": _init_lstm,
         "mode": "LSTM",
         "flatten_parameters": lambda self: None,
         "all_weights": property(_all_weights),
@@ -112,11 +127,14 @@ _MORE = {
 
 
 def _more(name):
+    more = dict(_beside.ATTRIBUTES.get(name, {}))
+    if name in _beside.OPTIONS:
+        more |= {"_beside": _beside.OPTIONS[name], "__init__": _beside.init}
     if name == "Conv2d":
         from ._padding import CONV
 
-        return CONV
-    return _MORE.get(name, {})
+        return more | CONV
+    return more | _MORE.get(name, {})
 
 
 def names():
@@ -129,10 +147,13 @@ def get(name):
     cls = _classes.get(name)
     if cls is not None or name in _OWN:
         return cls
+    if name in _beside.PARTS:
+        return class_of(_beside.PARTS[name], name)
     kind = _C._module_kind(name)
     if kind is None:
         return None
     capsule, schema, parts, call, takes, unlike, shown, options, defaults, draws = kind
+    options, defaults = _beside.merged(name, options, defaults)
     lines = [schema, f"forward{call or '(Tensor input) -> Tensor'}"]
     lines += [f"parts: {parts}"] if parts else []
     lines += [f"takes: {takes}"] if takes else []
@@ -162,6 +183,6 @@ def class_of(kind, name):
     if name == kind or cls is None:
         return cls
     if name not in _classes:
-        cls = type(name, (cls,), {"__module__": "tensorh.nn", "__doc__": cls.__doc__})
+        cls = type(name, (cls,), {"__module__": "tensorh.nn.modules", "__doc__": cls.__doc__})
         return _classes.setdefault(name, cls)  # another thread may have made it just now
     return _classes[name]
