@@ -27,7 +27,12 @@ def one_thread():
 
 def program(text):
     """Exit status and output of a program of its own."""
-    head = "import os, signal, threading, time\nimport tensorh as torch\ntorch.set_num_threads(1)\n"
+    head = """
+import os, signal, threading, time
+import tensorh as torch
+torch.set_num_threads(1)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
+"""
     command = [sys.executable, "-c", head + text]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert not done.stderr or done.returncode, done.stderr
