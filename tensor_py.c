@@ -6192,7 +6192,7 @@ PY_PRIV int py_optim_begin(PyObject *module) {
 
 /* src/py/loader.c */
 /* loader.c - what torch.utils.data needs of C: seeds as torch draws them, rows gathered into a
- * batch. Order and workers are Python's (tensorh/utils/data.py). */
+ * batch. Order and workers are Python's (tensorh/utils/data). */
 
 /* _draw(generator): int64 random_() of torch, 63 bits; None: the default generator. */
 static PyObject *py_loader_draw(PyObject *self, PyObject *o) {

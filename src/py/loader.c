@@ -1,5 +1,5 @@
 /* loader.c - what torch.utils.data needs of C: seeds as torch draws them, rows gathered into a
- * batch. Order and workers are Python's (tensorh/utils/data.py). */
+ * batch. Order and workers are Python's (tensorh/utils/data). */
 #include "py.h"
 
 /* _draw(generator): int64 random_() of torch, 63 bits; None: the default generator. */
