@@ -587,10 +587,11 @@ static PyObject *py_module_tap(PyObject *self, PyObject *args) {
     tap->row.backward = py_tap_backward;
     tap->row.release = py_tap_release;
     tap->call = Py_NewRef(call);
+    const int turn = py_lend();
     py_here(&file, &line);
-    if (!tn_function_call_at(file, line, &tap->row, tn_tensors_of(in, (int64_t)n), tap, out))
-        return py_raise();
-    return py_tap_results(out, n);
+    const tn_tensors all = tn_tensors_of(in, (int64_t)n);
+    bool ok = tn_function_call_at(file, line, &tap->row, all, tap, out);
+    return py_lent(turn, ok ? py_tap_results(out, n) : py_raise());
 }
 
 /* --- functions for tensorh/nn ----------------------------------------------------------------- */
