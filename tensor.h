@@ -16150,6 +16150,9 @@ typedef struct tni_shape {
 TN_PRIV bool tni_numel_of(int ndim, const int64_t *size,
                           int64_t *numel); /* checked; false: negative or too large */
 TN_PRIV void tni_row_major(int ndim, const int64_t *size, int64_t *stride);
+TN_PRIV void tni_channels_last(int ndim, const int64_t *size,
+                               int64_t *stride); /* 4 or 5 dimensions */
+TN_PRIV bool tni_like_channels_last(const tn_tensor *t);
 TN_PRIV bool tni_is_row_major(int ndim, const int64_t *size, const int64_t *stride);
 TN_PRIV bool
 tni_is_dense(const tn_tensor *t); /* no gaps, no overlap, in some order of dimensions */
@@ -16708,24 +16711,37 @@ TN_PRIV bool tni_broadcast(tni_shape *s, int ndim, const int64_t *size) {
 
 /* --- strides of a pointwise result ------------------------------------------------------------ */
 
+/* Strides of NHWC, of NDHWC for five dimensions. */
+TN_PRIV void tni_channels_last(int ndim, const int64_t *size, int64_t *stride) {
+    int64_t step = size[1];
+    stride[1] = 1;
+    for (int d = ndim - 1; d > 1; d--) stride[d] = step, step *= size[d];
+    stride[0] = step;
+}
+
 /* NHWC in memory: torch asks for it before it looks at strides in general. */
 static bool shape_is_channels_last(const tn_tensor *t) {
-    static const uint8_t order[4] = {1, 3, 2, 0};
-    int64_t step = 1;
+    int64_t stride[4];
     if (t->ndim != 4) return false;
-    for (int k = 0; k < 4; k++) {
-        int d = order[k];
-        if (t->size[d] != 1 && t->stride[d] != step) return false;
-        step *= t->size[d];
-    }
+    tni_channels_last(4, t->size, stride);
+    for (int d = 0; d < 4; d++)
+        if (t->size[d] != 1 && t->stride[d] != stride[d]) return false;
     return true;
 }
 
-static void shape_channels_last(tni_shape *s) {
-    s->stride[1] = 1;
-    s->stride[3] = s->size[1];
-    s->stride[2] = s->stride[3] * s->size[3];
-    s->stride[0] = s->stride[2] * s->size[2];
+/* torch's rule for what keeps a format without being dense: strides rise from the channels over the
+ * last dimension to the first, those of size 1 too, so that images that were permuted and
+ * unsqueezed are none. */
+TN_PRIV bool tni_like_channels_last(const tn_tensor *t) {
+    int64_t least = 0;
+    if ((t->ndim != 4 && t->ndim != 5) || t->stride[1] == 0) return false;
+    for (int k = 0; k < t->ndim; k++) {
+        int d = k == 0 ? 1 : k == t->ndim - 1 ? 0 : t->ndim - k;
+        if (t->size[d] == 0 || t->stride[d] < least) return false;
+        if (d == 0 && least == t->stride[1]) return false; /* N111: row-major */
+        least = t->size[d] > 1 ? t->stride[d] * t->size[d] : t->stride[d];
+    }
+    return true;
 }
 
 /* Operands of one shape: row-major, channels-last, or the strides they share. False: neither. */
@@ -16741,7 +16757,7 @@ static bool shape_common_strides(tni_shape *s, const tn_tensor *const *operands,
         for (int i = 0; dense && i < s->ndim; i++) dense = t->stride[i] == operands[0]->stride[i];
     }
     if (contiguous) return tni_row_major(s->ndim, s->size, s->stride), true;
-    if (channels) return shape_channels_last(s), true;
+    if (channels) return tni_channels_last(4, s->size, s->stride), true;
     if (!dense || !n) return false;
     memcpy(s->stride, operands[0]->stride, sizeof(int64_t) * (size_t)s->ndim);
     return true;
@@ -30364,7 +30380,6 @@ TN_PRIV void tni_copy_strides(tni_shape *s, const tn_tensor *self) {
  * dimensions. */
 static bool copy_format(tn_frame *f, const tn_tensor *self, tn_memory_format format, tni_shape *s) {
     int n = self->ndim, last = format == TN_MEMORY_FORMAT_CHANNELS_LAST ? 4 : 5;
-    int64_t step;
     s->ndim = n;
     memcpy(s->size, self->size, sizeof(int64_t) * (size_t)n);
     if ((int)format == 0 || format == TN_MEMORY_FORMAT_PRESERVE_FORMAT)
@@ -30375,10 +30390,7 @@ static bool copy_format(tn_frame *f, const tn_tensor *self, tn_memory_format for
         return true;
     if (n != last)
         return tn_fail(f, TN_INVALID, "required rank %d tensor to use channels_last format", last);
-    s->stride[1] = 1;
-    step = s->size[1];
-    for (int d = n - 1; d > 1; d--) s->stride[d] = step, step *= s->size[d];
-    s->stride[0] = step;
+    tni_channels_last(n, s->size, s->stride);
     return true;
 }
 
@@ -30745,22 +30757,10 @@ static bool cat_sizes(tn_frame *f, const tn_tensor *first, int d, tni_shape *s) 
     }
     return true;
 }
-static void cat_channels_last(const int64_t *size, int64_t *stride) {
-    stride[1] = 1;
-    stride[3] = size[1];
-    stride[2] = stride[3] * size[3];
-    stride[0] = stride[2] * size[2];
-}
-/* Whether all tensors are channels-last and not row-major: then the result is so, too. */
-static bool cat_is_channels_last(const tn_frame *f) {
-    int64_t stride[4];
-    for (int i = 0; i < f->nin; i++) {
-        const tn_tensor *t = f->in[i];
-        if (t->ndim != 4 || t->flags & TNI_CONTIGUOUS) return false;
-        cat_channels_last(t->size, stride);
-        for (int k = 0; k < 4; k++)
-            if (t->size[k] != 1 && t->stride[k] != stride[k]) return false;
-    }
+/* Whether all tensors are channels-last: then the result is so, too. */
+static bool cat_is_channels_last(const tn_frame *f, const tn_tensor *first) {
+    for (int i = 0; i < f->nin; i++)
+        if (f->in[i]->ndim != first->ndim || !tni_like_channels_last(f->in[i])) return false;
     return true;
 }
 static bool cat_check(tn_frame *f) {
@@ -30772,8 +30772,8 @@ static bool cat_check(tn_frame *f) {
     if (!cat_common(f, &dtype, &first) || !tni_dim_of(f, first->ndim, a->dim, &d)) return false;
     if (!cat_sizes(f, first, d, &s)) return false;
     f->note[0] = d;
-    if (!cat_is_channels_last(f)) return tn_announce(f, 0, dtype, s.ndim, s.size);
-    cat_channels_last(s.size, s.stride);
+    if (!cat_is_channels_last(f, first)) return tn_announce(f, 0, dtype, s.ndim, s.size);
+    tni_channels_last(s.ndim, s.size, s.stride);
     return tn_announce_strided(f, 0, dtype, s.ndim, s.size, s.stride);
 }
 static void cat_run(tn_frame *f) {
@@ -46544,12 +46544,36 @@ static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
     return true;
 }
 
+/* Whether .grad is to be row-major: where its leaf is, or is not dense. Else it lies as the leaf
+ * does; what a tensor retains is row-major. */
+static bool engine_row_major(const engine_entry *entry) {
+    const tn_tensor *leaf = (const tn_tensor *)entry->key;
+    return entry->retained || leaf->flags & TNI_CONTIGUOUS || !tni_is_dense(leaf);
+}
+
+static bool engine_lies(const engine_entry *entry) {
+    const tn_tensor *leaf = (const tn_tensor *)entry->key, *grad = entry->grad;
+    if (engine_row_major(entry)) return (grad->flags & TNI_CONTIGUOUS) != 0;
+    for (int i = 0; i < leaf->ndim; i++)
+        if (leaf->size[i] != 1 && grad->stride[i] != leaf->stride[i]) return false;
+    return true;
+}
+
 /* Whether grad may become .grad itself: nobody else holds it, nor an outer scope, whose tensors the
- * caller sees (a seed, what a hook returned), and it is dense. */
-static bool engine_takes(const engine *e, const tn_tensor *grad) {
+ * caller sees (a seed, what a hook returned), and it lies well. */
+static bool engine_takes(const engine *e, const engine_entry *entry) {
+    const tn_tensor *grad = entry->grad;
     uint32_t mine = 1u + (grad->depth == e->b->depth ? 1u : 0u);
     return !grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine &&
-           tni_load(&grad->storage->refs) == 1 && tni_is_dense(grad);
+           tni_load(&grad->storage->refs) == 1 && engine_lies(entry);
+}
+
+/* A copy that lies as .grad is to. */
+static tn_tensor *engine_copy(const engine_entry *entry) {
+    tn_tensor *leaf = (tn_tensor *)entry->key, *grad = entry->grad, *made;
+    if (engine_row_major(entry)) return tnp_clone(grad, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
+    made = tnp_empty_like(leaf, (tn_dtype)grad->dtype, TN_NO_DEVICE);
+    return made ? tnp_copy_(made, grad) : NULL;
 }
 
 /* Whether grad is added to .grad in place, which cannot fail then. (A record under way takes note
@@ -46565,8 +46589,8 @@ static bool engine_adds(const engine *e, const tn_tensor *old, const tn_tensor *
  * shared gradients. */
 static bool engine_ready(engine *e, engine_entry *entry) {
     tn_tensor *old = ((tn_tensor *)entry->key)->grad, *made;
-    if (old ? engine_adds(e, old, entry->grad) : engine_takes(e, entry->grad)) return true;
-    made = old ? tnp_add(old, entry->grad, 1) : tnp_clone(entry->grad, (tn_memory_format)0);
+    if (old ? engine_adds(e, old, entry->grad) : engine_takes(e, entry)) return true;
+    made = old ? tnp_add(old, entry->grad, 1) : engine_copy(entry);
     if (!made) return false;
     tni_retain(made);
     tni_release(e->b, entry->grad);

@@ -404,12 +404,36 @@ static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
     return true;
 }
 
+/* Whether .grad is to be row-major: where its leaf is, or is not dense. Else it lies as the leaf
+ * does; what a tensor retains is row-major. */
+static bool engine_row_major(const engine_entry *entry) {
+    const tn_tensor *leaf = (const tn_tensor *)entry->key;
+    return entry->retained || leaf->flags & TNI_CONTIGUOUS || !tni_is_dense(leaf);
+}
+
+static bool engine_lies(const engine_entry *entry) {
+    const tn_tensor *leaf = (const tn_tensor *)entry->key, *grad = entry->grad;
+    if (engine_row_major(entry)) return (grad->flags & TNI_CONTIGUOUS) != 0;
+    for (int i = 0; i < leaf->ndim; i++)
+        if (leaf->size[i] != 1 && grad->stride[i] != leaf->stride[i]) return false;
+    return true;
+}
+
 /* Whether grad may become .grad itself: nobody else holds it, nor an outer scope, whose tensors the
- * caller sees (a seed, what a hook returned), and it is dense. */
-static bool engine_takes(const engine *e, const tn_tensor *grad) {
+ * caller sees (a seed, what a hook returned), and it lies well. */
+static bool engine_takes(const engine *e, const engine_entry *entry) {
+    const tn_tensor *grad = entry->grad;
     uint32_t mine = 1u + (grad->depth == e->b->depth ? 1u : 0u);
     return !grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine &&
-           tni_load(&grad->storage->refs) == 1 && tni_is_dense(grad);
+           tni_load(&grad->storage->refs) == 1 && engine_lies(entry);
+}
+
+/* A copy that lies as .grad is to. */
+static tn_tensor *engine_copy(const engine_entry *entry) {
+    tn_tensor *leaf = (tn_tensor *)entry->key, *grad = entry->grad, *made;
+    if (engine_row_major(entry)) return tnp_clone(grad, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
+    made = tnp_empty_like(leaf, (tn_dtype)grad->dtype, TN_NO_DEVICE);
+    return made ? tnp_copy_(made, grad) : NULL;
 }
 
 /* Whether grad is added to .grad in place, which cannot fail then. (A record under way takes note
@@ -425,8 +449,8 @@ static bool engine_adds(const engine *e, const tn_tensor *old, const tn_tensor *
  * shared gradients. */
 static bool engine_ready(engine *e, engine_entry *entry) {
     tn_tensor *old = ((tn_tensor *)entry->key)->grad, *made;
-    if (old ? engine_adds(e, old, entry->grad) : engine_takes(e, entry->grad)) return true;
-    made = old ? tnp_add(old, entry->grad, 1) : tnp_clone(entry->grad, (tn_memory_format)0);
+    if (old ? engine_adds(e, old, entry->grad) : engine_takes(e, entry)) return true;
+    made = old ? tnp_add(old, entry->grad, 1) : engine_copy(entry);
     if (!made) return false;
     tni_retain(made);
     tni_release(e->b, entry->grad);

@@ -21,7 +21,6 @@ TN_PRIV void tni_copy_strides(tni_shape *s, const tn_tensor *self) {
  * dimensions. */
 static bool copy_format(tn_frame *f, const tn_tensor *self, tn_memory_format format, tni_shape *s) {
     int n = self->ndim, last = format == TN_MEMORY_FORMAT_CHANNELS_LAST ? 4 : 5;
-    int64_t step;
     s->ndim = n;
     memcpy(s->size, self->size, sizeof(int64_t) * (size_t)n);
     if ((int)format == 0 || format == TN_MEMORY_FORMAT_PRESERVE_FORMAT)
@@ -32,10 +31,7 @@ static bool copy_format(tn_frame *f, const tn_tensor *self, tn_memory_format for
         return true;
     if (n != last)
         return tn_fail(f, TN_INVALID, "required rank %d tensor to use channels_last format", last);
-    s->stride[1] = 1;
-    step = s->size[1];
-    for (int d = n - 1; d > 1; d--) s->stride[d] = step, step *= s->size[d];
-    s->stride[0] = step;
+    tni_channels_last(n, s->size, s->stride);
     return true;
 }
 

@@ -48,22 +48,10 @@ static bool cat_sizes(tn_frame *f, const tn_tensor *first, int d, tni_shape *s) 
     }
     return true;
 }
-static void cat_channels_last(const int64_t *size, int64_t *stride) {
-    stride[1] = 1;
-    stride[3] = size[1];
-    stride[2] = stride[3] * size[3];
-    stride[0] = stride[2] * size[2];
-}
-/* Whether all tensors are channels-last and not row-major: then the result is so, too. */
-static bool cat_is_channels_last(const tn_frame *f) {
-    int64_t stride[4];
-    for (int i = 0; i < f->nin; i++) {
-        const tn_tensor *t = f->in[i];
-        if (t->ndim != 4 || t->flags & TNI_CONTIGUOUS) return false;
-        cat_channels_last(t->size, stride);
-        for (int k = 0; k < 4; k++)
-            if (t->size[k] != 1 && t->stride[k] != stride[k]) return false;
-    }
+/* Whether all tensors are channels-last: then the result is so, too. */
+static bool cat_is_channels_last(const tn_frame *f, const tn_tensor *first) {
+    for (int i = 0; i < f->nin; i++)
+        if (f->in[i]->ndim != first->ndim || !tni_like_channels_last(f->in[i])) return false;
     return true;
 }
 static bool cat_check(tn_frame *f) {
@@ -75,8 +63,8 @@ static bool cat_check(tn_frame *f) {
     if (!cat_common(f, &dtype, &first) || !tni_dim_of(f, first->ndim, a->dim, &d)) return false;
     if (!cat_sizes(f, first, d, &s)) return false;
     f->note[0] = d;
-    if (!cat_is_channels_last(f)) return tn_announce(f, 0, dtype, s.ndim, s.size);
-    cat_channels_last(s.size, s.stride);
+    if (!cat_is_channels_last(f, first)) return tn_announce(f, 0, dtype, s.ndim, s.size);
+    tni_channels_last(s.ndim, s.size, s.stride);
     return tn_announce_strided(f, 0, dtype, s.ndim, s.size, s.stride);
 }
 static void cat_run(tn_frame *f) {

@@ -71,24 +71,37 @@ TN_PRIV bool tni_broadcast(tni_shape *s, int ndim, const int64_t *size) {
 
 /* --- strides of a pointwise result ------------------------------------------------------------ */
 
+/* Strides of NHWC, of NDHWC for five dimensions. */
+TN_PRIV void tni_channels_last(int ndim, const int64_t *size, int64_t *stride) {
+    int64_t step = size[1];
+    stride[1] = 1;
+    for (int d = ndim - 1; d > 1; d--) stride[d] = step, step *= size[d];
+    stride[0] = step;
+}
+
 /* NHWC in memory: torch asks for it before it looks at strides in general. */
 static bool shape_is_channels_last(const tn_tensor *t) {
-    static const uint8_t order[4] = {1, 3, 2, 0};
-    int64_t step = 1;
+    int64_t stride[4];
     if (t->ndim != 4) return false;
-    for (int k = 0; k < 4; k++) {
-        int d = order[k];
-        if (t->size[d] != 1 && t->stride[d] != step) return false;
-        step *= t->size[d];
-    }
+    tni_channels_last(4, t->size, stride);
+    for (int d = 0; d < 4; d++)
+        if (t->size[d] != 1 && t->stride[d] != stride[d]) return false;
     return true;
 }
 
-static void shape_channels_last(tni_shape *s) {
-    s->stride[1] = 1;
-    s->stride[3] = s->size[1];
-    s->stride[2] = s->stride[3] * s->size[3];
-    s->stride[0] = s->stride[2] * s->size[2];
+/* torch's rule for what keeps a format without being dense: strides rise from the channels over the
+ * last dimension to the first, those of size 1 too, so that images that were permuted and
+ * unsqueezed are none. */
+TN_PRIV bool tni_like_channels_last(const tn_tensor *t) {
+    int64_t least = 0;
+    if ((t->ndim != 4 && t->ndim != 5) || t->stride[1] == 0) return false;
+    for (int k = 0; k < t->ndim; k++) {
+        int d = k == 0 ? 1 : k == t->ndim - 1 ? 0 : t->ndim - k;
+        if (t->size[d] == 0 || t->stride[d] < least) return false;
+        if (d == 0 && least == t->stride[1]) return false; /* N111: row-major */
+        least = t->size[d] > 1 ? t->stride[d] * t->size[d] : t->stride[d];
+    }
+    return true;
 }
 
 /* Operands of one shape: row-major, channels-last, or the strides they share. False: neither. */
@@ -104,7 +117,7 @@ static bool shape_common_strides(tni_shape *s, const tn_tensor *const *operands,
         for (int i = 0; dense && i < s->ndim; i++) dense = t->stride[i] == operands[0]->stride[i];
     }
     if (contiguous) return tni_row_major(s->ndim, s->size, s->stride), true;
-    if (channels) return shape_channels_last(s), true;
+    if (channels) return tni_channels_last(4, s->size, s->stride), true;
     if (!dense || !n) return false;
     memcpy(s->stride, operands[0]->stride, sizeof(int64_t) * (size_t)s->ndim);
     return true;

@@ -126,6 +126,9 @@ typedef struct tni_shape {
 TN_PRIV bool tni_numel_of(int ndim, const int64_t *size,
                           int64_t *numel); /* checked; false: negative or too large */
 TN_PRIV void tni_row_major(int ndim, const int64_t *size, int64_t *stride);
+TN_PRIV void tni_channels_last(int ndim, const int64_t *size,
+                               int64_t *stride); /* 4 or 5 dimensions */
+TN_PRIV bool tni_like_channels_last(const tn_tensor *t);
 TN_PRIV bool tni_is_row_major(int ndim, const int64_t *size, const int64_t *stride);
 TN_PRIV bool
 tni_is_dense(const tn_tensor *t); /* no gaps, no overlap, in some order of dimensions */
