@@ -47773,17 +47773,18 @@ TN_API bool tn_history_input(const tn_history *h, int i, tn_history **call, int 
     return true;
 }
 
+/* Slots of one geometry share the words. */
 static bool history_is_large(const tni_node *n, int64_t elements) {
     const int64_t *words = (const int64_t *)(const void *)n;
+    uint32_t last = 0;
     for (int i = 0; i < n->nin + n->nout; i++) {
         const tni_slot *s = &n->slot[i];
         int64_t numel = 1;
-        if (s->kind == TNI_SLOT_ABSENT || s->kind == TNI_SLOT_NUMBER || !s->at) continue;
-        for (int d = 0; d < s->ndim; d++) {
-            int64_t size = words[s->at + (uint32_t)d];
-            if (size && numel > elements / size) return true;
-            numel *= size;
-        }
+        if (s->at == last || s->kind == TNI_SLOT_ABSENT || s->kind == TNI_SLOT_NUMBER) continue;
+        last = s->at;
+        for (int d = 0; d < s->ndim; d++)
+            if (!tni_mul(numel, words[s->at + (uint32_t)d], &numel)) return true;
+        if (numel > elements) return true;
     }
     return false;
 }

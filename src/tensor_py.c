@@ -25,6 +25,7 @@
 #include "py/run.c"
 #include "py/inspect.c"
 #include "py/types.c"
+#include "py/device.c"
 #include "py/number.c"
 #include "py/index.c"
 #include "py/create.c"

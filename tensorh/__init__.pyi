@@ -119,7 +119,6 @@ from ._functions.elements import float_power as float_power
 from ._functions.elements import fmax as fmax
 from ._functions.elements import fmin as fmin
 from ._functions.products import ger as ger
-from ._functions.settings import get_default_device as get_default_device
 from ._functions.settings import get_device as get_device
 from ._functions.settings import get_float32_matmul_precision as get_float32_matmul_precision
 def get_include() -> _Any: ...

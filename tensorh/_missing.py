@@ -131,7 +131,7 @@ nanquantile nonzero_static orgqr ormqr pairwise_distance pdist pinverse pixel_sh
 pixel_unshuffle poisson poisson_nll_loss polygamma prelu qr quantile renorm resize_as_ rms_norm
 rrelu rrelu_ scatter_reduce selu selu_ set_anomaly_enabled set_autocast_cache_enabled
 set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
-set_autocast_gpu_dtype set_default_device set_deterministic_debug_mode set_flush_denormal
+set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal
 set_num_interop_threads slogdet stft svd triangular_solve triplet_margin_loss vmap
 """,
     "Tensor": """

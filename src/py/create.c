@@ -477,6 +477,8 @@ static bool py_making_parse(py_making *m, PyObject *args, PyObject *kwargs, cons
             PyErr_Format(PyExc_TypeError, "tensor(): argument 'device' must be torch.device");
         return false;
     }
+    if (device == Py_None && (m->device = py_default_device()) && py_here_is_ours())
+        m->device = TN_NO_DEVICE;
     return true;
 }
 

@@ -165,6 +165,15 @@ PY_PRIV void py_here(const char **file, int *line) {
     Py_XDECREF(frame);
 }
 
+PY_PRIV bool py_here_is_ours(void) {
+    PyObject *frame = Py_XNewRef((PyObject *)PyEval_GetFrame());
+    PyObject *code = frame ? (PyObject *)PyFrame_GetCode((PyFrameObject *)frame) : NULL;
+    const py_site *s = code ? py_lines_site(code) : NULL;
+    Py_XDECREF(code);
+    Py_XDECREF(frame);
+    return s && s->ours;
+}
+
 /* The line of an instruction: code.co_lines() gives (first, end, line) by offset. */
 static int py_lines_of_code(PyObject *code, long offset) {
     PyObject *all = PyObject_CallMethod(code, "co_lines", NULL), *one;

@@ -421,6 +421,20 @@ static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssiz
     return 1;
 }
 
+/* What makes tensors of nothing makes them where this thread does by default: modules, and what a
+ * user calls. */
+static void py_bind_place(py_bind *b) {
+    const tn_device_id device = b->gen->nfixed ? TN_NO_DEVICE : py_default_device();
+    if (!device || b->gen->props & TN_PROP_LISTS || (b->row && py_here_is_ours())) return;
+    for (int i = 0; i < b->gen->nparam; i++) {
+        const tn_param *p = &b->gen->param[i];
+        tn_device_id asked;
+        if (p->type != TN_T_DEVICE) continue;
+        memcpy(&asked, b->args.bytes + p->offset, sizeof asked);
+        if (asked == TN_NO_DEVICE) py_bind_put(b, p->offset, &device, sizeof device);
+    }
+}
+
 static bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssize_t nargs,
                          PyObject *kwnames) {
     const tn_gen *gen = b->gen;
@@ -444,6 +458,7 @@ static bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssi
         if (!(b->bound >> i & 1) && !(gen->param[i].flags & TN_P_DEFAULT) &&
             gen->param[i].type != TN_T_GENERATOR)
             return py_bind_no(b, FAULT_MISSING, i);
+    py_bind_place(b);
     return true;
 }
 

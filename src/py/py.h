@@ -122,6 +122,8 @@ PY_PRIV PyObject *py_raise(void);
 /* The line of Python code that is being run, as a place for the tape: cheap, decoded only where it
  * is shown. NULL and 0 outside of Python code. */
 PY_PRIV void py_here(const char **file, int *line);
+/* Whether code of the package calls. */
+PY_PRIV bool py_here_is_ours(void);
 PY_PRIV bool py_lines_begin(const char *package);
 PY_PRIV void py_fork_watch(void); /* at import */
 
@@ -235,6 +237,7 @@ PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused);
 /* --- autograd.c, hook.c, function.c ----------------------------------------------------------- */
 
 PY_PRIV int py_autograd_begin(PyObject *module);
+PY_PRIV int py_devices_begin(PyObject *module);
 PY_PRIV int py_modes_begin(PyObject *module);
 PY_PRIV int py_hooks_begin(PyObject *module);
 PY_PRIV int py_functions_begin(PyObject *module);
@@ -317,8 +320,12 @@ PY_PRIV int py_number_begin(PyObject *module);
 PY_PRIV int py_types_begin(PyObject *module);
 PY_PRIV int py_create_begin(PyObject *module);
 PY_PRIV PyObject *py_device_of(tn_device_id device);
+/* Where this thread makes tensors when it is told no device; TN_NO_DEVICE: the library's choice. */
+PY_PRIV tn_device_id py_default_device(void);
 /* A name or a torch.device; false: neither, without an exception, or with one. */
 PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to);
+/* What __reduce__ returns: a function of the module of that name, with one argument, which it takes. */
+PY_PRIV PyObject *py_types_reduce(const char *function, PyObject *argument);
 PY_PRIV const char *py_format_name(PyObject *format); /* of a memory_format */
 PY_PRIV bool py_dtype_is_complex(tn_dtype d);
 PY_PRIV bool py_dtype_is_float(tn_dtype d);

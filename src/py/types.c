@@ -1,4 +1,4 @@
-/* types.c - dtype, device, Size, Generator: small classes beside Tensor. */
+/* types.c - dtype, Size, Generator: small classes beside Tensor. */
 #include "py.h"
 
 /* --- dtype ------------------------------------------------------------------------------------ */
@@ -35,7 +35,7 @@ static PyObject *py_dtype_signed(PyObject *self, void *unused) {
 }
 /* Objects of these classes are pickled as a call of a function of _C: their classes are named
  * torch's, where an unpickler would look for them. */
-static PyObject *py_types_reduce(const char *function, PyObject *argument) {
+PY_PRIV PyObject *py_types_reduce(const char *function, PyObject *argument) {
     PyObject *module = argument ? PyImport_ImportModule("tensorh._C") : NULL;
     PyObject *f = module ? PyObject_GetAttrString(module, function) : NULL;
     PyObject *r = f ? Py_BuildValue("O(O)", f, argument) : NULL;
@@ -107,150 +107,6 @@ static int py_dtype_begin(PyObject *module) {
     }
     return 0;
 }
-
-/* --- device ----------------------------------------------------------------------------------- */
-
-typedef struct py_device {
-    PyObject_HEAD tn_device_id id;
-    bool zero; /* "cpu:0": the same place as "cpu", but not equal to it, as in torch */
-} py_device;
-
-static PyObject *py_device_make(tn_device_id id, bool zero) {
-    PyObject *o = PyType_GenericAlloc(py.device, 0);
-    if (!o) return NULL;
-    ((py_device *)o)->id = id;
-    ((py_device *)o)->zero = zero;
-    return o;
-}
-
-PY_PRIV PyObject *py_device_of(tn_device_id id) { return py_device_make(id, false); }
-
-/* The device that a name says; *zero: with an index, as "cpu:0". false with an exception. */
-static bool py_device_parse(PyObject *text, tn_device_id *to, bool *zero) {
-    Py_ssize_t n;
-    const char *name = PyUnicode_AsUTF8AndSize(text, &n);
-    if (!name) return false;
-    if ((Py_ssize_t)strlen(name) != n)
-        return PyErr_Format(PyExc_RuntimeError, "Invalid device string: %R", text), false;
-    for (*to = TN_CPU, *zero = true; *to <= TN_META; ++*to) { /* those without an index of theirs */
-        const size_t type = strlen(tn_device_name(*to));
-        if (!strncmp(name, tn_device_name(*to), type) && !strcmp(name + type, ":0")) return true;
-    }
-    *zero = false;
-    *to = tnp_device(name);
-    return *to != TN_NO_DEVICE || (py_raise(), false);
-}
-
-PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to) {
-    bool zero;
-    if (Py_TYPE(o) == py.device) return *to = ((py_device *)o)->id, true;
-    return PyUnicode_Check(o) && py_device_parse(o, to, &zero);
-}
-
-/* A type and an index as a name; NULL with an exception. */
-static PyObject *py_device_joined(PyObject *type, PyObject *index) {
-    int64_t at;
-    if (!PyUnicode_Check(type))
-        return PyErr_Format(PyExc_TypeError,
-                            "device(): argument 'type' must be str where 'index' is given");
-    if (!py_to_int(index, &at)) {
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "device(): argument 'index' must be int, not %R",
-                         Py_TYPE(index));
-        return NULL;
-    }
-    if (PyUnicode_FindChar(type, ':', 0, PyUnicode_GetLength(type), 1) >= 0)
-        return PyErr_Format(PyExc_RuntimeError,
-                            "type (string) must not include an index because index was passed "
-                            "explicitly: %U",
-                            type);
-    if (at < 0) return PyErr_Format(PyExc_RuntimeError, "Device index must not be negative");
-    return PyUnicode_FromFormat("%U:%lld", type, (long long)at);
-}
-
-static PyObject *py_device_named(PyObject *self, PyObject *name) {
-    tn_device_id id;
-    bool zero;
-    (void)self;
-    if (!PyUnicode_Check(name)) return PyErr_Format(PyExc_TypeError, "_device(): a name");
-    return py_device_parse(name, &id, &zero) ? py_device_make(id, zero) : NULL;
-}
-
-static PyObject *py_device_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static const char *names[] = {"type", "index", NULL};
-    PyObject *what, *index = Py_None;
-    (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:device", (char **)(uintptr_t)names, &what,
-                                     &index))
-        return NULL;
-    if (index == Py_None && Py_TYPE(what) == py.device) return Py_NewRef(what);
-    if (index == Py_None && !PyUnicode_Check(what))
-        return PyErr_Format(PyExc_TypeError,
-                            "device(): argument 'type' must be str or device, not %R",
-                            Py_TYPE(what));
-    PyObject *name = index == Py_None ? Py_NewRef(what) : py_device_joined(what, index);
-    PyObject *r = name ? py_device_named(NULL, name) : NULL;
-    Py_XDECREF(name);
-    return r;
-}
-
-/* The index, -1: none. */
-static int py_device_at(PyObject *self) {
-    const py_device *d = (const py_device *)self;
-    const char *colon = strchr(tn_device_name(d->id), ':');
-    return d->zero ? 0 : colon ? (int)strtol(colon + 1, NULL, 10) : -1;
-}
-static PyObject *py_device_type(PyObject *self, void *unused) {
-    const char *name = tn_device_name(((const py_device *)self)->id);
-    (void)unused;
-    return PyUnicode_FromStringAndSize(name, (Py_ssize_t)strcspn(name, ":"));
-}
-static PyObject *py_device_index(PyObject *self, void *unused) {
-    (void)unused;
-    if (py_device_at(self) < 0) Py_RETURN_NONE;
-    return PyLong_FromLong(py_device_at(self));
-}
-/* The type and the index, by the format that takes both or the one that takes the type alone. */
-static PyObject *py_device_text(PyObject *self, const char *both, const char *alone) {
-    PyObject *type = py_device_type(self, NULL);
-    const int at = py_device_at(self);
-    PyObject *r = type ? PyUnicode_FromFormat(at < 0 ? alone : both, type, at) : NULL;
-    Py_XDECREF(type);
-    return r;
-}
-static PyObject *py_device_str(PyObject *self) { return py_device_text(self, "%U:%d", "%U"); }
-static PyObject *py_device_repr(PyObject *self) {
-    return py_device_text(self, "device(type='%U', index=%d)", "device(type='%U')");
-}
-static PyObject *py_device_compare(PyObject *a, PyObject *b, int how) {
-    if (Py_TYPE(b) != py.device || (how != Py_EQ && how != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
-    const py_device *x = (const py_device *)a, *y = (const py_device *)b;
-    bool same = x->id == y->id && x->zero == y->zero;
-    return PyBool_FromLong(same == (how == Py_EQ));
-}
-static Py_hash_t py_device_hash(PyObject *self) {
-    const py_device *d = (const py_device *)self;
-    return 2 * (Py_hash_t)d->id + d->zero;
-}
-static PyObject *py_device_reduce(PyObject *self, PyObject *unused) {
-    (void)unused;
-    return py_types_reduce("_device", py_device_str(self));
-}
-static PyGetSetDef py_device_attributes[] = {{"type", py_device_type, NULL, NULL, NULL},
-                                             {"index", py_device_index, NULL, NULL, NULL},
-                                             {NULL, NULL, NULL, NULL, NULL}};
-static PyMethodDef py_device_methods[] = {{"__reduce__", py_device_reduce, METH_NOARGS, NULL},
-                                          {NULL, NULL, 0, NULL}};
-static PyType_Slot py_device_slots[] = {{Py_tp_new, (void *)py_device_new},
-                                        {Py_tp_repr, (void *)py_device_repr},
-                                        {Py_tp_str, (void *)py_device_str},
-                                        {Py_tp_hash, (void *)py_device_hash},
-                                        {Py_tp_richcompare, (void *)py_device_compare},
-                                        {Py_tp_getset, py_device_attributes},
-                                        {Py_tp_methods, py_device_methods},
-                                        {0, NULL}};
-static PyType_Spec py_device_spec = {"torch.device", sizeof(py_device), 0, Py_TPFLAGS_DEFAULT,
-                                     py_device_slots};
 
 /* --- Size ------------------------------------------------------------------------------------- */
 
@@ -545,7 +401,6 @@ static int py_formats_begin(PyObject *module) {
 
 /* What pickles call. */
 static PyMethodDef py_types_functions[] = {{"_dtype", py_dtype_named, METH_O, NULL},
-                                           {"_device", py_device_named, METH_O, NULL},
                                            {"_size", py_size_named, METH_O, NULL},
                                            {"_word", py_word_named, METH_O, NULL},
                                            {NULL, NULL, 0, NULL}};
@@ -554,8 +409,6 @@ PY_PRIV int py_types_begin(PyObject *module) {
     if (py_dtype_begin(module) || py_formats_begin(module) ||
         PyModule_AddFunctions(module, py_types_functions))
         return -1;
-    py.device = (PyTypeObject *)PyType_FromSpec(&py_device_spec);
-    if (!py.device || PyModule_AddObjectRef(module, "device", (PyObject *)py.device)) return -1;
     PyObject *bases = PyTuple_Pack(1, (PyObject *)&PyTuple_Type);
     py.size = bases ? (PyTypeObject *)PyType_FromSpecWithBases(&py_size_spec, bases) : NULL;
     Py_XDECREF(bases);

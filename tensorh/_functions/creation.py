@@ -13,7 +13,7 @@ from .shapes import broadcast_tensors
 
 def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
     """A 0-dim tensor of the default dtype."""
-    dtype = dtype or _C.get_default_dtype()
+    dtype, device = dtype or _C.get_default_dtype(), _C._device_or_default(device)
     return _C.full((), s, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
@@ -23,8 +23,7 @@ def logspace(
     """steps numbers from base**start to base**end, evenly spaced in the exponent."""
     dtype = dtype or (_C.get_default_dtype() if out is None else out.dtype)
     r = _C.pow(base, _C.linspace(start, end, steps, dtype=_C.float64)).to(dtype)
-    r = r.to(device) if device else r
-    r = r if out is None else written(out, r, "logspace")
+    r = r.to(_C._device_or_default(device)) if out is None else written(out, r, "logspace")
     return r.requires_grad_() if requires_grad else r
 
 
@@ -45,7 +44,7 @@ def range_(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     n = int((end - start) / step) + 1
     r = _C.arange(n, dtype=_C.float64) * step + start
-    r = r.to(dtype or _C.get_default_dtype())
+    r = r.to(device=device, dtype=dtype or _C.get_default_dtype())
     return r.requires_grad_() if requires_grad else r
 
 
@@ -57,6 +56,7 @@ def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False)
             f"({len(stride)})"
         )
     n = 1 + sum((a - 1) * b for a, b in zip(size, stride, strict=True)) if 0 not in size else 0
+    device = _C._device_or_default(device)
     r = _C.empty(n, dtype=dtype, device=device).as_strided(size, stride)
     return r.requires_grad_() if requires_grad else r
 
@@ -121,6 +121,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
         r = _C.as_tensor(obj, dtype=dtype)
+        device = _C._device_or_default(device)
     given = r
     if dtype is not None or device is not None:
         r = r.to(device=device or r.device, dtype=dtype or r.dtype)

@@ -36,11 +36,6 @@ def set_default_tensor_type(t):
     _C.set_default_dtype(_dtype_of(t))
 
 
-def get_default_device():
-    """The device of new tensors."""
-    return _C.device("cpu")
-
-
 def get_rng_state():
     """The default generator's state."""
     return _C.default_generator.get_state()

@@ -374,20 +374,21 @@ def combinations(input: Tensor, r=2, with_replacement=False):
     return input[_C.tensor(at, dtype=_C.int64)].reshape(-1, r)
 
 
-def _diagonal_indices(row, col, offset, dtype, upper):
+def _diagonal_indices(row, col, offset, dtype, device, upper):
     ones = _C.ones(row, col, dtype=_C.bool)
     keep = ones.triu(offset) if upper else ones.tril(offset)
-    return keep.nonzero().t().contiguous().to(dtype or _C.int64)
+    at = keep.nonzero().t().contiguous()
+    return at.to(_C._device_or_default(device), dtype or _C.int64)
 
 
-def tril_indices(row, col, offset=0, *, dtype=None, device="cpu", layout=None):
+def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
     """Row and column numbers of the lower triangle."""
-    return _diagonal_indices(row, col, offset, dtype, False).to(device)
+    return _diagonal_indices(row, col, offset, dtype, device, False)
 
 
-def triu_indices(row, col, offset=0, *, dtype=None, device="cpu", layout=None):
+def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
     """Row and column numbers of the upper triangle."""
-    return _diagonal_indices(row, col, offset, dtype, True).to(device)
+    return _diagonal_indices(row, col, offset, dtype, device, True)
 
 
 @both

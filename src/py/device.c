@@ -1,0 +1,244 @@
+/* device.c - torch.device, and the device that functions which make tensors of nothing take where
+ * they are told none. That one belongs to the calling thread. */
+#include "py.h"
+
+/* --- the class -------------------------------------------------------------------------------- */
+
+typedef struct py_device {
+    PyObject_HEAD tn_device_id id;
+    bool zero; /* "cpu:0": the same place as "cpu", but not equal to it, as in torch */
+} py_device;
+
+static PyObject *py_device_make(tn_device_id id, bool zero) {
+    PyObject *o = PyType_GenericAlloc(py.device, 0);
+    if (!o) return NULL;
+    ((py_device *)o)->id = id;
+    ((py_device *)o)->zero = zero;
+    return o;
+}
+
+PY_PRIV PyObject *py_device_of(tn_device_id id) { return py_device_make(id, false); }
+
+/* The device that a name says; *zero: with an index, as "cpu:0". false with an exception. */
+static bool py_device_parse(PyObject *text, tn_device_id *to, bool *zero) {
+    Py_ssize_t n;
+    const char *name = PyUnicode_AsUTF8AndSize(text, &n);
+    if (!name) return false;
+    if ((Py_ssize_t)strlen(name) != n)
+        return PyErr_Format(PyExc_RuntimeError, "Invalid device string: %R", text), false;
+    for (*to = TN_CPU, *zero = true; *to <= TN_META; ++*to) { /* those without an index of theirs */
+        const size_t type = strlen(tn_device_name(*to));
+        if (!strncmp(name, tn_device_name(*to), type) && !strcmp(name + type, ":0")) return true;
+    }
+    *zero = false;
+    *to = tnp_device(name);
+    return *to != TN_NO_DEVICE || (py_raise(), false);
+}
+
+PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to) {
+    bool zero;
+    if (Py_TYPE(o) == py.device) return *to = ((py_device *)o)->id, true;
+    return PyUnicode_Check(o) && py_device_parse(o, to, &zero);
+}
+
+/* A type and an index as a name; NULL with an exception. */
+static PyObject *py_device_joined(PyObject *type, PyObject *index) {
+    int64_t at;
+    if (!PyUnicode_Check(type))
+        return PyErr_Format(PyExc_TypeError,
+                            "device(): argument 'type' must be str where 'index' is given");
+    if (!py_to_int(index, &at)) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "device(): argument 'index' must be int, not %R",
+                         Py_TYPE(index));
+        return NULL;
+    }
+    if (PyUnicode_FindChar(type, ':', 0, PyUnicode_GetLength(type), 1) >= 0)
+        return PyErr_Format(PyExc_RuntimeError,
+                            "type (string) must not include an index because index was passed "
+                            "explicitly: %U",
+                            type);
+    if (at < 0) return PyErr_Format(PyExc_RuntimeError, "Device index must not be negative");
+    return PyUnicode_FromFormat("%U:%lld", type, (long long)at);
+}
+
+static PyObject *py_device_named(PyObject *self, PyObject *name) {
+    tn_device_id id;
+    bool zero;
+    (void)self;
+    if (!PyUnicode_Check(name)) return PyErr_Format(PyExc_TypeError, "_device(): a name");
+    return py_device_parse(name, &id, &zero) ? py_device_make(id, zero) : NULL;
+}
+
+static PyObject *py_device_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static const char *names[] = {"type", "index", NULL};
+    PyObject *what, *index = Py_None;
+    (void)type;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:device", (char **)(uintptr_t)names, &what,
+                                     &index))
+        return NULL;
+    if (index == Py_None && Py_TYPE(what) == py.device) return Py_NewRef(what);
+    if (index == Py_None && !PyUnicode_Check(what))
+        return PyErr_Format(PyExc_TypeError,
+                            "device(): argument 'type' must be str or device, not %R",
+                            Py_TYPE(what));
+    PyObject *name = index == Py_None ? Py_NewRef(what) : py_device_joined(what, index);
+    PyObject *r = name ? py_device_named(NULL, name) : NULL;
+    Py_XDECREF(name);
+    return r;
+}
+
+/* The index, -1: none. */
+static int py_device_at(PyObject *self) {
+    const py_device *d = (const py_device *)self;
+    const char *colon = strchr(tn_device_name(d->id), ':');
+    return d->zero ? 0 : colon ? (int)strtol(colon + 1, NULL, 10) : -1;
+}
+static PyObject *py_device_type(PyObject *self, void *unused) {
+    const char *name = tn_device_name(((const py_device *)self)->id);
+    (void)unused;
+    return PyUnicode_FromStringAndSize(name, (Py_ssize_t)strcspn(name, ":"));
+}
+static PyObject *py_device_index(PyObject *self, void *unused) {
+    (void)unused;
+    if (py_device_at(self) < 0) Py_RETURN_NONE;
+    return PyLong_FromLong(py_device_at(self));
+}
+/* The type and the index, by the format that takes both or the one that takes the type alone. */
+static PyObject *py_device_text(PyObject *self, const char *both, const char *alone) {
+    PyObject *type = py_device_type(self, NULL);
+    const int at = py_device_at(self);
+    PyObject *r = type ? PyUnicode_FromFormat(at < 0 ? alone : both, type, at) : NULL;
+    Py_XDECREF(type);
+    return r;
+}
+static PyObject *py_device_str(PyObject *self) { return py_device_text(self, "%U:%d", "%U"); }
+static PyObject *py_device_repr(PyObject *self) {
+    return py_device_text(self, "device(type='%U', index=%d)", "device(type='%U')");
+}
+static PyObject *py_device_compare(PyObject *a, PyObject *b, int how) {
+    if (Py_TYPE(b) != py.device || (how != Py_EQ && how != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
+    const py_device *x = (const py_device *)a, *y = (const py_device *)b;
+    bool same = x->id == y->id && x->zero == y->zero;
+    return PyBool_FromLong(same == (how == Py_EQ));
+}
+static Py_hash_t py_device_hash(PyObject *self) {
+    const py_device *d = (const py_device *)self;
+    return 2 * (Py_hash_t)d->id + d->zero;
+}
+static PyObject *py_device_reduce(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return py_types_reduce("_device", py_device_str(self));
+}
+
+/* --- the default ------------------------------------------------------------------------------ */
+
+/* How many threads' lists have had a device: none, as a rule, and then no list is looked for. */
+static int64_t py_devices_set;
+
+/* The thread's list: what set_default_device set, or None, then that of each block entered. A
+ * borrowed reference; NULL: it has none and is not to make one, or with an exception. */
+static PyObject *py_device_list(bool make) {
+    PyObject *dict = PyThreadState_GetDict(), *list;
+    if (!dict) return NULL;
+    list = PyDict_GetItemWithError(dict, (PyObject *)py.device);
+    if (list || !make || PyErr_Occurred()) return list;
+    if ((list = PyList_New(1)) != NULL) {
+        PyList_SetItem(list, 0, Py_NewRef(Py_None));
+        if (PyDict_SetItem(dict, (PyObject *)py.device, list)) Py_CLEAR(list);
+    }
+    if (!list) return NULL;
+    py_devices_set++;
+    Py_DECREF(list); /* dict holds it */
+    return list;
+}
+
+/* The last of the list, borrowed; NULL: none. */
+static PyObject *py_device_now(void) {
+    PyObject *list = py_devices_set ? py_device_list(false) : NULL, *last;
+    last = list ? PyList_GetItem(list, PyList_Size(list) - 1) : NULL;
+    PyErr_Clear();
+    return last == Py_None ? NULL : last;
+}
+
+PY_PRIV tn_device_id py_default_device(void) {
+    const PyObject *now = py_device_now();
+    return now ? ((const py_device *)now)->id : TN_NO_DEVICE;
+}
+
+static PyObject *py_device_enter(PyObject *self, PyObject *unused) {
+    PyObject *list = py_device_list(true);
+    (void)unused;
+    if (!list || PyList_Append(list, self)) return NULL;
+    return Py_NewRef(self);
+}
+
+static PyObject *py_device_exit(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    PyObject *list = py_device_list(false);
+    const Py_ssize_t n = list ? PyList_Size(list) : 0;
+    (void)self, (void)args, (void)nargs;
+    if (n < 2) return PyErr_Format(PyExc_RuntimeError, "a device was left that was not entered");
+    if (PyList_SetSlice(list, n - 1, n, NULL)) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *py_device_set_default(PyObject *self, PyObject *device) {
+    PyObject *list, *made = NULL;
+    (void)self;
+    if (device != Py_None &&
+        !(made = PyObject_CallFunctionObjArgs((PyObject *)py.device, device, NULL)))
+        return NULL;
+    list = py_device_list(true);
+    if (list) PyList_SetItem(list, 0, made ? made : Py_NewRef(Py_None));
+    if (!list) Py_XDECREF(made);
+    return list ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *py_device_get_default(PyObject *self, PyObject *unused) {
+    PyObject *now = py_device_now();
+    (void)self, (void)unused;
+    return now ? Py_NewRef(now) : py_device_of(TN_CPU);
+}
+
+/* What a function of the package that makes tensors gives them: device, or the default. */
+static PyObject *py_device_or_default(PyObject *self, PyObject *device) {
+    (void)self;
+    return device == Py_None ? py_device_get_default(NULL, NULL) : Py_NewRef(device);
+}
+
+/* --- slots ------------------------------------------------------------------------------------ */
+
+static PyGetSetDef py_device_attributes[] = {{"type", py_device_type, NULL, NULL, NULL},
+                                             {"index", py_device_index, NULL, NULL, NULL},
+                                             {NULL, NULL, NULL, NULL, NULL}};
+static PyMethodDef py_device_methods[] = {
+    {"__reduce__", py_device_reduce, METH_NOARGS, NULL},
+    {"__enter__", py_device_enter, METH_NOARGS, NULL},
+    {"__exit__", (PyCFunction)(void *)py_device_exit, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL}};
+static PyType_Slot py_device_slots[] = {{Py_tp_new, (void *)py_device_new},
+                                        {Py_tp_repr, (void *)py_device_repr},
+                                        {Py_tp_str, (void *)py_device_str},
+                                        {Py_tp_hash, (void *)py_device_hash},
+                                        {Py_tp_richcompare, (void *)py_device_compare},
+                                        {Py_tp_getset, py_device_attributes},
+                                        {Py_tp_methods, py_device_methods},
+                                        {0, NULL}};
+static PyType_Spec py_device_spec = {"torch.device", sizeof(py_device), 0, Py_TPFLAGS_DEFAULT,
+                                     py_device_slots};
+
+static PyMethodDef py_device_functions[] = {
+    {"_device", py_device_named, METH_O, NULL}, /* what pickles call */
+    {"set_default_device", py_device_set_default, METH_O,
+     "set_default_device(device): where this thread's functions that make tensors of nothing make "
+     "them, if they are told no device; None: the CPU"},
+    {"get_default_device", py_device_get_default, METH_NOARGS,
+     "get_default_device(): where new tensors are"},
+    {"_device_or_default", py_device_or_default, METH_O, NULL},
+    {NULL, NULL, 0, NULL}};
+
+PY_PRIV int py_devices_begin(PyObject *module) {
+    py.device = (PyTypeObject *)PyType_FromSpec(&py_device_spec);
+    if (!py.device || PyModule_AddObjectRef(module, "device", (PyObject *)py.device)) return -1;
+    return PyModule_AddFunctions(module, py_device_functions);
+}
