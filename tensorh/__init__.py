@@ -38,7 +38,19 @@ _LAZY = (
     "utils",
     "version",
 )
-_LAZY_NAMES = {"load": "serialization", "save": "serialization"}
+_LAZY_NAMES = {"load": "serialization", "save": "serialization"} | dict.fromkeys(
+    (
+        "celu",
+        "cosine_similarity",
+        "group_norm",
+        "hardshrink",
+        "pairwise_distance",
+        "prelu",
+        "rms_norm",
+        "selu",
+    ),
+    "nn.functional",
+)
 
 
 def get_include():
@@ -85,4 +97,4 @@ def _load():
 
 def __dir__():
     _load()
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, *_LAZY_NAMES})

@@ -80,6 +80,7 @@ from ._functions.shapes import broadcast_tensors as broadcast_tensors
 from ._functions.dtypes import can_cast as can_cast
 from ._functions.shapes import cartesian_prod as cartesian_prod
 from ._functions.products import cdist as cdist
+from .nn.functional import celu as celu
 from ._functions.products import chain_matmul as chain_matmul
 clip: _Any
 clip_: _Any
@@ -90,6 +91,7 @@ concat: _Any
 concatenate: _Any
 from ._functions.elements import conj_physical as conj_physical
 from ._functions import conj_physical_ as conj_physical_
+from .nn.functional import cosine_similarity as cosine_similarity
 from ._functions.reductions import count_nonzero as count_nonzero
 from ._functions.products import cross as cross
 from ._functions.elements import deg2rad as deg2rad
@@ -127,6 +129,8 @@ greater: _Any
 greater_: _Any
 greater_equal: _Any
 greater_equal_: _Any
+from .nn.functional import group_norm as group_norm
+from .nn.functional import hardshrink as hardshrink
 from ._functions.elements import heaviside as heaviside
 from ._functions.shapes import hsplit as hsplit
 from ._functions.shapes import hstack as hstack
@@ -154,6 +158,7 @@ less: _Any
 less_: _Any
 less_equal: _Any
 less_equal_: _Any
+from .serialization import load as load
 from ._functions.elements import logaddexp as logaddexp
 from ._functions.elements import logit as logit
 from ._functions import logit_ as logit_
@@ -177,9 +182,11 @@ not_equal: _Any
 not_equal_: _Any
 from ._functions.indexing import numel as numel
 from ._functions.products import outer as outer
+from .nn.functional import pairwise_distance as pairwise_distance
 pi: _Any
 from ._functions.creation import polar as polar
 from ._functions.elements import positive as positive
+from .nn.functional import prelu as prelu
 from ._functions.indexing import put as put
 from ._functions.elements import rad2deg as rad2deg
 from ._functions import rad2deg_ as rad2deg_
@@ -190,11 +197,14 @@ from ._functions.shapes import repeat_interleave as repeat_interleave
 from ._functions.dtypes import resolve_conj as resolve_conj
 def resolve_neg(input) -> _Any: ...
 from ._functions.dtypes import result_type as result_type
+from .nn.functional import rms_norm as rms_norm
 from ._functions.shapes import rot90 as rot90
 def row_stack(tensors, *, out=None) -> _Any: ...
+from .serialization import save as save
 from ._functions.creation import scalar_tensor as scalar_tensor
 from ._functions.settings import seed as seed
 from ._functions.shapes import select_scatter as select_scatter
+from .nn.functional import selu as selu
 from ._functions.settings import set_default_tensor_type as set_default_tensor_type
 from ._functions.settings import set_float32_matmul_precision as set_float32_matmul_precision
 from ._functions.settings import set_printoptions as set_printoptions

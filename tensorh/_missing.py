@@ -113,26 +113,24 @@ LEFT_OUT_OF = {
 PLANNED = {
     "torch": """
 GradScaler OutOfMemoryError StorageBase adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout
-alpha_dropout_ angle as_strided_ autocast autocast_decrement_nesting
-autocast_increment_nesting avg_pool1d bartlett_window bilinear binomial blackman_window
-celu celu_ channel_shuffle cholesky cholesky_inverse cholesky_solve clear_autocast_cache conv1d
-conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d corrcoef
-cosine_embedding_loss cosine_similarity cov ctc_loss cummax cummin cumulative_trapezoid
-det detach_ digamma embedding_bag empty_permuted erfc erfc_ erfinv feature_alpha_dropout
-feature_alpha_dropout_ frexp from_file gcd gcd_ geqrf get_autocast_cpu_dtype get_autocast_dtype
-get_autocast_gpu_dtype get_deterministic_debug_mode get_num_interop_threads gradient group_norm
-hamming_window hann_window hardshrink hinge_embedding_loss histc histogram histogramdd i0
-i0_ igamma igammac index_reduce instance_norm inverse is_anomaly_check_nan_enabled
-is_autocast_cache_enabled is_autocast_cpu_enabled is_autocast_enabled
-is_deterministic_algorithms_warn_only_enabled is_inference istft kaiser_window kthvalue lcm lcm_
-lgamma logaddexp2 logcumsumexp logdet lu lu_solve lu_unpack margin_ranking_loss matrix_exp
-max_pool1d max_pool1d_with_indices max_pool3d median mode multinomial mvlgamma nanmedian
-nanquantile nonzero_static orgqr ormqr pairwise_distance pdist pinverse pixel_shuffle
-pixel_unshuffle poisson poisson_nll_loss polygamma prelu qr quantile renorm resize_as_ rms_norm
-rrelu rrelu_ scatter_reduce selu selu_ set_anomaly_enabled set_autocast_cache_enabled
+alpha_dropout_ angle as_strided_ autocast autocast_decrement_nesting autocast_increment_nesting
+avg_pool1d bartlett_window bilinear binomial blackman_window celu_ channel_shuffle cholesky
+cholesky_inverse cholesky_solve clear_autocast_cache conv1d conv3d conv_tbc conv_transpose1d
+conv_transpose2d conv_transpose3d corrcoef cosine_embedding_loss cov ctc_loss cummax cummin
+cumulative_trapezoid det detach_ digamma embedding_bag empty_permuted erfc erfc_ erfinv
+feature_alpha_dropout feature_alpha_dropout_ frexp from_file gcd gcd_ geqrf get_autocast_cpu_dtype
+get_autocast_dtype get_autocast_gpu_dtype get_deterministic_debug_mode get_num_interop_threads
+gradient hamming_window hann_window hinge_embedding_loss histc histogram histogramdd i0 i0_ igamma
+igammac index_reduce instance_norm inverse is_anomaly_check_nan_enabled is_autocast_cache_enabled
+is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
+is_inference istft kaiser_window kthvalue lcm lcm_ lgamma logaddexp2 logcumsumexp logdet lu
+lu_solve lu_unpack margin_ranking_loss matrix_exp max_pool1d max_pool1d_with_indices max_pool3d
+median mode multinomial mvlgamma nanmedian nanquantile nonzero_static orgqr ormqr pdist pinverse
+pixel_shuffle pixel_unshuffle poisson poisson_nll_loss polygamma qr quantile renorm resize_as_
+rrelu rrelu_ scatter_reduce selu_ set_anomaly_enabled set_autocast_cache_enabled
 set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
-set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal
-set_num_interop_threads slogdet stft svd triangular_solve triplet_margin_loss vmap
+set_autocast_gpu_dtype set_deterministic_debug_mode set_flush_denormal set_num_interop_threads
+slogdet stft svd triangular_solve triplet_margin_loss vmap
 """,
     "Tensor": """
 __cuda_array_interface__ angle cauchy_ cholesky cholesky_inverse

@@ -324,7 +324,7 @@ PY_PRIV PyObject *py_device_of(tn_device_id device);
 PY_PRIV tn_device_id py_default_device(void);
 /* A name or a torch.device; false: neither, without an exception, or with one. */
 PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to);
-/* What __reduce__ returns: a function of the module of that name, with one argument, which it takes. */
+/* What __reduce__ returns: the module's function of that name and one argument, which it takes. */
 PY_PRIV PyObject *py_types_reduce(const char *function, PyObject *argument);
 PY_PRIV const char *py_format_name(PyObject *format); /* of a memory_format */
 PY_PRIV bool py_dtype_is_complex(tn_dtype d);

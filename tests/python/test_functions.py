@@ -683,3 +683,10 @@ def test_pickles_keep_how_elements_lie():
     y = torch.ones(2, requires_grad=True) * 2
     assert pickle.loads(pickle.dumps(y)).requires_grad
     assert copy.deepcopy(x.permute(2, 0, 1)).stride() == (1, 12, 4)
+
+
+@pytest.mark.parametrize("name", ["celu", "hardshrink", "selu"])
+def test_activations_of_nn_are_functions_of_torch(name):
+    x = torch.tensor([-2.0, -0.1, 0.0, 3.0])
+    assert name in dir(torch)
+    assert torch.equal(getattr(torch, name)(x), getattr(torch.nn.functional, name)(x))
