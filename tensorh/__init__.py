@@ -19,6 +19,7 @@ from . import _tensor  # noqa: E402
 globals().update(_tensor.aliases())
 _loaded = []
 _LAZY = (
+    "accelerator",
     "array_api",
     "autograd",
     "backends",

@@ -3,6 +3,7 @@
 
 from typing import Any as _Any
 
+from . import accelerator as accelerator
 from . import array_api as array_api
 from . import autograd as autograd
 from . import backends as backends

@@ -197,7 +197,7 @@ to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr untyped_st
 volatile xpu
 """
 _SPACES = "fft distributed distributions profiler hub amp masked signal futures " \
-    "multiprocessing accelerator mps library monitor cpu"  # fmt: skip
+    "multiprocessing mps library monitor cpu"  # fmt: skip
 
 
 def reason(namespace, name, planned=False):
@@ -208,8 +208,8 @@ def reason(namespace, name, planned=False):
     words = PLANNED.get(namespace, "").split()
     if name in words or (namespace == "torch" and name in _SPACES.split()):
         return "planned"
-    if namespace == "torch.cuda":
-        return "torch.cuda comes with the CUDA companion, which is planned"
+    if namespace in ("torch.cuda", "torch.accelerator"):
+        return f"{namespace} comes with the CUDA companion, which is planned"
     import re
 
     for pattern, why in (*LEFT_OUT_OF.get(namespace, ()), *LEFT_OUT):

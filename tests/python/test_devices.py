@@ -115,3 +115,11 @@ def test_defaults_belong_to_their_thread():
     thread.start()
     thread.join()
     assert seen == ["cpu"] and torch.zeros(1).device.type == "meta"
+
+
+def test_there_is_no_accelerator():
+    a = torch.accelerator
+    assert not a.is_available() and a.device_count() == 0 and a.current_accelerator() is None
+    for call in (a.synchronize, lambda: a.set_device_index(0)):
+        with pytest.raises(RuntimeError, match="none is available"):
+            call()
