@@ -29253,10 +29253,33 @@ static bool linear_compose(tn_frame *f) {
     y = tnp_linear_rows(tnp_reshape(x, tni_ints(flat, 2)), w, bias);
     return (f->out[0] = tnp_reshape(y, tni_ints(size, x->ndim))) != NULL;
 }
+/* Whether a call of linear is one of linear_rows of which nothing is odd or wrong. */
+static bool linear_is_rows(const tni_block *b, const tn_linear_args *a) {
+    const tn_tensor *x = a->input, *w = a->weight, *bias = a->bias;
+    unsigned odd = TNI_META | TNI_GHOST | TNI_STACK;
+    if (a->out || !x || !w || x->ndim != 2 || w->ndim != 2 || x->size[1] != w->size[1] ||
+        x->dtype != w->dtype || x->owner->context != b->context || w->owner->context != b->context)
+        return false;
+    odd &= (unsigned)x->flags | w->flags | (bias ? bias->flags : 0u);
+    return !odd && (!bias || (bias->ndim == 1 && bias->size[0] == w->size[0] &&
+                              bias->dtype == x->dtype && bias->owner->context == b->context));
+}
+/* Such a call needs no scope of its own. */
+static bool linear_short(const tn_row *row, unsigned how, const char *file, int line,
+                         const void *args, void *results) {
+    const tn_linear_args *a = (const tn_linear_args *)args;
+    const tni_block *b = tni_here();
+    if (b && how == TN_PLAIN && !tni_load_relaxed(&b->hooks) && linear_is_rows(b, a)) {
+        const tn_linear_rows_args same = {NULL, a->bias, a->input, a->weight};
+        TNI_PATH(linear_short);
+        return tni_call_long(&tni_row_linear_rows, TN_PLAIN, file, line, &same, results);
+    }
+    return tni_call_long(row, how, file, line, args, results);
+}
 /* input weight^T + bias.   input (*, in), weight (out, in), bias (out) -> (*, out)   tn_linear(x,
  * w, .bias = b) */
 TN_OPERATOR(linear, "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
-            .forms = TN_OUT, .compose = linear_compose,
+            .forms = TN_OUT, .quick = linear_short, .compose = linear_compose,
             .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (4) (5,4) (5) | (2,3,4) (5,4) (5) | (2,3,4) "
                       "(4) | (64,100) (40,100) (40)")
 
@@ -51337,7 +51360,7 @@ typedef struct TNI_FNT(gemm_tiles) {
     T alpha;
 } TNI_FNT(gemm_tiles);
 
-typedef void (*TNI_FNT(gemm_tile))(const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c,
+typedef void (*TNI_FNT(gemm_tile))(const TNI_FNT(gemm_tiles) * q, const T *a, const T *b, T *c,
                                    int64_t c_row, bool add);
 GEMM_TILE(1, GEMM_R1)
 GEMM_TILE(4, GEMM_R4)
@@ -51501,7 +51524,7 @@ static int64_t TNI_FNT(gemm_panel)(void) { return GEMM_ROWS; }
 /* --- the product ------------------------------------------------------------------------------ */
 
 /* All rows of c in one panel of n columns and one block of k. */
-static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) *q, const T *a,
+static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) * q, const T *a,
                                  const T *b, T *c, int64_t n, bool add) {
     T edge[GEMM_ROWS * GEMM_COLS];
     const int64_t step = g->panel ? 1 : g->a_row, skip = g->panel ? g->panel - GEMM_ROWS : 0;
@@ -51603,8 +51626,9 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
 #if defined(TNI_TYPE_F32)
 #define GEMM_CHAINS(i)                                                                        \
     GEMM_CHAIN(i)                                                                             \
-    GEMM_CHAIN(i + 1) GEMM_CHAIN(i + 2) GEMM_CHAIN(i + 3) GEMM_CHAIN(i + 4) GEMM_CHAIN(i + 5) \
-        GEMM_CHAIN(i + 6) GEMM_CHAIN(i + 7)
+    GEMM_CHAIN(i + 1)                                                                         \
+    GEMM_CHAIN(i + 2) GEMM_CHAIN(i + 3) GEMM_CHAIN(i + 4) GEMM_CHAIN(i + 5) GEMM_CHAIN(i + 6) \
+        GEMM_CHAIN(i + 7)
 #else
 #define GEMM_CHAINS(i) GEMM_CHAIN(i) GEMM_CHAIN(i + 1) GEMM_CHAIN(i + 2) GEMM_CHAIN(i + 3)
 #endif
@@ -51627,8 +51651,7 @@ static void TNI_FNT(gemm_column_run)(const tni_gemm *g, int64_t j, int64_t k0, i
         TNI_FNT(gemm_turn)(turned + 2 * W * W, W, row + W, W);
         TNI_FNT(gemm_turn)(turned + 3 * W * W, W, next + W, W);
         GEMM_CHAINS(0)
-        GEMM_CHAINS(W) for (int i = 0; i < 2 * W; i++) row[i] += 2 * W,
-            next[i] += 2 * W;
+        GEMM_CHAINS(W) for (int i = 0; i < 2 * W; i++) row[i] += 2 * W, next[i] += 2 * W;
     }
     for (; k < k1; k++, a += s) {
         for (int i = 0; i < W; i++) turned[i] = *row[i]++, turned[2 * W * W + i] = *row[W + i]++;
@@ -51653,7 +51676,7 @@ static void TNI_FNT(gemm_column_major)(const tni_gemm *g) { TNI_FNT(gemm)(g); }
 /* m = n = 1: the chains of eight blocks at a time run side by side. */
 #define GEMM_DOT(i) \
     s##i = V_FMA(a[(k + i * TNI_K_BLOCK) * g->a_col], b[(k + i * TNI_K_BLOCK) * g->b_row], s##i);
-static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
+static TNI_NOINLINE void TNI_FNT(gemm_dot_long)(const tni_gemm *g) {
     const T *a = (const T *)g->a, *b = (const T *)g->b, alpha = (T)g->alpha;
     T *c = (T *)g->c;
     int64_t done = 0;
@@ -51682,6 +51705,17 @@ static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
         add = true;
         a += n * g->a_col, b += n * g->b_row, done += n;
     }
+}
+static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
+    const T *a = (const T *)g->a, *b = (const T *)g->b;
+    T *c = (T *)g->c, s = 0;
+    if (g->k <= 0 || g->k > TNI_K_BLOCK) {
+        TNI_FNT(gemm_dot_long)(g);
+        return;
+    }
+    TNI_KERNEL_PATH(gemm_dot_short);
+    for (int64_t k = 0; k < g->k; k++) s = V_FMA(a[k * g->a_col], b[k * g->b_row], s);
+    *c = g->add ? V_FMA(s, (T)g->alpha, *c) : s;
 }
 #undef GEMM_DOT
 #endif

@@ -18,7 +18,7 @@ typedef struct TNI_FNT(gemm_tiles) {
     T alpha;
 } TNI_FNT(gemm_tiles);
 
-typedef void (*TNI_FNT(gemm_tile))(const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c,
+typedef void (*TNI_FNT(gemm_tile))(const TNI_FNT(gemm_tiles) * q, const T *a, const T *b, T *c,
                                    int64_t c_row, bool add);
 GEMM_TILE(1, GEMM_R1)
 GEMM_TILE(4, GEMM_R4)
@@ -182,7 +182,7 @@ static int64_t TNI_FNT(gemm_panel)(void) { return GEMM_ROWS; }
 /* --- the product ------------------------------------------------------------------------------ */
 
 /* All rows of c in one panel of n columns and one block of k. */
-static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) *q, const T *a,
+static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) * q, const T *a,
                                  const T *b, T *c, int64_t n, bool add) {
     T edge[GEMM_ROWS * GEMM_COLS];
     const int64_t step = g->panel ? 1 : g->a_row, skip = g->panel ? g->panel - GEMM_ROWS : 0;
@@ -284,8 +284,9 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
 #if defined(TNI_TYPE_F32)
 #define GEMM_CHAINS(i)                                                                        \
     GEMM_CHAIN(i)                                                                             \
-    GEMM_CHAIN(i + 1) GEMM_CHAIN(i + 2) GEMM_CHAIN(i + 3) GEMM_CHAIN(i + 4) GEMM_CHAIN(i + 5) \
-        GEMM_CHAIN(i + 6) GEMM_CHAIN(i + 7)
+    GEMM_CHAIN(i + 1)                                                                         \
+    GEMM_CHAIN(i + 2) GEMM_CHAIN(i + 3) GEMM_CHAIN(i + 4) GEMM_CHAIN(i + 5) GEMM_CHAIN(i + 6) \
+        GEMM_CHAIN(i + 7)
 #else
 #define GEMM_CHAINS(i) GEMM_CHAIN(i) GEMM_CHAIN(i + 1) GEMM_CHAIN(i + 2) GEMM_CHAIN(i + 3)
 #endif
@@ -308,8 +309,7 @@ static void TNI_FNT(gemm_column_run)(const tni_gemm *g, int64_t j, int64_t k0, i
         TNI_FNT(gemm_turn)(turned + 2 * W * W, W, row + W, W);
         TNI_FNT(gemm_turn)(turned + 3 * W * W, W, next + W, W);
         GEMM_CHAINS(0)
-        GEMM_CHAINS(W) for (int i = 0; i < 2 * W; i++) row[i] += 2 * W,
-            next[i] += 2 * W;
+        GEMM_CHAINS(W) for (int i = 0; i < 2 * W; i++) row[i] += 2 * W, next[i] += 2 * W;
     }
     for (; k < k1; k++, a += s) {
         for (int i = 0; i < W; i++) turned[i] = *row[i]++, turned[2 * W * W + i] = *row[W + i]++;
@@ -334,7 +334,7 @@ static void TNI_FNT(gemm_column_major)(const tni_gemm *g) { TNI_FNT(gemm)(g); }
 /* m = n = 1: the chains of eight blocks at a time run side by side. */
 #define GEMM_DOT(i) \
     s##i = V_FMA(a[(k + i * TNI_K_BLOCK) * g->a_col], b[(k + i * TNI_K_BLOCK) * g->b_row], s##i);
-static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
+static TNI_NOINLINE void TNI_FNT(gemm_dot_long)(const tni_gemm *g) {
     const T *a = (const T *)g->a, *b = (const T *)g->b, alpha = (T)g->alpha;
     T *c = (T *)g->c;
     int64_t done = 0;
@@ -363,6 +363,17 @@ static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
         add = true;
         a += n * g->a_col, b += n * g->b_row, done += n;
     }
+}
+static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
+    const T *a = (const T *)g->a, *b = (const T *)g->b;
+    T *c = (T *)g->c, s = 0;
+    if (g->k <= 0 || g->k > TNI_K_BLOCK) {
+        TNI_FNT(gemm_dot_long)(g);
+        return;
+    }
+    TNI_KERNEL_PATH(gemm_dot_short);
+    for (int64_t k = 0; k < g->k; k++) s = V_FMA(a[k * g->a_col], b[k * g->b_row], s);
+    *c = g->add ? V_FMA(s, (T)g->alpha, *c) : s;
 }
 #undef GEMM_DOT
 #endif

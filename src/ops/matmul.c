@@ -758,9 +758,32 @@ static bool linear_compose(tn_frame *f) {
     y = tnp_linear_rows(tnp_reshape(x, tni_ints(flat, 2)), w, bias);
     return (f->out[0] = tnp_reshape(y, tni_ints(size, x->ndim))) != NULL;
 }
+/* Whether a call of linear is one of linear_rows of which nothing is odd or wrong. */
+static bool linear_is_rows(const tni_block *b, const tn_linear_args *a) {
+    const tn_tensor *x = a->input, *w = a->weight, *bias = a->bias;
+    unsigned odd = TNI_META | TNI_GHOST | TNI_STACK;
+    if (a->out || !x || !w || x->ndim != 2 || w->ndim != 2 || x->size[1] != w->size[1] ||
+        x->dtype != w->dtype || x->owner->context != b->context || w->owner->context != b->context)
+        return false;
+    odd &= (unsigned)x->flags | w->flags | (bias ? bias->flags : 0u);
+    return !odd && (!bias || (bias->ndim == 1 && bias->size[0] == w->size[0] &&
+                              bias->dtype == x->dtype && bias->owner->context == b->context));
+}
+/* Such a call needs no scope of its own. */
+static bool linear_short(const tn_row *row, unsigned how, const char *file, int line,
+                         const void *args, void *results) {
+    const tn_linear_args *a = (const tn_linear_args *)args;
+    const tni_block *b = tni_here();
+    if (b && how == TN_PLAIN && !tni_load_relaxed(&b->hooks) && linear_is_rows(b, a)) {
+        const tn_linear_rows_args same = {NULL, a->bias, a->input, a->weight};
+        TNI_PATH(linear_short);
+        return tni_call_long(&tni_row_linear_rows, TN_PLAIN, file, line, &same, results);
+    }
+    return tni_call_long(row, how, file, line, args, results);
+}
 /* input weight^T + bias.   input (*, in), weight (out, in), bias (out) -> (*, out)   tn_linear(x,
  * w, .bias = b) */
 TN_OPERATOR(linear, "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
-            .forms = TN_OUT, .compose = linear_compose,
+            .forms = TN_OUT, .quick = linear_short, .compose = linear_compose,
             .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (4) (5,4) (5) | (2,3,4) (5,4) (5) | (2,3,4) "
                       "(4) | (64,100) (40,100) (40)")
