@@ -586,11 +586,24 @@ static tn_tensor *engine_one(tni_block *b, const tn_tensor *root) {
 
 static tn_tensor *engine_seed(engine *e, tn_tensor *root, tn_tensor *seed, int64_t i) {
     char a[128], c[128];
+    if (!seed && root->numel == 1 && tni_is_complex(root->dtype)) {
+        tni_error(e->b, TN_AUTOGRAD,
+                  "grad can be implicitly created only for real scalar outputs but got %s",
+                  tni_dtype(root->dtype)->text);
+        return NULL;
+    }
     if (!seed) {
         if (root->numel == 1) return engine_one(e->b, root);
         tni_error(e->b, TN_AUTOGRAD,
                   "output %lld is %s: only a tensor of one element has an implicit gradient of 1",
                   (long long)i, tni_tensor_text(a, sizeof a, root));
+        return NULL;
+    }
+    if (tni_is_complex(seed->dtype) != tni_is_complex(root->dtype)) {
+        tni_error(e->b, TN_AUTOGRAD,
+                  "the gradient given for output %lld is %s, the output %s: both must be real or "
+                  "complex",
+                  (long long)i, tni_dtype(seed->dtype)->text, tni_dtype(root->dtype)->text);
         return NULL;
     }
     if (tni_same_shape(seed, root))

@@ -759,3 +759,20 @@ def test_set_grad_enabled_shows_its_mode():
     with torch.set_grad_enabled(False) as off:
         assert repr(off) == "torch.autograd.grad_mode.set_grad_enabled(mode=False)"
     assert repr(torch.no_grad()).startswith("<torch.autograd.grad_mode.no_grad object at")
+
+
+def test_a_complex_output_needs_a_gradient_given():
+    z = torch.ones(1, dtype=torch.complex64, requires_grad=True)
+    text = "grad can be implicitly created only for real scalar outputs but got .*complex64"
+    for call in [
+        lambda: (z * 2).sum().backward(), z.backward, lambda: torch.autograd.grad((z * 2).sum(), z),
+        lambda: torch.autograd.backward([(z * 2).sum(), z.abs().sum()]),
+    ]:  # fmt: skip
+        with pytest.raises(RuntimeError, match=text):
+            call()
+    for out, given in [((z * 2).sum(), torch.tensor(1.0)), (z.abs().sum(), torch.tensor(1j))]:
+        with pytest.raises(RuntimeError, match="both must be real or complex"):
+            out.backward(given)
+    assert z.grad is None
+    (z * 2).sum().backward(torch.tensor(1 + 0j, dtype=torch.complex128))
+    assert z.grad.tolist() == [2 + 0j]
