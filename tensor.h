@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. 38e0ff91f381 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 3e97e4bdc08a is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_38e0ff91f381)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_3e97e4bdc08a)
 #else
-#define TNI_NAMESPACE tn_38e0ff91f381
+#define TNI_NAMESPACE tn_3e97e4bdc08a
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -559,6 +559,16 @@
 #define tnp_gt_ TNI_JOIN(TN_PREFIX, tnp_gt_)
 #define tnp_gt_scalar TNI_JOIN(TN_PREFIX, tnp_gt_scalar)
 #define tnp_gt_scalar_ TNI_JOIN(TN_PREFIX, tnp_gt_scalar_)
+#define tn_hardshrink_at TNI_JOIN(TN_PREFIX, tn_hardshrink_at)
+#define tnp_hardshrink TNI_JOIN(TN_PREFIX, tnp_hardshrink)
+#define tn_hardswish_at TNI_JOIN(TN_PREFIX, tn_hardswish_at)
+#define tn_hardswish_inplace_at TNI_JOIN(TN_PREFIX, tn_hardswish_inplace_at)
+#define tnp_hardswish TNI_JOIN(TN_PREFIX, tnp_hardswish)
+#define tnp_hardswish_ TNI_JOIN(TN_PREFIX, tnp_hardswish_)
+#define tn_hardtanh_at TNI_JOIN(TN_PREFIX, tn_hardtanh_at)
+#define tn_hardtanh_inplace_at TNI_JOIN(TN_PREFIX, tn_hardtanh_inplace_at)
+#define tnp_hardtanh TNI_JOIN(TN_PREFIX, tnp_hardtanh)
+#define tnp_hardtanh_ TNI_JOIN(TN_PREFIX, tnp_hardtanh_)
 #define tn_huber_loss_at TNI_JOIN(TN_PREFIX, tn_huber_loss_at)
 #define tnp_huber_loss TNI_JOIN(TN_PREFIX, tnp_huber_loss)
 #define tn_hypot_at TNI_JOIN(TN_PREFIX, tn_hypot_at)
@@ -768,6 +778,8 @@
 #define tnp_pow_scalar TNI_JOIN(TN_PREFIX, tnp_pow_scalar)
 #define tnp_pow_scalar_ TNI_JOIN(TN_PREFIX, tnp_pow_scalar_)
 #define tnp_pow_scalar_self TNI_JOIN(TN_PREFIX, tnp_pow_scalar_self)
+#define tn_prelu_kernel_at TNI_JOIN(TN_PREFIX, tn_prelu_kernel_at)
+#define tnp_prelu_kernel TNI_JOIN(TN_PREFIX, tnp_prelu_kernel)
 #define tn_prod_at TNI_JOIN(TN_PREFIX, tn_prod_at)
 #define tnp_prod TNI_JOIN(TN_PREFIX, tnp_prod)
 #define tn_rand_at TNI_JOIN(TN_PREFIX, tn_rand_at)
@@ -876,6 +888,8 @@
 #define tnp_softmax_backward TNI_JOIN(TN_PREFIX, tnp_softmax_backward)
 #define tn_softplus_at TNI_JOIN(TN_PREFIX, tn_softplus_at)
 #define tnp_softplus TNI_JOIN(TN_PREFIX, tnp_softplus)
+#define tn_softshrink_at TNI_JOIN(TN_PREFIX, tn_softshrink_at)
+#define tnp_softshrink TNI_JOIN(TN_PREFIX, tnp_softshrink)
 #define tn_softsign_at TNI_JOIN(TN_PREFIX, tn_softsign_at)
 #define tnp_softsign TNI_JOIN(TN_PREFIX, tnp_softsign)
 #define tn_sort_at TNI_JOIN(TN_PREFIX, tn_sort_at)
@@ -979,7 +993,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_38e0ff91f381 TNI_JOIN(TN_PREFIX, tn_layout_38e0ff91f381)
+#define tn_layout_3e97e4bdc08a TNI_JOIN(TN_PREFIX, tn_layout_3e97e4bdc08a)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -1498,6 +1512,16 @@
 #define tnp_gt_ (*tni_at_tnp_gt_)
 #define tnp_gt_scalar (*tni_at_tnp_gt_scalar)
 #define tnp_gt_scalar_ (*tni_at_tnp_gt_scalar_)
+#define tn_hardshrink_at (*tni_at_tn_hardshrink_at)
+#define tnp_hardshrink (*tni_at_tnp_hardshrink)
+#define tn_hardswish_at (*tni_at_tn_hardswish_at)
+#define tn_hardswish_inplace_at (*tni_at_tn_hardswish_inplace_at)
+#define tnp_hardswish (*tni_at_tnp_hardswish)
+#define tnp_hardswish_ (*tni_at_tnp_hardswish_)
+#define tn_hardtanh_at (*tni_at_tn_hardtanh_at)
+#define tn_hardtanh_inplace_at (*tni_at_tn_hardtanh_inplace_at)
+#define tnp_hardtanh (*tni_at_tnp_hardtanh)
+#define tnp_hardtanh_ (*tni_at_tnp_hardtanh_)
 #define tn_huber_loss_at (*tni_at_tn_huber_loss_at)
 #define tnp_huber_loss (*tni_at_tnp_huber_loss)
 #define tn_hypot_at (*tni_at_tn_hypot_at)
@@ -1707,6 +1731,8 @@
 #define tnp_pow_scalar (*tni_at_tnp_pow_scalar)
 #define tnp_pow_scalar_ (*tni_at_tnp_pow_scalar_)
 #define tnp_pow_scalar_self (*tni_at_tnp_pow_scalar_self)
+#define tn_prelu_kernel_at (*tni_at_tn_prelu_kernel_at)
+#define tnp_prelu_kernel (*tni_at_tnp_prelu_kernel)
 #define tn_prod_at (*tni_at_tn_prod_at)
 #define tnp_prod (*tni_at_tnp_prod)
 #define tn_rand_at (*tni_at_tn_rand_at)
@@ -1815,6 +1841,8 @@
 #define tnp_softmax_backward (*tni_at_tnp_softmax_backward)
 #define tn_softplus_at (*tni_at_tn_softplus_at)
 #define tnp_softplus (*tni_at_tnp_softplus)
+#define tn_softshrink_at (*tni_at_tn_softshrink_at)
+#define tnp_softshrink (*tni_at_tnp_softshrink)
 #define tn_softsign_at (*tni_at_tn_softsign_at)
 #define tnp_softsign (*tni_at_tnp_softsign)
 #define tn_sort_at (*tni_at_tn_sort_at)
@@ -3514,8 +3542,8 @@ TN_API tn_tensor *tnp_add_scalar_(tn_tensor *self, tn_scalar other, double alpha
     .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
-/* self + value * tensor1 / tensor2.   (*), (*), (*) -> broadcast   tn_addcdiv(x, a, b, .value =
- * 0.5) */
+/* self + value * tensor1 / tensor2, not both of integers.   (*), (*), (*) -> broadcast
+ * tn_addcdiv(x, a, b, .value = 0.5) */
 typedef struct tn_addcdiv_args {
     tn_tensor *out;
     double value;
@@ -5178,6 +5206,52 @@ TN_API tn_tensor *tnp_gt_scalar_(tn_tensor *self, tn_scalar other);
     TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
+/* 0 from -lambd to lambd, else self.   (*) -> (*), floating   tn_hardshrink(x, .lambd = 1) */
+typedef struct tn_hardshrink_args {
+    tn_tensor *out;
+    double lambd;
+    tn_tensor *self;
+} tn_hardshrink_args;
+TN_API tn_tensor *tn_hardshrink_at(const char *file, int line, const tn_hardshrink_args *args);
+TN_API tn_tensor *tnp_hardshrink(tn_tensor *self, double lambd);
+#ifndef __cplusplus
+#define tn_hardshrink(...) TNI_CALL(tn_hardshrink, .lambd = 0.5, .self = __VA_ARGS__)
+#endif
+
+/* self * (self + 3, within 0 and 6) / 6.   (*) -> (*), floating   tn_hardswish(x) */
+typedef struct tn_hardswish_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_hardswish_args;
+TN_API tn_tensor *tn_hardswish_at(const char *file, int line, const tn_hardswish_args *args);
+TN_API tn_tensor *tn_hardswish_inplace_at(const char *file, int line,
+    const tn_hardswish_args *args);
+TN_API tn_tensor *tnp_hardswish(tn_tensor *self);
+TN_API tn_tensor *tnp_hardswish_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_hardswish(...) TNI_CALL(tn_hardswish, .self = __VA_ARGS__)
+#define tn_hardswish_(...) TNI_CALL_AS(tn_hardswish_inplace_at, tn_hardswish_args, \
+    .self = __VA_ARGS__)
+#endif
+
+/* self, but at least min_val and at most max_val; integers without the fraction of these numbers.
+ * Gradient 0 at both, and passed at NaN.   (*) -> (*)   tn_hardtanh(x, .min_val = 0, .max_val = 6)
+ */
+typedef struct tn_hardtanh_args {
+    tn_tensor *out;
+    double min_val, max_val;
+    tn_tensor *self;
+} tn_hardtanh_args;
+TN_API tn_tensor *tn_hardtanh_at(const char *file, int line, const tn_hardtanh_args *args);
+TN_API tn_tensor *tn_hardtanh_inplace_at(const char *file, int line, const tn_hardtanh_args *args);
+TN_API tn_tensor *tnp_hardtanh(tn_tensor *self, double min_val, double max_val);
+TN_API tn_tensor *tnp_hardtanh_(tn_tensor *self, double min_val, double max_val);
+#ifndef __cplusplus
+#define tn_hardtanh(...) TNI_CALL(tn_hardtanh, .min_val = -1, .max_val = 1, .self = __VA_ARGS__)
+#define tn_hardtanh_(...) TNI_CALL_AS(tn_hardtanh_inplace_at, tn_hardtanh_args, .min_val = -1, \
+    .max_val = 1, .self = __VA_ARGS__)
+#endif
+
 /* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2); d = input - target.   tn_huber_loss(x,
  * t) */
 typedef struct tn_huber_loss_args {
@@ -5464,8 +5538,8 @@ TN_API tn_tensor *tnp_leaky_relu_backward(tn_tensor *grad_output, tn_tensor *sel
     TNI_NUMBER_IN(.negative_slope, negative_slope_), .self_is_result = __VA_ARGS__)
 #endif
 
-/* self + weight * (end - self), from the end for weights of 1/2 and more.   (*), (*), (*) ->
- * broadcast tn_lerp_scalar(x, y, 0.1) */
+/* self + weight * (end - self), from the end for weights of 1/2 and more. All of one dtype, but for
+ * a weight without dimensions.   (*), (*), (*) -> broadcast   tn_lerp_scalar(x, y, 0.1) */
 typedef struct tn_lerp_args {
     tn_tensor *out;
     tn_tensor *self, *end, *weight;
@@ -6358,6 +6432,17 @@ TN_API tn_tensor *tnp_pow_scalar_self(tn_scalar self, tn_tensor *exponent);
     .exponent = __VA_ARGS__)
 #endif
 
+/* self above 0, else weight * self.   (*), (*) -> broadcast, floating   tn_prelu_kernel(x, w) */
+typedef struct tn_prelu_kernel_args {
+    tn_tensor *self, *weight;
+} tn_prelu_kernel_args;
+TN_API tn_tensor *tn_prelu_kernel_at(const char *file, int line, const tn_prelu_kernel_args *args);
+TN_API tn_tensor *tnp_prelu_kernel(tn_tensor *self, tn_tensor *weight);
+#ifndef __cplusplus
+#define tn_prelu_kernel(self_, ...) TNI_CALL(tn_prelu_kernel, .self = self_, \
+    .weight = __VA_ARGS__)
+#endif
+
 /* Product over dim, of all elements when absent. Integers and bool are multiplied in int64.
  * self (*) -> self's shape without dim, 1 there when keepdim   tn_prod(x, .dim = 1) */
 typedef struct tn_prod_args {
@@ -6940,6 +7025,19 @@ TN_API tn_tensor *tn_softplus_at(const char *file, int line, const tn_softplus_a
 TN_API tn_tensor *tnp_softplus(tn_tensor *self, double beta, double threshold);
 #ifndef __cplusplus
 #define tn_softplus(...) TNI_CALL(tn_softplus, .beta = 1, .threshold = 20, .self = __VA_ARGS__)
+#endif
+
+/* self moved by lambd towards 0, 0 where it is nearer.   (*) -> (*), floating   tn_softshrink(x,
+ * .lambd = 1) */
+typedef struct tn_softshrink_args {
+    tn_tensor *out;
+    double lambd;
+    tn_tensor *self;
+} tn_softshrink_args;
+TN_API tn_tensor *tn_softshrink_at(const char *file, int line, const tn_softshrink_args *args);
+TN_API tn_tensor *tnp_softshrink(tn_tensor *self, double lambd);
+#ifndef __cplusplus
+#define tn_softshrink(...) TNI_CALL(tn_softshrink, .lambd = 0.5, .self = __VA_ARGS__)
 #endif
 
 /* self / (1 + |self|).   (*) -> (*), floating   tn_softsign(x) */
@@ -8600,6 +8698,28 @@ template <class N1> inline tn_tensor *tn_gt_(tn_tensor *self, N1 other,
     const tn_gt_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
     return tn_gt_inplace_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_hardshrink(tn_tensor *self, double lambd = 0.5, tn_site at = tn_site::here()) {
+    const tn_hardshrink_args a = {NULL, lambd, self};
+    return tn_hardshrink_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hardswish(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_hardswish_args a = {NULL, self};
+    return tn_hardswish_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hardswish_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_hardswish_args a = {NULL, self};
+    return tn_hardswish_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hardtanh(tn_tensor *self, double min_val = -1, double max_val = 1,
+    tn_site at = tn_site::here()) {
+    const tn_hardtanh_args a = {NULL, min_val, max_val, self};
+    return tn_hardtanh_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hardtanh_(tn_tensor *self, double min_val = -1, double max_val = 1,
+    tn_site at = tn_site::here()) {
+    const tn_hardtanh_args a = {NULL, min_val, max_val, self};
+    return tn_hardtanh_inplace_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_huber_loss(tn_tensor *input, tn_tensor *target,
     tn_reduction reduction = TN_REDUCTION_MEAN, double delta = 1, tn_site at = tn_site::here()) {
     const tn_huber_loss_args a = {reduction, delta, input, target};
@@ -9217,6 +9337,11 @@ template <class N0> inline tn_tensor *tn_pow(N0 self, tn_tensor *exponent,
     const tn_pow_args a = {NULL, NULL, exponent, tni_is_number<N0>::scalar(self), {0, 0, 0, 0}};
     return tn_pow_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_prelu_kernel(tn_tensor *self, tn_tensor *weight, tn_site at = tn_site::here())
+    {
+    const tn_prelu_kernel_args a = {self, weight};
+    return tn_prelu_kernel_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_prod(tn_tensor *self, int64_t dim = TN_NONE, bool keepdim = false,
     tn_dtype dtype = TN_NO_DTYPE, tn_site at = tn_site::here()) {
     const tn_prod_args a = {NULL, dim, keepdim, dtype, self};
@@ -9526,6 +9651,10 @@ inline tn_tensor *tn_softplus(tn_tensor *self, double beta = 1, double threshold
     tn_site at = tn_site::here()) {
     const tn_softplus_args a = {NULL, beta, threshold, self};
     return tn_softplus_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_softshrink(tn_tensor *self, double lambd = 0.5, tn_site at = tn_site::here()) {
+    const tn_softshrink_args a = {NULL, lambd, self};
+    return tn_softshrink_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_softsign(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_softsign_args a = {self};
@@ -11007,6 +11136,43 @@ template <class N1> inline tn_tensor *tn_gt_(tn_tensor *self, N1 other, tn_gt_op
     const tn_gt_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
     return tn_gt_inplace_at(at.file, at.line, &a);
 }
+struct tn_hardshrink_options {
+    tn_tensor *out = {};
+    double lambd = 0.5;
+};
+inline tn_tensor *tn_hardshrink(tn_tensor *self, tn_hardshrink_options o,
+    tn_site at = tn_site::here()) {
+    const tn_hardshrink_args a = {o.out, o.lambd, self};
+    return tn_hardshrink_at(at.file, at.line, &a);
+}
+struct tn_hardswish_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_hardswish(tn_tensor *self, tn_hardswish_options o,
+    tn_site at = tn_site::here()) {
+    const tn_hardswish_args a = {o.out, self};
+    return tn_hardswish_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hardswish_(tn_tensor *self, tn_hardswish_options o,
+    tn_site at = tn_site::here()) {
+    const tn_hardswish_args a = {o.out, self};
+    return tn_hardswish_inplace_at(at.file, at.line, &a);
+}
+struct tn_hardtanh_options {
+    tn_tensor *out = {};
+    double min_val = -1;
+    double max_val = 1;
+};
+inline tn_tensor *tn_hardtanh(tn_tensor *self, tn_hardtanh_options o, tn_site at = tn_site::here())
+    {
+    const tn_hardtanh_args a = {o.out, o.min_val, o.max_val, self};
+    return tn_hardtanh_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hardtanh_(tn_tensor *self, tn_hardtanh_options o,
+    tn_site at = tn_site::here()) {
+    const tn_hardtanh_args a = {o.out, o.min_val, o.max_val, self};
+    return tn_hardtanh_inplace_at(at.file, at.line, &a);
+}
 struct tn_huber_loss_options {
     tn_reduction reduction = TN_REDUCTION_MEAN;
     double delta = 1;
@@ -12076,6 +12242,15 @@ inline tn_tensor *tn_softplus(tn_tensor *self, tn_softplus_options o, tn_site at
     const tn_softplus_args a = {o.out, o.beta, o.threshold, self};
     return tn_softplus_at(at.file, at.line, &a);
 }
+struct tn_softshrink_options {
+    tn_tensor *out = {};
+    double lambd = 0.5;
+};
+inline tn_tensor *tn_softshrink(tn_tensor *self, tn_softshrink_options o,
+    tn_site at = tn_site::here()) {
+    const tn_softshrink_args a = {o.out, o.lambd, self};
+    return tn_softshrink_at(at.file, at.line, &a);
+}
 struct tn_sort_options {
     tn_values_indices out = {};
     int64_t dim = -1;
@@ -12900,6 +13075,16 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tnp_gt_) \
     X(tnp_gt_scalar) \
     X(tnp_gt_scalar_) \
+    X(tn_hardshrink_at) \
+    X(tnp_hardshrink) \
+    X(tn_hardswish_at) \
+    X(tn_hardswish_inplace_at) \
+    X(tnp_hardswish) \
+    X(tnp_hardswish_) \
+    X(tn_hardtanh_at) \
+    X(tn_hardtanh_inplace_at) \
+    X(tnp_hardtanh) \
+    X(tnp_hardtanh_) \
     X(tn_huber_loss_at) \
     X(tnp_huber_loss) \
     X(tn_hypot_at) \
@@ -13109,6 +13294,8 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tnp_pow_scalar) \
     X(tnp_pow_scalar_) \
     X(tnp_pow_scalar_self) \
+    X(tn_prelu_kernel_at) \
+    X(tnp_prelu_kernel) \
     X(tn_prod_at) \
     X(tnp_prod) \
     X(tn_rand_at) \
@@ -13217,6 +13404,8 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tnp_softmax_backward) \
     X(tn_softplus_at) \
     X(tnp_softplus) \
+    X(tn_softshrink_at) \
+    X(tnp_softshrink) \
     X(tn_softsign_at) \
     X(tnp_softsign) \
     X(tn_sort_at) \
@@ -13325,7 +13514,7 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"38e0ff91f381", at, 936};
+    static const tn_exports all = {"3e97e4bdc08a", at, 950};
     return &all;
 }
 #undef TNI_SYMBOL
@@ -13333,7 +13522,7 @@ static TNI_UNUSED const tn_exports *tn_exported(void) {
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 /* Takes the functions of the module that has the library; false: another one. */
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 936 || strcmp(e->layout, "38e0ff91f381") != 0) return false;
+    if (!e || e->n != 950 || strcmp(e->layout, "3e97e4bdc08a") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;
@@ -13343,9 +13532,9 @@ static TNI_UNUSED bool tn_import(const tn_exports *e) {
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_38e0ff91f381;
+TN_API const char tn_layout_3e97e4bdc08a;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_38e0ff91f381;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_3e97e4bdc08a;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -13363,7 +13552,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_38e0ff91f381 = 1;
+const char tn_layout_3e97e4bdc08a = 1;
 #endif
 
 /* src/tensor.c */
@@ -18634,8 +18823,11 @@ typedef struct tni_device {
  * TN_CUTTING: where the tensors are integers, numbers lose their fraction; others refuse them.
  * TN_COUNTING: a bool counts as an int64.
  * TN_FLOATING: integers alone are refused, of which other rows of floats make floats.
- * TN_STEPPING: so, too; of 16-bit floats the result is the number next to self of their own
- * type. */
+ * TN_STEPPING: so, too; of 16-bit floats the result is the number next to self of their own type.
+ * TN_BETWEEN: the second tensor has self's dtype, and the third, unless it has no dimensions;
+ * without a float there integers are refused.
+ * TN_QUOTIENT: the second and third tensor are not both of integers.
+ * TN_LIMITING: TN_CUTTING, whose two numbers are not both negative where the tensor is unsigned. */
 #define TN_POINTWISE(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds, #__VA_ARGS__)
 #define TN_PREDICATE(kinds, ...) \
     TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_PREDICATE, #__VA_ARGS__)
@@ -18648,6 +18840,18 @@ typedef struct tni_device {
     .check = tni_pointwise_check, .run = tni_pointwise_step,                               \
     .loop = (uint32_t)(TNI_KINDS_##kinds | TNI_FORM_FLOATS), .quick = tni_pointwise_short, \
     .text = #__VA_ARGS__
+#define TN_BETWEEN(kinds, ...)                                                       \
+    .check = tni_pointwise_between, .run = tni_pointwise_run,                        \
+    .loop = (uint32_t)(TNI_KINDS_##kinds), .quick = TNI_SHORT_OF(TNI_KINDS_##kinds), \
+    .text = #__VA_ARGS__
+#define TN_QUOTIENT(kinds, ...)                                                      \
+    .check = tni_pointwise_quotient, .run = tni_pointwise_run,                       \
+    .loop = (uint32_t)(TNI_KINDS_##kinds), .quick = TNI_SHORT_OF(TNI_KINDS_##kinds), \
+    .text = #__VA_ARGS__
+#define TN_LIMITING(kinds, ...)                              \
+    .check = tni_pointwise_limits, .run = tni_pointwise_run, \
+    .loop = (uint32_t)(TNI_KINDS_##kinds | TNI_FORM_CUTS),   \
+    .quick = TNI_SHORT_OF(TNI_KINDS_##kinds), .text = #__VA_ARGS__
 #define TN_DIVISION(kinds, ...)                                                         \
     .check = tni_pointwise_check, .look = tni_pointwise_look, .run = tni_pointwise_run, \
     .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
@@ -18698,7 +18902,14 @@ enum {
     TNI_FORM_FLOATS = 1024
 };
 
+/* Gives t, which does not depend on input i, to it: in a graph of gradients t's derivative for the
+ * input is zero, as torch's, where it would be none. Without that graph it is tn_give. */
+TN_PRIV void tni_give_flat(tn_gradient *g, int i, tn_tensor *t);
+
 TN_PRIV bool tni_pointwise_check(tn_frame *f);
+TN_PRIV bool tni_pointwise_between(tn_frame *f);
+TN_PRIV bool tni_pointwise_quotient(tn_frame *f);
+TN_PRIV bool tni_pointwise_limits(tn_frame *f);
 TN_PRIV bool tni_pointwise_short(const tn_row *row, unsigned how, const char *file, int line,
                                  const void *args, void *results);
 /* Ways of rows of one tensor and one result, a float's of floats, that have a gradient which reads
@@ -18822,6 +19033,9 @@ enum tni_row_number {
     TNI_ROW_gelu_erf_backward,
     TNI_ROW_gelu_tanh,
     TNI_ROW_gt,
+    TNI_ROW_hardshrink,
+    TNI_ROW_hardswish,
+    TNI_ROW_hardtanh,
     TNI_ROW_huber_loss,
     TNI_ROW_hypot,
     TNI_ROW_imag,
@@ -18897,6 +19111,7 @@ enum tni_row_number {
     TNI_ROW_ones_like,
     TNI_ROW_permute,
     TNI_ROW_pow,
+    TNI_ROW_prelu_kernel,
     TNI_ROW_prod,
     TNI_ROW_rand,
     TNI_ROW_rand_like,
@@ -18935,6 +19150,7 @@ enum tni_row_number {
     TNI_ROW_softmax,
     TNI_ROW_softmax_backward,
     TNI_ROW_softplus,
+    TNI_ROW_softshrink,
     TNI_ROW_softsign,
     TNI_ROW_sort,
     TNI_ROW_split,
@@ -19017,6 +19233,9 @@ enum tni_loop_number {
     TNI_LOOP_gelu_erf_backward,
     TNI_LOOP_gelu_tanh,
     TNI_LOOP_gt,
+    TNI_LOOP_hardshrink,
+    TNI_LOOP_hardswish,
+    TNI_LOOP_hardtanh,
     TNI_LOOP_hypot,
     TNI_LOOP_isfinite,
     TNI_LOOP_isinf,
@@ -19041,6 +19260,7 @@ enum tni_loop_number {
     TNI_LOOP_neg,
     TNI_LOOP_nextafter,
     TNI_LOOP_pow,
+    TNI_LOOP_prelu_kernel,
     TNI_LOOP_reciprocal,
     TNI_LOOP_relu,
     TNI_LOOP_remainder,
@@ -19056,6 +19276,7 @@ enum tni_loop_number {
     TNI_LOOP_sin,
     TNI_LOOP_sinh,
     TNI_LOOP_softplus,
+    TNI_LOOP_softshrink,
     TNI_LOOP_softsign,
     TNI_LOOP_sqrt,
     TNI_LOOP_square,
@@ -19282,6 +19503,12 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_tanh);
 TN_PRIV_DECLARE(tn_row, tni_row_gelu_tanh);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gt);
 TN_PRIV_DECLARE(tn_row, tni_row_gt);
+TN_PRIV_DECLARE(tn_gen, tni_gen_hardshrink);
+TN_PRIV_DECLARE(tn_row, tni_row_hardshrink);
+TN_PRIV_DECLARE(tn_gen, tni_gen_hardswish);
+TN_PRIV_DECLARE(tn_row, tni_row_hardswish);
+TN_PRIV_DECLARE(tn_gen, tni_gen_hardtanh);
+TN_PRIV_DECLARE(tn_row, tni_row_hardtanh);
 TN_PRIV_DECLARE(tn_gen, tni_gen_huber_loss);
 TN_PRIV_DECLARE(tn_row, tni_row_huber_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_hypot);
@@ -19432,6 +19659,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_permute);
 TN_PRIV_DECLARE(tn_row, tni_row_permute);
 TN_PRIV_DECLARE(tn_gen, tni_gen_pow);
 TN_PRIV_DECLARE(tn_row, tni_row_pow);
+TN_PRIV_DECLARE(tn_gen, tni_gen_prelu_kernel);
+TN_PRIV_DECLARE(tn_row, tni_row_prelu_kernel);
 TN_PRIV_DECLARE(tn_gen, tni_gen_prod);
 TN_PRIV_DECLARE(tn_row, tni_row_prod);
 TN_PRIV_DECLARE(tn_gen, tni_gen_rand);
@@ -19508,6 +19737,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_softmax_backward);
 TN_PRIV_DECLARE(tn_row, tni_row_softmax_backward);
 TN_PRIV_DECLARE(tn_gen, tni_gen_softplus);
 TN_PRIV_DECLARE(tn_row, tni_row_softplus);
+TN_PRIV_DECLARE(tn_gen, tni_gen_softshrink);
+TN_PRIV_DECLARE(tn_row, tni_row_softshrink);
 TN_PRIV_DECLARE(tn_gen, tni_gen_softsign);
 TN_PRIV_DECLARE(tn_row, tni_row_softsign);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sort);
@@ -21390,7 +21621,10 @@ static bool node_save_input(tn_frame *f, tni_node *n, tni_slot *s, tn_tensor *t,
     if (TNI_UNLIKELY(node_overwrites(f, t))) {
         t = copy = tni_new(f->block, t->dtype, t->ndim, t->size);
         if (!copy) return false;
-        if (!f->meta) tni_copy_elements(f->block, copy, f->in[s - n->slot]);
+        if (f->meta)
+            copy->flags |= TNI_META;
+        else
+            tni_copy_elements(f->block, copy, f->in[s - n->slot]);
     }
     node_geometry(n, s, t, at);
     s->version = tni_load_relaxed(&t->storage->version);
@@ -26210,6 +26444,10 @@ TN_PRIV void tni_pointwise_step(tn_frame *f) {
 
 static tn_tensor *el_conj(tn_tensor *t) { return t && tni_is_complex(t->dtype) ? tnp_conj(t) : t; }
 static tn_tensor *el_times(tn_tensor *t, double by) { return tnp_mul_scalar(t, tn_float(by)); }
+/* What is linear in pieces: its slope is constant on each. */
+static void el_give_zeros(tn_gradient *g, int i) {
+    if (g->want[i]) tn_give(g, i, tnp_zeros_like(g->incoming[0], TN_NO_DTYPE, TN_NO_DEVICE));
+}
 
 /* --- exponentials and logarithms -------------------------------------------------------------- */
 
@@ -26401,6 +26639,21 @@ TN_OPERATOR(sigmoid_backward, "sigmoid_backward(Tensor grad_output, Tensor outpu
             TN_POINTWISE(Fc, V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, output), output)))),
             .grad = sigmoid_backward_grad, .sample = "(35) (35) | () () | (0) (0)")
 
+TN_PRIV void tni_give_flat(tn_gradient *g, int i, tn_tensor *t) {
+    tni_slot *s = &((tni_node *)g->node)->slot[i];
+    tn_tensor *from = t, *yes;
+    if (t && !g->block->no_grad && g->want[i]) {
+        if (tni_edge_is_leaf(s->edge))
+            from = tni_edge_leaf(s->edge);
+        else if ((from = tni_share(g->block, t->storage, t)) != NULL)
+            tni_node_hang(g->block, (tni_node *)s->edge, from, (int)s->edge_out);
+        yes = tnp_ones(tni_ints(t->size, 0), TN_BOOL, t->flags & TNI_META ? TN_META : TN_NO_DEVICE);
+        if (!from || (tni_same_shape(from, t) && from->dtype == t->dtype))
+            t = tnp_where(yes, t, from);
+    }
+    tn_give(g, i, t);
+}
+
 /* --- rectifiers ------------------------------------------------------------------------------- */
 
 static void relu_grad(tn_gradient *g) {
@@ -26425,6 +26678,7 @@ TN_OPERATOR(threshold, "threshold(Tensor self, Scalar threshold, Scalar value) -
 static void threshold_backward_grad(tn_gradient *g) {
     TN_ARGS(threshold_backward, a, g);
     if (g->want[0]) tn_give(g, 0, tnp_threshold_backward(g->incoming[0], g->in[1], a->threshold));
+    el_give_zeros(g, 1);
 }
 /* grad_output where self is above threshold, else 0.   (*), (*) -> (*)   tn_threshold_backward(d,
  * x, 0) */
@@ -26452,6 +26706,7 @@ static void leaky_relu_backward_grad(tn_gradient *g) {
         tn_give(g, 0,
                 tnp_leaky_relu_backward(g->incoming[0], g->in[1], a->negative_slope,
                                         a->self_is_result));
+    el_give_zeros(g, 1);
 }
 /* grad_output where self is above 0, else negative_slope * grad_output.   (*), (*) -> (*)
  * tn_leaky_relu_backward(d, x, TN_NUM(0.1), false) */
@@ -26470,7 +26725,7 @@ static void elu_grad(tn_gradient *g) { /* scale, or scale input_scale alpha e^(x
     tn_tensor *left =
         el_times(tnp_exp(el_times(tnp_clamp_max_scalar(x, tn_int(0)), a->input_scale)),
                  a->scale * a->input_scale * a->alpha);
-    tn_give(g, 0, tnp_where(tnp_gt_scalar(x, tn_int(0)), el_times(d, a->scale), tnp_mul(d, left)));
+    tn_give(g, 0, tnp_where(tnp_le_scalar(x, tn_int(0)), tnp_mul(d, left), el_times(d, a->scale)));
 }
 /* scale * self above 0, else scale * alpha * (e^(self * input_scale) - 1).   (*) -> (*), floating
  * tn_elu(x, .alpha = 1) */
@@ -26480,6 +26735,77 @@ TN_OPERATOR(elu, "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_
                                                V_MUL(alpha, V_EXPM1(V_MUL(self, input_scale)))))),
             .grad = elu_grad,
             .sample = "(35) | (3,5) alpha=0.7 | () alpha=1.5 scale=1.1 input_scale=0.8 | (0,2)")
+
+static void hardtanh_grad(tn_gradient *g) {
+    TN_ARGS(hardtanh, a, g);
+    tn_tensor *x = g->in[0], *out;
+    out = tnp_logical_or(tnp_le_scalar(x, tn_float(a->min_val)),
+                         tnp_ge_scalar(x, tn_float(a->max_val)));
+    tni_give_flat(g, 0, tnp_where_scalar_self(out, tn_int(0), g->incoming[0]));
+}
+/* self, but at least min_val and at most max_val; integers without the fraction of these numbers.
+ * Gradient 0 at both, and passed at NaN.   (*) -> (*)   tn_hardtanh(x, .min_val = 0, .max_val = 6)
+ */
+TN_OPERATOR(hardtanh, "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
+            TN_LIMITING(FI, V_MINIMUM(V_MAXIMUM(self, min_val), max_val)), .grad = hardtanh_grad,
+            .sample = "(35) | (3,5) 0 6 | () -0.5 0.5 | (0,2) | (9):i64 | (9):i32 -1.5 2.5")
+
+static void shrink_give(tn_gradient *g, double lambd) { /* what is nearer to 0 is constant */
+    tn_tensor *x = g->in[0], *in;
+    in = tnp_logical_and(tnp_ge_scalar(x, tn_float(-lambd)), tnp_le_scalar(x, tn_float(lambd)));
+    tni_give_flat(g, 0, tnp_where_scalar_self(in, tn_int(0), g->incoming[0]));
+}
+static void hardshrink_grad(tn_gradient *g) {
+    TN_ARGS(hardshrink, a, g);
+    shrink_give(g, a->lambd);
+}
+/* 0 from -lambd to lambd, else self.   (*) -> (*), floating   tn_hardshrink(x, .lambd = 1) */
+TN_OPERATOR(hardshrink, "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", .forms = TN_OUT,
+            .needs = "self:self",
+            TN_FLOATING(F,
+                        V_SEL(M_AND(V_GE(self, V_NEG(lambd)), V_LE(self, lambd)), V_ZERO(), self)),
+            .grad = hardshrink_grad, .sample = "(35) | (3,5) 1 | () | (0,2)")
+
+static void softshrink_grad(tn_gradient *g) {
+    TN_ARGS(softshrink, a, g);
+    shrink_give(g, a->lambd);
+}
+/* self moved by lambd towards 0, 0 where it is nearer.   (*) -> (*), floating   tn_softshrink(x,
+ * .lambd = 1) */
+TN_OPERATOR(softshrink, "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", .forms = TN_OUT,
+            .needs = "self:self",
+            TN_FLOATING(F, V_SEL(V_GT(self, lambd), V_SUB(self, lambd),
+                                 V_SEL(V_LT(self, V_NEG(lambd)), V_ADD(self, lambd),
+                                       V_MUL(self, V_ZERO())))),
+            .grad = softshrink_grad, .sample = "(35) | (3,5) 1 | () | (0,2)")
+
+static void prelu_kernel_grad(tn_gradient *g) {
+    tn_tensor *x = g->in[0], *w = g->in[1], *d = g->incoming[0], *above;
+    above = tnp_gt_scalar(x, tn_int(0));
+    if (g->want[0]) tni_give_flat(g, 0, tnp_where(above, d, tnp_mul(d, w)));
+    if (g->want[1]) tn_give(g, 1, tnp_mul(d, tnp_where_scalar_self(above, tn_int(0), x)));
+}
+/* self above 0, else weight * self.   (*), (*) -> broadcast, floating   tn_prelu_kernel(x, w) */
+TN_OPERATOR(prelu_kernel, "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
+            .needs = "self:self,weight weight:self",
+            TN_FLOATING(F, V_SEL(V_GT(self, V_ZERO()), self, V_MUL(weight, self))),
+            .grad = prelu_kernel_grad,
+            .sample = "(35) () | (2,3,5) (3,1) | () () | (0,3) (3) | (9) (9)")
+
+static void hardswish_grad(tn_gradient *g) { /* 0, then x / 3 + 1 / 2, then 1 */
+    tn_tensor *x = g->in[0], *d = g->incoming[0], *slope, *rest;
+    slope = tnp_add_scalar(tnp_div_scalar(x, tn_int(3)), tn_float(0.5), 1);
+    rest = tnp_where(tnp_lt_scalar(x, tn_int(3)), tnp_mul(d, slope), d);
+    tn_give(g, 0, tnp_where_scalar_self(tnp_le_scalar(x, tn_int(-3)), tn_int(0), rest));
+}
+/* self * (self + 3, within 0 and 6) / 6.   (*) -> (*), floating   tn_hardswish(x) */
+TN_OPERATOR(hardswish, "hardswish(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:self",
+            TN_FLOATING(F,
+                        V_DIV(V_MUL(self, V_MIN(V_SET(6), V_MAX(V_ZERO(), V_ADD(self, V_SET(3))))),
+                              V_SET(6))),
+            .grad = hardswish_grad, .sample = "(35) | (3,5) | () | (0,2)")
 
 /* --- smooth activations ----------------------------------------------------------------------- */
 
@@ -28161,7 +28487,7 @@ static void nll_loss_plain_grad(tn_gradient *g) {
     TN_ARGS(nll_loss_plain, a, g);
     tn_tensor *d = tnp_nll_loss_input_grad(g->incoming[0], g->in[1], g->in[2], g->out[1],
                                            tni_sizes(a->input), a->ignore_index, a->reduction);
-    tn_give(g, 0, d);
+    tni_give_flat(g, 0, d);
 }
 /* nll_loss where weight is a constant.
  * input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *) */
@@ -31187,12 +31513,12 @@ static void addcdiv_grad(tn_gradient *g) {
     if (g->want[1]) tn_give(g, 1, tnp_div(d, pw_conj(y)));
     if (g->want[2]) tn_give(g, 2, tnp_mul(tnp_neg(d), pw_conj(tnp_div(tnp_div(x, y), y))));
 }
-/* self + value * tensor1 / tensor2.   (*), (*), (*) -> broadcast   tn_addcdiv(x, a, b, .value =
- * 0.5) */
+/* self + value * tensor1 / tensor2, not both of integers.   (*), (*), (*) -> broadcast
+ * tn_addcdiv(x, a, b, .value = 0.5) */
 TN_OPERATOR(addcdiv,
             "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "tensor1:tensor2 tensor2:tensor1,tensor2",
-            TN_POINTWISE(Fc, V_FMA(value, V_DIV(tensor1, tensor2), self)), .grad = addcdiv_grad,
+            TN_QUOTIENT(Fc, V_FMA(value, V_DIV(tensor1, tensor2), self)), .grad = addcdiv_grad,
             .domain = "tensor2:0.5..2",
             .sample = "(35) (35) (35) | (2,3) (3) (2,1) value=2 | () () () | (0) (0) (0)")
 
@@ -31452,13 +31778,13 @@ static void lerp_grad(tn_gradient *g) {
     if (g->want[1]) tn_give(g, 1, tnp_mul(d, w));
     if (g->want[2]) tn_give(g, 2, tnp_mul(d, pw_conj(tnp_sub(g->in[1], g->in[0], 1))));
 }
-/* self + weight * (end - self), from the end for weights of 1/2 and more.   (*), (*), (*) ->
- * broadcast tn_lerp_scalar(x, y, 0.1) */
+/* self + weight * (end - self), from the end for weights of 1/2 and more. All of one dtype, but for
+ * a weight without dimensions.   (*), (*), (*) -> broadcast   tn_lerp_scalar(x, y, 0.1) */
 TN_OPERATOR(
     lerp, "lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor",
     .forms = TN_INPLACE | TN_OUT, .needs = "self:weight end:weight weight:self,end",
-    TN_POINTWISE(Fc, V_SEL(V_WITHIN(weight, 0.5), V_FMA(weight, V_SUB(end, self), self),
-                           V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))),
+    TN_BETWEEN(Fc, V_SEL(V_WITHIN(weight, 0.5), V_FMA(weight, V_SUB(end, self), self),
+                         V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))),
     .grad = lerp_grad,
     .sample =
         "(35) (35) (35) | (2,3) (3) (2,1) | (9) (9) 0.3 | (9) (9) 0.75 | () () () | (0) (0) 0.5")
@@ -32970,10 +33296,10 @@ static void max_pool2d_run(tn_frame *f) {
 }
 static void max_pool2d_grad(tn_gradient *g) {
     TN_ARGS(max_pool2d, a, g);
-    tn_give(g, 0,
-            tnp_max_pool2d_input_grad(g->incoming[0], g->out[1], tni_sizes(g->in[0]),
-                                      a->kernel_size, a->stride, a->padding, a->dilation,
-                                      a->ceil_mode));
+    tni_give_flat(g, 0,
+                  tnp_max_pool2d_input_grad(g->incoming[0], g->out[1], tni_sizes(g->in[0]),
+                                            a->kernel_size, a->stride, a->padding, a->dilation,
+                                            a->ceil_mode));
 }
 /* Largest element of each window; the first of equals gets the gradient, NaN wins. Padding never
  * wins. stride None is kernel_size; ceil_mode keeps a last window that is cut off. Real dtypes,
@@ -33134,10 +33460,10 @@ static void avg_pool2d_run(tn_frame *f) {
 }
 static void avg_pool2d_grad(tn_gradient *g) {
     TN_ARGS(avg_pool2d, a, g);
-    tn_give(g, 0,
-            tnp_avg_pool2d_input_grad(g->incoming[0], tni_sizes(g->in[0]), a->kernel_size,
-                                      a->stride, a->padding, a->ceil_mode, a->count_include_pad,
-                                      a->divisor_override));
+    tni_give_flat(g, 0,
+                  tnp_avg_pool2d_input_grad(g->incoming[0], tni_sizes(g->in[0]), a->kernel_size,
+                                            a->stride, a->padding, a->ceil_mode,
+                                            a->count_include_pad, a->divisor_override));
 }
 /* Mean of each window. count_include_pad divides by the whole window, zeros of the padding
  * included; divisor_override divides by that number. Floating dtypes, whose sums are made in
@@ -33223,7 +33549,13 @@ static void adaptive_avg_pool2d_run(tn_frame *f) {
     pool_through(f, &j);
 }
 static void adaptive_avg_pool2d_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_adaptive_avg_pool2d_input_grad(g->incoming[0], tni_sizes(g->in[0])));
+    const tn_tensor *y = g->out[0];
+    const bool mean = y->size[y->ndim - 1] == 1 && y->size[y->ndim - 2] == 1; /* torch's is, too */
+    tn_tensor *d = tnp_adaptive_avg_pool2d_input_grad(g->incoming[0], tni_sizes(g->in[0]));
+    if (mean)
+        tn_give(g, 0, d);
+    else
+        tni_give_flat(g, 0, d);
 }
 /* Means of output_size windows that cover the input: from floor(p H / H') to ceil((p + 1) H / H').
  * self (N, C, H, W) or (C, H, W), output_size (H', W') -> (N, C, H', W') or (C, H', W')
@@ -33373,6 +33705,7 @@ static TNI_NOINLINE bool promote_numbers(tn_frame *f, tn_dtype common) {
         } else if (p->type == TN_T_SCALAR || p->type == TN_T_FLOAT) {
             double v;
             memcpy(&v, at, sizeof v);
+            if (f->row->loop & TNI_FORM_CUTS) v = trunc(v);
             if (!tni_double_fits(f, p->name, v, (int)common)) return false;
         }
     }
@@ -33480,6 +33813,49 @@ TN_PRIV bool tni_pointwise_check(tn_frame *f) {
     if (TNI_UNLIKELY(promote_has_numbers(f, common)) && !promote_numbers(f, common)) return false;
     return tni_announce_flat(f, f->row->loop & TNI_FORM_PREDICATE ? TN_BOOL : common,
                              f->in[f->note[1] - 1]);
+}
+
+/* self, end and weight: of one dtype, but for a weight without dimensions. */
+TN_PRIV bool tni_pointwise_between(tn_frame *f) {
+    const tn_tensor *self = f->in[0], *end = f->in[1], *weight = f->in[2];
+    const bool number = (weight->flags & TNI_NUMBER) != 0;
+    const tni_dtype_info *info = tni_dtype(self->dtype);
+    if (end->dtype != self->dtype)
+        return tn_fail(f, TN_TYPE, "expected dtype %s for 'end' but got dtype %s", info->text,
+                       tni_dtype(end->dtype)->text);
+    if (weight->ndim && weight->dtype != self->dtype)
+        return tn_fail(f, TN_TYPE, "expected dtype %s for 'weight' but got dtype %s", info->text,
+                       tni_dtype(weight->dtype)->text);
+    if (info->category < TNI_CAT_FLOAT &&
+        (number || tni_dtype(weight->dtype)->category < TNI_CAT_FLOAT))
+        return tn_fail(f, TN_TYPE, "is not defined for %s", info->text);
+    if (number && tni_is_complex(weight->dtype) && !tni_is_complex(self->dtype))
+        return tn_fail(f, TN_TYPE, "'weight' is complex, the tensors are %s", info->text);
+    return tni_pointwise_check(f);
+}
+
+/* A quotient of integers is no element of theirs. */
+TN_PRIV bool tni_pointwise_quotient(tn_frame *f) {
+    if (tni_dtype(f->in[1]->dtype)->category < TNI_CAT_FLOAT &&
+        tni_dtype(f->in[2]->dtype)->category < TNI_CAT_FLOAT)
+        return tn_fail(f, TN_TYPE,
+                       "Integer division with %s is no longer supported: convert one of them, or "
+                       "add value * trunc(tensor1 / tensor2)",
+                       f->row->name);
+    return tni_pointwise_check(f);
+}
+
+/* Limits of a tensor that has no negative elements. */
+TN_PRIV bool tni_pointwise_limits(tn_frame *f) {
+    double limit[2];
+    for (int i = 0; i < 2; i++) {
+        const tn_param *p = &f->row->gen->param[i + 1];
+        memcpy(&limit[i], (const char *)f->args + p->offset, sizeof limit[i]);
+    }
+    if (f->in[0]->dtype == TN_U8 && limit[0] <= -1 && limit[1] <= -1)
+        return tn_fail(f, TN_INVALID, "cannot do %s on an unsigned type with negative limits",
+                       f->row->name);
+    return tni_pointwise_check(f);
 }
 
 /* Integer division: no divisor may be 0. */
@@ -34551,26 +34927,29 @@ TN_OPERATOR(amin, "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tenso
                       "(2,5000) [1] | (200,40) [0] | "
                       "(4,5):i64 [0] | (6):bf16 [0]")
 
+/* Of all elements; where a NaN has won, those that are NaN share it. */
+static void extreme_grad(tn_gradient *g) {
+    tn_tensor *x = g->in[0], *mask = tnp_logical_or(tnp_eq(x, g->out[0]), tnp_isnan(x)), *d;
+    const tn_dtype dtype = (tn_dtype)x->dtype, count = dtype == TN_F64 ? TN_F64 : TN_F32;
+    d = tnp_div(g->incoming[0], tnp_sum(mask, tn_no_dims(), false, count));
+    d = dtype == count ? d : tnp_to_dtype(d, dtype, false, false);
+    tn_give(g, 0, tnp_where_scalar(mask, d, tn_int(0)));
+}
+
 static bool max_check(tn_frame *f) { return extreme_check(f, tn_no_dims(), false); }
 static void max_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MAX, 0); }
-static void max_grad(tn_gradient *g) {
-    tn_give(g, 0, extreme_shared(g->incoming[0], g->in[0], g->out[0], tn_no_dims(), false));
-}
 /* Largest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_max(x)
  */
 TN_OPERATOR(max, "max(Tensor self) -> Tensor", .forms = TN_OUT, .needs = "self,result",
-            .check = max_check, .run = max_run, .grad = max_grad,
+            .check = max_check, .run = max_run, .grad = extreme_grad,
             .sample = "(2,3,4) | () | (9000) | (4,5):i32")
 
 static bool min_check(tn_frame *f) { return extreme_check(f, tn_no_dims(), false); }
 static void min_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MIN, 0); }
-static void min_grad(tn_gradient *g) {
-    tn_give(g, 0, extreme_shared(g->incoming[0], g->in[0], g->out[0], tn_no_dims(), false));
-}
 /* Smallest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_min(x)
  */
 TN_OPERATOR(min, "min(Tensor self) -> Tensor", .forms = TN_OUT, .needs = "self,result",
-            .check = min_check, .run = min_run, .grad = min_grad,
+            .check = min_check, .run = min_run, .grad = extreme_grad,
             .sample = "(2,3,4) | () | (9000) | (4,5):i32")
 
 static bool aminmax_check(tn_frame *f) {
@@ -36489,9 +36868,9 @@ static void norm_grad(tn_gradient *g) {
         tn_give(g, 0,
                 tnp_mul(d, tnp_masked_fill_scalar(tnp_div(x, y), tnp_eq_scalar(y, tn_int(0)),
                                                   tn_int(0))));
-    } else if (p == HUGE_VAL || p == -HUGE_VAL) { /* equal extrema share */
+    } else if (p == HUGE_VAL || p == -HUGE_VAL) { /* equal extrema share; NaN has none: 0 */
         mask = tnp_eq(tnp_abs(x), y);
-        d = tnp_div(d, tnp_sum(mask, a->dim, true, TN_NO_DTYPE));
+        d = tnp_div(d, tnp_clamp_min_scalar(tnp_sum(mask, a->dim, true, TN_NO_DTYPE), tn_int(1)));
         tn_give(g, 0, tnp_mul(tnp_mul(tnp_sgn(x), mask), d));
     } else {
         tn_tensor *slope = tnp_mul(tnp_sgn(x), tnp_pow_scalar(tnp_abs(x), tn_float(p - 1)));
@@ -39525,6 +39904,49 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_gt) = {tni_params_gt, &tni_defaults_gt, tni_names
     0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_hardshrink[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_hardshrink_args, self), 0, -1, NULL},
+    {"lambd", TN_T_SCALAR, TN_P_DEFAULT | TN_P_DOUBLE, offsetof(tn_hardshrink_args, lambd), 0, -1,
+     NULL},
+};
+static const tn_hardshrink_args tni_defaults_hardshrink = {NULL, 0.5, NULL};
+static const char *const tni_names_hardshrink[] = {"result", NULL};
+static const uint64_t tni_needs_hardshrink[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_hardshrink) = {tni_params_hardshrink, &tni_defaults_hardshrink,
+    tni_names_hardshrink, tni_needs_hardshrink, 2, 1, 1, 0, sizeof(tn_hardshrink_args),
+    offsetof(tn_hardshrink_args, out), TN_PROP_DOUBLE, TNI_LOOP_hardshrink, {0, 0, 0, 0, 0, 0, 0,
+    0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_hardswish[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_hardswish_args, self), 0, -1, NULL},
+};
+static const tn_hardswish_args tni_defaults_hardswish = {NULL, NULL};
+static const char *const tni_names_hardswish[] = {"result", NULL};
+static const uint64_t tni_needs_hardswish[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_hardswish) = {tni_params_hardswish, &tni_defaults_hardswish,
+    tni_names_hardswish, tni_needs_hardswish, 1, 1, 1, 0, sizeof(tn_hardswish_args),
+    offsetof(tn_hardswish_args, out), 0, TNI_LOOP_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_hardtanh[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_hardtanh_args, self), 0, -1, NULL},
+    {"min_val", TN_T_SCALAR, TN_P_DEFAULT | TN_P_DOUBLE, offsetof(tn_hardtanh_args, min_val), 0,
+     -1, NULL},
+    {"max_val", TN_T_SCALAR, TN_P_DEFAULT | TN_P_DOUBLE, offsetof(tn_hardtanh_args, max_val), 0,
+     -1, NULL},
+};
+static const tn_hardtanh_args tni_defaults_hardtanh = {NULL, -1, 1, NULL};
+static const char *const tni_names_hardtanh[] = {"result", NULL};
+static const uint64_t tni_needs_hardtanh[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_hardtanh) = {tni_params_hardtanh, &tni_defaults_hardtanh,
+    tni_names_hardtanh, tni_needs_hardtanh, 3, 1, 1, 0, sizeof(tn_hardtanh_args),
+    offsetof(tn_hardtanh_args, out), 0, TNI_LOOP_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_huber_loss[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_huber_loss_args, input), 0, -1, NULL},
     {"target", TN_T_TENSOR, 0, offsetof(tn_huber_loss_args, target), 0, -1, NULL},
@@ -40671,6 +41093,19 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_na
     {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_prelu_kernel[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_prelu_kernel_args, self), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, 0, offsetof(tn_prelu_kernel_args, weight), 0, -1, NULL},
+};
+static const tn_prelu_kernel_args tni_defaults_prelu_kernel = {NULL, NULL};
+static const char *const tni_names_prelu_kernel[] = {"result", NULL};
+static const uint64_t tni_needs_prelu_kernel[] = {UINT64_C(0x3), UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
+    &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
+    sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, TNI_LOOP_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_prod[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_prod_args, self), 0, -1, NULL},
     {"dim", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_prod_args, dim), 0, -1, NULL},
@@ -41232,6 +41667,21 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
     offsetof(tn_softplus_args, out), 0, TNI_LOOP_softplus, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_softshrink[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_softshrink_args, self), 0, -1, NULL},
+    {"lambd", TN_T_SCALAR, TN_P_DEFAULT | TN_P_DOUBLE, offsetof(tn_softshrink_args, lambd), 0, -1,
+     NULL},
+};
+static const tn_softshrink_args tni_defaults_softshrink = {NULL, 0.5, NULL};
+static const char *const tni_names_softshrink[] = {"result", NULL};
+static const uint64_t tni_needs_softshrink[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
+    tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
+    offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, TNI_LOOP_softshrink, {0, 0, 0, 0, 0, 0, 0,
+    0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -41903,6 +42353,9 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_gelu_erf_backward,
     &tni_row_gelu_tanh,
     &tni_row_gt,
+    &tni_row_hardshrink,
+    &tni_row_hardswish,
+    &tni_row_hardtanh,
     &tni_row_huber_loss,
     &tni_row_hypot,
     &tni_row_imag,
@@ -41978,6 +42431,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_ones_like,
     &tni_row_permute,
     &tni_row_pow,
+    &tni_row_prelu_kernel,
     &tni_row_prod,
     &tni_row_rand,
     &tni_row_rand_like,
@@ -42016,6 +42470,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_softmax,
     &tni_row_softmax_backward,
     &tni_row_softplus,
+    &tni_row_softshrink,
     &tni_row_softsign,
     &tni_row_sort,
     &tni_row_split,
@@ -43705,6 +44160,55 @@ TN_API tn_tensor *tnp_gt_scalar_(tn_tensor *self, tn_scalar other) {
     return tn_gt_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_hardshrink_at(const char *file, int line, const tn_hardshrink_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hardshrink, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_hardshrink(tn_tensor *self, double lambd) {
+    const tn_hardshrink_args a = {NULL, lambd, self};
+    return tn_hardshrink_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_hardswish_at(const char *file, int line, const tn_hardswish_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hardswish, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_hardswish_inplace_at(const char *file, int line,
+    const tn_hardswish_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hardswish, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_hardswish(tn_tensor *self) {
+    const tn_hardswish_args a = {NULL, self};
+    return tn_hardswish_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_hardswish_(tn_tensor *self) {
+    const tn_hardswish_args a = {NULL, self};
+    return tn_hardswish_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_hardtanh_at(const char *file, int line, const tn_hardtanh_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hardtanh, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_hardtanh_inplace_at(const char *file, int line, const tn_hardtanh_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hardtanh, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_hardtanh(tn_tensor *self, double min_val, double max_val) {
+    const tn_hardtanh_args a = {NULL, min_val, max_val, self};
+    return tn_hardtanh_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_hardtanh_(tn_tensor *self, double min_val, double max_val) {
+    const tn_hardtanh_args a = {NULL, min_val, max_val, self};
+    return tn_hardtanh_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_huber_loss_at(const char *file, int line, const tn_huber_loss_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_huber_loss, TN_PLAIN, file, line, args, &r);
@@ -44762,6 +45266,16 @@ TN_API tn_tensor *tnp_pow_scalar_self(tn_scalar self, tn_tensor *exponent) {
     return tn_pow_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_prelu_kernel_at(const char *file, int line, const tn_prelu_kernel_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_prelu_kernel, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_prelu_kernel(tn_tensor *self, tn_tensor *weight) {
+    const tn_prelu_kernel_args a = {self, weight};
+    return tn_prelu_kernel_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_prod, TN_PLAIN, file, line, args, &r);
@@ -45308,6 +45822,16 @@ TN_API tn_tensor *tn_softplus_at(const char *file, int line, const tn_softplus_a
 TN_API tn_tensor *tnp_softplus(tn_tensor *self, double beta, double threshold) {
     const tn_softplus_args a = {NULL, beta, threshold, self};
     return tn_softplus_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_softshrink_at(const char *file, int line, const tn_softshrink_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_softshrink, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_softshrink(tn_tensor *self, double lambd) {
+    const tn_softshrink_args a = {NULL, lambd, self};
+    return tn_softshrink_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_softsign_at(const char *file, int line, const tn_softsign_args *args) {
@@ -46749,11 +47273,24 @@ static tn_tensor *engine_one(tni_block *b, const tn_tensor *root) {
 
 static tn_tensor *engine_seed(engine *e, tn_tensor *root, tn_tensor *seed, int64_t i) {
     char a[128], c[128];
+    if (!seed && root->numel == 1 && tni_is_complex(root->dtype)) {
+        tni_error(e->b, TN_AUTOGRAD,
+                  "grad can be implicitly created only for real scalar outputs but got %s",
+                  tni_dtype(root->dtype)->text);
+        return NULL;
+    }
     if (!seed) {
         if (root->numel == 1) return engine_one(e->b, root);
         tni_error(e->b, TN_AUTOGRAD,
                   "output %lld is %s: only a tensor of one element has an implicit gradient of 1",
                   (long long)i, tni_tensor_text(a, sizeof a, root));
+        return NULL;
+    }
+    if (tni_is_complex(seed->dtype) != tni_is_complex(root->dtype)) {
+        tni_error(e->b, TN_AUTOGRAD,
+                  "the gradient given for output %lld is %s, the output %s: both must be real or "
+                  "complex",
+                  (long long)i, tni_dtype(seed->dtype)->text, tni_dtype(root->dtype)->text);
         return NULL;
     }
     if (tni_same_shape(seed, root))
@@ -50974,6 +51511,11 @@ TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XO
     V_TANH(V_MUL(V_MUL(V_SET(0.79788456080286535588), self), V_FMA(V_MUL(V_SET(0.044715), self), \
     self, V_ONE)))))
 #define TNI_E_gt(self, other) V_GT(self, other)
+#define TNI_E_hardshrink(self, lambd) V_SEL(M_AND(V_GE(self, V_NEG(lambd)), V_LE(self, lambd)), \
+    V_ZERO(), self)
+#define TNI_E_hardswish(self) V_DIV(V_MUL(self, V_MIN(V_SET(6), V_MAX(V_ZERO(), V_ADD(self, \
+    V_SET(3))))), V_SET(6))
+#define TNI_E_hardtanh(self, min_val, max_val) V_MINIMUM(V_MAXIMUM(self, min_val), max_val)
 #define TNI_E_hypot(self, other) V_HYPOT(self, other)
 #define TNI_E_isfinite(self) V_ISFINITE(self)
 #define TNI_E_isinf(self) V_ISINF(self)
@@ -51001,6 +51543,7 @@ TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XO
 #define TNI_E_neg(self) V_NEG(self)
 #define TNI_E_nextafter(self, other) V_NEXTAFTER(self, other)
 #define TNI_E_pow(self, exponent) V_POW(self, exponent)
+#define TNI_E_prelu_kernel(self, weight) V_SEL(V_GT(self, V_ZERO()), self, V_MUL(weight, self))
 #define TNI_E_reciprocal(self) V_DIV(V_ONE, self)
 #define TNI_E_relu(self) V_SEL(V_LT(self, V_ZERO()), V_ZERO(), self)
 #define TNI_E_remainder(self, other) V_REMAINDER(self, other)
@@ -51019,6 +51562,8 @@ TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XO
 #define TNI_E_sinh(self) V_SINH(self)
 #define TNI_E_softplus(self, beta, threshold) V_SEL(V_GT(V_MUL(self, beta), threshold), self, \
     V_DIV(V_LOG1P(V_EXP(V_MUL(self, beta))), beta))
+#define TNI_E_softshrink(self, lambd) V_SEL(V_GT(self, lambd), V_SUB(self, lambd), \
+    V_SEL(V_LT(self, V_NEG(lambd)), V_ADD(self, lambd), V_MUL(self, V_ZERO())))
 #define TNI_E_softsign(self) V_DIV(self, V_ADD(V_ONE, V_ABS(self)))
 #define TNI_E_sqrt(self) V_SQRT(self)
 #define TNI_E_square(self) V_SQUARE(self)
@@ -51072,6 +51617,9 @@ TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_tanh, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -51096,6 +51644,7 @@ TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(nextafter, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(prelu_kernel, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(remainder, FI, LOOP, 2, 0, 1, 1, 0, 0)
@@ -51111,6 +51660,7 @@ TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
+TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
@@ -51156,6 +51706,9 @@ TNI_LOOP(gelu_erf, 1, 0)
 TNI_LOOP(gelu_erf_backward, 2, 0)
 TNI_LOOP(gelu_tanh, 1, 0)
 TNI_PREDICATE(gt, 2, 0)
+TNI_LOOP(hardshrink, 1, 1)
+TNI_LOOP(hardswish, 1, 0)
+TNI_LOOP(hardtanh, 1, 2)
 TNI_LOOP(hypot, 2, 0)
 TNI_PREDICATE(isfinite, 1, 0)
 TNI_PREDICATE(isinf, 1, 0)
@@ -51180,6 +51733,7 @@ TNI_PREDICATE(ne, 2, 0)
 TNI_LOOP(neg, 1, 0)
 TNI_LOOP(nextafter, 2, 0)
 TNI_LOOP(pow, 2, 0)
+TNI_LOOP(prelu_kernel, 2, 0)
 TNI_LOOP(reciprocal, 1, 0)
 TNI_LOOP(relu, 1, 0)
 TNI_LOOP(remainder, 2, 0)
@@ -51195,6 +51749,7 @@ TNI_LOOP(silu_backward, 2, 0)
 TNI_LOOP(sin, 1, 0)
 TNI_LOOP(sinh, 1, 0)
 TNI_LOOP(softplus, 1, 2)
+TNI_LOOP(softshrink, 1, 1)
 TNI_LOOP(softsign, 1, 0)
 TNI_LOOP(sqrt, 1, 0)
 TNI_LOOP(square, 1, 0)
@@ -51228,6 +51783,7 @@ TNI_LOOP(floor_divide, 2, 0)
 TNI_LOOP(fmod, 2, 0)
 TNI_PREDICATE(ge, 2, 0)
 TNI_PREDICATE(gt, 2, 0)
+TNI_LOOP(hardtanh, 1, 2)
 TNI_PREDICATE(le, 2, 0)
 TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
@@ -52596,6 +53152,11 @@ static void TNI_FNT(sgd)(void *p, const void *g, void *m, int64_t n, const tni_s
     V_TANH(V_MUL(V_MUL(V_SET(0.79788456080286535588), self), V_FMA(V_MUL(V_SET(0.044715), self), \
     self, V_ONE)))))
 #define TNI_E_gt(self, other) V_GT(self, other)
+#define TNI_E_hardshrink(self, lambd) V_SEL(M_AND(V_GE(self, V_NEG(lambd)), V_LE(self, lambd)), \
+    V_ZERO(), self)
+#define TNI_E_hardswish(self) V_DIV(V_MUL(self, V_MIN(V_SET(6), V_MAX(V_ZERO(), V_ADD(self, \
+    V_SET(3))))), V_SET(6))
+#define TNI_E_hardtanh(self, min_val, max_val) V_MINIMUM(V_MAXIMUM(self, min_val), max_val)
 #define TNI_E_hypot(self, other) V_HYPOT(self, other)
 #define TNI_E_isfinite(self) V_ISFINITE(self)
 #define TNI_E_isinf(self) V_ISINF(self)
@@ -52623,6 +53184,7 @@ static void TNI_FNT(sgd)(void *p, const void *g, void *m, int64_t n, const tni_s
 #define TNI_E_neg(self) V_NEG(self)
 #define TNI_E_nextafter(self, other) V_NEXTAFTER(self, other)
 #define TNI_E_pow(self, exponent) V_POW(self, exponent)
+#define TNI_E_prelu_kernel(self, weight) V_SEL(V_GT(self, V_ZERO()), self, V_MUL(weight, self))
 #define TNI_E_reciprocal(self) V_DIV(V_ONE, self)
 #define TNI_E_relu(self) V_SEL(V_LT(self, V_ZERO()), V_ZERO(), self)
 #define TNI_E_remainder(self, other) V_REMAINDER(self, other)
@@ -52641,6 +53203,8 @@ static void TNI_FNT(sgd)(void *p, const void *g, void *m, int64_t n, const tni_s
 #define TNI_E_sinh(self) V_SINH(self)
 #define TNI_E_softplus(self, beta, threshold) V_SEL(V_GT(V_MUL(self, beta), threshold), self, \
     V_DIV(V_LOG1P(V_EXP(V_MUL(self, beta))), beta))
+#define TNI_E_softshrink(self, lambd) V_SEL(V_GT(self, lambd), V_SUB(self, lambd), \
+    V_SEL(V_LT(self, V_NEG(lambd)), V_ADD(self, lambd), V_MUL(self, V_ZERO())))
 #define TNI_E_softsign(self) V_DIV(self, V_ADD(V_ONE, V_ABS(self)))
 #define TNI_E_sqrt(self) V_SQRT(self)
 #define TNI_E_square(self) V_SQUARE(self)
@@ -52694,6 +53258,9 @@ TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_tanh, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -52718,6 +53285,7 @@ TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(nextafter, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(prelu_kernel, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(remainder, FI, LOOP, 2, 0, 1, 1, 0, 0)
@@ -52733,6 +53301,7 @@ TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
+TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
@@ -52778,6 +53347,9 @@ TNI_LOOP(gelu_erf, 1, 0)
 TNI_LOOP(gelu_erf_backward, 2, 0)
 TNI_LOOP(gelu_tanh, 1, 0)
 TNI_PREDICATE(gt, 2, 0)
+TNI_LOOP(hardshrink, 1, 1)
+TNI_LOOP(hardswish, 1, 0)
+TNI_LOOP(hardtanh, 1, 2)
 TNI_LOOP(hypot, 2, 0)
 TNI_PREDICATE(isfinite, 1, 0)
 TNI_PREDICATE(isinf, 1, 0)
@@ -52802,6 +53374,7 @@ TNI_PREDICATE(ne, 2, 0)
 TNI_LOOP(neg, 1, 0)
 TNI_LOOP(nextafter, 2, 0)
 TNI_LOOP(pow, 2, 0)
+TNI_LOOP(prelu_kernel, 2, 0)
 TNI_LOOP(reciprocal, 1, 0)
 TNI_LOOP(relu, 1, 0)
 TNI_LOOP(remainder, 2, 0)
@@ -52817,6 +53390,7 @@ TNI_LOOP(silu_backward, 2, 0)
 TNI_LOOP(sin, 1, 0)
 TNI_LOOP(sinh, 1, 0)
 TNI_LOOP(softplus, 1, 2)
+TNI_LOOP(softshrink, 1, 1)
 TNI_LOOP(softsign, 1, 0)
 TNI_LOOP(sqrt, 1, 0)
 TNI_LOOP(square, 1, 0)
@@ -52850,6 +53424,7 @@ TNI_LOOP(floor_divide, 2, 0)
 TNI_LOOP(fmod, 2, 0)
 TNI_PREDICATE(ge, 2, 0)
 TNI_PREDICATE(gt, 2, 0)
+TNI_LOOP(hardtanh, 1, 2)
 TNI_PREDICATE(le, 2, 0)
 TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
@@ -53557,6 +54132,11 @@ TNI_LOOP(tanh_backward, 2, 0)
     V_TANH(V_MUL(V_MUL(V_SET(0.79788456080286535588), self), V_FMA(V_MUL(V_SET(0.044715), self), \
     self, V_ONE)))))
 #define TNI_E_gt(self, other) V_GT(self, other)
+#define TNI_E_hardshrink(self, lambd) V_SEL(M_AND(V_GE(self, V_NEG(lambd)), V_LE(self, lambd)), \
+    V_ZERO(), self)
+#define TNI_E_hardswish(self) V_DIV(V_MUL(self, V_MIN(V_SET(6), V_MAX(V_ZERO(), V_ADD(self, \
+    V_SET(3))))), V_SET(6))
+#define TNI_E_hardtanh(self, min_val, max_val) V_MINIMUM(V_MAXIMUM(self, min_val), max_val)
 #define TNI_E_hypot(self, other) V_HYPOT(self, other)
 #define TNI_E_isfinite(self) V_ISFINITE(self)
 #define TNI_E_isinf(self) V_ISINF(self)
@@ -53584,6 +54164,7 @@ TNI_LOOP(tanh_backward, 2, 0)
 #define TNI_E_neg(self) V_NEG(self)
 #define TNI_E_nextafter(self, other) V_NEXTAFTER(self, other)
 #define TNI_E_pow(self, exponent) V_POW(self, exponent)
+#define TNI_E_prelu_kernel(self, weight) V_SEL(V_GT(self, V_ZERO()), self, V_MUL(weight, self))
 #define TNI_E_reciprocal(self) V_DIV(V_ONE, self)
 #define TNI_E_relu(self) V_SEL(V_LT(self, V_ZERO()), V_ZERO(), self)
 #define TNI_E_remainder(self, other) V_REMAINDER(self, other)
@@ -53602,6 +54183,8 @@ TNI_LOOP(tanh_backward, 2, 0)
 #define TNI_E_sinh(self) V_SINH(self)
 #define TNI_E_softplus(self, beta, threshold) V_SEL(V_GT(V_MUL(self, beta), threshold), self, \
     V_DIV(V_LOG1P(V_EXP(V_MUL(self, beta))), beta))
+#define TNI_E_softshrink(self, lambd) V_SEL(V_GT(self, lambd), V_SUB(self, lambd), \
+    V_SEL(V_LT(self, V_NEG(lambd)), V_ADD(self, lambd), V_MUL(self, V_ZERO())))
 #define TNI_E_softsign(self) V_DIV(self, V_ADD(V_ONE, V_ABS(self)))
 #define TNI_E_sqrt(self) V_SQRT(self)
 #define TNI_E_square(self) V_SQUARE(self)
@@ -53655,6 +54238,9 @@ TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_tanh, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -53679,6 +54265,7 @@ TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(nextafter, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(prelu_kernel, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(remainder, FI, LOOP, 2, 0, 1, 1, 0, 0)
@@ -53694,6 +54281,7 @@ TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
+TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
@@ -53739,6 +54327,9 @@ TNI_LOOP(gelu_erf, 1, 0)
 TNI_LOOP(gelu_erf_backward, 2, 0)
 TNI_LOOP(gelu_tanh, 1, 0)
 TNI_PREDICATE(gt, 2, 0)
+TNI_LOOP(hardshrink, 1, 1)
+TNI_LOOP(hardswish, 1, 0)
+TNI_LOOP(hardtanh, 1, 2)
 TNI_LOOP(hypot, 2, 0)
 TNI_PREDICATE(isfinite, 1, 0)
 TNI_PREDICATE(isinf, 1, 0)
@@ -53763,6 +54354,7 @@ TNI_PREDICATE(ne, 2, 0)
 TNI_LOOP(neg, 1, 0)
 TNI_LOOP(nextafter, 2, 0)
 TNI_LOOP(pow, 2, 0)
+TNI_LOOP(prelu_kernel, 2, 0)
 TNI_LOOP(reciprocal, 1, 0)
 TNI_LOOP(relu, 1, 0)
 TNI_LOOP(remainder, 2, 0)
@@ -53778,6 +54370,7 @@ TNI_LOOP(silu_backward, 2, 0)
 TNI_LOOP(sin, 1, 0)
 TNI_LOOP(sinh, 1, 0)
 TNI_LOOP(softplus, 1, 2)
+TNI_LOOP(softshrink, 1, 1)
 TNI_LOOP(softsign, 1, 0)
 TNI_LOOP(sqrt, 1, 0)
 TNI_LOOP(square, 1, 0)
@@ -53811,6 +54404,7 @@ TNI_LOOP(floor_divide, 2, 0)
 TNI_LOOP(fmod, 2, 0)
 TNI_PREDICATE(ge, 2, 0)
 TNI_PREDICATE(gt, 2, 0)
+TNI_LOOP(hardtanh, 1, 2)
 TNI_PREDICATE(le, 2, 0)
 TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
@@ -54579,6 +55173,11 @@ static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
     V_TANH(V_MUL(V_MUL(V_SET(0.79788456080286535588), self), V_FMA(V_MUL(V_SET(0.044715), self), \
     self, V_ONE)))))
 #define TNI_E_gt(self, other) V_GT(self, other)
+#define TNI_E_hardshrink(self, lambd) V_SEL(M_AND(V_GE(self, V_NEG(lambd)), V_LE(self, lambd)), \
+    V_ZERO(), self)
+#define TNI_E_hardswish(self) V_DIV(V_MUL(self, V_MIN(V_SET(6), V_MAX(V_ZERO(), V_ADD(self, \
+    V_SET(3))))), V_SET(6))
+#define TNI_E_hardtanh(self, min_val, max_val) V_MINIMUM(V_MAXIMUM(self, min_val), max_val)
 #define TNI_E_hypot(self, other) V_HYPOT(self, other)
 #define TNI_E_isfinite(self) V_ISFINITE(self)
 #define TNI_E_isinf(self) V_ISINF(self)
@@ -54606,6 +55205,7 @@ static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 #define TNI_E_neg(self) V_NEG(self)
 #define TNI_E_nextafter(self, other) V_NEXTAFTER(self, other)
 #define TNI_E_pow(self, exponent) V_POW(self, exponent)
+#define TNI_E_prelu_kernel(self, weight) V_SEL(V_GT(self, V_ZERO()), self, V_MUL(weight, self))
 #define TNI_E_reciprocal(self) V_DIV(V_ONE, self)
 #define TNI_E_relu(self) V_SEL(V_LT(self, V_ZERO()), V_ZERO(), self)
 #define TNI_E_remainder(self, other) V_REMAINDER(self, other)
@@ -54624,6 +55224,8 @@ static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 #define TNI_E_sinh(self) V_SINH(self)
 #define TNI_E_softplus(self, beta, threshold) V_SEL(V_GT(V_MUL(self, beta), threshold), self, \
     V_DIV(V_LOG1P(V_EXP(V_MUL(self, beta))), beta))
+#define TNI_E_softshrink(self, lambd) V_SEL(V_GT(self, lambd), V_SUB(self, lambd), \
+    V_SEL(V_LT(self, V_NEG(lambd)), V_ADD(self, lambd), V_MUL(self, V_ZERO())))
 #define TNI_E_softsign(self) V_DIV(self, V_ADD(V_ONE, V_ABS(self)))
 #define TNI_E_sqrt(self) V_SQRT(self)
 #define TNI_E_square(self) V_SQUARE(self)
@@ -54677,6 +55279,9 @@ TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gelu_tanh, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
@@ -54701,6 +55306,7 @@ TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(nextafter, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(prelu_kernel, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(remainder, FI, LOOP, 2, 0, 1, 1, 0, 0)
@@ -54716,6 +55322,7 @@ TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
+TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
@@ -54761,6 +55368,9 @@ TNI_LOOP(gelu_erf, 1, 0)
 TNI_LOOP(gelu_erf_backward, 2, 0)
 TNI_LOOP(gelu_tanh, 1, 0)
 TNI_PREDICATE(gt, 2, 0)
+TNI_LOOP(hardshrink, 1, 1)
+TNI_LOOP(hardswish, 1, 0)
+TNI_LOOP(hardtanh, 1, 2)
 TNI_LOOP(hypot, 2, 0)
 TNI_PREDICATE(isfinite, 1, 0)
 TNI_PREDICATE(isinf, 1, 0)
@@ -54785,6 +55395,7 @@ TNI_PREDICATE(ne, 2, 0)
 TNI_LOOP(neg, 1, 0)
 TNI_LOOP(nextafter, 2, 0)
 TNI_LOOP(pow, 2, 0)
+TNI_LOOP(prelu_kernel, 2, 0)
 TNI_LOOP(reciprocal, 1, 0)
 TNI_LOOP(relu, 1, 0)
 TNI_LOOP(remainder, 2, 0)
@@ -54800,6 +55411,7 @@ TNI_LOOP(silu_backward, 2, 0)
 TNI_LOOP(sin, 1, 0)
 TNI_LOOP(sinh, 1, 0)
 TNI_LOOP(softplus, 1, 2)
+TNI_LOOP(softshrink, 1, 1)
 TNI_LOOP(softsign, 1, 0)
 TNI_LOOP(sqrt, 1, 0)
 TNI_LOOP(square, 1, 0)
@@ -54833,6 +55445,7 @@ TNI_LOOP(floor_divide, 2, 0)
 TNI_LOOP(fmod, 2, 0)
 TNI_PREDICATE(ge, 2, 0)
 TNI_PREDICATE(gt, 2, 0)
+TNI_LOOP(hardtanh, 1, 2)
 TNI_PREDICATE(le, 2, 0)
 TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)

@@ -44,7 +44,6 @@ _LAZY_NAMES = {"load": "serialization", "save": "serialization"} | dict.fromkeys
         "celu",
         "cosine_similarity",
         "group_norm",
-        "hardshrink",
         "pairwise_distance",
         "prelu",
         "rms_norm",

@@ -135,7 +135,7 @@ slogdet stft svd triangular_solve triplet_margin_loss vmap
     "Tensor": """
 __cuda_array_interface__ angle cauchy_ cholesky cholesky_inverse
 cholesky_solve corrcoef cov cummax cummin det digamma digamma_
-dim_order erfc erfc_ erfinv erfinv_ frexp gcd gcd_ geometric_ geqrf grad_dtype hardshrink histc
+dim_order erfc erfc_ erfinv erfinv_ frexp gcd gcd_ geometric_ geqrf grad_dtype histc
 histogram i0 i0_ igamma igamma_ igammac igammac_ index_reduce index_reduce_ inverse
 istft kthvalue lcm lcm_ lgamma lgamma_ log_normal_ logaddexp2 logcumsumexp logdet lu lu_solve
 matrix_exp median mode multinomial mvlgamma mvlgamma_ nanmedian nanquantile new_empty_strided

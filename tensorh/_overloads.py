@@ -230,8 +230,9 @@ def linspace(
                 "linspace only supports 0-dimensional start and end tensors, but got "
                 f"{name} with {x.dim()} dimension(s)."
             )
-    weight = _row("linspace")(0, 1, steps, dtype=dtype, device=device)
-    r = _row("lerp")(*(x.to(dtype) for x in ends), weight)
+    wide = dtype if dtype.is_floating_point or dtype.is_complex else _C.float64
+    weight = _row("linspace")(0, 1, steps, dtype=wide, device=device)
+    r = _row("lerp")(*(x.to(wide) for x in ends), weight).to(dtype)
     r = r if out is None else _written(out, r, "linspace")
     return r.requires_grad_() if requires_grad else r
 

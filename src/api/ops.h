@@ -111,8 +111,8 @@ TN_API tn_tensor *tnp_add_scalar_(tn_tensor *self, tn_scalar other, double alpha
     .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
-/* self + value * tensor1 / tensor2.   (*), (*), (*) -> broadcast   tn_addcdiv(x, a, b, .value =
- * 0.5) */
+/* self + value * tensor1 / tensor2, not both of integers.   (*), (*), (*) -> broadcast
+ * tn_addcdiv(x, a, b, .value = 0.5) */
 typedef struct tn_addcdiv_args {
     tn_tensor *out;
     double value;
@@ -1775,6 +1775,52 @@ TN_API tn_tensor *tnp_gt_scalar_(tn_tensor *self, tn_scalar other);
     TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
+/* 0 from -lambd to lambd, else self.   (*) -> (*), floating   tn_hardshrink(x, .lambd = 1) */
+typedef struct tn_hardshrink_args {
+    tn_tensor *out;
+    double lambd;
+    tn_tensor *self;
+} tn_hardshrink_args;
+TN_API tn_tensor *tn_hardshrink_at(const char *file, int line, const tn_hardshrink_args *args);
+TN_API tn_tensor *tnp_hardshrink(tn_tensor *self, double lambd);
+#ifndef __cplusplus
+#define tn_hardshrink(...) TNI_CALL(tn_hardshrink, .lambd = 0.5, .self = __VA_ARGS__)
+#endif
+
+/* self * (self + 3, within 0 and 6) / 6.   (*) -> (*), floating   tn_hardswish(x) */
+typedef struct tn_hardswish_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_hardswish_args;
+TN_API tn_tensor *tn_hardswish_at(const char *file, int line, const tn_hardswish_args *args);
+TN_API tn_tensor *tn_hardswish_inplace_at(const char *file, int line,
+    const tn_hardswish_args *args);
+TN_API tn_tensor *tnp_hardswish(tn_tensor *self);
+TN_API tn_tensor *tnp_hardswish_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_hardswish(...) TNI_CALL(tn_hardswish, .self = __VA_ARGS__)
+#define tn_hardswish_(...) TNI_CALL_AS(tn_hardswish_inplace_at, tn_hardswish_args, \
+    .self = __VA_ARGS__)
+#endif
+
+/* self, but at least min_val and at most max_val; integers without the fraction of these numbers.
+ * Gradient 0 at both, and passed at NaN.   (*) -> (*)   tn_hardtanh(x, .min_val = 0, .max_val = 6)
+ */
+typedef struct tn_hardtanh_args {
+    tn_tensor *out;
+    double min_val, max_val;
+    tn_tensor *self;
+} tn_hardtanh_args;
+TN_API tn_tensor *tn_hardtanh_at(const char *file, int line, const tn_hardtanh_args *args);
+TN_API tn_tensor *tn_hardtanh_inplace_at(const char *file, int line, const tn_hardtanh_args *args);
+TN_API tn_tensor *tnp_hardtanh(tn_tensor *self, double min_val, double max_val);
+TN_API tn_tensor *tnp_hardtanh_(tn_tensor *self, double min_val, double max_val);
+#ifndef __cplusplus
+#define tn_hardtanh(...) TNI_CALL(tn_hardtanh, .min_val = -1, .max_val = 1, .self = __VA_ARGS__)
+#define tn_hardtanh_(...) TNI_CALL_AS(tn_hardtanh_inplace_at, tn_hardtanh_args, .min_val = -1, \
+    .max_val = 1, .self = __VA_ARGS__)
+#endif
+
 /* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2); d = input - target.   tn_huber_loss(x,
  * t) */
 typedef struct tn_huber_loss_args {
@@ -2061,8 +2107,8 @@ TN_API tn_tensor *tnp_leaky_relu_backward(tn_tensor *grad_output, tn_tensor *sel
     TNI_NUMBER_IN(.negative_slope, negative_slope_), .self_is_result = __VA_ARGS__)
 #endif
 
-/* self + weight * (end - self), from the end for weights of 1/2 and more.   (*), (*), (*) ->
- * broadcast tn_lerp_scalar(x, y, 0.1) */
+/* self + weight * (end - self), from the end for weights of 1/2 and more. All of one dtype, but for
+ * a weight without dimensions.   (*), (*), (*) -> broadcast   tn_lerp_scalar(x, y, 0.1) */
 typedef struct tn_lerp_args {
     tn_tensor *out;
     tn_tensor *self, *end, *weight;
@@ -2955,6 +3001,17 @@ TN_API tn_tensor *tnp_pow_scalar_self(tn_scalar self, tn_tensor *exponent);
     .exponent = __VA_ARGS__)
 #endif
 
+/* self above 0, else weight * self.   (*), (*) -> broadcast, floating   tn_prelu_kernel(x, w) */
+typedef struct tn_prelu_kernel_args {
+    tn_tensor *self, *weight;
+} tn_prelu_kernel_args;
+TN_API tn_tensor *tn_prelu_kernel_at(const char *file, int line, const tn_prelu_kernel_args *args);
+TN_API tn_tensor *tnp_prelu_kernel(tn_tensor *self, tn_tensor *weight);
+#ifndef __cplusplus
+#define tn_prelu_kernel(self_, ...) TNI_CALL(tn_prelu_kernel, .self = self_, \
+    .weight = __VA_ARGS__)
+#endif
+
 /* Product over dim, of all elements when absent. Integers and bool are multiplied in int64.
  * self (*) -> self's shape without dim, 1 there when keepdim   tn_prod(x, .dim = 1) */
 typedef struct tn_prod_args {
@@ -3537,6 +3594,19 @@ TN_API tn_tensor *tn_softplus_at(const char *file, int line, const tn_softplus_a
 TN_API tn_tensor *tnp_softplus(tn_tensor *self, double beta, double threshold);
 #ifndef __cplusplus
 #define tn_softplus(...) TNI_CALL(tn_softplus, .beta = 1, .threshold = 20, .self = __VA_ARGS__)
+#endif
+
+/* self moved by lambd towards 0, 0 where it is nearer.   (*) -> (*), floating   tn_softshrink(x,
+ * .lambd = 1) */
+typedef struct tn_softshrink_args {
+    tn_tensor *out;
+    double lambd;
+    tn_tensor *self;
+} tn_softshrink_args;
+TN_API tn_tensor *tn_softshrink_at(const char *file, int line, const tn_softshrink_args *args);
+TN_API tn_tensor *tnp_softshrink(tn_tensor *self, double lambd);
+#ifndef __cplusplus
+#define tn_softshrink(...) TNI_CALL(tn_softshrink, .lambd = 0.5, .self = __VA_ARGS__)
 #endif
 
 /* self / (1 + |self|).   (*) -> (*), floating   tn_softsign(x) */
@@ -5197,6 +5267,28 @@ template <class N1> inline tn_tensor *tn_gt_(tn_tensor *self, N1 other,
     const tn_gt_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
     return tn_gt_inplace_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_hardshrink(tn_tensor *self, double lambd = 0.5, tn_site at = tn_site::here()) {
+    const tn_hardshrink_args a = {NULL, lambd, self};
+    return tn_hardshrink_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hardswish(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_hardswish_args a = {NULL, self};
+    return tn_hardswish_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hardswish_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_hardswish_args a = {NULL, self};
+    return tn_hardswish_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hardtanh(tn_tensor *self, double min_val = -1, double max_val = 1,
+    tn_site at = tn_site::here()) {
+    const tn_hardtanh_args a = {NULL, min_val, max_val, self};
+    return tn_hardtanh_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hardtanh_(tn_tensor *self, double min_val = -1, double max_val = 1,
+    tn_site at = tn_site::here()) {
+    const tn_hardtanh_args a = {NULL, min_val, max_val, self};
+    return tn_hardtanh_inplace_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_huber_loss(tn_tensor *input, tn_tensor *target,
     tn_reduction reduction = TN_REDUCTION_MEAN, double delta = 1, tn_site at = tn_site::here()) {
     const tn_huber_loss_args a = {reduction, delta, input, target};
@@ -5814,6 +5906,11 @@ template <class N0> inline tn_tensor *tn_pow(N0 self, tn_tensor *exponent,
     const tn_pow_args a = {NULL, NULL, exponent, tni_is_number<N0>::scalar(self), {0, 0, 0, 0}};
     return tn_pow_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_prelu_kernel(tn_tensor *self, tn_tensor *weight, tn_site at = tn_site::here())
+    {
+    const tn_prelu_kernel_args a = {self, weight};
+    return tn_prelu_kernel_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_prod(tn_tensor *self, int64_t dim = TN_NONE, bool keepdim = false,
     tn_dtype dtype = TN_NO_DTYPE, tn_site at = tn_site::here()) {
     const tn_prod_args a = {NULL, dim, keepdim, dtype, self};
@@ -6123,6 +6220,10 @@ inline tn_tensor *tn_softplus(tn_tensor *self, double beta = 1, double threshold
     tn_site at = tn_site::here()) {
     const tn_softplus_args a = {NULL, beta, threshold, self};
     return tn_softplus_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_softshrink(tn_tensor *self, double lambd = 0.5, tn_site at = tn_site::here()) {
+    const tn_softshrink_args a = {NULL, lambd, self};
+    return tn_softshrink_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_softsign(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_softsign_args a = {self};
@@ -7604,6 +7705,43 @@ template <class N1> inline tn_tensor *tn_gt_(tn_tensor *self, N1 other, tn_gt_op
     const tn_gt_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
     return tn_gt_inplace_at(at.file, at.line, &a);
 }
+struct tn_hardshrink_options {
+    tn_tensor *out = {};
+    double lambd = 0.5;
+};
+inline tn_tensor *tn_hardshrink(tn_tensor *self, tn_hardshrink_options o,
+    tn_site at = tn_site::here()) {
+    const tn_hardshrink_args a = {o.out, o.lambd, self};
+    return tn_hardshrink_at(at.file, at.line, &a);
+}
+struct tn_hardswish_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_hardswish(tn_tensor *self, tn_hardswish_options o,
+    tn_site at = tn_site::here()) {
+    const tn_hardswish_args a = {o.out, self};
+    return tn_hardswish_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hardswish_(tn_tensor *self, tn_hardswish_options o,
+    tn_site at = tn_site::here()) {
+    const tn_hardswish_args a = {o.out, self};
+    return tn_hardswish_inplace_at(at.file, at.line, &a);
+}
+struct tn_hardtanh_options {
+    tn_tensor *out = {};
+    double min_val = -1;
+    double max_val = 1;
+};
+inline tn_tensor *tn_hardtanh(tn_tensor *self, tn_hardtanh_options o, tn_site at = tn_site::here())
+    {
+    const tn_hardtanh_args a = {o.out, o.min_val, o.max_val, self};
+    return tn_hardtanh_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_hardtanh_(tn_tensor *self, tn_hardtanh_options o,
+    tn_site at = tn_site::here()) {
+    const tn_hardtanh_args a = {o.out, o.min_val, o.max_val, self};
+    return tn_hardtanh_inplace_at(at.file, at.line, &a);
+}
 struct tn_huber_loss_options {
     tn_reduction reduction = TN_REDUCTION_MEAN;
     double delta = 1;
@@ -8672,6 +8810,15 @@ inline tn_tensor *tn_softplus(tn_tensor *self, tn_softplus_options o, tn_site at
     {
     const tn_softplus_args a = {o.out, o.beta, o.threshold, self};
     return tn_softplus_at(at.file, at.line, &a);
+}
+struct tn_softshrink_options {
+    tn_tensor *out = {};
+    double lambd = 0.5;
+};
+inline tn_tensor *tn_softshrink(tn_tensor *self, tn_softshrink_options o,
+    tn_site at = tn_site::here()) {
+    const tn_softshrink_args a = {o.out, o.lambd, self};
+    return tn_softshrink_at(at.file, at.line, &a);
 }
 struct tn_sort_options {
     tn_values_indices out = {};

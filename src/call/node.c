@@ -163,7 +163,10 @@ static bool node_save_input(tn_frame *f, tni_node *n, tni_slot *s, tn_tensor *t,
     if (TNI_UNLIKELY(node_overwrites(f, t))) {
         t = copy = tni_new(f->block, t->dtype, t->ndim, t->size);
         if (!copy) return false;
-        if (!f->meta) tni_copy_elements(f->block, copy, f->in[s - n->slot]);
+        if (f->meta)
+            copy->flags |= TNI_META;
+        else
+            tni_copy_elements(f->block, copy, f->in[s - n->slot]);
     }
     node_geometry(n, s, t, at);
     s->version = tni_load_relaxed(&t->storage->version);

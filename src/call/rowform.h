@@ -30,8 +30,11 @@
  * TN_CUTTING: where the tensors are integers, numbers lose their fraction; others refuse them.
  * TN_COUNTING: a bool counts as an int64.
  * TN_FLOATING: integers alone are refused, of which other rows of floats make floats.
- * TN_STEPPING: so, too; of 16-bit floats the result is the number next to self of their own
- * type. */
+ * TN_STEPPING: so, too; of 16-bit floats the result is the number next to self of their own type.
+ * TN_BETWEEN: the second tensor has self's dtype, and the third, unless it has no dimensions;
+ * without a float there integers are refused.
+ * TN_QUOTIENT: the second and third tensor are not both of integers.
+ * TN_LIMITING: TN_CUTTING, whose two numbers are not both negative where the tensor is unsigned. */
 #define TN_POINTWISE(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds, #__VA_ARGS__)
 #define TN_PREDICATE(kinds, ...) \
     TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_PREDICATE, #__VA_ARGS__)
@@ -44,6 +47,18 @@
     .check = tni_pointwise_check, .run = tni_pointwise_step,                               \
     .loop = (uint32_t)(TNI_KINDS_##kinds | TNI_FORM_FLOATS), .quick = tni_pointwise_short, \
     .text = #__VA_ARGS__
+#define TN_BETWEEN(kinds, ...)                                                       \
+    .check = tni_pointwise_between, .run = tni_pointwise_run,                        \
+    .loop = (uint32_t)(TNI_KINDS_##kinds), .quick = TNI_SHORT_OF(TNI_KINDS_##kinds), \
+    .text = #__VA_ARGS__
+#define TN_QUOTIENT(kinds, ...)                                                      \
+    .check = tni_pointwise_quotient, .run = tni_pointwise_run,                       \
+    .loop = (uint32_t)(TNI_KINDS_##kinds), .quick = TNI_SHORT_OF(TNI_KINDS_##kinds), \
+    .text = #__VA_ARGS__
+#define TN_LIMITING(kinds, ...)                              \
+    .check = tni_pointwise_limits, .run = tni_pointwise_run, \
+    .loop = (uint32_t)(TNI_KINDS_##kinds | TNI_FORM_CUTS),   \
+    .quick = TNI_SHORT_OF(TNI_KINDS_##kinds), .text = #__VA_ARGS__
 #define TN_DIVISION(kinds, ...)                                                         \
     .check = tni_pointwise_check, .look = tni_pointwise_look, .run = tni_pointwise_run, \
     .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
@@ -94,7 +109,14 @@ enum {
     TNI_FORM_FLOATS = 1024
 };
 
+/* Gives t, which does not depend on input i, to it: in a graph of gradients t's derivative for the
+ * input is zero, as torch's, where it would be none. Without that graph it is tn_give. */
+TN_PRIV void tni_give_flat(tn_gradient *g, int i, tn_tensor *t);
+
 TN_PRIV bool tni_pointwise_check(tn_frame *f);
+TN_PRIV bool tni_pointwise_between(tn_frame *f);
+TN_PRIV bool tni_pointwise_quotient(tn_frame *f);
+TN_PRIV bool tni_pointwise_limits(tn_frame *f);
 TN_PRIV bool tni_pointwise_short(const tn_row *row, unsigned how, const char *file, int line,
                                  const void *args, void *results);
 /* Ways of rows of one tensor and one result, a float's of floats, that have a gradient which reads

@@ -1645,6 +1645,55 @@ TN_API tn_tensor *tnp_gt_scalar_(tn_tensor *self, tn_scalar other) {
     return tn_gt_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_hardshrink_at(const char *file, int line, const tn_hardshrink_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hardshrink, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_hardshrink(tn_tensor *self, double lambd) {
+    const tn_hardshrink_args a = {NULL, lambd, self};
+    return tn_hardshrink_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_hardswish_at(const char *file, int line, const tn_hardswish_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hardswish, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_hardswish_inplace_at(const char *file, int line,
+    const tn_hardswish_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hardswish, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_hardswish(tn_tensor *self) {
+    const tn_hardswish_args a = {NULL, self};
+    return tn_hardswish_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_hardswish_(tn_tensor *self) {
+    const tn_hardswish_args a = {NULL, self};
+    return tn_hardswish_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_hardtanh_at(const char *file, int line, const tn_hardtanh_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hardtanh, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_hardtanh_inplace_at(const char *file, int line, const tn_hardtanh_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_hardtanh, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_hardtanh(tn_tensor *self, double min_val, double max_val) {
+    const tn_hardtanh_args a = {NULL, min_val, max_val, self};
+    return tn_hardtanh_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_hardtanh_(tn_tensor *self, double min_val, double max_val) {
+    const tn_hardtanh_args a = {NULL, min_val, max_val, self};
+    return tn_hardtanh_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_huber_loss_at(const char *file, int line, const tn_huber_loss_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_huber_loss, TN_PLAIN, file, line, args, &r);
@@ -2702,6 +2751,16 @@ TN_API tn_tensor *tnp_pow_scalar_self(tn_scalar self, tn_tensor *exponent) {
     return tn_pow_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_prelu_kernel_at(const char *file, int line, const tn_prelu_kernel_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_prelu_kernel, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_prelu_kernel(tn_tensor *self, tn_tensor *weight) {
+    const tn_prelu_kernel_args a = {self, weight};
+    return tn_prelu_kernel_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_prod, TN_PLAIN, file, line, args, &r);
@@ -3248,6 +3307,16 @@ TN_API tn_tensor *tn_softplus_at(const char *file, int line, const tn_softplus_a
 TN_API tn_tensor *tnp_softplus(tn_tensor *self, double beta, double threshold) {
     const tn_softplus_args a = {NULL, beta, threshold, self};
     return tn_softplus_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_softshrink_at(const char *file, int line, const tn_softshrink_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_softshrink, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_softshrink(tn_tensor *self, double lambd) {
+    const tn_softshrink_args a = {NULL, lambd, self};
+    return tn_softshrink_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_softsign_at(const char *file, int line, const tn_softsign_args *args) {

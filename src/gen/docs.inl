@@ -15,7 +15,7 @@ static const char *const py_docs_comment[] = {
     /* add */
     "self + alpha * other, rounded once. Of bools: or.   (*), (*) -> broadcast",
     /* addcdiv */
-    "self + value * tensor1 / tensor2.   (*), (*), (*) -> broadcast",
+    "self + value * tensor1 / tensor2, not both of integers.   (*), (*), (*) -> broadcast",
     /* addcmul */
     "self + value * tensor1 * tensor2.   (*), (*), (*) -> broadcast",
     /* addmm */
@@ -280,6 +280,13 @@ static const char *const py_docs_comment[] = {
     "floating",
     /* gt */
     "self > other; false on NaN.   (*), (*) -> broadcast, bool",
+    /* hardshrink */
+    "0 from -lambd to lambd, else self.   (*) -> (*), floating",
+    /* hardswish */
+    "self * (self + 3, within 0 and 6) / 6.   (*) -> (*), floating",
+    /* hardtanh */
+    "self, but at least min_val and at most max_val; integers without the fraction of these numbers.\n"
+    "Gradient 0 at both, and passed at NaN.   (*) -> (*)",
     /* huber_loss */
     "d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2); d = input - target.",
     /* hypot */
@@ -329,8 +336,8 @@ static const char *const py_docs_comment[] = {
     /* leaky_relu_backward */
     "grad_output where self is above 0, else negative_slope * grad_output.   (*), (*) -> (*)",
     /* lerp */
-    "self + weight * (end - self), from the end for weights of 1/2 and more.   (*), (*), (*) ->\n"
-    "broadcast",
+    "self + weight * (end - self), from the end for weights of 1/2 and more. All of one dtype, but for\n"
+    "a weight without dimensions.   (*), (*), (*) -> broadcast",
     /* linalg_vector_norm */
     "(sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the\n"
     "smallest, 0: how many are not 0. self (*) floating or complex -> real, self's shape without\n"
@@ -477,6 +484,8 @@ static const char *const py_docs_comment[] = {
     "self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap; a negative\n"
     "number is no power of theirs, and by a tensor of them gives 0 but for 1 and -1.\n"
     "(*), (*) -> broadcast",
+    /* prelu_kernel */
+    "self above 0, else weight * self.   (*), (*) -> broadcast, floating",
     /* prod */
     "Product over dim, of all elements when absent. Integers and bool are multiplied in int64.\n"
     "self (*) -> self's shape without dim, 1 there when keepdim",
@@ -568,6 +577,8 @@ static const char *const py_docs_comment[] = {
     "differentiable. grad_output (*), output (*) -> (*)",
     /* softplus */
     "log(1 + e^(beta * self)) / beta; self where beta * self exceeds threshold.   (*) -> (*), floating",
+    /* softshrink */
+    "self moved by lambd towards 0, 0 where it is nearer.   (*) -> (*), floating",
     /* softsign */
     "self / (1 + |self|).   (*) -> (*), floating",
     /* sort */

@@ -113,6 +113,9 @@ enum tni_row_number {
     TNI_ROW_gelu_erf_backward,
     TNI_ROW_gelu_tanh,
     TNI_ROW_gt,
+    TNI_ROW_hardshrink,
+    TNI_ROW_hardswish,
+    TNI_ROW_hardtanh,
     TNI_ROW_huber_loss,
     TNI_ROW_hypot,
     TNI_ROW_imag,
@@ -188,6 +191,7 @@ enum tni_row_number {
     TNI_ROW_ones_like,
     TNI_ROW_permute,
     TNI_ROW_pow,
+    TNI_ROW_prelu_kernel,
     TNI_ROW_prod,
     TNI_ROW_rand,
     TNI_ROW_rand_like,
@@ -226,6 +230,7 @@ enum tni_row_number {
     TNI_ROW_softmax,
     TNI_ROW_softmax_backward,
     TNI_ROW_softplus,
+    TNI_ROW_softshrink,
     TNI_ROW_softsign,
     TNI_ROW_sort,
     TNI_ROW_split,
@@ -308,6 +313,9 @@ enum tni_loop_number {
     TNI_LOOP_gelu_erf_backward,
     TNI_LOOP_gelu_tanh,
     TNI_LOOP_gt,
+    TNI_LOOP_hardshrink,
+    TNI_LOOP_hardswish,
+    TNI_LOOP_hardtanh,
     TNI_LOOP_hypot,
     TNI_LOOP_isfinite,
     TNI_LOOP_isinf,
@@ -332,6 +340,7 @@ enum tni_loop_number {
     TNI_LOOP_neg,
     TNI_LOOP_nextafter,
     TNI_LOOP_pow,
+    TNI_LOOP_prelu_kernel,
     TNI_LOOP_reciprocal,
     TNI_LOOP_relu,
     TNI_LOOP_remainder,
@@ -347,6 +356,7 @@ enum tni_loop_number {
     TNI_LOOP_sin,
     TNI_LOOP_sinh,
     TNI_LOOP_softplus,
+    TNI_LOOP_softshrink,
     TNI_LOOP_softsign,
     TNI_LOOP_sqrt,
     TNI_LOOP_square,
@@ -573,6 +583,12 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_tanh);
 TN_PRIV_DECLARE(tn_row, tni_row_gelu_tanh);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gt);
 TN_PRIV_DECLARE(tn_row, tni_row_gt);
+TN_PRIV_DECLARE(tn_gen, tni_gen_hardshrink);
+TN_PRIV_DECLARE(tn_row, tni_row_hardshrink);
+TN_PRIV_DECLARE(tn_gen, tni_gen_hardswish);
+TN_PRIV_DECLARE(tn_row, tni_row_hardswish);
+TN_PRIV_DECLARE(tn_gen, tni_gen_hardtanh);
+TN_PRIV_DECLARE(tn_row, tni_row_hardtanh);
 TN_PRIV_DECLARE(tn_gen, tni_gen_huber_loss);
 TN_PRIV_DECLARE(tn_row, tni_row_huber_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_hypot);
@@ -723,6 +739,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_permute);
 TN_PRIV_DECLARE(tn_row, tni_row_permute);
 TN_PRIV_DECLARE(tn_gen, tni_gen_pow);
 TN_PRIV_DECLARE(tn_row, tni_row_pow);
+TN_PRIV_DECLARE(tn_gen, tni_gen_prelu_kernel);
+TN_PRIV_DECLARE(tn_row, tni_row_prelu_kernel);
 TN_PRIV_DECLARE(tn_gen, tni_gen_prod);
 TN_PRIV_DECLARE(tn_row, tni_row_prod);
 TN_PRIV_DECLARE(tn_gen, tni_gen_rand);
@@ -799,6 +817,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_softmax_backward);
 TN_PRIV_DECLARE(tn_row, tni_row_softmax_backward);
 TN_PRIV_DECLARE(tn_gen, tni_gen_softplus);
 TN_PRIV_DECLARE(tn_row, tni_row_softplus);
+TN_PRIV_DECLARE(tn_gen, tni_gen_softshrink);
+TN_PRIV_DECLARE(tn_row, tni_row_softshrink);
 TN_PRIV_DECLARE(tn_gen, tni_gen_softsign);
 TN_PRIV_DECLARE(tn_row, tni_row_softsign);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sort);

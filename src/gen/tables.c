@@ -1674,6 +1674,49 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_gt) = {tni_params_gt, &tni_defaults_gt, tni_names
     0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_hardshrink[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_hardshrink_args, self), 0, -1, NULL},
+    {"lambd", TN_T_SCALAR, TN_P_DEFAULT | TN_P_DOUBLE, offsetof(tn_hardshrink_args, lambd), 0, -1,
+     NULL},
+};
+static const tn_hardshrink_args tni_defaults_hardshrink = {NULL, 0.5, NULL};
+static const char *const tni_names_hardshrink[] = {"result", NULL};
+static const uint64_t tni_needs_hardshrink[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_hardshrink) = {tni_params_hardshrink, &tni_defaults_hardshrink,
+    tni_names_hardshrink, tni_needs_hardshrink, 2, 1, 1, 0, sizeof(tn_hardshrink_args),
+    offsetof(tn_hardshrink_args, out), TN_PROP_DOUBLE, TNI_LOOP_hardshrink, {0, 0, 0, 0, 0, 0, 0,
+    0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_hardswish[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_hardswish_args, self), 0, -1, NULL},
+};
+static const tn_hardswish_args tni_defaults_hardswish = {NULL, NULL};
+static const char *const tni_names_hardswish[] = {"result", NULL};
+static const uint64_t tni_needs_hardswish[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_hardswish) = {tni_params_hardswish, &tni_defaults_hardswish,
+    tni_names_hardswish, tni_needs_hardswish, 1, 1, 1, 0, sizeof(tn_hardswish_args),
+    offsetof(tn_hardswish_args, out), 0, TNI_LOOP_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_hardtanh[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_hardtanh_args, self), 0, -1, NULL},
+    {"min_val", TN_T_SCALAR, TN_P_DEFAULT | TN_P_DOUBLE, offsetof(tn_hardtanh_args, min_val), 0,
+     -1, NULL},
+    {"max_val", TN_T_SCALAR, TN_P_DEFAULT | TN_P_DOUBLE, offsetof(tn_hardtanh_args, max_val), 0,
+     -1, NULL},
+};
+static const tn_hardtanh_args tni_defaults_hardtanh = {NULL, -1, 1, NULL};
+static const char *const tni_names_hardtanh[] = {"result", NULL};
+static const uint64_t tni_needs_hardtanh[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_hardtanh) = {tni_params_hardtanh, &tni_defaults_hardtanh,
+    tni_names_hardtanh, tni_needs_hardtanh, 3, 1, 1, 0, sizeof(tn_hardtanh_args),
+    offsetof(tn_hardtanh_args, out), 0, TNI_LOOP_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_huber_loss[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_huber_loss_args, input), 0, -1, NULL},
     {"target", TN_T_TENSOR, 0, offsetof(tn_huber_loss_args, target), 0, -1, NULL},
@@ -2820,6 +2863,19 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_na
     {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_prelu_kernel[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_prelu_kernel_args, self), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, 0, offsetof(tn_prelu_kernel_args, weight), 0, -1, NULL},
+};
+static const tn_prelu_kernel_args tni_defaults_prelu_kernel = {NULL, NULL};
+static const char *const tni_names_prelu_kernel[] = {"result", NULL};
+static const uint64_t tni_needs_prelu_kernel[] = {UINT64_C(0x3), UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
+    &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
+    sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, TNI_LOOP_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_prod[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_prod_args, self), 0, -1, NULL},
     {"dim", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_prod_args, dim), 0, -1, NULL},
@@ -3381,6 +3437,21 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
     offsetof(tn_softplus_args, out), 0, TNI_LOOP_softplus, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_softshrink[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_softshrink_args, self), 0, -1, NULL},
+    {"lambd", TN_T_SCALAR, TN_P_DEFAULT | TN_P_DOUBLE, offsetof(tn_softshrink_args, lambd), 0, -1,
+     NULL},
+};
+static const tn_softshrink_args tni_defaults_softshrink = {NULL, 0.5, NULL};
+static const char *const tni_names_softshrink[] = {"result", NULL};
+static const uint64_t tni_needs_softshrink[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
+    tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
+    offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, TNI_LOOP_softshrink, {0, 0, 0, 0, 0, 0, 0,
+    0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -4052,6 +4123,9 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_gelu_erf_backward,
     &tni_row_gelu_tanh,
     &tni_row_gt,
+    &tni_row_hardshrink,
+    &tni_row_hardswish,
+    &tni_row_hardtanh,
     &tni_row_huber_loss,
     &tni_row_hypot,
     &tni_row_imag,
@@ -4127,6 +4201,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_ones_like,
     &tni_row_permute,
     &tni_row_pow,
+    &tni_row_prelu_kernel,
     &tni_row_prod,
     &tni_row_rand,
     &tni_row_rand_like,
@@ -4165,6 +4240,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_softmax,
     &tni_row_softmax_backward,
     &tni_row_softplus,
+    &tni_row_softshrink,
     &tni_row_softsign,
     &tni_row_sort,
     &tni_row_split,

@@ -6,6 +6,10 @@
 
 static tn_tensor *el_conj(tn_tensor *t) { return t && tni_is_complex(t->dtype) ? tnp_conj(t) : t; }
 static tn_tensor *el_times(tn_tensor *t, double by) { return tnp_mul_scalar(t, tn_float(by)); }
+/* What is linear in pieces: its slope is constant on each. */
+static void el_give_zeros(tn_gradient *g, int i) {
+    if (g->want[i]) tn_give(g, i, tnp_zeros_like(g->incoming[0], TN_NO_DTYPE, TN_NO_DEVICE));
+}
 
 /* --- exponentials and logarithms -------------------------------------------------------------- */
 
@@ -197,6 +201,21 @@ TN_OPERATOR(sigmoid_backward, "sigmoid_backward(Tensor grad_output, Tensor outpu
             TN_POINTWISE(Fc, V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, output), output)))),
             .grad = sigmoid_backward_grad, .sample = "(35) (35) | () () | (0) (0)")
 
+TN_PRIV void tni_give_flat(tn_gradient *g, int i, tn_tensor *t) {
+    tni_slot *s = &((tni_node *)g->node)->slot[i];
+    tn_tensor *from = t, *yes;
+    if (t && !g->block->no_grad && g->want[i]) {
+        if (tni_edge_is_leaf(s->edge))
+            from = tni_edge_leaf(s->edge);
+        else if ((from = tni_share(g->block, t->storage, t)) != NULL)
+            tni_node_hang(g->block, (tni_node *)s->edge, from, (int)s->edge_out);
+        yes = tnp_ones(tni_ints(t->size, 0), TN_BOOL, t->flags & TNI_META ? TN_META : TN_NO_DEVICE);
+        if (!from || (tni_same_shape(from, t) && from->dtype == t->dtype))
+            t = tnp_where(yes, t, from);
+    }
+    tn_give(g, i, t);
+}
+
 /* --- rectifiers ------------------------------------------------------------------------------- */
 
 static void relu_grad(tn_gradient *g) {
@@ -221,6 +240,7 @@ TN_OPERATOR(threshold, "threshold(Tensor self, Scalar threshold, Scalar value) -
 static void threshold_backward_grad(tn_gradient *g) {
     TN_ARGS(threshold_backward, a, g);
     if (g->want[0]) tn_give(g, 0, tnp_threshold_backward(g->incoming[0], g->in[1], a->threshold));
+    el_give_zeros(g, 1);
 }
 /* grad_output where self is above threshold, else 0.   (*), (*) -> (*)   tn_threshold_backward(d,
  * x, 0) */
@@ -248,6 +268,7 @@ static void leaky_relu_backward_grad(tn_gradient *g) {
         tn_give(g, 0,
                 tnp_leaky_relu_backward(g->incoming[0], g->in[1], a->negative_slope,
                                         a->self_is_result));
+    el_give_zeros(g, 1);
 }
 /* grad_output where self is above 0, else negative_slope * grad_output.   (*), (*) -> (*)
  * tn_leaky_relu_backward(d, x, TN_NUM(0.1), false) */
@@ -266,7 +287,7 @@ static void elu_grad(tn_gradient *g) { /* scale, or scale input_scale alpha e^(x
     tn_tensor *left =
         el_times(tnp_exp(el_times(tnp_clamp_max_scalar(x, tn_int(0)), a->input_scale)),
                  a->scale * a->input_scale * a->alpha);
-    tn_give(g, 0, tnp_where(tnp_gt_scalar(x, tn_int(0)), el_times(d, a->scale), tnp_mul(d, left)));
+    tn_give(g, 0, tnp_where(tnp_le_scalar(x, tn_int(0)), tnp_mul(d, left), el_times(d, a->scale)));
 }
 /* scale * self above 0, else scale * alpha * (e^(self * input_scale) - 1).   (*) -> (*), floating
  * tn_elu(x, .alpha = 1) */
@@ -276,6 +297,77 @@ TN_OPERATOR(elu, "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_
                                                V_MUL(alpha, V_EXPM1(V_MUL(self, input_scale)))))),
             .grad = elu_grad,
             .sample = "(35) | (3,5) alpha=0.7 | () alpha=1.5 scale=1.1 input_scale=0.8 | (0,2)")
+
+static void hardtanh_grad(tn_gradient *g) {
+    TN_ARGS(hardtanh, a, g);
+    tn_tensor *x = g->in[0], *out;
+    out = tnp_logical_or(tnp_le_scalar(x, tn_float(a->min_val)),
+                         tnp_ge_scalar(x, tn_float(a->max_val)));
+    tni_give_flat(g, 0, tnp_where_scalar_self(out, tn_int(0), g->incoming[0]));
+}
+/* self, but at least min_val and at most max_val; integers without the fraction of these numbers.
+ * Gradient 0 at both, and passed at NaN.   (*) -> (*)   tn_hardtanh(x, .min_val = 0, .max_val = 6)
+ */
+TN_OPERATOR(hardtanh, "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
+            TN_LIMITING(FI, V_MINIMUM(V_MAXIMUM(self, min_val), max_val)), .grad = hardtanh_grad,
+            .sample = "(35) | (3,5) 0 6 | () -0.5 0.5 | (0,2) | (9):i64 | (9):i32 -1.5 2.5")
+
+static void shrink_give(tn_gradient *g, double lambd) { /* what is nearer to 0 is constant */
+    tn_tensor *x = g->in[0], *in;
+    in = tnp_logical_and(tnp_ge_scalar(x, tn_float(-lambd)), tnp_le_scalar(x, tn_float(lambd)));
+    tni_give_flat(g, 0, tnp_where_scalar_self(in, tn_int(0), g->incoming[0]));
+}
+static void hardshrink_grad(tn_gradient *g) {
+    TN_ARGS(hardshrink, a, g);
+    shrink_give(g, a->lambd);
+}
+/* 0 from -lambd to lambd, else self.   (*) -> (*), floating   tn_hardshrink(x, .lambd = 1) */
+TN_OPERATOR(hardshrink, "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", .forms = TN_OUT,
+            .needs = "self:self",
+            TN_FLOATING(F,
+                        V_SEL(M_AND(V_GE(self, V_NEG(lambd)), V_LE(self, lambd)), V_ZERO(), self)),
+            .grad = hardshrink_grad, .sample = "(35) | (3,5) 1 | () | (0,2)")
+
+static void softshrink_grad(tn_gradient *g) {
+    TN_ARGS(softshrink, a, g);
+    shrink_give(g, a->lambd);
+}
+/* self moved by lambd towards 0, 0 where it is nearer.   (*) -> (*), floating   tn_softshrink(x,
+ * .lambd = 1) */
+TN_OPERATOR(softshrink, "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", .forms = TN_OUT,
+            .needs = "self:self",
+            TN_FLOATING(F, V_SEL(V_GT(self, lambd), V_SUB(self, lambd),
+                                 V_SEL(V_LT(self, V_NEG(lambd)), V_ADD(self, lambd),
+                                       V_MUL(self, V_ZERO())))),
+            .grad = softshrink_grad, .sample = "(35) | (3,5) 1 | () | (0,2)")
+
+static void prelu_kernel_grad(tn_gradient *g) {
+    tn_tensor *x = g->in[0], *w = g->in[1], *d = g->incoming[0], *above;
+    above = tnp_gt_scalar(x, tn_int(0));
+    if (g->want[0]) tni_give_flat(g, 0, tnp_where(above, d, tnp_mul(d, w)));
+    if (g->want[1]) tn_give(g, 1, tnp_mul(d, tnp_where_scalar_self(above, tn_int(0), x)));
+}
+/* self above 0, else weight * self.   (*), (*) -> broadcast, floating   tn_prelu_kernel(x, w) */
+TN_OPERATOR(prelu_kernel, "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
+            .needs = "self:self,weight weight:self",
+            TN_FLOATING(F, V_SEL(V_GT(self, V_ZERO()), self, V_MUL(weight, self))),
+            .grad = prelu_kernel_grad,
+            .sample = "(35) () | (2,3,5) (3,1) | () () | (0,3) (3) | (9) (9)")
+
+static void hardswish_grad(tn_gradient *g) { /* 0, then x / 3 + 1 / 2, then 1 */
+    tn_tensor *x = g->in[0], *d = g->incoming[0], *slope, *rest;
+    slope = tnp_add_scalar(tnp_div_scalar(x, tn_int(3)), tn_float(0.5), 1);
+    rest = tnp_where(tnp_lt_scalar(x, tn_int(3)), tnp_mul(d, slope), d);
+    tn_give(g, 0, tnp_where_scalar_self(tnp_le_scalar(x, tn_int(-3)), tn_int(0), rest));
+}
+/* self * (self + 3, within 0 and 6) / 6.   (*) -> (*), floating   tn_hardswish(x) */
+TN_OPERATOR(hardswish, "hardswish(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:self",
+            TN_FLOATING(F,
+                        V_DIV(V_MUL(self, V_MIN(V_SET(6), V_MAX(V_ZERO(), V_ADD(self, V_SET(3))))),
+                              V_SET(6))),
+            .grad = hardswish_grad, .sample = "(35) | (3,5) | () | (0,2)")
 
 /* --- smooth activations ----------------------------------------------------------------------- */
 

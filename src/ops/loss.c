@@ -182,7 +182,7 @@ static void nll_loss_plain_grad(tn_gradient *g) {
     TN_ARGS(nll_loss_plain, a, g);
     tn_tensor *d = tnp_nll_loss_input_grad(g->incoming[0], g->in[1], g->in[2], g->out[1],
                                            tni_sizes(a->input), a->ignore_index, a->reduction);
-    tn_give(g, 0, d);
+    tni_give_flat(g, 0, d);
 }
 /* nll_loss where weight is a constant.
  * input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *) */

@@ -162,12 +162,12 @@ static void addcdiv_grad(tn_gradient *g) {
     if (g->want[1]) tn_give(g, 1, tnp_div(d, pw_conj(y)));
     if (g->want[2]) tn_give(g, 2, tnp_mul(tnp_neg(d), pw_conj(tnp_div(tnp_div(x, y), y))));
 }
-/* self + value * tensor1 / tensor2.   (*), (*), (*) -> broadcast   tn_addcdiv(x, a, b, .value =
- * 0.5) */
+/* self + value * tensor1 / tensor2, not both of integers.   (*), (*), (*) -> broadcast
+ * tn_addcdiv(x, a, b, .value = 0.5) */
 TN_OPERATOR(addcdiv,
             "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "tensor1:tensor2 tensor2:tensor1,tensor2",
-            TN_POINTWISE(Fc, V_FMA(value, V_DIV(tensor1, tensor2), self)), .grad = addcdiv_grad,
+            TN_QUOTIENT(Fc, V_FMA(value, V_DIV(tensor1, tensor2), self)), .grad = addcdiv_grad,
             .domain = "tensor2:0.5..2",
             .sample = "(35) (35) (35) | (2,3) (3) (2,1) value=2 | () () () | (0) (0) (0)")
 
@@ -427,13 +427,13 @@ static void lerp_grad(tn_gradient *g) {
     if (g->want[1]) tn_give(g, 1, tnp_mul(d, w));
     if (g->want[2]) tn_give(g, 2, tnp_mul(d, pw_conj(tnp_sub(g->in[1], g->in[0], 1))));
 }
-/* self + weight * (end - self), from the end for weights of 1/2 and more.   (*), (*), (*) ->
- * broadcast tn_lerp_scalar(x, y, 0.1) */
+/* self + weight * (end - self), from the end for weights of 1/2 and more. All of one dtype, but for
+ * a weight without dimensions.   (*), (*), (*) -> broadcast   tn_lerp_scalar(x, y, 0.1) */
 TN_OPERATOR(
     lerp, "lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor",
     .forms = TN_INPLACE | TN_OUT, .needs = "self:weight end:weight weight:self,end",
-    TN_POINTWISE(Fc, V_SEL(V_WITHIN(weight, 0.5), V_FMA(weight, V_SUB(end, self), self),
-                           V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))),
+    TN_BETWEEN(Fc, V_SEL(V_WITHIN(weight, 0.5), V_FMA(weight, V_SUB(end, self), self),
+                         V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))),
     .grad = lerp_grad,
     .sample =
         "(35) (35) (35) | (2,3) (3) (2,1) | (9) (9) 0.3 | (9) (9) 0.75 | () () () | (0) (0) 0.5")

@@ -421,10 +421,10 @@ static void max_pool2d_run(tn_frame *f) {
 }
 static void max_pool2d_grad(tn_gradient *g) {
     TN_ARGS(max_pool2d, a, g);
-    tn_give(g, 0,
-            tnp_max_pool2d_input_grad(g->incoming[0], g->out[1], tni_sizes(g->in[0]),
-                                      a->kernel_size, a->stride, a->padding, a->dilation,
-                                      a->ceil_mode));
+    tni_give_flat(g, 0,
+                  tnp_max_pool2d_input_grad(g->incoming[0], g->out[1], tni_sizes(g->in[0]),
+                                            a->kernel_size, a->stride, a->padding, a->dilation,
+                                            a->ceil_mode));
 }
 /* Largest element of each window; the first of equals gets the gradient, NaN wins. Padding never
  * wins. stride None is kernel_size; ceil_mode keeps a last window that is cut off. Real dtypes,
@@ -585,10 +585,10 @@ static void avg_pool2d_run(tn_frame *f) {
 }
 static void avg_pool2d_grad(tn_gradient *g) {
     TN_ARGS(avg_pool2d, a, g);
-    tn_give(g, 0,
-            tnp_avg_pool2d_input_grad(g->incoming[0], tni_sizes(g->in[0]), a->kernel_size,
-                                      a->stride, a->padding, a->ceil_mode, a->count_include_pad,
-                                      a->divisor_override));
+    tni_give_flat(g, 0,
+                  tnp_avg_pool2d_input_grad(g->incoming[0], tni_sizes(g->in[0]), a->kernel_size,
+                                            a->stride, a->padding, a->ceil_mode,
+                                            a->count_include_pad, a->divisor_override));
 }
 /* Mean of each window. count_include_pad divides by the whole window, zeros of the padding
  * included; divisor_override divides by that number. Floating dtypes, whose sums are made in
@@ -674,7 +674,13 @@ static void adaptive_avg_pool2d_run(tn_frame *f) {
     pool_through(f, &j);
 }
 static void adaptive_avg_pool2d_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_adaptive_avg_pool2d_input_grad(g->incoming[0], tni_sizes(g->in[0])));
+    const tn_tensor *y = g->out[0];
+    const bool mean = y->size[y->ndim - 1] == 1 && y->size[y->ndim - 2] == 1; /* torch's is, too */
+    tn_tensor *d = tnp_adaptive_avg_pool2d_input_grad(g->incoming[0], tni_sizes(g->in[0]));
+    if (mean)
+        tn_give(g, 0, d);
+    else
+        tni_give_flat(g, 0, d);
 }
 /* Means of output_size windows that cover the input: from floor(p H / H') to ceil((p + 1) H / H').
  * self (N, C, H, W) or (C, H, W), output_size (H', W') -> (N, C, H', W') or (C, H', W')

@@ -102,6 +102,7 @@ static TNI_NOINLINE bool promote_numbers(tn_frame *f, tn_dtype common) {
         } else if (p->type == TN_T_SCALAR || p->type == TN_T_FLOAT) {
             double v;
             memcpy(&v, at, sizeof v);
+            if (f->row->loop & TNI_FORM_CUTS) v = trunc(v);
             if (!tni_double_fits(f, p->name, v, (int)common)) return false;
         }
     }
@@ -209,6 +210,49 @@ TN_PRIV bool tni_pointwise_check(tn_frame *f) {
     if (TNI_UNLIKELY(promote_has_numbers(f, common)) && !promote_numbers(f, common)) return false;
     return tni_announce_flat(f, f->row->loop & TNI_FORM_PREDICATE ? TN_BOOL : common,
                              f->in[f->note[1] - 1]);
+}
+
+/* self, end and weight: of one dtype, but for a weight without dimensions. */
+TN_PRIV bool tni_pointwise_between(tn_frame *f) {
+    const tn_tensor *self = f->in[0], *end = f->in[1], *weight = f->in[2];
+    const bool number = (weight->flags & TNI_NUMBER) != 0;
+    const tni_dtype_info *info = tni_dtype(self->dtype);
+    if (end->dtype != self->dtype)
+        return tn_fail(f, TN_TYPE, "expected dtype %s for 'end' but got dtype %s", info->text,
+                       tni_dtype(end->dtype)->text);
+    if (weight->ndim && weight->dtype != self->dtype)
+        return tn_fail(f, TN_TYPE, "expected dtype %s for 'weight' but got dtype %s", info->text,
+                       tni_dtype(weight->dtype)->text);
+    if (info->category < TNI_CAT_FLOAT &&
+        (number || tni_dtype(weight->dtype)->category < TNI_CAT_FLOAT))
+        return tn_fail(f, TN_TYPE, "is not defined for %s", info->text);
+    if (number && tni_is_complex(weight->dtype) && !tni_is_complex(self->dtype))
+        return tn_fail(f, TN_TYPE, "'weight' is complex, the tensors are %s", info->text);
+    return tni_pointwise_check(f);
+}
+
+/* A quotient of integers is no element of theirs. */
+TN_PRIV bool tni_pointwise_quotient(tn_frame *f) {
+    if (tni_dtype(f->in[1]->dtype)->category < TNI_CAT_FLOAT &&
+        tni_dtype(f->in[2]->dtype)->category < TNI_CAT_FLOAT)
+        return tn_fail(f, TN_TYPE,
+                       "Integer division with %s is no longer supported: convert one of them, or "
+                       "add value * trunc(tensor1 / tensor2)",
+                       f->row->name);
+    return tni_pointwise_check(f);
+}
+
+/* Limits of a tensor that has no negative elements. */
+TN_PRIV bool tni_pointwise_limits(tn_frame *f) {
+    double limit[2];
+    for (int i = 0; i < 2; i++) {
+        const tn_param *p = &f->row->gen->param[i + 1];
+        memcpy(&limit[i], (const char *)f->args + p->offset, sizeof limit[i]);
+    }
+    if (f->in[0]->dtype == TN_U8 && limit[0] <= -1 && limit[1] <= -1)
+        return tn_fail(f, TN_INVALID, "cannot do %s on an unsigned type with negative limits",
+                       f->row->name);
+    return tni_pointwise_check(f);
 }
 
 /* Integer division: no divisor may be 0. */

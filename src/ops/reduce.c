@@ -421,26 +421,29 @@ TN_OPERATOR(amin, "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tenso
                       "(2,5000) [1] | (200,40) [0] | "
                       "(4,5):i64 [0] | (6):bf16 [0]")
 
+/* Of all elements; where a NaN has won, those that are NaN share it. */
+static void extreme_grad(tn_gradient *g) {
+    tn_tensor *x = g->in[0], *mask = tnp_logical_or(tnp_eq(x, g->out[0]), tnp_isnan(x)), *d;
+    const tn_dtype dtype = (tn_dtype)x->dtype, count = dtype == TN_F64 ? TN_F64 : TN_F32;
+    d = tnp_div(g->incoming[0], tnp_sum(mask, tn_no_dims(), false, count));
+    d = dtype == count ? d : tnp_to_dtype(d, dtype, false, false);
+    tn_give(g, 0, tnp_where_scalar(mask, d, tn_int(0)));
+}
+
 static bool max_check(tn_frame *f) { return extreme_check(f, tn_no_dims(), false); }
 static void max_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MAX, 0); }
-static void max_grad(tn_gradient *g) {
-    tn_give(g, 0, extreme_shared(g->incoming[0], g->in[0], g->out[0], tn_no_dims(), false));
-}
 /* Largest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_max(x)
  */
 TN_OPERATOR(max, "max(Tensor self) -> Tensor", .forms = TN_OUT, .needs = "self,result",
-            .check = max_check, .run = max_run, .grad = max_grad,
+            .check = max_check, .run = max_run, .grad = extreme_grad,
             .sample = "(2,3,4) | () | (9000) | (4,5):i32")
 
 static bool min_check(tn_frame *f) { return extreme_check(f, tn_no_dims(), false); }
 static void min_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MIN, 0); }
-static void min_grad(tn_gradient *g) {
-    tn_give(g, 0, extreme_shared(g->incoming[0], g->in[0], g->out[0], tn_no_dims(), false));
-}
 /* Smallest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_min(x)
  */
 TN_OPERATOR(min, "min(Tensor self) -> Tensor", .forms = TN_OUT, .needs = "self,result",
-            .check = min_check, .run = min_run, .grad = min_grad,
+            .check = min_check, .run = min_run, .grad = extreme_grad,
             .sample = "(2,3,4) | () | (9000) | (4,5):i32")
 
 static bool aminmax_check(tn_frame *f) {

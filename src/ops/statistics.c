@@ -411,9 +411,9 @@ static void norm_grad(tn_gradient *g) {
         tn_give(g, 0,
                 tnp_mul(d, tnp_masked_fill_scalar(tnp_div(x, y), tnp_eq_scalar(y, tn_int(0)),
                                                   tn_int(0))));
-    } else if (p == HUGE_VAL || p == -HUGE_VAL) { /* equal extrema share */
+    } else if (p == HUGE_VAL || p == -HUGE_VAL) { /* equal extrema share; NaN has none: 0 */
         mask = tnp_eq(tnp_abs(x), y);
-        d = tnp_div(d, tnp_sum(mask, a->dim, true, TN_NO_DTYPE));
+        d = tnp_div(d, tnp_clamp_min_scalar(tnp_sum(mask, a->dim, true, TN_NO_DTYPE), tn_int(1)));
         tn_give(g, 0, tnp_mul(tnp_mul(tnp_sgn(x), mask), d));
     } else {
         tn_tensor *slope = tnp_mul(tnp_sgn(x), tnp_pow_scalar(tnp_abs(x), tn_float(p - 1)));

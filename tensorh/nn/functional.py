@@ -99,7 +99,8 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """input within [min_val, max_val]."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    return _C.clamp_(input, min_val, max_val) if inplace else _C.clamp(input, min_val, max_val)
+    f = _C.hardtanh_ if inplace else _C.hardtanh
+    return f(input, min_val, max_val)
 
 
 def relu6(input, inplace=False):
@@ -130,8 +131,7 @@ def hardsigmoid(input, inplace=False):
 
 def hardswish(input, inplace=False):
     """input * relu6(input + 3) / 6."""
-    x = _wide(_kept(input, inplace))
-    return _perhaps_in_place(input, x * _C.clamp(x + 3, 0, 6) / 6, inplace)
+    return _C.hardswish_(input) if inplace else _C.hardswish(input)
 
 
 def mish(input, inplace=False):
@@ -153,22 +153,21 @@ def tanhshrink(input):
 
 def hardshrink(input, lambd=0.5):
     """input where its magnitude is more than lambd, else 0."""
-    return _C.where((input >= -lambd) & (input <= lambd), 0.0, input)
+    return _C.hardshrink(input, lambd)
 
 
 def softshrink(input, lambd=0.5):
     """input moved by lambd towards 0."""
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
-    below = _C.where(input < -lambd, input + lambd, 0 * input)
-    return _C.where(input > lambd, input - lambd, below)
+    return _C.softshrink(input, lambd)
 
 
 def prelu(input, weight):
     """leaky_relu whose slope is a tensor: one, or one a channel."""
     _check_slopes(input, weight)
     weight = weight.reshape(-1, *(1,) * (input.ndim - 2)) if input.ndim > 1 else weight.reshape(())
-    return _C.where(input > 0, input, weight * _C.where(input > 0, 0, input))
+    return _C._prelu_kernel(input, weight)
 
 
 def _check_slopes(input, weight):

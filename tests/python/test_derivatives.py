@@ -66,6 +66,98 @@ def test_gradcheck_notices():
         torch.autograd.gradcheck(torch.sin, (x,), check_forward_ad=True)
 
 
+# --- what is linear in pieces --------------------------------------------------------------------
+
+F = torch.nn.functional
+IMAGE, CLASSES = (1, 1, 2, 4), (2, 4)
+FLAT = {  # torch 2.15's second derivatives of these are zeros
+    "relu": F.relu, "relu_": lambda x: (x * 1).relu_(), "leaky_relu": F.leaky_relu,
+    "threshold": lambda x: F.threshold(x, 0.1, 2.0), "hardtanh": F.hardtanh, "relu6": F.relu6,
+    "hardtanh_": lambda x: F.hardtanh(x * 1, inplace=True), "hardshrink": F.hardshrink,
+    "softshrink": F.softshrink, "prelu": lambda x: F.prelu(x, leaf(0.25).detach()),
+    "max_pool2d": lambda x: F.max_pool2d(x.reshape(IMAGE), 2),
+    "avg_pool2d": lambda x: F.avg_pool2d(x.reshape(IMAGE), 2),
+    "adaptive_avg_pool2d": lambda x: F.adaptive_avg_pool2d(x.reshape(IMAGE), (1, 2)),
+    "nll_loss": lambda x: F.nll_loss(x.reshape(CLASSES), torch.tensor([1, 2])),
+    "abs": torch.abs,
+}  # fmt: skip
+NONE = {  # and these have none: torch's gradient does not require grad
+    "clamp": lambda x: x.clamp(-1, 1), "max": torch.max, "min": torch.min,
+    "mean": lambda x: F.adaptive_avg_pool2d(x.reshape(IMAGE), 1), "hardsigmoid": F.hardsigmoid,
+    "cumsum": lambda x: x.cumsum(0), "where": lambda x: torch.where(x > 0, x, -x),
+}  # fmt: skip
+POINTS = (0.3, -0.7, 1.2, -1.4, 0.5, -0.5, 0.0, 3.3)
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_second_derivatives_of_what_is_linear_in_pieces_are_zeros(name):
+    x = leaf(*POINTS)
+    for of in (x, x * 2, torch.sin(x)):  # a leaf, and what a call made
+        (g,) = torch.autograd.grad(FLAT[name](of).sum(), of, create_graph=True)
+        (second,) = torch.autograd.grad(g.sum(), of)
+        assert numbers(second) == [0.0] * len(POINTS)
+    (g,) = torch.autograd.grad(FLAT[name](x).exp().sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(g.sum(), x)
+    (slope,) = torch.autograd.grad(FLAT[name](x).sum(), x)
+    if FLAT[name](x).shape == x.shape:  # e^f has (f')^2 e^f where f is linear
+        near(second, (slope**2 * FLAT[name](x).exp()).detach().numpy())
+    meta = torch.ones(8, device="meta", dtype=torch.float64).requires_grad_()
+    if name not in ("prelu", "nll_loss"):
+        (g,) = torch.autograd.grad(FLAT[name](meta).sum(), meta, create_graph=True)
+        assert torch.autograd.grad(g.sum(), meta)[0].shape == (8,)
+
+
+@pytest.mark.parametrize("name", NONE)
+def test_second_derivatives_that_torch_has_not(name):
+    x = leaf(*POINTS)
+    (g,) = torch.autograd.grad(NONE[name](x).sum(), x, create_graph=True)
+    assert not g.requires_grad
+
+
+AT_NAN = {  # the gradient at a NaN as torch's formulas have it one element at a time
+    "hardtanh": (F.hardtanh, 1.0), "relu6": (F.relu6, 1.0), "hardshrink": (F.hardshrink, 1.0),
+    "softshrink": (F.softshrink, 1.0), "hardswish": (F.hardswish, 1.0), "elu": (F.elu, 1.0),
+    "celu": (F.celu, 1.0), "selu": (F.selu, 1.0507009873554805), "relu": (F.relu, 1.0),
+    "leaky_relu": (F.leaky_relu, 0.01), "hardsigmoid": (F.hardsigmoid, 0.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AT_NAN)
+@pytest.mark.parametrize("count", [1, 3, 65])
+def test_gradients_at_nan_do_not_depend_on_the_place(name, count):
+    f, expected = AT_NAN[name]
+    x = leaf(*[float("nan")] * count)
+    y = f(x)
+    y.sum().backward()
+    assert bool(torch.isnan(y).all()) and numbers(x.grad) == [expected] * count
+
+
+INF, NAN = float("inf"), float("nan")
+
+
+@pytest.mark.parametrize(
+    "values, largest, least, norm",
+    [
+        ([NAN, 1.0, -2.0], [1, 0, 0], [1, 0, 0], [0, 0, 0]),
+        ([NAN, NAN, INF], [0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 0]),
+        ([INF, -INF, 1.0], [1, 0, 0], [0, 1, 0], [0.5, -0.5, 0]),
+        ([-INF, -INF, -INF, -INF], [0.25] * 4, [0.25] * 4, [-0.25] * 4),
+        ([2.0, 2.0, -3.0, -3.0], [0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5], [0, 0, -0.5, -0.5]),
+        ([NAN], [1], [1], [0]),
+    ],
+)
+def test_gradients_of_extrema_at_nan_and_ties(values, largest, least, norm):
+    for dtype in (torch.float64, torch.float32, torch.float16):
+        for f, expected in [(torch.max, largest), (torch.min, least),
+                            (lambda t: torch.norm(t, INF), norm)]:
+            x = leaf(*values, dtype=dtype)
+            f(x).backward()
+            assert x.grad.dtype == dtype and numbers(x.grad) == expected
+    x = leaf(*[1.0] * 100_000, dtype=torch.float16)
+    x.max().backward()
+    assert 0 < x.grad[0].item() < 2e-5 and x.grad[0] == x.grad[-1]
+
+
 # --- functional and func -------------------------------------------------------------------------
 
 X = np.array([[0.3, -0.2], [1.1, 0.7]])

@@ -338,6 +338,34 @@ def test_integers_take_no_floats_in_place(name, more):
     assert x.tolist() == [1, 2]
 
 
+def test_hardtanh_of_integers_is_of_integers():
+    """Values of torch 2.15."""
+    values = [-3, -1, 0, 1, 3, 9]
+    for dtype in (torch.int8, torch.int16, torch.int32, torch.int64):
+        x = T(values, dtype=dtype)
+        for y, expected in [
+            (F.relu6(x), [0, 0, 0, 1, 3, 6]), (F.hardtanh(x), [-1, -1, 0, 1, 1, 1]),
+            (F.hardtanh(x, -1.5, 1.5), [-1, -1, 0, 1, 1, 1]),
+            (F.hardtanh(x, 0.5, 2.7), [0, 0, 0, 1, 2, 2]),
+            (F.hardtanh(x.clone(), -1, 2, inplace=True), [-1, -1, 0, 1, 2, 2]),
+        ]:  # fmt: skip
+            assert y.dtype == dtype and y.tolist() == expected
+    x = T([253, 255, 0, 1, 3, 9], dtype=torch.uint8)
+    assert F.relu6(x).tolist() == [6, 6, 0, 1, 3, 6] and F.relu6(x).dtype == torch.uint8
+    assert F.hardtanh(x).tolist() == [1, 1, 0, 1, 1, 1]
+
+
+def test_lerp_and_addcdiv_take_what_torch_takes():
+    a, b = T([1, 0]), T([3, 2])
+    for weight, dtype in [(T(0.5), torch.float32), (T(0.5).double(), torch.float64)]:
+        assert torch.lerp(a, b, weight).dtype == dtype
+        assert torch.lerp(a.float(), b.float(), weight).dtype == torch.float32
+    assert torch.lerp(Z + 0j, Z + 2 + 0j, 1j)[0].item() == 2j
+    assert torch.addcdiv(a, Z[:2] + 3, b).tolist() == [2.0, 1.5]
+    assert torch.addcdiv(Z[:2], a, Z[:2] + 2).tolist() == [0.5, 0.0]
+    assert torch.linspace(T(1), T(9), 5, dtype=torch.int64).tolist() == [1, 3, 5, 7, 9]
+
+
 # --- what is refused ------------------------------------------------------------------------------
 
 L3 = torch.arange(16.0).reshape(1, 4, 4)
@@ -349,6 +377,21 @@ REFUSED = [
     ("zero-dim input", lambda: F.prelu(T(1.0), torch.ones(2))),
     ("Expected weight to be a vector", lambda: F.group_norm(torch.ones(2, 4), 2, torch.ones(1))),
     ("at least 2 dimensions .* received 1", lambda: F.group_norm(torch.ones(4), 2)),
+    ("expected dtype float32 for 'end' but", lambda: torch.lerp(Z, Z.double(), 0.5)),
+    ("expected dtype float32 for 'end' but", lambda: torch.lerp(Z, T(1.0).double(), 0.5)),
+    ("expected dtype float32 for 'end' but", lambda: Z.clone().lerp_(Z.half(), Z)),
+    ("expected dtype float32 for 'weight' but", lambda: torch.lerp(Z, Z, Z.double())),
+    ("expected dtype complex64 for 'end'", lambda: torch.lerp(Z + 0j, Z, 0.5)),
+    ("'weight' is complex", lambda: torch.lerp(Z, Z, 1j)),
+    ("not defined for int64", lambda: torch.lerp(T([1]), T([2]), 0.5)),
+    ("not defined for int64", lambda: torch.lerp(T([1]), T([2]), T([1]))),
+    ("Integer division with addcdiv is no longer", lambda: torch.addcdiv(Z, T([1]), T([2]))),
+    ("Integer division with addcdiv is no longer", lambda: T([1]).addcdiv_(T([1]), T([2]))),
+    ("Integer division with addcdiv is no longer", lambda: torch.addcdiv(Z, Z > 0, T(2))),
+    ("not defined for bool", lambda: F.relu6(Z > 0)),
+    ("not defined for int64", lambda: F.hardshrink(T([1]))),
+    ("not defined for int64", lambda: F.softshrink(T([1]))),
+    ("not defined for int64", lambda: F.hardswish(T([1]))),
     ("num groups to be greater than 0", lambda: F.group_norm(torch.ones(2, 4), -1)),
     ("stride", lambda: F.max_pool2d(L3, 2, 0)),
     ("same dimension", lambda: F.margin_ranking_loss(torch.ones(2, 3), Z, Z)),

@@ -4,6 +4,7 @@
 #include "../../src/api/ops.h"
 #include "../refused.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static tn_tensor *leaf(double v) {
@@ -85,6 +86,10 @@ static void wrong_roots_and_inputs_are_named(void) {
         REFUSED(tn_backward(y), TN_AUTOGRAD,
                 "output 0 is float64 (2): only a tensor of one element");
         REFUSED(tn_backward(s, .gradient = x), TN_AUTOGRAD, "the gradient given for output 0 is");
+        REFUSED(tn_backward(tnp_mul_scalar(s, tn_complex(0, 1))), TN_AUTOGRAD,
+                "only for real scalar outputs but got complex128");
+        REFUSED(tn_backward(s, .gradient = tnp_mul_scalar(s, tn_complex(0, 1))), TN_AUTOGRAD,
+                "both must be real or complex");
         REFUSED(tn_backward(s, .inputs = TN_LIST(x, y)), TN_AUTOGRAD, "input 1 is not a leaf");
         REFUSED(tn_backward(s, .inputs = TN_LIST(NULL)), TN_AUTOGRAD, "input 0 is not a leaf");
         REFUSED(tn_backward(s, .inputs = TN_LIST(plain)), TN_AUTOGRAD, "does not require grad");
@@ -151,6 +156,48 @@ static void only_the_outputs_that_were_used_have_gradients(void) {
         CHECK(tn_backward(tn_sum(both.at[0])) && !tn_grad_of(both.at[1]));
         CHECK(at(tn_grad_of(x), 0) == 2 && at(tn_grad_of(x), 1) == 0);
         CHECK(!tn_hook_remove(both.at[1], number + 1) && tn_hook_remove(both.at[1], number));
+    }
+}
+/* torch's values. The gradient of a call on data given away still has its derivative of zeros. */
+static void second_derivatives_of_what_is_linear_in_pieces_are_zeros(void) {
+    for (int k = 0; k < 5; k++)
+        TN_SCOPE {
+            tn_tensor *x = tn_requires_grad(tn_full(TN_DIMS(1, 2, 2), 0.7, .dtype = TN_F64)), *y,
+                      *g[1], *h[1];
+            tn_grads_options o = {.create_graph = true};
+            for (int leaf = 0; leaf < 2; leaf++) {
+                tn_tensor *of = leaf ? x : tn_exp(x);
+                y = k == 0   ? tn_relu(of)
+                    : k == 1 ? tn_leaky_relu(of)
+                    : k == 2 ? tn_hardtanh(of, .max_val = 9)
+                    : k == 3 ? tn_max_pool2d(of, TN_DIMS(2, 2))
+                             : tn_avg_pool2d(of, TN_DIMS(2, 2));
+                CHECK(tn_grads(TN_LIST(tn_sum(y)), TN_LIST(of), g, &o));
+                CHECK(at(g[0], 0) == (k == 4 ? 0.25 : 1) && tn_needs_grad(g[0]));
+                CHECK(tn_grads(TN_LIST(tn_sum(g[0])), TN_LIST(of), h, NULL));
+                for (int i = 0; i < 4; i++) CHECK(at(h[0], i) == 0);
+            }
+            tn_grads_options none = {NULL};
+            CHECK(tn_grads(TN_LIST(tn_sum(tn_hardtanh(x))), TN_LIST(x), g, &none));
+            CHECK(!tn_needs_grad(g[0]));
+        }
+}
+static void a_replay_goes_through_second_derivatives(void) {
+    TN_SCOPE {
+        tn_tensor *x = leaf(2), *g[1], *h[1];
+        tn_grads_options o = {.create_graph = true};
+        tn_recording *r;
+        CHECK(tn_record_begin());
+        CHECK(tn_grads(TN_LIST(tn_sum(tn_exp(tn_hardtanh(x, .max_val = 9)))), TN_LIST(x), g, &o));
+        CHECK(tn_grads(TN_LIST(tn_sum(g[0])), TN_LIST(x), h, NULL));
+        r = tn_record_end();
+        CHECK(r && fabs(at(h[0], 1) - exp(2)) < 1e-12);
+        tn_set_grad_mode(false);
+        CHECK(tn_fill_(x, 3.0));
+        tn_set_grad_mode(true);
+        CHECK(tn_replay(r) && fabs(at(h[0], 1) - exp(3)) < 1e-12);
+        CHECK(at(g[0], 0) == at(h[0], 0));
+        tn_recording_free(r);
     }
 }
 static void meta_graphs_have_shapes_of_gradients(void) {
@@ -350,6 +397,8 @@ int main(int argc, char **argv) {
         CHECK_TEST(gradients_with_a_graph_are_the_leaves_own),
         CHECK_TEST(a_gradient_that_is_a_stale_view_is_added_to),
         CHECK_TEST(only_the_outputs_that_were_used_have_gradients),
+        CHECK_TEST(second_derivatives_of_what_is_linear_in_pieces_are_zeros),
+        CHECK_TEST(a_replay_goes_through_second_derivatives),
         CHECK_TEST(meta_graphs_have_shapes_of_gradients),
         CHECK_TEST(a_recording_goes_through_backward),
         CHECK_TEST(data_given_away_are_not_read_for_second_derivatives),
