@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. 3e97e4bdc08a is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. d9e12e78bfad is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_3e97e4bdc08a)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_d9e12e78bfad)
 #else
-#define TNI_NAMESPACE tn_3e97e4bdc08a
+#define TNI_NAMESPACE tn_d9e12e78bfad
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -794,6 +794,8 @@
 #define tnp_randn TNI_JOIN(TN_PREFIX, tnp_randn)
 #define tn_randn_like_at TNI_JOIN(TN_PREFIX, tn_randn_like_at)
 #define tnp_randn_like TNI_JOIN(TN_PREFIX, tnp_randn_like)
+#define tn_random_inplace_at TNI_JOIN(TN_PREFIX, tn_random_inplace_at)
+#define tnp_random_ TNI_JOIN(TN_PREFIX, tnp_random_)
 #define tn_randperm_at TNI_JOIN(TN_PREFIX, tn_randperm_at)
 #define tnp_randperm TNI_JOIN(TN_PREFIX, tnp_randperm)
 #define tn_real_at TNI_JOIN(TN_PREFIX, tn_real_at)
@@ -993,7 +995,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_3e97e4bdc08a TNI_JOIN(TN_PREFIX, tn_layout_3e97e4bdc08a)
+#define tn_layout_d9e12e78bfad TNI_JOIN(TN_PREFIX, tn_layout_d9e12e78bfad)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -1747,6 +1749,8 @@
 #define tnp_randn (*tni_at_tnp_randn)
 #define tn_randn_like_at (*tni_at_tn_randn_like_at)
 #define tnp_randn_like (*tni_at_tnp_randn_like)
+#define tn_random_inplace_at (*tni_at_tn_random_inplace_at)
+#define tnp_random_ (*tni_at_tnp_random_)
 #define tn_randperm_at (*tni_at_tn_randperm_at)
 #define tnp_randperm (*tni_at_tnp_randperm)
 #define tn_real_at (*tni_at_tn_real_at)
@@ -6543,6 +6547,18 @@ TN_API tn_tensor *tnp_randn_like(tn_tensor *self, tn_generator *generator);
 #define tn_randn_like(...) TNI_CALL(tn_randn_like, .self = __VA_ARGS__)
 #endif
 
+/* Fills self with integers from 0 to the largest of its dtype; of floats to the largest to which
+ * all are exact.   tn_random_(x) */
+typedef struct tn_random_args {
+    tn_generator *generator;
+    tn_tensor *self;
+} tn_random_args;
+TN_API tn_tensor *tn_random_inplace_at(const char *file, int line, const tn_random_args *args);
+TN_API tn_tensor *tnp_random_(tn_tensor *self, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_random_(...) TNI_CALL_AS(tn_random_inplace_at, tn_random_args, .self = __VA_ARGS__)
+#endif
+
 /* The numbers 0 .. n - 1 in random order, int64 where no dtype is given.   tn_randperm(10) */
 typedef struct tn_randperm_args {
     tn_tensor *out;
@@ -9387,6 +9403,11 @@ inline tn_tensor *tn_randn_like(tn_tensor *self, tn_generator *generator = nullp
     const tn_randn_like_args a = {generator, self};
     return tn_randn_like_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_random_(tn_tensor *self, tn_generator *generator = nullptr,
+    tn_site at = tn_site::here()) {
+    const tn_random_args a = {generator, self};
+    return tn_random_inplace_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_randperm(int64_t n, tn_generator *generator = nullptr,
     tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
     {
@@ -11947,6 +11968,13 @@ inline tn_tensor *tn_randn_like(tn_tensor *self, tn_randn_like_options o,
     const tn_randn_like_args a = {o.generator, self};
     return tn_randn_like_at(at.file, at.line, &a);
 }
+struct tn_random_options {
+    tn_generator *generator = nullptr;
+};
+inline tn_tensor *tn_random_(tn_tensor *self, tn_random_options o, tn_site at = tn_site::here()) {
+    const tn_random_args a = {o.generator, self};
+    return tn_random_inplace_at(at.file, at.line, &a);
+}
 struct tn_randperm_options {
     tn_tensor *out = {};
     tn_generator *generator = nullptr;
@@ -13310,6 +13338,8 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tnp_randn) \
     X(tn_randn_like_at) \
     X(tnp_randn_like) \
+    X(tn_random_inplace_at) \
+    X(tnp_random_) \
     X(tn_randperm_at) \
     X(tnp_randperm) \
     X(tn_real_at) \
@@ -13514,7 +13544,7 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"3e97e4bdc08a", at, 950};
+    static const tn_exports all = {"d9e12e78bfad", at, 952};
     return &all;
 }
 #undef TNI_SYMBOL
@@ -13522,7 +13552,7 @@ static TNI_UNUSED const tn_exports *tn_exported(void) {
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 /* Takes the functions of the module that has the library; false: another one. */
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 950 || strcmp(e->layout, "3e97e4bdc08a") != 0) return false;
+    if (!e || e->n != 952 || strcmp(e->layout, "d9e12e78bfad") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;
@@ -13532,9 +13562,9 @@ static TNI_UNUSED bool tn_import(const tn_exports *e) {
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_3e97e4bdc08a;
+TN_API const char tn_layout_d9e12e78bfad;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_3e97e4bdc08a;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_d9e12e78bfad;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -13552,7 +13582,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_3e97e4bdc08a = 1;
+const char tn_layout_d9e12e78bfad = 1;
 #endif
 
 /* src/tensor.c */
@@ -19119,6 +19149,7 @@ enum tni_row_number {
     TNI_ROW_randint_low,
     TNI_ROW_randn,
     TNI_ROW_randn_like,
+    TNI_ROW_random,
     TNI_ROW_randperm,
     TNI_ROW_real,
     TNI_ROW_reciprocal,
@@ -19675,6 +19706,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_randn);
 TN_PRIV_DECLARE(tn_row, tni_row_randn);
 TN_PRIV_DECLARE(tn_gen, tni_gen_randn_like);
 TN_PRIV_DECLARE(tn_row, tni_row_randn_like);
+TN_PRIV_DECLARE(tn_gen, tni_gen_random);
+TN_PRIV_DECLARE(tn_row, tni_row_random);
 TN_PRIV_DECLARE(tn_gen, tni_gen_randperm);
 TN_PRIV_DECLARE(tn_row, tni_row_randperm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_real);
@@ -34230,6 +34263,38 @@ static void random_integers(tn_frame *f, int64_t low, int64_t high) {
     }
 }
 
+/* How many integers from 0 on are drawn of: all that dtype has, or holds exactly. */
+static uint64_t random_most(int dtype) {
+    const tni_dtype_info *info = tni_dtype(dtype);
+    switch (dtype) {
+    case TN_F64: return ((uint64_t)1 << 53) + 1;
+    case TN_F32: return (1 << 24) + 1;
+    case TN_F16: return (1 << 11) + 1;
+    case TN_BF16: return (1 << 8) + 1;
+    case TN_BOOL: return 2;
+    default: return (uint64_t)1 << (info->bytes * 8 - info->is_signed);
+    }
+}
+static bool random_check(tn_frame *f) { return random_self(f, false); }
+static void random_run(tn_frame *f) {
+    tn_tensor *t = f->out[0];
+    const uint64_t most = random_most(t->dtype);
+    int64_t bytes = tni_dtype_size(t), tile[512];
+    for (int64_t i = 0; i < t->numel && !tni_stopped(); i += 512) {
+        int64_t n = t->numel - i < 512 ? t->numel - i : 512;
+        for (int64_t k = 0; k < n; k++)
+            tile[k] =
+                (int64_t)((bytes == 8 ? tni_random64(f->generator) : tni_random32(f->generator)) %
+                          most);
+        tni_lanes_save(tni_bytes_at(t) + i * bytes, bytes, t->dtype, tile, TN_I64, n);
+    }
+}
+/* Fills self with integers from 0 to the largest of its dtype; of floats to the largest to which
+ * all are exact.   tn_random_(x) */
+TN_OPERATOR(random, "random_(Tensor self, *, Generator? generator=None) -> Tensor",
+            .forms = TN_INPLACE, .check = random_check, .run = random_run, .grad = random_zero_grad,
+            .sample = "(2,3) | (5):f64 | (20):i32 | (4):i64 | (5):bool | (600):u8 | (0):i16")
+
 /* Whether integers from low to last are elements of dtype, as torch asks. */
 static bool random_holds(tn_frame *f, int dtype, int64_t low, int64_t last, const char *what) {
     const tni_dtype_info *info = tni_dtype(dtype);
@@ -41224,6 +41289,20 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaul
     TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_random[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_random_args, self), 0, -1, NULL},
+    {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_random_args, generator), 0, -1, NULL},
+};
+static const tn_random_args tni_defaults_random = {NULL, NULL};
+static const char *const tni_names_random[] = {"result", NULL};
+static const uint64_t tni_needs_random[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
+    tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
+    TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_randperm[] = {
     {"n", TN_T_INT, 0, offsetof(tn_randperm_args, n), 0, -1, NULL},
     {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
@@ -42439,6 +42518,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_randint_low,
     &tni_row_randn,
     &tni_row_randn_like,
+    &tni_row_random,
     &tni_row_randperm,
     &tni_row_real,
     &tni_row_reciprocal,
@@ -45348,6 +45428,16 @@ TN_API tn_tensor *tn_randn_like_at(const char *file, int line, const tn_randn_li
 TN_API tn_tensor *tnp_randn_like(tn_tensor *self, tn_generator *generator) {
     const tn_randn_like_args a = {generator, self};
     return tn_randn_like_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_random_inplace_at(const char *file, int line, const tn_random_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_random, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_random_(tn_tensor *self, tn_generator *generator) {
+    const tn_random_args a = {generator, self};
+    return tn_random_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_randperm_at(const char *file, int line, const tn_randperm_args *args) {

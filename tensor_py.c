@@ -2324,6 +2324,9 @@ static const char *const py_docs_comment[] = {
     "Normal numbers of mean 0 and deviation 1.",
     /* randn_like */
     "randn of self's sizes and dtype.",
+    /* random */
+    "Fills self with integers from 0 to the largest of its dtype; of floats to the largest to which\n"
+    "all are exact.",
     /* randperm */
     "The numbers 0 .. n - 1 in random order, int64 where no dtype is given.",
     /* real */

@@ -178,17 +178,6 @@ def bernoulli(input, p=None, *, generator=None):
     return _row("bernoulli_")(r, p, generator=generator)
 
 
-@_for("bernoulli_")
-def bernoulli_(input, p=0.5, *, generator=None):
-    if not isinstance(p, Tensor):
-        return NotImplemented
-    from ._functions.creation import _as_it_lies
-
-    lying, p = _as_it_lies(input, p.expand(input.shape))
-    lying.copy_(_row("bernoulli")(p.contiguous(), generator=generator))
-    return input
-
-
 @_for("fill_")
 def fill_(input, value):
     if not isinstance(value, Tensor) or value.dim():

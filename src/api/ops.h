@@ -3112,6 +3112,18 @@ TN_API tn_tensor *tnp_randn_like(tn_tensor *self, tn_generator *generator);
 #define tn_randn_like(...) TNI_CALL(tn_randn_like, .self = __VA_ARGS__)
 #endif
 
+/* Fills self with integers from 0 to the largest of its dtype; of floats to the largest to which
+ * all are exact.   tn_random_(x) */
+typedef struct tn_random_args {
+    tn_generator *generator;
+    tn_tensor *self;
+} tn_random_args;
+TN_API tn_tensor *tn_random_inplace_at(const char *file, int line, const tn_random_args *args);
+TN_API tn_tensor *tnp_random_(tn_tensor *self, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_random_(...) TNI_CALL_AS(tn_random_inplace_at, tn_random_args, .self = __VA_ARGS__)
+#endif
+
 /* The numbers 0 .. n - 1 in random order, int64 where no dtype is given.   tn_randperm(10) */
 typedef struct tn_randperm_args {
     tn_tensor *out;
@@ -5956,6 +5968,11 @@ inline tn_tensor *tn_randn_like(tn_tensor *self, tn_generator *generator = nullp
     const tn_randn_like_args a = {generator, self};
     return tn_randn_like_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_random_(tn_tensor *self, tn_generator *generator = nullptr,
+    tn_site at = tn_site::here()) {
+    const tn_random_args a = {generator, self};
+    return tn_random_inplace_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_randperm(int64_t n, tn_generator *generator = nullptr,
     tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
     {
@@ -8515,6 +8532,13 @@ inline tn_tensor *tn_randn_like(tn_tensor *self, tn_randn_like_options o,
     tn_site at = tn_site::here()) {
     const tn_randn_like_args a = {o.generator, self};
     return tn_randn_like_at(at.file, at.line, &a);
+}
+struct tn_random_options {
+    tn_generator *generator = nullptr;
+};
+inline tn_tensor *tn_random_(tn_tensor *self, tn_random_options o, tn_site at = tn_site::here()) {
+    const tn_random_args a = {o.generator, self};
+    return tn_random_inplace_at(at.file, at.line, &a);
 }
 struct tn_randperm_options {
     tn_tensor *out = {};

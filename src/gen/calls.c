@@ -2835,6 +2835,16 @@ TN_API tn_tensor *tnp_randn_like(tn_tensor *self, tn_generator *generator) {
     return tn_randn_like_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_random_inplace_at(const char *file, int line, const tn_random_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_random, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_random_(tn_tensor *self, tn_generator *generator) {
+    const tn_random_args a = {generator, self};
+    return tn_random_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_randperm_at(const char *file, int line, const tn_randperm_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_randperm, TN_PLAIN, file, line, args, &r);

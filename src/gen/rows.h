@@ -199,6 +199,7 @@ enum tni_row_number {
     TNI_ROW_randint_low,
     TNI_ROW_randn,
     TNI_ROW_randn_like,
+    TNI_ROW_random,
     TNI_ROW_randperm,
     TNI_ROW_real,
     TNI_ROW_reciprocal,
@@ -755,6 +756,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_randn);
 TN_PRIV_DECLARE(tn_row, tni_row_randn);
 TN_PRIV_DECLARE(tn_gen, tni_gen_randn_like);
 TN_PRIV_DECLARE(tn_row, tni_row_randn_like);
+TN_PRIV_DECLARE(tn_gen, tni_gen_random);
+TN_PRIV_DECLARE(tn_row, tni_row_random);
 TN_PRIV_DECLARE(tn_gen, tni_gen_randperm);
 TN_PRIV_DECLARE(tn_row, tni_row_randperm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_real);

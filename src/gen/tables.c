@@ -2994,6 +2994,20 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaul
     TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_random[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_random_args, self), 0, -1, NULL},
+    {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_random_args, generator), 0, -1, NULL},
+};
+static const tn_random_args tni_defaults_random = {NULL, NULL};
+static const char *const tni_names_random[] = {"result", NULL};
+static const uint64_t tni_needs_random[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
+    tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
+    TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_randperm[] = {
     {"n", TN_T_INT, 0, offsetof(tn_randperm_args, n), 0, -1, NULL},
     {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
@@ -4209,6 +4223,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_randint_low,
     &tni_row_randn,
     &tni_row_randn_like,
+    &tni_row_random,
     &tni_row_randperm,
     &tni_row_real,
     &tni_row_reciprocal,

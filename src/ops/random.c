@@ -325,6 +325,38 @@ static void random_integers(tn_frame *f, int64_t low, int64_t high) {
     }
 }
 
+/* How many integers from 0 on are drawn of: all that dtype has, or holds exactly. */
+static uint64_t random_most(int dtype) {
+    const tni_dtype_info *info = tni_dtype(dtype);
+    switch (dtype) {
+    case TN_F64: return ((uint64_t)1 << 53) + 1;
+    case TN_F32: return (1 << 24) + 1;
+    case TN_F16: return (1 << 11) + 1;
+    case TN_BF16: return (1 << 8) + 1;
+    case TN_BOOL: return 2;
+    default: return (uint64_t)1 << (info->bytes * 8 - info->is_signed);
+    }
+}
+static bool random_check(tn_frame *f) { return random_self(f, false); }
+static void random_run(tn_frame *f) {
+    tn_tensor *t = f->out[0];
+    const uint64_t most = random_most(t->dtype);
+    int64_t bytes = tni_dtype_size(t), tile[512];
+    for (int64_t i = 0; i < t->numel && !tni_stopped(); i += 512) {
+        int64_t n = t->numel - i < 512 ? t->numel - i : 512;
+        for (int64_t k = 0; k < n; k++)
+            tile[k] =
+                (int64_t)((bytes == 8 ? tni_random64(f->generator) : tni_random32(f->generator)) %
+                          most);
+        tni_lanes_save(tni_bytes_at(t) + i * bytes, bytes, t->dtype, tile, TN_I64, n);
+    }
+}
+/* Fills self with integers from 0 to the largest of its dtype; of floats to the largest to which
+ * all are exact.   tn_random_(x) */
+TN_OPERATOR(random, "random_(Tensor self, *, Generator? generator=None) -> Tensor",
+            .forms = TN_INPLACE, .check = random_check, .run = random_run, .grad = random_zero_grad,
+            .sample = "(2,3) | (5):f64 | (20):i32 | (4):i64 | (5):bool | (600):u8 | (0):i16")
+
 /* Whether integers from low to last are elements of dtype, as torch asks. */
 static bool random_holds(tn_frame *f, int dtype, int64_t low, int64_t last, const char *what) {
     const tni_dtype_info *info = tni_dtype(dtype);

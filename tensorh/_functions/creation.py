@@ -174,6 +174,8 @@ def randint_like(input: Tensor, low, high=None, *, dtype=None, device=None, gene
 def random_(self, *bounds, generator=None, **named):
     """Random integers in [from, to), in place; without to, up to the largest that the dtype holds
     (of floats: that it holds exactly)."""
+    if not isinstance(self, Tensor) or not (bounds or named or self.is_complex()):
+        return _C._row("random_")(self, generator=generator)
     low, high = (x if x is None else _index(x) for x in _bounds_of(*bounds, **named))
     if self.is_complex():
         raise NotImplementedError(f"random_() of {self.dtype}")
@@ -182,7 +184,10 @@ def random_(self, *bounds, generator=None, **named):
     for name, at in ("from", low), ("to - 1", most if high is None else high - 1):
         if not least <= at <= most:
             raise RuntimeError(f"{name} is out of bounds for {self.dtype}")
-    if digits is not None:
+    full = low == -(2**63) and high is None
+    if full:  # all 64 bits, as they are drawn
+        high = 2**63
+    elif digits is not None:
         low = _rounded(low, 1, self.dtype, digits)
         high = 2**digits + 1 if high is None else _rounded(high, -1, self.dtype, digits)
     elif high is None:
@@ -193,7 +198,18 @@ def random_(self, *bounds, generator=None, **named):
         low, high = low - shift, high - shift if shift else high - 1
     (lying,) = _as_it_lies(self)
     r = _C.randint(low, high, lying.shape, generator=generator, dtype=_C.int64, device=self.device)
+    r = r ^ low if full else r
     lying.copy_(r + shift if shift else r)
+    return self
+
+
+@method
+def bernoulli_(self, p=0.5, *, generator=None):
+    """1 with probability p, else 0, in place; a tensor p is drawn in its own dtype."""
+    if not isinstance(p, Tensor):
+        return _C._row("bernoulli_")(self, p, generator=generator)
+    lying, p = _as_it_lies(self, p.expand(self.shape))
+    lying.copy_(_C.bernoulli(p.contiguous(), generator=generator))
     return self
 
 

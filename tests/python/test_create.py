@@ -391,7 +391,29 @@ def test_torchs_numbers():
     torch.manual_seed(3)
     bits = torch.empty(6, dtype=torch.bool).random_()
     assert bits.int().tolist() == [0, 0, 1, 1, 0, 0]
+    torch.manual_seed(7)
+    words = torch.empty(3, dtype=torch.int32).random_()
+    assert words.tolist() == [327741615, 976413892, 1202242073]
+    torch.manual_seed(7)
+    whole = torch.empty(2, dtype=torch.int64).random_(-(2**63), None)
+    assert whole.tolist() == [1407639518939636932, -4059781650074555914]
 
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.uint8, torch.float64])
+def test_bernoulli_draws_a_tensor_of_probabilities_in_its_dtype(dtype):
+    """Stored from torch 2.15."""
+    two, one = "11000010001111101010", "01001010000011000101"  # words of an element
+    for p, expected in [
+        (0.3, two), (torch.tensor(0.3, dtype=torch.float64), two), (torch.tensor(0.3), one),
+        (torch.tensor(0.3, dtype=torch.float16), one), (torch.tensor([0.3]), one),
+    ]:  # fmt: skip
+        torch.manual_seed(7)
+        x = torch.empty(20, dtype=dtype).bernoulli_(p)
+        assert "".join(str(int(v)) for v in x) == expected
+        after = 0.7405239939689636 if expected == two else 0.8828775882720947
+        assert torch.rand(1).item() == pytest.approx(after, rel=1e-7)
+    with pytest.raises((RuntimeError, NotImplementedError)):
+        torch.empty(20).bernoulli_(torch.tensor(1))
 
 def test_random_bounds():
     x = torch.empty(1000)
