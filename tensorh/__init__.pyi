@@ -131,7 +131,6 @@ greater_: _Any
 greater_equal: _Any
 greater_equal_: _Any
 from .nn.functional import group_norm as group_norm
-from .nn.functional import hardshrink as hardshrink
 from ._functions.elements import heaviside as heaviside
 from ._functions.shapes import hsplit as hsplit
 from ._functions.shapes import hstack as hstack
