@@ -161,7 +161,7 @@ TN_API const char *tn_device_name(tn_device_id device);
 /* --- printing --------------------------------------------------------------------------------- */
 
 typedef struct tn_print_options { /* torch.set_printoptions; zero: its default */
-    int precision;                /* 4 */
+    int precision;                /* 4; -1: no digits */
     int threshold;                /* 1000 */
     int edgeitems;                /* 3 */
     int linewidth;                /* 80 */

@@ -279,7 +279,8 @@ static bool print_start(print_job *p, tni_block *b, const tn_tensor *t,
                          caller);
     p->t = t;
     if (options) p->options = *options;
-    if (p->options.precision <= 0) p->options.precision = 4;
+    if (p->options.precision == 0) p->options.precision = 4;
+    if (p->options.precision < 0) p->options.precision = 0;
     if (p->options.precision > 60) p->options.precision = 60;
     if (p->options.threshold == 0) p->options.threshold = 1000;
     if (p->options.edgeitems <= 0) p->options.edgeitems = 3;

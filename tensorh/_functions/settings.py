@@ -27,6 +27,7 @@ def set_printoptions(
     o.update({k: v for k, v in given.items() if v is not None})
     o["sci_mode"] = sci_mode
     small = [min(max(o[k], 1), 2**31 - 1) for k in given]
+    small[0] = small[0] if o["precision"] > 0 else -1  # 0 would be the usual number of digits
     _C._set_printing(*map(int, small), {None: 0, True: 1, False: -1}[sci_mode])
     _printing.update(o)
 

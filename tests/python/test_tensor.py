@@ -428,6 +428,12 @@ def printing(**options):
         torch.set_printoptions(profile="default")
 
 
+def test_printing_without_digits():
+    with printing(precision=0):
+        texts = [repr(torch.tensor(v)) for v in ([1.5, 2.25, 3.0], [1.0, 2.0], [1e-6, 1.5])]
+    assert texts == ["tensor([2, 2, 3])", "tensor([1., 2.])", "tensor([1e-06, 2e+00])"]
+
+
 def test_printing_options():
     t = torch.arange(2000.0)
     assert "..." in repr(t)
