@@ -191,6 +191,9 @@ static bool copy_fits(tn_frame *f, tn_scalar s, int dtype) {
     if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0 && !tni_is_complex(dtype))
         return tn_fail(f, TN_INVALID, "value cannot be converted to type %s without overflow",
                        tni_dtype(dtype)->text);
+    if (s.kind == TN_KIND_COMPLEX && fabs(s.imaginary) > largest[dtype] &&
+        s.imaginary - s.imaginary == 0 && tni_is_complex(dtype))
+        v = HUGE_VAL; /* its imaginary part is too large */
     if (v >= least && (dtype == TN_I64 ? v < largest[dtype] : v <= largest[dtype])) return true;
     return tn_fail(f, TN_INVALID, "value cannot be converted to type %s without overflow",
                    tni_dtype(dtype)->text);

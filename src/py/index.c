@@ -332,13 +332,31 @@ static bool py_index_put(py_indexing *x, tn_tensor *v) {
     return ok;
 }
 
-/* A number beyond a type of 16 bits: written to elements it becomes an infinity, which filling
- * refuses. */
-static bool py_index_beyond(const tn_tensor *t, const tn_scalar *s) {
-    const double most = tn_dtype_of(t) == TN_F16    ? 65504
-                        : tn_dtype_of(t) == TN_BF16 ? 3.3895313892515355e38
-                                                    : HUGE_VAL;
-    return (s->kind == TN_KIND_INT || s->kind == TN_KIND_FLOAT) && fabs(s->real) > most;
+/* Whether a number is written as an element, which rounds to an infinity, and not by a fill, which
+ * refuses what is too large: torch does so with one element of 16 bits. */
+static bool py_index_rounds(const py_indexing *x, const tn_scalar *s) {
+    const tn_dtype dtype = tn_dtype_of(x->at);
+    return !x->nlists && !tn_ndim(x->at) && (dtype == TN_F16 || dtype == TN_BF16) &&
+           (s->kind == TN_KIND_INT || s->kind == TN_KIND_FLOAT);
+}
+
+/* An integer beyond 64 bits in a tensor of other elements than uint64. */
+static bool py_index_overflows(const py_indexing *x, PyObject *value) {
+    int overflow = 0;
+    if (PyLong_CheckExact(value) && tn_dtype_of(x->at) != TN_U64)
+        PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow) PyErr_SetString(PyExc_ValueError, "Overflow when unpacking long long");
+    return overflow != 0;
+}
+
+/* What is no number, or is written as an element, as a tensor, held. */
+static tn_tensor *py_index_made(py_indexing *x, PyObject *value) {
+    PyErr_Clear();
+    if (py_index_overflows(x, value)) return NULL;
+    if (value == Py_None)
+        return PyErr_Format(PyExc_TypeError, "can't assign a NoneType to a tensor"), NULL;
+    PyObject *o = py_value_tensor(value, tn_dtype_of(x->at));
+    return o ? py_of(x->held[x->nheld++] = o) : NULL;
 }
 
 /* Writes value, a number or a tensor that broadcasts, into the view or through the lists. */
@@ -348,17 +366,15 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
     bool ok;
     if (py_is_tensor(value)) {
         v = py_of(value);
-    } else if (!x->nlists && py_to_scalar(value, &s) && !py_index_beyond(x->at, &s)) {
+    } else if (!py_to_scalar(value, &s) || py_index_rounds(x, &s)) {
+        if (!(v = py_index_made(x, value))) return false;
+    } else if (!x->nlists) {
         const tn_fill_args a = {x->at, s};
         return tn_fill_inplace_at(x->file, x->line, &a) || (py_raise(), false);
     } else {
-        PyErr_Clear();
-        if (value == Py_None)
-            return PyErr_Format(PyExc_TypeError, "can't assign a NoneType to a tensor"), false;
-        PyObject *o = py_value_tensor(value, tn_dtype_of(x->at));
-        if (!o) return false;
-        x->held[x->nheld++] = o;
-        v = py_of(o);
+        v = tnp_full(tn_empty_dims(), s, tn_dtype_of(x->at), tn_device_of(x->at));
+        if (!v) return py_raise(), false;
+        made = tn_own(v);
     }
     int most = x->nlists ? 0 : tn_ndim(x->at);
     while (tn_ndim(v) > most && tn_size(v, 0) == 1) { /* torch drops leading ones */

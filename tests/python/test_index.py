@@ -376,10 +376,39 @@ def test_an_element_of_16_bits_takes_a_number_beyond_them(dtype, value, given):
     x = torch.zeros(3, dtype=dtype)
     x[0] = value
     assert x.tolist() == [given, 0, 0]
-    x[1:] = value
-    assert x.tolist() == [given] * 3
-    with pytest.raises(RuntimeError, match="without overflow"):
-        x.float()[0] = 1e39
+    assert x.index_fill(0, torch.tensor([1]), 1).tolist() == [given, 1, 0]
+    for i in (slice(1, None), [1], torch.tensor([True, False, False])):
+        with pytest.raises(RuntimeError, match="without overflow"):
+            x[i] = value
+    assert x.tolist() == [given, 0, 0]
+
+
+@pytest.mark.parametrize("i", [0, [0], slice(1, 2), torch.tensor([True, False])], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.complex64, torch.bool], ids=str)
+def test_a_number_that_is_too_large_is_not_written(dtype, i):
+    x = torch.zeros(2, dtype=dtype)
+    for value in (10**40, 2**63, 10**400):
+        with pytest.raises(ValueError, match="Overflow when unpacking long long"):
+            x[i] = value
+    if dtype != torch.bool:
+        for value in (1e39, -1e40):
+            with pytest.raises(RuntimeError, match="without overflow"):
+                x[i] = value
+    if dtype.is_complex:
+        with pytest.raises(RuntimeError, match="without overflow"):
+            x[i] = 2 + 1e40j
+        x[i] = complex(math.inf, 1e38)
+        x[i] = complex(1, -math.inf)
+        x[i] = 0
+    assert x.tolist() == [0, 0]
+
+
+def test_an_element_of_uint64_takes_all_that_it_holds():
+    x = torch.zeros(2, dtype=torch.uint64)
+    x[0] = 2**63
+    assert x.tolist() == [2**63, 0]
+    with pytest.raises(OverflowError):
+        x[0] = 2**64
 
 
 def test_gradients_pass_through_indices():
