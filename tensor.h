@@ -2592,7 +2592,7 @@ TN_API const char *tn_device_name(tn_device_id device);
 /* --- printing --------------------------------------------------------------------------------- */
 
 typedef struct tn_print_options { /* torch.set_printoptions; zero: its default */
-    int precision;                /* 4 */
+    int precision;                /* 4; -1: no digits */
     int threshold;                /* 1000 */
     int edgeitems;                /* 3 */
     int linewidth;                /* 80 */
@@ -18573,7 +18573,8 @@ static bool print_start(print_job *p, tni_block *b, const tn_tensor *t,
                          caller);
     p->t = t;
     if (options) p->options = *options;
-    if (p->options.precision <= 0) p->options.precision = 4;
+    if (p->options.precision == 0) p->options.precision = 4;
+    if (p->options.precision < 0) p->options.precision = 0;
     if (p->options.precision > 60) p->options.precision = 60;
     if (p->options.threshold == 0) p->options.threshold = 1000;
     if (p->options.edgeitems <= 0) p->options.edgeitems = 3;
@@ -30932,6 +30933,9 @@ static bool copy_fits(tn_frame *f, tn_scalar s, int dtype) {
     if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0 && !tni_is_complex(dtype))
         return tn_fail(f, TN_INVALID, "value cannot be converted to type %s without overflow",
                        tni_dtype(dtype)->text);
+    if (s.kind == TN_KIND_COMPLEX && fabs(s.imaginary) > largest[dtype] &&
+        s.imaginary - s.imaginary == 0 && tni_is_complex(dtype))
+        v = HUGE_VAL; /* its imaginary part is too large */
     if (v >= least && (dtype == TN_I64 ? v < largest[dtype] : v <= largest[dtype])) return true;
     return tn_fail(f, TN_INVALID, "value cannot be converted to type %s without overflow",
                    tni_dtype(dtype)->text);

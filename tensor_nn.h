@@ -14,7 +14,7 @@
 #endif
 #include TN_HEADER_NAME
 
-/* TN_PREFIX renames every symbol. 3a57cb2528c6 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 38e1cacf8868 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
@@ -193,7 +193,7 @@
 #define tn_checkpoint_load_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_at)
 #define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
 #define tn_evaluate_at TNI_JOIN(TN_PREFIX, tn_evaluate_at)
-#define tn_nn_layout_3a57cb2528c6 TNI_JOIN(TN_PREFIX, tn_nn_layout_3a57cb2528c6)
+#define tn_nn_layout_38e1cacf8868 TNI_JOIN(TN_PREFIX, tn_nn_layout_38e1cacf8868)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -418,7 +418,8 @@ TNI_INLINE tn_modules tn_modules_of(tn_module *const *at, int64_t n) {
  *           Linear(a, b)" [param|buffer|transient] name[:dtype](sizes) [if condition]; a buffer
  *           that is transient is not saved
  *   call    "(Tensor input) -> Tensor" when NULL
- *   takes   shapes of inputs: "input(*, in_features)": * any leading dimensions, _ any size
+ *   takes   shapes of inputs: "input(*, in_features)": * any number of sizes, ? one that may be
+ *           missing, _ any size
  *   repr    "in_features=, ?bias=": `x` value, `x=` named, `?` only when not its default, `x[2]` as
  *           a pair; "[]": equal neighbours among the children are printed once
  * Functions return false with an error set. */
@@ -430,6 +431,7 @@ struct tn_mrow {
     /* the fields of TN_MODULE, in this order */
     const char *parts, *call, *takes;
     const char *unlike; /* what torch says of two first tensors of two shapes: "warns", .. */
+    const char *draws;  /* the option that is a probability: above 0, training draws numbers */
     const char *repr;
     bool (*build)(tn_module *m); /* after parts: what depends on counts; checks options */
     bool (*reset)(tn_module *m); /* initial values; runs without recording */
@@ -485,10 +487,11 @@ struct tn_module {
     bool broken;   /* a step of the making failed: finish frees it */
     uint8_t level; /* levels of modules above, the most there have been; 0: was never a child */
     bool finished;
-    int64_t bytes;             /* of the struct's block */
+    bool lends;    /* for bindings: a result that is an input is that very tensor, no view of it */
+    int64_t bytes; /* of the struct's block */
     struct tni_expect *expect; /* compiled `takes` */
     struct tn_mhook *hooks;
-    int64_t last_hook; /* number given last: none comes again */
+    int64_t last_hook;      /* number given last: none comes again */
     tn_tensor **parameters; /* list that tn_parameters lends */
     int64_t nparameters;
     void *user;
@@ -560,7 +563,7 @@ TN_API bool tn_module_register_at(const char *file, int line, const tn_mrow *row
 #define tn_module_register(row) tn_module_register_at(__FILE__, __LINE__, row)
 TN_API void tn_module_forget(const tn_mrow *row);
 TN_API const tn_mrow *
-tn_mrow_named(const char *type); /* NULL, without an error, when there is none */
+tn_mrow_named(const char *type);    /* NULL, without an error, when there is none */
 TN_API int64_t tn_mrow_count(void); /* built-in rows */
 TN_API const tn_mrow *tn_mrow_at(int64_t i);
 
@@ -1099,7 +1102,8 @@ typedef struct tn_nn_log_softmax_forward_args {
 } tn_nn_log_softmax_forward_args;
 #define tn_nn_log_softmax_forward(module, input) tn_forward(module, input)
 
-/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen.
+/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. is_causal
+ * says that attn_mask is the causal one, which is then made here where no weights are asked for.
  * attn_output_weights is NULL without need_weights. query (L, N, E), key, value (S, N, E), or (N,
  * L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
 typedef struct tn_nn_multihead_attention_args {
@@ -1132,7 +1136,7 @@ typedef struct tn_nn_multihead_attention_forward_args {
     tn_tensor *key_padding_mask;
     bool need_weights;
     tn_tensor *attn_mask;
-    bool average_attn_weights;
+    bool average_attn_weights, is_causal;
     tn_module *module;
     tn_tensor *query, *key, *value;
 } tn_nn_multihead_attention_forward_args;
@@ -1140,7 +1144,7 @@ TN_API tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward_at(c
     int line, const tn_nn_multihead_attention_forward_args *args);
 TN_API tn_attn_output_attn_output_weights tnp_nn_multihead_attention_forward(tn_module *module,
     tn_tensor *query, tn_tensor *key, tn_tensor *value, tn_tensor *key_padding_mask,
-    bool need_weights, tn_tensor *attn_mask, bool average_attn_weights);
+    bool need_weights, tn_tensor *attn_mask, bool average_attn_weights, bool is_causal);
 #ifndef __cplusplus
 #define tn_nn_multihead_attention_forward(module_, query_, key_, ...) \
     TNI_CALL(tn_nn_multihead_attention_forward, .need_weights = true, \
@@ -1358,7 +1362,8 @@ typedef struct tn_nn_embedding_forward_args {
 } tn_nn_embedding_forward_args;
 #define tn_nn_embedding_forward(module, input) tn_forward(module, input)
 
-/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p).
+/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p); else a
+ * view of its input.
  * input (*) -> (*)   tn_nn_dropout(.p = 0.1) */
 typedef struct tn_nn_dropout_args {
     double p;
@@ -1890,9 +1895,9 @@ inline tn_module *tn_nn_multihead_attention(int64_t embed_dim, int64_t num_heads
 inline tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward(tn_module *module,
     tn_tensor *query, tn_tensor *key, tn_tensor *value, tn_tensor *key_padding_mask = nullptr,
     bool need_weights = true, tn_tensor *attn_mask = nullptr, bool average_attn_weights = true,
-    tn_site at = tn_site::here()) {
+    bool is_causal = false, tn_site at = tn_site::here()) {
     const tn_nn_multihead_attention_forward_args a = {key_padding_mask, need_weights, attn_mask,
-        average_attn_weights, module, query, key, value};
+        average_attn_weights, is_causal, module, query, key, value};
     return tn_nn_multihead_attention_forward_at(at.file, at.line, &a);
 }
 inline tn_module *tn_nn_sequential(tn_module_list modules, tn_dtype dtype = TN_NO_DTYPE,
@@ -2198,12 +2203,13 @@ struct tn_nn_multihead_attention_forward_options {
     bool need_weights = true;
     tn_tensor *attn_mask = nullptr;
     bool average_attn_weights = true;
+    bool is_causal = false;
 };
 inline tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward(tn_module *module,
     tn_tensor *query, tn_tensor *key, tn_tensor *value,
     tn_nn_multihead_attention_forward_options o, tn_site at = tn_site::here()) {
     const tn_nn_multihead_attention_forward_args a = {o.key_padding_mask, o.need_weights,
-        o.attn_mask, o.average_attn_weights, module, query, key, value};
+        o.attn_mask, o.average_attn_weights, o.is_causal, module, query, key, value};
     return tn_nn_multihead_attention_forward_at(at.file, at.line, &a);
 }
 struct tn_nn_sequential_options {
@@ -2906,7 +2912,7 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"3a57cb2528c6", at, 175};
+    static const tn_exports all = {"38e1cacf8868", at, 175};
     return &all;
 }
 #undef TNI_SYMBOL
@@ -2914,7 +2920,7 @@ static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 /* Takes the functions of the module that has the library; false: another one. */
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 175 || strcmp(e->layout, "3a57cb2528c6") != 0) return false;
+    if (!e || e->n != 175 || strcmp(e->layout, "38e1cacf8868") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;
@@ -2924,9 +2930,9 @@ static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_3a57cb2528c6;
+TN_API const char tn_nn_layout_38e1cacf8868;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_3a57cb2528c6;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_38e1cacf8868;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -2936,7 +2942,7 @@ TNI_EXTERN_C_END
 #if defined(TENSOR_NN_IMPLEMENTATION) && !defined(TNI_NN_IMPLEMENTED)
 #define TNI_NN_IMPLEMENTED
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_nn_layout_3a57cb2528c6 = 1;
+const char tn_nn_layout_38e1cacf8868 = 1;
 #endif
 
 /* src/tensor_nn.c */
@@ -3090,10 +3096,10 @@ TN_PRIV bool tni_option_number(void *module, tni_span name, int64_t index,
                                tni_figure *to); /* a tni_lookup */
 /* The list of an int-list option, by name; false when it is not one. */
 TN_PRIV bool tni_option_ints(const tn_module *m, tni_span name, tn_ints *to);
-/* Sizes of a list of items; -1 for _; *star: before which size * stands, -1: nowhere. false with an
- * error that quotes `what`. */
+/* Sizes of a list of items; -1 for _; *star: before which size * or ? stands, -1: nowhere; *most:
+ * how many sizes it stands for at most. false with an error that quotes `what`. */
 TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n,
-                          int *star);
+                          int *star, int *most);
 /* Makes the parts of row->parts. */
 TN_PRIV bool tni_parts_make(tn_module *m);
 /* Compiles row->takes into m->expect. */
@@ -4880,13 +4886,14 @@ static bool make_text_size(tn_module *m, const char *what, tni_span item, int64_
 }
 
 TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n,
-                          int *star) {
+                          int *star, int *most) {
     tni_span item;
-    *n = 0;
+    *n = *most = 0;
     *star = -1;
     while (tni_item_next(&items, &item)) {
-        if (*star < 0 && tni_span_is(item, "*"))
-            *star = *n;
+        const bool any = tni_span_is(item, "*");
+        if (*star < 0 && (any || tni_span_is(item, "?")))
+            *star = *n, *most = any ? TN_MAX_DIMS : 1;
         else if (!make_text_size(m, what, item, size, n))
             return false;
     }
@@ -5014,7 +5021,7 @@ static bool make_text_part(tn_module *m, const tni_part_text *t) {
     tni_figure wanted = {TNI_FIGURE_INT, 1, 0};
     tn_dtype type = TN_NO_DTYPE;
     const char *why = NULL;
-    int n, star;
+    int n, star, most;
     void **field;
     snprintf(name, sizeof name, "%.*s", t->name.n, t->name.at);
     snprintf(dtype, sizeof dtype, "%.*s", t->dtype.n, t->dtype.at);
@@ -5029,8 +5036,8 @@ static bool make_text_part(tn_module *m, const tni_part_text *t) {
                                 make_text_child(m, t));
     if (t->dtype.n && (type = tn_dtype_named(dtype)) == TN_NO_DTYPE)
         return make_text_error(m->row->parts, t->dtype, "no such dtype");
-    if (!tni_sizes_of(m, m->row->parts, t->items, size, &n, &star)) return false;
-    if (star >= 0) return make_text_error(m->row->parts, t->items, "a part has no *");
+    if (!tni_sizes_of(m, m->row->parts, t->items, size, &n, &star, &most)) return false;
+    if (star >= 0) return make_text_error(m->row->parts, t->items, "a part has no * and no ?");
     return tn_part_tensor_at(NULL, 0, m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field,
                              type, tn_ints_of(size, n));
 }
@@ -5196,7 +5203,7 @@ TN_API tn_module *tn_module_named_at(const char *file, int line, const char *typ
 typedef struct expect_input {
     const char *name;
     uint32_t offset;
-    int n, star; /* star: any number of sizes before this one; -1: none */
+    int n, star, most; /* before size `star` stand up to `most` that may be any; star -1: none */
     int64_t size[TN_MAX_DIMS];
 } expect_input;
 struct tni_expect {
@@ -5233,7 +5240,8 @@ static bool expect_fill(tn_module *m, const char *text) {
                                 name.at);
         e->name = p->name;
         e->offset = p->offset;
-        if (!tni_sizes_of(m, m->row->takes, items, e->size, &e->n, &e->star)) return false;
+        if (!tni_sizes_of(m, m->row->takes, items, e->size, &e->n, &e->star, &e->most))
+            return false;
         m->expect->n++;
     }
     return !why || tni_nn_error(TN_INVALID, "takes: %s at \"%s\"", why, text);
@@ -5268,7 +5276,7 @@ TN_PRIV void tni_expect_free(tn_module *m) {
 static bool expect_fits(const expect_input *e, const tn_tensor *t) {
     tn_ints shape = tn_shape(t);
     int64_t skip = shape.n - e->n;
-    if (skip < 0 || (skip > 0 && e->star < 0)) return false;
+    if (skip < 0 || skip > e->most) return false;
     for (int i = 0; i < e->n; i++)
         if (e->size[i] >= 0 && e->size[i] != shape.at[e->star >= 0 && i >= e->star ? skip + i : i])
             return false;
@@ -5280,7 +5288,9 @@ static bool expect_error(const expect_input *e, const tn_tensor *t) {
     size_t at = (size_t)snprintf(wanted, sizeof wanted, "(");
     for (int i = 0; i <= e->n; i++) {
         const char *comma = at > 1 ? ", " : "";
-        if (i == e->star) at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s*", comma);
+        if (i == e->star)
+            at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s%c", comma,
+                                   e->most > 1 ? '*' : '?');
         comma = at > 1 ? ", " : "";
         if (i == e->n) break;
         if (e->size[i] < 0)
@@ -5464,10 +5474,11 @@ TN_API tn_tensor *tn_input(const tn_mframe *f, int k) {
     return NULL;
 }
 
-/* A result that is an input becomes a view of it: the caller gets a tensor of its own. */
+/* A result that is an input becomes a view of it: the caller gets a tensor of its own, unless it
+ * takes the input itself. */
 static bool forward_own(tn_mframe *f, int k) {
     const tn_gen *call = f->call;
-    for (int i = 0; f->out[k] && i < call->nparam; i++)
+    for (int i = 0; f->out[k] && !f->m->lends && i < call->nparam; i++)
         if (call->param[i].type == TN_T_TENSOR &&
             forward_tensor(f->args, call->param[i].offset) == f->out[k])
             return (f->out[k] = tnp_view(f->out[k], tn_shape(f->out[k]))) != NULL;
@@ -6234,6 +6245,13 @@ static tn_tensor *mha_reshape(tn_tensor *t, int ndim, int64_t a, int64_t b, int6
     return tnp_reshape(t, tn_ints_of(size, ndim));
 }
 
+/* What is_causal says of attn_mask: query i sees keys 0..i. */
+static tn_tensor *mha_causal(const mha_sizes *z, tn_tensor *like) {
+    int64_t size[2];
+    size[0] = z->l, size[1] = z->s;
+    return mha_mask(tnp_triu(tnp_ones(tn_ints_of(size, 2), TN_BOOL, tn_device_of(like)), 1), like);
+}
+
 /* attn_mask (L, S) or (N * H, L, S) and key_padding_mask (N, S) in one mask that fits (N * H, L,
  * S). */
 static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forward_args *a,
@@ -6241,12 +6259,15 @@ static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forwar
     tn_tensor *attn = mha_mask(a->attn_mask, q), *pad = mha_mask(a->key_padding_mask, q);
     const tn_tensor *given = a->attn_mask;
     *mask = NULL;
+    if (!given && a->is_causal)
+        return tni_nn_error(TN_INVALID, "Need attn_mask if specifying the is_causal hint.");
     if (given && !(tn_ndim(given) == 2 && tn_size(given, 0) == z->l && tn_size(given, 1) == z->s) &&
         !(tn_ndim(given) == 3 && tn_size(given, 0) == z->n * z->heads &&
           tn_size(given, 1) == z->l && tn_size(given, 2) == z->s))
         return tni_nn_error(TN_INVALID, "attn_mask: expected (%lld, %lld) or (%lld, %lld, %lld)",
                             (long long)z->l, (long long)z->s, (long long)(z->n * z->heads),
                             (long long)z->l, (long long)z->s);
+    if (a->is_causal && !a->need_weights && !pad) return (*mask = mha_causal(z, q)) != NULL;
     if (pad) {
         int64_t wide[4];
         if (tn_numel(pad) != z->n * z->s)
@@ -6328,7 +6349,8 @@ static bool multihead_attention_forward(tn_mframe *f) {
         f->out[0] && a->need_weights ? mha_report(&z, w, a->average_attn_weights, batched) : NULL;
     return f->out[0] && (f->out[1] || !a->need_weights);
 }
-/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen.
+/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. is_causal
+ * says that attn_mask is the causal one, which is then made here where no weights are asked for.
  * attn_output_weights is NULL without need_weights. query (L, N, E), key, value (S, N, E), or (N,
  * L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
 TN_MODULE(
@@ -6337,11 +6359,12 @@ TN_MODULE(
     "bool batch_first=False)",
     .parts = "in_proj_weight(3 * embed_dim, embed_dim); in_proj_bias(3 * embed_dim) if bias; "
              "child out_proj = Linear(embed_dim, embed_dim, bias=bias)",
-    .call = "(Tensor query, Tensor key, Tensor value, Tensor? key_padding_mask=None, bool "
-            "need_weights=True, "
-            "Tensor? attn_mask=None, bool average_attn_weights=True) -> (Tensor attn_output, "
-            "Tensor attn_output_weights)",
-    .takes = "query(*, embed_dim); key(*, embed_dim); value(*, embed_dim)",
+    .call =
+        "(Tensor query, Tensor key, Tensor value, Tensor? key_padding_mask=None, bool "
+        "need_weights=True, "
+        "Tensor? attn_mask=None, bool average_attn_weights=True, bool is_causal=False) -> (Tensor "
+        "attn_output, Tensor attn_output_weights)",
+    .takes = "query(*, embed_dim); key(*, embed_dim); value(*, embed_dim)", .draws = "dropout",
     .build = multihead_attention_build, .reset = multihead_attention_reset,
     .forward = multihead_attention_forward,
     .sample =
@@ -6550,13 +6573,17 @@ static bool dropout_build(tn_module *m) {
 }
 static bool dropout_forward(tn_mframe *f) {
     TN_FORWARD(dropout, s, a, f);
-    f->out[0] = s->o.inplace ? tnp_dropout_(a->input, s->o.p, s->base.training)
-                             : tnp_dropout(a->input, s->o.p, s->base.training);
+    if (!s->base.training || s->o.p == 0)
+        f->out[0] = a->input;
+    else
+        f->out[0] = s->o.inplace ? tnp_dropout_(a->input, s->o.p, true)
+                                 : tnp_dropout(a->input, s->o.p, true);
     return f->out[0] != NULL;
 }
-/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p).
+/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p); else a
+ * view of its input.
  * input (*) -> (*)   tn_nn_dropout(.p = 0.1) */
-TN_MODULE(dropout, "Dropout(float p=0.5, bool inplace=False)",
+TN_MODULE(dropout, "Dropout(float p=0.5, bool inplace=False)", .draws = "p",
           .repr = "p=, inplace=", .build = dropout_build, .forward = dropout_forward,
           .sample = "p=0.5: (4,5)")
 
@@ -6572,7 +6599,12 @@ TN_MODULE(identity, "Identity()", .forward = identity_forward, .sample = ": (2,3
 
 static bool flatten_forward(tn_mframe *f) {
     TN_FORWARD(flatten, s, a, f);
-    return (f->out[0] = tnp_flatten(a->input, s->o.start_dim, s->o.end_dim)) != NULL;
+    int64_t n = tn_ndim(a->input), from = s->o.start_dim, to = s->o.end_dim;
+    from += from < 0 ? n : 0, to += to < 0 ? n : 0;
+    f->out[0] = from == to && from >= 0 && from < n
+                    ? a->input
+                    : tnp_flatten(a->input, s->o.start_dim, s->o.end_dim);
+    return f->out[0] != NULL;
 }
 /* Merges the dimensions start_dim..end_dim into one.
  * input (N, *) -> (N, product)   tn_nn_flatten() */
@@ -6708,7 +6740,7 @@ TN_MODULE(batch_norm1d,
                    "buffer running_mean(num_features) if track_running_stats; "
                    "buffer running_var(num_features) if track_running_stats; "
                    "buffer num_batches_tracked:int64() if track_running_stats",
-          .takes = "input(_, num_features, *)",
+          .takes = "input(_, num_features, ?)",
           .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
           .reset = batch_norm1d_reset, .forward = batch_norm1d_forward,
           .sample = "3: (4,3) | 3 momentum=None: (4,3,2)")
@@ -6926,6 +6958,7 @@ TN_MODULE(
             "c_n))",
     .takes = "input(*, input_size); h(num_layers * (1 + bidirectional), *, hidden_size); "
              "c(num_layers * (1 + bidirectional), *, hidden_size)",
+    .draws = "dropout",
     .repr =
         "input_size, hidden_size, ?num_layers=, ?bias=, ?batch_first=, ?dropout=, ?bidirectional=",
     .build = lstm_build, .reset = lstm_reset, .forward = lstm_forward,
@@ -9870,14 +9903,16 @@ static const tn_param tni_params_nn_multihead_attention_forward[] = {
      offsetof(tn_nn_multihead_attention_forward_args, attn_mask), 0, -1, NULL},
     {"average_attn_weights", TN_T_BOOL, TN_P_DEFAULT,
      offsetof(tn_nn_multihead_attention_forward_args, average_attn_weights), 0, -1, NULL},
+    {"is_causal", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_multihead_attention_forward_args,
+     is_causal), 0, -1, NULL},
 };
-static const tn_nn_multihead_attention_forward_args tni_defaults_nn_multihead_attention_forward = {NULL, true, NULL, true, NULL, NULL, NULL, NULL};
+static const tn_nn_multihead_attention_forward_args tni_defaults_nn_multihead_attention_forward = {NULL, true, NULL, true, false, NULL, NULL, NULL, NULL};
 static const char *const tni_names_nn_multihead_attention_forward[] = {"attn_output",
     "attn_output_weights", NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_multihead_attention = {tni_params_nn_multihead_attention_forward,
     &tni_defaults_nn_multihead_attention_forward, tni_names_nn_multihead_attention_forward, NULL,
-    7, 5, 2, 0, sizeof(tn_nn_multihead_attention_forward_args), UINT16_MAX, 0, 0, {0, 1, 2, 3, 5,
+    8, 5, 2, 0, sizeof(tn_nn_multihead_attention_forward_args), UINT16_MAX, 0, 0, {0, 1, 2, 3, 5,
     0, 0, 0}};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_multihead_attention[] = {
@@ -10781,9 +10816,9 @@ TN_API tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward_at(c
 }
 TN_API tn_attn_output_attn_output_weights tnp_nn_multihead_attention_forward(tn_module *module,
     tn_tensor *query, tn_tensor *key, tn_tensor *value, tn_tensor *key_padding_mask,
-    bool need_weights, tn_tensor *attn_mask, bool average_attn_weights) {
+    bool need_weights, tn_tensor *attn_mask, bool average_attn_weights, bool is_causal) {
     const tn_nn_multihead_attention_forward_args a = {key_padding_mask, need_weights, attn_mask,
-        average_attn_weights, module, query, key, value};
+        average_attn_weights, is_causal, module, query, key, value};
     return tn_nn_multihead_attention_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_sequential_at(const char *file, int line,

@@ -4394,13 +4394,31 @@ static bool py_index_put(py_indexing *x, tn_tensor *v) {
     return ok;
 }
 
-/* A number beyond a type of 16 bits: written to elements it becomes an infinity, which filling
- * refuses. */
-static bool py_index_beyond(const tn_tensor *t, const tn_scalar *s) {
-    const double most = tn_dtype_of(t) == TN_F16    ? 65504
-                        : tn_dtype_of(t) == TN_BF16 ? 3.3895313892515355e38
-                                                    : HUGE_VAL;
-    return (s->kind == TN_KIND_INT || s->kind == TN_KIND_FLOAT) && fabs(s->real) > most;
+/* Whether a number is written as an element, which rounds to an infinity, and not by a fill, which
+ * refuses what is too large: torch does so with one element of 16 bits. */
+static bool py_index_rounds(const py_indexing *x, const tn_scalar *s) {
+    const tn_dtype dtype = tn_dtype_of(x->at);
+    return !x->nlists && !tn_ndim(x->at) && (dtype == TN_F16 || dtype == TN_BF16) &&
+           (s->kind == TN_KIND_INT || s->kind == TN_KIND_FLOAT);
+}
+
+/* An integer beyond 64 bits in a tensor of other elements than uint64. */
+static bool py_index_overflows(const py_indexing *x, PyObject *value) {
+    int overflow = 0;
+    if (PyLong_CheckExact(value) && tn_dtype_of(x->at) != TN_U64)
+        PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow) PyErr_SetString(PyExc_ValueError, "Overflow when unpacking long long");
+    return overflow != 0;
+}
+
+/* What is no number, or is written as an element, as a tensor, held. */
+static tn_tensor *py_index_made(py_indexing *x, PyObject *value) {
+    PyErr_Clear();
+    if (py_index_overflows(x, value)) return NULL;
+    if (value == Py_None)
+        return PyErr_Format(PyExc_TypeError, "can't assign a NoneType to a tensor"), NULL;
+    PyObject *o = py_value_tensor(value, tn_dtype_of(x->at));
+    return o ? py_of(x->held[x->nheld++] = o) : NULL;
 }
 
 /* Writes value, a number or a tensor that broadcasts, into the view or through the lists. */
@@ -4410,17 +4428,15 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
     bool ok;
     if (py_is_tensor(value)) {
         v = py_of(value);
-    } else if (!x->nlists && py_to_scalar(value, &s) && !py_index_beyond(x->at, &s)) {
+    } else if (!py_to_scalar(value, &s) || py_index_rounds(x, &s)) {
+        if (!(v = py_index_made(x, value))) return false;
+    } else if (!x->nlists) {
         const tn_fill_args a = {x->at, s};
         return tn_fill_inplace_at(x->file, x->line, &a) || (py_raise(), false);
     } else {
-        PyErr_Clear();
-        if (value == Py_None)
-            return PyErr_Format(PyExc_TypeError, "can't assign a NoneType to a tensor"), false;
-        PyObject *o = py_value_tensor(value, tn_dtype_of(x->at));
-        if (!o) return false;
-        x->held[x->nheld++] = o;
-        v = py_of(o);
+        v = tnp_full(tn_empty_dims(), s, tn_dtype_of(x->at), tn_device_of(x->at));
+        if (!v) return py_raise(), false;
+        made = tn_own(v);
     }
     int most = x->nlists ? 0 : tn_ndim(x->at);
     while (tn_ndim(v) > most && tn_size(v, 0) == 1) { /* torch drops leading ones */
@@ -9024,9 +9040,7 @@ struct py_kind {
     const char *type;
     tn_gen make; /* the row's, with device before dtype as in torch */
     py_signature making, calling;
-    int inplace;    /* offset of the option inplace among the options; -1: none */
-    bool draws;     /* in training: it has a probability, p or dropout */
-    uint8_t most;   /* dimensions of the input, 0: any; BatchNorm1d's row takes more than torch */
+    int draws;      /* offset of the row's .draws, a float, among the options; -1: none */
     uint32_t tuple; /* bit k: option k is shown as a tuple of spread[k] numbers, 0: of its own */
     uint8_t spread[MROW_ARGS];
 };
@@ -9089,8 +9103,7 @@ static py_kind *py_mrow_kind_new(const tn_mrow *row) {
     k->row = row;
     k->type = row->gen->type;
     k->make = *row->gen->make;
-    k->inplace = -1;
-    k->most = strcmp(k->type, "BatchNorm1d") ? 0 : 3;
+    k->draws = -1;
     if (!py_mrow_reorder(k)) return NULL;
     k->making.name = k->calling.name = k->type;
     k->making.gen = &k->make;
@@ -9100,9 +9113,8 @@ static py_kind *py_mrow_kind_new(const tn_mrow *row) {
     if (!k->making.names || !k->calling.names) return NULL;
     for (int i = 0; i < k->make.nparam; i++) {
         py_mrow_shown(k, i);
-        const char *name = k->make.param[i].name;
-        if (!strcmp(name, "inplace")) k->inplace = k->make.param[i].offset;
-        k->draws = k->draws || !strcmp(name, "p") || !strcmp(name, "dropout");
+        if (row->draws && !strcmp(k->make.param[i].name, row->draws))
+            k->draws = k->make.param[i].offset;
     }
     return k;
 }
@@ -9257,6 +9269,7 @@ PY_PRIV void py_mrow_drop(py_module *m) {
 static bool py_mrow_take(py_module *m, tn_module *made) {
     py_mrow_drop(m);
     m->made = made;
+    made->lends = !m->kind->row->gen->call; /* py_mrow_run */
     bool ok = (m->names = PyTuple_New(made->nparts)) != NULL;
     for (int i = 0; ok && i < made->nparts; i++) {
         PyObject *name = PyUnicode_InternFromString(made->part[i].name);
@@ -9559,13 +9572,20 @@ static bool py_mrow_records(const py_module *m, const void *args) {
     return false;
 }
 
+static bool py_mrow_draws(const py_module *m) {
+    double p = 0;
+    if (m->kind->draws >= 0)
+        memcpy(&p, (const char *)py_options(m->made) + m->kind->draws, sizeof p);
+    return p > 0;
+}
+
 static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_tensor **out) {
     int nout = m->kind->calling.gen->nresults;
     struct tni_expect *expect = m->made->expect;
     tn_module *made = tn_module_hold(m->made); /* whatever Python code does meanwhile */
     const char *file = NULL;
     int line = 0;
-    const bool draws = m->kind->draws && made->training;
+    const bool draws = made->training && py_mrow_draws(m);
     bool ok;
     if (tn_grad_mode() && py_mrow_records(m, args)) py_here(&file, &line);
     if (m->reshaped) made->expect = NULL;
@@ -9629,12 +9649,6 @@ static PyObject *py_mrow_results(const py_kind *k, tn_tensor **out) {
     return all;
 }
 
-/* An option `inplace` that is set: the result is the input itself. */
-static bool py_mrow_in_place(const py_module *m) {
-    return m->kind->inplace >= 0 &&
-           *(const bool *)((const char *)py_options(m->made) + m->kind->inplace);
-}
-
 /* Says to Python that the first two tensors are of two shapes: a warning or an error. */
 static bool py_mrow_unlike(const py_module *m, const void *args) {
     const tn_gen *gen = m->kind->calling.gen;
@@ -9657,15 +9671,10 @@ static PyObject *py_mrow_run(void *user, const void *args, int64_t elements) {
     tn_tensor *out[MROW_RESULTS], *input;
     if (!py_mrow_still(m)) return NULL;
     memcpy(&input, args, sizeof input);
-    if (TNI_UNLIKELY(m->kind->most) && tn_ndim(input) > m->kind->most)
-        return PyErr_Format(PyExc_ValueError, "expected 2D or 3D input (got %dD input)",
-                            tn_ndim(input));
     if (m->kind->row->unlike && (py_mrow_unlike(m, args) || !py_mrow_still(m))) return NULL;
     if (!py_mrow_call(m, args, elements, out)) return py_mrow_failed((PyObject *)m);
     if (m->kind->calling.gen->nresults > 1) return py_mrow_results(m->kind, out);
-    if (TNI_LIKELY(!m->made || !py_mrow_in_place(m))) return py_wrap(tn_own(out[0]));
-    tn_release(tn_own(out[0]));
-    return py_wrap_borrowed(input);
+    return out[0] == input ? py_wrap_borrowed(input) : py_wrap(tn_own(out[0]));
 }
 
 /* Spreads a tuple `hx` over the parameters h and c that stand for it; None: none of them. */

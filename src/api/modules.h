@@ -229,7 +229,8 @@ typedef struct tn_nn_log_softmax_forward_args {
 } tn_nn_log_softmax_forward_args;
 #define tn_nn_log_softmax_forward(module, input) tn_forward(module, input)
 
-/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen.
+/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. is_causal
+ * says that attn_mask is the causal one, which is then made here where no weights are asked for.
  * attn_output_weights is NULL without need_weights. query (L, N, E), key, value (S, N, E), or (N,
  * L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
 typedef struct tn_nn_multihead_attention_args {
@@ -262,7 +263,7 @@ typedef struct tn_nn_multihead_attention_forward_args {
     tn_tensor *key_padding_mask;
     bool need_weights;
     tn_tensor *attn_mask;
-    bool average_attn_weights;
+    bool average_attn_weights, is_causal;
     tn_module *module;
     tn_tensor *query, *key, *value;
 } tn_nn_multihead_attention_forward_args;
@@ -270,7 +271,7 @@ TN_API tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward_at(c
     int line, const tn_nn_multihead_attention_forward_args *args);
 TN_API tn_attn_output_attn_output_weights tnp_nn_multihead_attention_forward(tn_module *module,
     tn_tensor *query, tn_tensor *key, tn_tensor *value, tn_tensor *key_padding_mask,
-    bool need_weights, tn_tensor *attn_mask, bool average_attn_weights);
+    bool need_weights, tn_tensor *attn_mask, bool average_attn_weights, bool is_causal);
 #ifndef __cplusplus
 #define tn_nn_multihead_attention_forward(module_, query_, key_, ...) \
     TNI_CALL(tn_nn_multihead_attention_forward, .need_weights = true, \
@@ -488,7 +489,8 @@ typedef struct tn_nn_embedding_forward_args {
 } tn_nn_embedding_forward_args;
 #define tn_nn_embedding_forward(module, input) tn_forward(module, input)
 
-/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p).
+/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p); else a
+ * view of its input.
  * input (*) -> (*)   tn_nn_dropout(.p = 0.1) */
 typedef struct tn_nn_dropout_args {
     double p;
@@ -1020,9 +1022,9 @@ inline tn_module *tn_nn_multihead_attention(int64_t embed_dim, int64_t num_heads
 inline tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward(tn_module *module,
     tn_tensor *query, tn_tensor *key, tn_tensor *value, tn_tensor *key_padding_mask = nullptr,
     bool need_weights = true, tn_tensor *attn_mask = nullptr, bool average_attn_weights = true,
-    tn_site at = tn_site::here()) {
+    bool is_causal = false, tn_site at = tn_site::here()) {
     const tn_nn_multihead_attention_forward_args a = {key_padding_mask, need_weights, attn_mask,
-        average_attn_weights, module, query, key, value};
+        average_attn_weights, is_causal, module, query, key, value};
     return tn_nn_multihead_attention_forward_at(at.file, at.line, &a);
 }
 inline tn_module *tn_nn_sequential(tn_module_list modules, tn_dtype dtype = TN_NO_DTYPE,
@@ -1328,12 +1330,13 @@ struct tn_nn_multihead_attention_forward_options {
     bool need_weights = true;
     tn_tensor *attn_mask = nullptr;
     bool average_attn_weights = true;
+    bool is_causal = false;
 };
 inline tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward(tn_module *module,
     tn_tensor *query, tn_tensor *key, tn_tensor *value,
     tn_nn_multihead_attention_forward_options o, tn_site at = tn_site::here()) {
     const tn_nn_multihead_attention_forward_args a = {o.key_padding_mask, o.need_weights,
-        o.attn_mask, o.average_attn_weights, module, query, key, value};
+        o.attn_mask, o.average_attn_weights, o.is_causal, module, query, key, value};
     return tn_nn_multihead_attention_forward_at(at.file, at.line, &a);
 }
 struct tn_nn_sequential_options {

@@ -47,7 +47,8 @@ TNI_INLINE tn_modules tn_modules_of(tn_module *const *at, int64_t n) {
  *           Linear(a, b)" [param|buffer|transient] name[:dtype](sizes) [if condition]; a buffer
  *           that is transient is not saved
  *   call    "(Tensor input) -> Tensor" when NULL
- *   takes   shapes of inputs: "input(*, in_features)": * any leading dimensions, _ any size
+ *   takes   shapes of inputs: "input(*, in_features)": * any number of sizes, ? one that may be
+ *           missing, _ any size
  *   repr    "in_features=, ?bias=": `x` value, `x=` named, `?` only when not its default, `x[2]` as
  *           a pair; "[]": equal neighbours among the children are printed once
  * Functions return false with an error set. */
@@ -59,6 +60,7 @@ struct tn_mrow {
     /* the fields of TN_MODULE, in this order */
     const char *parts, *call, *takes;
     const char *unlike; /* what torch says of two first tensors of two shapes: "warns", .. */
+    const char *draws;  /* the option that is a probability: above 0, training draws numbers */
     const char *repr;
     bool (*build)(tn_module *m); /* after parts: what depends on counts; checks options */
     bool (*reset)(tn_module *m); /* initial values; runs without recording */
@@ -114,10 +116,11 @@ struct tn_module {
     bool broken;   /* a step of the making failed: finish frees it */
     uint8_t level; /* levels of modules above, the most there have been; 0: was never a child */
     bool finished;
-    int64_t bytes;             /* of the struct's block */
+    bool lends;    /* for bindings: a result that is an input is that very tensor, no view of it */
+    int64_t bytes; /* of the struct's block */
     struct tni_expect *expect; /* compiled `takes` */
     struct tn_mhook *hooks;
-    int64_t last_hook; /* number given last: none comes again */
+    int64_t last_hook;      /* number given last: none comes again */
     tn_tensor **parameters; /* list that tn_parameters lends */
     int64_t nparameters;
     void *user;
@@ -189,7 +192,7 @@ TN_API bool tn_module_register_at(const char *file, int line, const tn_mrow *row
 #define tn_module_register(row) tn_module_register_at(__FILE__, __LINE__, row)
 TN_API void tn_module_forget(const tn_mrow *row);
 TN_API const tn_mrow *
-tn_mrow_named(const char *type); /* NULL, without an error, when there is none */
+tn_mrow_named(const char *type);    /* NULL, without an error, when there is none */
 TN_API int64_t tn_mrow_count(void); /* built-in rows */
 TN_API const tn_mrow *tn_mrow_at(int64_t i);
 

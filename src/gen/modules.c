@@ -263,14 +263,16 @@ static const tn_param tni_params_nn_multihead_attention_forward[] = {
      offsetof(tn_nn_multihead_attention_forward_args, attn_mask), 0, -1, NULL},
     {"average_attn_weights", TN_T_BOOL, TN_P_DEFAULT,
      offsetof(tn_nn_multihead_attention_forward_args, average_attn_weights), 0, -1, NULL},
+    {"is_causal", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_multihead_attention_forward_args,
+     is_causal), 0, -1, NULL},
 };
-static const tn_nn_multihead_attention_forward_args tni_defaults_nn_multihead_attention_forward = {NULL, true, NULL, true, NULL, NULL, NULL, NULL};
+static const tn_nn_multihead_attention_forward_args tni_defaults_nn_multihead_attention_forward = {NULL, true, NULL, true, false, NULL, NULL, NULL, NULL};
 static const char *const tni_names_nn_multihead_attention_forward[] = {"attn_output",
     "attn_output_weights", NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_multihead_attention = {tni_params_nn_multihead_attention_forward,
     &tni_defaults_nn_multihead_attention_forward, tni_names_nn_multihead_attention_forward, NULL,
-    7, 5, 2, 0, sizeof(tn_nn_multihead_attention_forward_args), UINT16_MAX, 0, 0, {0, 1, 2, 3, 5,
+    8, 5, 2, 0, sizeof(tn_nn_multihead_attention_forward_args), UINT16_MAX, 0, 0, {0, 1, 2, 3, 5,
     0, 0, 0}};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_multihead_attention[] = {
@@ -1174,9 +1176,9 @@ TN_API tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward_at(c
 }
 TN_API tn_attn_output_attn_output_weights tnp_nn_multihead_attention_forward(tn_module *module,
     tn_tensor *query, tn_tensor *key, tn_tensor *value, tn_tensor *key_padding_mask,
-    bool need_weights, tn_tensor *attn_mask, bool average_attn_weights) {
+    bool need_weights, tn_tensor *attn_mask, bool average_attn_weights, bool is_causal) {
     const tn_nn_multihead_attention_forward_args a = {key_padding_mask, need_weights, attn_mask,
-        average_attn_weights, module, query, key, value};
+        average_attn_weights, is_causal, module, query, key, value};
     return tn_nn_multihead_attention_forward_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_sequential_at(const char *file, int line,

@@ -40,6 +40,13 @@ static tn_tensor *mha_reshape(tn_tensor *t, int ndim, int64_t a, int64_t b, int6
     return tnp_reshape(t, tn_ints_of(size, ndim));
 }
 
+/* What is_causal says of attn_mask: query i sees keys 0..i. */
+static tn_tensor *mha_causal(const mha_sizes *z, tn_tensor *like) {
+    int64_t size[2];
+    size[0] = z->l, size[1] = z->s;
+    return mha_mask(tnp_triu(tnp_ones(tn_ints_of(size, 2), TN_BOOL, tn_device_of(like)), 1), like);
+}
+
 /* attn_mask (L, S) or (N * H, L, S) and key_padding_mask (N, S) in one mask that fits (N * H, L,
  * S). */
 static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forward_args *a,
@@ -47,12 +54,15 @@ static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forwar
     tn_tensor *attn = mha_mask(a->attn_mask, q), *pad = mha_mask(a->key_padding_mask, q);
     const tn_tensor *given = a->attn_mask;
     *mask = NULL;
+    if (!given && a->is_causal)
+        return tni_nn_error(TN_INVALID, "Need attn_mask if specifying the is_causal hint.");
     if (given && !(tn_ndim(given) == 2 && tn_size(given, 0) == z->l && tn_size(given, 1) == z->s) &&
         !(tn_ndim(given) == 3 && tn_size(given, 0) == z->n * z->heads &&
           tn_size(given, 1) == z->l && tn_size(given, 2) == z->s))
         return tni_nn_error(TN_INVALID, "attn_mask: expected (%lld, %lld) or (%lld, %lld, %lld)",
                             (long long)z->l, (long long)z->s, (long long)(z->n * z->heads),
                             (long long)z->l, (long long)z->s);
+    if (a->is_causal && !a->need_weights && !pad) return (*mask = mha_causal(z, q)) != NULL;
     if (pad) {
         int64_t wide[4];
         if (tn_numel(pad) != z->n * z->s)
@@ -134,7 +144,8 @@ static bool multihead_attention_forward(tn_mframe *f) {
         f->out[0] && a->need_weights ? mha_report(&z, w, a->average_attn_weights, batched) : NULL;
     return f->out[0] && (f->out[1] || !a->need_weights);
 }
-/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen.
+/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. is_causal
+ * says that attn_mask is the causal one, which is then made here where no weights are asked for.
  * attn_output_weights is NULL without need_weights. query (L, N, E), key, value (S, N, E), or (N,
  * L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
 TN_MODULE(
@@ -143,11 +154,12 @@ TN_MODULE(
     "bool batch_first=False)",
     .parts = "in_proj_weight(3 * embed_dim, embed_dim); in_proj_bias(3 * embed_dim) if bias; "
              "child out_proj = Linear(embed_dim, embed_dim, bias=bias)",
-    .call = "(Tensor query, Tensor key, Tensor value, Tensor? key_padding_mask=None, bool "
-            "need_weights=True, "
-            "Tensor? attn_mask=None, bool average_attn_weights=True) -> (Tensor attn_output, "
-            "Tensor attn_output_weights)",
-    .takes = "query(*, embed_dim); key(*, embed_dim); value(*, embed_dim)",
+    .call =
+        "(Tensor query, Tensor key, Tensor value, Tensor? key_padding_mask=None, bool "
+        "need_weights=True, "
+        "Tensor? attn_mask=None, bool average_attn_weights=True, bool is_causal=False) -> (Tensor "
+        "attn_output, Tensor attn_output_weights)",
+    .takes = "query(*, embed_dim); key(*, embed_dim); value(*, embed_dim)", .draws = "dropout",
     .build = multihead_attention_build, .reset = multihead_attention_reset,
     .forward = multihead_attention_forward,
     .sample =

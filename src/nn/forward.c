@@ -8,7 +8,7 @@
 typedef struct expect_input {
     const char *name;
     uint32_t offset;
-    int n, star; /* star: any number of sizes before this one; -1: none */
+    int n, star, most; /* before size `star` stand up to `most` that may be any; star -1: none */
     int64_t size[TN_MAX_DIMS];
 } expect_input;
 struct tni_expect {
@@ -45,7 +45,8 @@ static bool expect_fill(tn_module *m, const char *text) {
                                 name.at);
         e->name = p->name;
         e->offset = p->offset;
-        if (!tni_sizes_of(m, m->row->takes, items, e->size, &e->n, &e->star)) return false;
+        if (!tni_sizes_of(m, m->row->takes, items, e->size, &e->n, &e->star, &e->most))
+            return false;
         m->expect->n++;
     }
     return !why || tni_nn_error(TN_INVALID, "takes: %s at \"%s\"", why, text);
@@ -80,7 +81,7 @@ TN_PRIV void tni_expect_free(tn_module *m) {
 static bool expect_fits(const expect_input *e, const tn_tensor *t) {
     tn_ints shape = tn_shape(t);
     int64_t skip = shape.n - e->n;
-    if (skip < 0 || (skip > 0 && e->star < 0)) return false;
+    if (skip < 0 || skip > e->most) return false;
     for (int i = 0; i < e->n; i++)
         if (e->size[i] >= 0 && e->size[i] != shape.at[e->star >= 0 && i >= e->star ? skip + i : i])
             return false;
@@ -92,7 +93,9 @@ static bool expect_error(const expect_input *e, const tn_tensor *t) {
     size_t at = (size_t)snprintf(wanted, sizeof wanted, "(");
     for (int i = 0; i <= e->n; i++) {
         const char *comma = at > 1 ? ", " : "";
-        if (i == e->star) at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s*", comma);
+        if (i == e->star)
+            at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s%c", comma,
+                                   e->most > 1 ? '*' : '?');
         comma = at > 1 ? ", " : "";
         if (i == e->n) break;
         if (e->size[i] < 0)
@@ -276,10 +279,11 @@ TN_API tn_tensor *tn_input(const tn_mframe *f, int k) {
     return NULL;
 }
 
-/* A result that is an input becomes a view of it: the caller gets a tensor of its own. */
+/* A result that is an input becomes a view of it: the caller gets a tensor of its own, unless it
+ * takes the input itself. */
 static bool forward_own(tn_mframe *f, int k) {
     const tn_gen *call = f->call;
-    for (int i = 0; f->out[k] && i < call->nparam; i++)
+    for (int i = 0; f->out[k] && !f->m->lends && i < call->nparam; i++)
         if (call->param[i].type == TN_T_TENSOR &&
             forward_tensor(f->args, call->param[i].offset) == f->out[k])
             return (f->out[k] = tnp_view(f->out[k], tn_shape(f->out[k]))) != NULL;

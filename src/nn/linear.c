@@ -65,13 +65,17 @@ static bool dropout_build(tn_module *m) {
 }
 static bool dropout_forward(tn_mframe *f) {
     TN_FORWARD(dropout, s, a, f);
-    f->out[0] = s->o.inplace ? tnp_dropout_(a->input, s->o.p, s->base.training)
-                             : tnp_dropout(a->input, s->o.p, s->base.training);
+    if (!s->base.training || s->o.p == 0)
+        f->out[0] = a->input;
+    else
+        f->out[0] = s->o.inplace ? tnp_dropout_(a->input, s->o.p, true)
+                                 : tnp_dropout(a->input, s->o.p, true);
     return f->out[0] != NULL;
 }
-/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p).
+/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p); else a
+ * view of its input.
  * input (*) -> (*)   tn_nn_dropout(.p = 0.1) */
-TN_MODULE(dropout, "Dropout(float p=0.5, bool inplace=False)",
+TN_MODULE(dropout, "Dropout(float p=0.5, bool inplace=False)", .draws = "p",
           .repr = "p=, inplace=", .build = dropout_build, .forward = dropout_forward,
           .sample = "p=0.5: (4,5)")
 
@@ -87,7 +91,12 @@ TN_MODULE(identity, "Identity()", .forward = identity_forward, .sample = ": (2,3
 
 static bool flatten_forward(tn_mframe *f) {
     TN_FORWARD(flatten, s, a, f);
-    return (f->out[0] = tnp_flatten(a->input, s->o.start_dim, s->o.end_dim)) != NULL;
+    int64_t n = tn_ndim(a->input), from = s->o.start_dim, to = s->o.end_dim;
+    from += from < 0 ? n : 0, to += to < 0 ? n : 0;
+    f->out[0] = from == to && from >= 0 && from < n
+                    ? a->input
+                    : tnp_flatten(a->input, s->o.start_dim, s->o.end_dim);
+    return f->out[0] != NULL;
 }
 /* Merges the dimensions start_dim..end_dim into one.
  * input (N, *) -> (N, product)   tn_nn_flatten() */

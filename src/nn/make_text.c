@@ -31,13 +31,14 @@ static bool make_text_size(tn_module *m, const char *what, tni_span item, int64_
 }
 
 TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n,
-                          int *star) {
+                          int *star, int *most) {
     tni_span item;
-    *n = 0;
+    *n = *most = 0;
     *star = -1;
     while (tni_item_next(&items, &item)) {
-        if (*star < 0 && tni_span_is(item, "*"))
-            *star = *n;
+        const bool any = tni_span_is(item, "*");
+        if (*star < 0 && (any || tni_span_is(item, "?")))
+            *star = *n, *most = any ? TN_MAX_DIMS : 1;
         else if (!make_text_size(m, what, item, size, n))
             return false;
     }
@@ -165,7 +166,7 @@ static bool make_text_part(tn_module *m, const tni_part_text *t) {
     tni_figure wanted = {TNI_FIGURE_INT, 1, 0};
     tn_dtype type = TN_NO_DTYPE;
     const char *why = NULL;
-    int n, star;
+    int n, star, most;
     void **field;
     snprintf(name, sizeof name, "%.*s", t->name.n, t->name.at);
     snprintf(dtype, sizeof dtype, "%.*s", t->dtype.n, t->dtype.at);
@@ -180,8 +181,8 @@ static bool make_text_part(tn_module *m, const tni_part_text *t) {
                                 make_text_child(m, t));
     if (t->dtype.n && (type = tn_dtype_named(dtype)) == TN_NO_DTYPE)
         return make_text_error(m->row->parts, t->dtype, "no such dtype");
-    if (!tni_sizes_of(m, m->row->parts, t->items, size, &n, &star)) return false;
-    if (star >= 0) return make_text_error(m->row->parts, t->items, "a part has no *");
+    if (!tni_sizes_of(m, m->row->parts, t->items, size, &n, &star, &most)) return false;
+    if (star >= 0) return make_text_error(m->row->parts, t->items, "a part has no * and no ?");
     return tn_part_tensor_at(NULL, 0, m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field,
                              type, tn_ints_of(size, n));
 }

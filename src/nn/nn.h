@@ -81,10 +81,10 @@ TN_PRIV bool tni_option_number(void *module, tni_span name, int64_t index,
                                tni_figure *to); /* a tni_lookup */
 /* The list of an int-list option, by name; false when it is not one. */
 TN_PRIV bool tni_option_ints(const tn_module *m, tni_span name, tn_ints *to);
-/* Sizes of a list of items; -1 for _; *star: before which size * stands, -1: nowhere. false with an
- * error that quotes `what`. */
+/* Sizes of a list of items; -1 for _; *star: before which size * or ? stands, -1: nowhere; *most:
+ * how many sizes it stands for at most. false with an error that quotes `what`. */
 TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n,
-                          int *star);
+                          int *star, int *most);
 /* Makes the parts of row->parts. */
 TN_PRIV bool tni_parts_make(tn_module *m);
 /* Compiles row->takes into m->expect. */

@@ -65,7 +65,7 @@ TN_MODULE(batch_norm1d,
                    "buffer running_mean(num_features) if track_running_stats; "
                    "buffer running_var(num_features) if track_running_stats; "
                    "buffer num_batches_tracked:int64() if track_running_stats",
-          .takes = "input(_, num_features, *)",
+          .takes = "input(_, num_features, ?)",
           .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
           .reset = batch_norm1d_reset, .forward = batch_norm1d_forward,
           .sample = "3: (4,3) | 3 momentum=None: (4,3,2)")

@@ -170,6 +170,7 @@ TN_MODULE(
             "c_n))",
     .takes = "input(*, input_size); h(num_layers * (1 + bidirectional), *, hidden_size); "
              "c(num_layers * (1 + bidirectional), *, hidden_size)",
+    .draws = "dropout",
     .repr =
         "input_size, hidden_size, ?num_layers=, ?bias=, ?batch_first=, ?dropout=, ?bidirectional=",
     .build = lstm_build, .reset = lstm_reset, .forward = lstm_forward,

@@ -13,9 +13,7 @@ struct py_kind {
     const char *type;
     tn_gen make; /* the row's, with device before dtype as in torch */
     py_signature making, calling;
-    int inplace;    /* offset of the option inplace among the options; -1: none */
-    bool draws;     /* in training: it has a probability, p or dropout */
-    uint8_t most;   /* dimensions of the input, 0: any; BatchNorm1d's row takes more than torch */
+    int draws;      /* offset of the row's .draws, a float, among the options; -1: none */
     uint32_t tuple; /* bit k: option k is shown as a tuple of spread[k] numbers, 0: of its own */
     uint8_t spread[MROW_ARGS];
 };
@@ -78,8 +76,7 @@ static py_kind *py_mrow_kind_new(const tn_mrow *row) {
     k->row = row;
     k->type = row->gen->type;
     k->make = *row->gen->make;
-    k->inplace = -1;
-    k->most = strcmp(k->type, "BatchNorm1d") ? 0 : 3;
+    k->draws = -1;
     if (!py_mrow_reorder(k)) return NULL;
     k->making.name = k->calling.name = k->type;
     k->making.gen = &k->make;
@@ -89,9 +86,8 @@ static py_kind *py_mrow_kind_new(const tn_mrow *row) {
     if (!k->making.names || !k->calling.names) return NULL;
     for (int i = 0; i < k->make.nparam; i++) {
         py_mrow_shown(k, i);
-        const char *name = k->make.param[i].name;
-        if (!strcmp(name, "inplace")) k->inplace = k->make.param[i].offset;
-        k->draws = k->draws || !strcmp(name, "p") || !strcmp(name, "dropout");
+        if (row->draws && !strcmp(k->make.param[i].name, row->draws))
+            k->draws = k->make.param[i].offset;
     }
     return k;
 }
@@ -246,6 +242,7 @@ PY_PRIV void py_mrow_drop(py_module *m) {
 static bool py_mrow_take(py_module *m, tn_module *made) {
     py_mrow_drop(m);
     m->made = made;
+    made->lends = !m->kind->row->gen->call; /* py_mrow_run */
     bool ok = (m->names = PyTuple_New(made->nparts)) != NULL;
     for (int i = 0; ok && i < made->nparts; i++) {
         PyObject *name = PyUnicode_InternFromString(made->part[i].name);
@@ -548,13 +545,20 @@ static bool py_mrow_records(const py_module *m, const void *args) {
     return false;
 }
 
+static bool py_mrow_draws(const py_module *m) {
+    double p = 0;
+    if (m->kind->draws >= 0)
+        memcpy(&p, (const char *)py_options(m->made) + m->kind->draws, sizeof p);
+    return p > 0;
+}
+
 static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_tensor **out) {
     int nout = m->kind->calling.gen->nresults;
     struct tni_expect *expect = m->made->expect;
     tn_module *made = tn_module_hold(m->made); /* whatever Python code does meanwhile */
     const char *file = NULL;
     int line = 0;
-    const bool draws = m->kind->draws && made->training;
+    const bool draws = made->training && py_mrow_draws(m);
     bool ok;
     if (tn_grad_mode() && py_mrow_records(m, args)) py_here(&file, &line);
     if (m->reshaped) made->expect = NULL;
@@ -618,12 +622,6 @@ static PyObject *py_mrow_results(const py_kind *k, tn_tensor **out) {
     return all;
 }
 
-/* An option `inplace` that is set: the result is the input itself. */
-static bool py_mrow_in_place(const py_module *m) {
-    return m->kind->inplace >= 0 &&
-           *(const bool *)((const char *)py_options(m->made) + m->kind->inplace);
-}
-
 /* Says to Python that the first two tensors are of two shapes: a warning or an error. */
 static bool py_mrow_unlike(const py_module *m, const void *args) {
     const tn_gen *gen = m->kind->calling.gen;
@@ -646,15 +644,10 @@ static PyObject *py_mrow_run(void *user, const void *args, int64_t elements) {
     tn_tensor *out[MROW_RESULTS], *input;
     if (!py_mrow_still(m)) return NULL;
     memcpy(&input, args, sizeof input);
-    if (TNI_UNLIKELY(m->kind->most) && tn_ndim(input) > m->kind->most)
-        return PyErr_Format(PyExc_ValueError, "expected 2D or 3D input (got %dD input)",
-                            tn_ndim(input));
     if (m->kind->row->unlike && (py_mrow_unlike(m, args) || !py_mrow_still(m))) return NULL;
     if (!py_mrow_call(m, args, elements, out)) return py_mrow_failed((PyObject *)m);
     if (m->kind->calling.gen->nresults > 1) return py_mrow_results(m->kind, out);
-    if (TNI_LIKELY(!m->made || !py_mrow_in_place(m))) return py_wrap(tn_own(out[0]));
-    tn_release(tn_own(out[0]));
-    return py_wrap_borrowed(input);
+    return out[0] == input ? py_wrap_borrowed(input) : py_wrap(tn_own(out[0]));
 }
 
 /* Spreads a tuple `hx` over the parameters h and c that stand for it; None: none of them. */

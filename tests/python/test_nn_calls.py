@@ -372,6 +372,46 @@ def test_batch_norm_1d_takes_two_or_three_dimensions():
     assert norm(torch.arange(6.0).reshape(2, 3)).shape == (2, 3)
     assert norm.eval()(torch.ones(2, 3, 4)).shape == (2, 3, 4)
     for m in (norm, nn.Sequential(nn.ReLU(), nn.BatchNorm1d(3)), copy.deepcopy(norm).train()):
-        with pytest.raises(ValueError, match="expected 2D or 3D input .got 4D input."):
+        with pytest.raises(RuntimeError, match=r"input: expected \(_, 3, \?\), got float32"):
             m(torch.ones(2, 3, 4, 5))
     assert norm.num_batches_tracked.item() == 1
+
+
+def test_a_module_that_changes_nothing_gives_its_input():
+    plain, leaf = torch.ones(2, 3), torch.ones(2, 3, requires_grad=True)
+    still = [nn.Dropout(0.5).eval(), nn.Dropout(0.0), nn.Dropout(0.5, inplace=True).eval()]
+    still += [nn.Sequential(nn.Dropout(0.5), nn.Identity()).eval(), nn.Flatten(), nn.Flatten(0, 0)]
+    for x in (plain, leaf, nn.Parameter(torch.ones(2, 3))):
+        for m in still:
+            assert m(x) is x
+        for m in (nn.Dropout(0.5), nn.Dropout(1.0), nn.Flatten(0)):
+            assert m(x) is not x
+    assert leaf.is_leaf and plain.tolist() == [[1] * 3] * 2
+    for m in (nn.ReLU(inplace=True), nn.Dropout(1.0, inplace=True)):
+        assert m(plain) is plain
+    assert plain.tolist() == [[0] * 3] * 2
+    many = [nn.Dropout(0.5).eval()(plain) for _ in range(1000)]  # counts are right at the end
+    del many, plain
+    gc.collect()
+    kept = nn.Dropout(0.5).eval()(leaf * 2)
+    assert kept.grad_fn.name() == "MulBackward0"
+
+
+def test_is_causal_of_attention_says_what_the_mask_is():
+    torch.manual_seed(1)
+    m, x = nn.MultiheadAttention(4, 2, batch_first=True), torch.randn(2, 3, 4)
+    mask = torch.ones(3, 3, dtype=torch.bool).triu(1)
+    other = torch.zeros(3, 3, dtype=torch.bool)
+    causal = m(x, x, x, attn_mask=mask)[0]
+    with pytest.raises(RuntimeError, match="Need attn_mask if specifying the is_causal hint"):
+        m(x, x, x, is_causal=True)
+    y, w = m(x, x, x, attn_mask=mask, need_weights=False, is_causal=True)
+    assert w is None and torch.allclose(y, causal)
+    # The hint counts where no weights are asked for, and nothing else is masked; else the mask.
+    y = m(x, x, x, None, False, other, True, True)[0]
+    assert torch.allclose(y, causal)
+    y = m(x, x, x, attn_mask=other, is_causal=True)[0]
+    assert torch.allclose(y, m(x, x, x)[0])
+    pad = torch.zeros(2, 3, dtype=torch.bool)
+    y = m(x, x, x, pad, need_weights=False, attn_mask=other, is_causal=True)[0]
+    assert torch.allclose(y, m(x, x, x)[0])

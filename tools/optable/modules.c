@@ -81,9 +81,9 @@ static char *with_device(const row *r) {
 }
 
 static bool read_module(row *r, module *m) {
-    static const char *const of_module[] = {"parts",   "call",   "takes", "unlike",
-                                            "repr",    "build",  "reset", "forward",
-                                            "destroy", "sample", NULL};
+    static const char *const of_module[] = {"parts",   "call",    "takes",  "unlike",
+                                            "draws",   "repr",    "build",  "reset",
+                                            "forward", "destroy", "sample", NULL};
     static const char *const of_optimizer[] = {"state", "check", "uses", "step", "counts", NULL};
     bool nn = r->kind == ROW_MODULE;
     int before = faults;
