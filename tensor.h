@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. d9e12e78bfad is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. bef0dd27cdd9 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_d9e12e78bfad)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_bef0dd27cdd9)
 #else
-#define TNI_NAMESPACE tn_d9e12e78bfad
+#define TNI_NAMESPACE tn_bef0dd27cdd9
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -156,6 +156,7 @@
 #define tn_history_drop TNI_JOIN(TN_PREFIX, tn_history_drop)
 #define tn_history_only TNI_JOIN(TN_PREFIX, tn_history_only)
 #define tn_history_name TNI_JOIN(TN_PREFIX, tn_history_name)
+#define tn_history_text TNI_JOIN(TN_PREFIX, tn_history_text)
 #define tn_history_output TNI_JOIN(TN_PREFIX, tn_history_output)
 #define tn_history_input TNI_JOIN(TN_PREFIX, tn_history_input)
 #define tn_history_user TNI_JOIN(TN_PREFIX, tn_history_user)
@@ -995,7 +996,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_d9e12e78bfad TNI_JOIN(TN_PREFIX, tn_layout_d9e12e78bfad)
+#define tn_layout_bef0dd27cdd9 TNI_JOIN(TN_PREFIX, tn_layout_bef0dd27cdd9)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -1111,6 +1112,7 @@
 #define tn_history_drop (*tni_at_tn_history_drop)
 #define tn_history_only (*tni_at_tn_history_only)
 #define tn_history_name (*tni_at_tn_history_name)
+#define tn_history_text (*tni_at_tn_history_text)
 #define tn_history_output (*tni_at_tn_history_output)
 #define tn_history_input (*tni_at_tn_history_input)
 #define tn_history_user (*tni_at_tn_history_user)
@@ -2770,6 +2772,9 @@ TN_API void tn_history_drop(tn_history *h);        /* NULL is fine */
 /* Whether h made t and has no other owner; false for NULL. */
 TN_API bool tn_history_only(const tn_history *h, const tn_tensor *t);
 TN_API const char *tn_history_name(const tn_history *h);
+/* The name that torch gives the call, cut to the room: "AddBackward0", "torch::autograd::CopySlices",
+ * a custom function's own. Empty for NULL. */
+TN_API void tn_history_text(const tn_history *h, char *text, size_t room);
 TN_API int tn_history_output(const tn_tensor *t); /* which result of its call t is; 0 for a leaf */
 /* Where input i came from: a call and which result of it, or a leaf; both NULL where no gradient
  * goes. false: there is no such input. */
@@ -2868,6 +2873,7 @@ struct tn_row {
         tn_gradient *g); /* the same gradients faster, used when no graph of them is asked for */
     const char *domain;  /* sample domain of tensors for gradcheck: "self:0.1..2 other:-0.9..0.9" */
     const char *sample;  /* argument samples for tests: "(2,3,4) dim=1 | (3) dim=-1 keepdim=True" */
+    const char *node;    /* torch's name of the recorded call where it is not the schema's */
 };
 
 /* --- tables of a schema ----------------------------------------------------------------------- */
@@ -12700,6 +12706,7 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tn_history_drop) \
     X(tn_history_only) \
     X(tn_history_name) \
+    X(tn_history_text) \
     X(tn_history_output) \
     X(tn_history_input) \
     X(tn_history_user) \
@@ -13544,7 +13551,7 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"d9e12e78bfad", at, 952};
+    static const tn_exports all = {"bef0dd27cdd9", at, 953};
     return &all;
 }
 #undef TNI_SYMBOL
@@ -13552,7 +13559,7 @@ static TNI_UNUSED const tn_exports *tn_exported(void) {
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 /* Takes the functions of the module that has the library; false: another one. */
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 952 || strcmp(e->layout, "d9e12e78bfad") != 0) return false;
+    if (!e || e->n != 953 || strcmp(e->layout, "bef0dd27cdd9") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;
@@ -13562,9 +13569,9 @@ static TNI_UNUSED bool tn_import(const tn_exports *e) {
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_d9e12e78bfad;
+TN_API const char tn_layout_bef0dd27cdd9;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_d9e12e78bfad;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_bef0dd27cdd9;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -13582,7 +13589,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_d9e12e78bfad = 1;
+const char tn_layout_bef0dd27cdd9 = 1;
 #endif
 
 /* src/tensor.c */
@@ -18510,24 +18517,13 @@ static void print_size_suffix(print_job *p, size_t *line) {
     snprintf(text + n, sizeof text - (size_t)n, t->ndim == 1 ? ",)" : ")");
     print_suffix(p, line, text);
 }
-/* "AddBackward0" of the row whose torch name is "add.Tensor"; a custom function by its own name. */
-static void print_grad_fn(print_job *p, size_t *line, const char *name) {
-    const tn_row *row = tn_row_named(name);
-    char text[160];
-    size_t n = (size_t)snprintf(text, sizeof text, "grad_fn=<");
-    bool upper = true;
-    if (!row)
-        snprintf(text + n, sizeof text - n, "%.100s>", name);
-    else {
-        for (const char *at = row->schema; *at && *at != '.' && *at != '(' && n < 120; at++) {
-            if (*at == '_')
-                upper = true;
-            else
-                text[n++] = (char)(upper && *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at),
-                upper = false;
-        }
-        snprintf(text + n, sizeof text - n, "Backward0>");
-    }
+/* The call that made t, without the room of torch's that its name may begin with. */
+static void print_grad_fn(print_job *p, size_t *line, const tn_history *made_by) {
+    char text[160], name[120];
+    const char *last = name;
+    tn_history_text(made_by, name, sizeof name);
+    for (const char *at = name; (at = strstr(at, "::")) != NULL;) last = at += 2;
+    snprintf(text, sizeof text, "grad_fn=<%s>", last);
     print_suffix(p, line, text);
 }
 
@@ -18537,7 +18533,7 @@ static void print_suffixes(print_job *p, tn_dtype usual) {
     bool common = (int)usual == t->dtype || t->dtype == TN_I64 || t->dtype == TN_BOOL ||
                   (int)tni_complex_of((int)usual) == t->dtype;
     size_t line = p->n - p->line + 2; /* torch counts two more */
-    const char *made_by = tn_grad_fn(t);
+    const tn_history *made_by = t->node;
     char text[80];
     if (meta) print_suffix(p, &line, "device='meta'");
     if (meta || (t->numel == 0 && t->ndim != 1)) print_size_suffix(p, &line);
@@ -18683,8 +18679,9 @@ struct tni_node {
     uint32_t bytes;
     int32_t nin;
     uint16_t nout;
-    uint8_t queued : 1, useful : 1, released : 1;
-    uint32_t args_at; /* argument struct, in words from the node; 0: a custom function */
+    uint16_t queued : 1, useful : 1, released : 1;
+    uint16_t named : 13; /* the composed row that has a .node and made it its result, 1 + number */
+    uint32_t args_at;    /* argument struct, in words from the node; 0: a custom function */
     struct tn_function *function; /* of a custom function */
     struct tni_watch *watch;      /* hooks on outputs and gradients to retain (autograd/) */
     tni_slot slot[1];             /* nin inputs, nout outputs; then argument struct, sizes, lists */
@@ -21749,6 +21746,7 @@ TNI_INLINE void node_begin(tni_block *b, tni_node *n, const tn_row *row, int64_t
     n->nin = nin;
     n->nout = (uint16_t)nout;
     n->queued = n->useful = n->released = 0;
+    n->named = 0;
     n->function = NULL;
     n->watch = NULL;
 }
@@ -23079,12 +23077,22 @@ static bool compose_keep_self(tn_frame *f) {
     return true;
 }
 
+/* The calls that made the results are shown by the row's own .node; first: number of the first call
+ * that compose made. */
+static void compose_name(const tn_frame *f, uint64_t first) {
+    for (int k = 0; f->row->node && k < f->nout; k++) {
+        tni_node *n = f->out[k] ? f->out[k]->node : NULL;
+        if (n && n->id >= first && f->row->index < 8191) n->named = (f->row->index + 1) & 8191u;
+    }
+}
+
 /* A composed row calls operators in a scope of its own and hands its results out. */
 TN_PRIV TNI_NOINLINE bool tni_compose(tni_call *c) {
     tn_frame *f = &c->f;
     tni_block *b = f->block;
     int64_t mark = tni_begin(b),
             room = f->row->gen->props & TN_PROP_RETURNS_LIST ? 0 : f->row->gen->nresults;
+    const uint64_t first = b->next_id;
     bool ok = mark >= 0;
     f->out = f->out_;
     f->nout = (int)room;
@@ -23093,6 +23101,7 @@ TN_PRIV TNI_NOINLINE bool tni_compose(tni_call *c) {
     for (int k = 0; ok && k < f->ngiven; k++) ok = compose_fits_given(f, k);
     if (ok && f->ngiven) ok = compose_write_given(f);
     if (ok) {
+        compose_name(f, first);
         for (int k = 0; k < f->nout; k++)
             if (f->out[k] && f->out[k]->owner == b && f->out[k]->depth > mark)
                 tni_move(b, f->out[k], mark);
@@ -26880,7 +26889,7 @@ TN_OPERATOR(gelu_erf, "gelu_erf(Tensor self) -> Tensor", .forms = TN_INPLACE | T
             .needs = "self:self",
             TN_POINTWISE(F, V_MUL(V_MUL(V_SET(0.5), self),
                                   V_ADD(V_ONE, V_ERF(V_MUL(self, V_SET(0.70710678118654752440)))))),
-            .grad = gelu_erf_grad, .sample = "(35) | (3,5) | () | (0,2)")
+            .grad = gelu_erf_grad, .sample = "(35) | (3,5) | () | (0,2)", .node = "GeluBackward0")
 
 static void gelu_erf_backward_grad(tn_gradient *g) { /* d/dx (Phi + x phi) = phi (2 - x^2) */
     tn_tensor *d = g->incoming[0], *x = g->in[1], *sq;
@@ -26924,7 +26933,7 @@ TN_OPERATOR(gelu_tanh, "gelu_tanh(Tensor self) -> Tensor", .forms = TN_INPLACE |
                                V_ADD(V_ONE, V_TANH(V_MUL(V_MUL(V_SET(0.79788456080286535588), self),
                                                          V_FMA(V_MUL(V_SET(0.044715), self), self,
                                                                V_ONE)))))),
-            .grad = gelu_tanh_grad, .sample = "(35) | (3,5) | () | (0,2)")
+            .grad = gelu_tanh_grad, .sample = "(35) | (3,5) | () | (0,2)", .node = "GeluBackward0")
 
 static bool gelu_compose(tn_frame *f) {
     TN_ARGS(gelu, a, f);
@@ -27190,7 +27199,8 @@ TN_OPERATOR(scatter_value,
             .forms = TN_OUT | TN_INPLACE, .needs = "self:index", .check = scatter_value_check,
             .look = gather_look, .run = scatter_value_run, .grad = scatter_value_grad,
             .sample = "(5,3) 0 (2,3):i64<5 0.5 | (3,5) -1 (3,2):i64<5 2 | () 0 ():i64<1 1 | (2,3) "
-                      "0 (0,3):i64<2 1 | (5):i64 0 (9):i64<5 7")
+                      "0 (0,3):i64<2 1 | (5):i64 0 (9):i64<5 7",
+            .node = "ScatterBackward1")
 
 static bool scatter_add_check(tn_frame *f) {
     TN_ARGS(scatter_add, a, f);
@@ -27330,7 +27340,8 @@ TN_OPERATOR(masked_fill,
             .check = masked_fill_check, .run = masked_fill_run, .grad = masked_fill_grad,
             .sample = "(2,3) (2,3):bool 0.5 | (2,3) (3):bool () | (3) (2,1):bool 2 | () ():bool -1 "
                       "| (0,3) (3):bool 1 | "
-                      "(2,3):i64 (2,3):bool 7 | (2,3):bool (2,3):bool True")
+                      "(2,3):i64 (2,3):bool 7 | (2,3):bool (2,3):bool True",
+            .node = "MaskedFillBackward0 value=number | MaskedFillBackward1")
 
 static bool masked_select_check(tn_frame *f) {
     int64_t size[1] = {TN_UNKNOWN};
@@ -28533,7 +28544,8 @@ TN_OPERATOR(nll_loss_plain,
             .grad = nll_loss_plain_grad,
             .sample = "(4,5) (4):i64<5 None -100 mean | (4,5) (4):i64<5 (5):f32 2 sum | (2,5,3,4) "
                       "(2,3,4):i64<5 (5):f32 1 none | "
-                      "(5) ():i64<5 None 9 mean | (4,5) (4):i64<5 (5):f32 2 mean")
+                      "(5) ():i64<5 None 9 mean | (4,5) (4):i64<5 (5):f32 2 mean",
+            .node = "NllLossBackward0 input=1 | NllLossBackward0 input=2 | NllLoss2DBackward0")
 
 /* --- its gradient ----------------------------------------------------------------------------- */
 
@@ -28732,7 +28744,8 @@ static bool mse_loss_compose(tn_frame *f) {
 /* (input - target)^2.   input, target (*) -> () or (*)   tn_mse_loss(x, t) */
 TN_OPERATOR(mse_loss, "mse_loss(Tensor input, Tensor target, Reduction reduction=mean) -> Tensor",
             .compose = mse_loss_compose,
-            .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none | (300,40) (300,40)")
+            .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none | (300,40) (300,40)",
+            .node = "MseLossBackward0")
 
 static bool l1_loss_compose(tn_frame *f) {
     TN_ARGS(l1_loss, a, f);
@@ -28759,7 +28772,8 @@ TN_OPERATOR(smooth_l1_loss,
             "smooth_l1_loss(Tensor input, Tensor target, Reduction reduction=mean, float beta=1.0) "
             "-> Tensor",
             .compose = smooth_l1_loss_compose,
-            .sample = "(2,3) (2,3) | (2,3) (2,3) sum 0.5 | (5) (5) none | (4) (4) mean 0.0")
+            .sample = "(2,3) (2,3) | (2,3) (2,3) sum 0.5 | (5) (5) none | (4) (4) mean 0.0",
+            .node = "SmoothL1LossBackward0")
 
 static bool huber_loss_compose(tn_frame *f) {
     TN_ARGS(huber_loss, a, f);
@@ -28777,7 +28791,8 @@ static bool huber_loss_compose(tn_frame *f) {
 TN_OPERATOR(
     huber_loss,
     "huber_loss(Tensor input, Tensor target, Reduction reduction=mean, float delta=1.0) -> Tensor",
-    .compose = huber_loss_compose, .sample = "(2,3) (2,3) | (2,3) (2,3) sum 0.5 | (5) (5) none")
+    .compose = huber_loss_compose, .sample = "(2,3) (2,3) | (2,3) (2,3) sum 0.5 | (5) (5) none",
+    .node = "HuberLossBackward0")
 
 /* dx = (x - t) / (x (1 - x)), the denominator kept from 0; dt = log(1 - x) - log x. */
 static void bce_grad(tn_gradient *g) {
@@ -28795,7 +28810,8 @@ TN_OPERATOR(
     bce, "bce(Tensor input, Tensor target) -> Tensor", .forms = TN_OUT, .needs = "input,target",
     TN_POINTWISE(F, V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), V_LOG1P(V_NEG(input)))),
                           V_MUL(target, V_MAX(V_SET(-100), V_LOG(input))))),
-    .grad = bce_grad, .domain = "input:0.1..0.9 target:0..1", .sample = "(2,3) (2,3) | (40) (40)")
+    .grad = bce_grad, .domain = "input:0.1..0.9 target:0..1", .sample = "(2,3) (2,3) | (40) (40)",
+    .node = "BinaryCrossEntropyBackward0")
 
 static bool binary_cross_entropy_compose(tn_frame *f) {
     TN_ARGS(binary_cross_entropy, a, f);
@@ -28811,7 +28827,8 @@ TN_OPERATOR(binary_cross_entropy,
             "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, Reduction "
             "reduction=mean) -> Tensor",
             .compose = binary_cross_entropy_compose, .domain = "input:0.1..0.9 target:0..1",
-            .sample = "(2,3) (2,3) | (2,3) (2,3) (3) sum | (5) (5) None none")
+            .sample = "(2,3) (2,3) | (2,3) (2,3) (3) sum | (5) (5) None none",
+            .node = "BinaryCrossEntropyBackward0")
 
 static bool bce_logits_compose(tn_frame *f) {
     TN_ARGS(binary_cross_entropy_with_logits, a, f);
@@ -28833,7 +28850,8 @@ TN_OPERATOR(binary_cross_entropy_with_logits,
             "Tensor? pos_weight=None, "
             "Reduction reduction=mean) -> Tensor",
             .compose = bce_logits_compose, .domain = "target:0..1",
-            .sample = "(2,3) (2,3) | (2,3) (2,3) (3) (3) sum | (5) (5) None None none")
+            .sample = "(2,3) (2,3) | (2,3) (2,3) (3) (3) sum | (5) (5) None None none",
+            .node = "BinaryCrossEntropyWithLogitsBackward0")
 
 static bool kl_div_compose(tn_frame *f) {
     TN_ARGS(kl_div, a, f);
@@ -29392,7 +29410,9 @@ TN_OPERATOR(matmul, "matmul(Tensor self, Tensor other) -> Tensor", .forms = TN_O
                       "| (4) (4,3) | (4) (2,4,3) | "
                       "(3,4) (4) | (2,3,4) (4) | (1,6) (6,40) | (5,400) (400,7) | (40,110) "
                       "(110,200) | (0,3) (3,2) | "
-                      "(2,0) (0,3) | (2,3,2) (2,2,0)")
+                      "(2,0) (0,3) | (2,3,2) (2,2,0)",
+            .node = "DotBackward0 self=1 other=1 | MvBackward0 self=2 other=1 | MmBackward0 self=2 "
+                    "other=2 | BmmBackward0 self=3 other=3")
 
 /* --- addmm ------------------------------------------------------------------------------------ */
 
@@ -29587,7 +29607,8 @@ TN_OPERATOR(
     linear_rows, "linear_rows(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     .forms = TN_OUT, .needs = "input:weight weight:input", .check = linear_rows_check,
     .run = linear_rows_run, .grad = linear_rows_grad,
-    .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (64,100) (40,100) (40) | (7,390) (1,390) (1)")
+    .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (64,100) (40,100) (40) | (7,390) (1,390) (1)",
+    .node = "MmBackward0 bias=None | AddmmBackward0")
 
 /* Rows of a contiguous input are one batch; any other goes through matmul. */
 static bool linear_compose(tn_frame *f) {
@@ -30150,7 +30171,8 @@ TN_OPERATOR(conv2d,
                       "[2,2] [1,1] groups=4 | (3,5,4) (7,3,1,1) (7) | (1,44,4,5) (13,44,3,3) None "
                       "padding=[1,1] | "
                       "(2,2,7,5) (20,2,3,3) (20) | (0,2,4,4) (3,2,3,3) (3) | (1,1,20,40) (8,1,5,5) "
-                      "(8) padding=[2,2] | (2,2,256,256) (4,2,8,8) None [8,8] [4,4]")
+                      "(8) padding=[2,2] | (2,2,256,256) (4,2,8,8) None [8,8] [4,4]",
+            .node = "ConvolutionBackward0")
 
 /* The gradient of the output must have the output's shape. */
 TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tensor *d) {
@@ -30810,7 +30832,8 @@ static bool contiguous_check(tn_frame *f) {
 }
 /* Row-major: a view of self when it is so, else a copy.   tn_contiguous(tn_t(x)) */
 TN_OPERATOR(contiguous, "contiguous(Tensor(a) self) -> Tensor(a)", .check = contiguous_check,
-            .run = copy_unless_view_run, .grad = copy_pass_grad, .sample = "(2,3) | () | (0,3)")
+            .run = copy_unless_view_run, .grad = copy_pass_grad, .sample = "(2,3) | () | (0,3)",
+            .node = "CloneBackward0")
 
 /* --- to --------------------------------------------------------------------------------------- */
 
@@ -30838,7 +30861,8 @@ TN_OPERATOR(to_dtype,
             .check = to_dtype_check, .run = copy_unless_view_run, .grad = copy_pass_grad,
             .sample = "(2,3) float32 | (2,3) float64 | (2,3) int32 | (2,3):i64 uint8 | (2,3):bool "
                       "float16 | () bfloat16 copy=True | "
-                      "(0) bool | (2,3):c128 complex64 | (7):i64 float32")
+                      "(0) bool | (2,3):c128 complex64 | (7):i64 float32",
+            .node = "ToCopyBackward0")
 
 static bool to_device_check(tn_frame *f) {
     TN_ARGS(to, a, f);
@@ -30858,7 +30882,8 @@ TN_OPERATOR(to,
             "non_blocking=False, bool copy=False) "
             "-> Tensor(a)",
             .check = to_device_check, .run = copy_unless_view_run, .grad = copy_pass_grad,
-            .sample = "(2,3) None | (2,3) None float32 | () None int64 copy=True")
+            .sample = "(2,3) None | (2,3) None float32 | () None int64 copy=True",
+            .node = "ToCopyBackward0")
 
 /* --- in place: copy_, fill_, zero_ ------------------------------------------------------------ */
 
@@ -30905,7 +30930,8 @@ static void copy_grad(tn_gradient *g) {
 TN_OPERATOR(copy, "copy_(Tensor self, Tensor src) -> Tensor", .forms = TN_INPLACE | TN_ALIAS,
             .check = copy_check, .run = copy_into_run, .grad = copy_grad,
             .sample = "(2,3) (2,3) | (2,3) (3) | (2,3) () | (2,3) (2,3):i64 | (2,3):i64 (2,1):f64 "
-                      "| (0,2) (2)")
+                      "| (0,2) (2)",
+            .node = "torch::autograd::CopyBackwards")
 
 static bool copy_fits(tn_frame *f, tn_scalar s, int dtype) {
     static const double largest[TN_DTYPE_COUNT] = {0,
@@ -30968,7 +30994,8 @@ static void fill_grad(tn_gradient *g) { tn_give(g, 0, copy_zeros(g->incoming[0])
 /* Every element of self becomes value.   tn_fill_(x, 0.5) */
 TN_OPERATOR(fill, "fill_.Scalar(Tensor self, Scalar value) -> Tensor", .forms = TN_INPLACE,
             .check = fill_check, .run = fill_run, .grad = fill_grad,
-            .sample = "(2,3) 0.5 | (2,3):i64 -3 | (3):bool True | () 2 | (0) 1 | (2,3):f16 0.1")
+            .sample = "(2,3) 0.5 | (2,3):i64 -3 | (3):bool True | () 2 | (0) 1 | (2,3):f16 0.1",
+            .node = "FillBackward2")
 
 static void zero_run(tn_frame *f) { tni_fill(f->out[0], tn_int(0)); }
 /* Every element of self becomes 0.   tn_zero_(x) */
@@ -31220,7 +31247,8 @@ static bool stack_compose(tn_frame *f) {
 TN_OPERATOR(
     stack, "stack(Tensor[] tensors, int dim=0) -> Tensor", .forms = TN_OUT,
     .compose = stack_compose,
-    .sample = "{(2,3),(2,3)} | {(2,3),(2,3),(2,3)} dim=1 | {(2),(2)} dim=-1 | {(),()} | {(0),(0)}")
+    .sample = "{(2,3),(2,3)} | {(2,3),(2,3),(2,3)} dim=1 | {(2),(2)} dim=-1 | {(),()} | {(0),(0)}",
+    .node = "StackBackward0")
 
 /* --- repeat ----------------------------------------------------------------------------------- */
 
@@ -31385,7 +31413,8 @@ static bool roll_compose(tn_frame *f) {
 TN_OPERATOR(
     roll, "roll(Tensor self, int[] shifts, int[] dims=[]) -> Tensor", .forms = TN_OUT,
     .compose = roll_compose,
-    .sample = "(5) [2] [0] | (2,3) [1] | (2,3) [-1,4] [0,1] | (2,3) [0] [1] | (0,2) [1] [0]")
+    .sample = "(5) [2] [0] | (2,3) [1] | (2,3) [-1,4] [0,1] | (2,3) [0] [1] | (0,2) [1] [0]",
+    .node = "RollBackward0")
 
 /* src/ops/pointwise.c */
 /* pointwise.c - arithmetic: sums, products, quotients, powers, rounding, extremes. A row is its
@@ -31434,7 +31463,8 @@ static void sub_grad(tn_gradient *g) {
 TN_OPERATOR(
     sub, "sub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
     .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(FIC, V_FNMA(alpha, other, self)), .grad = sub_grad,
-    .sample = "(35) (35) | (2,3,5) (3,1) alpha=3 | () (4) | (0,3) (3) | (9) 2 | (3,4):i64 (4)")
+    .sample = "(35) (35) | (2,3,5) (3,1) alpha=3 | () (4) | (0,3) (3) | (9) 2 | (3,4):i64 (4)",
+    .node = "RsubBackward1 self=number")
 
 static bool rsub_compose(tn_frame *f) {
     TN_ARGS(rsub, a, f);
@@ -31500,7 +31530,8 @@ TN_OPERATOR(
     "div.Tensor_mode(Tensor self, Tensor|Scalar other, *, Rounding? rounding_mode) -> Tensor",
     .forms = TN_INPLACE | TN_OUT, .compose = div_mode_compose, .domain = "other:0.5..2",
     .sample = "(3,5) (5) rounding_mode=None | (4) (4) rounding_mode=floor | (9):i64 2 "
-              "rounding_mode=trunc")
+              "rounding_mode=trunc",
+    .node = "DivBackward2")
 
 static void remainder_grad(tn_gradient *g) { /* a - b floor(a / b) */
     tn_tensor *d = g->incoming[0];
@@ -31513,7 +31544,8 @@ TN_OPERATOR(remainder, "remainder.Tensor(Tensor self, Tensor|Scalar other) -> Te
             .forms = TN_INPLACE | TN_OUT, .needs = "other:self,other",
             TN_DIVISION(FI, V_REMAINDER(self, other)), .grad = remainder_grad,
             .domain = "self:0.1..0.4 other:0.5..2",
-            .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 3 | (9):i32 -3 | (9) -1.5 | (0) 1")
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 3 | (9):i32 -3 | (9) -1.5 | (0) 1",
+            .node = "RemainderBackward0 other=number | RemainderBackward1")
 
 static void fmod_grad(tn_gradient *g) { /* a - b trunc(a / b) */
     tn_tensor *d = g->incoming[0];
@@ -31526,7 +31558,8 @@ TN_OPERATOR(fmod, "fmod.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "other:self,other",
             TN_DIVISION(FI, V_FMOD(self, other)), .grad = fmod_grad,
             .domain = "self:0.1..0.4 other:0.5..2",
-            .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 3 | (9) -1.5 | (0) 1")
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 3 | (9) -1.5 | (0) 1",
+            .node = "FmodBackward0 other=number | FmodBackward1")
 
 static void addcmul_grad(tn_gradient *g) {
     TN_ARGS(addcmul, a, g);
@@ -31618,7 +31651,8 @@ TN_OPERATOR(copysign, "copysign.Tensor(Tensor self, Tensor|Scalar other) -> Tens
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self,result",
             TN_POINTWISE(F, V_COPYSIGN(self, other)), .grad = copysign_grad,
             .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9) -2 | (9) 0.5 | "
-                      "(3,4):i64 (4) | (9):i64 -1 | (5):bool (5)")
+                      "(3,4):i64 (4) | (9):i64 -1 | (5):bool (5)",
+            .node = "CopysignBackward1 other=number")
 
 static void square_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_mul(g->incoming[0], tnp_mul_scalar(pw_conj(g->in[0]), tn_int(2))));
@@ -31626,7 +31660,7 @@ static void square_grad(tn_gradient *g) {
 /* self * self.   (*) -> (*)   tn_square(x) */
 TN_OPERATOR(square, "square(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
             .needs = "self:self", TN_COUNTING(FIC, V_SQUARE(self)), .grad = square_grad,
-            .sample = "(35) | (3,5) | () | (0,2)")
+            .sample = "(35) | (3,5) | () | (0,2)", .node = "PowBackward0")
 
 /* --- powers ----------------------------------------------------------------------------------- */
 
@@ -31652,7 +31686,8 @@ TN_OPERATOR(
     .forms = TN_INPLACE | TN_OUT, .needs = "self:self,exponent exponent:self,exponent,result",
     TN_POWER(FIc, V_POW(self, exponent)), .grad = pow_grad, .domain = "self:0.3..2",
     .sample =
-        "(35) (35) | (2,3) (3) | (9) 2 | (9) 3 | (9) -1.5 | (9):i64 3 | 2 (9) | () () | (0) 2")
+        "(35) (35) | (2,3) (3) | (9) 2 | (9) 3 | (9) -1.5 | (9):i64 3 | 2 (9) | () () | (0) 2",
+    .node = "PowBackward0 exponent=number | PowBackward2 self=number | PowBackward1")
 
 static void sqrt_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_div(g->incoming[0], pw_conj(tnp_mul_scalar(g->out[0], tn_int(2)))));
@@ -31764,7 +31799,8 @@ static void clamp_min_grad(tn_gradient *g) {
 TN_OPERATOR(clamp_min, "clamp_min.Tensor(Tensor self, Tensor|Scalar min) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self,min min:self,min",
             TN_BOUND_LOW(FIB, V_MAXIMUM(self, min)), .grad = clamp_min_grad,
-            .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (9):i64 0.5 | (0) 1")
+            .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (9):i64 0.5 | (0) 1",
+            .node = "ClampMinBackward0 min=number | ClampMinBackward1")
 
 static void clamp_max_grad(tn_gradient *g) {
     if (g->in[1] && g->in[1]->flags & TNI_NUMBER)
@@ -31776,7 +31812,8 @@ static void clamp_max_grad(tn_gradient *g) {
 TN_OPERATOR(clamp_max, "clamp_max.Tensor(Tensor self, Tensor|Scalar max) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self,max max:self,max",
             TN_BOUND_HIGH(FIB, V_MINIMUM(self, max)), .grad = clamp_max_grad,
-            .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (0) 1")
+            .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (0) 1",
+            .node = "ClampMaxBackward0 max=number | ClampMaxBackward1")
 
 static bool clamp_compose(tn_frame *f) {
     TN_ARGS(clamp, a, f);
@@ -31792,7 +31829,8 @@ static bool clamp_compose(tn_frame *f) {
  * (*) -> (*) tn_clamp(x, .min = TN_NUM(-1), .max = TN_NUM(1)) */
 TN_OPERATOR(clamp, "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .compose = clamp_compose,
-            .sample = "(35) 0 1 | (3,5) min=0.5 | (3,5) max=0.5 | (9):i64 -2 2 | () 0 1 | (0) 0 1")
+            .sample = "(35) 0 1 | (3,5) min=0.5 | (3,5) max=0.5 | (9):i64 -2 2 | () 0 1 | (0) 0 1",
+            .node = "ClampBackward1")
 
 static bool clamp_tensor_compose(tn_frame *f) {
     tn_tensor *t = f->in[0];
@@ -31824,7 +31862,8 @@ TN_OPERATOR(
                          V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))),
     .grad = lerp_grad,
     .sample =
-        "(35) (35) (35) | (2,3) (3) (2,1) | (9) (9) 0.3 | (9) (9) 0.75 | () () () | (0) (0) 0.5")
+        "(35) (35) (35) | (2,3) (3) (2,1) | (9) (9) 0.3 | (9) (9) 0.75 | () () () | (0) (0) 0.5",
+    .node = "LerpBackward0 weight=number | LerpBackward1")
 
 /* src/ops/norm.c */
 /* norm.c - layer and batch normalisation with their gradients.
@@ -32037,7 +32076,8 @@ TN_OPERATOR(layer_norm,
             .run = layer_norm_run, .grad = layer_norm_grad, .fused = layer_norm_fused,
             .sample = "(2,5) [5] (5) (5) | (2,3,4) [3,4] | (4,70) [70] (70) | (3,5000) [5000] "
                       "(5000) (5000) | (2,3,4) [4] bias=(4) | "
-                      "(0,4) [4] (4) (4) | (4,6):f16 [6] (6):f16 (6):f16 | (130,9) [9] (9) (9)")
+                      "(0,4) [4] (4) (4) | (4,6):f16 [6] (6):f16 (6):f16 | (130,9) [9] (9) (9)",
+            .node = "NativeLayerNormBackward0")
 
 /* Sums of g and g h over the row, then dx; dw and db of a block of rows in its own sums. */
 static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) {
@@ -32467,7 +32507,8 @@ TN_OPERATOR(
         "True | "
         "(2,3,4,5) (3) (3) None None True | (3,2,70,70) (2) (2) (2) (2) True | (300,70) (70) (70) "
         "(70) (70) True | "
-        "(4,3,6):f16 (3):f32 (3):f32 (3):f16 (3):f16 True | (2,3,4) (3) (3) (3) (3) True 0.5 0.001")
+        "(4,3,6):f16 (3):f32 (3):f32 (3):f16 (3):f16 True | (2,3,4) (3) (3) (3) (3) True 0.5 0.001",
+    .node = "NativeBatchNormBackward0")
 
 /* Sums of dy and dy (x - mean) over channel i, or over the i-th strip of columns, into one and two.
  */
@@ -33351,7 +33392,8 @@ TN_OPERATOR(max_pool2d,
             .sample = "(2,3,6,8) [2,2] | (2,5,37) [2] | (1,2,4,36) [2,2] | (2,2,7,7) [3,2] "
                       "stride=[2,1] padding=[1,0] | (1,2,9,8) "
                       "[2,3] dilation=[2,2] | (1,2,5,7) [2,2] ceil_mode=True | (1,1,17,19) [17,16] "
-                      "[1,1] | (0,2,4,4) [2,2]")
+                      "[1,1] | (0,2,4,4) [2,2]",
+            .node = "MaxPool2DWithIndicesBackward0")
 
 static bool max_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
     TN_ARGS(max_pool2d_input_grad, a, f);
@@ -34459,7 +34501,8 @@ static void bernoulli_float_run(tn_frame *f) {
 TN_OPERATOR(bernoulli_float,
             "bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor",
             .forms = TN_INPLACE, .check = bernoulli_float_check, .run = bernoulli_float_run,
-            .grad = random_zero_grad, .sample = "(2,3) 0.3 | (5):bool | (20):i64 0.9 | (0)")
+            .grad = random_zero_grad, .sample = "(2,3) 0.3 | (5):bool | (20):i64 0.9 | (0)",
+            .node = "BernoulliBackward2")
 
 /* --- dropout ---------------------------------------------------------------------------------- */
 
@@ -34811,7 +34854,8 @@ TN_OPERATOR(sum,
                       "() | (0,3) [0] | (0,3) [1] | (9000) | (2,5000) [1] | (5000,2) [0] | "
                       "(1100,40) [0] | (70000) | "
                       "(4,5):i32 [0] | (4,5):bool | (3,4) dtype=float64 | (6):f16 [0] | "
-                      "(3,200):bf16 [1] | (2,3):c64 [0]")
+                      "(3,200):bf16 [1] | (2,3):c64 [0]",
+            .node = "SumBackward0 dim=None | SumBackward1")
 
 static bool mean_check(tn_frame *f) {
     TN_ARGS(mean, a, f);
@@ -34841,7 +34885,8 @@ TN_OPERATOR(mean,
             .forms = TN_OUT, .check = mean_check, .run = mean_run, .grad = mean_grad,
             .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | "
                       "(2,5000) [1] | (1100,40) [0] | "
-                      "(3,4):i32 dtype=float32 | (6):f16 [0] | (2,3):c64 [0] | (0,3) [0]")
+                      "(3,4):i32 dtype=float32 | (6):f16 [0] | (2,3):c64 [0] | (0,3) [0]",
+            .node = "MeanBackward0 dim=None | MeanBackward1")
 
 /* --- products --------------------------------------------------------------------------------- */
 
@@ -34928,7 +34973,8 @@ TN_OPERATOR(prod,
             .forms = TN_OUT, .needs = "self", .check = prod_check, .run = prod_run,
             .grad = prod_grad, .domain = "self:0.5..1.5",
             .sample = "(2,3) | (2,3,4) 1 | (3,70) 0 | (2,90) -1 keepdim=True | () | (0) | "
-                      "(4,5):i32 0 | (6):f16 0 | (20000,2):c64 0 | (4):c64 dtype=complex128")
+                      "(4,5):i32 0 | (6):f16 0 | (20000,2):c64 0 | (4):c64 dtype=complex128",
+            .node = "ProdBackward0 dim=None | ProdBackward1")
 
 /* --- extrema ---------------------------------------------------------------------------------- */
 
@@ -35011,7 +35057,7 @@ static void max_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MAX, 0); }
  */
 TN_OPERATOR(max, "max(Tensor self) -> Tensor", .forms = TN_OUT, .needs = "self,result",
             .check = max_check, .run = max_run, .grad = extreme_grad,
-            .sample = "(2,3,4) | () | (9000) | (4,5):i32")
+            .sample = "(2,3,4) | () | (9000) | (4,5):i32", .node = "MaxBackward1")
 
 static bool min_check(tn_frame *f) { return extreme_check(f, tn_no_dims(), false); }
 static void min_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MIN, 0); }
@@ -35019,7 +35065,7 @@ static void min_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MIN, 0); }
  */
 TN_OPERATOR(min, "min(Tensor self) -> Tensor", .forms = TN_OUT, .needs = "self,result",
             .check = min_check, .run = min_run, .grad = extreme_grad,
-            .sample = "(2,3,4) | () | (9000) | (4,5):i32")
+            .sample = "(2,3,4) | () | (9000) | (4,5):i32", .node = "MinBackward1")
 
 static bool aminmax_check(tn_frame *f) {
     TN_ARGS(aminmax, a, f);
@@ -35768,7 +35814,8 @@ static bool logsumexp_compose(tn_frame *f) {
  */
 TN_OPERATOR(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
             .forms = TN_OUT, .compose = logsumexp_compose,
-            .sample = "(2,3) [1] | (2,3,4) [0,2] True | (3,70) [0] | (2,5000) [1]")
+            .sample = "(2,3) [1] | (2,3,4) [0,2] True | (3,70) [0] | (2,5000) [1]",
+            .node = "LogsumexpBackward0")
 
 /* --- running sums and products ---------------------------------------------------------------- */
 
@@ -37284,7 +37331,8 @@ TN_OPERATOR(
     .forms = TN_OUT, .check = as_strided_scatter_check, .run = as_strided_scatter_run,
     .grad = as_strided_scatter_grad,
     .sample =
-        "(6) (2,2) [2,2] [3,1] | (3,4) (2,2) [2,2] [1,4] 5 | (4) () [] [] 2 | (3) (0) [0] [1]")
+        "(6) (2,2) [2,2] [3,1] | (3,4) (2,2) [2,2] [1,4] 5 | (4) () [] [] 2 | (3) (0) [0] [1]",
+    .node = "torch::autograd::CopySlices")
 
 static void strided_pass_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
 
@@ -37573,7 +37621,8 @@ static bool squeeze_dim_check(tn_frame *f) {
 /* Without dimension dim if its size is 1. A view.   self (2, 1) -> (2)   tn_squeeze_dim(x, 1) */
 TN_OPERATOR(squeeze_dim, "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
             .check = squeeze_dim_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = view_reshape_grad, .sample = "(1,3,1) 2 | (1,3) -1 | () 0 | (1,0) 0")
+            .grad = view_reshape_grad, .sample = "(1,3,1) 2 | (1,3) -1 | () 0 | (1,0) 0",
+            .node = "SqueezeBackward1")
 
 static bool squeeze_dims_check(tn_frame *f) {
     TN_ARGS(squeeze_dims, a, f);
@@ -37596,7 +37645,8 @@ static bool squeeze_dims_check(tn_frame *f) {
  * tn_squeeze_dims(x, TN_DIMS(0, -1)) */
 TN_OPERATOR(squeeze_dims, "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
             .check = squeeze_dims_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = view_reshape_grad, .sample = "(1,3,1) [0,-1] | (1,3,1) [1] | (1,2) [] | () [0]")
+            .grad = view_reshape_grad, .sample = "(1,3,1) [0,-1] | (1,3,1) [1] | (1,2) [] | () [0]",
+            .node = "SqueezeBackward2")
 
 static bool unsqueeze_check(tn_frame *f) {
     TN_ARGS(unsqueeze, a, f);
@@ -37765,7 +37815,8 @@ static void narrow_grad(tn_gradient *g) {
  * tn_narrow(x, 0, 2, 3) */
 TN_OPERATOR(narrow, "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
             .check = narrow_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = narrow_grad, .sample = "(5,3) 0 1 3 | (2,6) -1 -4 2 | (4) 0 4 0 | (3) 0 0 3")
+            .grad = narrow_grad, .sample = "(5,3) 0 1 3 | (2,6) -1 -4 2 | (4) 0 4 0 | (3) 0 0 3",
+            .node = "SliceBackward0")
 
 static bool select_to(tn_frame *f, const tn_select_args *a, const tn_tensor *self,
                       tni_geometry *v) {
@@ -37966,7 +38017,8 @@ static void chunk_grad(tn_gradient *g) {
  * tn_chunk(qkv, 3, .dim = -1) */
 TN_OPERATOR(chunk, "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
             .check = chunk_check, .run = tni_run_nothing, .grad = chunk_grad,
-            .sample = "(5,3) 2 | (2,6) 3 dim=-1 | (5) 4 | (0,2) 3 | (2) 5")
+            .sample = "(5,3) 2 | (2,6) 3 dim=-1 | (5) 4 | (0,2) 3 | (2) 5",
+            .node = "SplitBackward0")
 
 static bool unbind_check(tn_frame *f) {
     TN_ARGS(unbind, a, f);
@@ -38108,7 +38160,8 @@ static bool reshape_check(tn_frame *f) {
 TN_OPERATOR(
     reshape, "reshape(Tensor(a) self, int[] shape) -> Tensor(a)", .check = reshape_check,
     .run = reshape_run, .quick = tni_reshape_short, .grad = view_reshape_grad,
-    .sample = "(2,6) [3,4] | (2,6) [-1] | (4,3) [2,2,-1,1] | (1) [] | () [1,1] | (0,2) [2,0,3]")
+    .sample = "(2,6) [3,4] | (2,6) [-1] | (4,3) [2,2,-1,1] | (1) [] | () [1,1] | (0,2) [2,0,3]",
+    .node = "ViewBackward0")
 
 static bool flatten_check(tn_frame *f) {
     TN_ARGS(flatten, a, f);
@@ -38142,7 +38195,8 @@ TN_OPERATOR(flatten,
             "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
             .check = flatten_check, .run = reshape_run, .quick = tni_reshape_short,
             .grad = view_reshape_grad,
-            .sample = "(2,3,4) | (2,3,4) 1 | (2,3,4) 0 1 | (3) | () | (0,3) | (2,3) 1 1")
+            .sample = "(2,3,4) | (2,3,4) 1 | (2,3,4) 0 1 | (3) | () | (0,3) | (2,3) 1 1",
+            .node = "ViewBackward0")
 
 static bool unflatten_check(tn_frame *f) {
     TN_ARGS(unflatten, a, f);
@@ -38168,7 +38222,8 @@ static bool unflatten_check(tn_frame *f) {
 TN_OPERATOR(unflatten, "unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
             .check = unflatten_check, .run = reshape_run, .quick = tni_reshape_short,
             .grad = view_reshape_grad,
-            .sample = "(2,12) 1 [3,4] | (6,2) 0 [-1,3] | (4) -1 [2,2] | (2,0) 1 [3,0]")
+            .sample = "(2,12) 1 [3,4] | (6,2) 0 [-1,3] | (4) -1 [2,2] | (2,0) 1 [3,0]",
+            .node = "ViewBackward0")
 
 /* src/ops/walk.c */
 /* walk.c - rows of strided tensors in row-major order, for operators that move elements as bytes.
@@ -48479,6 +48534,90 @@ TN_API bool tn_forget_at(const char *file, int line, tn_tensor *t) {
     t->flags &= (uint16_t) ~(TNI_REQUIRES | TNI_LEAF);
     if (old) tni_node_drop(b, old);
     return tni_leave(b, true);
+}
+
+/* src/autograd/name.c */
+/* name.c - recorded calls by the names that torch has for them: "AddBackward0".
+ *
+ * The name follows from the row's schema; where torch has another one, the row says it in .node,
+ * with conditions where it depends on the arguments (docs/rows.md). */
+
+#include <ctype.h>
+
+/* "max_pool2d(..)" as "MaxPool2DBackward0". */
+static void name_of_schema(const char *schema, char *to, size_t room) {
+    char name[96];
+    size_t n = 0;
+    bool upper = true;
+    for (const char *c = schema; *c && *c != '.' && *c != '(' && n < sizeof name; c++) {
+        if (*c != '_') name[n++] = (char)(upper ? toupper((unsigned char)*c) : *c);
+        upper = *c == '_' || (*c >= '0' && *c <= '9');
+    }
+    snprintf(to, room, "%.*sBackward0", (int)n, name);
+}
+
+static bool name_is(const char *at, size_t n, const char *word) {
+    return strlen(word) == n && memcmp(at, word, n) == 0;
+}
+
+/* Whether input i is None, a number, or a tensor of so many dimensions. */
+static bool name_tensor_is(const tni_slot *s, const char *value, size_t n) {
+    const bool none = s->kind == TNI_SLOT_ABSENT, number = s->kind == TNI_SLOT_NUMBER;
+    if (name_is(value, n, "None")) return none;
+    if (name_is(value, n, "number")) return none || number;
+    return !none && !number && n == 1 && *value - '0' == s->ndim;
+}
+
+/* A list or an integer; the tape keeps the arguments. */
+static bool name_value_is_none(const tni_node *h, const tn_param *p) {
+    const char *at = (const char *)((const int64_t *)(const void *)h + h->args_at) + p->offset;
+    int64_t integer;
+    tn_ints list;
+    if (p->type == TN_T_INT) return memcpy(&integer, at, sizeof integer), integer == TN_NONE;
+    if (p->type != TN_T_INTS) return false;
+    memcpy(&list, at, sizeof list);
+    return list.n < 0;
+}
+
+/* One condition: "exponent=number". */
+static bool name_holds(const tni_node *h, const char *at, size_t n) {
+    const tn_gen *gen = h->row->gen;
+    const char *is = (const char *)memchr(at, '=', n);
+    const size_t name = is ? (size_t)(is - at) : n;
+    for (int i = 0; is && i < gen->nparam; i++) {
+        if (!name_is(at, name, gen->param[i].name)) continue;
+        for (int k = 0; k < gen->nfixed; k++)
+            if (gen->fixed[k] == i) return name_tensor_is(&h->slot[k], is + 1, n - name - 1);
+        return name_is(is + 1, n - name - 1, "None") && name_value_is_none(h, &gen->param[i]);
+    }
+    return false;
+}
+
+/* Writes the name of this alternative, up to " | ", if its conditions hold. */
+static bool name_alternative(const tni_node *h, const char *at, char *to, size_t room) {
+    const size_t name = strcspn(at, " ");
+    for (const char *c = at + name; *c == ' ' && c[1] != '|';) {
+        const size_t n = strcspn(++c, " ");
+        if (!name_holds(h, c, n)) return false;
+        c += n;
+    }
+    snprintf(to, room, "%.*s", (int)name, at);
+    return true;
+}
+
+TN_API void tn_history_text(const tn_history *h, char *text, size_t room) {
+    if (!room) return;
+    text[0] = 0;
+    if (!h) return;
+    if (!strchr(h->row->schema, '(')) { /* a custom function has its own name */
+        snprintf(text, room, "%s", h->row->name);
+        return;
+    }
+    const tn_row *row = h->named ? tn_row_at(h->named - 1) : h->row;
+    if (!row) row = h->row;
+    for (const char *at = row->node; at; at = strstr(at, " | "), at = at ? at + 3 : NULL)
+        if (name_alternative(h, at, text, room)) return;
+    name_of_schema(row->schema, text, room);
 }
 
 /* src/autograd/view.c */

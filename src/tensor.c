@@ -92,6 +92,7 @@
 #include "autograd/function.c"
 #include "autograd/ghosts.c"
 #include "autograd/leaf.c"
+#include "autograd/name.c"
 #include "autograd/view.c"
 
 #include "io/bytes.c"

@@ -64,6 +64,7 @@ struct tn_row {
         tn_gradient *g); /* the same gradients faster, used when no graph of them is asked for */
     const char *domain;  /* sample domain of tensors for gradcheck: "self:0.1..2 other:-0.9..0.9" */
     const char *sample;  /* argument samples for tests: "(2,3,4) dim=1 | (3) dim=-1 keepdim=True" */
+    const char *node;    /* torch's name of the recorded call where it is not the schema's */
 };
 
 /* --- tables of a schema ----------------------------------------------------------------------- */

@@ -36,8 +36,9 @@ struct tni_node {
     uint32_t bytes;
     int32_t nin;
     uint16_t nout;
-    uint8_t queued : 1, useful : 1, released : 1;
-    uint32_t args_at; /* argument struct, in words from the node; 0: a custom function */
+    uint16_t queued : 1, useful : 1, released : 1;
+    uint16_t named : 13; /* the composed row that has a .node and made it its result, 1 + number */
+    uint32_t args_at;    /* argument struct, in words from the node; 0: a custom function */
     struct tn_function *function; /* of a custom function */
     struct tni_watch *watch;      /* hooks on outputs and gradients to retain (autograd/) */
     tni_slot slot[1];             /* nin inputs, nout outputs; then argument struct, sizes, lists */

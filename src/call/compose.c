@@ -65,12 +65,22 @@ static bool compose_keep_self(tn_frame *f) {
     return true;
 }
 
+/* The calls that made the results are shown by the row's own .node; first: number of the first call
+ * that compose made. */
+static void compose_name(const tn_frame *f, uint64_t first) {
+    for (int k = 0; f->row->node && k < f->nout; k++) {
+        tni_node *n = f->out[k] ? f->out[k]->node : NULL;
+        if (n && n->id >= first && f->row->index < 8191) n->named = (f->row->index + 1) & 8191u;
+    }
+}
+
 /* A composed row calls operators in a scope of its own and hands its results out. */
 TN_PRIV TNI_NOINLINE bool tni_compose(tni_call *c) {
     tn_frame *f = &c->f;
     tni_block *b = f->block;
     int64_t mark = tni_begin(b),
             room = f->row->gen->props & TN_PROP_RETURNS_LIST ? 0 : f->row->gen->nresults;
+    const uint64_t first = b->next_id;
     bool ok = mark >= 0;
     f->out = f->out_;
     f->nout = (int)room;
@@ -79,6 +89,7 @@ TN_PRIV TNI_NOINLINE bool tni_compose(tni_call *c) {
     for (int k = 0; ok && k < f->ngiven; k++) ok = compose_fits_given(f, k);
     if (ok && f->ngiven) ok = compose_write_given(f);
     if (ok) {
+        compose_name(f, first);
         for (int k = 0; k < f->nout; k++)
             if (f->out[k] && f->out[k]->owner == b && f->out[k]->depth > mark)
                 tni_move(b, f->out[k], mark);

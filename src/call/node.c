@@ -257,6 +257,7 @@ TNI_INLINE void node_begin(tni_block *b, tni_node *n, const tn_row *row, int64_t
     n->nin = nin;
     n->nout = (uint16_t)nout;
     n->queued = n->useful = n->released = 0;
+    n->named = 0;
     n->function = NULL;
     n->watch = NULL;
 }

@@ -425,7 +425,8 @@ TN_OPERATOR(conv2d,
                       "[2,2] [1,1] groups=4 | (3,5,4) (7,3,1,1) (7) | (1,44,4,5) (13,44,3,3) None "
                       "padding=[1,1] | "
                       "(2,2,7,5) (20,2,3,3) (20) | (0,2,4,4) (3,2,3,3) (3) | (1,1,20,40) (8,1,5,5) "
-                      "(8) padding=[2,2] | (2,2,256,256) (4,2,8,8) None [8,8] [4,4]")
+                      "(8) padding=[2,2] | (2,2,256,256) (4,2,8,8) None [8,8] [4,4]",
+            .node = "ConvolutionBackward0")
 
 /* The gradient of the output must have the output's shape. */
 TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tensor *d) {

@@ -68,7 +68,8 @@ static bool contiguous_check(tn_frame *f) {
 }
 /* Row-major: a view of self when it is so, else a copy.   tn_contiguous(tn_t(x)) */
 TN_OPERATOR(contiguous, "contiguous(Tensor(a) self) -> Tensor(a)", .check = contiguous_check,
-            .run = copy_unless_view_run, .grad = copy_pass_grad, .sample = "(2,3) | () | (0,3)")
+            .run = copy_unless_view_run, .grad = copy_pass_grad, .sample = "(2,3) | () | (0,3)",
+            .node = "CloneBackward0")
 
 /* --- to --------------------------------------------------------------------------------------- */
 
@@ -96,7 +97,8 @@ TN_OPERATOR(to_dtype,
             .check = to_dtype_check, .run = copy_unless_view_run, .grad = copy_pass_grad,
             .sample = "(2,3) float32 | (2,3) float64 | (2,3) int32 | (2,3):i64 uint8 | (2,3):bool "
                       "float16 | () bfloat16 copy=True | "
-                      "(0) bool | (2,3):c128 complex64 | (7):i64 float32")
+                      "(0) bool | (2,3):c128 complex64 | (7):i64 float32",
+            .node = "ToCopyBackward0")
 
 static bool to_device_check(tn_frame *f) {
     TN_ARGS(to, a, f);
@@ -116,7 +118,8 @@ TN_OPERATOR(to,
             "non_blocking=False, bool copy=False) "
             "-> Tensor(a)",
             .check = to_device_check, .run = copy_unless_view_run, .grad = copy_pass_grad,
-            .sample = "(2,3) None | (2,3) None float32 | () None int64 copy=True")
+            .sample = "(2,3) None | (2,3) None float32 | () None int64 copy=True",
+            .node = "ToCopyBackward0")
 
 /* --- in place: copy_, fill_, zero_ ------------------------------------------------------------ */
 
@@ -163,7 +166,8 @@ static void copy_grad(tn_gradient *g) {
 TN_OPERATOR(copy, "copy_(Tensor self, Tensor src) -> Tensor", .forms = TN_INPLACE | TN_ALIAS,
             .check = copy_check, .run = copy_into_run, .grad = copy_grad,
             .sample = "(2,3) (2,3) | (2,3) (3) | (2,3) () | (2,3) (2,3):i64 | (2,3):i64 (2,1):f64 "
-                      "| (0,2) (2)")
+                      "| (0,2) (2)",
+            .node = "torch::autograd::CopyBackwards")
 
 static bool copy_fits(tn_frame *f, tn_scalar s, int dtype) {
     static const double largest[TN_DTYPE_COUNT] = {0,
@@ -226,7 +230,8 @@ static void fill_grad(tn_gradient *g) { tn_give(g, 0, copy_zeros(g->incoming[0])
 /* Every element of self becomes value.   tn_fill_(x, 0.5) */
 TN_OPERATOR(fill, "fill_.Scalar(Tensor self, Scalar value) -> Tensor", .forms = TN_INPLACE,
             .check = fill_check, .run = fill_run, .grad = fill_grad,
-            .sample = "(2,3) 0.5 | (2,3):i64 -3 | (3):bool True | () 2 | (0) 1 | (2,3):f16 0.1")
+            .sample = "(2,3) 0.5 | (2,3):i64 -3 | (3):bool True | () 2 | (0) 1 | (2,3):f16 0.1",
+            .node = "FillBackward2")
 
 static void zero_run(tn_frame *f) { tni_fill(f->out[0], tn_int(0)); }
 /* Every element of self becomes 0.   tn_zero_(x) */

@@ -408,7 +408,7 @@ TN_OPERATOR(gelu_erf, "gelu_erf(Tensor self) -> Tensor", .forms = TN_INPLACE | T
             .needs = "self:self",
             TN_POINTWISE(F, V_MUL(V_MUL(V_SET(0.5), self),
                                   V_ADD(V_ONE, V_ERF(V_MUL(self, V_SET(0.70710678118654752440)))))),
-            .grad = gelu_erf_grad, .sample = "(35) | (3,5) | () | (0,2)")
+            .grad = gelu_erf_grad, .sample = "(35) | (3,5) | () | (0,2)", .node = "GeluBackward0")
 
 static void gelu_erf_backward_grad(tn_gradient *g) { /* d/dx (Phi + x phi) = phi (2 - x^2) */
     tn_tensor *d = g->incoming[0], *x = g->in[1], *sq;
@@ -452,7 +452,7 @@ TN_OPERATOR(gelu_tanh, "gelu_tanh(Tensor self) -> Tensor", .forms = TN_INPLACE |
                                V_ADD(V_ONE, V_TANH(V_MUL(V_MUL(V_SET(0.79788456080286535588), self),
                                                          V_FMA(V_MUL(V_SET(0.044715), self), self,
                                                                V_ONE)))))),
-            .grad = gelu_tanh_grad, .sample = "(35) | (3,5) | () | (0,2)")
+            .grad = gelu_tanh_grad, .sample = "(35) | (3,5) | () | (0,2)", .node = "GeluBackward0")
 
 static bool gelu_compose(tn_frame *f) {
     TN_ARGS(gelu, a, f);

@@ -179,7 +179,8 @@ TN_OPERATOR(scatter_value,
             .forms = TN_OUT | TN_INPLACE, .needs = "self:index", .check = scatter_value_check,
             .look = gather_look, .run = scatter_value_run, .grad = scatter_value_grad,
             .sample = "(5,3) 0 (2,3):i64<5 0.5 | (3,5) -1 (3,2):i64<5 2 | () 0 ():i64<1 1 | (2,3) "
-                      "0 (0,3):i64<2 1 | (5):i64 0 (9):i64<5 7")
+                      "0 (0,3):i64<2 1 | (5):i64 0 (9):i64<5 7",
+            .node = "ScatterBackward1")
 
 static bool scatter_add_check(tn_frame *f) {
     TN_ARGS(scatter_add, a, f);
@@ -319,7 +320,8 @@ TN_OPERATOR(masked_fill,
             .check = masked_fill_check, .run = masked_fill_run, .grad = masked_fill_grad,
             .sample = "(2,3) (2,3):bool 0.5 | (2,3) (3):bool () | (3) (2,1):bool 2 | () ():bool -1 "
                       "| (0,3) (3):bool 1 | "
-                      "(2,3):i64 (2,3):bool 7 | (2,3):bool (2,3):bool True")
+                      "(2,3):i64 (2,3):bool 7 | (2,3):bool (2,3):bool True",
+            .node = "MaskedFillBackward0 value=number | MaskedFillBackward1")
 
 static bool masked_select_check(tn_frame *f) {
     int64_t size[1] = {TN_UNKNOWN};

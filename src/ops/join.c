@@ -125,7 +125,8 @@ static bool stack_compose(tn_frame *f) {
 TN_OPERATOR(
     stack, "stack(Tensor[] tensors, int dim=0) -> Tensor", .forms = TN_OUT,
     .compose = stack_compose,
-    .sample = "{(2,3),(2,3)} | {(2,3),(2,3),(2,3)} dim=1 | {(2),(2)} dim=-1 | {(),()} | {(0),(0)}")
+    .sample = "{(2,3),(2,3)} | {(2,3),(2,3),(2,3)} dim=1 | {(2),(2)} dim=-1 | {(),()} | {(0),(0)}",
+    .node = "StackBackward0")
 
 /* --- repeat ----------------------------------------------------------------------------------- */
 
@@ -290,4 +291,5 @@ static bool roll_compose(tn_frame *f) {
 TN_OPERATOR(
     roll, "roll(Tensor self, int[] shifts, int[] dims=[]) -> Tensor", .forms = TN_OUT,
     .compose = roll_compose,
-    .sample = "(5) [2] [0] | (2,3) [1] | (2,3) [-1,4] [0,1] | (2,3) [0] [1] | (0,2) [1] [0]")
+    .sample = "(5) [2] [0] | (2,3) [1] | (2,3) [-1,4] [0,1] | (2,3) [0] [1] | (0,2) [1] [0]",
+    .node = "RollBackward0")

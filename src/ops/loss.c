@@ -194,7 +194,8 @@ TN_OPERATOR(nll_loss_plain,
             .grad = nll_loss_plain_grad,
             .sample = "(4,5) (4):i64<5 None -100 mean | (4,5) (4):i64<5 (5):f32 2 sum | (2,5,3,4) "
                       "(2,3,4):i64<5 (5):f32 1 none | "
-                      "(5) ():i64<5 None 9 mean | (4,5) (4):i64<5 (5):f32 2 mean")
+                      "(5) ():i64<5 None 9 mean | (4,5) (4):i64<5 (5):f32 2 mean",
+            .node = "NllLossBackward0 input=1 | NllLossBackward0 input=2 | NllLoss2DBackward0")
 
 /* --- its gradient ----------------------------------------------------------------------------- */
 
@@ -393,7 +394,8 @@ static bool mse_loss_compose(tn_frame *f) {
 /* (input - target)^2.   input, target (*) -> () or (*)   tn_mse_loss(x, t) */
 TN_OPERATOR(mse_loss, "mse_loss(Tensor input, Tensor target, Reduction reduction=mean) -> Tensor",
             .compose = mse_loss_compose,
-            .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none | (300,40) (300,40)")
+            .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none | (300,40) (300,40)",
+            .node = "MseLossBackward0")
 
 static bool l1_loss_compose(tn_frame *f) {
     TN_ARGS(l1_loss, a, f);
@@ -420,7 +422,8 @@ TN_OPERATOR(smooth_l1_loss,
             "smooth_l1_loss(Tensor input, Tensor target, Reduction reduction=mean, float beta=1.0) "
             "-> Tensor",
             .compose = smooth_l1_loss_compose,
-            .sample = "(2,3) (2,3) | (2,3) (2,3) sum 0.5 | (5) (5) none | (4) (4) mean 0.0")
+            .sample = "(2,3) (2,3) | (2,3) (2,3) sum 0.5 | (5) (5) none | (4) (4) mean 0.0",
+            .node = "SmoothL1LossBackward0")
 
 static bool huber_loss_compose(tn_frame *f) {
     TN_ARGS(huber_loss, a, f);
@@ -438,7 +441,8 @@ static bool huber_loss_compose(tn_frame *f) {
 TN_OPERATOR(
     huber_loss,
     "huber_loss(Tensor input, Tensor target, Reduction reduction=mean, float delta=1.0) -> Tensor",
-    .compose = huber_loss_compose, .sample = "(2,3) (2,3) | (2,3) (2,3) sum 0.5 | (5) (5) none")
+    .compose = huber_loss_compose, .sample = "(2,3) (2,3) | (2,3) (2,3) sum 0.5 | (5) (5) none",
+    .node = "HuberLossBackward0")
 
 /* dx = (x - t) / (x (1 - x)), the denominator kept from 0; dt = log(1 - x) - log x. */
 static void bce_grad(tn_gradient *g) {
@@ -456,7 +460,8 @@ TN_OPERATOR(
     bce, "bce(Tensor input, Tensor target) -> Tensor", .forms = TN_OUT, .needs = "input,target",
     TN_POINTWISE(F, V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), V_LOG1P(V_NEG(input)))),
                           V_MUL(target, V_MAX(V_SET(-100), V_LOG(input))))),
-    .grad = bce_grad, .domain = "input:0.1..0.9 target:0..1", .sample = "(2,3) (2,3) | (40) (40)")
+    .grad = bce_grad, .domain = "input:0.1..0.9 target:0..1", .sample = "(2,3) (2,3) | (40) (40)",
+    .node = "BinaryCrossEntropyBackward0")
 
 static bool binary_cross_entropy_compose(tn_frame *f) {
     TN_ARGS(binary_cross_entropy, a, f);
@@ -472,7 +477,8 @@ TN_OPERATOR(binary_cross_entropy,
             "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, Reduction "
             "reduction=mean) -> Tensor",
             .compose = binary_cross_entropy_compose, .domain = "input:0.1..0.9 target:0..1",
-            .sample = "(2,3) (2,3) | (2,3) (2,3) (3) sum | (5) (5) None none")
+            .sample = "(2,3) (2,3) | (2,3) (2,3) (3) sum | (5) (5) None none",
+            .node = "BinaryCrossEntropyBackward0")
 
 static bool bce_logits_compose(tn_frame *f) {
     TN_ARGS(binary_cross_entropy_with_logits, a, f);
@@ -494,7 +500,8 @@ TN_OPERATOR(binary_cross_entropy_with_logits,
             "Tensor? pos_weight=None, "
             "Reduction reduction=mean) -> Tensor",
             .compose = bce_logits_compose, .domain = "target:0..1",
-            .sample = "(2,3) (2,3) | (2,3) (2,3) (3) (3) sum | (5) (5) None None none")
+            .sample = "(2,3) (2,3) | (2,3) (2,3) (3) (3) sum | (5) (5) None None none",
+            .node = "BinaryCrossEntropyWithLogitsBackward0")
 
 static bool kl_div_compose(tn_frame *f) {
     TN_ARGS(kl_div, a, f);

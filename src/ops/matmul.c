@@ -537,7 +537,9 @@ TN_OPERATOR(matmul, "matmul(Tensor self, Tensor other) -> Tensor", .forms = TN_O
                       "| (4) (4,3) | (4) (2,4,3) | "
                       "(3,4) (4) | (2,3,4) (4) | (1,6) (6,40) | (5,400) (400,7) | (40,110) "
                       "(110,200) | (0,3) (3,2) | "
-                      "(2,0) (0,3) | (2,3,2) (2,2,0)")
+                      "(2,0) (0,3) | (2,3,2) (2,2,0)",
+            .node = "DotBackward0 self=1 other=1 | MvBackward0 self=2 other=1 | MmBackward0 self=2 "
+                    "other=2 | BmmBackward0 self=3 other=3")
 
 /* --- addmm ------------------------------------------------------------------------------------ */
 
@@ -732,7 +734,8 @@ TN_OPERATOR(
     linear_rows, "linear_rows(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     .forms = TN_OUT, .needs = "input:weight weight:input", .check = linear_rows_check,
     .run = linear_rows_run, .grad = linear_rows_grad,
-    .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (64,100) (40,100) (40) | (7,390) (1,390) (1)")
+    .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (64,100) (40,100) (40) | (7,390) (1,390) (1)",
+    .node = "MmBackward0 bias=None | AddmmBackward0")
 
 /* Rows of a contiguous input are one batch; any other goes through matmul. */
 static bool linear_compose(tn_frame *f) {

@@ -210,7 +210,8 @@ TN_OPERATOR(layer_norm,
             .run = layer_norm_run, .grad = layer_norm_grad, .fused = layer_norm_fused,
             .sample = "(2,5) [5] (5) (5) | (2,3,4) [3,4] | (4,70) [70] (70) | (3,5000) [5000] "
                       "(5000) (5000) | (2,3,4) [4] bias=(4) | "
-                      "(0,4) [4] (4) (4) | (4,6):f16 [6] (6):f16 (6):f16 | (130,9) [9] (9) (9)")
+                      "(0,4) [4] (4) (4) | (4,6):f16 [6] (6):f16 (6):f16 | (130,9) [9] (9) (9)",
+            .node = "NativeLayerNormBackward0")
 
 /* Sums of g and g h over the row, then dx; dw and db of a block of rows in its own sums. */
 static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) {
@@ -640,7 +641,8 @@ TN_OPERATOR(
         "True | "
         "(2,3,4,5) (3) (3) None None True | (3,2,70,70) (2) (2) (2) (2) True | (300,70) (70) (70) "
         "(70) (70) True | "
-        "(4,3,6):f16 (3):f32 (3):f32 (3):f16 (3):f16 True | (2,3,4) (3) (3) (3) (3) True 0.5 0.001")
+        "(4,3,6):f16 (3):f32 (3):f32 (3):f16 (3):f16 True | (2,3,4) (3) (3) (3) (3) True 0.5 0.001",
+    .node = "NativeBatchNormBackward0")
 
 /* Sums of dy and dy (x - mean) over channel i, or over the i-th strip of columns, into one and two.
  */

@@ -46,7 +46,8 @@ static void sub_grad(tn_gradient *g) {
 TN_OPERATOR(
     sub, "sub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
     .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(FIC, V_FNMA(alpha, other, self)), .grad = sub_grad,
-    .sample = "(35) (35) | (2,3,5) (3,1) alpha=3 | () (4) | (0,3) (3) | (9) 2 | (3,4):i64 (4)")
+    .sample = "(35) (35) | (2,3,5) (3,1) alpha=3 | () (4) | (0,3) (3) | (9) 2 | (3,4):i64 (4)",
+    .node = "RsubBackward1 self=number")
 
 static bool rsub_compose(tn_frame *f) {
     TN_ARGS(rsub, a, f);
@@ -112,7 +113,8 @@ TN_OPERATOR(
     "div.Tensor_mode(Tensor self, Tensor|Scalar other, *, Rounding? rounding_mode) -> Tensor",
     .forms = TN_INPLACE | TN_OUT, .compose = div_mode_compose, .domain = "other:0.5..2",
     .sample = "(3,5) (5) rounding_mode=None | (4) (4) rounding_mode=floor | (9):i64 2 "
-              "rounding_mode=trunc")
+              "rounding_mode=trunc",
+    .node = "DivBackward2")
 
 static void remainder_grad(tn_gradient *g) { /* a - b floor(a / b) */
     tn_tensor *d = g->incoming[0];
@@ -125,7 +127,8 @@ TN_OPERATOR(remainder, "remainder.Tensor(Tensor self, Tensor|Scalar other) -> Te
             .forms = TN_INPLACE | TN_OUT, .needs = "other:self,other",
             TN_DIVISION(FI, V_REMAINDER(self, other)), .grad = remainder_grad,
             .domain = "self:0.1..0.4 other:0.5..2",
-            .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 3 | (9):i32 -3 | (9) -1.5 | (0) 1")
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 3 | (9):i32 -3 | (9) -1.5 | (0) 1",
+            .node = "RemainderBackward0 other=number | RemainderBackward1")
 
 static void fmod_grad(tn_gradient *g) { /* a - b trunc(a / b) */
     tn_tensor *d = g->incoming[0];
@@ -138,7 +141,8 @@ TN_OPERATOR(fmod, "fmod.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "other:self,other",
             TN_DIVISION(FI, V_FMOD(self, other)), .grad = fmod_grad,
             .domain = "self:0.1..0.4 other:0.5..2",
-            .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 3 | (9) -1.5 | (0) 1")
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 3 | (9) -1.5 | (0) 1",
+            .node = "FmodBackward0 other=number | FmodBackward1")
 
 static void addcmul_grad(tn_gradient *g) {
     TN_ARGS(addcmul, a, g);
@@ -230,7 +234,8 @@ TN_OPERATOR(copysign, "copysign.Tensor(Tensor self, Tensor|Scalar other) -> Tens
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self,result",
             TN_POINTWISE(F, V_COPYSIGN(self, other)), .grad = copysign_grad,
             .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9) -2 | (9) 0.5 | "
-                      "(3,4):i64 (4) | (9):i64 -1 | (5):bool (5)")
+                      "(3,4):i64 (4) | (9):i64 -1 | (5):bool (5)",
+            .node = "CopysignBackward1 other=number")
 
 static void square_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_mul(g->incoming[0], tnp_mul_scalar(pw_conj(g->in[0]), tn_int(2))));
@@ -238,7 +243,7 @@ static void square_grad(tn_gradient *g) {
 /* self * self.   (*) -> (*)   tn_square(x) */
 TN_OPERATOR(square, "square(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
             .needs = "self:self", TN_COUNTING(FIC, V_SQUARE(self)), .grad = square_grad,
-            .sample = "(35) | (3,5) | () | (0,2)")
+            .sample = "(35) | (3,5) | () | (0,2)", .node = "PowBackward0")
 
 /* --- powers ----------------------------------------------------------------------------------- */
 
@@ -264,7 +269,8 @@ TN_OPERATOR(
     .forms = TN_INPLACE | TN_OUT, .needs = "self:self,exponent exponent:self,exponent,result",
     TN_POWER(FIc, V_POW(self, exponent)), .grad = pow_grad, .domain = "self:0.3..2",
     .sample =
-        "(35) (35) | (2,3) (3) | (9) 2 | (9) 3 | (9) -1.5 | (9):i64 3 | 2 (9) | () () | (0) 2")
+        "(35) (35) | (2,3) (3) | (9) 2 | (9) 3 | (9) -1.5 | (9):i64 3 | 2 (9) | () () | (0) 2",
+    .node = "PowBackward0 exponent=number | PowBackward2 self=number | PowBackward1")
 
 static void sqrt_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_div(g->incoming[0], pw_conj(tnp_mul_scalar(g->out[0], tn_int(2)))));
@@ -376,7 +382,8 @@ static void clamp_min_grad(tn_gradient *g) {
 TN_OPERATOR(clamp_min, "clamp_min.Tensor(Tensor self, Tensor|Scalar min) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self,min min:self,min",
             TN_BOUND_LOW(FIB, V_MAXIMUM(self, min)), .grad = clamp_min_grad,
-            .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (9):i64 0.5 | (0) 1")
+            .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (9):i64 0.5 | (0) 1",
+            .node = "ClampMinBackward0 min=number | ClampMinBackward1")
 
 static void clamp_max_grad(tn_gradient *g) {
     if (g->in[1] && g->in[1]->flags & TNI_NUMBER)
@@ -388,7 +395,8 @@ static void clamp_max_grad(tn_gradient *g) {
 TN_OPERATOR(clamp_max, "clamp_max.Tensor(Tensor self, Tensor|Scalar max) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self,max max:self,max",
             TN_BOUND_HIGH(FIB, V_MINIMUM(self, max)), .grad = clamp_max_grad,
-            .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (0) 1")
+            .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (0) 1",
+            .node = "ClampMaxBackward0 max=number | ClampMaxBackward1")
 
 static bool clamp_compose(tn_frame *f) {
     TN_ARGS(clamp, a, f);
@@ -404,7 +412,8 @@ static bool clamp_compose(tn_frame *f) {
  * (*) -> (*) tn_clamp(x, .min = TN_NUM(-1), .max = TN_NUM(1)) */
 TN_OPERATOR(clamp, "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .compose = clamp_compose,
-            .sample = "(35) 0 1 | (3,5) min=0.5 | (3,5) max=0.5 | (9):i64 -2 2 | () 0 1 | (0) 0 1")
+            .sample = "(35) 0 1 | (3,5) min=0.5 | (3,5) max=0.5 | (9):i64 -2 2 | () 0 1 | (0) 0 1",
+            .node = "ClampBackward1")
 
 static bool clamp_tensor_compose(tn_frame *f) {
     tn_tensor *t = f->in[0];
@@ -436,4 +445,5 @@ TN_OPERATOR(
                          V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))),
     .grad = lerp_grad,
     .sample =
-        "(35) (35) (35) | (2,3) (3) (2,1) | (9) (9) 0.3 | (9) (9) 0.75 | () () () | (0) (0) 0.5")
+        "(35) (35) (35) | (2,3) (3) (2,1) | (9) (9) 0.3 | (9) (9) 0.75 | () () () | (0) (0) 0.5",
+    .node = "LerpBackward0 weight=number | LerpBackward1")

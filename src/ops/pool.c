@@ -439,7 +439,8 @@ TN_OPERATOR(max_pool2d,
             .sample = "(2,3,6,8) [2,2] | (2,5,37) [2] | (1,2,4,36) [2,2] | (2,2,7,7) [3,2] "
                       "stride=[2,1] padding=[1,0] | (1,2,9,8) "
                       "[2,3] dilation=[2,2] | (1,2,5,7) [2,2] ceil_mode=True | (1,1,17,19) [17,16] "
-                      "[1,1] | (0,2,4,4) [2,2]")
+                      "[1,1] | (0,2,4,4) [2,2]",
+            .node = "MaxPool2DWithIndicesBackward0")
 
 static bool max_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
     TN_ARGS(max_pool2d_input_grad, a, f);

@@ -517,7 +517,8 @@ static void bernoulli_float_run(tn_frame *f) {
 TN_OPERATOR(bernoulli_float,
             "bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor",
             .forms = TN_INPLACE, .check = bernoulli_float_check, .run = bernoulli_float_run,
-            .grad = random_zero_grad, .sample = "(2,3) 0.3 | (5):bool | (20):i64 0.9 | (0)")
+            .grad = random_zero_grad, .sample = "(2,3) 0.3 | (5):bool | (20):i64 0.9 | (0)",
+            .node = "BernoulliBackward2")
 
 /* --- dropout ---------------------------------------------------------------------------------- */
 

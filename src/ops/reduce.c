@@ -236,7 +236,8 @@ TN_OPERATOR(sum,
                       "() | (0,3) [0] | (0,3) [1] | (9000) | (2,5000) [1] | (5000,2) [0] | "
                       "(1100,40) [0] | (70000) | "
                       "(4,5):i32 [0] | (4,5):bool | (3,4) dtype=float64 | (6):f16 [0] | "
-                      "(3,200):bf16 [1] | (2,3):c64 [0]")
+                      "(3,200):bf16 [1] | (2,3):c64 [0]",
+            .node = "SumBackward0 dim=None | SumBackward1")
 
 static bool mean_check(tn_frame *f) {
     TN_ARGS(mean, a, f);
@@ -266,7 +267,8 @@ TN_OPERATOR(mean,
             .forms = TN_OUT, .check = mean_check, .run = mean_run, .grad = mean_grad,
             .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | "
                       "(2,5000) [1] | (1100,40) [0] | "
-                      "(3,4):i32 dtype=float32 | (6):f16 [0] | (2,3):c64 [0] | (0,3) [0]")
+                      "(3,4):i32 dtype=float32 | (6):f16 [0] | (2,3):c64 [0] | (0,3) [0]",
+            .node = "MeanBackward0 dim=None | MeanBackward1")
 
 /* --- products --------------------------------------------------------------------------------- */
 
@@ -353,7 +355,8 @@ TN_OPERATOR(prod,
             .forms = TN_OUT, .needs = "self", .check = prod_check, .run = prod_run,
             .grad = prod_grad, .domain = "self:0.5..1.5",
             .sample = "(2,3) | (2,3,4) 1 | (3,70) 0 | (2,90) -1 keepdim=True | () | (0) | "
-                      "(4,5):i32 0 | (6):f16 0 | (20000,2):c64 0 | (4):c64 dtype=complex128")
+                      "(4,5):i32 0 | (6):f16 0 | (20000,2):c64 0 | (4):c64 dtype=complex128",
+            .node = "ProdBackward0 dim=None | ProdBackward1")
 
 /* --- extrema ---------------------------------------------------------------------------------- */
 
@@ -436,7 +439,7 @@ static void max_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MAX, 0); }
  */
 TN_OPERATOR(max, "max(Tensor self) -> Tensor", .forms = TN_OUT, .needs = "self,result",
             .check = max_check, .run = max_run, .grad = extreme_grad,
-            .sample = "(2,3,4) | () | (9000) | (4,5):i32")
+            .sample = "(2,3,4) | () | (9000) | (4,5):i32", .node = "MaxBackward1")
 
 static bool min_check(tn_frame *f) { return extreme_check(f, tn_no_dims(), false); }
 static void min_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MIN, 0); }
@@ -444,7 +447,7 @@ static void min_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MIN, 0); }
  */
 TN_OPERATOR(min, "min(Tensor self) -> Tensor", .forms = TN_OUT, .needs = "self,result",
             .check = min_check, .run = min_run, .grad = extreme_grad,
-            .sample = "(2,3,4) | () | (9000) | (4,5):i32")
+            .sample = "(2,3,4) | () | (9000) | (4,5):i32", .node = "MinBackward1")
 
 static bool aminmax_check(tn_frame *f) {
     TN_ARGS(aminmax, a, f);

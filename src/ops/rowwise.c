@@ -396,7 +396,8 @@ static bool logsumexp_compose(tn_frame *f) {
  */
 TN_OPERATOR(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
             .forms = TN_OUT, .compose = logsumexp_compose,
-            .sample = "(2,3) [1] | (2,3,4) [0,2] True | (3,70) [0] | (2,5000) [1]")
+            .sample = "(2,3) [1] | (2,3,4) [0,2] True | (3,70) [0] | (2,5000) [1]",
+            .node = "LogsumexpBackward0")
 
 /* --- running sums and products ---------------------------------------------------------------- */
 

@@ -304,7 +304,8 @@ TN_OPERATOR(
     .forms = TN_OUT, .check = as_strided_scatter_check, .run = as_strided_scatter_run,
     .grad = as_strided_scatter_grad,
     .sample =
-        "(6) (2,2) [2,2] [3,1] | (3,4) (2,2) [2,2] [1,4] 5 | (4) () [] [] 2 | (3) (0) [0] [1]")
+        "(6) (2,2) [2,2] [3,1] | (3,4) (2,2) [2,2] [1,4] 5 | (4) () [] [] 2 | (3) (0) [0] [1]",
+    .node = "torch::autograd::CopySlices")
 
 static void strided_pass_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
 

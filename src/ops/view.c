@@ -174,7 +174,8 @@ static bool squeeze_dim_check(tn_frame *f) {
 /* Without dimension dim if its size is 1. A view.   self (2, 1) -> (2)   tn_squeeze_dim(x, 1) */
 TN_OPERATOR(squeeze_dim, "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
             .check = squeeze_dim_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = view_reshape_grad, .sample = "(1,3,1) 2 | (1,3) -1 | () 0 | (1,0) 0")
+            .grad = view_reshape_grad, .sample = "(1,3,1) 2 | (1,3) -1 | () 0 | (1,0) 0",
+            .node = "SqueezeBackward1")
 
 static bool squeeze_dims_check(tn_frame *f) {
     TN_ARGS(squeeze_dims, a, f);
@@ -197,7 +198,8 @@ static bool squeeze_dims_check(tn_frame *f) {
  * tn_squeeze_dims(x, TN_DIMS(0, -1)) */
 TN_OPERATOR(squeeze_dims, "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
             .check = squeeze_dims_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = view_reshape_grad, .sample = "(1,3,1) [0,-1] | (1,3,1) [1] | (1,2) [] | () [0]")
+            .grad = view_reshape_grad, .sample = "(1,3,1) [0,-1] | (1,3,1) [1] | (1,2) [] | () [0]",
+            .node = "SqueezeBackward2")
 
 static bool unsqueeze_check(tn_frame *f) {
     TN_ARGS(unsqueeze, a, f);
@@ -366,7 +368,8 @@ static void narrow_grad(tn_gradient *g) {
  * tn_narrow(x, 0, 2, 3) */
 TN_OPERATOR(narrow, "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
             .check = narrow_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = narrow_grad, .sample = "(5,3) 0 1 3 | (2,6) -1 -4 2 | (4) 0 4 0 | (3) 0 0 3")
+            .grad = narrow_grad, .sample = "(5,3) 0 1 3 | (2,6) -1 -4 2 | (4) 0 4 0 | (3) 0 0 3",
+            .node = "SliceBackward0")
 
 static bool select_to(tn_frame *f, const tn_select_args *a, const tn_tensor *self,
                       tni_geometry *v) {
@@ -567,7 +570,8 @@ static void chunk_grad(tn_gradient *g) {
  * tn_chunk(qkv, 3, .dim = -1) */
 TN_OPERATOR(chunk, "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
             .check = chunk_check, .run = tni_run_nothing, .grad = chunk_grad,
-            .sample = "(5,3) 2 | (2,6) 3 dim=-1 | (5) 4 | (0,2) 3 | (2) 5")
+            .sample = "(5,3) 2 | (2,6) 3 dim=-1 | (5) 4 | (0,2) 3 | (2) 5",
+            .node = "SplitBackward0")
 
 static bool unbind_check(tn_frame *f) {
     TN_ARGS(unbind, a, f);
@@ -709,7 +713,8 @@ static bool reshape_check(tn_frame *f) {
 TN_OPERATOR(
     reshape, "reshape(Tensor(a) self, int[] shape) -> Tensor(a)", .check = reshape_check,
     .run = reshape_run, .quick = tni_reshape_short, .grad = view_reshape_grad,
-    .sample = "(2,6) [3,4] | (2,6) [-1] | (4,3) [2,2,-1,1] | (1) [] | () [1,1] | (0,2) [2,0,3]")
+    .sample = "(2,6) [3,4] | (2,6) [-1] | (4,3) [2,2,-1,1] | (1) [] | () [1,1] | (0,2) [2,0,3]",
+    .node = "ViewBackward0")
 
 static bool flatten_check(tn_frame *f) {
     TN_ARGS(flatten, a, f);
@@ -743,7 +748,8 @@ TN_OPERATOR(flatten,
             "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
             .check = flatten_check, .run = reshape_run, .quick = tni_reshape_short,
             .grad = view_reshape_grad,
-            .sample = "(2,3,4) | (2,3,4) 1 | (2,3,4) 0 1 | (3) | () | (0,3) | (2,3) 1 1")
+            .sample = "(2,3,4) | (2,3,4) 1 | (2,3,4) 0 1 | (3) | () | (0,3) | (2,3) 1 1",
+            .node = "ViewBackward0")
 
 static bool unflatten_check(tn_frame *f) {
     TN_ARGS(unflatten, a, f);
@@ -769,4 +775,5 @@ static bool unflatten_check(tn_frame *f) {
 TN_OPERATOR(unflatten, "unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
             .check = unflatten_check, .run = reshape_run, .quick = tni_reshape_short,
             .grad = view_reshape_grad,
-            .sample = "(2,12) 1 [3,4] | (6,2) 0 [-1,3] | (4) -1 [2,2] | (2,0) 1 [3,0]")
+            .sample = "(2,12) 1 [3,4] | (6,2) 0 [-1,3] | (4) -1 [2,2] | (2,0) 1 [3,0]",
+            .node = "ViewBackward0")

@@ -214,31 +214,26 @@ static void py_node_dealloc(PyObject *self) {
     Py_DECREF((PyObject *)type);
 }
 
-/* "AddBackward0" of the row add; a leaf gathers. */
+/* "AddBackward0"; a leaf gathers. */
 static void py_node_text(const py_node *n, char *to, size_t room) {
-    const char *name = tn_history_name(n->history);
-    const tn_row *row = name ? tn_row_named(name) : NULL;
-    size_t at = 0;
-    bool upper = true;
-    snprintf(to, room, "%s", name ? name : "AccumulateGrad");
-    if (!row) return;
-    for (const char *c = row->schema; *c && *c != '.' && *c != '(' && at + 12 < room; c++) {
-        if (*c != '_') to[at++] = (char)(upper && *c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
-        upper = *c == '_';
-    }
-    snprintf(to + at, room - at, "Backward0");
+    if (n->history)
+        tn_history_text(n->history, to, room);
+    else
+        snprintf(to, room, "torch::autograd::AccumulateGrad");
 }
 
 static PyObject *py_node_repr(PyObject *self) {
     char text[160];
+    const char *last = text;
     py_node_text((py_node *)self, text, sizeof text);
-    return PyUnicode_FromFormat("<%s object at %p>", text, (void *)self);
+    for (const char *at = text; (at = strstr(at, "::")) != NULL;) last = at += 2;
+    return PyUnicode_FromFormat("<%s object at %p>", last, (void *)self);
 }
 static PyObject *py_node_name(PyObject *self, PyObject *unused) {
     char text[160];
     (void)unused;
     py_node_text((py_node *)self, text, sizeof text);
-    return PyUnicode_FromFormat("%s%s", ((py_node *)self)->leaf ? "torch::autograd::" : "", text);
+    return PyUnicode_FromString(text);
 }
 
 PY_PRIV PyObject *py_node_inputs(const tn_history *h) {

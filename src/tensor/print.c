@@ -216,24 +216,13 @@ static void print_size_suffix(print_job *p, size_t *line) {
     snprintf(text + n, sizeof text - (size_t)n, t->ndim == 1 ? ",)" : ")");
     print_suffix(p, line, text);
 }
-/* "AddBackward0" of the row whose torch name is "add.Tensor"; a custom function by its own name. */
-static void print_grad_fn(print_job *p, size_t *line, const char *name) {
-    const tn_row *row = tn_row_named(name);
-    char text[160];
-    size_t n = (size_t)snprintf(text, sizeof text, "grad_fn=<");
-    bool upper = true;
-    if (!row)
-        snprintf(text + n, sizeof text - n, "%.100s>", name);
-    else {
-        for (const char *at = row->schema; *at && *at != '.' && *at != '(' && n < 120; at++) {
-            if (*at == '_')
-                upper = true;
-            else
-                text[n++] = (char)(upper && *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at),
-                upper = false;
-        }
-        snprintf(text + n, sizeof text - n, "Backward0>");
-    }
+/* The call that made t, without the room of torch's that its name may begin with. */
+static void print_grad_fn(print_job *p, size_t *line, const tn_history *made_by) {
+    char text[160], name[120];
+    const char *last = name;
+    tn_history_text(made_by, name, sizeof name);
+    for (const char *at = name; (at = strstr(at, "::")) != NULL;) last = at += 2;
+    snprintf(text, sizeof text, "grad_fn=<%s>", last);
     print_suffix(p, line, text);
 }
 
@@ -243,7 +232,7 @@ static void print_suffixes(print_job *p, tn_dtype usual) {
     bool common = (int)usual == t->dtype || t->dtype == TN_I64 || t->dtype == TN_BOOL ||
                   (int)tni_complex_of((int)usual) == t->dtype;
     size_t line = p->n - p->line + 2; /* torch counts two more */
-    const char *made_by = tn_grad_fn(t);
+    const tn_history *made_by = t->node;
     char text[80];
     if (meta) print_suffix(p, &line, "device='meta'");
     if (meta || (t->numel == 0 && t->ndim != 1)) print_size_suffix(p, &line);

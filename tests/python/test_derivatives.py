@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 import tensorh as torch
-from tensorh import func
+from tensorh import func, nn
 from tensorh.autograd import Function, functional
+from tensorh.nn import functional as F
 
 
 def leaf(*values, dtype=torch.float64):
@@ -414,3 +415,92 @@ def test_what_a_jacobian_returns_beside_itself_keeps_the_callers_history_alone(t
     with torch.no_grad():
         beside = transform(lambda y: (y, (W * y, W)), has_aux=True)(x)[1]
     assert wanting(beside) == [False, True]
+
+
+# --- names of recorded calls ----------------------------------------------------------------------
+
+# As torch 2.15 names them.
+NAMES = {
+    "AddBackward0": lambda x: x + 1,
+    "RsubBackward1": lambda x: 2 - x,
+    "SubBackward0": lambda x: x - 2,
+    "PowBackward0": lambda x: (x**2, x.square()),
+    "PowBackward1": lambda x: x**x,
+    "PowBackward2": lambda x: 2**x,
+    "SumBackward0": lambda x: x.sum(),
+    "SumBackward1": lambda x: x.sum(0),
+    "MeanBackward1": lambda x: x.mean((0, 1)),
+    "MaxBackward0": lambda x: x.max(0)[0],
+    "MaxBackward1": lambda x: x.max(),
+    "ProdBackward1": lambda x: x.prod(1),
+    "ClampBackward1": lambda x: (x.clamp(0, 1), x.clamp(max=1), x.clone().clamp_(0)),
+    "ClampMinBackward0": lambda x: x.clamp_min(0),
+    "ClampMinBackward1": lambda x: x.clamp_min(x),
+    "LerpBackward0": lambda x: x.lerp(x, 0.5),
+    "LerpBackward1": lambda x: x.lerp(x, x),
+    "DivBackward2": lambda x: torch.div(x, x, rounding_mode="floor"),
+    "Log1PBackward0": torch.log1p,
+    "Expm1Backward0": torch.expm1,
+    "LogsumexpBackward0": lambda x: x.logsumexp(1),
+    "DotBackward0": lambda x: (x[0] @ x[0], x[0].dot(x[0])),
+    "MvBackward0": lambda x: (x @ x[0], x.mv(x[0])),
+    "MmBackward0": lambda x: (x @ x.T, x.mm(x.T), F.linear(x, torch.ones(4, 3))),
+    "BmmBackward0": lambda x: torch.bmm(x[None], x.T[None]),
+    "AddmmBackward0": nn.Linear(3, 4),
+    "ConvolutionBackward0": lambda x: nn.Conv2d(1, 1, 2)(x[None, None]),
+    "MaxPool2DWithIndicesBackward0": lambda x: F.max_pool2d(x[None, None], 2),
+    "AvgPool2DBackward0": lambda x: F.avg_pool2d(x[None, None], 2),
+    "NativeBatchNormBackward0": nn.BatchNorm1d(3),
+    "NativeLayerNormBackward0": nn.LayerNorm(3),
+    "GeluBackward0": lambda x: (F.gelu(x), F.gelu(x, approximate="tanh")),
+    "NllLossBackward0": lambda x: F.cross_entropy(x, torch.tensor([0, 1])),
+    "NllLoss2DBackward0": lambda x: F.nll_loss(x.reshape(1, 2, 3, 1), torch.zeros(1, 3, 1).long()),
+    "MseLossBackward0": lambda x: [
+        F.mse_loss(x, x.detach(), reduction=r) for r in ("mean", "sum", "none")
+    ],
+    "SmoothL1LossBackward0": lambda x: F.smooth_l1_loss(x, x.detach()),
+    "HuberLossBackward0": lambda x: F.huber_loss(x, x.detach()),
+    "BinaryCrossEntropyBackward0": lambda x: (
+        F.binary_cross_entropy(x, x.detach()),
+        F.binary_cross_entropy(x, x.detach(), reduction="none"),
+    ),
+    "BinaryCrossEntropyWithLogitsBackward0": lambda x: nn.BCEWithLogitsLoss()(x, x.detach()),
+    "StackBackward0": lambda x: torch.stack([x, x]),
+    "RollBackward0": lambda x: x.roll(1),
+    "ViewBackward0": lambda x: (x.view(6), x.reshape(-1), x.flatten(), x.unflatten(0, (1, 2))),
+    "SliceBackward0": lambda x: (x[1:], x.narrow(0, 0, 1)),
+    "SplitBackward0": lambda x: (x.chunk(2)[0], x.split(1)[0]),
+    "SqueezeBackward1": lambda x: x[:1].squeeze(0),
+    "ToCopyBackward0": lambda x: (x.double(), x.to(torch.float16)),
+    "CloneBackward0": lambda x: x.T.contiguous(),
+    "FillBackward2": lambda x: x.clone().fill_(2),
+    "IndexPutBackward0": lambda x: set_at(x.clone(), [0], torch.ones(3)),
+    "torch::autograd::CopySlices": lambda x: (
+        set_at(x.clone(), 0, 5.0),
+        set_at(x.clone(), slice(1), torch.ones(3)),
+    ),
+    "torch::autograd::CopyBackwards": lambda x: x.clone().copy_(x),
+}
+
+
+def set_at(x, i, value):
+    x[i] = value
+    return x
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_recorded_call_has_torchs_name(name):
+    x = torch.full((2, 3), 0.5, requires_grad=True)
+    results = NAMES[name](x)
+    for y in [results] if isinstance(results, torch.Tensor) else results:
+        assert y.grad_fn.name() == name
+        last = name.split("::")[-1]
+        assert f"grad_fn=<{last}>)" in repr(y).replace("\n", "").replace("       ", " ")
+        assert repr(y.grad_fn).startswith(f"<{last} object at 0x")
+
+
+def test_a_composed_call_names_its_result_alone():
+    x = torch.ones(2, 3, requires_grad=True)
+    loss = F.mse_loss(x * 2, torch.zeros(2, 3))
+    inner = loss.grad_fn.next_functions[0][0]
+    assert [loss.grad_fn.name(), inner.name()] == ["MseLossBackward0", "PowBackward0"]

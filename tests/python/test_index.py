@@ -383,8 +383,11 @@ def test_an_element_of_16_bits_takes_a_number_beyond_them(dtype, value, given):
     assert x.tolist() == [given, 0, 0]
 
 
+DTYPES = [torch.float32, torch.int64, torch.complex64, torch.bool]
+
+
 @pytest.mark.parametrize("i", [0, [0], slice(1, 2), torch.tensor([True, False])], ids=str)
-@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.complex64, torch.bool], ids=str)
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_a_number_that_is_too_large_is_not_written(dtype, i):
     x = torch.zeros(2, dtype=dtype)
     for value in (10**40, 2**63, 10**400):

@@ -39,6 +39,20 @@ static bool has_no_input(const tn_history *h, int i) {
     return !tn_history_input(h, i, &c, &k, &l) && !c && !k && !l;
 }
 
+/* The text is cut to the room, of any size. */
+static bool names(const tn_history *h, const char *text) {
+    char whole[64] = "?", part[64];
+    tn_history_text(h, whole, sizeof whole);
+    for (size_t room = 1; room < sizeof part; room++) {
+        memset(part, '#', sizeof part);
+        tn_history_text(h, part, room);
+        if (strlen(part) >= room || strncmp(part, whole, 1) || part[room] != '#') return false;
+    }
+    part[0] = '#';
+    tn_history_text(h, part, 0);
+    return part[0] == '#' && !strcmp(whole, text);
+}
+
 static void a_history_names_its_call_and_where_its_inputs_came_from(void) {
     tn_context *c = begin();
     int released = 0;
@@ -54,6 +68,10 @@ static void a_history_names_its_call_and_where_its_inputs_came_from(void) {
         CHECK_TEXT(tn_history_name(of_y), "add");
         CHECK_TEXT(tn_history_name(of_z), tn_grad_fn(z));
         CHECK(!tn_history_name(NULL));
+        CHECK(names(of_two, "pair") && names(of_y, "AddBackward0") && names(NULL, ""));
+        CHECK(names(tn_history_of(tn_pow(x, 2)), "PowBackward0"));
+        CHECK(names(tn_history_of(tn_pow(x, x)), "PowBackward1"));
+        CHECK(names(tn_history_of(tn_mse_loss(y, fixed)), "MseLossBackward0"));
         CHECK(tn_history_output(two[0]) == 0 && tn_history_output(two[1]) == 1);
         CHECK(tn_history_output(x) == 0 && tn_history_output(NULL) == 0);
         CHECK(comes_from(of_two, 0, NULL, 0, x) && has_no_input(of_two, 1));

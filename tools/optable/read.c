@@ -252,10 +252,23 @@ bool read_schema(row *r) {
     return false;
 }
 
+/* The conditions of .node are on parameters. */
+static void check_node(const row *r) {
+    const char *node = read_text(r, "node");
+    for (const char *at = node; at && (at = strchr(at, '=')) != NULL; at++) {
+        const char *from = at;
+        bool known = false;
+        while (from > node && from[-1] != ' ') from--;
+        for (int i = 0; i < r->s.nparam; i++)
+            known = known || tni_span_is(r->s.param[i].name, text_copy(from, (size_t)(at - from)));
+        if (!known) fault(r->file, r->line, "%s: .node: no parameter at '%s'", r->name, from);
+    }
+}
+
 static bool read_row(row *r) {
     static const char *const order[] = {"forms", "saves",        "needs",  "check",   "look",
                                         "run",   "TN_POINTWISE", "quick",  "compose", "grad",
-                                        "fused", "domain",       "sample", NULL};
+                                        "fused", "domain",       "sample", "node",    NULL};
     char error[200];
     int before = faults;
     read_forms(r);
@@ -265,6 +278,7 @@ static bool read_row(row *r) {
     r->needs = read_text(r, "needs");
     r->domain = read_text(r, "domain");
     r->sample = read_text(r, "sample");
+    check_node(r);
     read_pointwise(r);
     read_functions(r);
     read_name(r, "row", r->name);
