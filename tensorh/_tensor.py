@@ -152,7 +152,7 @@ def __deepcopy__(self, memo):
         )
     import copy
 
-    other = self.detach().clone()
+    other = _copied(self.detach(), memo, type(self))
     if self.requires_grad:
         other.requires_grad_()
     other = _dressed(other, type(self), {})
@@ -164,7 +164,30 @@ def __deepcopy__(self, memo):
     return other
 
 
+def _copied(plain, memo, cls):
+    """A copy of plain over a copy of its memory, which is made once for a memo, as tensors that
+    share memory share it afterwards; a Parameter is a copy by itself, as torch's."""
+    size = plain.itemsize
+    whole = _C._storage_bytes(plain) // size
+    if issubclass(cls, _C.Parameter) or not plain.is_cpu or not plain.numel():
+        return plain.clone()
+    key = "memory", plain.data_ptr() - plain.storage_offset() * size, plain.dtype
+    if key not in memo:
+        copy = plain.clone()
+        if (copy.numel(), copy.stride(), 0) == (whole, plain.stride(), plain.storage_offset()):
+            memo[key] = copy, plain  # whose address is another's after its end
+            return copy
+        memo[key] = plain.as_strided((whole,), (1,), 0).clone(), plain
+    memory, _ = memo[key]
+    return memory.as_strided(plain.shape, plain.stride(), plain.storage_offset()).detach()
+
+
 def __reduce_ex__(self, protocol):
+    if self.is_meta:
+        args = (self.dtype, tuple(self.shape), self.stride(), self.requires_grad)
+        if type(self) is Tensor and not self.__dict__:
+            return _rebuild_meta, args
+        return _rebuild_as, (None if type(self) is Tensor else type(self), self.__dict__, *args)
     plain, order = _lying(self.detach())
     data = _bytes_of(plain.contiguous(), protocol)
     args = (data, self.dtype, tuple(plain.shape), self.requires_grad, order)
@@ -207,9 +230,18 @@ def _rebuild(data, dtype, shape, requires_grad, order=()):
     return t.requires_grad_() if requires_grad else t
 
 
+def _rebuild_meta(dtype, shape, stride, requires_grad):
+    """The same of a tensor without memory."""
+    from ._functions.creation import empty_strided
+
+    t = empty_strided(shape, stride, dtype=dtype, device="meta")
+    return t.requires_grad_() if requires_grad else t
+
+
 def _rebuild_as(cls, attributes, *args):
-    """The same, of a subclass or with attributes."""
-    return _dressed(_rebuild(*args), cls or Tensor, attributes)
+    """The same, of a subclass or with attributes; of meta tensors the dtype comes first."""
+    rebuild = _rebuild_meta if isinstance(args[0], _C.dtype) else _rebuild
+    return _dressed(rebuild(*args), cls or Tensor, attributes)
 
 
 def _generator_state(generator):

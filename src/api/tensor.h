@@ -88,6 +88,7 @@ TN_API int64_t tn_version(const tn_tensor *t);
 TN_API bool tn_is_view(const tn_tensor *t);      /* of another tensor, whose memory it shares */
 TN_API bool tn_is_read_only(const tn_tensor *t); /* memory of others that may not be written */
 TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b);
+TN_API int64_t tn_storage_bytes(const tn_tensor *t); /* of the memory that t and its views share */
 
 /* The only element of a one-element tensor. Errors: INVALID for another count, TYPE for complex in
  * tn_item; tn_item_int is exact for integers and truncates floats. */

@@ -52,6 +52,9 @@ TN_API bool tn_is_read_only(const tn_tensor *t) { return t && t->flags & TNI_REA
 TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b) {
     return a && b && a->storage == b->storage;
 }
+TN_API int64_t tn_storage_bytes(const tn_tensor *t) {
+    return t && t->storage ? t->storage->bytes : 0;
+}
 
 TN_API bool tn_touch(tn_tensor *t) {
     tni_block *b = tni_here();

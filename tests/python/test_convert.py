@@ -520,3 +520,57 @@ def test_a_generator_is_on_the_cpu():
             torch.Generator(device)
     with pytest.raises(TypeError, match="device"):
         torch.Generator([])
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 4, 5])
+def test_pickles_of_meta_tensors(protocol):
+    plain = torch.ones(2, 3, device="meta")
+    for t in (plain, plain.double().t(), plain[:, 1:], torch.empty(0, 2, device="meta")):
+        for given in (t, t.detach().requires_grad_(t.is_floating_point())):
+            got = pickle.loads(pickle.dumps(given, protocol))
+            assert (got.device, got.dtype, got.shape) == (given.device, given.dtype, given.shape)
+            assert got.stride() == given.stride() and got.requires_grad == given.requires_grad
+    linear = pickle.loads(pickle.dumps(torch.nn.Linear(2, 3, device="meta"), max(protocol, 2)))
+    assert linear.weight.is_meta and type(linear.weight) is torch.nn.Parameter
+    plain.note = "kept"
+    assert pickle.loads(pickle.dumps(plain, protocol)).note == "kept"
+
+
+def test_deepcopy_keeps_that_memory_is_shared():
+    x = torch.arange(6.0).view(2, 3)
+    parts = [x, x.view(-1), x[1], x.t(), x[:, 1:], x.detach(), x.expand(2, 2, 3), x[:0]]
+    for order in (parts, parts[::-1], parts[2:] + parts[:2]):
+        copies = copy.deepcopy(order)
+        for c, o in zip(copies, order, strict=True):
+            assert torch.equal(c, o) and c.stride() == o.stride()
+            assert c.storage_offset() == o.storage_offset() or not o.numel()
+            assert c.is_leaf and not c._is_view()
+        copies[next(i for i, o in enumerate(order) if o is x)].fill_(9)
+        shared = [c.reshape(-1)[-1].item() for c in copies if c.numel()]
+        assert shared == [9] * len(shared)
+    assert x.tolist() == [[0, 1, 2], [3, 4, 5]]
+    apart = copy.deepcopy(x), copy.deepcopy(x[1])
+    apart[0].zero_()
+    assert apart[1].tolist() == [3, 4, 5]
+
+
+def test_deepcopy_of_modules_and_gradients():
+    m = torch.nn.Module()
+    m.register_buffer("a", torch.zeros(4))
+    m.b = m.a[1:]
+    m.p = torch.nn.Parameter(torch.zeros(2))
+    m.q = torch.nn.Parameter(m.p.data)
+    c = copy.deepcopy(m)
+    c.a.fill_(3)
+    c.p.data.fill_(3)  # a Parameter is a copy by itself
+    assert c.b.tolist() == [3] * 3 and c.q.tolist() == [0, 0] and m.a.tolist() == [0] * 4
+    x = torch.ones(3, requires_grad=True)
+    (x * 2).sum().backward()
+    y, again = copy.deepcopy([x, x])
+    assert y is again and y.requires_grad and y.grad.tolist() == [2] * 3 and y.grad is not x.grad
+    (y * 3).sum().backward()
+    assert y.grad.tolist() == [5] * 3 and x.grad.tolist() == [2] * 3
+    small = [copy.deepcopy(torch.tensor(v)) for v in (1, 2.5, True)]
+    assert [t.item() for t in small] == [1, 2.5, True]
+    many = copy.deepcopy([torch.ones(2) * i for i in range(50)])  # addresses do not come again
+    assert [t.tolist() for t in many] == [[i, i] for i in range(50)]
