@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. bef0dd27cdd9 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 6411505faccf is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_bef0dd27cdd9)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_6411505faccf)
 #else
-#define TNI_NAMESPACE tn_bef0dd27cdd9
+#define TNI_NAMESPACE tn_6411505faccf
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -88,6 +88,7 @@
 #define tn_is_view TNI_JOIN(TN_PREFIX, tn_is_view)
 #define tn_is_read_only TNI_JOIN(TN_PREFIX, tn_is_read_only)
 #define tn_same_storage TNI_JOIN(TN_PREFIX, tn_same_storage)
+#define tn_storage_bytes TNI_JOIN(TN_PREFIX, tn_storage_bytes)
 #define tn_item_at TNI_JOIN(TN_PREFIX, tn_item_at)
 #define tn_item_int_at TNI_JOIN(TN_PREFIX, tn_item_int_at)
 #define tn_item_scalar_at TNI_JOIN(TN_PREFIX, tn_item_scalar_at)
@@ -996,7 +997,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_bef0dd27cdd9 TNI_JOIN(TN_PREFIX, tn_layout_bef0dd27cdd9)
+#define tn_layout_6411505faccf TNI_JOIN(TN_PREFIX, tn_layout_6411505faccf)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -1044,6 +1045,7 @@
 #define tn_is_view (*tni_at_tn_is_view)
 #define tn_is_read_only (*tni_at_tn_is_read_only)
 #define tn_same_storage (*tni_at_tn_same_storage)
+#define tn_storage_bytes (*tni_at_tn_storage_bytes)
 #define tn_item_at (*tni_at_tn_item_at)
 #define tn_item_int_at (*tni_at_tn_item_int_at)
 #define tn_item_scalar_at (*tni_at_tn_item_scalar_at)
@@ -2521,6 +2523,7 @@ TN_API int64_t tn_version(const tn_tensor *t);
 TN_API bool tn_is_view(const tn_tensor *t);      /* of another tensor, whose memory it shares */
 TN_API bool tn_is_read_only(const tn_tensor *t); /* memory of others that may not be written */
 TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b);
+TN_API int64_t tn_storage_bytes(const tn_tensor *t); /* of the memory that t and its views share */
 
 /* The only element of a one-element tensor. Errors: INVALID for another count, TYPE for complex in
  * tn_item; tn_item_int is exact for integers and truncates floats. */
@@ -12638,6 +12641,7 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tn_is_view) \
     X(tn_is_read_only) \
     X(tn_same_storage) \
+    X(tn_storage_bytes) \
     X(tn_item_at) \
     X(tn_item_int_at) \
     X(tn_item_scalar_at) \
@@ -13551,7 +13555,7 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"bef0dd27cdd9", at, 953};
+    static const tn_exports all = {"6411505faccf", at, 954};
     return &all;
 }
 #undef TNI_SYMBOL
@@ -13559,7 +13563,7 @@ static TNI_UNUSED const tn_exports *tn_exported(void) {
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 /* Takes the functions of the module that has the library; false: another one. */
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 953 || strcmp(e->layout, "bef0dd27cdd9") != 0) return false;
+    if (!e || e->n != 954 || strcmp(e->layout, "6411505faccf") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;
@@ -13569,9 +13573,9 @@ static TNI_UNUSED bool tn_import(const tn_exports *e) {
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_bef0dd27cdd9;
+TN_API const char tn_layout_6411505faccf;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_bef0dd27cdd9;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_6411505faccf;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -13589,7 +13593,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_bef0dd27cdd9 = 1;
+const char tn_layout_6411505faccf = 1;
 #endif
 
 /* src/tensor.c */
@@ -17726,6 +17730,9 @@ TN_API bool tn_is_read_only(const tn_tensor *t) { return t && t->flags & TNI_REA
 TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b) {
     return a && b && a->storage == b->storage;
 }
+TN_API int64_t tn_storage_bytes(const tn_tensor *t) {
+    return t && t->storage ? t->storage->bytes : 0;
+}
 
 TN_API bool tn_touch(tn_tensor *t) {
     tni_block *b = tni_here();
@@ -17933,12 +17940,8 @@ static void text_add(char *text, size_t room, size_t *at, const char *format, ..
 TN_PRIV const char *tni_shape_text(char *text, size_t room, int ndim, const int64_t *size) {
     size_t at = 0;
     text_add(text, room, &at, "(");
-    for (int i = 0; i < ndim; i++) {
-        if (size[i] == TN_UNKNOWN)
-            text_add(text, room, &at, "%s?", i ? ", " : "");
-        else
-            text_add(text, room, &at, "%s%lld", i ? ", " : "", (long long)size[i]);
-    }
+    for (int i = 0; i < ndim; i++)
+        text_add(text, room, &at, "%s%lld", i ? ", " : "", (long long)size[i]);
     text_add(text, room, &at, ")");
     return text;
 }
@@ -28710,7 +28713,11 @@ static bool cross_entropy_compose(tn_frame *f) {
     if (a->weight && (a->weight->ndim != 1 || a->weight->size[0] != a->input->size[dim]))
         return tn_fail(f, TN_INVALID, "weight should have one number a class: (%lld)",
                        (long long)a->input->size[dim]);
-    bool classes = !tni_is_float(a->target->dtype);
+    bool classes = a->target->ndim < a->input->ndim;
+    if (!classes && !tni_is_float(a->target->dtype) && tni_same_shape(a->input, a->target))
+        return tn_fail(f, TN_TYPE, "target holds probabilities: expected a floating dtype, got %s",
+                       tni_dtype(a->target->dtype)->text);
+    classes = classes || !tni_is_float(a->target->dtype);
     if (!classes && !loss_same_shape(f, a->input, a->target)) return false;
     if (classes && !nll_fits(f, a->input->ndim, a->input->size, a->target, a->weight)) return false;
     x = tnp_log_softmax(a->input, dim, TN_NO_DTYPE);

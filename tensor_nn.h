@@ -6258,21 +6258,24 @@ static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forwar
                       tn_tensor *q, tn_tensor **mask) {
     tn_tensor *attn = mha_mask(a->attn_mask, q), *pad = mha_mask(a->key_padding_mask, q);
     const tn_tensor *given = a->attn_mask;
+    char got[TN_MAX_DIMS * 22 + 40];
     *mask = NULL;
     if (!given && a->is_causal)
         return tni_nn_error(TN_INVALID, "Need attn_mask if specifying the is_causal hint.");
     if (given && !(tn_ndim(given) == 2 && tn_size(given, 0) == z->l && tn_size(given, 1) == z->s) &&
         !(tn_ndim(given) == 3 && tn_size(given, 0) == z->n * z->heads &&
           tn_size(given, 1) == z->l && tn_size(given, 2) == z->s))
-        return tni_nn_error(TN_INVALID, "attn_mask: expected (%lld, %lld) or (%lld, %lld, %lld)",
-                            (long long)z->l, (long long)z->s, (long long)(z->n * z->heads),
-                            (long long)z->l, (long long)z->s);
+        return tni_nn_error(
+            TN_INVALID, "attn_mask: expected (%lld, %lld) or (%lld, %lld, %lld), got %s",
+            (long long)z->l, (long long)z->s, (long long)(z->n * z->heads), (long long)z->l,
+            (long long)z->s, tni_nn_shape_text(got, sizeof got, given));
     if (a->is_causal && !a->need_weights && !pad) return (*mask = mha_causal(z, q)) != NULL;
     if (pad) {
         int64_t wide[4];
         if (tn_numel(pad) != z->n * z->s)
-            return tni_nn_error(TN_INVALID, "key_padding_mask: expected (%lld, %lld)",
-                                (long long)z->n, (long long)z->s);
+            return tni_nn_error(TN_INVALID, "key_padding_mask: expected (%lld, %lld), got %s",
+                                (long long)z->n, (long long)z->s,
+                                tni_nn_shape_text(got, sizeof got, pad));
         wide[0] = z->n, wide[1] = z->heads, wide[2] = 1, wide[3] = z->s;
         pad = tnp_expand(mha_reshape(pad, 4, z->n, 1, 1, z->s), tn_ints_of(wide, 4), false);
         pad = mha_reshape(pad, 3, z->n * z->heads, 1, z->s, 0);
@@ -6458,7 +6461,7 @@ static bool max_pool2d_build(tn_module *m) {
     TN_SELF(max_pool2d, s, m);
     if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
     return !s->o.return_indices ||
-           tni_nn_error(TN_UNSUPPORTED, "return_indices: call tn_max_pool2d_with_indices");
+           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false so far");
 }
 static bool max_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(max_pool2d, s, a, f);
@@ -6919,7 +6922,9 @@ static bool lstm_prepare(const tn_nn_lstm_self *s, const tn_nn_lstm_forward_args
     if (!*x || (a->h && (!*h || !*c))) return false;
     if (tn_size(*x, 0) < 1) return tni_nn_error(TN_INVALID, "input: a sequence of no steps");
     if (*h && (tn_size(*h, 1) != tn_size(*x, 1) || tn_size(*c, 1) != tn_size(*x, 1)))
-        return tni_nn_error(TN_INVALID, "hx: its batch differs from the input's");
+        return tni_nn_error(TN_INVALID, "hx: a batch of %lld is expected, got %lld and %lld",
+                            (long long)tn_size(*x, 1), (long long)tn_size(*h, 1),
+                            (long long)tn_size(*c, 1));
     return true;
 }
 

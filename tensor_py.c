@@ -471,11 +471,41 @@ static bool py_raise_names(const char *message, const char *at) {
     return at[-1] == ' ' && at[strspn(at, "_abcdefghijklmnopqrstuvwxyz0123456789")] == '(';
 }
 
+/* Whether a row is named here: "in max_dim(..", "called by cross_entropy", "forward call: mul". */
+static bool py_raise_calls(const char *message, const char *at) {
+    static const char *const before[] = {"\n  in ", ", called by ", "\n  forward call: "};
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+        const size_t n = strlen(before[i]);
+        if ((size_t)(at - message) >= n && !memcmp(at - n, before[i], n)) return true;
+    }
+    return false;
+}
+
+/* The name of a row, which begins at `from`, as Python spells it: "max" of "max_dim". The end of the
+ * row's name. */
+static const char *py_raise_row(const char *from, char **to) {
+    const size_t n = strspn(from, "_abcdefghijklmnopqrstuvwxyz0123456789");
+    char name[64];
+    const tn_row *row;
+    for (size_t k = n; k && k + 1 >= n && k < sizeof name; k--) { /* with and without a last _ */
+        snprintf(name, sizeof name, "%.*s", (int)k, from);
+        if (!(row = tn_row_named(name))) continue;
+        const size_t length = strcspn(row->schema, ".(");
+        if (length >= sizeof name) return from;
+        memcpy(*to, row->schema, length);
+        *to += length;
+        return from + (row->schema[length - 1] == '_' ? n : k);
+    }
+    return from;
+}
+
 /* The message with Python's names of functions. */
 static PyObject *py_raise_text(const char *message) {
-    char *text = (char *)py_get(strlen(message) + 1, 1), *to = text;
+    char *text = (char *)py_get(2 * strlen(message) + 64, 1), *to = text;
     if (!text) return PyErr_NoMemory();
     for (const char *from = message; *from; from++) {
+        if (py_raise_calls(message, from)) from = py_raise_row(from, &to);
+        if (!*from) break;
         if (py_raise_names(message, from))
             from += 2;
         else
@@ -10346,6 +10376,13 @@ static PyObject *py_convert_raw(PyObject *self, PyObject *o) {
     return py_raise();
 }
 
+/* _storage_bytes(t): of the memory that t and its views share. */
+static PyObject *py_convert_bytes(PyObject *self, PyObject *o) {
+    (void)self;
+    if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "_storage_bytes() expects a tensor");
+    return PyLong_FromLongLong(tn_storage_bytes(py_of(o)));
+}
+
 /* --- about a tensor --------------------------------------------------------------------------- */
 
 static PyObject *py_about_floating(PyObject *self, PyObject *unused) {
@@ -10467,6 +10504,7 @@ static PyMethodDef py_convert_functions[] = {
     {"promote_types", py_about_promote, METH_VARARGS, "the dtype that a result of both has"},
     {"_set_printing", py_about_printing, METH_VARARGS, NULL},
     {"_raw", py_convert_raw, METH_O, NULL},
+    {"_storage_bytes", py_convert_bytes, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 static PyMethodDef py_convert_static = {"_make_subclass", py_convert_make_subclass, METH_VARARGS,
                                         NULL};

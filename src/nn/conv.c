@@ -48,7 +48,7 @@ static bool max_pool2d_build(tn_module *m) {
     TN_SELF(max_pool2d, s, m);
     if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
     return !s->o.return_indices ||
-           tni_nn_error(TN_UNSUPPORTED, "return_indices: call tn_max_pool2d_with_indices");
+           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false so far");
 }
 static bool max_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(max_pool2d, s, a, f);

@@ -131,7 +131,9 @@ static bool lstm_prepare(const tn_nn_lstm_self *s, const tn_nn_lstm_forward_args
     if (!*x || (a->h && (!*h || !*c))) return false;
     if (tn_size(*x, 0) < 1) return tni_nn_error(TN_INVALID, "input: a sequence of no steps");
     if (*h && (tn_size(*h, 1) != tn_size(*x, 1) || tn_size(*c, 1) != tn_size(*x, 1)))
-        return tni_nn_error(TN_INVALID, "hx: its batch differs from the input's");
+        return tni_nn_error(TN_INVALID, "hx: a batch of %lld is expected, got %lld and %lld",
+                            (long long)tn_size(*x, 1), (long long)tn_size(*h, 1),
+                            (long long)tn_size(*c, 1));
     return true;
 }
 

@@ -360,7 +360,11 @@ static bool cross_entropy_compose(tn_frame *f) {
     if (a->weight && (a->weight->ndim != 1 || a->weight->size[0] != a->input->size[dim]))
         return tn_fail(f, TN_INVALID, "weight should have one number a class: (%lld)",
                        (long long)a->input->size[dim]);
-    bool classes = !tni_is_float(a->target->dtype);
+    bool classes = a->target->ndim < a->input->ndim;
+    if (!classes && !tni_is_float(a->target->dtype) && tni_same_shape(a->input, a->target))
+        return tn_fail(f, TN_TYPE, "target holds probabilities: expected a floating dtype, got %s",
+                       tni_dtype(a->target->dtype)->text);
+    classes = classes || !tni_is_float(a->target->dtype);
     if (!classes && !loss_same_shape(f, a->input, a->target)) return false;
     if (classes && !nll_fits(f, a->input->ndim, a->input->size, a->target, a->weight)) return false;
     x = tnp_log_softmax(a->input, dim, TN_NO_DTYPE);

@@ -17,12 +17,8 @@ static void text_add(char *text, size_t room, size_t *at, const char *format, ..
 TN_PRIV const char *tni_shape_text(char *text, size_t room, int ndim, const int64_t *size) {
     size_t at = 0;
     text_add(text, room, &at, "(");
-    for (int i = 0; i < ndim; i++) {
-        if (size[i] == TN_UNKNOWN)
-            text_add(text, room, &at, "%s?", i ? ", " : "");
-        else
-            text_add(text, room, &at, "%s%lld", i ? ", " : "", (long long)size[i]);
-    }
+    for (int i = 0; i < ndim; i++)
+        text_add(text, room, &at, "%s%lld", i ? ", " : "", (long long)size[i]);
     text_add(text, room, &at, ")");
     return text;
 }

@@ -484,6 +484,19 @@ def _unlike(word, input, target, stacklevel=2):
     warnings.warn(text, stacklevel=stacklevel)
 
 
+def _broadcast(a, b):
+    """The shape to which a and b broadcast."""
+    n = max(len(a), len(b))
+    pairs = list(zip((1,) * (n - len(a)) + tuple(a), (1,) * (n - len(b)) + tuple(b), strict=True))
+    for i, (x, y) in enumerate(pairs):
+        if x != y and 1 not in (x, y):
+            raise RuntimeError(
+                f"The size of input ({x}) must match the size of target ({y}) at non-singleton "
+                f"dimension {i}: input has shape {tuple(a)}, target {tuple(b)}"
+            )
+    return [y if x == 1 else x for x, y in pairs]
+
+
 def _pair(kind, input, target):
     """Both of one shape, if the row of the module `kind` lets them be of two."""
     if input.shape == target.shape:
@@ -491,7 +504,7 @@ def _pair(kind, input, target):
     from .modules import rows
 
     _unlike(rows.get(kind)._unlike, input, target, stacklevel=4)
-    shape = (input.detach() + target.detach()).shape
+    shape = _broadcast(input.shape, target.shape)
     return input.expand(shape), target.expand(shape)
 
 

@@ -4,6 +4,7 @@ import copy
 import gc
 import math
 import pickle
+import warnings
 
 import pytest
 
@@ -415,3 +416,54 @@ def test_is_causal_of_attention_says_what_the_mask_is():
     pad = torch.zeros(2, 3, dtype=torch.bool)
     y = m(x, x, x, pad, need_weights=False, attn_mask=other, is_causal=True)[0]
     assert torch.allclose(y, m(x, x, x)[0])
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_a_softmax_without_dim_warns_and_takes_torchs(name):
+    kind = {"softmax": nn.Softmax, "log_softmax": nn.LogSoftmax}[name]
+    text = f"Implicit dimension choice for {name} has been deprecated. Change the call to include"
+    for ndim, dim in enumerate([0, 0, 1, 0, 1]):
+        x = torch.arange(2.0**ndim).reshape((2,) * ndim)
+        m = kind()
+        for each in (m, copy.deepcopy(m), pickle.loads(pickle.dumps(m)), nn.Sequential(m)):
+            with pytest.warns(UserWarning, match=text) as caught:
+                y = each(x)
+            assert torch.equal(y, getattr(nn.functional, name)(x, dim))
+            assert [w.filename for w in caught] == [__file__]
+    assert repr(m) == f"{kind.__name__}(dim=None)"
+    m.dim = 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert torch.equal(m(x), kind(1)(x))
+    m.dim = None
+    with pytest.warns(UserWarning, match=text):
+        m(x)
+
+
+@pytest.mark.filterwarnings("ignore:Using a target size")
+def test_messages_name_what_the_user_wrote():
+    x, image = torch.ones(2, 3), torch.ones(1, 2, 5, 5)
+    attention, q = nn.MultiheadAttention(4, 2), torch.ones(2, 1, 4)
+    hx = (torch.ones(1, 2, 5), torch.ones(1, 2, 5))
+    F = nn.functional
+    for call, text in (
+        (lambda: x.view(-1, 4), "shape '(-1, 4)' is invalid for input of size 6"),
+        (lambda: torch.empty(2, -1), "negative dimension -1: (2, -1)"),
+        (lambda: x.squeeze(3), "in squeeze(self=float32 (2, 3), dim=3)"),
+        (lambda: x.max(3), "in max(self=float32 (2, 3), dim=3)"),
+        (lambda: torch.arange(0, 5, -1), "in arange(start=0, end=5, step=-1)"),
+        (lambda: torch.ones(3).copy_(x), "in copy_(self=float32 (3), src=float32 (2, 3))"),
+        (lambda: F.cross_entropy(x, x[:, 0]), "expected int64 or uint8, got float32"),
+        (lambda: F.cross_entropy(x, x.long()), "expected a floating dtype, got int64"),
+        (lambda: nn.CrossEntropyLoss()(x, x[:, 0]), "expected int64 or uint8, got float32"),
+        (lambda: F.mse_loss(x, torch.ones(4)), "input has shape (2, 3), target (4,)"),
+        (lambda: F.huber_loss(x, torch.ones(4, 1)), "input has shape (2, 3), target (4, 1)"),
+        (lambda: nn.MaxPool2d(2, return_indices=True)(image), "MaxPool2d: return_indices: only"),
+        (lambda: F.max_pool2d(image, 7), "in max_pool2d(self=float32 (1, 2, 5, 5), kernel_size="),
+        (lambda: attention(q, q, q, attn_mask=x), "attn_mask: expected (2, 2) or (2, 2, 2), got"),
+        (lambda: attention(q, q, q, x), "key_padding_mask: expected (1, 2), got float32 (2, 3)"),
+        (lambda: nn.LSTM(3, 5)(torch.ones(2, 3, 3), hx), "hx: a batch of 3 is expected, got 2 and"),
+    ):
+        with pytest.raises((RuntimeError, IndexError)) as caught:
+            call()
+        assert text in str(caught.value) and " tn_" not in str(caught.value)

@@ -107,6 +107,24 @@ def _init_lstm(self, *args, **kwargs):
         )
 
 
+def _implicit(name):
+    """What a softmax has beside its row: the warning of functional where no dim is given."""
+
+    def init(self, *args, **kwargs):
+        self._row_init(*args, **kwargs)
+        if self.dim is None:
+            self.dim = None  # a changed option: _otherwise is asked before the row is made again
+
+    def otherwise(self, input):
+        if self.dim is not None:
+            return NotImplemented
+        from .. import functional
+
+        return getattr(functional, name)(input, None, 4)
+
+    return {"__init__": init, "_otherwise": otherwise}
+
+
 _BATCH_NORM = {
     "_version": 2,
     "reset_running_stats": _reset_running_stats,
@@ -121,6 +139,8 @@ _MORE = {
         "flatten_parameters": lambda self: None,
         "all_weights": property(_all_weights),
     },
+    "Softmax": _implicit("softmax"),
+    "LogSoftmax": _implicit("log_softmax"),
     "BatchNorm1d": _BATCH_NORM,
     "BatchNorm2d": _BATCH_NORM,
 }
