@@ -168,7 +168,7 @@ def _copied(plain, memo, cls):
     """A copy of plain over a copy of its memory, which is made once for a memo, as tensors that
     share memory share it afterwards; a Parameter is a copy by itself, as torch's."""
     size = plain.itemsize
-    whole = _C._storage_bytes(plain) // size
+    whole = _C._memory_bytes(plain) // size
     if issubclass(cls, _C.Parameter) or not plain.is_cpu or not plain.numel():
         return plain.clone()
     key = "memory", plain.data_ptr() - plain.storage_offset() * size, plain.dtype
