@@ -51,7 +51,7 @@ static const char *const left_open[] = {
     "tn_give",           /* the door of gradients, api/row.h */
     "tn_incoming",
     "tni_watch_forget", /* a header ends with its hooks, and its node forgets it */
-    "tn_grad_fn",       /* print names the operator that made a tensor, */
+    "tn_history_text",  /* print names the operator that made a tensor, */
     "tn_row_named",     /* by its row's schema */
     "tni_row_*",        /* rows are data: a history of views is written in two of them */
     "tni_optimizer_*",  /* one table names module and optimizer rows */

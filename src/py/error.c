@@ -29,8 +29,8 @@ static bool py_raise_calls(const char *message, const char *at) {
     return false;
 }
 
-/* The name of a row, which begins at `from`, as Python spells it: "max" of "max_dim". The end of the
- * row's name. */
+/* The name of a row, which begins at `from`, as Python spells it: "max" of "max_dim". Returns the
+ * end of the row's name. */
 static const char *py_raise_row(const char *from, char **to) {
     const size_t n = strspn(from, "_abcdefghijklmnopqrstuvwxyz0123456789");
     char name[64];
