@@ -2775,8 +2775,8 @@ TN_API void tn_history_drop(tn_history *h);        /* NULL is fine */
 /* Whether h made t and has no other owner; false for NULL. */
 TN_API bool tn_history_only(const tn_history *h, const tn_tensor *t);
 TN_API const char *tn_history_name(const tn_history *h);
-/* The name that torch gives the call, cut to the room: "AddBackward0", "torch::autograd::CopySlices",
- * a custom function's own. Empty for NULL. */
+/* The name that torch gives the call, cut to the room: "AddBackward0", a custom function's own.
+ * Empty for NULL. */
 TN_API void tn_history_text(const tn_history *h, char *text, size_t room);
 TN_API int tn_history_output(const tn_tensor *t); /* which result of its call t is; 0 for a leaf */
 /* Where input i came from: a call and which result of it, or a leaf; both NULL where no gradient

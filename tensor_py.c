@@ -481,8 +481,8 @@ static bool py_raise_calls(const char *message, const char *at) {
     return false;
 }
 
-/* The name of a row, which begins at `from`, as Python spells it: "max" of "max_dim". The end of the
- * row's name. */
+/* The name of a row, which begins at `from`, as Python spells it: "max" of "max_dim". Returns the
+ * end of the row's name. */
 static const char *py_raise_row(const char *from, char **to) {
     const size_t n = strspn(from, "_abcdefghijklmnopqrstuvwxyz0123456789");
     char name[64];
@@ -10376,10 +10376,10 @@ static PyObject *py_convert_raw(PyObject *self, PyObject *o) {
     return py_raise();
 }
 
-/* _storage_bytes(t): of the memory that t and its views share. */
+/* _memory_bytes(t): of the memory that t and its views share. */
 static PyObject *py_convert_bytes(PyObject *self, PyObject *o) {
     (void)self;
-    if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "_storage_bytes() expects a tensor");
+    if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "_memory_bytes() expects a tensor");
     return PyLong_FromLongLong(tn_storage_bytes(py_of(o)));
 }
 
@@ -10504,7 +10504,7 @@ static PyMethodDef py_convert_functions[] = {
     {"promote_types", py_about_promote, METH_VARARGS, "the dtype that a result of both has"},
     {"_set_printing", py_about_printing, METH_VARARGS, NULL},
     {"_raw", py_convert_raw, METH_O, NULL},
-    {"_storage_bytes", py_convert_bytes, METH_O, NULL},
+    {"_memory_bytes", py_convert_bytes, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 static PyMethodDef py_convert_static = {"_make_subclass", py_convert_make_subclass, METH_VARARGS,
                                         NULL};

@@ -69,7 +69,6 @@ def test_gradcheck_notices():
 
 # --- what is linear in pieces --------------------------------------------------------------------
 
-F = torch.nn.functional
 IMAGE, CLASSES = (1, 1, 2, 4), (2, 4)
 FLAT = {  # torch 2.15's second derivatives of these are zeros
     "relu": F.relu, "relu_": lambda x: (x * 1).relu_(), "leaky_relu": F.leaky_relu,

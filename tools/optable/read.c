@@ -260,7 +260,7 @@ static void check_node(const row *r) {
         bool known = false;
         while (from > node && from[-1] != ' ') from--;
         for (int i = 0; i < r->s.nparam; i++)
-            known = known || tni_span_is(r->s.param[i].name, text_copy(from, (size_t)(at - from)));
+            known = known || tni_word_is(r->s.param[i].name, text_copy(from, (size_t)(at - from)));
         if (!known) fault(r->file, r->line, "%s: .node: no parameter at '%s'", r->name, from);
     }
 }
