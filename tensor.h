@@ -21273,6 +21273,15 @@ TN_PRIV bool tni_context_ready(tn_context *c) {
 /* text.c - a call in words, for messages and the profiler: "add(self=float32 (2, 3), other=2,
  * alpha=1)". */
 
+TN_API const char *tn_device_name(tn_device_id device) {
+    tni_block *b = tni_here();
+    tni_device *d = b ? b->context->devices : NULL;
+    if (device == TN_CPU) return "cpu";
+    if (device == TN_META) return "meta";
+    for (tn_device_id id = TN_META + 1; d && id < device; id++) d = d->next;
+    return device > TN_META && d ? d->name : "none";
+}
+
 typedef struct text_out {
     char *at;
     size_t room, n;
@@ -21392,6 +21401,8 @@ static void text_value(text_out *o, const tn_param *p, const char *args) {
             text_put(o, "None");
         else if (p->type == TN_T_DTYPE)
             text_put(o, "%s", tni_dtype(code)->text);
+        else if (p->type == TN_T_DEVICE)
+            text_put(o, "%s", tn_device_name((tn_device_id)code));
         else if (p->type == TN_T_ENUM && p->words) {
             int i = 1;
             while (i < code && p->words[i - 1]) i++;
@@ -23962,15 +23973,6 @@ TN_API tn_device_id tn_device_at(const char *file, int line, const char *name) {
 }
 
 TN_API tn_device_id tnp_device(const char *name) { return tn_device_at(NULL, 0, name); }
-
-TN_API const char *tn_device_name(tn_device_id device) {
-    tni_block *b = tni_here();
-    tni_device *d = b ? b->context->devices : NULL;
-    if (device == TN_CPU) return "cpu";
-    if (device == TN_META) return "meta";
-    for (tn_device_id id = TN_META + 1; d && id < device; id++) d = d->next;
-    return device > TN_META && d ? d->name : "none";
-}
 
 
 /* src/ops/lanes.c */

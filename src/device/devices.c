@@ -19,12 +19,3 @@ TN_API tn_device_id tn_device_at(const char *file, int line, const char *name) {
 }
 
 TN_API tn_device_id tnp_device(const char *name) { return tn_device_at(NULL, 0, name); }
-
-TN_API const char *tn_device_name(tn_device_id device) {
-    tni_block *b = tni_here();
-    tni_device *d = b ? b->context->devices : NULL;
-    if (device == TN_CPU) return "cpu";
-    if (device == TN_META) return "meta";
-    for (tn_device_id id = TN_META + 1; d && id < device; id++) d = d->next;
-    return device > TN_META && d ? d->name : "none";
-}

@@ -123,3 +123,8 @@ def test_there_is_no_accelerator():
     for call in (a.synchronize, lambda: a.set_device_index(0)):
         with pytest.raises(RuntimeError, match="none is available"):
             call()
+
+
+def test_errors_name_the_device():
+    with pytest.raises(RuntimeError, match=r"in arange\(.*, device=meta\)"):
+        torch.arange(0, 5, -1, device="meta")

@@ -202,6 +202,7 @@ def test_no_function_or_method_crashes(function, tmp_path, monkeypatch):
             pass
     if before is not None:
         th.set_default_dtype(before)
+    th.set_default_device(None)
 
 
 def test_slots_do_not_crash():
