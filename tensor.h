@@ -21401,7 +21401,7 @@ static void text_value(text_out *o, const tn_param *p, const char *args) {
             text_put(o, "None");
         else if (p->type == TN_T_DTYPE)
             text_put(o, "%s", tni_dtype(code)->text);
-        else if (p->type == TN_T_DEVICE)
+        else if (p->type == TN_T_DEVICE && strcmp(tn_device_name((tn_device_id)code), "none"))
             text_put(o, "%s", tn_device_name((tn_device_id)code));
         else if (p->type == TN_T_ENUM && p->words) {
             int i = 1;
@@ -24272,6 +24272,9 @@ TNI_INLINE void tni_move_one(char *to, const char *from, int64_t bytes) {
     else
         memcpy(to, from, 16);
 }
+/* prod of complex numbers; conjugate products of the others along d for each element of x. */
+TN_PRIV void tni_prod_complex(tn_frame *f, tn_ints dim);
+TN_PRIV tn_tensor *tni_prod_others(tn_tensor *x, int d);
 /* Whether value can be a tensor's element without overflow, with torch's error; and every element
  * of t = value. */
 TN_PRIV bool tni_fill_check(tn_frame *f, tn_scalar value, int dtype);
@@ -33690,6 +33693,69 @@ TN_OPERATOR(adaptive_avg_pool2d_input_grad,
             .run = adaptive_avg_pool2d_input_grad_run, .grad = adaptive_avg_pool2d_input_grad_grad,
             .sample = "(2,3,1,1) [2,3,7,5] | (2,3,2) [2,7,5] | (1,2,5,4) [1,2,3,4]")
 
+/* src/ops/product.c */
+/* product.c - products of complex numbers, and what the gradient of prod reads. */
+
+/* Products of complex numbers: one chain a result, in f64, in the order of the dimensions. */
+typedef struct prod_job {
+    const tn_tensor *x;
+    tn_tensor *out;
+    tn_context *context;
+    bool gone[TN_MAX_DIMS];
+    int64_t n; /* elements a result */
+} prod_job;
+
+static void prod_task(void *arg, int64_t i) {
+    const prod_job *j = (const prod_job *)arg;
+    const tn_tensor *x = j->x;
+    const int64_t bytes = tni_dtype_size(x);
+    int64_t index[TN_MAX_DIMS] = {0}, rest = i;
+    const char *at = x->numel ? tni_bytes_at(x) : NULL;
+    double product[2] = {1, 0}, factor[2];
+    for (int d = x->ndim - 1; d >= 0; d--)
+        if (!j->gone[d]) at += rest % x->size[d] * x->stride[d] * bytes, rest /= x->size[d];
+    for (int64_t e = 0; e < j->n; e++) {
+        if (!(e & 0xffff) && tni_stopped()) return;
+        tni_lanes_load(factor, TN_F64, at, bytes / 2, (int)tni_real_of(x->dtype), 2);
+        tni_complex_times(product, factor);
+        for (int d = x->ndim - 1; d >= 0; d--) {
+            if (!j->gone[d]) continue;
+            at += x->stride[d] * bytes;
+            if (++index[d] < x->size[d]) break;
+            at -= x->stride[d] * x->size[d] * bytes;
+            index[d] = 0;
+        }
+    }
+    tni_element_set(tni_bytes_at(j->out) + i * tni_dtype_size(j->out), j->out->dtype,
+                    tn_complex(product[0], product[1]));
+}
+
+TN_PRIV void tni_prod_complex(tn_frame *f, tn_ints dim) {
+    prod_job j;
+    j.x = f->in[0];
+    j.out = f->out[0];
+    j.context = f->block->context;
+    j.n = (int64_t)tni_dims_count(j.x, dim);
+    tni_dims_gone(j.x, dim, j.gone);
+    tni_lanes_spread(f->block->context, j.out->numel, j.x->numel, prod_task, &j);
+}
+
+/* Product along d of the elements before each one; after each one of x that was flipped. */
+static tn_tensor *prod_before(tn_tensor *x, int d) {
+    tn_tensor *part[2];
+    part[0] = tnp_ones_like(tnp_narrow(x, d, 0, 1), TN_NO_DTYPE, TN_NO_DEVICE);
+    part[1] = tnp_narrow(x, d, 0, x->size[d] - 1);
+    return tnp_cumprod(tnp_cat(tn_tensors_of(part, 2), d), d, TN_NO_DTYPE);
+}
+
+TN_PRIV tn_tensor *tni_prod_others(tn_tensor *x, int d) {
+    const int64_t dim = d;
+    const tn_ints flip = tn_ints_of(&dim, 1);
+    tn_tensor *after = tnp_flip(prod_before(tnp_flip(x, flip), d), flip);
+    tn_tensor *others = tnp_mul(prod_before(x, d), after);
+    return others && tni_is_complex(others->dtype) ? tnp_conj(others) : others;
+}
+
 /* src/ops/promote.c */
 /* promote.c - which dtype, shape and strides a pointwise call has. */
 
@@ -34899,50 +34965,6 @@ TN_OPERATOR(mean,
 
 /* --- products --------------------------------------------------------------------------------- */
 
-/* Products of complex numbers: one chain a result, in f64, in the order of the dimensions. */
-typedef struct prod_job {
-    const tn_tensor *x;
-    tn_tensor *out;
-    tn_context *context;
-    bool gone[TN_MAX_DIMS];
-    int64_t n; /* elements a result */
-} prod_job;
-
-static void prod_task(void *arg, int64_t i) {
-    const prod_job *j = (const prod_job *)arg;
-    const tn_tensor *x = j->x;
-    const int64_t bytes = tni_dtype_size(x);
-    int64_t index[TN_MAX_DIMS] = {0}, rest = i;
-    const char *at = x->numel ? tni_bytes_at(x) : NULL;
-    double product[2] = {1, 0}, factor[2];
-    for (int d = x->ndim - 1; d >= 0; d--)
-        if (!j->gone[d]) at += rest % x->size[d] * x->stride[d] * bytes, rest /= x->size[d];
-    for (int64_t e = 0; e < j->n; e++) {
-        if (!(e & 0xffff) && tni_stopped()) return;
-        tni_lanes_load(factor, TN_F64, at, bytes / 2, (int)tni_real_of(x->dtype), 2);
-        tni_complex_times(product, factor);
-        for (int d = x->ndim - 1; d >= 0; d--) {
-            if (!j->gone[d]) continue;
-            at += x->stride[d] * bytes;
-            if (++index[d] < x->size[d]) break;
-            at -= x->stride[d] * x->size[d] * bytes;
-            index[d] = 0;
-        }
-    }
-    tni_element_set(tni_bytes_at(j->out) + i * tni_dtype_size(j->out), j->out->dtype,
-                    tn_complex(product[0], product[1]));
-}
-
-static void prod_run_complex(tn_frame *f, tn_ints dim) {
-    prod_job j;
-    j.x = f->in[0];
-    j.out = f->out[0];
-    j.context = f->block->context;
-    j.n = (int64_t)tni_dims_count(j.x, dim);
-    tni_dims_gone(j.x, dim, j.gone);
-    tni_lanes_spread(f->block->context, j.out->numel, j.x->numel, prod_task, &j);
-}
-
 static bool prod_check(tn_frame *f) {
     TN_ARGS(prod, a, f);
     tn_dtype dtype = reduce_sum_dtype(a->self, a->dtype);
@@ -34953,13 +34975,29 @@ static bool prod_check(tn_frame *f) {
 static void prod_run(tn_frame *f) {
     TN_ARGS(prod, a, f);
     if (tni_is_complex(a->self->dtype))
-        prod_run_complex(f, reduce_one(&a->dim));
+        tni_prod_complex(f, reduce_one(&a->dim));
     else
         reduce_plain(f, reduce_one(&a->dim), TNI_PROD, REDUCE_PLAIN);
 }
-/* dx_i = dy * (product of the others): result / x_i where no element is zero. Where one is, it
- * alone gets the product of the others; where two are, all get zero. */
+/* dx_i = dy * (product of the others), of those before and those after it: zeros are like other
+ * elements, in further derivatives, too. */
 static void prod_grad(tn_gradient *g) {
+    TN_ARGS(prod, a, g);
+    const tn_tensor *self = a->self;
+    tn_ints dim = reduce_one(&a->dim);
+    int64_t all = -1;
+    tn_tensor *x = dim.n < 0 ? tnp_reshape(g->in[0], tn_ints_of(&all, 1)) : g->in[0], *others;
+    if (!self->numel) {
+        tn_give(g, 0, tnp_zeros_like(g->in[0], TN_NO_DTYPE, TN_NO_DEVICE));
+        return;
+    }
+    others = self->ndim ? tni_prod_others(x, dim.n < 0 ? 0 : tni_dim(self->ndim, a->dim)) : NULL;
+    x = tni_dims_keep(g->incoming[0], self, dim, a->keepdim);
+    tn_give(g, 0, self->ndim ? tnp_mul(x, tnp_reshape(others, tni_sizes(self))) : x);
+}
+/* The same by a division: result / x_i where no element is zero. Where one is, it alone gets the
+ * product of the others; where two are, all get zero. */
+static void prod_fused(tn_gradient *g) {
     TN_ARGS(prod, a, g);
     tn_ints dim = reduce_one(&a->dim);
     tn_tensor *x = g->in[0], *zero = tnp_eq_scalar(x, tn_int(0));
@@ -34980,7 +35018,7 @@ TN_OPERATOR(prod,
             "prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType? "
             "dtype=None) -> Tensor",
             .forms = TN_OUT, .needs = "self", .check = prod_check, .run = prod_run,
-            .grad = prod_grad, .domain = "self:0.5..1.5",
+            .grad = prod_grad, .fused = prod_fused, .domain = "self:0.5..1.5",
             .sample = "(2,3) | (2,3,4) 1 | (3,70) 0 | (2,90) -1 keepdim=True | () | (0) | "
                       "(4,5):i32 0 | (6):f16 0 | (20000,2):c64 0 | (4):c64 dtype=complex128",
             .node = "ProdBackward0 dim=None | ProdBackward1")

@@ -73,6 +73,7 @@
 #include "ops/norm.c"
 #include "ops/optimize.c"
 #include "ops/pool.c"
+#include "ops/product.c"
 #include "ops/promote.c"
 #include "ops/random.c"
 #include "ops/reduce.c"

@@ -130,7 +130,7 @@ static void text_value(text_out *o, const tn_param *p, const char *args) {
             text_put(o, "None");
         else if (p->type == TN_T_DTYPE)
             text_put(o, "%s", tni_dtype(code)->text);
-        else if (p->type == TN_T_DEVICE)
+        else if (p->type == TN_T_DEVICE && strcmp(tn_device_name((tn_device_id)code), "none"))
             text_put(o, "%s", tn_device_name((tn_device_id)code));
         else if (p->type == TN_T_ENUM && p->words) {
             int i = 1;

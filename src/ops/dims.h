@@ -153,6 +153,9 @@ TNI_INLINE void tni_move_one(char *to, const char *from, int64_t bytes) {
     else
         memcpy(to, from, 16);
 }
+/* prod of complex numbers; conjugate products of the others along d for each element of x. */
+TN_PRIV void tni_prod_complex(tn_frame *f, tn_ints dim);
+TN_PRIV tn_tensor *tni_prod_others(tn_tensor *x, int d);
 /* Whether value can be a tensor's element without overflow, with torch's error; and every element
  * of t = value. */
 TN_PRIV bool tni_fill_check(tn_frame *f, tn_scalar value, int dtype);

@@ -503,3 +503,22 @@ def test_a_composed_call_names_its_result_alone():
     loss = F.mse_loss(x * 2, torch.zeros(2, 3))
     inner = loss.grad_fn.next_functions[0][0]
     assert [loss.grad_fn.name(), inner.name()] == ["MseLossBackward0", "PowBackward0"]
+
+
+@pytest.mark.parametrize(
+    ("x", "dim", "second", "third"),  # torch 2.15's, of the gradient times 1, 2, 3, ..
+    [
+        ([2.0, 0, 3, 0, 5], None, [0, 120, 0, 60, 0], [240, 600, 160, 300, 96]),
+        ([2.0, 0, 3, 4], None, [24, 60, 16, 12], [96, 96, 48, 36]),
+        ([2.0, 3, 4], 0, [17, 10, 7], [12, 6, 4]),
+        ([[2.0, 0, 0], [1, 2, 3]], 1, [0, 6, 4, 27, 18, 13], [12, 6, 4, 60, 48, 40]),
+    ],
+)
+def test_further_derivatives_of_products_with_zeros(x, dim, second, third):
+    x = torch.tensor(x, dtype=torch.float64, requires_grad=True)
+    y = x.prod() if dim is None else x.prod(dim).sum()
+    (g,) = torch.autograd.grad(y, x, create_graph=True)
+    w = torch.arange(1.0, x.numel() + 1, dtype=torch.float64).reshape(x.shape)
+    (h,) = torch.autograd.grad((g * w).sum(), x, create_graph=True)
+    assert h.flatten().tolist() == second
+    assert torch.autograd.grad((h * w).sum(), x)[0].flatten().tolist() == third
