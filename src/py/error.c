@@ -19,6 +19,8 @@ static bool py_raise_names(const char *message, const char *at) {
     return at[-1] == ' ' && at[strspn(at, "_abcdefghijklmnopqrstuvwxyz0123456789")] == '(';
 }
 
+enum { PY_ROW_NAME = 64 }; /* longer names of rows stay as they are */
+
 /* Whether a row is named here: "in max_dim(..", "called by cross_entropy", "forward call: mul". */
 static bool py_raise_calls(const char *message, const char *at) {
     static const char *const before[] = {"\n  in ", ", called by ", "\n  forward call: "};
@@ -33,7 +35,7 @@ static bool py_raise_calls(const char *message, const char *at) {
  * end of the row's name. */
 static const char *py_raise_row(const char *from, char **to) {
     const size_t n = strspn(from, "_abcdefghijklmnopqrstuvwxyz0123456789");
-    char name[64];
+    char name[PY_ROW_NAME];
     const tn_row *row;
     for (size_t k = n; k && k + 1 >= n && k < sizeof name; k--) { /* with and without a last _ */
         snprintf(name, sizeof name, "%.*s", (int)k, from);
@@ -49,8 +51,11 @@ static const char *py_raise_row(const char *from, char **to) {
 
 /* The message with Python's names of functions. */
 static PyObject *py_raise_text(const char *message) {
-    char *text = (char *)py_get(2 * strlen(message) + 64, 1), *to = text;
-    if (!text) return PyErr_NoMemory();
+    size_t room = strlen(message) + 1;
+    char *text, *to;
+    for (const char *at = message; *at; at++)
+        if (py_raise_calls(message, at)) room += PY_ROW_NAME;
+    if (!(text = to = (char *)py_get(room, 1))) return PyErr_NoMemory();
     for (const char *from = message; *from; from++) {
         if (py_raise_calls(message, from)) from = py_raise_row(from, &to);
         if (!*from) break;
