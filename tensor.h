@@ -29651,7 +29651,8 @@ static bool linear_is_rows(const tni_block *b, const tn_linear_args *a) {
     const tn_tensor *x = a->input, *w = a->weight, *bias = a->bias;
     unsigned odd = TNI_META | TNI_GHOST | TNI_STACK;
     if (a->out || !x || !w || x->ndim != 2 || w->ndim != 2 || x->size[1] != w->size[1] ||
-        x->dtype != w->dtype || x->owner->context != b->context || w->owner->context != b->context)
+        x->dtype != w->dtype || x->dtype == TN_BOOL || !tni_dtype(x->dtype)->computes ||
+        x->owner->context != b->context || w->owner->context != b->context)
         return false;
     odd &= (unsigned)x->flags | w->flags | (bias ? bias->flags : 0u);
     return !odd && (!bias || (bias->ndim == 1 && bias->size[0] == w->size[0] &&
@@ -33743,17 +33744,24 @@ TN_PRIV void tni_prod_complex(tn_frame *f, tn_ints dim) {
 /* Product along d of the elements before each one; after each one of x that was flipped. */
 static tn_tensor *prod_before(tn_tensor *x, int d) {
     tn_tensor *part[2];
+    if (!x) return NULL;
     part[0] = tnp_ones_like(tnp_narrow(x, d, 0, 1), TN_NO_DTYPE, TN_NO_DEVICE);
     part[1] = tnp_narrow(x, d, 0, x->size[d] - 1);
     return tnp_cumprod(tnp_cat(tn_tensors_of(part, 2), d), d, TN_NO_DTYPE);
 }
 
+/* In double precision: a product of some may be beyond that of all. */
 TN_PRIV tn_tensor *tni_prod_others(tn_tensor *x, int d) {
     const int64_t dim = d;
     const tn_ints flip = tn_ints_of(&dim, 1);
-    tn_tensor *after = tnp_flip(prod_before(tnp_flip(x, flip), d), flip);
-    tn_tensor *others = tnp_mul(prod_before(x, d), after);
-    return others && tni_is_complex(others->dtype) ? tnp_conj(others) : others;
+    tn_tensor *others;
+    tn_dtype own;
+    if (!x) return NULL;
+    own = (tn_dtype)x->dtype;
+    x = tnp_to_dtype(x, tni_is_complex(own) ? TN_C128 : TN_F64, false, false);
+    others = tnp_flip(prod_before(tnp_flip(x, flip), d), flip);
+    others = tnp_to_dtype(tnp_mul(prod_before(x, d), others), own, false, false);
+    return tni_is_complex(own) ? tnp_conj(others) : others;
 }
 
 /* src/ops/promote.c */
@@ -34414,7 +34422,8 @@ static void random_run(tn_frame *f) {
  * all are exact.   tn_random_(x) */
 TN_OPERATOR(random, "random_(Tensor self, *, Generator? generator=None) -> Tensor",
             .forms = TN_INPLACE, .check = random_check, .run = random_run, .grad = random_zero_grad,
-            .sample = "(2,3) | (5):f64 | (20):i32 | (4):i64 | (5):bool | (600):u8 | (0):i16")
+            .sample = "(2,3) | (5):f64 | (20):i32 | (4):i64 | (5):bool | (600):u8 | (0):i16",
+            .node = "RandomBackward2")
 
 /* Whether integers from low to last are elements of dtype, as torch asks. */
 static bool random_holds(tn_frame *f, int dtype, int64_t low, int64_t last, const char *what) {
@@ -34988,7 +34997,7 @@ static void prod_grad(tn_gradient *g) {
     int64_t all = -1;
     tn_tensor *x = dim.n < 0 ? tnp_reshape(g->in[0], tn_ints_of(&all, 1)) : g->in[0], *others;
     if (!self->numel) {
-        tn_give(g, 0, tnp_zeros_like(g->in[0], TN_NO_DTYPE, TN_NO_DEVICE));
+        tni_give_flat(g, 0, tnp_zeros_like(g->in[0], TN_NO_DTYPE, TN_NO_DEVICE));
         return;
     }
     others = self->ndim ? tni_prod_others(x, dim.n < 0 ? 0 : tni_dim(self->ndim, a->dim)) : NULL;
@@ -47328,10 +47337,22 @@ static bool engine_adds(const engine *e, const tn_tensor *old, const tn_tensor *
            (old->flags & TNI_CONTIGUOUS || !tni_overlaps_itself(old));
 }
 
+/* A tensor may have been given data of another shape since it was used. */
+static bool engine_fits(engine *e, const engine_entry *entry) {
+    const tn_tensor *leaf = (const tn_tensor *)entry->key;
+    char a[128], c[128];
+    if (tni_same_shape(leaf, entry->grad)) return true;
+    return tni_error(e->b, TN_AUTOGRAD,
+                     "the gradient of a tensor is %s, but the tensor is %s now: it was given other "
+                     "data since the call that used it",
+                     tni_tensor_text(a, sizeof a, entry->grad), tni_tensor_text(c, sizeof c, leaf));
+}
+
 /* Makes all that publishing needs, so that it cannot fail: sums that are not in place, copies of
  * shared gradients. */
 static bool engine_ready(engine *e, engine_entry *entry) {
     tn_tensor *old = ((tn_tensor *)entry->key)->grad, *made;
+    if (!engine_fits(e, entry)) return false;
     if (old ? engine_adds(e, old, entry->grad) : engine_takes(e, entry)) return true;
     made = old ? tnp_add(old, entry->grad, 1) : engine_copy(entry);
     if (!made) return false;

@@ -475,7 +475,8 @@ enum { PY_ROW_NAME = 64 }; /* longer names of rows stay as they are */
 
 /* Whether a row is named here: "in max_dim(..", "called by cross_entropy", "forward call: mul". */
 static bool py_raise_calls(const char *message, const char *at) {
-    static const char *const before[] = {"\n  in ", ", called by ", "\n  forward call: "};
+    static const char *const before[] = {"\n  in ", ", called by ",
+                                         "\n  forward call: ", "the gradient of "};
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
         const size_t n = strlen(before[i]);
         if ((size_t)(at - message) >= n && !memcmp(at - n, before[i], n)) return true;
@@ -3735,10 +3736,12 @@ static PyObject *py_device_get_default(PyObject *self, PyObject *unused) {
     return now ? Py_NewRef(now) : py_device_of(TN_CPU);
 }
 
-/* What a function of the package that makes tensors gives them: device, or the default. */
+/* What a function of the package that makes tensors gives them: device, or the default; None where
+ * there is none. */
 static PyObject *py_device_or_default(PyObject *self, PyObject *device) {
+    PyObject *now = device == Py_None ? py_device_now() : device;
     (void)self;
-    return device == Py_None ? py_device_get_default(NULL, NULL) : Py_NewRef(device);
+    return Py_NewRef(now ? now : Py_None);
 }
 
 /* --- slots ------------------------------------------------------------------------------------ */
@@ -4433,14 +4436,14 @@ static bool py_index_put(py_indexing *x, tn_tensor *v) {
  * refuses what is too large: torch does so with one element of 16 bits. */
 static bool py_index_rounds(const py_indexing *x, const tn_scalar *s) {
     const tn_dtype dtype = tn_dtype_of(x->at);
-    return !x->nlists && !tn_ndim(x->at) && (dtype == TN_F16 || dtype == TN_BF16) &&
+    return !x->nlists && tn_numel(x->at) == 1 && (dtype == TN_F16 || dtype == TN_BF16) &&
            (s->kind == TN_KIND_INT || s->kind == TN_KIND_FLOAT);
 }
 
 /* An integer beyond 64 bits in a tensor of other elements than uint64. */
 static bool py_index_overflows(const py_indexing *x, PyObject *value) {
     int overflow = 0;
-    if (PyLong_CheckExact(value) && tn_dtype_of(x->at) != TN_U64)
+    if (PyLong_Check(value) && tn_dtype_of(x->at) != TN_U64)
         PyLong_AsLongLongAndOverflow(value, &overflow);
     if (overflow) PyErr_SetString(PyExc_ValueError, "Overflow when unpacking long long");
     return overflow != 0;

@@ -445,10 +445,22 @@ static bool engine_adds(const engine *e, const tn_tensor *old, const tn_tensor *
            (old->flags & TNI_CONTIGUOUS || !tni_overlaps_itself(old));
 }
 
+/* A tensor may have been given data of another shape since it was used. */
+static bool engine_fits(engine *e, const engine_entry *entry) {
+    const tn_tensor *leaf = (const tn_tensor *)entry->key;
+    char a[128], c[128];
+    if (tni_same_shape(leaf, entry->grad)) return true;
+    return tni_error(e->b, TN_AUTOGRAD,
+                     "the gradient of a tensor is %s, but the tensor is %s now: it was given other "
+                     "data since the call that used it",
+                     tni_tensor_text(a, sizeof a, entry->grad), tni_tensor_text(c, sizeof c, leaf));
+}
+
 /* Makes all that publishing needs, so that it cannot fail: sums that are not in place, copies of
  * shared gradients. */
 static bool engine_ready(engine *e, engine_entry *entry) {
     tn_tensor *old = ((tn_tensor *)entry->key)->grad, *made;
+    if (!engine_fits(e, entry)) return false;
     if (old ? engine_adds(e, old, entry->grad) : engine_takes(e, entry)) return true;
     made = old ? tnp_add(old, entry->grad, 1) : engine_copy(entry);
     if (!made) return false;

@@ -766,7 +766,8 @@ static bool linear_is_rows(const tni_block *b, const tn_linear_args *a) {
     const tn_tensor *x = a->input, *w = a->weight, *bias = a->bias;
     unsigned odd = TNI_META | TNI_GHOST | TNI_STACK;
     if (a->out || !x || !w || x->ndim != 2 || w->ndim != 2 || x->size[1] != w->size[1] ||
-        x->dtype != w->dtype || x->owner->context != b->context || w->owner->context != b->context)
+        x->dtype != w->dtype || x->dtype == TN_BOOL || !tni_dtype(x->dtype)->computes ||
+        x->owner->context != b->context || w->owner->context != b->context)
         return false;
     odd &= (unsigned)x->flags | w->flags | (bias ? bias->flags : 0u);
     return !odd && (!bias || (bias->ndim == 1 && bias->size[0] == w->size[0] &&

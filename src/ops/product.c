@@ -49,15 +49,22 @@ TN_PRIV void tni_prod_complex(tn_frame *f, tn_ints dim) {
 /* Product along d of the elements before each one; after each one of x that was flipped. */
 static tn_tensor *prod_before(tn_tensor *x, int d) {
     tn_tensor *part[2];
+    if (!x) return NULL;
     part[0] = tnp_ones_like(tnp_narrow(x, d, 0, 1), TN_NO_DTYPE, TN_NO_DEVICE);
     part[1] = tnp_narrow(x, d, 0, x->size[d] - 1);
     return tnp_cumprod(tnp_cat(tn_tensors_of(part, 2), d), d, TN_NO_DTYPE);
 }
 
+/* In double precision: a product of some may be beyond that of all. */
 TN_PRIV tn_tensor *tni_prod_others(tn_tensor *x, int d) {
     const int64_t dim = d;
     const tn_ints flip = tn_ints_of(&dim, 1);
-    tn_tensor *after = tnp_flip(prod_before(tnp_flip(x, flip), d), flip);
-    tn_tensor *others = tnp_mul(prod_before(x, d), after);
-    return others && tni_is_complex(others->dtype) ? tnp_conj(others) : others;
+    tn_tensor *others;
+    tn_dtype own;
+    if (!x) return NULL;
+    own = (tn_dtype)x->dtype;
+    x = tnp_to_dtype(x, tni_is_complex(own) ? TN_C128 : TN_F64, false, false);
+    others = tnp_flip(prod_before(tnp_flip(x, flip), d), flip);
+    others = tnp_to_dtype(tnp_mul(prod_before(x, d), others), own, false, false);
+    return tni_is_complex(own) ? tnp_conj(others) : others;
 }

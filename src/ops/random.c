@@ -355,7 +355,8 @@ static void random_run(tn_frame *f) {
  * all are exact.   tn_random_(x) */
 TN_OPERATOR(random, "random_(Tensor self, *, Generator? generator=None) -> Tensor",
             .forms = TN_INPLACE, .check = random_check, .run = random_run, .grad = random_zero_grad,
-            .sample = "(2,3) | (5):f64 | (20):i32 | (4):i64 | (5):bool | (600):u8 | (0):i16")
+            .sample = "(2,3) | (5):f64 | (20):i32 | (4):i64 | (5):bool | (600):u8 | (0):i16",
+            .node = "RandomBackward2")
 
 /* Whether integers from low to last are elements of dtype, as torch asks. */
 static bool random_holds(tn_frame *f, int dtype, int64_t low, int64_t last, const char *what) {

@@ -295,7 +295,7 @@ static void prod_grad(tn_gradient *g) {
     int64_t all = -1;
     tn_tensor *x = dim.n < 0 ? tnp_reshape(g->in[0], tn_ints_of(&all, 1)) : g->in[0], *others;
     if (!self->numel) {
-        tn_give(g, 0, tnp_zeros_like(g->in[0], TN_NO_DTYPE, TN_NO_DEVICE));
+        tni_give_flat(g, 0, tnp_zeros_like(g->in[0], TN_NO_DTYPE, TN_NO_DEVICE));
         return;
     }
     others = self->ndim ? tni_prod_others(x, dim.n < 0 ? 0 : tni_dim(self->ndim, a->dim)) : NULL;

@@ -200,10 +200,12 @@ static PyObject *py_device_get_default(PyObject *self, PyObject *unused) {
     return now ? Py_NewRef(now) : py_device_of(TN_CPU);
 }
 
-/* What a function of the package that makes tensors gives them: device, or the default. */
+/* What a function of the package that makes tensors gives them: device, or the default; None where
+ * there is none. */
 static PyObject *py_device_or_default(PyObject *self, PyObject *device) {
+    PyObject *now = device == Py_None ? py_device_now() : device;
     (void)self;
-    return device == Py_None ? py_device_get_default(NULL, NULL) : Py_NewRef(device);
+    return Py_NewRef(now ? now : Py_None);
 }
 
 /* --- slots ------------------------------------------------------------------------------------ */

@@ -23,7 +23,8 @@ enum { PY_ROW_NAME = 64 }; /* longer names of rows stay as they are */
 
 /* Whether a row is named here: "in max_dim(..", "called by cross_entropy", "forward call: mul". */
 static bool py_raise_calls(const char *message, const char *at) {
-    static const char *const before[] = {"\n  in ", ", called by ", "\n  forward call: "};
+    static const char *const before[] = {"\n  in ", ", called by ",
+                                         "\n  forward call: ", "the gradient of "};
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
         const size_t n = strlen(before[i]);
         if ((size_t)(at - message) >= n && !memcmp(at - n, before[i], n)) return true;

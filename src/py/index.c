@@ -336,14 +336,14 @@ static bool py_index_put(py_indexing *x, tn_tensor *v) {
  * refuses what is too large: torch does so with one element of 16 bits. */
 static bool py_index_rounds(const py_indexing *x, const tn_scalar *s) {
     const tn_dtype dtype = tn_dtype_of(x->at);
-    return !x->nlists && !tn_ndim(x->at) && (dtype == TN_F16 || dtype == TN_BF16) &&
+    return !x->nlists && tn_numel(x->at) == 1 && (dtype == TN_F16 || dtype == TN_BF16) &&
            (s->kind == TN_KIND_INT || s->kind == TN_KIND_FLOAT);
 }
 
 /* An integer beyond 64 bits in a tensor of other elements than uint64. */
 static bool py_index_overflows(const py_indexing *x, PyObject *value) {
     int overflow = 0;
-    if (PyLong_CheckExact(value) && tn_dtype_of(x->at) != TN_U64)
+    if (PyLong_Check(value) && tn_dtype_of(x->at) != TN_U64)
         PyLong_AsLongLongAndOverflow(value, &overflow);
     if (overflow) PyErr_SetString(PyExc_ValueError, "Overflow when unpacking long long");
     return overflow != 0;

@@ -23,7 +23,7 @@ def logspace(
     """steps numbers from base**start to base**end, evenly spaced in the exponent."""
     dtype = dtype or (_C.get_default_dtype() if out is None else out.dtype)
     r = _C.pow(base, _C.linspace(start, end, steps, dtype=_C.float64)).to(dtype)
-    r = r.to(_C._device_or_default(device)) if out is None else written(out, r, "logspace")
+    r = r.to(device=_C._device_or_default(device)) if out is None else written(out, r, "logspace")
     return r.requires_grad_() if requires_grad else r
 
 
@@ -104,7 +104,8 @@ def vander(x: Tensor, N=None, increasing=False):
         raise TypeError(f"vander(): argument 'N' (position 2) must be int, not {kind}")
     if n < 0:
         raise RuntimeError("N must be non-negative.")
-    powers = _C.arange(n) if increasing else _C.arange(n - 1, -1, -1)
+    ends = (0, n, 1) if increasing else (n - 1, -1, -1)
+    powers = _C.arange(*ends, device=x.device)
     return x.unsqueeze(-1) ** powers
 
 
@@ -121,8 +122,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
         r = _C.as_tensor(obj, dtype=dtype)
-        device = _C._device_or_default(device)
-    given = r
+    given, device = r, device if copy is False else _C._device_or_default(device)
     if dtype is not None or device is not None:
         r = r.to(device=device or r.device, dtype=dtype or r.dtype)
     if copy is False and r is not given:

@@ -378,7 +378,7 @@ def _diagonal_indices(row, col, offset, dtype, device, upper):
     ones = _C.ones(row, col, dtype=_C.bool)
     keep = ones.triu(offset) if upper else ones.tril(offset)
     at = keep.nonzero().t().contiguous()
-    return at.to(_C._device_or_default(device), dtype or _C.int64)
+    return at.to(device=_C._device_or_default(device), dtype=dtype or _C.int64)
 
 
 def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):

@@ -160,7 +160,19 @@ def softshrink(input, lambd=0.5):
     """input moved by lambd towards 0."""
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    if not lambd <= 65504 and input.is_floating_point():  # what every dtype has
+        _check_lambda(input, lambd)
     return _C.softshrink(input, lambd)
+
+
+def _check_lambda(input, lambd):
+    from .._functions.dtypes import finfo
+
+    most = finfo(input.dtype).max
+    if not lambd <= most:
+        raise RuntimeError(
+            f"lambda must be in range [0, {most:g}] for input dtype {input.dtype}, found {lambd}."
+        )
 
 
 def prelu(input, weight):
@@ -171,6 +183,10 @@ def prelu(input, weight):
 
 
 def _check_slopes(input, weight):
+    if input.dtype != weight.dtype:
+        raise RuntimeError(
+            f"prelu: Type promoting not supported. Got {input.dtype} and {weight.dtype}"
+        )
     if weight.ndim > 1:
         raise RuntimeError(
             f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}"

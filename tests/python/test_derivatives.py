@@ -522,3 +522,16 @@ def test_further_derivatives_of_products_with_zeros(x, dim, second, third):
     (h,) = torch.autograd.grad((g * w).sum(), x, create_graph=True)
     assert h.flatten().tolist() == second
     assert torch.autograd.grad((h * w).sum(), x)[0].flatten().tolist() == third
+
+
+def test_products_of_some_may_be_beyond_that_of_all():
+    x = torch.tensor([1e-15, 1e-15, 1e20, 1e20], requires_grad=True)
+    plain = torch.autograd.grad(x.prod(), x)[0]
+    (g,) = torch.autograd.grad(x.prod(), x, create_graph=True)
+    assert torch.allclose(g, plain, rtol=1e-6) and torch.isfinite(g).all()
+    h = torch.tensor([0.01, 0.01, 0.01, 100, 100, 100], dtype=torch.float16, requires_grad=True)
+    (g,) = torch.autograd.grad(h.prod(), h, create_graph=True)
+    assert torch.isfinite(g).all()
+    empty = torch.zeros(0, requires_grad=True)
+    (g,) = torch.autograd.grad(empty.prod(), empty, create_graph=True)
+    assert torch.autograd.grad(g.sum(), empty)[0].shape == (0,)

@@ -63,6 +63,9 @@ def test_what_has_a_tensor_keeps_its_place():
         assert torch.from_numpy(x.numpy()).device == x.device
         x[0, 1] = 5
         assert x[torch.tensor([0], device="cpu"), [1]].tolist() == [5]
+        assert torch.vander(x[0]).device == x.device
+        assert torch.asarray(x).is_meta and torch.asarray(x.numpy()).is_meta
+    assert torch.asarray(torch.empty(2, device="meta")).is_meta
     assert torch.range(1, 4, device="meta").device.type == "meta"
     y = torch.ones(3, requires_grad=True)
     with torch.device("meta"):

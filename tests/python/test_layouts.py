@@ -96,3 +96,14 @@ def test_joined_volumes():
     assert torch.cat([a, a]).stride() == (120, 1, 40, 10, 2)
     assert torch.cat([a, a.contiguous()]).stride() == (120, 60, 20, 5, 1)
     assert torch.equal(torch.cat([a, a]), torch.cat([a.contiguous(), a.contiguous()]))
+
+
+def test_data_of_another_shape_since_the_call():
+    for shape in ((1, 1, 2, 3), (2,), (3, 1)):
+        x = torch.ones(1, 1, 3, 2, requires_grad=True)
+        x.data = torch.ones(3)
+        y = x * 2
+        x.data = torch.ones(shape).transpose(0, -1)
+        with pytest.raises(RuntimeError, match="given other data since"):
+            y.sum().backward()
+        assert x.grad is None

@@ -467,3 +467,23 @@ def test_messages_name_what_the_user_wrote():
         with pytest.raises((RuntimeError, IndexError)) as caught:
             call()
         assert text in str(caught.value) and " tn_" not in str(caught.value)
+
+
+def test_prelu_and_softshrink_refuse_as_torch():
+    x = torch.ones(3)
+    for weight in (torch.ones(1).half(), torch.ones(1).double(), torch.ones(1).long()):
+        with pytest.raises(RuntimeError, match="Type promoting not supported"):
+            nn.functional.prelu(x, weight)
+    for lambd in (-1, float("inf"), float("nan"), 1e39):
+        with pytest.raises(RuntimeError, match="lambda must be"):
+            nn.functional.softshrink(x, lambd)
+    values, at = torch.ones(2, 3, requires_grad=True).max(1)
+    at.add_(1)
+    with pytest.raises(RuntimeError, match="gradient of max ") as caught:
+        values.sum().backward()
+    assert "max_dim" not in str(caught.value)
+    with pytest.raises(RuntimeError, match="called by linear"):
+        nn.functional.linear(torch.ones(2, 2).bool(), torch.ones(2, 2).bool())
+    half = torch.zeros(3, dtype=torch.float16)
+    half[0:1] = 1e6
+    assert half[0] == float("inf")
