@@ -48614,7 +48614,7 @@ TN_API bool tn_forget_at(const char *file, int line, tn_tensor *t) {
 
 /* "max_pool2d(..)" as "MaxPool2DBackward0". */
 static void name_of_schema(const char *schema, char *to, size_t room) {
-    char name[96];
+    char name[96] = "";
     size_t n = 0;
     bool upper = true;
     for (const char *c = schema; *c && *c != '.' && *c != '(' && n < sizeof name; c++) {

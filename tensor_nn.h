@@ -14,7 +14,7 @@
 #endif
 #include TN_HEADER_NAME
 
-/* TN_PREFIX renames every symbol. 38e1cacf8868 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. f11bc0639a9c is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
@@ -193,7 +193,7 @@
 #define tn_checkpoint_load_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_at)
 #define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
 #define tn_evaluate_at TNI_JOIN(TN_PREFIX, tn_evaluate_at)
-#define tn_nn_layout_38e1cacf8868 TNI_JOIN(TN_PREFIX, tn_nn_layout_38e1cacf8868)
+#define tn_nn_layout_f11bc0639a9c TNI_JOIN(TN_PREFIX, tn_nn_layout_f11bc0639a9c)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -486,9 +486,9 @@ struct tn_module {
     bool training; /* true at first */
     bool broken;   /* a step of the making failed: finish frees it */
     uint8_t level; /* levels of modules above, the most there have been; 0: was never a child */
-    bool finished;
-    bool lends;    /* for bindings: a result that is an input is that very tensor, no view of it */
-    int64_t bytes; /* of the struct's block */
+    uint8_t finished : 1;
+    uint8_t lends : 1; /* for bindings: a result that is an input is that very tensor, no view */
+    int64_t bytes;     /* of the struct's block */
     struct tni_expect *expect; /* compiled `takes` */
     struct tn_mhook *hooks;
     int64_t last_hook;      /* number given last: none comes again */
@@ -2912,7 +2912,7 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"38e1cacf8868", at, 175};
+    static const tn_exports all = {"f11bc0639a9c", at, 175};
     return &all;
 }
 #undef TNI_SYMBOL
@@ -2920,7 +2920,7 @@ static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 /* Takes the functions of the module that has the library; false: another one. */
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 175 || strcmp(e->layout, "38e1cacf8868") != 0) return false;
+    if (!e || e->n != 175 || strcmp(e->layout, "f11bc0639a9c") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;
@@ -2930,9 +2930,9 @@ static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_38e1cacf8868;
+TN_API const char tn_nn_layout_f11bc0639a9c;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_38e1cacf8868;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_f11bc0639a9c;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -2942,7 +2942,7 @@ TNI_EXTERN_C_END
 #if defined(TENSOR_NN_IMPLEMENTATION) && !defined(TNI_NN_IMPLEMENTED)
 #define TNI_NN_IMPLEMENTED
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_nn_layout_38e1cacf8868 = 1;
+const char tn_nn_layout_f11bc0639a9c = 1;
 #endif
 
 /* src/tensor_nn.c */
@@ -5109,6 +5109,9 @@ static tn_gen *make_schema(const char *first, const char *rest) {
     }
     return tn_schema_new(text);
 }
+
+/* The options of a struct of one's own follow the module at once, whatever the size of a word. */
+typedef char make_module_is_of_eights[sizeof(tn_module) % 8 ? -1 : 1];
 
 static make_entry *make_entry_new(const tn_mrow *row) {
     size_t n = strcspn(row->schema, "(");

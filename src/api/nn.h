@@ -115,9 +115,9 @@ struct tn_module {
     bool training; /* true at first */
     bool broken;   /* a step of the making failed: finish frees it */
     uint8_t level; /* levels of modules above, the most there have been; 0: was never a child */
-    bool finished;
-    bool lends;    /* for bindings: a result that is an input is that very tensor, no view of it */
-    int64_t bytes; /* of the struct's block */
+    uint8_t finished : 1;
+    uint8_t lends : 1; /* for bindings: a result that is an input is that very tensor, no view */
+    int64_t bytes;     /* of the struct's block */
     struct tni_expect *expect; /* compiled `takes` */
     struct tn_mhook *hooks;
     int64_t last_hook;      /* number given last: none comes again */

@@ -8,7 +8,7 @@
 
 /* "max_pool2d(..)" as "MaxPool2DBackward0". */
 static void name_of_schema(const char *schema, char *to, size_t room) {
-    char name[96];
+    char name[96] = "";
     size_t n = 0;
     bool upper = true;
     for (const char *c = schema; *c && *c != '.' && *c != '(' && n < sizeof name; c++) {

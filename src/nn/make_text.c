@@ -255,6 +255,9 @@ static tn_gen *make_schema(const char *first, const char *rest) {
     return tn_schema_new(text);
 }
 
+/* The options of a struct of one's own follow the module at once, whatever the size of a word. */
+typedef char make_module_is_of_eights[sizeof(tn_module) % 8 ? -1 : 1];
+
 static make_entry *make_entry_new(const tn_mrow *row) {
     size_t n = strcspn(row->schema, "(");
     make_entry *e = (make_entry *)tn_alloc(sizeof *e);

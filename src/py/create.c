@@ -204,7 +204,8 @@ static bool py_nested_fits_integer(const py_nested *n, int64_t i, int bits, bool
         memcpy(&v, n->to + 8 * i, sizeof v);
         return v >= (whole ? 0 : -top) && v < top;
     }
-    int64_t v, most = bits < 64 ? ((int64_t)1 << (bits - (whole ? 0 : 1))) - 1 : INT64_MAX;
+    int64_t v, most = INT64_MAX;
+    if (bits < 64) most = (int64_t)(((uint64_t)1 << (bits - (whole ? 0 : 1))) - 1);
     memcpy(&v, n->to + 8 * i, sizeof v);
     return bits == 64 || (v >= -most - (whole ? 0 : 1) && v <= most);
 }
