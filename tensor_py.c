@@ -3691,7 +3691,9 @@ static PyObject *py_device_list(bool make) {
 
 /* The last of the list, borrowed; NULL: none. */
 static PyObject *py_device_now(void) {
-    PyObject *list = py_devices_set ? py_device_list(false) : NULL, *last;
+    PyObject *list, *last;
+    if (!py_devices_set) return NULL;
+    list = py_device_list(false);
     last = list ? PyList_GetItem(list, PyList_Size(list) - 1) : NULL;
     PyErr_Clear();
     return last == Py_None ? NULL : last;
@@ -6894,10 +6896,20 @@ static bool py_backward_leaves(const tn_tensors inputs) {
     return true;
 }
 
-/* Adds grad to .grad of t. The first one is a copy, as it may share the memory of a seed. */
+/* The first .grad of t, a copy, as grad may share the memory of a seed. It lies as backward has it:
+ * as a leaf does, else row-major. */
+static tn_tensor *py_backward_first(tn_tensor *t, tn_tensor *grad) {
+    if (tn_is_contiguous(t) || !tn_is_leaf(t))
+        return tnp_clone(grad, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
+    tn_tensor *made = tnp_empty_like(t, tn_dtype_of(grad), TN_NO_DEVICE);
+    if (made && !tnp_copy_(made, grad)) tn_free(made), made = NULL;
+    return made;
+}
+
+/* Adds grad to .grad of t. */
 static bool py_backward_gather(tn_tensor *t, tn_tensor *grad) {
     tn_tensor *old = tn_grad_of(t), *now;
-    now = tn_own(old ? tnp_add(old, grad, 1) : tnp_clone(grad, (tn_memory_format)0));
+    now = tn_own(old ? tnp_add(old, grad, 1) : py_backward_first(t, grad));
     bool ok = now && tnp_set_grad(t, now);
     if (now) tn_release(now);
     return ok;

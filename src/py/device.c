@@ -155,7 +155,9 @@ static PyObject *py_device_list(bool make) {
 
 /* The last of the list, borrowed; NULL: none. */
 static PyObject *py_device_now(void) {
-    PyObject *list = py_devices_set ? py_device_list(false) : NULL, *last;
+    PyObject *list, *last;
+    if (!py_devices_set) return NULL;
+    list = py_device_list(false);
     last = list ? PyList_GetItem(list, PyList_Size(list) - 1) : NULL;
     PyErr_Clear();
     return last == Py_None ? NULL : last;
