@@ -78,6 +78,9 @@ check-headers: $(OPTABLE) $(AMALGAMATE) $(CHECK)
 	@$(CHECK) files $(TEXTS)
 	@$(MAKE) -s -j$(JOBS) objects
 	@$(NM) -A $(OBJECTS) > $(BUILD)/symbols && $(CHECK) symbols $(BUILD)/symbols
+	@for c in "clang -std=c99" "clang++ -x c++ -std=c++11" "g++ -x c++ -std=c++11"; do \
+	    ! command -v $${c%% *} > /dev/null || \
+	    $$c $(WARNINGS) -Werror -I. -DWITH_NN -fsyntax-only tests/compile/implementation.c || exit 1; done
 	@echo "headers are current, the rules hold"
 
 # --- the development build ----------------------------------------------------------------------

@@ -60,11 +60,11 @@ TN_PRIV tn_tensor *tni_prod_others(tn_tensor *x, int d) {
     const int64_t dim = d;
     const tn_ints flip = tn_ints_of(&dim, 1);
     tn_tensor *others;
-    tn_dtype own;
+    int own;
     if (!x) return NULL;
-    own = (tn_dtype)x->dtype;
+    own = x->dtype;
     x = tnp_to_dtype(x, tni_is_complex(own) ? TN_C128 : TN_F64, false, false);
     others = tnp_flip(prod_before(tnp_flip(x, flip), d), flip);
-    others = tnp_to_dtype(tnp_mul(prod_before(x, d), others), own, false, false);
+    others = tnp_to_dtype(tnp_mul(prod_before(x, d), others), (tn_dtype)own, false, false);
     return tni_is_complex(own) ? tnp_conj(others) : others;
 }
