@@ -409,16 +409,21 @@ static bool l1_loss_compose(tn_frame *f) {
 TN_OPERATOR(l1_loss, "l1_loss(Tensor input, Tensor target, Reduction reduction=mean) -> Tensor",
             .compose = l1_loss_compose, .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none")
 
+/* d^2, 0 where |d| is beyond `most`: what is not taken there would have NaN as its gradient. */
+static tn_tensor *square_within(tn_tensor *d, tn_tensor *size, double most) {
+    return tnp_square(tnp_where_scalar_self(tnp_gt_scalar(size, tn_float(most)), tn_int(0), d));
+}
 static bool smooth_l1_loss_compose(tn_frame *f) {
     TN_ARGS(smooth_l1_loss, a, f);
     tn_tensor *d = tnp_sub(a->input, a->target, 1), *size = tnp_abs(d);
     if (a->beta < 0) return tn_fail(f, TN_INVALID, "beta is %g", a->beta);
     if (a->beta == 0) return loss_result(f, size, a->reduction);
-    return loss_result(f,
-                       tnp_where(tnp_lt_scalar(size, tn_float(a->beta)),
-                                 tnp_mul_scalar(tnp_square(d), tn_float(0.5 / a->beta)),
-                                 tnp_sub_scalar(size, tn_float(0.5 * a->beta), 1)),
-                       a->reduction);
+    return loss_result(
+        f,
+        tnp_where(tnp_lt_scalar(size, tn_float(a->beta)),
+                  tnp_mul_scalar(square_within(d, size, a->beta), tn_float(0.5 / a->beta)),
+                  tnp_sub_scalar(size, tn_float(0.5 * a->beta), 1)),
+        a->reduction);
 }
 /* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2; d = input - target.   tn_smooth_l1_loss(x,
  * t) */
@@ -435,7 +440,7 @@ static bool huber_loss_compose(tn_frame *f) {
     if (!(a->delta > 0)) return tn_fail(f, TN_INVALID, "delta is %g, not positive", a->delta);
     return loss_result(f,
                        tnp_where(tnp_le_scalar(size, tn_float(a->delta)),
-                                 tnp_mul_scalar(tnp_square(d), tn_float(0.5)),
+                                 tnp_mul_scalar(square_within(d, size, a->delta), tn_float(0.5)),
                                  tnp_mul_scalar(tnp_sub_scalar(size, tn_float(0.5 * a->delta), 1),
                                                 tn_float(a->delta))),
                        a->reduction);

@@ -135,6 +135,18 @@ def test_gradients_at_nan_do_not_depend_on_the_place(name, count):
 INF, NAN = float("inf"), float("nan")
 
 
+@pytest.mark.parametrize("loss", [F.huber_loss, F.smooth_l1_loss])
+def test_the_line_of_a_loss_goes_on_to_infinity(loss):
+    x = leaf(INF, -INF, 1e300, -2.0, 1.0, 0.5, NAN)
+    target = leaf(*[0.0] * 7)
+    value = loss(x, target, reduction="none")
+    assert numbers(value)[:6] == [INF, INF, 1e300, 1.5, 0.5, 0.125]
+    value.sum().backward()
+    slopes = [1.0, -1.0, 1.0, -1.0, 1.0, 0.5]
+    assert numbers(x.grad)[:6] == slopes and numbers(-target.grad)[:6] == slopes
+    assert bool(value[6].isnan()) and bool(x.grad[6].isnan())
+
+
 @pytest.mark.parametrize(
     "values, largest, least, norm",
     [

@@ -59,6 +59,14 @@ def test_a_retained_gradient_is_row_major():
     assert x.grad.stride() == (1, 3) and torch.equal(x.grad, y.grad)
 
 
+def test_first_gradients_of_chosen_inputs():
+    x = columns(3, 4).requires_grad_()
+    y = x * 1
+    (y * columns(3, 4)).sum().backward(inputs=[x, y])
+    assert x.grad.stride() == (1, 3) and y.grad.stride() == (4, 1)
+    assert torch.equal(x.grad, y.grad) and torch.equal(x.grad, columns(3, 4))
+
+
 def test_grad_does_not_share_the_seed():
     x = torch.ones(3, 4, requires_grad=True)
     seed = torch.ones(3, 4)
