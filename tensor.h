@@ -3810,7 +3810,7 @@ TN_API tn_tensor *tnp_argsort(tn_tensor *self, int64_t dim, bool descending);
 
 /* The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own
  * shape. A view.
- * self_stride and self_offset tell the gradient how self lies there (default: row-major from 0).
+ * self_stride and self_offset tell the gradient how self lies there (default: as it does).
  * self (*) -> size   tn_as_strided(x, TN_DIMS(3, 2), TN_DIMS(1, 1)) */
 typedef struct tn_as_strided_args {
     int64_t storage_offset;
@@ -22681,12 +22681,14 @@ static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
     return true;
 }
 
-/* How many inputs, from the first, may be exactly the written tensor: look has read them before run
- * writes, so in general self alone may, which run reads no more once it writes there. */
+/* How many inputs, from the first, may be exactly the written tensor. A loop reads an element of
+ * all before it writes it. Otherwise look has read them before run writes, so in general self alone
+ * may, which run reads no more once it writes there. */
 static int door_may_alias(const tn_frame *f) {
     const uint32_t forms = f->row->forms;
+    if (f->row->loop) return f->nin;
     if (!(forms & TN_INPLACE)) return 0;
-    return f->row->loop || (f->inplace && forms & TN_ALIAS) ? f->nin : 1;
+    return f->inplace && forms & TN_ALIAS ? f->nin : 1;
 }
 
 /* Of inputs but number `own` only the first `may` are t, and no other shares memory with it. */
@@ -37307,15 +37309,27 @@ static void as_strided_grad(tn_gradient *g) {
                 strided_part(strided_sum(g->block, tni_zeros_of(d, 1, &m.extent), d, &m.view),
                              &m.self, m.self_pairs));
 }
+/* The gradient sees no more of self than its sizes: a call that is recorded has the rest. */
+static bool as_strided_short(const tn_row *row, unsigned how, const char *file, int line,
+                             const void *args, void *results) {
+    tn_as_strided_args a = *(const tn_as_strided_args *)args;
+    const tn_tensor *x = a.self;
+    const bool plain = x && x->flags & TNI_CONTIGUOUS && x->offset == 0;
+    if (x && x->flags & TNI_REQUIRES && a.self_stride.n < 0 && !plain) {
+        a.self_stride = tni_ints(x->stride, x->ndim);
+        a.self_offset = x->offset;
+    }
+    return tni_view_short(row, how, file, line, &a, results);
+}
 /* The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own
  * shape. A view.
- * self_stride and self_offset tell the gradient how self lies there (default: row-major from 0).
+ * self_stride and self_offset tell the gradient how self lies there (default: as it does).
  * self (*) -> size   tn_as_strided(x, TN_DIMS(3, 2), TN_DIMS(1, 1)) */
 TN_OPERATOR(as_strided,
             "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None, *, "
             "int[]? self_stride=None, "
             "int self_offset=0) -> Tensor(a)",
-            .check = as_strided_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .check = as_strided_check, .run = tni_run_nothing, .quick = as_strided_short,
             .grad = as_strided_grad,
             .sample = "(6) [2,3] [3,1] | (3,4) [2,2] [1,4] 5 | (6) [3,2] [1,1] | (4) [] [] 2 | (3) "
                       "[0,2] [1,1] | (2) [3] [0]")

@@ -1918,7 +1918,7 @@ static const char *const py_docs_comment[] = {
     /* as_strided */
     "The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own\n"
     "shape. A view.\n"
-    "self_stride and self_offset tell the gradient how self lies there (default: row-major from 0).\n"
+    "self_stride and self_offset tell the gradient how self lies there (default: as it does).\n"
     "self (*) -> size",
     /* as_strided_scatter */
     "A copy of self with src written at the strided places of as_strided.\n"
@@ -9434,9 +9434,22 @@ static Py_ssize_t py_mrow_array(PyObject *args, PyObject *kwargs, PyObject **at,
     return n;
 }
 
+/* Options that are yes or no may be 1, 0 or None: torch asks only whether they are true. */
+static void py_mrow_truths(const py_kind *k, PyObject **at, Py_ssize_t n, PyObject *kwnames) {
+    for (int p = 0; p < k->make.nparam; p++) {
+        Py_ssize_t i = p < n ? p : -1;
+        if (k->make.param[p].type != TN_T_BOOL) continue;
+        for (Py_ssize_t w = 0; i < 0 && kwnames && w < PyTuple_Size(kwnames); w++)
+            if (PyUnicode_Compare(PyTuple_GetItem(kwnames, w), k->making.names[p]) == 0) i = n + w;
+        if (i >= 0 && (PyLong_CheckExact(at[i]) || at[i] == Py_None))
+            at[i] = PyObject_IsTrue(at[i]) ? Py_True : Py_False;
+    }
+}
+
 static bool py_mrow_bind_make(py_module *m, PyObject *args, PyObject *kwargs) {
     PyObject *at[MROW_ARGS] = {NULL}, *kwnames, *r;
     Py_ssize_t n = py_mrow_array(args, kwargs, at, &kwnames);
+    if (n >= 0) py_mrow_truths(m->kind, at, n, kwnames);
     r = n < 0 ? NULL : py_call_bound(&m->kind->making, at, n, kwnames, py_mrow_make, m);
     Py_XDECREF(kwnames);
     Py_XDECREF(r);

@@ -111,6 +111,43 @@ for _name in ("add", "sub", "add_", "sub_"):
     OVERLOADS[_name] = _add(_name)
 
 
+def _is_number(x):
+    return isinstance(x, (int, float, complex))
+
+
+def _value_first(name):
+    def older(input, value, tensor1, tensor2):
+        if not _is_number(value):
+            return NotImplemented
+        return _row(name)(input, tensor1, tensor2, value=value)
+
+    return older
+
+
+def _beta_first(name):
+    """f(beta, input, [alpha,] a, b) as a function, f(input, beta, [alpha,] a, b) as a method."""
+
+    def older(*args, out=None):
+        if not 4 <= len(args) <= 5:
+            return NotImplemented
+        first, second, *rest = args
+        alpha = rest.pop(0) if len(rest) == 3 else 1
+        input, beta = (second, first) if _is_number(first) else (first, second)
+        if not (_is_number(beta) and _is_number(alpha) and isinstance(input, Tensor)):
+            return NotImplemented
+        more = {} if out is None else {"out": out}
+        return _row(name)(input, *rest, beta=beta, alpha=alpha, **more)
+
+    return older
+
+
+for _name in ("addcmul", "addcdiv"):
+    for _form in (_name, _name + "_"):
+        OVERLOADS[_form] = _value_first(_form)
+for _form in ("addmm", "addmm_"):
+    OVERLOADS[_form] = _beta_first(_form)
+
+
 def _statistic(name):
     row = _row(name)
 
@@ -399,8 +436,8 @@ for _name in (
 # --- who may ask ----------------------------------------------------------------------------------
 
 _OF_NUMBERS = {
-    "full", "linspace", "meshgrid", "empty", "add", "sub", "mul", "div", "remainder",
-    "floor_divide", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
+    "addmm", "addmm_", "full", "linspace", "meshgrid", "empty", "add", "sub", "mul", "div",
+    "remainder", "floor_divide", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
     "bitwise_right_shift",
 }  # fmt: skip
 

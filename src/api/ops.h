@@ -366,7 +366,7 @@ TN_API tn_tensor *tnp_argsort(tn_tensor *self, int64_t dim, bool descending);
 
 /* The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own
  * shape. A view.
- * self_stride and self_offset tell the gradient how self lies there (default: row-major from 0).
+ * self_stride and self_offset tell the gradient how self lies there (default: as it does).
  * self (*) -> size   tn_as_strided(x, TN_DIMS(3, 2), TN_DIMS(1, 1)) */
 typedef struct tn_as_strided_args {
     int64_t storage_offset;

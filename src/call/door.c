@@ -451,12 +451,14 @@ static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
     return true;
 }
 
-/* How many inputs, from the first, may be exactly the written tensor: look has read them before run
- * writes, so in general self alone may, which run reads no more once it writes there. */
+/* How many inputs, from the first, may be exactly the written tensor. A loop reads an element of
+ * all before it writes it. Otherwise look has read them before run writes, so in general self alone
+ * may, which run reads no more once it writes there. */
 static int door_may_alias(const tn_frame *f) {
     const uint32_t forms = f->row->forms;
+    if (f->row->loop) return f->nin;
     if (!(forms & TN_INPLACE)) return 0;
-    return f->row->loop || (f->inplace && forms & TN_ALIAS) ? f->nin : 1;
+    return f->inplace && forms & TN_ALIAS ? f->nin : 1;
 }
 
 /* Of inputs but number `own` only the first `may` are t, and no other shares memory with it. */

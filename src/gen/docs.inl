@@ -59,7 +59,7 @@ static const char *const py_docs_comment[] = {
     /* as_strided */
     "The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own\n"
     "shape. A view.\n"
-    "self_stride and self_offset tell the gradient how self lies there (default: row-major from 0).\n"
+    "self_stride and self_offset tell the gradient how self lies there (default: as it does).\n"
     "self (*) -> size",
     /* as_strided_scatter */
     "A copy of self with src written at the strided places of as_strided.\n"

@@ -219,15 +219,27 @@ static void as_strided_grad(tn_gradient *g) {
                 strided_part(strided_sum(g->block, tni_zeros_of(d, 1, &m.extent), d, &m.view),
                              &m.self, m.self_pairs));
 }
+/* The gradient sees no more of self than its sizes: a call that is recorded has the rest. */
+static bool as_strided_short(const tn_row *row, unsigned how, const char *file, int line,
+                             const void *args, void *results) {
+    tn_as_strided_args a = *(const tn_as_strided_args *)args;
+    const tn_tensor *x = a.self;
+    const bool plain = x && x->flags & TNI_CONTIGUOUS && x->offset == 0;
+    if (x && x->flags & TNI_REQUIRES && a.self_stride.n < 0 && !plain) {
+        a.self_stride = tni_ints(x->stride, x->ndim);
+        a.self_offset = x->offset;
+    }
+    return tni_view_short(row, how, file, line, &a, results);
+}
 /* The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own
  * shape. A view.
- * self_stride and self_offset tell the gradient how self lies there (default: row-major from 0).
+ * self_stride and self_offset tell the gradient how self lies there (default: as it does).
  * self (*) -> size   tn_as_strided(x, TN_DIMS(3, 2), TN_DIMS(1, 1)) */
 TN_OPERATOR(as_strided,
             "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None, *, "
             "int[]? self_stride=None, "
             "int self_offset=0) -> Tensor(a)",
-            .check = as_strided_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .check = as_strided_check, .run = tni_run_nothing, .quick = as_strided_short,
             .grad = as_strided_grad,
             .sample = "(6) [2,3] [3,1] | (3,4) [2,2] [1,4] 5 | (6) [3,2] [1,1] | (4) [] [] 2 | (3) "
                       "[0,2] [1,1] | (2) [3] [0]")

@@ -361,9 +361,22 @@ static Py_ssize_t py_mrow_array(PyObject *args, PyObject *kwargs, PyObject **at,
     return n;
 }
 
+/* Options that are yes or no may be 1, 0 or None: torch asks only whether they are true. */
+static void py_mrow_truths(const py_kind *k, PyObject **at, Py_ssize_t n, PyObject *kwnames) {
+    for (int p = 0; p < k->make.nparam; p++) {
+        Py_ssize_t i = p < n ? p : -1;
+        if (k->make.param[p].type != TN_T_BOOL) continue;
+        for (Py_ssize_t w = 0; i < 0 && kwnames && w < PyTuple_Size(kwnames); w++)
+            if (PyUnicode_Compare(PyTuple_GetItem(kwnames, w), k->making.names[p]) == 0) i = n + w;
+        if (i >= 0 && (PyLong_CheckExact(at[i]) || at[i] == Py_None))
+            at[i] = PyObject_IsTrue(at[i]) ? Py_True : Py_False;
+    }
+}
+
 static bool py_mrow_bind_make(py_module *m, PyObject *args, PyObject *kwargs) {
     PyObject *at[MROW_ARGS] = {NULL}, *kwnames, *r;
     Py_ssize_t n = py_mrow_array(args, kwargs, at, &kwnames);
+    if (n >= 0) py_mrow_truths(m->kind, at, n, kwnames);
     r = n < 0 ? NULL : py_call_bound(&m->kind->making, at, n, kwnames, py_mrow_make, m);
     Py_XDECREF(kwnames);
     Py_XDECREF(r);

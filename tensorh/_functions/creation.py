@@ -163,11 +163,18 @@ def _tensor_of(x, like):
 
 
 @function
-def randint_like(input: Tensor, low, high=None, *, dtype=None, device=None, generator=None):
-    """Random integers in [low, high) of input's shape and dtype."""
-    low, high = (0, low) if high is None else (low, high)
+def randint_like(
+    input: Tensor, low=None, high=None, *, dtype=None, device=None, generator=None, layout=None,
+    memory_format=_C.preserve_format, requires_grad=False,
+):  # fmt: skip
+    """Random integers in [low, high) of input's shape and dtype; one bound is the upper one."""
+    if low is None and high is None:
+        raise TypeError('randint_like() missing 1 required positional arguments: "high"')
+    low, high = (0, low) if high is None else (low or 0, high)
     r = _C.empty_like(input, dtype=dtype or input.dtype, device=device or input.device)
-    return r.random_(low, high, generator=generator)
+    if memory_format is not _C.preserve_format:
+        r = r.contiguous(memory_format=memory_format)
+    return r.random_(low, high, generator=generator).requires_grad_(requires_grad)
 
 
 @method

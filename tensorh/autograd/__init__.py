@@ -5,6 +5,7 @@ from .._C import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import function, functional, grad_mode
 from .function import Function
 from .gradcheck import gradcheck, gradgradcheck
+from .variable import Variable
 
 __all__ = [
     "Function",
@@ -26,7 +27,6 @@ __all__ = [
 
 backward = _C._backward
 grad = _C._grad
-Variable = _C.Tensor
 
 
 class set_detect_anomaly:

@@ -37,7 +37,8 @@ static void both(const tn_row *row, const void *args) {
     bool ok[2], error[2];
     tni_block *b = tni_here();
     const int64_t depth = b->depth;
-    CHECK(row->quick == tni_view_short || row->quick == tni_reshape_short);
+    CHECK(row->quick == tni_view_short || row->quick == tni_reshape_short ||
+          row == &tni_row_as_strided); /* whose short way says how self lies */
     for (int k = 0; k < 2; k++) {
         ok[k] = k ? tni_call_long(row, TN_PLAIN, "place", 7, args, &r[k])
                   : tn_call(row, TN_PLAIN, "place", 7, args, &r[k]);
@@ -64,6 +65,7 @@ static void both(const tn_row *row, const void *args) {
 static void views_of(tn_tensor *x) {
     static const int64_t ones[TN_MAX_DIMS + 1] = {1, 1, 1};
     const tn_ints none = {NULL, 0}, absent = tn_no_dims();
+    const bool flat = !x || (x->flags & TNI_CONTIGUOUS && x->offset == 0);
     for (int64_t d = -4; d <= 3; d++) {
         for (int64_t e = -4; e <= 3; e++) {
             BOTH(transpose, x, d, e);
@@ -105,7 +107,9 @@ static void views_of(tn_tensor *x) {
         BOTH(permute, x, lists[i]);
         BOTH(expand, .self = x, .size = lists[i]);
         BOTH(squeeze_dims, x, lists[i]);
-        BOTH(as_strided, .self = x, .size = lists[i], .stride = lists[i], .self_stride = absent);
+        BOTH(as_strided, .self = x, .size = lists[i], .stride = lists[i],
+             .self_stride = flat ? absent : tni_ints(x->stride, x->ndim),
+             .self_offset = flat ? 0 : x->offset);
     }
 }
 
