@@ -12,15 +12,18 @@ _NO_FUNCTIONS = {
     "with_out", "written",
 }  # fmt: skip
 _NUMBERS = (bool, int, float, complex)
+_OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"}  # as NumPy's
 
 
 def function(f, first=None, skip=0):
     """f, which hears of __torch_function__ and refuses what is no tensor; `first`: the kinds of its
     first parameter, `skip`: parameters before those that messages count."""
     name = f.__name__ if f.__module__ != "tensorh.linalg" else "linalg_" + f.__name__
-    wanted = _wanted(f, first)
+    wanted, names = _wanted(f, first), _names(f)
 
     def call(*args, **kwargs):
+        if kwargs:
+            kwargs = {_name_of(k, names): v for k, v in kwargs.items()}
         given = [*args, *kwargs.values()]
         for a in args:
             if type(a) in (tuple, list):
@@ -39,6 +42,16 @@ def function(f, first=None, skip=0):
     call.__name__, call.__doc__, call.__wrapped__ = f.__name__, f.__doc__, f
     call.__qualname__, call.__module__ = f.__qualname__, f.__module__
     return call
+
+
+def _names(f):
+    code = getattr(f, "plain", f).__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _name_of(word, names):
+    other = _OTHER_NAMES.get(word)
+    return other if other in names and word not in names else word
 
 
 def _wanted(f, first):

@@ -51,13 +51,22 @@ def asinh(input):
 @both
 @with_out
 def acosh(input):
-    """The inverse of cosh: log1p(t + sqrt(t) sqrt(t + 2)), t = x - 1; of complex numbers i acos(z)
-    or -i acos(z), the one to the right."""
+    """The inverse of cosh: log1p(t + sqrt(t) sqrt(t + 2)), t = x - 1, NaN below 1, where below -1
+    the gradient is that of -acosh(-x); of complex numbers i acos(z) or -i acos(z), the one to the
+    right."""
     if input.is_complex():
         r = input.acos()
         below = (r.imag > 0) | (1 / r.imag > 0)  # the cut has a side: that of 0 or -0
         return _complex_of(_C.where(below, r.imag, -r.imag), _C.where(below, -r.real, r.real))
     input = _floating(input)
+    if not input.requires_grad:
+        return _acosh(input)
+    below = input <= -1
+    other = _nan - _acosh(_C.where(below, -input, 2))
+    return _C.where(below, other, _acosh(_C.where(below, 2, input)))
+
+
+def _acosh(input):
     t = input - 1
     far = t > (1e9 if t.dtype.itemsize > 2 else 1e2)
     a = _C.where(far, 1, t)  # no branch meets an infinity: its gradient would be NaN

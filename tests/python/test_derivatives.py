@@ -135,6 +135,14 @@ def test_gradients_at_nan_do_not_depend_on_the_place(name, count):
 INF, NAN = float("inf"), float("nan")
 
 
+def test_acosh_where_it_is_none():
+    x = leaf(-3.0, -1.0, -0.5, 1.0, 2.0)
+    y = torch.acosh(x)
+    y.sum().backward()
+    assert numbers(y)[3:] == [0, 1.3169578969248166] and bool(y[:3].isnan().all())
+    np.testing.assert_allclose(numbers(x.grad), [8**-0.5, INF, NAN, INF, 3**-0.5], rtol=1e-12)
+
+
 @pytest.mark.parametrize("loss", [F.huber_loss, F.smooth_l1_loss])
 def test_the_line_of_a_loss_goes_on_to_infinity(loss):
     x = leaf(INF, -INF, 1e300, -2.0, 1.0, 0.5, NAN)

@@ -104,3 +104,15 @@ def test_yes_and_no_as_numbers():
     assert nn.ReLU(1).inplace and nn.MultiheadAttention(4, 2, batch_first=1).batch_first
     with pytest.raises(TypeError, match="must be bool, not str"):
         nn.Linear(2, 3, bias="no")
+
+
+def test_numpys_names_of_arguments():
+    x = torch.tensor([[1.0, 2.0, 4.0], [4.0, 5.0, 9.0]])
+    std, mean = torch.std_mean(x, axis=1, keepdims=True)
+    assert torch.equal(std, x.std(1, keepdim=True)) and torch.equal(mean, x.mean(1, keepdim=True))
+    assert torch.diff(a=x, axis=0).tolist() == x.diff(axis=0).tolist() == [[3, 3, 5]]
+    assert torch.nanmean(x, axis=0, keepdims=True).shape == (1, 3)
+    assert torch.linalg.norm(x, axis=1).shape == (2,)
+    assert torch.deg2rad(x=x).shape == (2, 3)
+    with pytest.raises(TypeError, match="axes"):
+        torch.diff(x, axes=0)
