@@ -100,7 +100,6 @@ LEFT_OUT_OF = {
         (r"\w*DataPipe|functional_datapipe|\w*datapipes?\w*|DataChunk|argument_validation|"
          r"non_deterministic|runtime_validation\w*", "torch has deprecated data pipes"),
     ),
-    "torch.testing": ((r"assert_allclose", "torch has removed it: assert_close"),),
     "torch.overrides": (
         (r"enable_reentrant_dispatch|get_\w+(functions|overrides)|\w*_(torch_)?function", _INSIDE),
     ),

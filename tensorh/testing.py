@@ -1,12 +1,13 @@
-"""torch.testing: assert_close."""
+"""torch.testing: assert_close, and assert_allclose, which came before it."""
 import math
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 
 from . import _C
 from ._C import Tensor
 
-__all__ = ["assert_close"]
+__all__ = ["assert_allclose", "assert_close"]
 
 _TOLERANCES = {  # rtol, atol
     _C.float16: (1e-3, 1e-5),
@@ -16,6 +17,7 @@ _TOLERANCES = {  # rtol, atol
     _C.complex64: (1.3e-6, 1e-5),
     _C.complex128: (1e-7, 1e-7),
 }
+_OLDER = {_C.float16: (1e-3, 1e-3), _C.float32: (1e-4, 1e-5), _C.float64: (1e-5, 1e-8)}
 _NUMBERS = (bool, int, float, complex)
 
 
@@ -37,6 +39,26 @@ def assert_close(
         "check_device": check_device, "check_dtype": check_dtype, "check_stride": check_stride,
     }  # fmt: skip
     _compare(actual, expected, how, (), msg)
+
+
+def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=""):
+    """As assert_close of two tensors, of any dtypes, with wider bounds and NaN equal to NaN."""
+    warnings.warn(
+        "torch.testing.assert_allclose() is deprecated: use torch.testing.assert_close()",
+        FutureWarning,
+        stacklevel=2,
+    )
+    if not isinstance(actual, Tensor):
+        actual = _C.tensor(actual)
+    if not isinstance(expected, Tensor):
+        expected = _C.tensor(expected, dtype=actual.dtype)
+    if rtol is None and atol is None:
+        both = [{**_TOLERANCES, **_OLDER}.get(t.dtype, (0.0, 0.0)) for t in (actual, expected)]
+        rtol, atol = (max(pair) for pair in zip(*both, strict=True))
+    assert_close(
+        actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False,
+        msg=msg or None,
+    )  # fmt: skip
 
 
 def _fail(text, where, msg, error=AssertionError):

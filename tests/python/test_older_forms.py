@@ -116,3 +116,19 @@ def test_numpys_names_of_arguments():
     assert torch.deg2rad(x=x).shape == (2, 3)
     with pytest.raises(TypeError, match="axes"):
         torch.diff(x, axes=0)
+
+
+def test_assert_allclose():
+    x = torch.tensor([1.0, 2.0])
+    close = torch.testing.assert_allclose
+    with pytest.warns(FutureWarning, match="deprecated"):
+        close(x, x + 1e-4)
+        close([1.0, 2.0], x.double())
+        close(x, [1, 2])
+        close(torch.tensor([float("nan")]), torch.tensor([float("nan")]))
+        close(x, x + 0.1, rtol=0.2, atol=0)
+        for wrong in ((x + 1e-3,), (x[:1],), (x + 1, None, None, True, "no")):
+            with pytest.raises(AssertionError):
+                close(x, *wrong)
+        with pytest.raises(ValueError, match="atol"):
+            close(x, x, rtol=0.2)
