@@ -144,8 +144,9 @@ static bool same_places(const place *a, const place *b) {
 /* Whether input p may be exactly the written tensor (TN_INPLACE, TN_ALIAS in docs/rows.md). */
 static bool may_be_written(const place *p) {
     const tn_row *row = m.s.row;
+    if (row->loop) return true;
     if (!(row->forms & TN_INPLACE)) return false;
-    return p->first || row->loop || (m.inplace && row->forms & TN_ALIAS);
+    return p->first || (m.inplace && row->forms & TN_ALIAS);
 }
 
 /* Whether the call is done; *same: with an input where it is written. */
