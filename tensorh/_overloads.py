@@ -407,11 +407,11 @@ for _name in ("rand", "randn"):
 
 def _number_first(name, otherwise=None):
     def f(input, other, *args, out=None, **kwargs):
-        if not isinstance(input, (int, float, complex)):
+        if not _is_number(input):
             if otherwise is None:
                 return NotImplemented
             return otherwise(input, other, *args, out=out, **kwargs)
-        if not isinstance(other, (Tensor, int, float, complex)) or args:
+        if not (isinstance(other, Tensor) or _is_number(other)) or args:
             return NotImplemented
         first = _C.tensor(input, dtype=_beside(input, other))
         return _row(name)(first, other, out=out, **kwargs)
