@@ -1,4 +1,4 @@
-# tensor.h - `make` says what there is. Nothing here needs more than a C compiler, make and a shell.
+# tensor.h - `make` lists the targets. The build needs a C compiler, make and a shell.
 CC ?= cc
 AR ?= ar
 NM ?= nm
@@ -12,12 +12,12 @@ WARNINGS = -Wall -Wextra -pedantic -Wshadow -Wconversion
 LIBS = -lm -pthread
 VERSION := $(shell sed -n 's/^\#define TN_VERSION "\(.*\)"/\1/p' src/api/config.h)
 
-SOURCES := $(filter-out src/py/%,$(wildcard src/*/*.c)) # src/py needs Python: make python
-OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o)
+SOURCES := $(filter-out src/py/%,$(wildcard src/*/*.c src/*/*/*.c)) # src/py needs Python: make python
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/src/%.o)
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 LANES := $(patsubst tests/%/run.sh,%,$(wildcard tests/*/run.sh))
 LONG := ops analyze python compile threads unit kinds
-LANES := $(filter $(LANES),$(LONG)) $(filter-out $(LONG),$(LANES)) # the longest are begun first
+LANES := $(filter $(LANES),$(LONG)) $(filter-out $(LONG),$(LANES)) # the longest start first
 TEXTS := $(shell find src tools tests examples bench -name '*.[ch]' -o -name '*.inl' | sort)
 SHARED := src/call/schema.c src/nn/parts.c # parsers that the generator shares with the library
 OPTABLE := $(BUILD)/tools/optable
@@ -26,27 +26,30 @@ CHECK := $(BUILD)/tools/check
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TEST = CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD="$(BUILD)" sh tests/run.sh
 
-.PHONY: help headers check-headers objects built unit test test-quick test-all test-faults run bench data install dist clean python python-extension stubs test-python-torch test-array-api \
+.PHONY: FORCE help headers check-headers picture check-subjects objects built unit test test-quick test-all test-row test-faults run bench data install dist clean python python-extension stubs test-python-torch test-array-api \
         $(LANES:%=test-%)
 .DELETE_ON_ERROR:
 
 help:
-	@echo "make run            learn pictures and show it (examples/fashion)"
-	@echo "make test           a sample of every lane; test-quick: those of four minutes; one lane:"
+	@echo "make run            learn pictures and show what was learned (examples/fashion)"
+	@echo "make test           a sample of every lane; test-quick: a smaller one; one lane alone:"
 	@echo "                   $(LANES:%= test-%)"
-	@echo "make test-all       every lane in full, and docs/promises.md from what they found (hours)"
-	@echo "make test-faults    seeded faults: which tests notice them (tests/faults)"
-	@echo "make objects        src/ as separate objects into $(BUILD)/libtensor.a: how one develops"
-	@echo "make headers        tensor.h and tensor_nn.h from src/"
-	@echo "make check-headers  are they current; do includes, symbols, sizes follow the rules"
-	@echo "make python         the Python package in place, tensorh/ (PYTHON=); stubs: its .pyi files"
-	@echo "make test-python-torch  beside PyPI's torch, which it installs (TORCH_PYTHON= has it)"
-	@echo "make test-array-api the array API standard's own suite, which it gets by git (EXAMPLES=100)"
-	@echo "make bench          beside torch: TORCH=python that has it; BENCH='calls fashion kernels import python'"
-	@echo "make data           fetch the Fashion-MNIST pictures, where the system has them"
-	@echo "make install        headers and pkg-config file below $(PREFIX) (PREFIX=, DESTDIR=)"
-	@echo "make dist           $(BUILD)/tensor-$(VERSION).tar.gz"
-	@echo "make clean          removes $(BUILD)/"
+	@echo "make test-row ROW=erf   one row through every lane that takes rows (ROW=\"a b\": several)"
+	@echo "make test-all       every lane in full (hours); writes docs/promises.md from what they found"
+	@echo "make test-faults    seed known faults one at a time: which tests notice them (tests/faults)"
+	@echo "make objects        compile src/ into $(BUILD)/libtensor.a: the build for development"
+	@echo "make headers        write tensor.h, tensor_nn.h and all other generated files"
+	@echo "make check-headers  check that generated files are current and src/ follows its rules"
+	@echo "make check-subjects check that no commit subject has more than 72 characters"
+	@echo "make python         build the Python package in place, in tensorh/ (PYTHON=python3.11)"
+	@echo "make stubs          write the package's .pyi files"
+	@echo "make test-python-torch  compare losses with torch's (TORCH_PYTHON= has torch; else installs it)"
+	@echo "make test-array-api run the array API standard's suite, fetched by git (EXAMPLES=100)"
+	@echo "make bench          measure beside torch (TORCH= has it; BENCH='calls fashion kernels import python')"
+	@echo "make data           unpack Fashion-MNIST; on Debian as root, install it first"
+	@echo "make install        install headers and a pkg-config file below $(PREFIX) (PREFIX=, DESTDIR=)"
+	@echo "make dist           pack $(BUILD)/tensor-$(VERSION).tar.gz"
+	@echo "make clean          remove $(BUILD)/"
 
 # --- tools and what they write ------------------------------------------------------------------
 TOOL_FLAGS = -std=c99 -O1 $(WARNINGS)
@@ -60,8 +63,15 @@ $(OPTABLE): $(wildcard tools/optable/*.[ch]) $(SHARED) $(SHARED:.c=.h) | $(BUILD
 $(BUILD)/tools $(BUILD)/unit:
 	mkdir -p $@
 
-# Everything that follows from the rows, rewritten only where it changes.
-$(BUILD)/generated: $(OPTABLE) $(wildcard src/ops/*.c src/nn/*.c src/optim/*.c)
+# Which files src/ has: written when one is added or removed.
+FILES := $(BUILD)/files
+$(FILES): FORCE | $(BUILD)/tools
+	@echo '$(SOURCES)' | cmp -s - $@ || echo '$(SOURCES)' > $@
+FORCE:
+
+# Everything that is generated from the rows; a file is written only if its content changes, and a
+# header keeps its time if only comments do.
+$(BUILD)/generated: $(OPTABLE) $(FILES) $(wildcard src/api/ops/* src/api/*.h src/gen/*) $(wildcard src/ops/*/*.c src/nn/*.c src/optim/*.c)
 	$(OPTABLE)
 	@touch $@
 
@@ -75,13 +85,17 @@ check-headers: $(OPTABLE) $(AMALGAMATE) $(CHECK)
 	@$(AMALGAMATE) --check src/tensor.c tensor.h
 	@$(AMALGAMATE) --check --on src/tensor.c src/tensor_nn.c tensor_nn.h
 	@$(AMALGAMATE) --check --on src/tensor_nn.c src/tensor_py.c tensor_py.c
-	@$(CHECK) files $(TEXTS)
 	@$(MAKE) -s -j$(JOBS) objects
-	@$(NM) -A $(OBJECTS) > $(BUILD)/symbols && $(CHECK) symbols $(BUILD)/symbols
-	@for c in "clang -std=c99" "clang++ -x c++ -std=c++11" "g++ -x c++ -std=c++11"; do \
+	@$(NM) -A $(OBJECTS) > $(BUILD)/symbols && $(CHECK) rooms docs/design.md $(BUILD)/symbols $(TEXTS)
+	@for c in "clang -std=c99" "clang++ -x c++ -std=c++20" "g++ -x c++ -std=c++11"; do \
 	    ! command -v $${c%% *} > /dev/null || \
 	    $$c $(WARNINGS) -Werror -I. -DWITH_NN -fsyntax-only tests/compile/implementation.c || exit 1; done
 	@echo "headers are current, the rules hold"
+check-subjects:
+	@sh tools/subjects.sh
+
+picture: $(CHECK) objects # the rooms in docs/design.md, from includes and symbols
+	@$(NM) -A $(OBJECTS) > $(BUILD)/symbols && $(CHECK) draw docs/design.md $(BUILD)/symbols $(TEXTS)
 
 # --- the development build ----------------------------------------------------------------------
 OBJECT_FLAGS = -std=c99 $(CFLAGS) -DTNI_OBJECTS $(WARNINGS)
@@ -90,17 +104,19 @@ objects: $(BUILD)/libtensor.a
 built: headers
 	@$(MAKE) -s -j$(JOBS) objects
 
-$(BUILD)/libtensor.a: $(OBJECTS)
+$(BUILD)/libtensor.a: $(OBJECTS) $(FILES)
 	@rm -f $@
-	$(AR) rcs $@ $^
-$(BUILD)/%.o: src/%.c | $(BUILD)/generated
+	$(AR) rcs $@ $(OBJECTS)
+$(BUILD)/src/%.o: src/%.c | $(BUILD)/generated
 	@mkdir -p $(@D)
 	$(CC) $(OBJECT_FLAGS) -MMD -MP -c $< -o $@
-$(BUILD)/kernels/kernels.o: OBJECT_FLAGS += -O2
+$(BUILD)/src/kernels/kernels.o: OBJECT_FLAGS += -O2
 
 unit: $(UNIT)
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libtensor.a | $(BUILD)/unit
 	$(CC) $(OBJECT_FLAGS) -Isrc -Itests -MMD -MP $< $(BUILD)/libtensor.a -o $@ $(LIBS)
+$(BUILD)/unit/base_alone: tests/unit/base_alone.c $(filter $(BUILD)/src/base/%,$(OBJECTS)) | $(BUILD)/unit
+	$(CC) $(OBJECT_FLAGS) -MMD -MP $(filter %.c %.o,$^) -o $@ $(LIBS)
 
 # The Python package in place, for development: PYTHONPATH=. python3 -c 'import tensorh'
 PYTHON ?= python3
@@ -112,12 +128,12 @@ stubs: python
 	PYTHONPATH=. $(PYTHON) tools/python/stubs.py
 PY_OUT ?= tensorh/_C.abi3.so
 PY_INCLUDE = $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
-python-extension: $(patsubst src/py/%.c,$(BUILD)/py/%.o,$(wildcard src/py/*.c)) $(BUILD)/libtensor.a
+python-extension: $(patsubst src/py/%.c,$(BUILD)/src/py/%.o,$(wildcard src/py/*.c)) $(BUILD)/libtensor.a
 	$(CC) -shared -o $(PY_OUT) $^ $(LIBS)
-$(BUILD)/py/%.o: src/py/%.c | $(BUILD)/generated
+$(BUILD)/src/py/%.o: src/py/%.c | $(BUILD)/generated
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -pedantic,$(OBJECT_FLAGS)) -I$(PY_INCLUDE) -MMD -MP -c $< -o $@
--include $(wildcard $(BUILD)/py/*.d)
+-include $(wildcard $(BUILD)/src/py/*.d)
 
 -include $(OBJECTS:.o=.d) $(UNIT:=.d)
 
@@ -132,6 +148,8 @@ test-quick: built
 test-all: built
 	@TN_FULL=1 $(TEST) $(LANES); failed=$$?; \
 	sh tests/promises.sh $(BUILD)/logs > docs/promises.md && exit $$failed
+test-row: built
+	@CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD="$(BUILD)" sh tests/row.sh $(ROW)
 test-faults:
 	@CC="$(CC)" BUILD="$(BUILD)" sh tests/faults/apply.sh $(FAULTS)
 test-python-torch: headers
@@ -161,7 +179,7 @@ install:
 DIST = $(BUILD)/tensor-$(VERSION)
 dist: check-headers
 	rm -rf $(DIST) && mkdir -p $(DIST)
-	cp -R $(wildcard tensor.h tensor_nn.h tensor_py.c tensorh pyproject.toml LICENSE README.md CMakeLists.txt tensor.pc.in Makefile \
+	cp -R $(wildcard tensor.h tensor_nn.h tensor_py.c tensorh pyproject.toml LICENSE *.md CMakeLists.txt tensor.pc.in Makefile \
 	    src tools tests docs examples bench) $(DIST)
 	rm -f $(DIST)/tensorh/*.so
 	find $(DIST) -name __pycache__ -prune -exec rm -rf {} +

@@ -1,390 +1,60 @@
-/* tensor_nn.h - modules, losses, optimizers, data loading, training on top of tensor.h.
+/* tensor_nn.h - modules, losses, optimizers, data loading and training, on top of tensor.h.
  *
- * Do this: in ONE C or C++ file,
+ * Do this: in ONE C or C++ file write
  *     #define TENSOR_IMPLEMENTATION
  *     #define TENSOR_NN_IMPLEMENTATION
  *     #include "tensor_nn.h"
- * and a plain #include "tensor_nn.h" in the others; it includes tensor.h. Names, state dicts and
- * initial weights are PyTorch's. Licence: MIT or public domain, as you like (the file LICENSE). */
+ * and in all others a plain #include "tensor_nn.h". It includes tensor.h. Names, state dicts and
+ * initial weights are PyTorch's. Licence: MIT or public domain, at your choice (file LICENSE). */
+
+/* Contents. A chapter begins with its tag: search for "== [3]".
+ *
+ *   tag  chapter      lines
+ *   [1]  nn             365  modules: trees of parameters and buffers with a forward function
+ *   [2]  optim          136  optimizers, learning-rate schedules, clipping of gradients
+ *   [3]  modules       1082  the built-in modules and optimizers: constructor, struct, forward
+ *   [4]  data           109  data sets, and loaders that shuffle, batch and read ahead
+ *   [5]  train          111  checkpoints; a training loop that reports to a callback
+ *   [6]  overloads_nn   722  C++: every module and optimizer with default arguments
+ *
+ * The implementation follows the chapters; only the file that defines
+ * TENSOR_NN_IMPLEMENTATION compiles it. */
+#ifndef TNI_NN_SECTION
 #ifndef TN_TENSOR_NN_H
 #define TN_TENSOR_NN_H
 
+#ifndef TN_NN_HEADER_NAME
+#define TN_NN_HEADER_NAME "tensor_nn.h"
+#endif
 #ifndef TN_HEADER_NAME
 #define TN_HEADER_NAME "tensor.h"
 #endif
+/* Not read a second time for nothing. */
+#if !defined(TN_TENSOR_H) || \
+    (defined(TENSOR_IMPLEMENTATION) && !defined(TNI_IMPLEMENTED))
 #include TN_HEADER_NAME
-
-/* TN_PREFIX renames every symbol. f11bc0639a9c is the hash of what stands below: who
- * includes this refers to a symbol of that name, which the implementation has. What
- * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
-#ifdef TN_PREFIX
-#define tn_module_new_at TNI_JOIN(TN_PREFIX, tn_module_new_at)
-#define tn_module_finish_at TNI_JOIN(TN_PREFIX, tn_module_finish_at)
-#define tn_part_tensor_at TNI_JOIN(TN_PREFIX, tn_part_tensor_at)
-#define tn_part_give_at TNI_JOIN(TN_PREFIX, tn_part_give_at)
-#define tn_part_child_at TNI_JOIN(TN_PREFIX, tn_part_child_at)
-#define tn_module_append_at TNI_JOIN(TN_PREFIX, tn_module_append_at)
-#define tn_module_hold TNI_JOIN(TN_PREFIX, tn_module_hold)
-#define tn_module_free TNI_JOIN(TN_PREFIX, tn_module_free)
-#define tn_module_make TNI_JOIN(TN_PREFIX, tn_module_make)
-#define tn_module_named_at TNI_JOIN(TN_PREFIX, tn_module_named_at)
-#define tn_module_register_at TNI_JOIN(TN_PREFIX, tn_module_register_at)
-#define tn_module_forget TNI_JOIN(TN_PREFIX, tn_module_forget)
-#define tn_mrow_named TNI_JOIN(TN_PREFIX, tn_mrow_named)
-#define tn_mrow_count TNI_JOIN(TN_PREFIX, tn_mrow_count)
-#define tn_mrow_at TNI_JOIN(TN_PREFIX, tn_mrow_at)
-#define tn_input TNI_JOIN(TN_PREFIX, tn_input)
-#define tn_forward_at TNI_JOIN(TN_PREFIX, tn_forward_at)
-#define tn_module_call TNI_JOIN(TN_PREFIX, tn_module_call)
-#define tn_module_call_values TNI_JOIN(TN_PREFIX, tn_module_call_values)
-#define tn_module_hook_at TNI_JOIN(TN_PREFIX, tn_module_hook_at)
-#define tn_module_hook_remove_at TNI_JOIN(TN_PREFIX, tn_module_hook_remove_at)
-#define tn_part_tensor_of TNI_JOIN(TN_PREFIX, tn_part_tensor_of)
-#define tn_part_child_of TNI_JOIN(TN_PREFIX, tn_part_child_of)
-#define tn_module_tensor_at TNI_JOIN(TN_PREFIX, tn_module_tensor_at)
-#define tn_module_child_at TNI_JOIN(TN_PREFIX, tn_module_child_at)
-#define tn_module_set_at TNI_JOIN(TN_PREFIX, tn_module_set_at)
-#define tn_module_walk_at TNI_JOIN(TN_PREFIX, tn_module_walk_at)
-#define tn_module_parameters_at TNI_JOIN(TN_PREFIX, tn_module_parameters_at)
-#define tn_module_buffers_at TNI_JOIN(TN_PREFIX, tn_module_buffers_at)
-#define tn_module_state_dict_at TNI_JOIN(TN_PREFIX, tn_module_state_dict_at)
-#define tn_module_train TNI_JOIN(TN_PREFIX, tn_module_train)
-#define tn_module_requires_grad_at TNI_JOIN(TN_PREFIX, tn_module_requires_grad_at)
-#define tn_module_zero_grad TNI_JOIN(TN_PREFIX, tn_module_zero_grad)
-#define tn_module_load_at TNI_JOIN(TN_PREFIX, tn_module_load_at)
-#define tn_module_to_at TNI_JOIN(TN_PREFIX, tn_module_to_at)
-#define tn_module_copy_at TNI_JOIN(TN_PREFIX, tn_module_copy_at)
-#define tn_module_reset_at TNI_JOIN(TN_PREFIX, tn_module_reset_at)
-#define tn_module_save_file_at TNI_JOIN(TN_PREFIX, tn_module_save_file_at)
-#define tn_module_load_file_at TNI_JOIN(TN_PREFIX, tn_module_load_file_at)
-#define tn_module_text_at TNI_JOIN(TN_PREFIX, tn_module_text_at)
-#define tn_module_print_at TNI_JOIN(TN_PREFIX, tn_module_print_at)
-#define tn_init_gain_at TNI_JOIN(TN_PREFIX, tn_init_gain_at)
-#define tn_init_constant_at TNI_JOIN(TN_PREFIX, tn_init_constant_at)
-#define tn_init_uniform_at TNI_JOIN(TN_PREFIX, tn_init_uniform_at)
-#define tn_init_normal_at TNI_JOIN(TN_PREFIX, tn_init_normal_at)
-#define tn_init_xavier_uniform_at TNI_JOIN(TN_PREFIX, tn_init_xavier_uniform_at)
-#define tn_init_xavier_normal_at TNI_JOIN(TN_PREFIX, tn_init_xavier_normal_at)
-#define tn_init_kaiming_uniform_at TNI_JOIN(TN_PREFIX, tn_init_kaiming_uniform_at)
-#define tn_init_kaiming_normal_at TNI_JOIN(TN_PREFIX, tn_init_kaiming_normal_at)
-#define tn_parameters_at TNI_JOIN(TN_PREFIX, tn_parameters_at)
-#define tn_orow_count TNI_JOIN(TN_PREFIX, tn_orow_count)
-#define tn_orow_at TNI_JOIN(TN_PREFIX, tn_orow_at)
-#define tn_optimizer_make TNI_JOIN(TN_PREFIX, tn_optimizer_make)
-#define tn_optimizer_free TNI_JOIN(TN_PREFIX, tn_optimizer_free)
-#define tn_optimizer_group_at TNI_JOIN(TN_PREFIX, tn_optimizer_group_at)
-#define tn_optimizer_groups TNI_JOIN(TN_PREFIX, tn_optimizer_groups)
-#define tn_optimizer_set_at TNI_JOIN(TN_PREFIX, tn_optimizer_set_at)
-#define tn_optimizer_get_at TNI_JOIN(TN_PREFIX, tn_optimizer_get_at)
-#define tn_optimizer_step_at TNI_JOIN(TN_PREFIX, tn_optimizer_step_at)
-#define tn_optimizer_zero_grad TNI_JOIN(TN_PREFIX, tn_optimizer_zero_grad)
-#define tn_optimizer_state_dict_at TNI_JOIN(TN_PREFIX, tn_optimizer_state_dict_at)
-#define tn_optimizer_load_at TNI_JOIN(TN_PREFIX, tn_optimizer_load_at)
-#define tn_clip_grad_norm_at TNI_JOIN(TN_PREFIX, tn_clip_grad_norm_at)
-#define tn_step_lr_at TNI_JOIN(TN_PREFIX, tn_step_lr_at)
-#define tn_cosine_lr_at TNI_JOIN(TN_PREFIX, tn_cosine_lr_at)
-#define tn_lambda_lr_at TNI_JOIN(TN_PREFIX, tn_lambda_lr_at)
-#define tn_schedule_step_at TNI_JOIN(TN_PREFIX, tn_schedule_step_at)
-#define tn_schedule_free TNI_JOIN(TN_PREFIX, tn_schedule_free)
-#define tn_schedule_count TNI_JOIN(TN_PREFIX, tn_schedule_count)
-#define tn_schedule_resume_at TNI_JOIN(TN_PREFIX, tn_schedule_resume_at)
-#define tn_schedule_initial TNI_JOIN(TN_PREFIX, tn_schedule_initial)
-#define tn_nn_relu_at TNI_JOIN(TN_PREFIX, tn_nn_relu_at)
-#define tnp_nn_relu TNI_JOIN(TN_PREFIX, tnp_nn_relu)
-#define tn_nn_leaky_relu_at TNI_JOIN(TN_PREFIX, tn_nn_leaky_relu_at)
-#define tnp_nn_leaky_relu TNI_JOIN(TN_PREFIX, tnp_nn_leaky_relu)
-#define tn_nn_gelu_at TNI_JOIN(TN_PREFIX, tn_nn_gelu_at)
-#define tnp_nn_gelu TNI_JOIN(TN_PREFIX, tnp_nn_gelu)
-#define tn_nn_silu_at TNI_JOIN(TN_PREFIX, tn_nn_silu_at)
-#define tnp_nn_silu TNI_JOIN(TN_PREFIX, tnp_nn_silu)
-#define tn_nn_sigmoid_at TNI_JOIN(TN_PREFIX, tn_nn_sigmoid_at)
-#define tnp_nn_sigmoid TNI_JOIN(TN_PREFIX, tnp_nn_sigmoid)
-#define tn_nn_tanh_at TNI_JOIN(TN_PREFIX, tn_nn_tanh_at)
-#define tnp_nn_tanh TNI_JOIN(TN_PREFIX, tnp_nn_tanh)
-#define tn_nn_softplus_at TNI_JOIN(TN_PREFIX, tn_nn_softplus_at)
-#define tnp_nn_softplus TNI_JOIN(TN_PREFIX, tnp_nn_softplus)
-#define tn_nn_softsign_at TNI_JOIN(TN_PREFIX, tn_nn_softsign_at)
-#define tnp_nn_softsign TNI_JOIN(TN_PREFIX, tnp_nn_softsign)
-#define tn_nn_softmax_at TNI_JOIN(TN_PREFIX, tn_nn_softmax_at)
-#define tnp_nn_softmax TNI_JOIN(TN_PREFIX, tnp_nn_softmax)
-#define tn_nn_log_softmax_at TNI_JOIN(TN_PREFIX, tn_nn_log_softmax_at)
-#define tnp_nn_log_softmax TNI_JOIN(TN_PREFIX, tnp_nn_log_softmax)
-#define tn_nn_multihead_attention_at TNI_JOIN(TN_PREFIX, tn_nn_multihead_attention_at)
-#define tnp_nn_multihead_attention TNI_JOIN(TN_PREFIX, tnp_nn_multihead_attention)
-#define tn_nn_multihead_attention_forward_at TNI_JOIN(TN_PREFIX, tn_nn_multihead_attention_forward_at)
-#define tnp_nn_multihead_attention_forward TNI_JOIN(TN_PREFIX, tnp_nn_multihead_attention_forward)
-#define tn_nn_sequential_at TNI_JOIN(TN_PREFIX, tn_nn_sequential_at)
-#define tnp_nn_sequential TNI_JOIN(TN_PREFIX, tnp_nn_sequential)
-#define tn_nn_module_list_at TNI_JOIN(TN_PREFIX, tn_nn_module_list_at)
-#define tnp_nn_module_list TNI_JOIN(TN_PREFIX, tnp_nn_module_list)
-#define tn_nn_conv2d_at TNI_JOIN(TN_PREFIX, tn_nn_conv2d_at)
-#define tnp_nn_conv2d TNI_JOIN(TN_PREFIX, tnp_nn_conv2d)
-#define tn_nn_max_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_max_pool2d_at)
-#define tnp_nn_max_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_max_pool2d)
-#define tn_nn_avg_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_avg_pool2d_at)
-#define tnp_nn_avg_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_avg_pool2d)
-#define tn_nn_adaptive_avg_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_avg_pool2d_at)
-#define tnp_nn_adaptive_avg_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_avg_pool2d)
-#define tn_nn_linear_at TNI_JOIN(TN_PREFIX, tn_nn_linear_at)
-#define tnp_nn_linear TNI_JOIN(TN_PREFIX, tnp_nn_linear)
-#define tn_nn_embedding_at TNI_JOIN(TN_PREFIX, tn_nn_embedding_at)
-#define tnp_nn_embedding TNI_JOIN(TN_PREFIX, tnp_nn_embedding)
-#define tn_nn_dropout_at TNI_JOIN(TN_PREFIX, tn_nn_dropout_at)
-#define tnp_nn_dropout TNI_JOIN(TN_PREFIX, tnp_nn_dropout)
-#define tn_nn_identity_at TNI_JOIN(TN_PREFIX, tn_nn_identity_at)
-#define tnp_nn_identity TNI_JOIN(TN_PREFIX, tnp_nn_identity)
-#define tn_nn_flatten_at TNI_JOIN(TN_PREFIX, tn_nn_flatten_at)
-#define tnp_nn_flatten TNI_JOIN(TN_PREFIX, tnp_nn_flatten)
-#define tn_nn_cross_entropy_loss_at TNI_JOIN(TN_PREFIX, tn_nn_cross_entropy_loss_at)
-#define tnp_nn_cross_entropy_loss TNI_JOIN(TN_PREFIX, tnp_nn_cross_entropy_loss)
-#define tn_nn_cross_entropy_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_cross_entropy_loss_forward_at)
-#define tnp_nn_cross_entropy_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_cross_entropy_loss_forward)
-#define tn_nn_nll_loss_at TNI_JOIN(TN_PREFIX, tn_nn_nll_loss_at)
-#define tnp_nn_nll_loss TNI_JOIN(TN_PREFIX, tnp_nn_nll_loss)
-#define tn_nn_nll_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_nll_loss_forward_at)
-#define tnp_nn_nll_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_nll_loss_forward)
-#define tn_nn_mse_loss_at TNI_JOIN(TN_PREFIX, tn_nn_mse_loss_at)
-#define tnp_nn_mse_loss TNI_JOIN(TN_PREFIX, tnp_nn_mse_loss)
-#define tn_nn_mse_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_mse_loss_forward_at)
-#define tnp_nn_mse_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_mse_loss_forward)
-#define tn_nn_l1_loss_at TNI_JOIN(TN_PREFIX, tn_nn_l1_loss_at)
-#define tnp_nn_l1_loss TNI_JOIN(TN_PREFIX, tnp_nn_l1_loss)
-#define tn_nn_l1_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_l1_loss_forward_at)
-#define tnp_nn_l1_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_l1_loss_forward)
-#define tn_nn_bce_loss_at TNI_JOIN(TN_PREFIX, tn_nn_bce_loss_at)
-#define tnp_nn_bce_loss TNI_JOIN(TN_PREFIX, tnp_nn_bce_loss)
-#define tn_nn_bce_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_bce_loss_forward_at)
-#define tnp_nn_bce_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_bce_loss_forward)
-#define tn_nn_bce_with_logits_loss_at TNI_JOIN(TN_PREFIX, tn_nn_bce_with_logits_loss_at)
-#define tnp_nn_bce_with_logits_loss TNI_JOIN(TN_PREFIX, tnp_nn_bce_with_logits_loss)
-#define tn_nn_bce_with_logits_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_bce_with_logits_loss_forward_at)
-#define tnp_nn_bce_with_logits_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_bce_with_logits_loss_forward)
-#define tn_nn_batch_norm1d_at TNI_JOIN(TN_PREFIX, tn_nn_batch_norm1d_at)
-#define tnp_nn_batch_norm1d TNI_JOIN(TN_PREFIX, tnp_nn_batch_norm1d)
-#define tn_nn_batch_norm2d_at TNI_JOIN(TN_PREFIX, tn_nn_batch_norm2d_at)
-#define tnp_nn_batch_norm2d TNI_JOIN(TN_PREFIX, tnp_nn_batch_norm2d)
-#define tn_nn_layer_norm_at TNI_JOIN(TN_PREFIX, tn_nn_layer_norm_at)
-#define tnp_nn_layer_norm TNI_JOIN(TN_PREFIX, tnp_nn_layer_norm)
-#define tn_nn_lstm_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_at)
-#define tnp_nn_lstm TNI_JOIN(TN_PREFIX, tnp_nn_lstm)
-#define tn_nn_lstm_forward_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_forward_at)
-#define tnp_nn_lstm_forward TNI_JOIN(TN_PREFIX, tnp_nn_lstm_forward)
-#define tn_optim_adam_at TNI_JOIN(TN_PREFIX, tn_optim_adam_at)
-#define tnp_optim_adam TNI_JOIN(TN_PREFIX, tnp_optim_adam)
-#define tn_optim_adamw_at TNI_JOIN(TN_PREFIX, tn_optim_adamw_at)
-#define tnp_optim_adamw TNI_JOIN(TN_PREFIX, tnp_optim_adamw)
-#define tn_optim_sgd_at TNI_JOIN(TN_PREFIX, tn_optim_sgd_at)
-#define tnp_optim_sgd TNI_JOIN(TN_PREFIX, tnp_optim_sgd)
-#define tn_dataset_new_at TNI_JOIN(TN_PREFIX, tn_dataset_new_at)
-#define tn_dataset_hold TNI_JOIN(TN_PREFIX, tn_dataset_hold)
-#define tn_dataset_free TNI_JOIN(TN_PREFIX, tn_dataset_free)
-#define tn_dataset_tensors_at TNI_JOIN(TN_PREFIX, tn_dataset_tensors_at)
-#define tn_dataset_images_at TNI_JOIN(TN_PREFIX, tn_dataset_images_at)
-#define tn_dataset_idx_at TNI_JOIN(TN_PREFIX, tn_dataset_idx_at)
-#define tn_dataset_slice_at TNI_JOIN(TN_PREFIX, tn_dataset_slice_at)
-#define tn_loader_at TNI_JOIN(TN_PREFIX, tn_loader_at)
-#define tn_loader_free TNI_JOIN(TN_PREFIX, tn_loader_free)
-#define tn_loader_batches TNI_JOIN(TN_PREFIX, tn_loader_batches)
-#define tn_loader_dataset TNI_JOIN(TN_PREFIX, tn_loader_dataset)
-#define tn_loader_generator TNI_JOIN(TN_PREFIX, tn_loader_generator)
-#define tn_loader_next_at TNI_JOIN(TN_PREFIX, tn_loader_next_at)
-#define tn_loader_stop TNI_JOIN(TN_PREFIX, tn_loader_stop)
-#define tn_checkpoint_save_at TNI_JOIN(TN_PREFIX, tn_checkpoint_save_at)
-#define tn_checkpoint_load_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_at)
-#define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
-#define tn_evaluate_at TNI_JOIN(TN_PREFIX, tn_evaluate_at)
-#define tn_nn_layout_f11bc0639a9c TNI_JOIN(TN_PREFIX, tn_nn_layout_f11bc0639a9c)
-#endif
-#ifdef TN_IMPORT
-#define tn_module_new_at (*tni_at_tn_module_new_at)
-#define tn_module_finish_at (*tni_at_tn_module_finish_at)
-#define tn_part_tensor_at (*tni_at_tn_part_tensor_at)
-#define tn_part_give_at (*tni_at_tn_part_give_at)
-#define tn_part_child_at (*tni_at_tn_part_child_at)
-#define tn_module_append_at (*tni_at_tn_module_append_at)
-#define tn_module_hold (*tni_at_tn_module_hold)
-#define tn_module_free (*tni_at_tn_module_free)
-#define tn_module_make (*tni_at_tn_module_make)
-#define tn_module_named_at (*tni_at_tn_module_named_at)
-#define tn_module_register_at (*tni_at_tn_module_register_at)
-#define tn_module_forget (*tni_at_tn_module_forget)
-#define tn_mrow_named (*tni_at_tn_mrow_named)
-#define tn_mrow_count (*tni_at_tn_mrow_count)
-#define tn_mrow_at (*tni_at_tn_mrow_at)
-#define tn_input (*tni_at_tn_input)
-#define tn_forward_at (*tni_at_tn_forward_at)
-#define tn_module_call (*tni_at_tn_module_call)
-#define tn_module_call_values (*tni_at_tn_module_call_values)
-#define tn_module_hook_at (*tni_at_tn_module_hook_at)
-#define tn_module_hook_remove_at (*tni_at_tn_module_hook_remove_at)
-#define tn_part_tensor_of (*tni_at_tn_part_tensor_of)
-#define tn_part_child_of (*tni_at_tn_part_child_of)
-#define tn_module_tensor_at (*tni_at_tn_module_tensor_at)
-#define tn_module_child_at (*tni_at_tn_module_child_at)
-#define tn_module_set_at (*tni_at_tn_module_set_at)
-#define tn_module_walk_at (*tni_at_tn_module_walk_at)
-#define tn_module_parameters_at (*tni_at_tn_module_parameters_at)
-#define tn_module_buffers_at (*tni_at_tn_module_buffers_at)
-#define tn_module_state_dict_at (*tni_at_tn_module_state_dict_at)
-#define tn_module_train (*tni_at_tn_module_train)
-#define tn_module_requires_grad_at (*tni_at_tn_module_requires_grad_at)
-#define tn_module_zero_grad (*tni_at_tn_module_zero_grad)
-#define tn_module_load_at (*tni_at_tn_module_load_at)
-#define tn_module_to_at (*tni_at_tn_module_to_at)
-#define tn_module_copy_at (*tni_at_tn_module_copy_at)
-#define tn_module_reset_at (*tni_at_tn_module_reset_at)
-#define tn_module_save_file_at (*tni_at_tn_module_save_file_at)
-#define tn_module_load_file_at (*tni_at_tn_module_load_file_at)
-#define tn_module_text_at (*tni_at_tn_module_text_at)
-#define tn_module_print_at (*tni_at_tn_module_print_at)
-#define tn_init_gain_at (*tni_at_tn_init_gain_at)
-#define tn_init_constant_at (*tni_at_tn_init_constant_at)
-#define tn_init_uniform_at (*tni_at_tn_init_uniform_at)
-#define tn_init_normal_at (*tni_at_tn_init_normal_at)
-#define tn_init_xavier_uniform_at (*tni_at_tn_init_xavier_uniform_at)
-#define tn_init_xavier_normal_at (*tni_at_tn_init_xavier_normal_at)
-#define tn_init_kaiming_uniform_at (*tni_at_tn_init_kaiming_uniform_at)
-#define tn_init_kaiming_normal_at (*tni_at_tn_init_kaiming_normal_at)
-#define tn_parameters_at (*tni_at_tn_parameters_at)
-#define tn_orow_count (*tni_at_tn_orow_count)
-#define tn_orow_at (*tni_at_tn_orow_at)
-#define tn_optimizer_make (*tni_at_tn_optimizer_make)
-#define tn_optimizer_free (*tni_at_tn_optimizer_free)
-#define tn_optimizer_group_at (*tni_at_tn_optimizer_group_at)
-#define tn_optimizer_groups (*tni_at_tn_optimizer_groups)
-#define tn_optimizer_set_at (*tni_at_tn_optimizer_set_at)
-#define tn_optimizer_get_at (*tni_at_tn_optimizer_get_at)
-#define tn_optimizer_step_at (*tni_at_tn_optimizer_step_at)
-#define tn_optimizer_zero_grad (*tni_at_tn_optimizer_zero_grad)
-#define tn_optimizer_state_dict_at (*tni_at_tn_optimizer_state_dict_at)
-#define tn_optimizer_load_at (*tni_at_tn_optimizer_load_at)
-#define tn_clip_grad_norm_at (*tni_at_tn_clip_grad_norm_at)
-#define tn_step_lr_at (*tni_at_tn_step_lr_at)
-#define tn_cosine_lr_at (*tni_at_tn_cosine_lr_at)
-#define tn_lambda_lr_at (*tni_at_tn_lambda_lr_at)
-#define tn_schedule_step_at (*tni_at_tn_schedule_step_at)
-#define tn_schedule_free (*tni_at_tn_schedule_free)
-#define tn_schedule_count (*tni_at_tn_schedule_count)
-#define tn_schedule_resume_at (*tni_at_tn_schedule_resume_at)
-#define tn_schedule_initial (*tni_at_tn_schedule_initial)
-#define tn_nn_relu_at (*tni_at_tn_nn_relu_at)
-#define tnp_nn_relu (*tni_at_tnp_nn_relu)
-#define tn_nn_leaky_relu_at (*tni_at_tn_nn_leaky_relu_at)
-#define tnp_nn_leaky_relu (*tni_at_tnp_nn_leaky_relu)
-#define tn_nn_gelu_at (*tni_at_tn_nn_gelu_at)
-#define tnp_nn_gelu (*tni_at_tnp_nn_gelu)
-#define tn_nn_silu_at (*tni_at_tn_nn_silu_at)
-#define tnp_nn_silu (*tni_at_tnp_nn_silu)
-#define tn_nn_sigmoid_at (*tni_at_tn_nn_sigmoid_at)
-#define tnp_nn_sigmoid (*tni_at_tnp_nn_sigmoid)
-#define tn_nn_tanh_at (*tni_at_tn_nn_tanh_at)
-#define tnp_nn_tanh (*tni_at_tnp_nn_tanh)
-#define tn_nn_softplus_at (*tni_at_tn_nn_softplus_at)
-#define tnp_nn_softplus (*tni_at_tnp_nn_softplus)
-#define tn_nn_softsign_at (*tni_at_tn_nn_softsign_at)
-#define tnp_nn_softsign (*tni_at_tnp_nn_softsign)
-#define tn_nn_softmax_at (*tni_at_tn_nn_softmax_at)
-#define tnp_nn_softmax (*tni_at_tnp_nn_softmax)
-#define tn_nn_log_softmax_at (*tni_at_tn_nn_log_softmax_at)
-#define tnp_nn_log_softmax (*tni_at_tnp_nn_log_softmax)
-#define tn_nn_multihead_attention_at (*tni_at_tn_nn_multihead_attention_at)
-#define tnp_nn_multihead_attention (*tni_at_tnp_nn_multihead_attention)
-#define tn_nn_multihead_attention_forward_at (*tni_at_tn_nn_multihead_attention_forward_at)
-#define tnp_nn_multihead_attention_forward (*tni_at_tnp_nn_multihead_attention_forward)
-#define tn_nn_sequential_at (*tni_at_tn_nn_sequential_at)
-#define tnp_nn_sequential (*tni_at_tnp_nn_sequential)
-#define tn_nn_module_list_at (*tni_at_tn_nn_module_list_at)
-#define tnp_nn_module_list (*tni_at_tnp_nn_module_list)
-#define tn_nn_conv2d_at (*tni_at_tn_nn_conv2d_at)
-#define tnp_nn_conv2d (*tni_at_tnp_nn_conv2d)
-#define tn_nn_max_pool2d_at (*tni_at_tn_nn_max_pool2d_at)
-#define tnp_nn_max_pool2d (*tni_at_tnp_nn_max_pool2d)
-#define tn_nn_avg_pool2d_at (*tni_at_tn_nn_avg_pool2d_at)
-#define tnp_nn_avg_pool2d (*tni_at_tnp_nn_avg_pool2d)
-#define tn_nn_adaptive_avg_pool2d_at (*tni_at_tn_nn_adaptive_avg_pool2d_at)
-#define tnp_nn_adaptive_avg_pool2d (*tni_at_tnp_nn_adaptive_avg_pool2d)
-#define tn_nn_linear_at (*tni_at_tn_nn_linear_at)
-#define tnp_nn_linear (*tni_at_tnp_nn_linear)
-#define tn_nn_embedding_at (*tni_at_tn_nn_embedding_at)
-#define tnp_nn_embedding (*tni_at_tnp_nn_embedding)
-#define tn_nn_dropout_at (*tni_at_tn_nn_dropout_at)
-#define tnp_nn_dropout (*tni_at_tnp_nn_dropout)
-#define tn_nn_identity_at (*tni_at_tn_nn_identity_at)
-#define tnp_nn_identity (*tni_at_tnp_nn_identity)
-#define tn_nn_flatten_at (*tni_at_tn_nn_flatten_at)
-#define tnp_nn_flatten (*tni_at_tnp_nn_flatten)
-#define tn_nn_cross_entropy_loss_at (*tni_at_tn_nn_cross_entropy_loss_at)
-#define tnp_nn_cross_entropy_loss (*tni_at_tnp_nn_cross_entropy_loss)
-#define tn_nn_cross_entropy_loss_forward_at (*tni_at_tn_nn_cross_entropy_loss_forward_at)
-#define tnp_nn_cross_entropy_loss_forward (*tni_at_tnp_nn_cross_entropy_loss_forward)
-#define tn_nn_nll_loss_at (*tni_at_tn_nn_nll_loss_at)
-#define tnp_nn_nll_loss (*tni_at_tnp_nn_nll_loss)
-#define tn_nn_nll_loss_forward_at (*tni_at_tn_nn_nll_loss_forward_at)
-#define tnp_nn_nll_loss_forward (*tni_at_tnp_nn_nll_loss_forward)
-#define tn_nn_mse_loss_at (*tni_at_tn_nn_mse_loss_at)
-#define tnp_nn_mse_loss (*tni_at_tnp_nn_mse_loss)
-#define tn_nn_mse_loss_forward_at (*tni_at_tn_nn_mse_loss_forward_at)
-#define tnp_nn_mse_loss_forward (*tni_at_tnp_nn_mse_loss_forward)
-#define tn_nn_l1_loss_at (*tni_at_tn_nn_l1_loss_at)
-#define tnp_nn_l1_loss (*tni_at_tnp_nn_l1_loss)
-#define tn_nn_l1_loss_forward_at (*tni_at_tn_nn_l1_loss_forward_at)
-#define tnp_nn_l1_loss_forward (*tni_at_tnp_nn_l1_loss_forward)
-#define tn_nn_bce_loss_at (*tni_at_tn_nn_bce_loss_at)
-#define tnp_nn_bce_loss (*tni_at_tnp_nn_bce_loss)
-#define tn_nn_bce_loss_forward_at (*tni_at_tn_nn_bce_loss_forward_at)
-#define tnp_nn_bce_loss_forward (*tni_at_tnp_nn_bce_loss_forward)
-#define tn_nn_bce_with_logits_loss_at (*tni_at_tn_nn_bce_with_logits_loss_at)
-#define tnp_nn_bce_with_logits_loss (*tni_at_tnp_nn_bce_with_logits_loss)
-#define tn_nn_bce_with_logits_loss_forward_at (*tni_at_tn_nn_bce_with_logits_loss_forward_at)
-#define tnp_nn_bce_with_logits_loss_forward (*tni_at_tnp_nn_bce_with_logits_loss_forward)
-#define tn_nn_batch_norm1d_at (*tni_at_tn_nn_batch_norm1d_at)
-#define tnp_nn_batch_norm1d (*tni_at_tnp_nn_batch_norm1d)
-#define tn_nn_batch_norm2d_at (*tni_at_tn_nn_batch_norm2d_at)
-#define tnp_nn_batch_norm2d (*tni_at_tnp_nn_batch_norm2d)
-#define tn_nn_layer_norm_at (*tni_at_tn_nn_layer_norm_at)
-#define tnp_nn_layer_norm (*tni_at_tnp_nn_layer_norm)
-#define tn_nn_lstm_at (*tni_at_tn_nn_lstm_at)
-#define tnp_nn_lstm (*tni_at_tnp_nn_lstm)
-#define tn_nn_lstm_forward_at (*tni_at_tn_nn_lstm_forward_at)
-#define tnp_nn_lstm_forward (*tni_at_tnp_nn_lstm_forward)
-#define tn_optim_adam_at (*tni_at_tn_optim_adam_at)
-#define tnp_optim_adam (*tni_at_tnp_optim_adam)
-#define tn_optim_adamw_at (*tni_at_tn_optim_adamw_at)
-#define tnp_optim_adamw (*tni_at_tnp_optim_adamw)
-#define tn_optim_sgd_at (*tni_at_tn_optim_sgd_at)
-#define tnp_optim_sgd (*tni_at_tnp_optim_sgd)
-#define tn_dataset_new_at (*tni_at_tn_dataset_new_at)
-#define tn_dataset_hold (*tni_at_tn_dataset_hold)
-#define tn_dataset_free (*tni_at_tn_dataset_free)
-#define tn_dataset_tensors_at (*tni_at_tn_dataset_tensors_at)
-#define tn_dataset_images_at (*tni_at_tn_dataset_images_at)
-#define tn_dataset_idx_at (*tni_at_tn_dataset_idx_at)
-#define tn_dataset_slice_at (*tni_at_tn_dataset_slice_at)
-#define tn_loader_at (*tni_at_tn_loader_at)
-#define tn_loader_free (*tni_at_tn_loader_free)
-#define tn_loader_batches (*tni_at_tn_loader_batches)
-#define tn_loader_dataset (*tni_at_tn_loader_dataset)
-#define tn_loader_generator (*tni_at_tn_loader_generator)
-#define tn_loader_next_at (*tni_at_tn_loader_next_at)
-#define tn_loader_stop (*tni_at_tn_loader_stop)
-#define tn_checkpoint_save_at (*tni_at_tn_checkpoint_save_at)
-#define tn_checkpoint_load_at (*tni_at_tn_checkpoint_load_at)
-#define tn_train_at (*tni_at_tn_train_at)
-#define tn_evaluate_at (*tni_at_tn_evaluate_at)
 #endif
 
-/* src/api/nn.h */
-/* nn.h - modules: a tree of parameters, buffers and children with a forward function.
+#if defined(TN_PREFIX) || defined(TN_IMPORT)
+#define TNI_NN_SECTION 1 /* renames of all symbols, at the end of this file */
+#include TN_NN_HEADER_NAME
+#endif
+
+/* ================================================================================================
+ * == [1] nn.h
+ *
+ * Modules: trees of parameters and buffers with a forward function.
  *
  *     tn_module *net = tn_sequential(tn_nn_linear(784, 128), tn_nn_relu(), tn_nn_linear(128, 10));
  *     tn_tensor *y = tn_forward(net, x);
  *     tn_module_free(net);
  *
- * A built-in module is a row (TN_MODULE below its functions, in src/nn/); a user's own is a struct,
- * a row of name, size and forward, and calls. The tree knows neither from the other. A seed gives
- * torch's initial weights; names, order and layouts in the state dict are torch's.
- * A module belongs to one thread at a time; several threads may run forward of one module that does
- * not train. */
+ * A built-in module is a row; yours is a struct, a row of name, size and forward, and a constructor
+ * (docs/modules.md). The tree treats both alike. A seed gives torch's initial weights, and the
+ * state dict has torch's names, order and layouts.
+ *
+ * One thread at a time may use a module, except that several may run forward of a module that
+ * does not train. */
 
 TNI_EXTERN_C_BEGIN
 
@@ -393,7 +63,7 @@ typedef struct tn_mrow tn_mrow;     /* a kind of module */
 typedef struct tn_mframe tn_mframe; /* a forward in progress */
 typedef struct tn_mgen tn_mgen;     /* tables made from a row's texts */
 
-/* A list of modules, borrowed for the time of the call; a NULL in it is an error. */
+/* A list of modules, borrowed during the call; a NULL in it is an error. */
 typedef struct tn_modules {
     tn_module *const *at;
     int64_t n;
@@ -411,37 +81,36 @@ TNI_INLINE tn_modules tn_modules_of(tn_module *const *at, int64_t n) {
 
 /* --- the row ---------------------------------------------------------------------------------- */
 
-/* A kind of module. Texts (see docs/modules.md for their grammars):
- *   schema  torch's constructor: "Linear(int in_features, int out_features, bool bias=True)"; the
- *           options dtype and device are added to every row
- *   parts   "weight(out_features, in_features); bias(out_features) if bias; child out_proj =
- *           Linear(a, b)" [param|buffer|transient] name[:dtype](sizes) [if condition]; a buffer
- *           that is transient is not saved
- *   call    "(Tensor input) -> Tensor" when NULL
- *   takes   shapes of inputs: "input(*, in_features)": * any number of sizes, ? one that may be
- *           missing, _ any size
- *   repr    "in_features=, ?bias=": `x` value, `x=` named, `?` only when not its default, `x[2]` as
- *           a pair; "[]": equal neighbours among the children are printed once
- * Functions return false with an error set. */
+/* A kind of module. docs/modules.md has the grammar of its texts:
+ *   schema  torch's constructor: "Linear(int in_features, int out_features, bool bias=True)";
+ *           built-in rows also get the options dtype and device
+ *   parts   parameters, buffers and children:
+ *           "weight(out_features, in_features); bias(out_features) if bias"
+ *   call    parameters and results of forward; NULL: "(Tensor input) -> Tensor"
+ *   takes   shapes of inputs: "input(*, in_features)"; * any number of sizes, ? an optional size,
+ *           _ any size
+ *   repr    the printed options: "in_features=, ?bias="; `x` the value, `x=` with its name, `?`
+ *           only if it is not the default, `x[2]` as a pair; "[]" prints equal neighbours once
+ * Functions return false with an error. */
 struct tn_mrow {
     const char *name;   /* C's name of a built-in row, the class name of a user's row */
-    const char *schema; /* NULL: made by calls only */
+    const char *schema; /* NULL: constructed by calls only */
     const tn_mgen *gen; /* NULL in a user's row */
     size_t size;        /* of the struct that begins with a tn_module */
     /* the fields of TN_MODULE, in this order */
     const char *parts, *call, *takes;
-    const char *unlike; /* what torch says of two first tensors of two shapes: "warns", .. */
-    const char *draws;  /* the option that is a probability: above 0, training draws numbers */
+    const char *unlike; /* Python's answer if two inputs of a loss differ in shape: "warns", .. */
+    const char *draws;  /* the option that is a probability; above 0 training draws numbers */
     const char *repr;
-    bool (*build)(tn_module *m); /* after parts: what depends on counts; checks options */
-    bool (*reset)(tn_module *m); /* initial values; runs without recording */
-    bool (*forward)(
-        tn_mframe *f); /* sets f->out[0..nout-1]: new tensors, NULL for an absent optional one */
-    void (*destroy)(tn_module *m); /* releases m->user and the like; not the parts */
-    const char *sample;            /* for tests: "options: inputs", as an operator's samples */
+    bool (*build)(tn_module *m); /* after the parts: checks options, makes further parts */
+    bool (*reset)(tn_module *m); /* sets initial values; runs without recording */
+    /* Sets f->out[0..nout-1] to new tensors; NULL: an optional result that is absent. */
+    bool (*forward)(tn_mframe *f);
+    void (*destroy)(tn_module *m); /* releases m->user and the like, not the parts */
+    const char *sample;            /* for tests: "options: inputs", as in an operator's samples */
 };
 
-/* What the generator (or tn_module_register) makes of the texts. */
+/* Tables that the generator, or tn_module_register, makes from the texts. */
 typedef struct tn_mfield { /* a typed pointer in the struct */
     const char *name;      /* of the part */
     uint32_t offset;
@@ -452,13 +121,13 @@ typedef struct tn_mgroup { /* a tuple in .call: its members are flat in C */
 } tn_mgroup;
 struct tn_mgen {
     const char *type; /* class name: "Linear" */
-    const tn_gen
-        *make; /* parameters of the constructor in tn_nn_<name>_args, dtype and device last */
+    /* parameters of the constructor in tn_nn_<name>_args, dtype and device last */
+    const tn_gen *make;
     const tn_gen *call;      /* parameters of forward in tn_nn_<name>_forward_args; its results */
     const tn_mfield *fields; /* nfields, in the order of the parts */
     const tn_mgroup *groups;
     uint32_t nfields, ngroups;
-    uint32_t options; /* offset of `o`, the copy of the constructor's arguments, in the struct */
+    uint32_t options; /* offset of `o`, the struct's copy of the constructor's arguments */
 };
 
 /* --- the tree --------------------------------------------------------------------------------- */
@@ -467,49 +136,48 @@ typedef enum tn_part_kind { TN_PARAM = 1, TN_BUFFER, TN_TRANSIENT, TN_CHILD } tn
 
 typedef struct tn_part {
     char *name;
-    void *at;       /* tn_tensor * or tn_module * where field is 0; NULL: absent (torch's None) */
-    uint32_t field; /* offset of the typed pointer in the struct that holds it instead; 0: none */
+    void *at;       /* if field is 0: tn_tensor * or tn_module *; NULL: absent (torch's None) */
+    uint32_t field; /* offset of the struct's typed pointer, which is used instead; 0: none */
     uint8_t kind;
 } tn_part;
 
-enum { TN_MODULE_DEPTH = 100 }; /* levels of modules, at most: forward and walks are recursions */
+enum { TN_MODULE_DEPTH = 100 }; /* most levels of modules: forward and walks recurse */
 
-/* Head of every module's struct. Read what you like; change `user`, and `type` while it is being
- * made. */
+/* The head of every module's struct. Any member may be read; change only `user`, and
+ * `type` before tn_module_finish. */
 struct tn_module {
     const tn_mrow *row;
-    const char *type;   /* class name, in messages and when printed */
+    const char *type;   /* class name in messages and printed text */
     const tn_mgen *gen; /* NULL: no options, call is (Tensor input) -> Tensor */
     tn_part *part;      /* in the order of registration */
     int32_t nparts, room;
     int32_t count; /* owners */
-    bool training; /* true at first */
-    bool broken;   /* a step of the making failed: finish frees it */
-    uint8_t level; /* levels of modules above, the most there have been; 0: was never a child */
+    bool training; /* true at the start */
+    bool broken;   /* a step of the constructor failed: finish frees the module */
+    uint8_t level; /* most levels of modules above it so far; 0: was never a child */
     uint8_t finished : 1;
-    uint8_t lends : 1; /* for bindings: a result that is an input is that very tensor, no view */
+    uint8_t lends : 1; /* for bindings: a result that is an input is that tensor, not a view */
     int64_t bytes;     /* of the struct's block */
     struct tni_expect *expect; /* compiled `takes` */
     struct tn_mhook *hooks;
-    int64_t last_hook;      /* number given last: none comes again */
-    tn_tensor **parameters; /* list that tn_parameters lends */
+    int64_t last_hook;      /* the last number given; no number is given twice */
+    tn_tensor **parameters; /* the list that tn_parameters lends */
     int64_t nparameters;
     void *user;
 };
 
-/* Making. A module is counted: the maker has one count. Constructors and add_child TAKE the modules
- * that they are given, also when they fail, so nested constructors leak nothing; who shares a
- * module says tn_module_hold(m).
- * Parameters and buffers are held by the tree, never by a scope. dtype and device of what is made:
- * the options of the same name, else the default dtype on the CPU.
+/* How to construct a module. It counts its owners; the constructor's caller is the first.
+ * Constructors and tn_part_child take over the modules that they are given, even if they fail, so
+ * nested constructors leak nothing; call tn_module_hold to share a module. The tree holds
+ * parameters and buffers, never a scope. Their dtype and device are the options of these names,
+ * else the default dtype on the CPU.
  *
- * A module of one's own needs no check a line: steps on NULL or on a broken module only free what
- * they are given.
+ * A constructor need not check each line: a step on NULL or on a broken module only frees what it
+ * is given, and tn_module_finish then frees the rest and returns NULL with the first error.
  *     block *s = (block *)tn_module_new(&block_row);
  *     TN_ADD_CHILD(s, linear1, tn_nn_linear(d, 4 * d));
  *     TN_ADD_PARAM(s, scale, TN_DIMS(d));
- *     return tn_module_finish(&s->base);          NULL, all freed, and the first error set, when a
- *         step failed */
+ *     return tn_module_finish(&s->base); */
 TN_API void *tn_module_new_at(const char *file, int line, const tn_mrow *row);
 #define tn_module_new(row) tn_module_new_at(__FILE__, __LINE__, row)
 TN_API tn_module *tn_module_finish_at(const char *file, int line, tn_module *m);
@@ -524,10 +192,9 @@ TN_API tn_module *tn_module_finish_at(const char *file, int line, tn_module *m);
     tn_part_tensor_at(__FILE__, __LINE__, (tn_module *)(s), kind, #name, \
                       (s) ? &(s)->name : (tn_tensor **)NULL, dtype, shape)
 
-/* The same as calls, for names and counts known at run time. `field`: where the typed pointer
- * lives, inside m's struct, or NULL. A new tensor is zero; a parameter requires a gradient when its
- * dtype can. tn_part_give registers a tensor that exists, as one more owner; t NULL registers an
- * absent part. */
+/* The same steps as calls, for names and counts known at run time. field is the typed pointer
+ * inside m's struct, or NULL. A new tensor is zero; a parameter requires grad if its dtype can.
+ * tn_part_give registers an existing tensor, as one more owner; t NULL registers an absent part. */
 TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_kind kind,
                               const char *name, tn_tensor **field, tn_dtype dtype, tn_ints shape);
 #define tn_part_tensor(m, kind, name, field, dtype, shape) \
@@ -540,30 +207,29 @@ TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const cha
                              tn_module **field, tn_module *child);
 #define tn_part_child(m, name, field, child) \
     tn_part_child_at(__FILE__, __LINE__, m, name, field, child)
-/* Under the next number, in a list or Sequential. */
+/* Adds child under the next number to a ModuleList or Sequential. */
 TN_API bool tn_module_append_at(const char *file, int line, tn_module *m, tn_module *child);
 #define tn_module_append(m, child) tn_module_append_at(__FILE__, __LINE__, m, child)
 
 TN_API tn_module *tn_module_hold(tn_module *m); /* one more owner; returns m */
-TN_API void tn_module_free(tn_module *m);       /* drops one owner; NULL is fine */
+TN_API void tn_module_free(tn_module *m);       /* drops one owner; NULL is allowed */
 
-/* Constructors of rows: what the generated functions call. `args`: the row's argument struct; the
- * modules in it are taken. By class name: of built-in rows and those that tn_module_register has
- * made known. */
+/* The constructor that generated functions call. args is the row's argument struct; the modules in
+ * it are taken over. tn_module_named finds the row by class name, built-in or registered. */
 TN_API tn_module *tn_module_make(const char *file, int line, const tn_mrow *row, const void *args);
 TN_API tn_module *tn_module_named_at(const char *file, int line, const char *type,
                                      const tn_value *values, int nvalues);
 #define tn_module_named(type, values, nvalues) \
     tn_module_named_at(__FILE__, __LINE__, type, values, nvalues)
-/* Makes a row with a schema known by its class name in this process, until tn_module_forget or the
- * end of the context. Its struct holds the options (as the schema's argument struct: options first,
- * required ones last) right after the tn_module. Refuses a name that is taken and texts that do not
- * parse. Not while other threads make modules. */
+/* Registers a row with a schema under its class name for this process, until tn_module_forget or
+ * the end of the context. Its struct holds the options right after the tn_module, laid out as the
+ * schema's argument struct: options first, required ones last. False with an error for a taken name
+ * and for texts that do not parse. No other thread may construct modules meanwhile. */
 TN_API bool tn_module_register_at(const char *file, int line, const tn_mrow *row);
 #define tn_module_register(row) tn_module_register_at(__FILE__, __LINE__, row)
 TN_API void tn_module_forget(const tn_mrow *row);
-TN_API const tn_mrow *
-tn_mrow_named(const char *type);    /* NULL, without an error, when there is none */
+/* NULL without an error if there is none. */
+TN_API const tn_mrow *tn_mrow_named(const char *type);
 TN_API int64_t tn_mrow_count(void); /* built-in rows */
 TN_API const tn_mrow *tn_mrow_at(int64_t i);
 
@@ -573,78 +239,82 @@ struct tn_mframe {
     tn_path path; /* the chain of forwards */
     tn_module *m;
     const tn_gen *call; /* parameters and results */
-    const void *args;   /* the row's forward arguments; TN_FORWARD gives them typed */
+    const void *args;   /* the forward's argument struct; TN_FORWARD gives it typed */
     tn_tensor **out;
     int nout;
-    struct tn_mhook *hook; /* that runs; private */
+    struct tn_mhook *hook; /* the running one; private */
     bool hook_removed;
 };
-/* Typed views, in a row's functions. */
+/* Typed pointers for a row's functions: s to the module's struct, a to the forward's arguments. */
 #define TN_SELF(name, s, m) tn_nn_##name##_self *s = (tn_nn_##name##_self *)(void *)(m)
 #define TN_FORWARD(name, s, a, f)                                   \
     tn_nn_##name##_self *s = (tn_nn_##name##_self *)(void *)(f)->m; \
     const tn_nn_##name##_forward_args *a = (const tn_nn_##name##_forward_args *)(f)->args
 
-/* Input tensor k of a forward (the k-th Tensor of its call), NULL when absent. */
+/* Input tensor k of a forward, counted among the Tensor parameters of its call; NULL if absent. */
 TN_API tn_tensor *tn_input(const tn_mframe *f, int k);
 
-/* Runs the forward of a module with one required tensor and one required result. What it makes on
- * the way is released; the result is a new tensor (a view, where forward gave back an input). Basic
- * guarantee: a forward that fails may have moved running statistics, but leaks nothing. */
+/* Runs the forward of a module with one required tensor and one required result, which is new (a
+ * view if forward returned an input). Everything else that forward made is freed. NULL with an
+ * error; a forward that fails may have changed running statistics, but leaks nothing. */
 TN_API tn_tensor *tn_forward_at(const char *file, int line, tn_module *m, tn_tensor *input);
 #define tn_forward(m, input) tn_forward_at(__FILE__, __LINE__, m, input)
-/* Any forward: args is the forward argument struct of m's row, or, where row is not NULL, of that
- * row, which m must have. out: as many as the call has results. */
+/* Runs any forward. args is the forward's argument struct of m's row (or of `row`, if that is not
+ * NULL; m must have it). out has room for all results of the call. */
 TN_API bool tn_module_call(const char *file, int line, tn_module *m, const tn_mrow *row,
                            const void *args, tn_tensor **out, int nout);
 TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, const tn_value *values,
                                   int nvalues, tn_tensor **out, int nout);
 
-/* A hook runs before or after forward; after, it may replace f->out[k] by a new tensor. It may
- * remove itself and others, add others, which run from the next forward on, and run forward and
- * backward; one that runs is released when it returns. What it leaves open or changed in its
- * thread, scopes, modes, the current context, is then as it was before. It must not free the last
- * owner of f->m. */
+/* Adds a hook that runs before or after forward; after forward it may replace f->out[k] by a new
+ * tensor. A hook may remove itself and others, add others (they run from the next forward on), and
+ * run forward and backward. A hook that is removed while it runs is released when it returns.
+ * Scopes, modes and the current context that it changed are restored then. It must not free the
+ * last owner of f->m. Returns a number for tn_module_hook_remove; 0 with an error. */
 enum { TN_BEFORE_FORWARD = 1, TN_AFTER_FORWARD = 2 };
 typedef bool (*tn_module_hook_fn)(tn_mframe *f, void *user);
-TN_API int64_t tn_module_hook_at(
-    const char *file, int line, tn_module *m, int when, tn_module_hook_fn hook, void *user,
-    void (*release)(void *user)); /* a number for _hook_remove; 0 on error */
+TN_API int64_t tn_module_hook_at(const char *file, int line, tn_module *m, int when,
+                                 tn_module_hook_fn hook, void *user, void (*release)(void *user));
 #define tn_module_hook(m, when, hook, user, release) \
     tn_module_hook_at(__FILE__, __LINE__, m, when, hook, user, release)
 TN_API bool tn_module_hook_remove_at(const char *file, int line, tn_module *m, int64_t number);
 #define tn_module_hook_remove(m, number) tn_module_hook_remove_at(__FILE__, __LINE__, m, number)
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- reading a module ------------------------------------------------------------------------- */
 
-/* Part i, 0 <= i < m->nparts: the accessor hides where the pointer lives. NULL: absent, or of the
- * other kind. */
+/* Part i, 0 <= i < m->nparts, borrowed; NULL if it is absent or of the other kind. */
 TN_API tn_tensor *tn_part_tensor_of(const tn_module *m, int i);
 TN_API tn_module *tn_part_child_of(const tn_module *m, int i);
-/* By path, "layers.0.weight" and "layers.0" ("": m itself), borrowed; NULL and INVALID when there
- * is none. */
+/* A part by its path, "layers.0.weight" or "layers.0" ("" is m itself), borrowed; NULL and INVALID
+ * if there is none. */
 TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_module *m,
                                       const char *path);
 TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module *m,
                                      const char *path);
-/* Puts another tensor in a named place (tied weights: the same tensor in two places), as one more
- * owner. NULL: absent. */
+/* Replaces the tensor at a path, as one more owner of t; NULL makes the part absent. The same
+ * tensor at two paths ties weights. */
 TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const char *path,
                              tn_tensor *t);
 #define tn_module_tensor(m, path) tn_module_tensor_at(__FILE__, __LINE__, m, path)
 #define tn_module_child(m, path) tn_module_child_at(__FILE__, __LINE__, m, path)
 #define tn_module_set(m, path, t) tn_module_set_at(__FILE__, __LINE__, m, path, t)
 
-/* Visits m and all below, parents first, each module once; false from visit stops and is returned.
- */
+/* Calls visit for m and all modules below, parents first, each once. If visit returns false, the
+ * walk ends and returns false. */
 typedef bool (*tn_module_visit)(tn_module *m, const char *path, void *user);
 TN_API bool tn_module_walk_at(const char *file, int line, tn_module *m, tn_module_visit visit,
                               void *user);
 #define tn_module_walk(m, visit, user) tn_module_walk_at(__FILE__, __LINE__, m, visit, user)
 
-/* Named tensors below m, borrowed. parameters: each tensor once, under its first name. buffers: the
- * same. state_dict: parameters and saved buffers of each module, then its children: torch's order;
- * a shared tensor stands under each of its names. */
+/* The parameters that require grad, each once, in torch's order. The list is borrowed until the
+ * module's next call of this function, or its end. n = -1 with an error, which an optimizer's
+ * constructor passes on. */
+TN_API tn_tensors tn_parameters_at(const char *file, int line, tn_module *m);
+#define tn_parameters(m) tn_parameters_at(__FILE__, __LINE__, m)
+
+/* Named tensors of m and below, borrowed; free the lists with tn_named_free. parameters and buffers
+ * have each tensor once, under its first name. state_dict has parameters and saved buffers of each
+ * module, then of its children, in torch's order, and a shared tensor under each of its names. */
 TN_API tn_named_list tn_module_parameters_at(const char *file, int line, const tn_module *m);
 #define tn_module_parameters(m) tn_module_parameters_at(__FILE__, __LINE__, m)
 TN_API tn_named_list tn_module_buffers_at(const char *file, int line, const tn_module *m);
@@ -652,7 +322,7 @@ TN_API tn_named_list tn_module_buffers_at(const char *file, int line, const tn_m
 TN_API tn_named_list tn_module_state_dict_at(const char *file, int line, const tn_module *m);
 #define tn_module_state_dict(m) tn_module_state_dict_at(__FILE__, __LINE__, m)
 
-/* --- changing --------------------------------------------------------------------------------- */
+/* --- changing a module ------------------------------------------------------------------------ */
 
 TN_API void tn_module_train(tn_module *m, bool training); /* m and all below */
 TN_API bool tn_module_requires_grad_at(const char *file, int line, tn_module *m,
@@ -660,45 +330,47 @@ TN_API bool tn_module_requires_grad_at(const char *file, int line, tn_module *m,
 #define tn_module_requires_grad(m, requires_grad) \
     tn_module_requires_grad_at(__FILE__, __LINE__, m, requires_grad)
 TN_API void tn_module_zero_grad(tn_module *m);
-/* Sets the tensors' data from named ones, converted to the present dtype and device. All or
- * nothing: missing and unexpected names (when strict) and shapes that differ are one error that
- * lists them. The tensors stay the same objects: optimizers and ties stay valid. */
+/* Replaces the data of m's tensors by that of named ones, converted to m's dtypes and devices. All
+ * or nothing: one error lists shapes that differ and, if strict, missing and unexpected names. The
+ * tensors stay the same objects, so optimizers and tied weights stay valid. */
 TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn_named *at,
                               int64_t n, bool strict);
 #define tn_module_load(m, list) tn_module_load_at(__FILE__, __LINE__, m, (list).at, (list).n, true)
-/* Converts floating parameters and buffers (and their .grad) to dtype, all to device; TN_NO_DTYPE,
- * TN_NO_DEVICE leave as it is. All or nothing; the tensors stay the same objects. */
+/* Converts floating parameters and buffers, and their .grad, to dtype, and moves all to
+ * device; TN_NO_DTYPE and TN_NO_DEVICE change nothing. All or nothing; the tensors stay
+ * the same objects. */
 TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype dtype,
                             tn_device_id device);
 #define tn_module_to(m, dtype, device) tn_module_to_at(__FILE__, __LINE__, m, dtype, device)
-/* A deep copy: new tensors and modules, sharing inside kept, hooks not copied. A row with `destroy`
- * cannot be copied. */
+/* A deep copy, which the caller frees: tensors shared inside m are shared inside the copy, hooks
+ * are not copied. NULL with an error, also if a row has `destroy`. */
 TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module *m);
 #define tn_module_copy(m) tn_module_copy_at(__FILE__, __LINE__, m)
-/* Draws initial values again: children first, as they are made. */
+/* Draws initial values again, children first, as the constructors do. */
 TN_API bool tn_module_reset_at(const char *file, int line, tn_module *m);
 #define tn_module_reset(m) tn_module_reset_at(__FILE__, __LINE__, m)
 
-/* Files (safetensors): the state dict, saved atomically; loading is strict, and all or nothing: it
- * needs the memory of the parts once more. */
+/* Saves the state dict as a safetensors file, atomically; loads it, strictly and all or nothing.
+ * Loading needs the memory of the parts once more. */
 TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *m,
                                    const char *path);
 TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, const char *path);
 #define tn_module_save_file(m, path) tn_module_save_file_at(__FILE__, __LINE__, m, path)
 #define tn_module_load_file(m, path) tn_module_load_file_at(__FILE__, __LINE__, m, path)
 
-/* The text torch prints, NUL-terminated; free it with tn_alloc_free(text, strlen(text) + 1). */
+/* The text that torch prints, NUL-terminated; free it with tn_alloc_free(text,
+ * strlen(text) + 1). */
 TN_API char *tn_module_text_at(const char *file, int line, const tn_module *m);
 #define tn_module_text(m) tn_module_text_at(__FILE__, __LINE__, m)
-TN_API bool tn_module_print_at(const char *file, int line,
-                               const tn_module *m); /* and a newline, to stdout */
+/* Writes that text and a newline to stdout. */
+TN_API bool tn_module_print_at(const char *file, int line, const tn_module *m);
 #define tn_module_print(m) tn_module_print_at(__FILE__, __LINE__, m)
 
 /* --- initial values (torch.nn.init) ----------------------------------------------------------- */
 
-/* Each writes into t without recording, draws from the default generator as torch does, and returns
- * t; NULL and an error when it fails. A NULL t with no error pending is left out: it is a part that
- * is absent. */
+/* Each writes into t without recording, draws from the default generator as torch does, and
+ * returns t; NULL with an error. A NULL t, which stands for an absent part, is skipped if no
+ * error is pending. */
 typedef enum tn_fan { TN_FAN_IN = 1, TN_FAN_OUT } tn_fan;
 typedef enum tn_init_for {
     TN_INIT_LINEAR = 1,
@@ -733,26 +405,18 @@ TN_API tn_tensor *tn_init_kaiming_normal_at(const char *file, int line, tn_tenso
 
 TNI_EXTERN_C_END
 
-/* src/api/modules.h */
-/* modules.h - every built-in module and optimizer: constructor, struct, forward.
+/* ================================================================================================
+ * == [2] optim.h
  *
- *     tn_module *m = tn_nn_linear(784, 10, .bias = false);    tn_nn_linear_self *s = (tn_nn_linear_self *)m;
- *     tn_optimizer *o = tn_optim_sgd(tn_parameters(m), .lr = 0.1);
- *
- * tnp_nn_linear takes all arguments in order, tn_nn_linear_at a struct. Modules given to a constructor are taken
- * by it, on failure too. Generated by tools/optable from src/nn and src/optim. */
-
-
-/* src/api/optim.h */
-/* optim.h - optimizers with parameter groups, learning-rate schedules, gradient clipping.
+ * Optimizers, learning-rate schedules, clipping of gradients.
  *
  *     tn_optimizer *opt = tn_optim_adam(tn_parameters(net), .lr = 1e-3);
  *     for (...) { tn_optimizer_zero_grad(opt); TN_SCOPE { tn_backward(loss(net)); }
  *         tn_optimizer_step(opt); }
  *
- * An optimizer is a row (TN_OPTIMIZER in src/optim/): options, names of its state tensors, and the
- * step as one operator call over all parameters of all groups. Formulas, defaults and state are
- * torch's. */
+ * An optimizer is a row: options, names of its state tensors, and a step that makes one operator
+ * call over all parameters of all groups. Formulas, defaults and state are torch's. One thread at a
+ * time may use an optimizer. */
 
 TNI_EXTERN_C_BEGIN
 
@@ -760,64 +424,58 @@ typedef struct tn_optimizer tn_optimizer;
 typedef struct tn_orow tn_orow;
 typedef struct tn_ostep tn_ostep; /* a step in progress */
 
-/* The trainable parameters of a module, each once, in torch's order: borrowed until the module's
- * next such call or its end. n = -1 on error, which an optimizer's constructor passes on. */
-TN_API tn_tensors tn_parameters_at(const char *file, int line, tn_module *m);
-#define tn_parameters(m) tn_parameters_at(__FILE__, __LINE__, m)
-
 /* --- the row ---------------------------------------------------------------------------------- */
 
 enum { TN_OPTIM_STATES = 4 };
 
 /* A kind of optimizer. Its first parameter is `Tensor[] params`; all others have defaults and may
- * differ by group. */
+ * differ between groups. */
 struct tn_orow {
     const char *name, *schema; /* "SGD(Tensor[] params, float lr=0.001, float momentum=0, ...)" */
     const tn_gen *gen;         /* of tn_optim_<name>_args */
     /* the fields of TN_OPTIMIZER, in this order */
-    const char
-        *state; /* names of the state tensors, each like its parameter: "exp_avg, exp_avg_sq" */
-    bool (*check)(const void *options); /* the options of a group; false with an error */
-    uint32_t (*uses)(
-        const void *options);  /* bit k: state k is used with these options; NULL: all */
-    bool (*step)(tn_ostep *s); /* one operator call: all parameters change, or none */
-    bool counts; /* keeps a number of steps (`step`, a 0-dim f32 tensor, as torch's) */
+    /* names of the state tensors, each shaped like its parameter: "exp_avg, exp_avg_sq" */
+    const char *state;
+    bool (*check)(const void *options);    /* of a group's options; false with an error */
+    uint32_t (*uses)(const void *options); /* bit k: these options need state k; NULL: all */
+    bool (*step)(tn_ostep *s);             /* one operator call: all parameters change, or none */
+    bool counts; /* counts steps, in `step`, a 0-dim f32 tensor like torch's */
 };
 
-/* The rows of the library, by number, in the order of their names. */
+/* The library's rows, in the order of their names. */
 TN_API int64_t tn_orow_count(void);
 TN_API const tn_orow *tn_orow_at(int64_t i); /* NULL out of range */
 
-/* What a row's step sees: n parameters that have a gradient. options[i] is the argument struct of
- * i's group. */
+/* What a row's step sees: the n parameters that have a gradient. */
 struct tn_ostep {
-    tn_optimizer *optimizer; /* NULL: somebody else keeps groups and states */
+    tn_optimizer *optimizer; /* NULL: the caller keeps groups and states itself */
     int64_t n;
     tn_tensor **param, **grad;
-    tn_tensor **state[TN_OPTIM_STATES]; /* zero before the first step; NULL members: not used by
-                                           that group */
-    const double *count; /* steps of parameter i, this one included; NULL unless the row counts */
-    const bool *first;   /* the state of parameter i was made for this step */
-    const void *const *options;
-    double *number; /* TN_OPTIM_NUMBERS * n numbers of scratch for option lists */
+    /* state[k][i], zero before the first step; NULL if the group of parameter i does not use it */
+    tn_tensor **state[TN_OPTIM_STATES];
+    const double *count; /* steps of parameter i, with this one; NULL unless the row counts */
+    const bool *first;   /* true if the state of parameter i was made for this step */
+    const void *const *options; /* the argument struct of parameter i's group */
+    double *number;             /* TN_OPTIM_NUMBERS * n numbers of scratch, for option lists */
 };
 enum { TN_OPTIM_NUMBERS = 8 };
 
 /* --- optimizers ------------------------------------------------------------------------------- */
 
-/* args: the row's argument struct. Holds the parameters: leaves, each in one group only. */
+/* The constructor that generated functions call; args is the row's argument struct. The optimizer
+ * holds the parameters, which are leaves and each in one group only. NULL with an error. */
 TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow *row,
                                        const void *args);
 TN_API void tn_optimizer_free(tn_optimizer *o);
-/* Another group, with options by name that differ from those of group 0. Returns its number, -1 on
- * error. */
+/* Adds a group; values are the options, by name, that differ from those of group 0. Returns its
+ * number; -1 with an error. */
 TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn_tensors params,
                                  const tn_value *values, int nvalues);
 #define tn_optimizer_group(o, params, values, nvalues) \
     tn_optimizer_group_at(__FILE__, __LINE__, o, params, values, nvalues)
 TN_API int tn_optimizer_groups(const tn_optimizer *o);
-/* A number among the options of a group ("lr"); booleans are 0 and 1. get: NaN and an error when
- * there is none. */
+/* An option of a group that is a number ("lr"), or a boolean as 0 or 1. get returns NaN with an
+ * error if there is none. tn_optimizer_set(opt, 0, "lr", 1e-4) */
 TN_API bool tn_optimizer_set_at(const char *file, int line, tn_optimizer *o, int group,
                                 const char *option, double value);
 #define tn_optimizer_set(o, group, option, value) \
@@ -826,15 +484,15 @@ TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer
                                   const char *option);
 #define tn_optimizer_get(o, group, option) tn_optimizer_get_at(__FILE__, __LINE__, o, group, option)
 
-/* Strong guarantee: all parameters and states have moved, or none. Parameters without .grad are
- * left as they are. */
+/* Makes a step with the parameters' .grad; parameters without .grad stay as they are. False with an
+ * error, and then no parameter and no state has changed. */
 TN_API bool tn_optimizer_step_at(const char *file, int line, tn_optimizer *o);
 #define tn_optimizer_step(o) tn_optimizer_step_at(__FILE__, __LINE__, o)
 TN_API void tn_optimizer_zero_grad(tn_optimizer *o);
 
-/* state.<i>.<name> of parameter i (counted through the groups), group.<g>.<option> as 0-dim f64 or
- * i64. The list owns its tensors' counts: states are shared with the optimizer, not copied.
- * Loading: all or nothing. */
+/* The state: state.<i>.<name> of parameter i, counted through the groups, and group.<g>.<option> as
+ * 0-dim f64 or i64. The list owns its tensors, which share their memory with the optimizer. Loading
+ * is all or nothing. */
 TN_API tn_named_list tn_optimizer_state_dict_at(const char *file, int line, const tn_optimizer *o);
 #define tn_optimizer_state_dict(o) tn_optimizer_state_dict_at(__FILE__, __LINE__, o)
 TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, const tn_named *at,
@@ -843,8 +501,8 @@ TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, co
 
 /* --- clipping --------------------------------------------------------------------------------- */
 
-/* Scales the gradients so that their common norm (2; HUGE_VAL: maximum) is at most max_norm.
- * Returns the norm before; NaN and an error when it fails. No gradients: 0. */
+/* Scales the gradients so that their common norm of order norm_type (HUGE_VAL: the maximum) is at
+ * most max_norm. Returns the norm before, 0 without gradients; NaN with an error. */
 TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm,
                                    double norm_type);
 #define tn_clip_grad_norm(params, max_norm) \
@@ -852,28 +510,28 @@ TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params
 
 /* --- learning rates --------------------------------------------------------------------------- */
 
-/* A schedule moves the "lr" of every group, by torch's recursive formulas, at tn_schedule_step
- * (once an epoch). A rate that the optimizer refuses, as a negative one, fails: all groups and the
- * count are as before. */
+/* A schedule changes the "lr" of every group at each tn_schedule_step, usually once an epoch, by
+ * torch's recursive formulas. If the optimizer refuses a rate, such as a negative one, the step
+ * fails and changes neither groups nor count. */
 typedef struct tn_schedule tn_schedule;
-/* lr *= gamma every `every` steps (torch.optim.lr_scheduler.StepLR). */
+/* Multiplies lr by gamma at every `every`-th step (torch.optim.lr_scheduler.StepLR). */
 TN_API tn_schedule *tn_step_lr_at(const char *file, int line, tn_optimizer *o, int64_t every,
                                   double gamma);
 #define tn_step_lr(o, every, gamma) tn_step_lr_at(__FILE__, __LINE__, o, every, gamma)
-/* From the initial lr down to eta_min along half a cosine in t_max steps, and up again
- * (CosineAnnealingLR). */
+/* Moves lr from its initial value down to eta_min along half a cosine in t_max steps, then
+ * up again (CosineAnnealingLR). */
 TN_API tn_schedule *tn_cosine_lr_at(const char *file, int line, tn_optimizer *o, int64_t t_max,
                                     double eta_min);
 #define tn_cosine_lr(o, t_max, eta_min) tn_cosine_lr_at(__FILE__, __LINE__, o, t_max, eta_min)
-/* lr = initial lr * factor(step, user) (LambdaLR): any other schedule. */
+/* Sets lr to its initial value times factor(step, user) (LambdaLR): any other schedule. */
 TN_API tn_schedule *tn_lambda_lr_at(const char *file, int line, tn_optimizer *o,
                                     double (*factor)(int64_t step, void *user), void *user);
 #define tn_lambda_lr(o, factor, user) tn_lambda_lr_at(__FILE__, __LINE__, o, factor, user)
 TN_API bool tn_schedule_step_at(const char *file, int line, tn_schedule *s);
 #define tn_schedule_step(s) tn_schedule_step_at(__FILE__, __LINE__, s)
-TN_API void tn_schedule_free(tn_schedule *s); /* before its optimizer */
-/* How many steps were made; setting it is for resuming (the optimizer's lr is restored by its own
- * state). */
+TN_API void tn_schedule_free(tn_schedule *s); /* free it before its optimizer */
+/* The number of steps made. tn_schedule_resume sets it and the initial lr of each group; the
+ * current lr is part of the optimizer's state. */
 TN_API int64_t tn_schedule_count(const tn_schedule *s);
 TN_API bool tn_schedule_resume_at(const char *file, int line, tn_schedule *s, int64_t count,
                                   const double *initial, int ngroups);
@@ -883,9 +541,27 @@ TN_API double tn_schedule_initial(const tn_schedule *s, int group);
 
 TNI_EXTERN_C_END
 
+/* ================================================================================================
+ * == [3] modules.h
+ *
+ * The built-in modules and optimizers: constructor, struct, forward.
+ *
+ *     tn_module *m = tn_nn_linear(784, 10, .bias = false);
+ *     tn_nn_linear_self *s = (tn_nn_linear_self *)m;
+ *     tn_optimizer *o = tn_optim_sgd(tn_parameters(m), .lr = 0.1);
+ *
+ * tnp_nn_linear takes all arguments in order, tn_nn_linear_at a struct. Modules given to a
+ * constructor are taken by it, on failure too.
+ * Generated by tools/optable from src/nn and src/optim; `make headers` writes it again. */
+
 TNI_EXTERN_C_BEGIN
 
-/* max(x, 0).   tn_nn_relu() */
+/* --- pointwise functions and softmax as modules: no parts, one operator each --- */
+
+/* max(x, 0).
+ *   schema  ReLU(bool inplace=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_relu() */
 typedef struct tn_nn_relu_args {
     bool inplace;
     tn_dtype dtype;
@@ -906,7 +582,11 @@ typedef struct tn_nn_relu_forward_args {
 } tn_nn_relu_forward_args;
 #define tn_nn_relu_forward(module, input) tn_forward(module, input)
 
-/* x where x > 0, else negative_slope * x.   tn_nn_leaky_relu(.negative_slope = 0.2) */
+/* x where x > 0, else negative_slope * x.
+ *   schema  LeakyReLU(float negative_slope=0.01, bool inplace=False, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_leaky_relu(.negative_slope = 0.2) */
 typedef struct tn_nn_leaky_relu_args {
     double negative_slope;
     bool inplace;
@@ -931,8 +611,10 @@ typedef struct tn_nn_leaky_relu_forward_args {
 } tn_nn_leaky_relu_forward_args;
 #define tn_nn_leaky_relu_forward(module, input) tn_forward(module, input)
 
-/* x * P(X <= x) for a standard normal X; approximate tanh: its usual approximation.   tn_nn_gelu()
- */
+/* x * P(X <= x) for a standard normal X; approximate tanh: its usual approximation.
+ *   schema  GELU(Approximate approximate=none, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_gelu() */
 typedef struct tn_nn_gelu_args {
     tn_approximate approximate;
     tn_dtype dtype;
@@ -954,7 +636,10 @@ typedef struct tn_nn_gelu_forward_args {
 } tn_nn_gelu_forward_args;
 #define tn_nn_gelu_forward(module, input) tn_forward(module, input)
 
-/* x * sigmoid(x).   tn_nn_silu() */
+/* x * sigmoid(x).
+ *   schema  SiLU(bool inplace=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_silu() */
 typedef struct tn_nn_silu_args {
     bool inplace;
     tn_dtype dtype;
@@ -975,7 +660,10 @@ typedef struct tn_nn_silu_forward_args {
 } tn_nn_silu_forward_args;
 #define tn_nn_silu_forward(module, input) tn_forward(module, input)
 
-/* 1 / (1 + exp(-x)).   tn_nn_sigmoid() */
+/* 1 / (1 + exp(-x)).
+ *   schema  Sigmoid(ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_sigmoid() */
 typedef struct tn_nn_sigmoid_args {
     tn_dtype dtype;
     tn_device_id device;
@@ -995,7 +683,10 @@ typedef struct tn_nn_sigmoid_forward_args {
 } tn_nn_sigmoid_forward_args;
 #define tn_nn_sigmoid_forward(module, input) tn_forward(module, input)
 
-/* The hyperbolic tangent.   tn_nn_tanh() */
+/* The hyperbolic tangent.
+ *   schema  Tanh(ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_tanh() */
 typedef struct tn_nn_tanh_args {
     tn_dtype dtype;
     tn_device_id device;
@@ -1015,7 +706,11 @@ typedef struct tn_nn_tanh_forward_args {
 } tn_nn_tanh_forward_args;
 #define tn_nn_tanh_forward(module, input) tn_forward(module, input)
 
-/* log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold.   tn_nn_softplus() */
+/* log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold.
+ *   schema  Softplus(float beta=1.0, float threshold=20.0, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_softplus() */
 typedef struct tn_nn_softplus_args {
     double beta, threshold;
     tn_dtype dtype;
@@ -1038,7 +733,10 @@ typedef struct tn_nn_softplus_forward_args {
 } tn_nn_softplus_forward_args;
 #define tn_nn_softplus_forward(module, input) tn_forward(module, input)
 
-/* x / (1 + |x|).   tn_nn_softsign() */
+/* x / (1 + |x|).
+ *   schema  Softsign(ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_softsign() */
 typedef struct tn_nn_softsign_args {
     tn_dtype dtype;
     tn_device_id device;
@@ -1058,7 +756,10 @@ typedef struct tn_nn_softsign_forward_args {
 } tn_nn_softsign_forward_args;
 #define tn_nn_softsign_forward(module, input) tn_forward(module, input)
 
-/* exp(x_i) / sum exp(x_j) along dim.   tn_nn_softmax(.dim = 1) */
+/* exp(x_i) / sum exp(x_j) along dim.
+ *   schema  Softmax(int? dim=None, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_softmax(.dim = 1) */
 typedef struct tn_nn_softmax_args {
     int64_t dim;
     tn_dtype dtype;
@@ -1079,7 +780,10 @@ typedef struct tn_nn_softmax_forward_args {
 } tn_nn_softmax_forward_args;
 #define tn_nn_softmax_forward(module, input) tn_forward(module, input)
 
-/* The logarithm of softmax.   tn_nn_log_softmax(.dim = 1) */
+/* The logarithm of softmax.
+ *   schema  LogSoftmax(int? dim=None, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_log_softmax(.dim = 1) */
 typedef struct tn_nn_log_softmax_args {
     int64_t dim;
     tn_dtype dtype;
@@ -1102,10 +806,16 @@ typedef struct tn_nn_log_softmax_forward_args {
 } tn_nn_log_softmax_forward_args;
 #define tn_nn_log_softmax_forward(module, input) tn_forward(module, input)
 
+/* --- MultiheadAttention, composed of products and a softmax as torch's own --- */
+
 /* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. is_causal
  * says that attn_mask is the causal one, which is then made here where no weights are asked for.
- * attn_output_weights is NULL without need_weights. query (L, N, E), key, value (S, N, E), or (N,
- * L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
+ * attn_output_weights is NULL without need_weights.
+ *   schema  MultiheadAttention(int embed_dim, int num_heads, float dropout=0.0, bool bias=True,
+ *           bool batch_first=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  query (L, N, E), key, value (S, N, E) -> (L, N, E), (N, L, S); with batch_first (N,
+ *           L, E), (N, S, E) -> (N, L, E), (N, L, S)
+ *   example tn_nn_multihead_attention(64, 4) */
 typedef struct tn_nn_multihead_attention_args {
     double dropout;
     bool bias, batch_first;
@@ -1152,8 +862,12 @@ TN_API tn_attn_output_attn_output_weights tnp_nn_multihead_attention_forward(tn_
     .value = __VA_ARGS__)
 #endif
 
-/* Calls its children one after the other; takes them.   tn_sequential(tn_nn_linear(4, 8),
- * tn_nn_relu()) */
+/* --- modules made of modules: Sequential, ModuleList --- */
+
+/* Calls its children one after the other; takes them.
+ *   schema  Sequential(Module[] modules, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input -> as the last child gives it
+ *   example tn_module *m = tn_sequential(tn_nn_linear(4, 8), tn_nn_relu()); */
 typedef struct tn_nn_sequential_args {
     tn_dtype dtype;
     tn_device_id device;
@@ -1175,7 +889,8 @@ typedef struct tn_nn_sequential_forward_args {
 #define tn_nn_sequential_forward(module, input) tn_forward(module, input)
 
 /* A list of children under the names 0, 1, ..; no forward. tn_module_append adds one.
- * tn_nn_module_list(TN_MODULES(a, b)) */
+ *   schema  ModuleList(Module[] modules, ScalarType? dtype=None, Device? device=None)
+ *   example tn_nn_module_list(TN_MODULES(one, two)) */
 typedef struct tn_nn_module_list_args {
     tn_dtype dtype;
     tn_device_id device;
@@ -1196,9 +911,14 @@ typedef struct tn_nn_module_list_forward_args {
 } tn_nn_module_list_forward_args;
 #define tn_nn_module_list_forward(module, input) tn_forward(module, input)
 
+/* --- convolution and pooling over images (N, C, H, W) --- */
+
 /* Cross-correlation with out_channels filters.
- * input (N, in_channels, H, W) -> (N, out_channels, H', W')   tn_nn_conv2d(1, 32, TN_DIMS(3),
- * .padding = TN_DIMS(1)) */
+ *   schema  Conv2d(int in_channels, int out_channels, int[2] kernel_size, int[2] stride=1,
+ *           int[2] padding=0, int[2] dilation=1, int groups=1, bool bias=True, PaddingMode
+ *           padding_mode=zeros, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, in_channels, H, W) -> (N, out_channels, H', W')
+ *   example tn_nn_conv2d(1, 32, TN_DIMS(3), .padding = TN_DIMS(1)) */
 typedef struct tn_nn_conv2d_args {
     tn_ints stride, padding, dilation;
     int64_t groups;
@@ -1231,7 +951,11 @@ typedef struct tn_nn_conv2d_forward_args {
 #define tn_nn_conv2d_forward(module, input) tn_forward(module, input)
 
 /* Largest element of each window; stride is kernel_size when not given.
- * input (N, C, H, W) -> (N, C, H', W')   tn_nn_max_pool2d(TN_DIMS(2)) */
+ *   schema  MaxPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2]
+ *           dilation=1, bool return_indices=False, bool ceil_mode=False, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, H', W')
+ *   example tn_nn_max_pool2d(TN_DIMS(2)) */
 typedef struct tn_nn_max_pool2d_args {
     tn_ints stride, padding, dilation;
     bool return_indices, ceil_mode;
@@ -1257,7 +981,11 @@ typedef struct tn_nn_max_pool2d_forward_args {
 #define tn_nn_max_pool2d_forward(module, input) tn_forward(module, input)
 
 /* Mean of each window.
- * input (N, C, H, W) -> (N, C, H', W')   tn_nn_avg_pool2d(TN_DIMS(2)) */
+ *   schema  AvgPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool
+ *           ceil_mode=False, bool count_include_pad=True, int? divisor_override=None,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, H', W')
+ *   example tn_nn_avg_pool2d(TN_DIMS(2)) */
 typedef struct tn_nn_avg_pool2d_args {
     tn_ints stride, padding;
     bool ceil_mode, count_include_pad;
@@ -1286,7 +1014,9 @@ typedef struct tn_nn_avg_pool2d_forward_args {
 #define tn_nn_avg_pool2d_forward(module, input) tn_forward(module, input)
 
 /* Mean over windows that divide the image into output_size parts.
- * input (N, C, H, W) -> (N, C, output_size)   tn_nn_adaptive_avg_pool2d(TN_DIMS(1)) */
+ *   schema  AdaptiveAvgPool2d(int[2] output_size, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> (N, C, output_size)
+ *   example tn_nn_adaptive_avg_pool2d(TN_DIMS(1)) */
 typedef struct tn_nn_adaptive_avg_pool2d_args {
     tn_dtype dtype;
     tn_device_id device;
@@ -1309,9 +1039,14 @@ typedef struct tn_nn_adaptive_avg_pool2d_forward_args {
 } tn_nn_adaptive_avg_pool2d_forward_args;
 #define tn_nn_adaptive_avg_pool2d_forward(module, input) tn_forward(module, input)
 
+/* --- modules that are one operator on parameters or on nothing: Linear, Embedding,
+ * Dropout, Identity, Flatten --- */
+
 /* y = x W^T + b.
- * input (*, in_features) -> (*, out_features)   tn_module *m = tn_nn_linear(784, 10, .bias =
- * false); */
+ *   schema  Linear(int in_features, int out_features, bool bias=True, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input (*, in_features) -> (*, out_features)
+ *   example tn_module *m = tn_nn_linear(784, 10, .bias = false); */
 typedef struct tn_nn_linear_args {
     bool bias;
     tn_dtype dtype;
@@ -1337,7 +1072,10 @@ typedef struct tn_nn_linear_forward_args {
 #define tn_nn_linear_forward(module, input) tn_forward(module, input)
 
 /* A table of vectors by number. The row padding_idx is zero at first and gets no gradient.
- * input (*) integers -> (*, embedding_dim)   tn_nn_embedding(1000, 64, .padding_idx = 0) */
+ *   schema  Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool
+ *           scale_grad_by_freq=False, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) integers -> (*, embedding_dim)
+ *   example tn_nn_embedding(1000, 64, .padding_idx = 0) */
 typedef struct tn_nn_embedding_args {
     int64_t padding_idx;
     bool scale_grad_by_freq;
@@ -1362,9 +1100,12 @@ typedef struct tn_nn_embedding_forward_args {
 } tn_nn_embedding_forward_args;
 #define tn_nn_embedding_forward(module, input) tn_forward(module, input)
 
-/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p); else a
- * view of its input.
- * input (*) -> (*)   tn_nn_dropout(.p = 0.1) */
+/* In training, zeroes each element with probability p and scales the others by 1 / (1
+ * - p); else a view of its input.
+ *   schema  Dropout(float p=0.5, bool inplace=False, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_dropout(.p = 0.1) */
 typedef struct tn_nn_dropout_args {
     double p;
     bool inplace;
@@ -1386,7 +1127,10 @@ typedef struct tn_nn_dropout_forward_args {
 } tn_nn_dropout_forward_args;
 #define tn_nn_dropout_forward(module, input) tn_forward(module, input)
 
-/* Gives back a view of its input.   tn_nn_identity() */
+/* Gives back a view of its input.
+ *   schema  Identity(ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*) -> (*)
+ *   example tn_nn_identity() */
 typedef struct tn_nn_identity_args {
     tn_dtype dtype;
     tn_device_id device;
@@ -1407,7 +1151,10 @@ typedef struct tn_nn_identity_forward_args {
 #define tn_nn_identity_forward(module, input) tn_forward(module, input)
 
 /* Merges the dimensions start_dim..end_dim into one.
- * input (N, *) -> (N, product)   tn_nn_flatten() */
+ *   schema  Flatten(int start_dim=1, int end_dim=-1, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, *) -> (N, product)
+ *   example tn_nn_flatten() */
 typedef struct tn_nn_flatten_args {
     int64_t start_dim, end_dim;
     tn_dtype dtype;
@@ -1430,9 +1177,15 @@ typedef struct tn_nn_flatten_forward_args {
 } tn_nn_flatten_forward_args;
 #define tn_nn_flatten_forward(module, input) tn_forward(module, input)
 
+/* --- losses as modules: one operator call on input and target --- */
+
 /* -log softmax(input)[target], the mean over the batch.
- * input (N, C, *), target (N, *) class numbers or (N, C, *) probabilities
- * tn_nn_cross_entropy_loss() */
+ *   schema  CrossEntropyLoss(Tensor? weight=None, int ignore_index=-100, Reduction
+ *           reduction=mean, float label_smoothing=0.0, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, C, *), target (N, *) class numbers or (N, C, *) probabilities -> () or (N,
+ *           *)
+ *   example tn_nn_cross_entropy_loss() */
 typedef struct tn_nn_cross_entropy_loss_args {
     tn_tensor *weight;
     int64_t ignore_index;
@@ -1471,7 +1224,10 @@ TN_API tn_tensor *tnp_nn_cross_entropy_loss_forward(tn_module *module, tn_tensor
 #endif
 
 /* -input[target], of log-probabilities.
- * input (N, C, *), target (N, *)   tn_nn_nll_loss() */
+ *   schema  NLLLoss(Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean,
+ *           ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (N, C, *), target (N, *) -> () or (N, *)
+ *   example tn_nn_nll_loss() */
 typedef struct tn_nn_nll_loss_args {
     tn_tensor *weight;
     int64_t ignore_index;
@@ -1505,7 +1261,10 @@ TN_API tn_tensor *tnp_nn_nll_loss_forward(tn_module *module, tn_tensor *input, t
     .module = module_, .input = input_, .target = __VA_ARGS__)
 #endif
 
-/* (input - target)^2.   tn_nn_mse_loss() */
+/* (input - target)^2.
+ *   schema  MSELoss(Reduction reduction=mean, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input, target (*) -> () or (*)
+ *   example tn_nn_mse_loss() */
 typedef struct tn_nn_mse_loss_args {
     tn_reduction reduction;
     tn_dtype dtype;
@@ -1535,7 +1294,10 @@ TN_API tn_tensor *tnp_nn_mse_loss_forward(tn_module *module, tn_tensor *input, t
     .module = module_, .input = input_, .target = __VA_ARGS__)
 #endif
 
-/* |input - target|.   tn_nn_l1_loss() */
+/* |input - target|.
+ *   schema  L1Loss(Reduction reduction=mean, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input, target (*) -> () or (*)
+ *   example tn_nn_l1_loss() */
 typedef struct tn_nn_l1_loss_args {
     tn_reduction reduction;
     tn_dtype dtype;
@@ -1565,7 +1327,11 @@ TN_API tn_tensor *tnp_nn_l1_loss_forward(tn_module *module, tn_tensor *input, tn
     .module = module_, .input = input_, .target = __VA_ARGS__)
 #endif
 
-/* -(t log x + (1 - t) log(1 - x)), of probabilities.   tn_nn_bce_loss() */
+/* -(t log x + (1 - t) log(1 - x)), of probabilities.
+ *   schema  BCELoss(Tensor? weight=None, Reduction reduction=mean, ScalarType? dtype=None,
+ *           Device? device=None)
+ *   shapes  input, target (*) -> () or (*)
+ *   example tn_nn_bce_loss() */
 typedef struct tn_nn_bce_loss_args {
     tn_tensor *weight;
     tn_reduction reduction;
@@ -1598,7 +1364,11 @@ TN_API tn_tensor *tnp_nn_bce_loss_forward(tn_module *module, tn_tensor *input, t
     .module = module_, .input = input_, .target = __VA_ARGS__)
 #endif
 
-/* BCELoss of sigmoid(input), without overflow.   tn_nn_bce_with_logits_loss() */
+/* BCELoss of sigmoid(input), without overflow.
+ *   schema  BCEWithLogitsLoss(Tensor? weight=None, Reduction reduction=mean, Tensor?
+ *           pos_weight=None, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input, target (*) -> () or (*)
+ *   example tn_nn_bce_with_logits_loss() */
 typedef struct tn_nn_bce_with_logits_loss_args {
     tn_tensor *weight;
     tn_reduction reduction;
@@ -1636,8 +1406,14 @@ TN_API tn_tensor *tnp_nn_bce_with_logits_loss_forward(tn_module *module, tn_tens
     .target = __VA_ARGS__)
 #endif
 
+/* --- normalisation: over the batch, over the last dimensions --- */
+
 /* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel.
- * input (N, C) or (N, C, L) -> the same   tn_nn_batch_norm1d(64) */
+ *   schema  BatchNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool
+ *           affine=True, bool track_running_stats=True, *, bool bias=True, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C) or (N, C, L) -> the same
+ *   example tn_nn_batch_norm1d(64) */
 typedef struct tn_nn_batch_norm1d_args {
     double eps;
     tn_maybe momentum;
@@ -1670,7 +1446,11 @@ typedef struct tn_nn_batch_norm1d_forward_args {
 #define tn_nn_batch_norm1d_forward(module, input) tn_forward(module, input)
 
 /* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel, over a batch of images.
- * input (N, C, H, W) -> the same   tn_nn_batch_norm2d(64, .momentum = TN_SOME(0.01)) */
+ *   schema  BatchNorm2d(int num_features, float eps=1e-05, float? momentum=0.1, bool
+ *           affine=True, bool track_running_stats=True, *, bool bias=True, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (N, C, H, W) -> the same
+ *   example tn_nn_batch_norm2d(64, .momentum = TN_SOME(0.01)) */
 typedef struct tn_nn_batch_norm2d_args {
     double eps;
     tn_maybe momentum;
@@ -1703,7 +1483,10 @@ typedef struct tn_nn_batch_norm2d_forward_args {
 #define tn_nn_batch_norm2d_forward(module, input) tn_forward(module, input)
 
 /* Normalises each sample over its last dimensions.
- * input (*, normalized_shape) -> the same   tn_nn_layer_norm(TN_DIMS(64)) */
+ *   schema  LayerNorm(int[] normalized_shape, float eps=1e-05, bool elementwise_affine=True,
+ *           bool bias=True, ScalarType? dtype=None, Device? device=None)
+ *   shapes  input (*, normalized_shape) -> the same
+ *   example tn_nn_layer_norm(TN_DIMS(64)) */
 typedef struct tn_nn_layer_norm_args {
     double eps;
     bool elementwise_affine, bias;
@@ -1730,10 +1513,15 @@ typedef struct tn_nn_layer_norm_forward_args {
 } tn_nn_layer_norm_forward_args;
 #define tn_nn_layer_norm_forward(module, input) tn_forward(module, input)
 
+/* --- LSTM --- */
+
 /* Long short-term memory, num_layers deep.
- * input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers * directions, N,
- * hidden_size)
- * -> output (T, N, directions * hidden_size), h_n, c_n   tn_nn_lstm(10, 20, .num_layers = 2) */
+ *   schema  LSTM(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool
+ *           batch_first=False, float dropout=0.0, bool bidirectional=False, ScalarType?
+ *           dtype=None, Device? device=None)
+ *   shapes  input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers *
+ *           directions, N, hidden_size) -> output (T, N, directions * hidden_size), h_n, c_n
+ *   example tn_nn_lstm(10, 20, .num_layers = 2) */
 typedef struct tn_nn_lstm_args {
     int64_t num_layers;
     bool bias, batch_first;
@@ -1773,9 +1561,13 @@ TN_API tn_output_h_n_c_n tnp_nn_lstm_forward(tn_module *module, tn_tensor *input
     .input = __VA_ARGS__)
 #endif
 
+/* --- Adam (Kingma, Ba, 2015) and AdamW (Loshchilov, Hutter, 2019), as torch.optim --- */
+
 /* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v)
  * / sqrt(1 - beta2^t) + eps); weight_decay is added to g. amsgrad: the largest v so far.
- * tn_optim_adam(tn_parameters(net), .lr = 1e-3) */
+ *   schema  Adam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08,
+ *           float weight_decay=0.0, bool amsgrad=False, *, bool maximize=False)
+ *   example tn_optim_adam(tn_parameters(net), .lr = 1e-3) */
 typedef struct tn_optim_adam_args {
     double lr;
     tn_floats betas;
@@ -1792,7 +1584,9 @@ TN_API tn_optimizer *tnp_optim_adam(tn_tensors params, double lr, tn_floats beta
 #endif
 
 /* Adam, with the weights decayed by themselves: p *= 1 - lr * weight_decay.
- * tn_optim_adamw(tn_parameters(net), .lr = 1e-3, .weight_decay = 0.1) */
+ *   schema  AdamW(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08,
+ *           float weight_decay=0.01, bool amsgrad=False, *, bool maximize=False)
+ *   example tn_optim_adamw(tn_parameters(net), .lr = 1e-3, .weight_decay = 0.1) */
 typedef struct tn_optim_adamw_args {
     double lr;
     tn_floats betas;
@@ -1808,9 +1602,13 @@ TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr, tn_floats bet
     .eps = 1e-08, .weight_decay = 0.01, .params = __VA_ARGS__)
 #endif
 
+/* --- stochastic gradient descent with momentum (torch.optim.SGD) --- */
+
 /* g += weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g at first); p -= lr *
- * (nesterov ? g + momentum * b : b). tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9)
- */
+ * (nesterov ? g + momentum * b : b).
+ *   schema  SGD(Tensor[] params, float lr=0.001, float momentum=0.0, float dampening=0.0, float
+ *           weight_decay=0.0, bool nesterov=False, *, bool maximize=False)
+ *   example tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9) */
 typedef struct tn_optim_sgd_args {
     double lr, momentum, dampening, weight_decay;
     bool nesterov, maximize;
@@ -1825,707 +1623,19 @@ TN_API tn_optimizer *tnp_optim_sgd(tn_tensors params, double lr, double momentum
 
 TNI_EXTERN_C_END
 
-#ifdef __cplusplus
-TNI_NAMESPACE_BEGIN
-struct tn_module_list { /* {a, b}: taken by the constructor */
-    tn_modules value;
-    tn_module_list(tn_modules l) : value(l) {}
-    tn_module_list(std::initializer_list<tn_module *> l) : value(tn_modules_of(l.begin(), (int64_t)l.size())) {}
-};
-inline tn_module *tn_nn_relu(bool inplace = false, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_relu_args a = {inplace, dtype, device, 0};
-    return tn_nn_relu_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_leaky_relu(double negative_slope = 0.01, bool inplace = false,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_leaky_relu_args a = {negative_slope, inplace, dtype, device, 0};
-    return tn_nn_leaky_relu_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_gelu(tn_approximate approximate = TN_APPROXIMATE_NONE,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_gelu_args a = {approximate, dtype, device, 0};
-    return tn_nn_gelu_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_silu(bool inplace = false, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_silu_args a = {inplace, dtype, device, 0};
-    return tn_nn_silu_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_sigmoid(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-    tn_site at = tn_site::here()) {
-    const tn_nn_sigmoid_args a = {dtype, device, 0};
-    return tn_nn_sigmoid_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_tanh(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-    tn_site at = tn_site::here()) {
-    const tn_nn_tanh_args a = {dtype, device, 0};
-    return tn_nn_tanh_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_softplus(double beta = 1, double threshold = 20,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_softplus_args a = {beta, threshold, dtype, device, 0};
-    return tn_nn_softplus_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_softsign(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-    tn_site at = tn_site::here()) {
-    const tn_nn_softsign_args a = {dtype, device, 0};
-    return tn_nn_softsign_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_softmax(int64_t dim = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_softmax_args a = {dim, dtype, device, 0};
-    return tn_nn_softmax_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_log_softmax(int64_t dim = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_log_softmax_args a = {dim, dtype, device, 0};
-    return tn_nn_log_softmax_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_multihead_attention(int64_t embed_dim, int64_t num_heads,
-    double dropout = 0, bool bias = true, bool batch_first = false, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_multihead_attention_args a = {dropout, bias, batch_first, dtype, device, embed_dim,
-        num_heads};
-    return tn_nn_multihead_attention_at(at.file, at.line, &a);
-}
-inline tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward(tn_module *module,
-    tn_tensor *query, tn_tensor *key, tn_tensor *value, tn_tensor *key_padding_mask = nullptr,
-    bool need_weights = true, tn_tensor *attn_mask = nullptr, bool average_attn_weights = true,
-    bool is_causal = false, tn_site at = tn_site::here()) {
-    const tn_nn_multihead_attention_forward_args a = {key_padding_mask, need_weights, attn_mask,
-        average_attn_weights, is_causal, module, query, key, value};
-    return tn_nn_multihead_attention_forward_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_sequential(tn_module_list modules, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_sequential_args a = {dtype, device, modules.value};
-    return tn_nn_sequential_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_module_list(tn_module_list modules, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_module_list_args a = {dtype, device, modules.value};
-    return tn_nn_module_list_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_conv2d(int64_t in_channels, int64_t out_channels, tn_dims kernel_size,
-    tn_dims stride = {1}, tn_dims padding = {0}, tn_dims dilation = {1}, int64_t groups = 1,
-    bool bias = true, tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_conv2d_args a = {stride.value, padding.value, dilation.value, groups, bias,
-        padding_mode, dtype, device, in_channels, out_channels, kernel_size.value};
-    return tn_nn_conv2d_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_max_pool2d(tn_dims kernel_size, tn_dims stride = tn_dims(),
-    tn_dims padding = {0}, tn_dims dilation = {1}, bool return_indices = false,
-    bool ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-    tn_site at = tn_site::here()) {
-    const tn_nn_max_pool2d_args a = {stride.value, padding.value, dilation.value, return_indices,
-        ceil_mode, dtype, device, kernel_size.value};
-    return tn_nn_max_pool2d_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_avg_pool2d(tn_dims kernel_size, tn_dims stride = tn_dims(),
-    tn_dims padding = {0}, bool ceil_mode = false, bool count_include_pad = true,
-    int64_t divisor_override = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_avg_pool2d_args a = {stride.value, padding.value, ceil_mode, count_include_pad,
-        divisor_override, dtype, device, kernel_size.value};
-    return tn_nn_avg_pool2d_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_adaptive_avg_pool2d(tn_dims output_size, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size.value};
-    return tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_linear(int64_t in_features, int64_t out_features, bool bias = true,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_linear_args a = {bias, dtype, device, in_features, out_features};
-    return tn_nn_linear_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_embedding(int64_t num_embeddings, int64_t embedding_dim,
-    int64_t padding_idx = TN_NONE, bool scale_grad_by_freq = false, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_embedding_args a = {padding_idx, scale_grad_by_freq, dtype, device, num_embeddings,
-        embedding_dim};
-    return tn_nn_embedding_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_dropout(double p = 0.5, bool inplace = false, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_dropout_args a = {p, inplace, dtype, device, 0};
-    return tn_nn_dropout_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_identity(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-    tn_site at = tn_site::here()) {
-    const tn_nn_identity_args a = {dtype, device, 0};
-    return tn_nn_identity_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_flatten(int64_t start_dim = 1, int64_t end_dim = -1,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_flatten_args a = {start_dim, end_dim, dtype, device, 0};
-    return tn_nn_flatten_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_cross_entropy_loss(tn_tensor *weight = nullptr,
-    int64_t ignore_index = -100, tn_reduction reduction = TN_REDUCTION_MEAN,
-    double label_smoothing = 0, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-    tn_site at = tn_site::here()) {
-    const tn_nn_cross_entropy_loss_args a = {weight, ignore_index, reduction, label_smoothing,
-        dtype, device, 0};
-    return tn_nn_cross_entropy_loss_at(at.file, at.line, &a);
-}
-inline tn_tensor *tn_nn_cross_entropy_loss_forward(tn_module *module, tn_tensor *input,
-    tn_tensor *target, tn_site at = tn_site::here()) {
-    const tn_nn_cross_entropy_loss_forward_args a = {module, input, target};
-    return tn_nn_cross_entropy_loss_forward_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_nll_loss(tn_tensor *weight = nullptr, int64_t ignore_index = -100,
-    tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_nll_loss_args a = {weight, ignore_index, reduction, dtype, device, 0};
-    return tn_nn_nll_loss_at(at.file, at.line, &a);
-}
-inline tn_tensor *tn_nn_nll_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target,
-    tn_site at = tn_site::here()) {
-    const tn_nn_nll_loss_forward_args a = {module, input, target};
-    return tn_nn_nll_loss_forward_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_mse_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_mse_loss_args a = {reduction, dtype, device, 0};
-    return tn_nn_mse_loss_at(at.file, at.line, &a);
-}
-inline tn_tensor *tn_nn_mse_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target,
-    tn_site at = tn_site::here()) {
-    const tn_nn_mse_loss_forward_args a = {module, input, target};
-    return tn_nn_mse_loss_forward_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_l1_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_l1_loss_args a = {reduction, dtype, device, 0};
-    return tn_nn_l1_loss_at(at.file, at.line, &a);
-}
-inline tn_tensor *tn_nn_l1_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target,
-    tn_site at = tn_site::here()) {
-    const tn_nn_l1_loss_forward_args a = {module, input, target};
-    return tn_nn_l1_loss_forward_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_bce_loss(tn_tensor *weight = nullptr,
-    tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_bce_loss_args a = {weight, reduction, dtype, device, 0};
-    return tn_nn_bce_loss_at(at.file, at.line, &a);
-}
-inline tn_tensor *tn_nn_bce_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target,
-    tn_site at = tn_site::here()) {
-    const tn_nn_bce_loss_forward_args a = {module, input, target};
-    return tn_nn_bce_loss_forward_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_bce_with_logits_loss(tn_tensor *weight = nullptr,
-    tn_reduction reduction = TN_REDUCTION_MEAN, tn_tensor *pos_weight = nullptr,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_bce_with_logits_loss_args a = {weight, reduction, pos_weight, dtype, device, 0};
-    return tn_nn_bce_with_logits_loss_at(at.file, at.line, &a);
-}
-inline tn_tensor *tn_nn_bce_with_logits_loss_forward(tn_module *module, tn_tensor *input,
-    tn_tensor *target, tn_site at = tn_site::here()) {
-    const tn_nn_bce_with_logits_loss_forward_args a = {module, input, target};
-    return tn_nn_bce_with_logits_loss_forward_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_batch_norm1d(int64_t num_features, double eps = 1e-05,
-    tn_maybe momentum = TN_SOME(0.1), bool affine = true, bool track_running_stats = true,
-    bool bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-    tn_site at = tn_site::here()) {
-    const tn_nn_batch_norm1d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
-        device, num_features};
-    return tn_nn_batch_norm1d_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_batch_norm2d(int64_t num_features, double eps = 1e-05,
-    tn_maybe momentum = TN_SOME(0.1), bool affine = true, bool track_running_stats = true,
-    bool bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
-    tn_site at = tn_site::here()) {
-    const tn_nn_batch_norm2d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
-        device, num_features};
-    return tn_nn_batch_norm2d_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_layer_norm(tn_dims normalized_shape, double eps = 1e-05,
-    bool elementwise_affine = true, bool bias = true, tn_dtype dtype = TN_NO_DTYPE,
-    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
-    const tn_nn_layer_norm_args a = {eps, elementwise_affine, bias, dtype, device,
-        normalized_shape.value};
-    return tn_nn_layer_norm_at(at.file, at.line, &a);
-}
-inline tn_module *tn_nn_lstm(int64_t input_size, int64_t hidden_size, int64_t num_layers = 1,
-    bool bias = true, bool batch_first = false, double dropout = 0, bool bidirectional = false,
-    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
-    {
-    const tn_nn_lstm_args a = {num_layers, bias, batch_first, dropout, bidirectional, dtype,
-        device, input_size, hidden_size};
-    return tn_nn_lstm_at(at.file, at.line, &a);
-}
-inline tn_output_h_n_c_n tn_nn_lstm_forward(tn_module *module, tn_tensor *input,
-    tn_tensor *h = nullptr, tn_tensor *c = nullptr, tn_site at = tn_site::here()) {
-    const tn_nn_lstm_forward_args a = {h, c, module, input};
-    return tn_nn_lstm_forward_at(at.file, at.line, &a);
-}
-inline tn_optimizer *tn_optim_adam(tn_tensor_list params, double lr = 0.001,
-    tn_doubles betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0,
-    bool amsgrad = false, bool maximize = false, tn_site at = tn_site::here()) {
-    const tn_optim_adam_args a = {lr, betas.value, eps, weight_decay, amsgrad, maximize,
-        params.value};
-    return tn_optim_adam_at(at.file, at.line, &a);
-}
-inline tn_optimizer *tn_optim_adamw(tn_tensor_list params, double lr = 0.001,
-    tn_doubles betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0.01,
-    bool amsgrad = false, bool maximize = false, tn_site at = tn_site::here()) {
-    const tn_optim_adamw_args a = {lr, betas.value, eps, weight_decay, amsgrad, maximize,
-        params.value};
-    return tn_optim_adamw_at(at.file, at.line, &a);
-}
-inline tn_optimizer *tn_optim_sgd(tn_tensor_list params, double lr = 0.001, double momentum = 0,
-    double dampening = 0, double weight_decay = 0, bool nesterov = false, bool maximize = false,
-    tn_site at = tn_site::here()) {
-    const tn_optim_sgd_args a = {lr, momentum, dampening, weight_decay, nesterov, maximize,
-        params.value};
-    return tn_optim_sgd_at(at.file, at.line, &a);
-}
-#if __cplusplus >= 202002L
-struct tn_nn_relu_options {
-    bool inplace = false;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_relu(tn_nn_relu_options o, tn_site at = tn_site::here()) {
-    const tn_nn_relu_args a = {o.inplace, o.dtype, o.device, 0};
-    return tn_nn_relu_at(at.file, at.line, &a);
-}
-struct tn_nn_leaky_relu_options {
-    double negative_slope = 0.01;
-    bool inplace = false;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_leaky_relu(tn_nn_leaky_relu_options o, tn_site at = tn_site::here()) {
-    const tn_nn_leaky_relu_args a = {o.negative_slope, o.inplace, o.dtype, o.device, 0};
-    return tn_nn_leaky_relu_at(at.file, at.line, &a);
-}
-struct tn_nn_gelu_options {
-    tn_approximate approximate = TN_APPROXIMATE_NONE;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_gelu(tn_nn_gelu_options o, tn_site at = tn_site::here()) {
-    const tn_nn_gelu_args a = {o.approximate, o.dtype, o.device, 0};
-    return tn_nn_gelu_at(at.file, at.line, &a);
-}
-struct tn_nn_silu_options {
-    bool inplace = false;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_silu(tn_nn_silu_options o, tn_site at = tn_site::here()) {
-    const tn_nn_silu_args a = {o.inplace, o.dtype, o.device, 0};
-    return tn_nn_silu_at(at.file, at.line, &a);
-}
-struct tn_nn_sigmoid_options {
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_sigmoid(tn_nn_sigmoid_options o, tn_site at = tn_site::here()) {
-    const tn_nn_sigmoid_args a = {o.dtype, o.device, 0};
-    return tn_nn_sigmoid_at(at.file, at.line, &a);
-}
-struct tn_nn_tanh_options {
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_tanh(tn_nn_tanh_options o, tn_site at = tn_site::here()) {
-    const tn_nn_tanh_args a = {o.dtype, o.device, 0};
-    return tn_nn_tanh_at(at.file, at.line, &a);
-}
-struct tn_nn_softplus_options {
-    double beta = 1;
-    double threshold = 20;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_softplus(tn_nn_softplus_options o, tn_site at = tn_site::here()) {
-    const tn_nn_softplus_args a = {o.beta, o.threshold, o.dtype, o.device, 0};
-    return tn_nn_softplus_at(at.file, at.line, &a);
-}
-struct tn_nn_softsign_options {
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_softsign(tn_nn_softsign_options o, tn_site at = tn_site::here()) {
-    const tn_nn_softsign_args a = {o.dtype, o.device, 0};
-    return tn_nn_softsign_at(at.file, at.line, &a);
-}
-struct tn_nn_softmax_options {
-    int64_t dim = TN_NONE;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_softmax(tn_nn_softmax_options o, tn_site at = tn_site::here()) {
-    const tn_nn_softmax_args a = {o.dim, o.dtype, o.device, 0};
-    return tn_nn_softmax_at(at.file, at.line, &a);
-}
-struct tn_nn_log_softmax_options {
-    int64_t dim = TN_NONE;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_log_softmax(tn_nn_log_softmax_options o, tn_site at = tn_site::here()) {
-    const tn_nn_log_softmax_args a = {o.dim, o.dtype, o.device, 0};
-    return tn_nn_log_softmax_at(at.file, at.line, &a);
-}
-struct tn_nn_multihead_attention_options {
-    double dropout = 0;
-    bool bias = true;
-    bool batch_first = false;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_multihead_attention(int64_t embed_dim, int64_t num_heads,
-    tn_nn_multihead_attention_options o, tn_site at = tn_site::here()) {
-    const tn_nn_multihead_attention_args a = {o.dropout, o.bias, o.batch_first, o.dtype, o.device,
-        embed_dim, num_heads};
-    return tn_nn_multihead_attention_at(at.file, at.line, &a);
-}
-struct tn_nn_multihead_attention_forward_options {
-    tn_tensor *key_padding_mask = nullptr;
-    bool need_weights = true;
-    tn_tensor *attn_mask = nullptr;
-    bool average_attn_weights = true;
-    bool is_causal = false;
-};
-inline tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward(tn_module *module,
-    tn_tensor *query, tn_tensor *key, tn_tensor *value,
-    tn_nn_multihead_attention_forward_options o, tn_site at = tn_site::here()) {
-    const tn_nn_multihead_attention_forward_args a = {o.key_padding_mask, o.need_weights,
-        o.attn_mask, o.average_attn_weights, o.is_causal, module, query, key, value};
-    return tn_nn_multihead_attention_forward_at(at.file, at.line, &a);
-}
-struct tn_nn_sequential_options {
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_sequential(tn_module_list modules, tn_nn_sequential_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_sequential_args a = {o.dtype, o.device, modules.value};
-    return tn_nn_sequential_at(at.file, at.line, &a);
-}
-struct tn_nn_module_list_options {
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_module_list(tn_module_list modules, tn_nn_module_list_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_module_list_args a = {o.dtype, o.device, modules.value};
-    return tn_nn_module_list_at(at.file, at.line, &a);
-}
-struct tn_nn_conv2d_options {
-    tn_dims stride = {1};
-    tn_dims padding = {0};
-    tn_dims dilation = {1};
-    int64_t groups = 1;
-    bool bias = true;
-    tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_conv2d(int64_t in_channels, int64_t out_channels, tn_dims kernel_size,
-    tn_nn_conv2d_options o, tn_site at = tn_site::here()) {
-    const tn_nn_conv2d_args a = {o.stride.value, o.padding.value, o.dilation.value, o.groups,
-        o.bias, o.padding_mode, o.dtype, o.device, in_channels, out_channels, kernel_size.value};
-    return tn_nn_conv2d_at(at.file, at.line, &a);
-}
-struct tn_nn_max_pool2d_options {
-    tn_dims stride = tn_dims();
-    tn_dims padding = {0};
-    tn_dims dilation = {1};
-    bool return_indices = false;
-    bool ceil_mode = false;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_max_pool2d(tn_dims kernel_size, tn_nn_max_pool2d_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_max_pool2d_args a = {o.stride.value, o.padding.value, o.dilation.value,
-        o.return_indices, o.ceil_mode, o.dtype, o.device, kernel_size.value};
-    return tn_nn_max_pool2d_at(at.file, at.line, &a);
-}
-struct tn_nn_avg_pool2d_options {
-    tn_dims stride = tn_dims();
-    tn_dims padding = {0};
-    bool ceil_mode = false;
-    bool count_include_pad = true;
-    int64_t divisor_override = TN_NONE;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_avg_pool2d(tn_dims kernel_size, tn_nn_avg_pool2d_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_avg_pool2d_args a = {o.stride.value, o.padding.value, o.ceil_mode,
-        o.count_include_pad, o.divisor_override, o.dtype, o.device, kernel_size.value};
-    return tn_nn_avg_pool2d_at(at.file, at.line, &a);
-}
-struct tn_nn_adaptive_avg_pool2d_options {
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_adaptive_avg_pool2d(tn_dims output_size,
-    tn_nn_adaptive_avg_pool2d_options o, tn_site at = tn_site::here()) {
-    const tn_nn_adaptive_avg_pool2d_args a = {o.dtype, o.device, output_size.value};
-    return tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a);
-}
-struct tn_nn_linear_options {
-    bool bias = true;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_linear(int64_t in_features, int64_t out_features, tn_nn_linear_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_linear_args a = {o.bias, o.dtype, o.device, in_features, out_features};
-    return tn_nn_linear_at(at.file, at.line, &a);
-}
-struct tn_nn_embedding_options {
-    int64_t padding_idx = TN_NONE;
-    bool scale_grad_by_freq = false;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_embedding(int64_t num_embeddings, int64_t embedding_dim,
-    tn_nn_embedding_options o, tn_site at = tn_site::here()) {
-    const tn_nn_embedding_args a = {o.padding_idx, o.scale_grad_by_freq, o.dtype, o.device,
-        num_embeddings, embedding_dim};
-    return tn_nn_embedding_at(at.file, at.line, &a);
-}
-struct tn_nn_dropout_options {
-    double p = 0.5;
-    bool inplace = false;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_dropout(tn_nn_dropout_options o, tn_site at = tn_site::here()) {
-    const tn_nn_dropout_args a = {o.p, o.inplace, o.dtype, o.device, 0};
-    return tn_nn_dropout_at(at.file, at.line, &a);
-}
-struct tn_nn_identity_options {
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_identity(tn_nn_identity_options o, tn_site at = tn_site::here()) {
-    const tn_nn_identity_args a = {o.dtype, o.device, 0};
-    return tn_nn_identity_at(at.file, at.line, &a);
-}
-struct tn_nn_flatten_options {
-    int64_t start_dim = 1;
-    int64_t end_dim = -1;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_flatten(tn_nn_flatten_options o, tn_site at = tn_site::here()) {
-    const tn_nn_flatten_args a = {o.start_dim, o.end_dim, o.dtype, o.device, 0};
-    return tn_nn_flatten_at(at.file, at.line, &a);
-}
-struct tn_nn_cross_entropy_loss_options {
-    tn_tensor *weight = nullptr;
-    int64_t ignore_index = -100;
-    tn_reduction reduction = TN_REDUCTION_MEAN;
-    double label_smoothing = 0;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_cross_entropy_loss(tn_nn_cross_entropy_loss_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_cross_entropy_loss_args a = {o.weight, o.ignore_index, o.reduction,
-        o.label_smoothing, o.dtype, o.device, 0};
-    return tn_nn_cross_entropy_loss_at(at.file, at.line, &a);
-}
-struct tn_nn_nll_loss_options {
-    tn_tensor *weight = nullptr;
-    int64_t ignore_index = -100;
-    tn_reduction reduction = TN_REDUCTION_MEAN;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_nll_loss(tn_nn_nll_loss_options o, tn_site at = tn_site::here()) {
-    const tn_nn_nll_loss_args a = {o.weight, o.ignore_index, o.reduction, o.dtype, o.device, 0};
-    return tn_nn_nll_loss_at(at.file, at.line, &a);
-}
-struct tn_nn_mse_loss_options {
-    tn_reduction reduction = TN_REDUCTION_MEAN;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_mse_loss(tn_nn_mse_loss_options o, tn_site at = tn_site::here()) {
-    const tn_nn_mse_loss_args a = {o.reduction, o.dtype, o.device, 0};
-    return tn_nn_mse_loss_at(at.file, at.line, &a);
-}
-struct tn_nn_l1_loss_options {
-    tn_reduction reduction = TN_REDUCTION_MEAN;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_l1_loss(tn_nn_l1_loss_options o, tn_site at = tn_site::here()) {
-    const tn_nn_l1_loss_args a = {o.reduction, o.dtype, o.device, 0};
-    return tn_nn_l1_loss_at(at.file, at.line, &a);
-}
-struct tn_nn_bce_loss_options {
-    tn_tensor *weight = nullptr;
-    tn_reduction reduction = TN_REDUCTION_MEAN;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_bce_loss(tn_nn_bce_loss_options o, tn_site at = tn_site::here()) {
-    const tn_nn_bce_loss_args a = {o.weight, o.reduction, o.dtype, o.device, 0};
-    return tn_nn_bce_loss_at(at.file, at.line, &a);
-}
-struct tn_nn_bce_with_logits_loss_options {
-    tn_tensor *weight = nullptr;
-    tn_reduction reduction = TN_REDUCTION_MEAN;
-    tn_tensor *pos_weight = nullptr;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_bce_with_logits_loss(tn_nn_bce_with_logits_loss_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_bce_with_logits_loss_args a = {o.weight, o.reduction, o.pos_weight, o.dtype,
-        o.device, 0};
-    return tn_nn_bce_with_logits_loss_at(at.file, at.line, &a);
-}
-struct tn_nn_batch_norm1d_options {
-    double eps = 1e-05;
-    tn_maybe momentum = TN_SOME(0.1);
-    bool affine = true;
-    bool track_running_stats = true;
-    bool bias = true;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_batch_norm1d(int64_t num_features, tn_nn_batch_norm1d_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_batch_norm1d_args a = {o.eps, o.momentum, o.affine, o.track_running_stats, o.bias,
-        o.dtype, o.device, num_features};
-    return tn_nn_batch_norm1d_at(at.file, at.line, &a);
-}
-struct tn_nn_batch_norm2d_options {
-    double eps = 1e-05;
-    tn_maybe momentum = TN_SOME(0.1);
-    bool affine = true;
-    bool track_running_stats = true;
-    bool bias = true;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_batch_norm2d(int64_t num_features, tn_nn_batch_norm2d_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_batch_norm2d_args a = {o.eps, o.momentum, o.affine, o.track_running_stats, o.bias,
-        o.dtype, o.device, num_features};
-    return tn_nn_batch_norm2d_at(at.file, at.line, &a);
-}
-struct tn_nn_layer_norm_options {
-    double eps = 1e-05;
-    bool elementwise_affine = true;
-    bool bias = true;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_layer_norm(tn_dims normalized_shape, tn_nn_layer_norm_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_layer_norm_args a = {o.eps, o.elementwise_affine, o.bias, o.dtype, o.device,
-        normalized_shape.value};
-    return tn_nn_layer_norm_at(at.file, at.line, &a);
-}
-struct tn_nn_lstm_options {
-    int64_t num_layers = 1;
-    bool bias = true;
-    bool batch_first = false;
-    double dropout = 0;
-    bool bidirectional = false;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-};
-inline tn_module *tn_nn_lstm(int64_t input_size, int64_t hidden_size, tn_nn_lstm_options o,
-    tn_site at = tn_site::here()) {
-    const tn_nn_lstm_args a = {o.num_layers, o.bias, o.batch_first, o.dropout, o.bidirectional,
-        o.dtype, o.device, input_size, hidden_size};
-    return tn_nn_lstm_at(at.file, at.line, &a);
-}
-struct tn_nn_lstm_forward_options {
-    tn_tensor *h = nullptr;
-    tn_tensor *c = nullptr;
-};
-inline tn_output_h_n_c_n tn_nn_lstm_forward(tn_module *module, tn_tensor *input,
-    tn_nn_lstm_forward_options o, tn_site at = tn_site::here()) {
-    const tn_nn_lstm_forward_args a = {o.h, o.c, module, input};
-    return tn_nn_lstm_forward_at(at.file, at.line, &a);
-}
-struct tn_optim_adam_options {
-    double lr = 0.001;
-    tn_doubles betas = {0.9, 0.999};
-    double eps = 1e-08;
-    double weight_decay = 0;
-    bool amsgrad = false;
-    bool maximize = false;
-};
-inline tn_optimizer *tn_optim_adam(tn_tensor_list params, tn_optim_adam_options o,
-    tn_site at = tn_site::here()) {
-    const tn_optim_adam_args a = {o.lr, o.betas.value, o.eps, o.weight_decay, o.amsgrad,
-        o.maximize, params.value};
-    return tn_optim_adam_at(at.file, at.line, &a);
-}
-struct tn_optim_adamw_options {
-    double lr = 0.001;
-    tn_doubles betas = {0.9, 0.999};
-    double eps = 1e-08;
-    double weight_decay = 0.01;
-    bool amsgrad = false;
-    bool maximize = false;
-};
-inline tn_optimizer *tn_optim_adamw(tn_tensor_list params, tn_optim_adamw_options o,
-    tn_site at = tn_site::here()) {
-    const tn_optim_adamw_args a = {o.lr, o.betas.value, o.eps, o.weight_decay, o.amsgrad,
-        o.maximize, params.value};
-    return tn_optim_adamw_at(at.file, at.line, &a);
-}
-struct tn_optim_sgd_options {
-    double lr = 0.001;
-    double momentum = 0;
-    double dampening = 0;
-    double weight_decay = 0;
-    bool nesterov = false;
-    bool maximize = false;
-};
-inline tn_optimizer *tn_optim_sgd(tn_tensor_list params, tn_optim_sgd_options o,
-    tn_site at = tn_site::here()) {
-    const tn_optim_sgd_args a = {o.lr, o.momentum, o.dampening, o.weight_decay, o.nesterov,
-        o.maximize, params.value};
-    return tn_optim_sgd_at(at.file, at.line, &a);
-}
-#endif
-TNI_NAMESPACE_END
-#endif
-
-
-/* src/api/data.h */
-/* data.h - data sets and batches: over memory and IDX files, shuffled as torch shuffles, read ahead
- * by threads.
+/* ================================================================================================
+ * == [4] data.h
+ *
+ * Data sets, and loaders that shuffle, batch and read ahead.
  *
  *     tn_loader *loader = tn_loader_new(dataset, .batch_size = 64, .shuffle = true, .workers = 2);
  *     tn_batch b;
  *     for (int epoch = 0; epoch < 5; epoch++)
  *         while (tn_loader_next(loader, &b)) { ... b.field[0], b.field[1] ... }
  *
- * For a seed the order is torch.utils.data.DataLoader's, and the generator is left in the state in
- * which torch leaves it; both are the same for any number of workers. */
+ * Sets lie in memory or in IDX files; threads read ahead. A seed gives the order of
+ * torch.utils.data.DataLoader and leaves the generator as torch does, for any number of workers.
+ * One thread at a time may use a loader. */
 
 TNI_EXTERN_C_BEGIN
 
@@ -2540,34 +1650,34 @@ typedef struct tn_field {
     int64_t size[TN_MAX_DIMS];
 } tn_field;
 
-/* A set of `size` items. get writes item number `index`, the elements of each field row-major, to
- * to[0..nfields-1]; it is called from several threads at once and must not change the set. false
- * with an error set. */
+/* A set of `size` items. get writes item `index` to to[0..nfields-1], the elements of each field
+ * row-major. Several threads call it at the same time, so it must not change the set. It returns
+ * false with an error. */
 typedef struct tn_dataset tn_dataset;
 struct tn_dataset {
     int64_t size;
     int nfields;
     tn_field field[TN_MAX_FIELDS];
     bool (*get)(const tn_dataset *d, int64_t index, void *const *to);
-    void (*destroy)(tn_dataset *d); /* releases user; not d; may be NULL */
+    void (*destroy)(tn_dataset *d); /* releases user, not d; may be NULL */
     void *user;
     int32_t count; /* owners */
 };
 
-/* A set of one's own: copies `like` (count is set). NULL on error; like->destroy is called then,
- * too. */
+/* Your own set: a copy of *like, with one owner. If it fails it calls like->destroy and returns
+ * NULL with an error. */
 TN_API tn_dataset *tn_dataset_new_at(const char *file, int line, const tn_dataset *like);
 #define tn_dataset_new(like) tn_dataset_new_at(__FILE__, __LINE__, like)
-TN_API tn_dataset *tn_dataset_hold(tn_dataset *d);
-TN_API void tn_dataset_free(tn_dataset *d);
+TN_API tn_dataset *tn_dataset_hold(tn_dataset *d); /* one more owner; returns d */
+TN_API void tn_dataset_free(tn_dataset *d);        /* drops one owner; NULL is allowed */
 
-/* Item i is row i of each tensor (torch's TensorDataset). Holds the tensors, which are on the CPU.
- */
+/* Item i is row i of each tensor (torch's TensorDataset). Holds the tensors, which must be on the
+ * CPU. NULL with an error. */
 TN_API tn_dataset *tn_dataset_tensors_at(const char *file, int line, tn_tensors tensors);
 #define tn_dataset_tensors(...) tn_dataset_tensors_at(__FILE__, __LINE__, __VA_ARGS__)
-/* Images u8 (N, H, W) or (N, C, H, W) as float32 (C, H, W): (v / 255 - mean) / std, as
- * torchvision's ToTensor and Normalize; labels: integers (N), as int64. Holds the tensors. std 0 is
- * an error. */
+/* Images u8 (N, H, W) or (N, C, H, W) become f32 (C, H, W), (v / 255 - mean) / std, as by
+ * torchvision's ToTensor and Normalize; labels, integers (N), become i64. Holds the tensors. NULL
+ * with an error, also if std is 0. */
 TN_API tn_dataset *tn_dataset_images_at(const char *file, int line, tn_tensor *images,
                                         tn_tensor *labels, double mean, double std);
 #define tn_dataset_images(images, labels, mean, std) \
@@ -2577,7 +1687,7 @@ TN_API tn_dataset *tn_dataset_idx_at(const char *file, int line, const char *ima
                                      const char *labels_path, double mean, double std);
 #define tn_dataset_idx(images_path, labels_path, mean, std) \
     tn_dataset_idx_at(__FILE__, __LINE__, images_path, labels_path, mean, std)
-/* Items from..to-1 of d, which it takes. */
+/* Items from..to-1 of d, which it takes over, even if it fails. */
 TN_API tn_dataset *tn_dataset_slice_at(const char *file, int line, tn_dataset *d, int64_t from,
                                        int64_t to);
 #define tn_dataset_slice(d, from, to) tn_dataset_slice_at(__FILE__, __LINE__, d, from, to)
@@ -2589,49 +1699,52 @@ typedef struct tn_loader_args {
     int64_t batch_size;
     bool shuffle, drop_last;
     int32_t workers;         /* threads that read ahead; 0: none */
-    int32_t prefetch;        /* batches a worker is ahead */
+    int32_t prefetch;        /* batches that each worker reads ahead */
     tn_generator *generator; /* NULL: the default one, as torch */
-    tn_dataset *dataset;     /* required; the loader takes it, also when it fails */
+    tn_dataset *dataset;     /* required; the loader takes it over, even if it fails */
 } tn_loader_args;
+/* A new loader; NULL with an error. tn_context_free frees loaders that are left. */
 TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args *args);
 #ifndef __cplusplus
 #define tn_loader_new(...)                                                    \
     TNI_CALL_AS(tn_loader_at, tn_loader_args, .batch_size = 1, .prefetch = 2, \
                 .dataset = __VA_ARGS__)
 #endif
-TN_API void tn_loader_free(tn_loader *l); /* tn_context_free frees those that are left */
+TN_API void tn_loader_free(tn_loader *l);
 TN_API int64_t tn_loader_batches(const tn_loader *l); /* in an epoch */
 TN_API tn_dataset *tn_loader_dataset(const tn_loader *l);
-TN_API tn_generator *tn_loader_generator(const tn_loader *l); /* its own; NULL: the default one */
+TN_API tn_generator *tn_loader_generator(const tn_loader *l); /* NULL: it uses the default one */
 
-/* A batch: tensors of the current scope, (n, sizes of the field). Their memory is the loader's and
- * is used again once they are gone. */
+/* A batch: tensors of the current scope, of shape (n, sizes of the field). The loader reuses their
+ * memory once they are freed. */
 typedef struct tn_batch {
     tn_tensor *field[TN_MAX_FIELDS];
     int nfields;
     int64_t n;     /* items */
     int64_t index; /* of the batch in the epoch */
 } tn_batch;
-/* The next batch; the first call begins an epoch and draws its order. false at the end of the epoch
- * (the next call begins another), and on error: ask tn_ok(). */
+/* Fetches the next batch; the first call begins an epoch and draws its order. False at the end of
+ * the epoch, after which the next call begins another, and with an error: ask tn_ok(). */
 TN_API bool tn_loader_next_at(const char *file, int line, tn_loader *l, tn_batch *batch);
 #define tn_loader_next(l, batch) tn_loader_next_at(__FILE__, __LINE__, l, batch)
-/* Leaves the epoch early; the next call of tn_loader_next begins another. */
+/* Ends the epoch early; the next call of tn_loader_next begins another. */
 TN_API void tn_loader_stop(tn_loader *l);
 
 TNI_EXTERN_C_END
 
-/* src/api/train.h */
-/* train.h - checkpoints, and a training loop that reports to a callback.
+/* ================================================================================================
+ * == [5] train.h
  *
- * A checkpoint is one safetensors file, version 1, which later versions load for ever:
+ * Checkpoints; a training loop that reports to a callback.
+ *
+ * A checkpoint is one safetensors file (docs/formats.md). All later versions load version 1:
  *   model.<name>                  the state dict
  *   optimizer.state.<i>.<name>, optimizer.group.<g>.<option>     see tn_optimizer_state_dict
  *   schedule.count (i64), schedule.initial (f64, groups)
  *   rng.cpu                       u8 (5056): torch.get_rng_state's bytes
- *   rng.loader                    the same of the loader's own generator, where it has one
+ *   rng.loader                    the same of the loader's own generator, if it has one
  *   train.<name>                  numbers of the program: 0-dim f64 (train.epoch: epochs done)
- * with the notes "format" = "tensor.h checkpoint" and "version" = "1". */
+ * and the notes "format" = "tensor.h checkpoint" and "version" = "1". */
 
 TNI_EXTERN_C_BEGIN
 
@@ -2642,21 +1755,18 @@ typedef struct tn_named_number {
     double value;
 } tn_named_number;
 
-/* What belongs together; NULL members are left out (when saving) or left as they are (when
- * loading). */
+/* The parts of a checkpoint. A NULL member is not saved; loading leaves that part as it is. */
 typedef struct tn_state {
     tn_module *model;
     tn_optimizer *optimizer;
     tn_schedule *schedule;
     tn_generator *generator;
-    tn_named_number
-        *numbers; /* train.<name>; loading fills the values, NaN for those that the file lacks */
+    tn_named_number *numbers; /* train.<name>; loading sets the values, NaN if the file has none */
     int64_t nnumbers;
-    tn_generator *loader_generator; /* a loader's own (tn_loader_generator); loading leaves it as it
-                                       is where the file has none */
+    tn_generator *loader_generator; /* a loader's own; unchanged if the file has none */
 } tn_state;
-/* Saved atomically. Loading is all or nothing: a file that lacks a part asked for, or does not fit,
- * changes nothing. Resuming from it gives the same bits as never having stopped. */
+/* Saving is atomic. Loading is all or nothing: if the file lacks a part or does not fit, it changes
+ * nothing and returns false with an error. A resumed run has the bits of an unbroken one. */
 TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path,
                                   const tn_state *state);
 TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path,
@@ -2667,62 +1777,65 @@ TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path,
 /* --- training --------------------------------------------------------------------------------- */
 
 typedef enum tn_event {
-    TN_EVENT_BEGIN = 1, /* before the first epoch; epoch: the first one */
+    TN_EVENT_BEGIN = 1, /* training begins; `epoch` is its first */
     TN_EVENT_EPOCH,     /* an epoch begins */
     TN_EVENT_STEP,      /* a step was made */
-    TN_EVENT_TRAINED,   /* the epoch's steps are done */
+    TN_EVENT_TRAINED,   /* the epoch's last step was made */
     TN_EVENT_EVALUATE,  /* a batch of the test set was evaluated */
-    TN_EVENT_EPOCH_END, /* evaluated, schedule moved */
-    TN_EVENT_SAVED,     /* the checkpoint is written */
-    TN_EVENT_END
+    TN_EVENT_EPOCH_END, /* the epoch was evaluated, the schedule has stepped */
+    TN_EVENT_SAVED,     /* the checkpoint was written */
+    TN_EVENT_END        /* training ends */
 } tn_event;
 
-/* What a callback sees. loss and accuracy are means over the items so far in this epoch (training)
- * or over the test set (EVALUATE, EPOCH_END); accuracy is NaN where the target is no class. */
+/* What a callback sees. loss and accuracy are means over this epoch's items so far, test_loss and
+ * test_accuracy over those of the test set (EVALUATE, EPOCH_END). Accuracies are NaN if the target
+ * is not a class. */
 typedef struct tn_progress {
     tn_event event;
-    int64_t epoch, epochs; /* from 0 */
-    int64_t step, steps;   /* done, in this epoch */
-    int64_t items;         /* done, in this epoch */
+    int64_t epoch, epochs; /* current, from 0; all */
+    int64_t step, steps;   /* of this epoch: made; all */
+    int64_t items;         /* of this epoch, so far */
     double batch_loss;     /* of the last step */
     double loss, accuracy; /* training */
     double test_loss, test_accuracy;
     double seconds, rate; /* since the epoch began; items a second */
-    double remaining;     /* seconds to the end of the epoch, estimated */
+    double remaining;     /* estimated seconds to the end of the epoch */
     double lr;
 } tn_progress;
 
-/* The loss of a batch, a scalar tensor that needs a gradient; *output (may be set) is what accuracy
- * is counted from: (n, classes), against field[1] of the batch. */
+/* Computes the loss of a batch, a 0-dim tensor that requires grad. It may set *output,
+ * (n, classes), from which the accuracy is counted against field[1] of the batch. NULL
+ * with an error. */
 typedef tn_tensor *(*tn_batch_loss)(tn_module *model, const tn_batch *batch, tn_tensor **output,
                                     void *user);
 
 typedef struct tn_train_args {
     tn_module *loss;          /* (input, target) -> loss; NULL: CrossEntropyLoss */
     tn_batch_loss batch_loss; /* instead of `loss`, for anything else */
-    tn_schedule *schedule;    /* moved once an epoch */
+    tn_schedule *schedule;    /* steps once an epoch */
     tn_loader *test;          /* evaluated after each epoch */
     int64_t epochs;
-    double clip_norm;       /* 0: gradients are not clipped */
+    double clip_norm;       /* 0: no clipping of gradients */
     const char *checkpoint; /* saved after each epoch */
-    bool resume;            /* begins from `checkpoint`; where there is no such file, from 0 */
-    bool (*on)(const tn_progress *progress,
-               void *user); /* false: stops after this event, which is no error */
+    bool resume;            /* begin from `checkpoint`, or from 0 if the file does not exist */
+    /* false: training stops after this event, without an error */
+    bool (*on)(const tn_progress *progress, void *user);
     void *user;
-    tn_module *model; /* required: all are borrowed */
+    tn_module *model; /* these three are required; everything is borrowed */
     tn_optimizer *optimizer;
     tn_loader *loader;
 } tn_train_args;
-/* Trains; false with an error set. Begins a new epoch of the loader, leaves the model in training
- * mode. */
+/* Trains for args->epochs epochs, beginning a new epoch of the loader, and leaves the model in
+ * training mode. False with an error.
+ *     tn_train(model, optimizer, loader, .epochs = 5, .checkpoint = "run.safetensors") */
 TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args);
 #ifndef __cplusplus
 #define tn_train(model_, optimizer_, ...)                                                          \
     TNI_CALL_AS(tn_train_at, tn_train_args, .epochs = 1, .model = model_, .optimizer = optimizer_, \
                 .loader = __VA_ARGS__)
 #endif
-/* Mean loss and accuracy over a loader from its first batch on, in eval mode, without recording;
- * either pointer may be NULL. Afterwards each module is in the mode that it was in. */
+/* The mean loss and accuracy over one epoch of a loader, in eval mode and without recording; either
+ * pointer may be NULL. Afterwards each module is in its former mode. False with an error. */
 TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_module *loss,
                            tn_loader *loader, double *mean_loss, double *accuracy);
 #define tn_evaluate(model, loss, loader, mean_loss, accuracy) \
@@ -2730,209 +1843,740 @@ TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_modu
 
 TNI_EXTERN_C_END
 
-#if defined(TN_EXPORT) || defined(TN_IMPORT)
-#define TNI_SYMBOLS_NN(X) \
-    X(tn_module_new_at) \
-    X(tn_module_finish_at) \
-    X(tn_part_tensor_at) \
-    X(tn_part_give_at) \
-    X(tn_part_child_at) \
-    X(tn_module_append_at) \
-    X(tn_module_hold) \
-    X(tn_module_free) \
-    X(tn_module_make) \
-    X(tn_module_named_at) \
-    X(tn_module_register_at) \
-    X(tn_module_forget) \
-    X(tn_mrow_named) \
-    X(tn_mrow_count) \
-    X(tn_mrow_at) \
-    X(tn_input) \
-    X(tn_forward_at) \
-    X(tn_module_call) \
-    X(tn_module_call_values) \
-    X(tn_module_hook_at) \
-    X(tn_module_hook_remove_at) \
-    X(tn_part_tensor_of) \
-    X(tn_part_child_of) \
-    X(tn_module_tensor_at) \
-    X(tn_module_child_at) \
-    X(tn_module_set_at) \
-    X(tn_module_walk_at) \
-    X(tn_module_parameters_at) \
-    X(tn_module_buffers_at) \
-    X(tn_module_state_dict_at) \
-    X(tn_module_train) \
-    X(tn_module_requires_grad_at) \
-    X(tn_module_zero_grad) \
-    X(tn_module_load_at) \
-    X(tn_module_to_at) \
-    X(tn_module_copy_at) \
-    X(tn_module_reset_at) \
-    X(tn_module_save_file_at) \
-    X(tn_module_load_file_at) \
-    X(tn_module_text_at) \
-    X(tn_module_print_at) \
-    X(tn_init_gain_at) \
-    X(tn_init_constant_at) \
-    X(tn_init_uniform_at) \
-    X(tn_init_normal_at) \
-    X(tn_init_xavier_uniform_at) \
-    X(tn_init_xavier_normal_at) \
-    X(tn_init_kaiming_uniform_at) \
-    X(tn_init_kaiming_normal_at) \
-    X(tn_parameters_at) \
-    X(tn_orow_count) \
-    X(tn_orow_at) \
-    X(tn_optimizer_make) \
-    X(tn_optimizer_free) \
-    X(tn_optimizer_group_at) \
-    X(tn_optimizer_groups) \
-    X(tn_optimizer_set_at) \
-    X(tn_optimizer_get_at) \
-    X(tn_optimizer_step_at) \
-    X(tn_optimizer_zero_grad) \
-    X(tn_optimizer_state_dict_at) \
-    X(tn_optimizer_load_at) \
-    X(tn_clip_grad_norm_at) \
-    X(tn_step_lr_at) \
-    X(tn_cosine_lr_at) \
-    X(tn_lambda_lr_at) \
-    X(tn_schedule_step_at) \
-    X(tn_schedule_free) \
-    X(tn_schedule_count) \
-    X(tn_schedule_resume_at) \
-    X(tn_schedule_initial) \
-    X(tn_nn_relu_at) \
-    X(tnp_nn_relu) \
-    X(tn_nn_leaky_relu_at) \
-    X(tnp_nn_leaky_relu) \
-    X(tn_nn_gelu_at) \
-    X(tnp_nn_gelu) \
-    X(tn_nn_silu_at) \
-    X(tnp_nn_silu) \
-    X(tn_nn_sigmoid_at) \
-    X(tnp_nn_sigmoid) \
-    X(tn_nn_tanh_at) \
-    X(tnp_nn_tanh) \
-    X(tn_nn_softplus_at) \
-    X(tnp_nn_softplus) \
-    X(tn_nn_softsign_at) \
-    X(tnp_nn_softsign) \
-    X(tn_nn_softmax_at) \
-    X(tnp_nn_softmax) \
-    X(tn_nn_log_softmax_at) \
-    X(tnp_nn_log_softmax) \
-    X(tn_nn_multihead_attention_at) \
-    X(tnp_nn_multihead_attention) \
-    X(tn_nn_multihead_attention_forward_at) \
-    X(tnp_nn_multihead_attention_forward) \
-    X(tn_nn_sequential_at) \
-    X(tnp_nn_sequential) \
-    X(tn_nn_module_list_at) \
-    X(tnp_nn_module_list) \
-    X(tn_nn_conv2d_at) \
-    X(tnp_nn_conv2d) \
-    X(tn_nn_max_pool2d_at) \
-    X(tnp_nn_max_pool2d) \
-    X(tn_nn_avg_pool2d_at) \
-    X(tnp_nn_avg_pool2d) \
-    X(tn_nn_adaptive_avg_pool2d_at) \
-    X(tnp_nn_adaptive_avg_pool2d) \
-    X(tn_nn_linear_at) \
-    X(tnp_nn_linear) \
-    X(tn_nn_embedding_at) \
-    X(tnp_nn_embedding) \
-    X(tn_nn_dropout_at) \
-    X(tnp_nn_dropout) \
-    X(tn_nn_identity_at) \
-    X(tnp_nn_identity) \
-    X(tn_nn_flatten_at) \
-    X(tnp_nn_flatten) \
-    X(tn_nn_cross_entropy_loss_at) \
-    X(tnp_nn_cross_entropy_loss) \
-    X(tn_nn_cross_entropy_loss_forward_at) \
-    X(tnp_nn_cross_entropy_loss_forward) \
-    X(tn_nn_nll_loss_at) \
-    X(tnp_nn_nll_loss) \
-    X(tn_nn_nll_loss_forward_at) \
-    X(tnp_nn_nll_loss_forward) \
-    X(tn_nn_mse_loss_at) \
-    X(tnp_nn_mse_loss) \
-    X(tn_nn_mse_loss_forward_at) \
-    X(tnp_nn_mse_loss_forward) \
-    X(tn_nn_l1_loss_at) \
-    X(tnp_nn_l1_loss) \
-    X(tn_nn_l1_loss_forward_at) \
-    X(tnp_nn_l1_loss_forward) \
-    X(tn_nn_bce_loss_at) \
-    X(tnp_nn_bce_loss) \
-    X(tn_nn_bce_loss_forward_at) \
-    X(tnp_nn_bce_loss_forward) \
-    X(tn_nn_bce_with_logits_loss_at) \
-    X(tnp_nn_bce_with_logits_loss) \
-    X(tn_nn_bce_with_logits_loss_forward_at) \
-    X(tnp_nn_bce_with_logits_loss_forward) \
-    X(tn_nn_batch_norm1d_at) \
-    X(tnp_nn_batch_norm1d) \
-    X(tn_nn_batch_norm2d_at) \
-    X(tnp_nn_batch_norm2d) \
-    X(tn_nn_layer_norm_at) \
-    X(tnp_nn_layer_norm) \
-    X(tn_nn_lstm_at) \
-    X(tnp_nn_lstm) \
-    X(tn_nn_lstm_forward_at) \
-    X(tnp_nn_lstm_forward) \
-    X(tn_optim_adam_at) \
-    X(tnp_optim_adam) \
-    X(tn_optim_adamw_at) \
-    X(tnp_optim_adamw) \
-    X(tn_optim_sgd_at) \
-    X(tnp_optim_sgd) \
-    X(tn_dataset_new_at) \
-    X(tn_dataset_hold) \
-    X(tn_dataset_free) \
-    X(tn_dataset_tensors_at) \
-    X(tn_dataset_images_at) \
-    X(tn_dataset_idx_at) \
-    X(tn_dataset_slice_at) \
-    X(tn_loader_at) \
-    X(tn_loader_free) \
-    X(tn_loader_batches) \
-    X(tn_loader_dataset) \
-    X(tn_loader_generator) \
-    X(tn_loader_next_at) \
-    X(tn_loader_stop) \
-    X(tn_checkpoint_save_at) \
-    X(tn_checkpoint_load_at) \
-    X(tn_train_at) \
-    X(tn_evaluate_at)
+/* ================================================================================================
+ * == [6] overloads_nn.h
+ *
+ * C++: every module and optimizer with default arguments.
+ *
+ * Generated by tools/optable from src/nn and src/optim; `make headers` writes it again. */
+
+#if defined(__cplusplus) && !defined(TN_NO_OVERLOADS)
+TNI_NAMESPACE_BEGIN
+struct tn_module_list { /* {a, b}: taken by the constructor */
+    tn_modules value;
+    tn_module_list(tn_modules l) : value(l) {}
+    tn_module_list(std::initializer_list<tn_module *> l)
+        : value(tn_modules_of(l.begin(), (int64_t)l.size())) {}
+};
+template <class = void> inline tn_module *tn_nn_relu(bool inplace = false,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_relu_args a = {inplace, dtype, device, 0};
+    return tn_nn_relu_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_leaky_relu(double negative_slope = 0.01,
+    bool inplace = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_leaky_relu_args a = {negative_slope, inplace, dtype, device, 0};
+    return tn_nn_leaky_relu_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_gelu(tn_approximate approximate = TN_APPROXIMATE_NONE, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_gelu_args a = {approximate, dtype, device, 0};
+    return tn_nn_gelu_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_silu(bool inplace = false,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_silu_args a = {inplace, dtype, device, 0};
+    return tn_nn_silu_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_sigmoid(tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_sigmoid_args a = {dtype, device, 0};
+    return tn_nn_sigmoid_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_tanh(tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_tanh_args a = {dtype, device, 0};
+    return tn_nn_tanh_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_softplus(double beta = 1, double threshold = 20,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_softplus_args a = {beta, threshold, dtype, device, 0};
+    return tn_nn_softplus_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_softsign(tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_softsign_args a = {dtype, device, 0};
+    return tn_nn_softsign_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_softmax(int64_t dim = TN_NONE,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_softmax_args a = {dim, dtype, device, 0};
+    return tn_nn_softmax_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_log_softmax(int64_t dim = TN_NONE,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_log_softmax_args a = {dim, dtype, device, 0};
+    return tn_nn_log_softmax_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_multihead_attention(int64_t embed_dim,
+    int64_t num_heads, double dropout = 0, bool bias = true, bool batch_first = false,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_multihead_attention_args a = {dropout, bias, batch_first, dtype, device, embed_dim,
+        num_heads};
+    return tn_nn_multihead_attention_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward(tn_module *module, tn_tensor *query, tn_tensor *key, tn_tensor *value, tn_tensor *key_padding_mask = nullptr, bool need_weights = true, tn_tensor *attn_mask = nullptr, bool average_attn_weights = true, bool is_causal = false, tn_site at = tn_site::here()) {
+    const tn_nn_multihead_attention_forward_args a = {key_padding_mask, need_weights, attn_mask,
+        average_attn_weights, is_causal, module, query, key, value};
+    return tn_nn_multihead_attention_forward_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_sequential(tn_module_list modules,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_sequential_args a = {dtype, device, modules.value};
+    return tn_nn_sequential_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_module_list(tn_module_list modules,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_module_list_args a = {dtype, device, modules.value};
+    return tn_nn_module_list_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_conv2d(int64_t in_channels, int64_t out_channels,
+    tn_dims kernel_size, tn_dims stride = {1}, tn_dims padding = {0}, tn_dims dilation = {1},
+    int64_t groups = 1, bool bias = true, tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_conv2d_args a = {stride.value, padding.value, dilation.value, groups, bias,
+        padding_mode, dtype, device, in_channels, out_channels, kernel_size.value};
+    return tn_nn_conv2d_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_max_pool2d(tn_dims kernel_size,
+    tn_dims stride = tn_dims(), tn_dims padding = {0}, tn_dims dilation = {1},
+    bool return_indices = false, bool ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_max_pool2d_args a = {stride.value, padding.value, dilation.value, return_indices,
+        ceil_mode, dtype, device, kernel_size.value};
+    return tn_nn_max_pool2d_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_avg_pool2d(tn_dims kernel_size,
+    tn_dims stride = tn_dims(), tn_dims padding = {0}, bool ceil_mode = false,
+    bool count_include_pad = true, int64_t divisor_override = TN_NONE,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_avg_pool2d_args a = {stride.value, padding.value, ceil_mode, count_include_pad,
+        divisor_override, dtype, device, kernel_size.value};
+    return tn_nn_avg_pool2d_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_adaptive_avg_pool2d(tn_dims output_size,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size.value};
+    return tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_linear(int64_t in_features, int64_t out_features,
+    bool bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_linear_args a = {bias, dtype, device, in_features, out_features};
+    return tn_nn_linear_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_embedding(int64_t num_embeddings,
+    int64_t embedding_dim, int64_t padding_idx = TN_NONE, bool scale_grad_by_freq = false,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_embedding_args a = {padding_idx, scale_grad_by_freq, dtype, device, num_embeddings,
+        embedding_dim};
+    return tn_nn_embedding_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_dropout(double p = 0.5, bool inplace = false,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_dropout_args a = {p, inplace, dtype, device, 0};
+    return tn_nn_dropout_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_identity(tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_identity_args a = {dtype, device, 0};
+    return tn_nn_identity_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_flatten(int64_t start_dim = 1,
+    int64_t end_dim = -1, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_flatten_args a = {start_dim, end_dim, dtype, device, 0};
+    return tn_nn_flatten_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_cross_entropy_loss(tn_tensor *weight = nullptr,
+    int64_t ignore_index = -100, tn_reduction reduction = TN_REDUCTION_MEAN,
+    double label_smoothing = 0, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_cross_entropy_loss_args a = {weight, ignore_index, reduction, label_smoothing,
+        dtype, device, 0};
+    return tn_nn_cross_entropy_loss_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_tensor *tn_nn_cross_entropy_loss_forward(tn_module *module,
+    tn_tensor *input, tn_tensor *target, tn_site at = tn_site::here()) {
+    const tn_nn_cross_entropy_loss_forward_args a = {module, input, target};
+    return tn_nn_cross_entropy_loss_forward_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_nll_loss(tn_tensor *weight = nullptr,
+    int64_t ignore_index = -100, tn_reduction reduction = TN_REDUCTION_MEAN,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_nll_loss_args a = {weight, ignore_index, reduction, dtype, device, 0};
+    return tn_nn_nll_loss_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_tensor *tn_nn_nll_loss_forward(tn_module *module,
+    tn_tensor *input, tn_tensor *target, tn_site at = tn_site::here()) {
+    const tn_nn_nll_loss_forward_args a = {module, input, target};
+    return tn_nn_nll_loss_forward_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_mse_loss(tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_mse_loss_args a = {reduction, dtype, device, 0};
+    return tn_nn_mse_loss_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_tensor *tn_nn_mse_loss_forward(tn_module *module,
+    tn_tensor *input, tn_tensor *target, tn_site at = tn_site::here()) {
+    const tn_nn_mse_loss_forward_args a = {module, input, target};
+    return tn_nn_mse_loss_forward_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_l1_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_l1_loss_args a = {reduction, dtype, device, 0};
+    return tn_nn_l1_loss_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_tensor *tn_nn_l1_loss_forward(tn_module *module,
+    tn_tensor *input, tn_tensor *target, tn_site at = tn_site::here()) {
+    const tn_nn_l1_loss_forward_args a = {module, input, target};
+    return tn_nn_l1_loss_forward_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_bce_loss(tn_tensor *weight = nullptr,
+    tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_bce_loss_args a = {weight, reduction, dtype, device, 0};
+    return tn_nn_bce_loss_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_tensor *tn_nn_bce_loss_forward(tn_module *module,
+    tn_tensor *input, tn_tensor *target, tn_site at = tn_site::here()) {
+    const tn_nn_bce_loss_forward_args a = {module, input, target};
+    return tn_nn_bce_loss_forward_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_bce_with_logits_loss(tn_tensor *weight = nullptr,
+    tn_reduction reduction = TN_REDUCTION_MEAN, tn_tensor *pos_weight = nullptr,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_bce_with_logits_loss_args a = {weight, reduction, pos_weight, dtype, device, 0};
+    return tn_nn_bce_with_logits_loss_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_tensor *tn_nn_bce_with_logits_loss_forward(tn_module *module,
+    tn_tensor *input, tn_tensor *target, tn_site at = tn_site::here()) {
+    const tn_nn_bce_with_logits_loss_forward_args a = {module, input, target};
+    return tn_nn_bce_with_logits_loss_forward_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_batch_norm1d(int64_t num_features,
+    double eps = 1e-05, tn_maybe momentum = TN_SOME(0.1), bool affine = true,
+    bool track_running_stats = true, bool bias = true, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_batch_norm1d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_batch_norm1d_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_batch_norm2d(int64_t num_features,
+    double eps = 1e-05, tn_maybe momentum = TN_SOME(0.1), bool affine = true,
+    bool track_running_stats = true, bool bias = true, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_batch_norm2d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_batch_norm2d_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_layer_norm(tn_dims normalized_shape,
+    double eps = 1e-05, bool elementwise_affine = true, bool bias = true,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_layer_norm_args a = {eps, elementwise_affine, bias, dtype, device,
+        normalized_shape.value};
+    return tn_nn_layer_norm_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_module *tn_nn_lstm(int64_t input_size, int64_t hidden_size,
+    int64_t num_layers = 1, bool bias = true, bool batch_first = false, double dropout = 0,
+    bool bidirectional = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_lstm_args a = {num_layers, bias, batch_first, dropout, bidirectional, dtype,
+        device, input_size, hidden_size};
+    return tn_nn_lstm_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_output_h_n_c_n tn_nn_lstm_forward(tn_module *module,
+    tn_tensor *input, tn_tensor *h = nullptr, tn_tensor *c = nullptr, tn_site at = tn_site::here())
+    {
+    const tn_nn_lstm_forward_args a = {h, c, module, input};
+    return tn_nn_lstm_forward_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_optimizer *tn_optim_adam(tn_tensor_list params,
+    double lr = 0.001, tn_doubles betas = {0.9, 0.999}, double eps = 1e-08,
+    double weight_decay = 0, bool amsgrad = false, bool maximize = false,
+    tn_site at = tn_site::here()) {
+    const tn_optim_adam_args a = {lr, betas.value, eps, weight_decay, amsgrad, maximize,
+        params.value};
+    return tn_optim_adam_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_optimizer *tn_optim_adamw(tn_tensor_list params,
+    double lr = 0.001, tn_doubles betas = {0.9, 0.999}, double eps = 1e-08,
+    double weight_decay = 0.01, bool amsgrad = false, bool maximize = false,
+    tn_site at = tn_site::here()) {
+    const tn_optim_adamw_args a = {lr, betas.value, eps, weight_decay, amsgrad, maximize,
+        params.value};
+    return tn_optim_adamw_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_optimizer *tn_optim_sgd(tn_tensor_list params, double lr = 0.001,
+    double momentum = 0, double dampening = 0, double weight_decay = 0, bool nesterov = false,
+    bool maximize = false, tn_site at = tn_site::here()) {
+    const tn_optim_sgd_args a = {lr, momentum, dampening, weight_decay, nesterov, maximize,
+        params.value};
+    return tn_optim_sgd_at(at.file, at.line, &a);
+}
+/* The lists of C, spelled as there. */
+#define TN_MODULES(...) (tn_module_list({__VA_ARGS__}))
+#define tn_sequential(...) tn_nn_sequential(TN_MODULES(__VA_ARGS__))
+#if __cplusplus >= 202002L
+struct tn_nn_relu_options {
+    bool inplace = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_relu(tn_nn_relu_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_relu_args a = {o.inplace, o.dtype, o.device, 0};
+    return tn_nn_relu_at(at.file, at.line, &a);
+}
+struct tn_nn_leaky_relu_options {
+    double negative_slope = 0.01;
+    bool inplace = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_leaky_relu(tn_nn_leaky_relu_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_leaky_relu_args a = {o.negative_slope, o.inplace, o.dtype, o.device, 0};
+    return tn_nn_leaky_relu_at(at.file, at.line, &a);
+}
+struct tn_nn_gelu_options {
+    tn_approximate approximate = TN_APPROXIMATE_NONE;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_gelu(tn_nn_gelu_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_gelu_args a = {o.approximate, o.dtype, o.device, 0};
+    return tn_nn_gelu_at(at.file, at.line, &a);
+}
+struct tn_nn_silu_options {
+    bool inplace = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_silu(tn_nn_silu_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_silu_args a = {o.inplace, o.dtype, o.device, 0};
+    return tn_nn_silu_at(at.file, at.line, &a);
+}
+struct tn_nn_sigmoid_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_sigmoid(tn_nn_sigmoid_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_sigmoid_args a = {o.dtype, o.device, 0};
+    return tn_nn_sigmoid_at(at.file, at.line, &a);
+}
+struct tn_nn_tanh_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_tanh(tn_nn_tanh_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_tanh_args a = {o.dtype, o.device, 0};
+    return tn_nn_tanh_at(at.file, at.line, &a);
+}
+struct tn_nn_softplus_options {
+    double beta = 1;
+    double threshold = 20;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_softplus(tn_nn_softplus_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_softplus_args a = {o.beta, o.threshold, o.dtype, o.device, 0};
+    return tn_nn_softplus_at(at.file, at.line, &a);
+}
+struct tn_nn_softsign_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_softsign(tn_nn_softsign_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_softsign_args a = {o.dtype, o.device, 0};
+    return tn_nn_softsign_at(at.file, at.line, &a);
+}
+struct tn_nn_softmax_options {
+    int64_t dim = TN_NONE;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_softmax(tn_nn_softmax_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_softmax_args a = {o.dim, o.dtype, o.device, 0};
+    return tn_nn_softmax_at(at.file, at.line, &a);
+}
+struct tn_nn_log_softmax_options {
+    int64_t dim = TN_NONE;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_log_softmax(tn_nn_log_softmax_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_log_softmax_args a = {o.dim, o.dtype, o.device, 0};
+    return tn_nn_log_softmax_at(at.file, at.line, &a);
+}
+struct tn_nn_multihead_attention_options {
+    double dropout = 0;
+    bool bias = true;
+    bool batch_first = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_multihead_attention(int64_t embed_dim,
+    int64_t num_heads, tn_nn_multihead_attention_options o, tn_site at = tn_site::here()) {
+    const tn_nn_multihead_attention_args a = {o.dropout, o.bias, o.batch_first, o.dtype, o.device,
+        embed_dim, num_heads};
+    return tn_nn_multihead_attention_at(at.file, at.line, &a);
+}
+struct tn_nn_multihead_attention_forward_options {
+    tn_tensor *key_padding_mask = nullptr;
+    bool need_weights = true;
+    tn_tensor *attn_mask = nullptr;
+    bool average_attn_weights = true;
+    bool is_causal = false;
+};
+template <class = void> inline tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward(tn_module *module, tn_tensor *query, tn_tensor *key, tn_tensor *value, tn_nn_multihead_attention_forward_options o, tn_site at = tn_site::here()) {
+    const tn_nn_multihead_attention_forward_args a = {o.key_padding_mask, o.need_weights,
+        o.attn_mask, o.average_attn_weights, o.is_causal, module, query, key, value};
+    return tn_nn_multihead_attention_forward_at(at.file, at.line, &a);
+}
+struct tn_nn_sequential_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_sequential(tn_module_list modules,
+    tn_nn_sequential_options o, tn_site at = tn_site::here()) {
+    const tn_nn_sequential_args a = {o.dtype, o.device, modules.value};
+    return tn_nn_sequential_at(at.file, at.line, &a);
+}
+struct tn_nn_module_list_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_module_list(tn_module_list modules,
+    tn_nn_module_list_options o, tn_site at = tn_site::here()) {
+    const tn_nn_module_list_args a = {o.dtype, o.device, modules.value};
+    return tn_nn_module_list_at(at.file, at.line, &a);
+}
+struct tn_nn_conv2d_options {
+    tn_dims stride = {1};
+    tn_dims padding = {0};
+    tn_dims dilation = {1};
+    int64_t groups = 1;
+    bool bias = true;
+    tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_conv2d(int64_t in_channels, int64_t out_channels,
+    tn_dims kernel_size, tn_nn_conv2d_options o, tn_site at = tn_site::here()) {
+    const tn_nn_conv2d_args a = {o.stride.value, o.padding.value, o.dilation.value, o.groups,
+        o.bias, o.padding_mode, o.dtype, o.device, in_channels, out_channels, kernel_size.value};
+    return tn_nn_conv2d_at(at.file, at.line, &a);
+}
+struct tn_nn_max_pool2d_options {
+    tn_dims stride = tn_dims();
+    tn_dims padding = {0};
+    tn_dims dilation = {1};
+    bool return_indices = false;
+    bool ceil_mode = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_max_pool2d(tn_dims kernel_size,
+    tn_nn_max_pool2d_options o, tn_site at = tn_site::here()) {
+    const tn_nn_max_pool2d_args a = {o.stride.value, o.padding.value, o.dilation.value,
+        o.return_indices, o.ceil_mode, o.dtype, o.device, kernel_size.value};
+    return tn_nn_max_pool2d_at(at.file, at.line, &a);
+}
+struct tn_nn_avg_pool2d_options {
+    tn_dims stride = tn_dims();
+    tn_dims padding = {0};
+    bool ceil_mode = false;
+    bool count_include_pad = true;
+    int64_t divisor_override = TN_NONE;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_avg_pool2d(tn_dims kernel_size,
+    tn_nn_avg_pool2d_options o, tn_site at = tn_site::here()) {
+    const tn_nn_avg_pool2d_args a = {o.stride.value, o.padding.value, o.ceil_mode,
+        o.count_include_pad, o.divisor_override, o.dtype, o.device, kernel_size.value};
+    return tn_nn_avg_pool2d_at(at.file, at.line, &a);
+}
+struct tn_nn_adaptive_avg_pool2d_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_adaptive_avg_pool2d(tn_dims output_size,
+    tn_nn_adaptive_avg_pool2d_options o, tn_site at = tn_site::here()) {
+    const tn_nn_adaptive_avg_pool2d_args a = {o.dtype, o.device, output_size.value};
+    return tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a);
+}
+struct tn_nn_linear_options {
+    bool bias = true;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_linear(int64_t in_features, int64_t out_features,
+    tn_nn_linear_options o, tn_site at = tn_site::here()) {
+    const tn_nn_linear_args a = {o.bias, o.dtype, o.device, in_features, out_features};
+    return tn_nn_linear_at(at.file, at.line, &a);
+}
+struct tn_nn_embedding_options {
+    int64_t padding_idx = TN_NONE;
+    bool scale_grad_by_freq = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_embedding(int64_t num_embeddings,
+    int64_t embedding_dim, tn_nn_embedding_options o, tn_site at = tn_site::here()) {
+    const tn_nn_embedding_args a = {o.padding_idx, o.scale_grad_by_freq, o.dtype, o.device,
+        num_embeddings, embedding_dim};
+    return tn_nn_embedding_at(at.file, at.line, &a);
+}
+struct tn_nn_dropout_options {
+    double p = 0.5;
+    bool inplace = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_dropout(tn_nn_dropout_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_dropout_args a = {o.p, o.inplace, o.dtype, o.device, 0};
+    return tn_nn_dropout_at(at.file, at.line, &a);
+}
+struct tn_nn_identity_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_identity(tn_nn_identity_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_identity_args a = {o.dtype, o.device, 0};
+    return tn_nn_identity_at(at.file, at.line, &a);
+}
+struct tn_nn_flatten_options {
+    int64_t start_dim = 1;
+    int64_t end_dim = -1;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_flatten(tn_nn_flatten_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_flatten_args a = {o.start_dim, o.end_dim, o.dtype, o.device, 0};
+    return tn_nn_flatten_at(at.file, at.line, &a);
+}
+struct tn_nn_cross_entropy_loss_options {
+    tn_tensor *weight = nullptr;
+    int64_t ignore_index = -100;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    double label_smoothing = 0;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_cross_entropy_loss(tn_nn_cross_entropy_loss_options o, tn_site at = tn_site::here()) {
+    const tn_nn_cross_entropy_loss_args a = {o.weight, o.ignore_index, o.reduction,
+        o.label_smoothing, o.dtype, o.device, 0};
+    return tn_nn_cross_entropy_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_nll_loss_options {
+    tn_tensor *weight = nullptr;
+    int64_t ignore_index = -100;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_nll_loss(tn_nn_nll_loss_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_nll_loss_args a = {o.weight, o.ignore_index, o.reduction, o.dtype, o.device, 0};
+    return tn_nn_nll_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_mse_loss_options {
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_mse_loss(tn_nn_mse_loss_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_mse_loss_args a = {o.reduction, o.dtype, o.device, 0};
+    return tn_nn_mse_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_l1_loss_options {
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_l1_loss(tn_nn_l1_loss_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_l1_loss_args a = {o.reduction, o.dtype, o.device, 0};
+    return tn_nn_l1_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_bce_loss_options {
+    tn_tensor *weight = nullptr;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_bce_loss(tn_nn_bce_loss_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_bce_loss_args a = {o.weight, o.reduction, o.dtype, o.device, 0};
+    return tn_nn_bce_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_bce_with_logits_loss_options {
+    tn_tensor *weight = nullptr;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    tn_tensor *pos_weight = nullptr;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_bce_with_logits_loss(tn_nn_bce_with_logits_loss_options o, tn_site at = tn_site::here()) {
+    const tn_nn_bce_with_logits_loss_args a = {o.weight, o.reduction, o.pos_weight, o.dtype,
+        o.device, 0};
+    return tn_nn_bce_with_logits_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_batch_norm1d_options {
+    double eps = 1e-05;
+    tn_maybe momentum = TN_SOME(0.1);
+    bool affine = true;
+    bool track_running_stats = true;
+    bool bias = true;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_batch_norm1d(int64_t num_features,
+    tn_nn_batch_norm1d_options o, tn_site at = tn_site::here()) {
+    const tn_nn_batch_norm1d_args a = {o.eps, o.momentum, o.affine, o.track_running_stats, o.bias,
+        o.dtype, o.device, num_features};
+    return tn_nn_batch_norm1d_at(at.file, at.line, &a);
+}
+struct tn_nn_batch_norm2d_options {
+    double eps = 1e-05;
+    tn_maybe momentum = TN_SOME(0.1);
+    bool affine = true;
+    bool track_running_stats = true;
+    bool bias = true;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_batch_norm2d(int64_t num_features,
+    tn_nn_batch_norm2d_options o, tn_site at = tn_site::here()) {
+    const tn_nn_batch_norm2d_args a = {o.eps, o.momentum, o.affine, o.track_running_stats, o.bias,
+        o.dtype, o.device, num_features};
+    return tn_nn_batch_norm2d_at(at.file, at.line, &a);
+}
+struct tn_nn_layer_norm_options {
+    double eps = 1e-05;
+    bool elementwise_affine = true;
+    bool bias = true;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_layer_norm(tn_dims normalized_shape,
+    tn_nn_layer_norm_options o, tn_site at = tn_site::here()) {
+    const tn_nn_layer_norm_args a = {o.eps, o.elementwise_affine, o.bias, o.dtype, o.device,
+        normalized_shape.value};
+    return tn_nn_layer_norm_at(at.file, at.line, &a);
+}
+struct tn_nn_lstm_options {
+    int64_t num_layers = 1;
+    bool bias = true;
+    bool batch_first = false;
+    double dropout = 0;
+    bool bidirectional = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_lstm(int64_t input_size, int64_t hidden_size,
+    tn_nn_lstm_options o, tn_site at = tn_site::here()) {
+    const tn_nn_lstm_args a = {o.num_layers, o.bias, o.batch_first, o.dropout, o.bidirectional,
+        o.dtype, o.device, input_size, hidden_size};
+    return tn_nn_lstm_at(at.file, at.line, &a);
+}
+struct tn_nn_lstm_forward_options {
+    tn_tensor *h = nullptr;
+    tn_tensor *c = nullptr;
+};
+template <class = void> inline tn_output_h_n_c_n tn_nn_lstm_forward(tn_module *module,
+    tn_tensor *input, tn_nn_lstm_forward_options o, tn_site at = tn_site::here()) {
+    const tn_nn_lstm_forward_args a = {o.h, o.c, module, input};
+    return tn_nn_lstm_forward_at(at.file, at.line, &a);
+}
+struct tn_optim_adam_options {
+    double lr = 0.001;
+    tn_doubles betas = {0.9, 0.999};
+    double eps = 1e-08;
+    double weight_decay = 0;
+    bool amsgrad = false;
+    bool maximize = false;
+};
+template <class = void> inline tn_optimizer *tn_optim_adam(tn_tensor_list params,
+    tn_optim_adam_options o, tn_site at = tn_site::here()) {
+    const tn_optim_adam_args a = {o.lr, o.betas.value, o.eps, o.weight_decay, o.amsgrad,
+        o.maximize, params.value};
+    return tn_optim_adam_at(at.file, at.line, &a);
+}
+struct tn_optim_adamw_options {
+    double lr = 0.001;
+    tn_doubles betas = {0.9, 0.999};
+    double eps = 1e-08;
+    double weight_decay = 0.01;
+    bool amsgrad = false;
+    bool maximize = false;
+};
+template <class = void> inline tn_optimizer *tn_optim_adamw(tn_tensor_list params,
+    tn_optim_adamw_options o, tn_site at = tn_site::here()) {
+    const tn_optim_adamw_args a = {o.lr, o.betas.value, o.eps, o.weight_decay, o.amsgrad,
+        o.maximize, params.value};
+    return tn_optim_adamw_at(at.file, at.line, &a);
+}
+struct tn_optim_sgd_options {
+    double lr = 0.001;
+    double momentum = 0;
+    double dampening = 0;
+    double weight_decay = 0;
+    bool nesterov = false;
+    bool maximize = false;
+};
+template <class = void> inline tn_optimizer *tn_optim_sgd(tn_tensor_list params,
+    tn_optim_sgd_options o, tn_site at = tn_site::here()) {
+    const tn_optim_sgd_args a = {o.lr, o.momentum, o.dampening, o.weight_decay, o.nesterov,
+        o.maximize, params.value};
+    return tn_optim_sgd_at(at.file, at.line, &a);
+}
 #endif
-#ifdef TN_EXPORT
-#define TNI_SYMBOL(name) (void (*)(void))name,
-static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
-    static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"f11bc0639a9c", at, 175};
-    return &all;
-}
-#undef TNI_SYMBOL
-#elif defined(TN_IMPORT)
-#define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
-/* Takes the functions of the module that has the library; false: another one. */
-static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 175 || strcmp(e->layout, "f11bc0639a9c") != 0) return false;
-    void (*const *at)(void) = e->at;
-    TNI_SYMBOLS_NN(TNI_SYMBOL)
-    return true;
-}
-#undef TNI_SYMBOL
+TNI_NAMESPACE_END
 #endif
 
+#if defined(TN_EXPORT) || defined(TN_IMPORT)
+#define TNI_NN_SECTION 2 /* table of all functions, at the end of this file */
+#include TN_NN_HEADER_NAME
+#endif
+
+/* cc718024c922 is the hash of the chapters above: who includes this refers to a symbol of
+ * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_f11bc0639a9c;
+TN_API const char tn_nn_layout_cc718024c922;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_f11bc0639a9c;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_cc718024c922;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -2941,40 +2585,26 @@ TNI_EXTERN_C_END
 
 #if defined(TENSOR_NN_IMPLEMENTATION) && !defined(TNI_NN_IMPLEMENTED)
 #define TNI_NN_IMPLEMENTED
+#ifndef TN_NN_HEADER_NAME
+#define TN_NN_HEADER_NAME "tensor_nn.h"
+#endif
+#ifdef __has_include
+#if !__has_include(TN_NN_HEADER_NAME)
+#error "this file has another name: #define TN_NN_HEADER_NAME to it before the include"
+#endif
+#endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_nn_layout_f11bc0639a9c = 1;
+const char tn_nn_layout_cc718024c922 = 1;
 #endif
 
-/* src/tensor_nn.c */
-/* tensor_nn.c - the root of tensor_nn.h: modules, optimizers, data, training on the public part of
- * tensor.h. It compiles alone, and tools/amalgamate packs it into tensor_nn.h, which includes
- * tensor.h. A new file gets its line here. */
+/* src/tensor_nn.c - the root of tensor_nn.h: modules, optimizers, data, training on the public part of tensor.h */
 
+/* src/nn/step.c - a public call of modules or optimizers in progress: its place, its name in messages, its errors */
 
-/* src/nn/memory.c */
-/* memory.c - growing text, pointer maps: what the tree needs of memory, on tn_alloc. */
+/* src/nn/nn.h - the module tree's private part */
 
-/* src/nn/nn.h */
-/* nn.h (room) - the module tree's private part. Sees the public chapters alone. */
+/* src/nn/parts.h - the small texts of a module row: parts, shapes that are taken, what is printed */
 
-
-/* src/nn/parts.h */
-/* parts.h - the small texts of a module row: parts, shapes that are taken, what is printed. Libc
- * only: the generator reads them, too.
- *
- *   parts   part {';' part}
- *   part    [param|buffer|transient] name [:dtype] (sizes) [if expr]
- *           [param|buffer|transient] name = option            the tensor given as this option
- *           child name = Class([name =] expr, ..) [if expr]
- *   sizes   [item {, item}]      item: expr, or the name of an int list, which stands for all its
- *           numbers
- *   expr    c-like over options, integers, None, True, False: ?: || && == != < <= > >= + - * / % !
- *           - ( ) name name[expr]
- *           / and % round down as Python's; None is false and equal to itself only
- *   takes   input {';' input}    input: name(item {, item}), item: expr, _ any size, * any number
- *           of sizes */
-
-/* A stretch of somebody else's text. */
 typedef struct tni_span {
     const char *at;
     int n;
@@ -2985,37 +2615,29 @@ enum {
     TNI_SPAN_BUFFER,
     TNI_SPAN_TRANSIENT,
     TNI_SPAN_CHILD
-}; /* as tn_part_kind */
+};
 
 typedef struct tni_part_text {
     int kind;
-    tni_span name, dtype, type; /* dtype: n = 0 where none; type: class of a child */
-    tni_span items;             /* between the parentheses */
-    tni_span condition;         /* n = 0: always */
-    tni_span given;             /* n > 0: name of an option that is the tensor; no items then */
+    tni_span name, dtype, type;
+    tni_span items;
+    tni_span condition;
+    tni_span given;
 } tni_part_text;
 
-/* Reads the next part and moves *at behind it. 1: read; 0: the end; -1: *error says what is wrong
- * at *at. */
 TN_PRIV int tni_part_next(const char **at, tni_part_text *p, const char **error);
-/* Cuts the next item off a list, at commas outside of parentheses and brackets; false at the end.
- * An item is trimmed. */
 TN_PRIV bool tni_item_next(tni_span *list, tni_span *item);
-/* Splits "name = expr" (not "=="); name->n = 0 when there is none. */
 TN_PRIV void tni_item_split(tni_span item, tni_span *name, tni_span *value);
 TN_PRIV bool tni_span_is(tni_span s, const char *text);
 TN_PRIV bool tni_span_is_name(tni_span s);
 
-/* The value of an expression or an option. Floats may be passed on, not calculated with. */
 enum { TNI_FIGURE_NONE = 0, TNI_FIGURE_INT, TNI_FIGURE_FLOAT };
 typedef struct tni_figure {
     int kind;
     int64_t value;
     double real;
 } tni_figure;
-/* Looks an option up: index -1 for a plain name. false: there is none, or it is not a number. */
 typedef bool (*tni_lookup)(void *user, tni_span name, int64_t index, tni_figure *to);
-/* false: *error says why (a fixed text). */
 TN_PRIV bool tni_expression(tni_span text, tni_lookup lookup, void *user, tni_figure *to,
                             const char **error);
 TN_PRIV bool tni_figure_true(tni_figure v);
@@ -3023,10 +2645,7 @@ TN_PRIV bool tni_figure_true(tni_figure v);
 #include <stdio.h>
 #include <string.h>
 
-/* --- rows ------------------------------------------------------------------------------------- */
-
-/* A built-in module; stands below its functions. The generator reads these lines. */
-#define TN_MODULE(name_, schema_, ...)                                                   \
+#define TN_MODULE(name_, schema_, doc, ...)                                              \
     TNI_ROW_BEGIN                                                                        \
     TN_PRIV_DECLARE(tn_mgen, tni_mgen_##name_);                                          \
     TN_PRIV_DECLARE(tn_mrow, tni_module_##name_);                                        \
@@ -3035,1236 +2654,91 @@ TN_PRIV bool tni_figure_true(tni_figure v);
                                                    .schema = schema_,                    \
                                                    .gen = &tni_mgen_##name_,             \
                                                    .size = sizeof(tn_nn_##name_##_self), \
-                                                   __VA_ARGS__};                         \
+                                                   TNI_WITHOUT_##doc __VA_ARGS__};       \
     TNI_PRIVATE_END TNI_ROW_END
 
-/* All built-in rows, NULL at the end (generated). */
 TN_PRIV const tn_mrow *const *tni_mrows(void);
 
-/* --- memory ----------------------------------------------------------------------------------- */
-
-/* tn_alloc of n times `each` bytes, refused where no size_t counts them. */
 TN_PRIV void *tni_alloc_each(int64_t n, size_t each);
 
-/* Bytes that grow. All functions do nothing once `failed` (an error is set then). */
 typedef struct tni_buffer {
     char *at;
     int64_t n, room;
     bool failed;
 } tni_buffer;
 TN_PRIV void *tni_buffer_add(tni_buffer *b, const void *from,
-                             int64_t bytes); /* where they lie now; NULL on failure */
+                             int64_t bytes);
 TN_PRIV void tni_buffer_text(tni_buffer *b, const char *format, ...)
-    TNI_PRINTF(2, 3); /* without the NUL */
+    TNI_PRINTF(2, 3);
 TN_PRIV void tni_buffer_free(tni_buffer *b);
-/* A copy of n characters with a NUL; freed with its strlen + 1. */
 TN_PRIV char *tni_text_copy(const char *text, size_t n);
 TN_PRIV void tni_text_free(char *text);
 
-/* Pointers with a pointer each. */
 typedef struct tni_map {
     const void **key;
     void **value;
-    int64_t n, room; /* room: a power of two, or 0 */
+    int64_t n, room;
 } tni_map;
 TN_PRIV void **tni_map_at(tni_map *m, const void *key,
-                          bool *fresh); /* place of its value; NULL without memory */
-TN_PRIV void **tni_map_find(const tni_map *m, const void *key); /* NULL when there is none */
+                          bool *fresh);
+TN_PRIV void **tni_map_find(const tni_map *m, const void *key);
 TN_PRIV void tni_map_free(tni_map *m);
 
-/* --- making ----------------------------------------------------------------------------------- */
-
-/* Sets an error at the place of the outermost call in progress; returns false. */
 TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) TNI_PRINTF(2, 3);
 
-/* A link of the chain whose text is a class name: constructors, load, to. */
 typedef struct tni_step {
     tn_path path;
     const char *type;
 } tni_step;
 TN_PRIV void tni_step_begin(tni_step *s, const char *file, int line, const char *type);
-/* The place alone, for what is no link of the chain: nothing where a call is in progress. */
 TN_PRIV void tni_place_begin(tni_step *s, const char *file, int line);
-TN_PRIV void tni_step_end(tni_step *s); /* of either */
+TN_PRIV void tni_step_end(tni_step *s);
 
 TN_PRIV const tn_mgen *
-tni_mgen_of(const tn_mrow *row); /* its own, or the registry's; NULL: made by calls only */
-TN_PRIV const tn_gen *tni_call_of(const tn_module *m); /* never NULL */
-TN_PRIV void *tni_options(const tn_module *m);         /* the struct `o`; NULL when there is none */
+tni_mgen_of(const tn_mrow *row);
+TN_PRIV const tn_gen *tni_call_of(const tn_module *m);
+TN_PRIV void *tni_options(const tn_module *m);
 TN_PRIV const tn_param *tni_option(const tn_module *m, const char *name);
 TN_PRIV bool tni_option_number(void *module, tni_span name, int64_t index,
-                               tni_figure *to); /* a tni_lookup */
-/* The list of an int-list option, by name; false when it is not one. */
+                               tni_figure *to);
 TN_PRIV bool tni_option_ints(const tn_module *m, tni_span name, tn_ints *to);
-/* Sizes of a list of items; -1 for _; *star: before which size * or ? stands, -1: nowhere; *most:
- * how many sizes it stands for at most. false with an error that quotes `what`. */
+TN_PRIV bool tni_row_text_error(const char *what, tni_span at, const char *why);
 TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n,
                           int *star, int *most);
-/* Makes the parts of row->parts. */
 TN_PRIV bool tni_parts_make(tn_module *m);
-/* Compiles row->takes into m->expect. */
 TN_PRIV bool tni_expect_make(tn_module *m);
 TN_PRIV bool tni_expect_copy(tn_module *to, const tn_module *from);
 TN_PRIV void tni_expect_free(tn_module *m);
 TN_PRIV void tni_hooks_free(tn_module *m);
 TN_PRIV tn_dtype tni_dtype_option(const tn_module *m);
 TN_PRIV tn_device_id tni_device_option(const tn_module *m);
-/* An argument struct of any row. */
 typedef union tni_args {
     double align;
     void *align_pointer;
     int64_t align_int;
     char at[TNI_ARGS_BYTES];
 } tni_args;
-TN_PRIV char tni_dtype_kind(tn_dtype dtype); /* as in TN_DTYPES: 'f' floating, 'c' complex, .. */
-/* A part without a value, registered; `field` as in tn_part_tensor. NULL with an error set. */
 TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name, void **field);
 
-/* --- loading ---------------------------------------------------------------------------------- */
-
-/* New data for tensors of a tree, prepared (all that can fail) and then exchanged, or dropped. Zero
- * at first. */
 typedef struct tni_plan {
     tni_buffer swaps;
 } tni_plan;
-/* take: the tensors given are nobody else's, as those of a file just read: those of the dtype and
- * device wanted are exchanged themselves, so that loading takes the file's bytes once. */
 TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n, bool strict,
                            bool take);
 TN_PRIV void tni_plan_end(tni_plan *plan, bool commit);
 
-/* --- tree ------------------------------------------------------------------------------------- */
-
-TN_PRIV void **tni_part_place(const tn_module *m, int i); /* where the pointer of part i lives */
-/* All tensors of the tree, each once, under its first name. */
+TN_PRIV void **tni_part_place(const tn_module *m, int i);
 TN_PRIV tn_named_list tni_module_tensors(const tn_module *m);
 TN_PRIV bool tni_tree_contains(const tn_module *root, const tn_module *m);
-/* Path of m below root, "" for root itself; false when it is not there. */
 TN_PRIV bool tni_tree_path(const tn_module *root, const tn_module *m, char *to, size_t room);
 
-/* Calls a child in a forward: as tn_forward, in f's chain. */
 TNI_INLINE tn_tensor *tni_forward_child(tn_mframe *f, tn_module *child, tn_tensor *x) {
     return tn_forward_at(f->path.file, f->path.line, child, x);
 }
 
-/* "(*, 4)" / "float32 (2, 3)" into text; returns text. */
 TN_PRIV const char *tni_nn_shape_text(char *text, size_t room, const tn_tensor *t);
 
-/* Initial values of Linear and the convolutions; bias may be NULL. */
 TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias);
-
-/* Python's repr of a float. */
-TN_PRIV void tni_float_text(char *text, size_t room, double v);
-
-#include <stdlib.h>
-
-TN_PRIV void *tni_alloc_each(int64_t n, size_t each) {
-    bool fits = n >= 0 && (uint64_t)n <= SIZE_MAX / each;
-    size_t bytes = fits ? (size_t)n * each : SIZE_MAX;
-    return tn_alloc(bytes);
-}
-
-/* --- buffers ---------------------------------------------------------------------------------- */
-
-static bool buffer_reserve(tni_buffer *b, int64_t bytes) {
-    int64_t room = b->room ? b->room : 256;
-    char *at;
-    if (b->failed) return false;
-    if (bytes > PTRDIFF_MAX / 2 - b->n) {
-        tni_nn_error(TN_MEMORY, "a text of more bytes than memory counts");
-        return !(b->failed = true);
-    }
-    while (room < b->n + bytes) room *= 2;
-    if (room == b->room) return true;
-    at = (char *)tn_alloc((size_t)room);
-    if (!at) return !(b->failed = true);
-    if (b->n) memcpy(at, b->at, (size_t)b->n);
-    if (b->at) tn_alloc_free(b->at, (size_t)b->room);
-    b->at = at;
-    b->room = room;
-    return true;
-}
-
-TN_PRIV void *tni_buffer_add(tni_buffer *b, const void *from, int64_t bytes) {
-    char *to;
-    if (!buffer_reserve(b, bytes)) return NULL;
-    to = b->at + b->n;
-    if (bytes) memcpy(to, from, (size_t)bytes);
-    b->n += bytes;
-    return to;
-}
-
-TN_PRIV void tni_buffer_text(tni_buffer *b, const char *format, ...) {
-    va_list list, again;
-    int n;
-    va_start(list, format);
-    va_copy(again, list);
-    n = vsnprintf(NULL, 0, format, list);
-    if (n >= 0 && buffer_reserve(b, (int64_t)n + 1)) {
-        vsnprintf(b->at + b->n, (size_t)n + 1, format, again);
-        b->n += n;
-    }
-    va_end(again);
-    va_end(list);
-}
-
-TN_PRIV void tni_buffer_free(tni_buffer *b) {
-    if (b->at) tn_alloc_free(b->at, (size_t)b->room);
-    memset(b, 0, sizeof *b);
-}
-
-TN_PRIV char *tni_text_copy(const char *text, size_t n) {
-    char *to = (char *)tn_alloc(n + 1);
-    if (!to) return NULL;
-    if (n) memcpy(to, text, n);
-    to[n] = 0;
-    return to;
-}
-TN_PRIV void tni_text_free(char *text) {
-    if (text) tn_alloc_free(text, strlen(text) + 1);
-}
-
-/* --- maps: open addressing, at most half full ------------------------------------------------- */
-
-static int64_t map_slot(const tni_map *m, const void *key) {
-    uint64_t h = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
-    int64_t i = (int64_t)(h >> 20) & (m->room - 1);
-    while (m->key[i] && m->key[i] != key) i = (i + 1) & (m->room - 1);
-    return i;
-}
-
-static bool map_grow(tni_map *m) {
-    tni_map next = {NULL, NULL, m->n, m->room ? 2 * m->room : 64};
-    size_t bytes = (size_t)next.room * sizeof(void *);
-    next.key = (const void **)tn_alloc(bytes);
-    next.value = (void **)tn_alloc(bytes);
-    if (!next.key || !next.value) {
-        tni_map_free(&next);
-        return false;
-    }
-    memset(next.key, 0, bytes);
-    for (int64_t i = 0; i < m->room; i++) {
-        if (!m->key[i]) continue;
-        int64_t to = map_slot(&next, m->key[i]);
-        next.key[to] = m->key[i];
-        next.value[to] = m->value[i];
-    }
-    tni_map_free(m);
-    *m = next;
-    return true;
-}
-
-TN_PRIV void **tni_map_at(tni_map *m, const void *key, bool *fresh) {
-    int64_t i;
-    if (2 * (m->n + 1) > m->room && !map_grow(m)) return NULL;
-    i = map_slot(m, key);
-    *fresh = !m->key[i];
-    if (*fresh) {
-        m->key[i] = key;
-        m->value[i] = NULL;
-        m->n++;
-    }
-    return &m->value[i];
-}
-
-TN_PRIV void **tni_map_find(const tni_map *m, const void *key) {
-    int64_t i;
-    if (!m->room) return NULL;
-    i = map_slot(m, key);
-    return m->key[i] ? &m->value[i] : NULL;
-}
-
-TN_PRIV void tni_map_free(tni_map *m) {
-    size_t bytes = (size_t)m->room * sizeof(void *);
-    if (m->key) tn_alloc_free((void *)m->key, bytes);
-    if (m->value) tn_alloc_free(m->value, bytes);
-    memset(m, 0, sizeof *m);
-}
-
-/* src/nn/text.c */
-/* text.c - a module as torch prints it. */
-
-#include <stdlib.h>
-
-/* The shortest decimal that reads back as v, in Python's spelling: 0.1, 1e-05, 3.0. */
-TN_PRIV void tni_float_text(char *text, size_t room, double v) {
-    char digits[40], *e, *c;
-    int precision = 1, exponent, count;
-    if (v != v || v - v != 0) {
-        snprintf(text, room, "%s", v != v ? "nan" : v > 0 ? "inf" : "-inf");
-        return;
-    }
-    do snprintf(digits, sizeof digits, "%.*e", precision - 1, v);
-    while (strtod(digits, NULL) != v && precision++ < 17);
-    for (c = digits; *c; c++) /* a host's locale may write a comma */
-        if (*c == ',') *c = '.';
-    e = strchr(digits, 'e');
-    exponent = atoi(e + 1);
-    count = precision - 1;
-    if (exponent < -4 || exponent >= 16) {
-        snprintf(text, room, "%.*se%s%02d", (int)(e - digits), digits, exponent < 0 ? "-" : "+",
-                 abs(exponent));
-        return;
-    }
-    count -= exponent;
-    snprintf(text, room, "%.*f", count > 1 ? count : 1, v);
-    for (c = text; *c; c++)
-        if (*c == ',') *c = '.';
-}
-
-/* --- options ---------------------------------------------------------------------------------- */
-
-/* An item of a row's `repr`: [?]name[[count]][=]['] */
-typedef struct repr_item {
-    tni_span name;
-    bool unless_default, named, quoted, tuple;
-    int count; /* of a tuple, where one number stands for all; 0: as many as there are */
-} repr_item;
-
-static bool repr_item_next(tni_span *list, repr_item *t) {
-    tni_span s;
-    if (!tni_item_next(list, &s)) return false;
-    memset(t, 0, sizeof *t);
-    t->unless_default = s.at[0] == '?';
-    s.at += t->unless_default;
-    s.n -= t->unless_default;
-    for (; s.n > 0; s.n--) {
-        char last = s.at[s.n - 1];
-        if (last == '=')
-            t->named = true;
-        else if (last == '\'')
-            t->quoted = true;
-        else if (last == ']')
-            t->tuple = true;
-        else if (last >= '0' && last <= '9' && t->tuple)
-            t->count = last - '0';
-        else if (last != '[')
-            break;
-    }
-    t->name = s;
-    return true;
-}
-
-static void repr_int(tni_buffer *b, int64_t v) {
-    if (v == TN_NONE)
-        tni_buffer_text(b, "None");
-    else
-        tni_buffer_text(b, "%lld", (long long)v);
-}
-
-static void repr_float(tni_buffer *b, double v) {
-    char text[48];
-    tni_float_text(text, sizeof text, v);
-    tni_buffer_text(b, "%s", text);
-}
-
-static void repr_ints(tni_buffer *b, tn_ints list, const repr_item *t) {
-    int64_t n = t->count && list.n == 1 ? t->count : list.n; /* one number stands for all */
-    if (list.n < 0) {
-        tni_buffer_text(b, "None");
-    } else if (list.n == 1 && !t->tuple) {
-        repr_int(b, list.at[0]);
-    } else {
-        for (int64_t i = 0; i < n; i++) {
-            tni_buffer_text(b, "%s", i ? ", " : "(");
-            repr_int(b, list.at[list.n == 1 ? 0 : i]);
-        }
-        tni_buffer_text(b, n == 0 ? "()" : n == 1 ? ",)" : ")");
-    }
-}
-
-static void repr_maybe(tni_buffer *b, const tn_param *p, const char *at) {
-    tn_maybe v = {0, TN_GIVEN};
-    if (p->flags & TN_P_MAYBE)
-        memcpy(&v, at, sizeof v);
-    else
-        memcpy(&v.value, at, sizeof v.value);
-    if (v.given == TN_GIVEN)
-        repr_float(b, v.value);
-    else
-        tni_buffer_text(b, "None");
-}
-
-static void repr_small(tni_buffer *b, const tn_param *p, const char *at, const char *quote) {
-    int32_t v;
-    memcpy(&v, at, sizeof v);
-    if (v == 0)
-        tni_buffer_text(b, "None");
-    else if (p->type == TN_T_ENUM)
-        tni_buffer_text(b, "%s%s%s", quote, p->words[v - 1], quote);
-    else if (p->type == TN_T_DTYPE)
-        tni_buffer_text(b, "torch.%s", tn_dtype_name((tn_dtype)v));
-    else
-        tni_buffer_text(b, "%s", tn_device_name(v));
-}
-
-static void repr_value(tni_buffer *b, const tn_module *m, const tn_param *p, const repr_item *t) {
-    const char *at = (const char *)tni_options(m) + p->offset;
-    int64_t v;
-    tn_ints list;
-    const char *string;
-    switch (p->type) {
-    case TN_T_INT:
-        memcpy(&v, at, sizeof v);
-        repr_int(b, v);
-        break;
-    case TN_T_BOOL: tni_buffer_text(b, *(const bool *)at ? "True" : "False"); break;
-    case TN_T_FLOAT:
-    case TN_T_SCALAR: repr_maybe(b, p, at); break;
-    case TN_T_INTS:
-        memcpy(&list, at, sizeof list);
-        repr_ints(b, list, t);
-        break;
-    case TN_T_STRING:
-        memcpy(&string, at, sizeof string);
-        tni_buffer_text(b, string ? "'%s'" : "None", string ? string : "");
-        break;
-    case TN_T_ENUM:
-    case TN_T_DTYPE:
-    case TN_T_DEVICE: repr_small(b, p, at, t->quoted ? "'" : ""); break;
-    default: tni_buffer_text(b, "..."); break;
-    }
-}
-
-static bool repr_list_same(tn_ints a, tn_ints b) {
-    int64_t n = a.n > b.n ? a.n : b.n;
-    if (a.n < 0 || b.n < 0) return a.n == b.n;
-    for (int64_t i = 0; i < n; i++) /* one number stands for all */
-        if ((a.n != 1 && i >= a.n) || (b.n != 1 && i >= b.n) ||
-            a.at[a.n == 1 ? 0 : i] != b.at[b.n == 1 ? 0 : i])
-            return false;
-    return true;
-}
-
-static bool repr_is_default(const tn_module *m, const tn_param *p) {
-    const char *at = (const char *)tni_options(m) + p->offset;
-    const char *usual = (const char *)m->gen->make->defaults + p->offset;
-    tn_maybe a, b;
-    tn_ints x, y;
-    switch (p->type) {
-    case TN_T_BOOL: return *(const bool *)at == *(const bool *)usual;
-    case TN_T_ENUM:
-    case TN_T_DTYPE:
-    case TN_T_DEVICE: return memcmp(at, usual, sizeof(int32_t)) == 0;
-    case TN_T_FLOAT:
-        if (!(p->flags & TN_P_MAYBE)) return memcmp(at, usual, sizeof(double)) == 0;
-        memcpy(&a, at, sizeof a);
-        memcpy(&b, usual, sizeof b);
-        return a.given == b.given &&
-               (a.given != TN_GIVEN || memcmp(&a.value, &b.value, sizeof(double)) == 0);
-    case TN_T_INTS:
-        memcpy(&x, at, sizeof x);
-        memcpy(&y, usual, sizeof y);
-        return repr_list_same(x, y);
-    case TN_T_INT: return memcmp(at, usual, sizeof(int64_t)) == 0;
-    default: return memcmp(at, usual, sizeof(void *)) == 0; /* a pointer */
-    }
-}
-
-static void repr_options(tni_buffer *b, const tn_module *m) {
-    tni_span list = {m->row->repr, m->row->repr ? (int)strlen(m->row->repr) : 0};
-    repr_item t;
-    bool first = true;
-    if (!m->gen || !m->gen->make) return;
-    while (repr_item_next(&list, &t)) {
-        const tn_gen *gen = m->gen->make;
-        const tn_param *p = NULL;
-        for (int i = 0; i < gen->nparam && !p; i++)
-            if (tni_span_is(t.name, gen->param[i].name)) p = &gen->param[i];
-        if (!p || (t.unless_default && repr_is_default(m, p))) continue;
-        tni_buffer_text(b, "%s", first ? "" : ", ");
-        if (t.named) tni_buffer_text(b, "%s=", p->name);
-        repr_value(b, m, p, &t);
-        first = false;
-    }
-}
-
-/* --- the tree --------------------------------------------------------------------------------- */
-
-static void repr_module(tni_buffer *b, const tn_module *m, int indent);
-
-static void repr_child(tni_buffer *b, const tn_module *m, int i, int indent) {
-    const tn_module *child = tn_part_child_of(m, i);
-    if (child)
-        repr_module(b, child, indent);
-    else
-        tni_buffer_text(b, "None");
-}
-
-static int repr_next_child(const tn_module *m, int i) {
-    while (i < m->nparts && m->part[i].kind != TN_CHILD) i++;
-    return i;
-}
-
-/* The number of children from i on that print the same; *one gets the text. */
-static int repr_equal(const tn_module *m, int i, int indent, tni_buffer *one, int *last) {
-    int n = 1;
-    repr_child(one, m, i, indent);
-    *last = i;
-    for (int k = repr_next_child(m, i + 1); k < m->nparts && !one->failed;
-         k = repr_next_child(m, k + 1), n++) {
-        tni_buffer other = {NULL, 0, 0, false};
-        bool same;
-        repr_child(&other, m, k, indent);
-        if (other.failed) one->failed = true;
-        same = !other.failed && other.n == one->n && memcmp(other.at, one->at, (size_t)one->n) == 0;
-        tni_buffer_free(&other);
-        if (!same) break;
-        *last = k;
-    }
-    return n;
-}
-
-static void repr_children(tni_buffer *b, const tn_module *m, int indent) {
-    bool list = m->row->repr && strcmp(m->row->repr, "[]") == 0;
-    for (int i = repr_next_child(m, 0), last; i < m->nparts && !b->failed;
-         i = repr_next_child(m, last + 1)) {
-        tni_buffer one = {NULL, 0, 0, false};
-        int n = 1;
-        last = i;
-        tni_buffer_text(b, "%*s(%s", 2 * indent, "", m->part[i].name);
-        if (list) n = repr_equal(m, i, indent, &one, &last);
-        if (n > 1)
-            tni_buffer_text(b, "-%s): %d x ", m->part[last].name, n);
-        else
-            tni_buffer_text(b, "): ");
-        if (list && one.n)
-            tni_buffer_add(b, one.at, one.n);
-        else
-            repr_child(b, m, i, indent);
-        if (one.failed) b->failed = true;
-        tni_buffer_text(b, "\n");
-        tni_buffer_free(&one);
-    }
-}
-
-static void repr_module(tni_buffer *b, const tn_module *m, int indent) {
-    bool children = repr_next_child(m, 0) < m->nparts;
-    tni_buffer_text(b, "%s(", m->type);
-    if (!children) {
-        repr_options(b, m);
-    } else {
-        int64_t before = b->n;
-        tni_buffer_text(b, "\n%*s", 2 * (indent + 1), "");
-        int64_t start = b->n;
-        repr_options(b, m);
-        if (b->n == start) b->n = before;
-        tni_buffer_text(b, "\n");
-        repr_children(b, m, indent + 1);
-        tni_buffer_text(b, "%*s", 2 * indent, "");
-    }
-    tni_buffer_text(b, ")");
-}
-
-static char *repr_text(const tn_module *m) {
-    tni_buffer b = {NULL, 0, 0, false};
-    char *text = NULL;
-    if (!m) return tni_nn_error(TN_INVALID, "module is NULL"), (char *)NULL;
-    repr_module(&b, m, 0);
-    if (!b.failed) text = tni_text_copy(b.at, (size_t)b.n);
-    tni_buffer_free(&b);
-    return text;
-}
-
-TN_API char *tn_module_text_at(const char *file, int line, const tn_module *m) {
-    tni_step step;
-    char *text;
-    if (!tn_ok()) return NULL;
-    tni_place_begin(&step, file, line);
-    text = repr_text(m);
-    tni_step_end(&step);
-    return text;
-}
-
-TN_API bool tn_module_print_at(const char *file, int line, const tn_module *m) {
-    tni_step step;
-    char *text;
-    bool ok;
-    if (!tn_ok()) return false;
-    tni_place_begin(&step, file, line);
-    text = repr_text(m);
-    ok = text && puts(text) >= 0;
-    if (text && !ok) tni_nn_error(TN_FILE, "stdout cannot be written");
-    tni_text_free(text);
-    tni_step_end(&step);
-    return ok;
-}
-
-/* src/nn/parts.c */
-/* parts.c - reader of the texts of module rows, and the calculator of their expressions. */
-
-#include <string.h>
-
-/* --- words ------------------------------------------------------------------------------------ */
-
-static bool parts_space(char c) { return c == ' ' || c == '\n' || c == '\t'; }
-static bool parts_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-static bool parts_digit(char c) { return c >= '0' && c <= '9'; }
-
-static tni_span parts_trim(tni_span s) {
-    while (s.n > 0 && parts_space(s.at[0])) s.at++, s.n--;
-    while (s.n > 0 && parts_space(s.at[s.n - 1])) s.n--;
-    return s;
-}
-
-TN_PRIV bool tni_span_is(tni_span s, const char *text) {
-    return (size_t)s.n == strlen(text) && memcmp(s.at, text, (size_t)s.n) == 0;
-}
-
-TN_PRIV bool tni_span_is_name(tni_span s) {
-    for (int i = 0; i < s.n; i++)
-        if (!parts_letter(s.at[i]) && !(i > 0 && parts_digit(s.at[i]))) return false;
-    return s.n > 0;
-}
-
-TN_PRIV bool tni_item_next(tni_span *list, tni_span *item) {
-    tni_span rest = parts_trim(*list);
-    int depth = 0, i = 0;
-    if (rest.n == 0) return false;
-    for (; i < rest.n && (depth > 0 || rest.at[i] != ','); i++)
-        depth +=
-            (rest.at[i] == '(' || rest.at[i] == '[') - (rest.at[i] == ')' || rest.at[i] == ']');
-    item->at = rest.at;
-    item->n = i;
-    *item = parts_trim(*item);
-    list->at = rest.at + i + (i < rest.n);
-    list->n = rest.n - i - (i < rest.n);
-    return true;
-}
-
-TN_PRIV void tni_item_split(tni_span item, tni_span *name, tni_span *value) {
-    name->at = item.at;
-    name->n = 0;
-    *value = item;
-    for (int i = 0; i < item.n; i++) {
-        if (item.at[i] != '=') continue;
-        tni_span left = {item.at, i};
-        left = parts_trim(left);
-        if (!tni_span_is_name(left) || (i + 1 < item.n && item.at[i + 1] == '=')) return;
-        *name = left;
-        value->at = item.at + i + 1;
-        value->n = item.n - i - 1;
-        *value = parts_trim(*value);
-        return;
-    }
-}
-
-/* --- parts ------------------------------------------------------------------------------------ */
-
-static const char *parts_skip(const char *at) {
-    while (parts_space(*at)) at++;
-    return at;
-}
-
-static tni_span parts_word(const char **at) {
-    tni_span w = {parts_skip(*at), 0};
-    while (parts_letter(w.at[w.n]) || (w.n > 0 && parts_digit(w.at[w.n]))) w.n++;
-    *at = w.at + w.n;
-    return w;
-}
-
-/* What stands between "(" at *at and its ")". */
-static bool parts_inside(const char **at, tni_span *inside) {
-    const char *start = parts_skip(*at), *end = start;
-    int depth = 0;
-    if (*start != '(') return false;
-    do depth += (*end == '(') - (*end == ')');
-    while (*end++ && depth > 0);
-    if (depth > 0) return false;
-    inside->at = start + 1;
-    inside->n = (int)(end - start) - 2;
-    *at = end;
-    return true;
-}
-
-static int parts_bad(const char **error, const char *what) {
-    *error = what;
-    return -1;
-}
-
-/* [kind] name: a kind is only a kind where a name follows, so a part may be called `buffer`. */
-static void parts_head(const char **at, tni_part_text *p) {
-    static const char *const kinds[] = {"param", "buffer", "transient", "child"};
-    p->kind = TNI_SPAN_PARAM;
-    p->name = parts_word(at);
-    for (int k = 0; k < 4; k++) {
-        const char *next = *at;
-        tni_span name = parts_word(&next);
-        if (!tni_span_is(p->name, kinds[k]) || name.n == 0) continue;
-        p->kind = k + 1;
-        p->name = name;
-        *at = next;
-        return;
-    }
-}
-
-static int parts_end(const char **at, const char **error) {
-    *at = parts_skip(*at);
-    if (**at && **at != ';') return parts_bad(error, "';' is expected");
-    *at += **at == ';';
-    return 1;
-}
-
-TN_PRIV int tni_part_next(const char **at, tni_part_text *p, const char **error) {
-    memset(p, 0, sizeof *p);
-    *at = parts_skip(*at);
-    if (**at == 0) return 0;
-    parts_head(at, p);
-    if (p->name.n == 0) return parts_bad(error, "a name is expected");
-    *at = parts_skip(*at);
-    if (p->kind == TNI_SPAN_CHILD) {
-        if (**at != '=') return parts_bad(error, "'=' is expected after a child's name");
-        ++*at;
-        p->type = parts_word(at);
-        if (p->type.n == 0) return parts_bad(error, "a class name is expected");
-    } else if (**at == ':') {
-        ++*at;
-        p->dtype = parts_word(at);
-        if (p->dtype.n == 0) return parts_bad(error, "a dtype is expected");
-    } else if (**at == '=') {
-        ++*at;
-        p->given = parts_word(at);
-        if (p->given.n == 0) return parts_bad(error, "an option is expected after '='");
-        return parts_end(at, error);
-    }
-    if (!parts_inside(at, &p->items)) return parts_bad(error, "a list in parentheses is expected");
-    const char *next = *at;
-    if (tni_span_is(parts_word(&next), "if")) {
-        p->condition.at = *at = next;
-        while (**at && **at != ';') ++*at;
-        p->condition.n = (int)(*at - next);
-        p->condition = parts_trim(p->condition);
-        if (p->condition.n == 0) return parts_bad(error, "a condition is expected after if");
-    }
-    return parts_end(at, error);
-}
-
-/* --- expressions ------------------------------------------------------------------------------ */
-
-enum { PARTS_DEPTH = 48 };
-
-typedef struct parts_calc {
-    const char *at, *end, *error;
-    tni_lookup lookup;
-    void *user;
-    int depth;
-} parts_calc;
-
-static tni_figure parts_choice(parts_calc *c);
-
-static tni_figure parts_int(int64_t value) {
-    tni_figure v = {TNI_FIGURE_INT, value, 0};
-    return v;
-}
-static tni_figure parts_none(void) {
-    tni_figure v = {TNI_FIGURE_NONE, 0, 0};
-    return v;
-}
-static tni_figure parts_fail(parts_calc *c, const char *what) {
-    if (!c->error) c->error = what;
-    c->at = c->end;
-    return parts_none();
-}
-
-TN_PRIV bool tni_figure_true(tni_figure v) {
-    return v.kind == TNI_FIGURE_INT ? v.value != 0 : v.kind == TNI_FIGURE_FLOAT && v.real != 0;
-}
-
-static bool parts_sign(parts_calc *c, const char *sign) {
-    size_t n = strlen(sign);
-    while (c->at < c->end && parts_space(*c->at)) c->at++;
-    if ((size_t)(c->end - c->at) < n || memcmp(c->at, sign, n) != 0) return false;
-    c->at += n;
-    return true;
-}
-
-static tni_figure parts_digits(parts_calc *c) {
-    int64_t v = 0;
-    for (; c->at < c->end && parts_digit(*c->at); c->at++) {
-        if (v > (INT64_MAX - 9) / 10) return parts_fail(c, "a number is too large");
-        v = v * 10 + (*c->at - '0');
-    }
-    return parts_int(v);
-}
-
-static tni_figure parts_named(parts_calc *c) {
-    tni_span name = {c->at, 0};
-    tni_figure v = parts_none();
-    int64_t index = -1;
-    while (c->at < c->end && (parts_letter(*c->at) || parts_digit(*c->at))) c->at++;
-    name.n = (int)(c->at - name.at);
-    if (tni_span_is(name, "None")) return v;
-    if (tni_span_is(name, "True")) return parts_int(1);
-    if (tni_span_is(name, "False")) return parts_int(0);
-    if (parts_sign(c, "[")) {
-        tni_figure i = parts_choice(c);
-        if (i.kind != TNI_FIGURE_INT || i.value < 0)
-            return parts_fail(c, "an index must be an integer");
-        if (!parts_sign(c, "]")) return parts_fail(c, "']' is expected");
-        index = i.value;
-    }
-    if (!c->lookup || !c->lookup(c->user, name, index, &v))
-        return parts_fail(c, "an unknown name, or no number");
-    return v;
-}
-
-static tni_figure parts_unary(parts_calc *c) {
-    tni_figure v;
-    if (c->depth >= PARTS_DEPTH) return parts_fail(c, "too deeply nested");
-    c->depth++;
-    if (parts_sign(c, "(")) {
-        v = parts_choice(c);
-        if (!parts_sign(c, ")")) v = parts_fail(c, "')' is expected");
-    } else if (parts_sign(c, "!")) {
-        v = parts_int(!tni_figure_true(parts_unary(c)));
-    } else if (parts_sign(c, "-")) {
-        v = parts_unary(c);
-        if (v.kind != TNI_FIGURE_INT || v.value == INT64_MIN)
-            v = parts_fail(c, "- wants an integer");
-        v.value = -v.value;
-    } else if (c->at < c->end && parts_digit(*c->at)) {
-        v = parts_digits(c);
-    } else if (c->at < c->end && parts_letter(*c->at)) {
-        v = parts_named(c);
-    } else {
-        v = parts_fail(c, "a value is expected");
-    }
-    c->depth--;
-    return v;
-}
-
-static bool parts_mul(int64_t a, int64_t b, int64_t *to) {
-    if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a)
-              : (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
-        return false;
-    return *to = a * b, true;
-}
-
-/* Python's // and %: rounded down. */
-static tni_figure parts_divide(parts_calc *c, int64_t a, int64_t b, bool rest) {
-    if (b == 0) return parts_fail(c, "division by zero");
-    if (b == -1)
-        return rest ? parts_int(0) : a == INT64_MIN ? parts_fail(c, "overflow") : parts_int(-a);
-    int64_t q = a / b - (a % b != 0 && (a % b < 0) != (b < 0));
-    return parts_int(rest ? a - q * b : q);
-}
-
-/* a op b, for integers; op is one of * / % + - */
-static tni_figure parts_op(parts_calc *c, char op, tni_figure a, tni_figure b) {
-    int64_t r = 0;
-    bool fits;
-    if (c->error) return parts_none();
-    if (a.kind != TNI_FIGURE_INT || b.kind != TNI_FIGURE_INT)
-        return parts_fail(c, "arithmetic wants integers");
-    if (op == '/' || op == '%') return parts_divide(c, a.value, b.value, op == '%');
-    if (op == '*')
-        fits = parts_mul(a.value, b.value, &r);
-    else if (op == '+')
-        fits = b.value > 0 ? a.value <= INT64_MAX - b.value : a.value >= INT64_MIN - b.value;
-    else
-        fits = b.value < 0 ? a.value <= INT64_MAX + b.value : a.value >= INT64_MIN + b.value;
-    if (!fits) return parts_fail(c, "overflow");
-    return parts_int(op == '*' ? r : op == '+' ? a.value + b.value : a.value - b.value);
-}
-
-static tni_figure parts_product(parts_calc *c) {
-    tni_figure v = parts_unary(c);
-    for (;;) {
-        char op = parts_sign(c, "*")   ? '*'
-                  : parts_sign(c, "/") ? '/'
-                  : parts_sign(c, "%") ? '%'
-                                       : 0;
-        if (!op) return v;
-        v = parts_op(c, op, v, parts_unary(c));
-    }
-}
-
-static tni_figure parts_sum(parts_calc *c) {
-    tni_figure v = parts_product(c);
-    for (;;) {
-        char op = parts_sign(c, "+") ? '+' : parts_sign(c, "-") ? '-' : 0;
-        if (!op) return v;
-        v = parts_op(c, op, v, parts_product(c));
-    }
-}
-
-static tni_figure parts_compare(parts_calc *c) {
-    static const char *const signs[] = {"==", "!=", "<=", ">=", "<", ">"};
-    tni_figure a = parts_sum(c), b;
-    int k = 0;
-    while (k < 6 && !parts_sign(c, signs[k])) k++;
-    if (k == 6) return a;
-    b = parts_sum(c);
-    if (a.kind == TNI_FIGURE_FLOAT || b.kind == TNI_FIGURE_FLOAT) {
-        double x = a.kind == TNI_FIGURE_FLOAT ? a.real : (double)a.value;
-        double y = b.kind == TNI_FIGURE_FLOAT ? b.real : (double)b.value;
-        bool both = a.kind != TNI_FIGURE_NONE && b.kind != TNI_FIGURE_NONE;
-        if (!both) return k < 2 ? parts_int(k == 1) : parts_fail(c, "None has no order");
-        return parts_int(k == 0   ? x == y
-                         : k == 1 ? x != y
-                         : k == 2 ? x <= y
-                         : k == 3 ? x >= y
-                         : k == 4 ? x < y
-                                  : x > y);
-    }
-    if (k < 2) return parts_int((a.kind == b.kind && a.value == b.value) == (k == 0));
-    if (a.kind != b.kind || a.kind != TNI_FIGURE_INT) return parts_fail(c, "None has no order");
-    return parts_int(k == 2   ? a.value <= b.value
-                     : k == 3 ? a.value >= b.value
-                     : k == 4 ? a.value < b.value
-                              : a.value > b.value);
-}
-
-static tni_figure parts_and(parts_calc *c) {
-    tni_figure v = parts_compare(c);
-    while (parts_sign(c, "&&")) {
-        tni_figure w = parts_compare(c);
-        v = parts_int(tni_figure_true(v) && tni_figure_true(w));
-    }
-    return v;
-}
-
-static tni_figure
-parts_choice(parts_calc *c) { /* both sides are calculated: neither has an effect */
-    tni_figure v = parts_and(c), yes, no;
-    while (parts_sign(c, "||")) {
-        tni_figure w = parts_and(c);
-        v = parts_int(tni_figure_true(v) || tni_figure_true(w));
-    }
-    if (!parts_sign(c, "?")) return v;
-    if (c->depth++ >= PARTS_DEPTH) return parts_fail(c, "too deeply nested");
-    yes = parts_choice(c);
-    if (!parts_sign(c, ":")) return parts_fail(c, "':' is expected");
-    no = parts_choice(c);
-    c->depth--;
-    return tni_figure_true(v) ? yes : no;
-}
-
-TN_PRIV bool tni_expression(tni_span text, tni_lookup lookup, void *user, tni_figure *to,
-                            const char **error) {
-    parts_calc c = {text.at, text.at + text.n, NULL, lookup, user, 0};
-    *to = parts_choice(&c);
-    while (c.at < c.end && parts_space(*c.at)) c.at++;
-    if (!c.error && c.at != c.end) c.error = "something follows the expression";
-    if (c.error) *error = c.error;
-    return !c.error;
-}
-
-/* src/nn/tree.c */
-/* tree.c - looking at a tree of modules: places of parts, paths, named lists. Knows no kind of
- * module, only kinds of parts. */
-
-/* --- parts ------------------------------------------------------------------------------------ */
-
-TN_PRIV void **tni_part_place(const tn_module *m, int i) {
-    tn_part *p = &m->part[i];
-    return p->field ? (void **)(void *)((char *)(uintptr_t)m + p->field) : &p->at;
-}
-
-static bool tree_has(const tn_module *m, int i, bool child) {
-    return m && i >= 0 && i < m->nparts && (m->part[i].kind == TN_CHILD) == child;
-}
-TN_API tn_tensor *tn_part_tensor_of(const tn_module *m, int i) {
-    return tree_has(m, i, false) ? (tn_tensor *)*tni_part_place(m, i) : NULL;
-}
-TN_API tn_module *tn_part_child_of(const tn_module *m, int i) {
-    return tree_has(m, i, true) ? (tn_module *)*tni_part_place(m, i) : NULL;
-}
-
-/* --- paths ------------------------------------------------------------------------------------ */
-
-/* Depth first, without memory (it serves error messages): in a tree that shares much, the search is
- * cut off after
- * `*steps` modules. */
-static bool tree_find(const tn_module *root, const tn_module *m, char *to, size_t room, size_t at,
-                      int64_t *steps) {
-    if (root == m) {
-        if (to) to[at] = 0;
-        return true;
-    }
-    for (int i = 0; i < root->nparts && --*steps > 0; i++) {
-        const tn_module *child = tn_part_child_of(root, i);
-        size_t n = strlen(root->part[i].name), next = at + n + (at > 0);
-        if (!child || (to && next >= room)) continue;
-        if (to && at > 0) to[at] = '.';
-        if (to) memcpy(to + next - n, root->part[i].name, n);
-        if (tree_find(child, m, to, room, to ? next : 0, steps)) return true;
-    }
-    return false;
-}
-
-TN_PRIV bool tni_tree_path(const tn_module *root, const tn_module *m, char *to, size_t room) {
-    int64_t steps = 1000000;
-    if (tree_find(root, m, to, room, 0, &steps)) return true;
-    to[0] = 0;
-    return false;
-}
-
-/* --- visiting --------------------------------------------------------------------------------- */
-
-/* A walk in torch's order: a module, then its children. `path` is the module's; `once`: a module is
- * entered at its first place only. */
-typedef struct tree_walk {
-    bool (*visit)(struct tree_walk *w, tn_module *m);
-    tni_buffer path;
-    tni_map seen;
-    bool once;
-    void *user;
-} tree_walk;
-
-static bool tree_enter(tree_walk *w, tn_module *m) {
-    int64_t before = w->path.n;
-    if (w->once) {
-        bool fresh;
-        if (!tni_map_at(&w->seen, m, &fresh)) return false;
-        if (!fresh) return true;
-    }
-    if (!w->visit(w, m)) return false;
-    for (int i = 0; i < m->nparts; i++) {
-        tn_module *child = tn_part_child_of(m, i);
-        if (!child) continue;
-        tni_buffer_text(&w->path, "%s%s", before ? "." : "", m->part[i].name);
-        if (w->path.failed || !tree_enter(w, child)) return false;
-        w->path.n = before;
-    }
-    return true;
-}
-
-static bool tree_run(tree_walk *w, const tn_module *m) {
-    bool ok;
-    if (!tn_ok()) return false;
-    if (!m) return tni_nn_error(TN_INVALID, "module is NULL");
-    ok = tree_enter(w, (tn_module *)(uintptr_t)m);
-    tni_map_free(&w->seen);
-    tni_buffer_free(&w->path);
-    return ok;
-}
-
-static bool tree_is_not(tree_walk *w, tn_module *m) { return m != (tn_module *)w->user; }
-TN_PRIV bool tni_tree_contains(const tn_module *root, const tn_module *m) {
-    tree_walk w = {
-        tree_is_not, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, (void *)(uintptr_t)m};
-    return !tree_run(&w, root); /* without memory: true, the safe answer */
-}
-
-typedef struct tree_visitor {
-    tn_module_visit visit;
-    void *user;
-} tree_visitor;
-static bool tree_call(tree_walk *w, tn_module *m) {
-    tree_visitor *v = (tree_visitor *)w->user;
-    if (!tni_buffer_add(&w->path, "", 1)) return false;
-    w->path.n--;
-    return v->visit(m, w->path.at, v->user);
-}
-/* `visit` is the program's: it says the places of its own errors. */
-TN_API bool tn_module_walk_at(const char *file, int line, tn_module *m, tn_module_visit visit,
-                              void *user) {
-    tree_visitor v = {visit, user};
-    tree_walk w = {tree_call, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, &v};
-    tni_step step;
-    bool ok = m && visit;
-    tni_place_begin(&step, file, line);
-    if (!ok) tni_nn_error(TN_INVALID, "module or visit is NULL");
-    tni_step_end(&step);
-    return ok && tree_run(&w, m);
-}
-
-/* --- named lists ------------------------------------------------------------------------------ */
-
-typedef struct tree_entry {
-    int64_t name; /* offset in names */
-    tn_tensor *tensor;
-} tree_entry;
-typedef struct tree_collect {
-    tni_buffer names, entries;
-    tni_map tensors; /* listed already */
-    unsigned kinds;  /* bit k: tn_part_kind k */
-    bool twice;
-} tree_collect;
-
-static bool tree_collect_one(tree_walk *w, tree_collect *c, const char *name, tn_tensor *t) {
-    tree_entry e = {c->names.n, t};
-    bool fresh = true;
-    if (!c->twice && !tni_map_at(&c->tensors, t, &fresh)) return false;
-    if (!fresh) return true;
-    tni_buffer_add(&c->names, w->path.at, w->path.n);
-    if (w->path.n) tni_buffer_add(&c->names, ".", 1);
-    tni_buffer_add(&c->names, name, (int64_t)strlen(name) + 1);
-    tni_buffer_add(&c->entries, &e, sizeof e);
-    return !c->names.failed && !c->entries.failed;
-}
-
-static bool tree_collect_parts(tree_walk *w, tn_module *m) {
-    tree_collect *c = (tree_collect *)w->user;
-    static const uint8_t order[] = {TN_PARAM, TN_BUFFER, TN_TRANSIENT};
-    for (int k = 0; k < 3; k++)
-        for (int i = 0; i < m->nparts; i++) {
-            tn_tensor *t = tn_part_tensor_of(m, i);
-            if (!t || m->part[i].kind != order[k] || !(c->kinds >> order[k] & 1)) continue;
-            if (!tree_collect_one(w, c, m->part[i].name, t)) return false;
-        }
-    return true;
-}
-
-/* One block: the entries, then the names. */
-static tn_named_list tree_list(const tree_collect *c) {
-    tn_named_list list = {NULL, 0, 0, false};
-    int64_t n = c->entries.n / (int64_t)sizeof(tree_entry);
-    const tree_entry *e = (const tree_entry *)(const void *)c->entries.at;
-    char *names;
-    if (n == 0) return list;
-    list.bytes = n * (int64_t)sizeof *list.at + c->names.n;
-    list.at = (tn_named *)tn_alloc((size_t)list.bytes);
-    list.n = list.at ? n : -1;
-    if (!list.at) return list;
-    names = (char *)(list.at + n);
-    memcpy(names, c->names.at, (size_t)c->names.n);
-    for (int64_t i = 0; i < n; i++) {
-        list.at[i].name = names + e[i].name;
-        list.at[i].tensor = e[i].tensor;
-    }
-    return list;
-}
-
-static tn_named_list tree_tensors(const char *file, int line, const tn_module *m, unsigned kinds,
-                                  bool twice) {
-    tn_named_list none = {NULL, -1, 0, false};
-    tree_collect c;
-    tree_walk w = {tree_collect_parts, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, !twice, NULL};
-    tni_step step;
-    tni_place_begin(&step, file, line);
-    memset(&c, 0, sizeof c);
-    c.kinds = kinds;
-    c.twice = twice;
-    w.user = &c;
-    if (tree_run(&w, m)) none = tree_list(&c);
-    tni_buffer_free(&c.names);
-    tni_buffer_free(&c.entries);
-    tni_map_free(&c.tensors);
-    tni_step_end(&step);
-    return none;
-}
-TN_API tn_named_list tn_module_parameters_at(const char *file, int line, const tn_module *m) {
-    return tree_tensors(file, line, m, 1u << TN_PARAM, false);
-}
-TN_API tn_named_list tn_module_buffers_at(const char *file, int line, const tn_module *m) {
-    return tree_tensors(file, line, m, 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
-}
-TN_API tn_named_list tn_module_state_dict_at(const char *file, int line, const tn_module *m) {
-    return tree_tensors(file, line, m, 1u << TN_PARAM | 1u << TN_BUFFER, true);
-}
-TN_PRIV tn_named_list tni_module_tensors(const tn_module *m) {
-    return tree_tensors(NULL, 0, m, 1u << TN_PARAM | 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
-}
-
-/* --- by path ---------------------------------------------------------------------------------- */
-
-static int tree_part(const tn_module *m, const char *name, size_t n) {
-    for (int i = 0; i < m->nparts; i++)
-        if (strncmp(m->part[i].name, name, n) == 0 && m->part[i].name[n] == 0) return i;
-    return -1;
-}
-
-/* The module that holds the last name of a path, and that name; NULL when a step is missing. */
-static const tn_module *tree_owner(const tn_module *m, const char **path) {
-    const char *dot;
-    while (m && (dot = strchr(*path, '.')) != NULL) {
-        m = tn_part_child_of(m, tree_part(m, *path, (size_t)(dot - *path)));
-        *path = dot + 1;
-    }
-    return m;
-}
-
-TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module *m,
-                                     const char *path) {
-    const char *name = path ? path : "";
-    const tn_module *child = *name ? tree_owner(m, &name) : m;
-    tni_step step;
-    tni_step_begin(&step, file, line, m ? m->type : NULL);
-    if (child && *name) child = tn_part_child_of(child, tree_part(child, name, strlen(name)));
-    if (!child) tni_nn_error(TN_INVALID, "there is no module \"%s\"", path ? path : "");
-    tni_step_end(&step);
-    return (tn_module *)(uintptr_t)child;
-}
-
-TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_module *m,
-                                      const char *path) {
-    const char *name = path ? path : "";
-    const tn_module *owner = tree_owner(m, &name);
-    tn_tensor *t = owner ? tn_part_tensor_of(owner, tree_part(owner, name, strlen(name))) : NULL;
-    tni_step step;
-    tni_step_begin(&step, file, line, m ? m->type : NULL);
-    if (!t) tni_nn_error(TN_INVALID, "there is no tensor \"%s\"", path ? path : "");
-    tni_step_end(&step);
-    return t;
-}
-
-TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const char *path,
-                             tn_tensor *t) {
-    const char *name = path ? path : "";
-    const tn_module *owner = tree_owner(m, &name);
-    int i = owner ? tree_part(owner, name, strlen(name)) : -1;
-    void **at;
-    tni_step step;
-    if (!tn_ok()) return false;
-    if (i < 0 || owner->part[i].kind == TN_CHILD) {
-        tni_step_begin(&step, file, line, m ? m->type : NULL);
-        tni_nn_error(TN_INVALID, "there is no tensor \"%s\"", path ? path : "");
-        tni_step_end(&step);
-        return false;
-    }
-    at = tni_part_place(owner, i);
-    if (*at == (void *)t) return true;
-    tn_retain(t);
-    tn_release((tn_tensor *)*at);
-    *at = t;
-    return true;
-}
-
-/* --- switches --------------------------------------------------------------------------------- */
-
-TN_API void tn_module_train(tn_module *m, bool training) {
-    if (!m) return;
-    m->training = training;
-    for (int i = 0; i < m->nparts; i++) tn_module_train(tn_part_child_of(m, i), training);
-}
-
-TN_API void tn_module_zero_grad(tn_module *m) {
-    for (int i = 0; m && i < m->nparts; i++) {
-        if (m->part[i].kind == TN_PARAM) tn_zero_grad(tn_part_tensor_of(m, i));
-        tn_module_zero_grad(tn_part_child_of(m, i));
-    }
-}
-
-static bool tree_requires_grad(tn_module *m, bool requires_grad) {
-    for (int i = 0; i < m->nparts; i++) {
-        tn_tensor *t = m->part[i].kind == TN_PARAM ? tn_part_tensor_of(m, i) : NULL;
-        tn_module *child = tn_part_child_of(m, i);
-        if (t && !tn_requires_grad_at(NULL, 0, t, requires_grad)) return false;
-        if (child && !tree_requires_grad(child, requires_grad)) return false;
-    }
-    return true;
-}
-TN_API bool tn_module_requires_grad_at(const char *file, int line, tn_module *m,
-                                       bool requires_grad) {
-    tni_step step;
-    bool ok;
-    tni_place_begin(&step, file, line);
-    ok = m ? tree_requires_grad(m, requires_grad) : tni_nn_error(TN_INVALID, "module is NULL");
-    tni_step_end(&step);
-    return ok;
-}
-
-/* src/nn/make.c */
-/* make.c - making and freeing modules: options, parts by call, parts by text, ownership.
- *
- * Errors go one way: a step that fails marks the module as broken, frees what it was given, and
- * tn_module_finish frees the rest. */
-
-/* --- errors ----------------------------------------------------------------------------------- */
 
 TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) {
     char text[1000];
@@ -4277,12 +2751,12 @@ TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) {
     return tn_error_set(code, p ? p->file : NULL, p ? p->line : 0, "%s", text);
 }
 
-static void make_step_text(const tn_path *path, char *to, size_t room) {
+static void step_text(const tn_path *path, char *to, size_t room) {
     snprintf(to, room, "%s", ((const tni_step *)(const void *)path)->type);
 }
 
 TN_PRIV void tni_step_begin(tni_step *s, const char *file, int line, const char *type) {
-    s->path.text = make_step_text;
+    s->path.text = step_text;
     s->path.file = file;
     s->path.line = line;
     s->type = type ? type : "module";
@@ -4293,14 +2767,125 @@ TN_PRIV void tni_place_begin(tni_step *s, const char *file, int line) {
 }
 TN_PRIV void tni_step_end(tni_step *s) { tn_path_pop(&s->path); }
 
-/* --- options ---------------------------------------------------------------------------------- */
+/* src/nn/option.c - a module's options as values of expressions: numbers, lists, and sizes written with them */
 
-static const tn_param make_call_param[] = {{"input", TN_T_TENSOR, 0, 0, 0, 0, NULL}};
-static tn_tensor *const make_call_defaults[1] = {NULL};
-static const char *const make_call_result[] = {"output"};
-static const tn_gen make_call = {make_call_param,
-                                 make_call_defaults,
-                                 make_call_result,
+TN_PRIV void *tni_options(const tn_module *m) {
+    return m->gen && m->gen->make ? (char *)(uintptr_t)m + m->gen->options : NULL;
+}
+
+static const tn_param *option_find(const tn_module *m, tni_span name) {
+    return tn_param_named(m->gen ? m->gen->make : NULL, name.at, (size_t)name.n);
+}
+TN_PRIV const tn_param *tni_option(const tn_module *m, const char *name) {
+    return tn_param_named(m->gen ? m->gen->make : NULL, name, SIZE_MAX);
+}
+
+TN_PRIV bool tni_option_ints(const tn_module *m, tni_span name, tn_ints *to) {
+    const tn_param *p = option_find(m, name);
+    if (!p || p->type != TN_T_INTS) return false;
+    memcpy(to, (char *)tni_options(m) + p->offset, sizeof *to);
+    return true;
+}
+
+static tni_figure option_int(int64_t v) {
+    tni_figure f = {v == TN_NONE ? TNI_FIGURE_NONE : TNI_FIGURE_INT, v, 0};
+    return f;
+}
+static bool option_of_list(tn_ints list, int64_t index, tni_figure *to) {
+    *to = option_int(TN_NONE);
+    if (list.n < 0) return true;
+    if (list.n != 1 && (index < 0 || index >= list.n)) return false;
+    *to = option_int(list.at[list.n == 1 ? 0 : index]);
+    return true;
+}
+
+TN_PRIV bool tni_option_number(void *module, tni_span name, int64_t index, tni_figure *to) {
+    const tn_module *m = (const tn_module *)module;
+    const tn_param *p = option_find(m, name);
+    tn_scalar v;
+    tn_ints list;
+    const void *at;
+    if (tni_option_ints(m, name, &list)) return option_of_list(list, index, to);
+    if (!p || index >= 0) return false;
+    if (tn_param_number(p, tni_options(m), &v)) {
+        *to = option_int(v.kind == TN_KIND_NONE ? TN_NONE : v.integer);
+        if (v.kind == TN_KIND_FLOAT) to->kind = TNI_FIGURE_FLOAT;
+        to->real = v.real;
+        return v.kind != TN_KIND_COMPLEX;
+    }
+    if (TN_TYPES_LIST >> p->type & 1) return false;
+    memcpy(&at, (const char *)tni_options(m) + p->offset, sizeof at);
+    *to = option_int(at ? 1 : TN_NONE);
+    return true;
+}
+
+static int32_t option_word(const tn_module *m, const char *name, int type) {
+    const tn_param *p = tni_option(m, name);
+    int32_t v = 0;
+    if (p && p->type == type) memcpy(&v, (char *)tni_options(m) + p->offset, sizeof v);
+    return v;
+}
+TN_PRIV tn_dtype tni_dtype_option(const tn_module *m) {
+    int32_t v = option_word(m, "dtype", TN_T_DTYPE);
+    return v ? (tn_dtype)v : tn_default_dtype();
+}
+TN_PRIV tn_device_id tni_device_option(const tn_module *m) {
+    int32_t v = option_word(m, "device", TN_T_DEVICE);
+    return v ? v : TN_CPU;
+}
+
+TN_PRIV bool tni_row_text_error(const char *what, tni_span at, const char *why) {
+    return tni_nn_error(TN_INVALID, "in the row's text \"%s\" at \"%.*s\": %s", what, at.n, at.at,
+                        why);
+}
+
+static bool option_size(tn_module *m, const char *what, tni_span item, int64_t *size, int *n) {
+    tni_figure v;
+    tn_ints list;
+    const char *why = NULL;
+    if (tni_option_ints(m, item, &list) && list.n >= 0) {
+        if (list.n > TN_MAX_DIMS - *n) return tni_row_text_error(what, item, "too many dimensions");
+        for (int64_t i = 0; i < list.n; i++) size[(*n)++] = list.at[i];
+        return true;
+    }
+    if (*n == TN_MAX_DIMS) return tni_row_text_error(what, item, "too many dimensions");
+    if (tni_span_is(item, "_")) {
+        size[(*n)++] = -1;
+        return true;
+    }
+    if (!tni_expression(item, tni_option_number, m, &v, &why))
+        return tni_row_text_error(what, item, why);
+    if (v.kind != TNI_FIGURE_INT) return tni_row_text_error(what, item, "expected an integer");
+    if (v.value < 0)
+        return tni_nn_error(TN_INVALID, "%.*s is %lld, but a size must not be negative", item.n,
+                            item.at, (long long)v.value);
+    size[(*n)++] = v.value;
+    return true;
+}
+
+TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n,
+                          int *star, int *most) {
+    tni_span item;
+    *n = *most = 0;
+    *star = -1;
+    while (tni_item_next(&items, &item)) {
+        const bool any = tni_span_is(item, "*");
+        if (*star < 0 && (any || tni_span_is(item, "?")))
+            *star = *n, *most = any ? TN_MAX_DIMS : 1;
+        else if (!option_size(m, what, item, size, n))
+            return false;
+    }
+    return true;
+}
+
+/* src/nn/rows.c - module rows by class name: those of the library, and those registered at run time with tables made of their schemas */
+
+static const tn_param rows_call_param[] = {{"input", TN_T_TENSOR, 0, 0, 0, 0, NULL}};
+static tn_tensor *const rows_call_defaults[1] = {NULL};
+static const char *const rows_call_result[] = {"output"};
+static const tn_gen rows_call = {rows_call_param,
+                                 rows_call_defaults,
+                                 rows_call_result,
                                  NULL,
                                  1,
                                  1,
@@ -4310,226 +2895,136 @@ static const tn_gen make_call = {make_call_param,
                                  UINT16_MAX,
                                  0,
                                  0,
-                                 {0}};
+                                 {0},
+                                 0};
 
 TN_PRIV const tn_gen *tni_call_of(const tn_module *m) {
-    return m->gen && m->gen->call ? m->gen->call : &make_call;
+    return m->gen && m->gen->call ? m->gen->call : &rows_call;
 }
 
-TN_PRIV void *tni_options(const tn_module *m) {
-    return m->gen && m->gen->make ? (char *)(uintptr_t)m + m->gen->options : NULL;
-}
+typedef struct rows_entry {
+    tn_ending ending;
+    tn_mgen gen;
+    const tn_mrow *row;
+    struct rows_entry *next;
+    char type[64];
+} rows_entry;
+static rows_entry *rows_registered;
 
-static const tn_param *make_option(const tn_module *m, tni_span name) {
-    const tn_gen *gen = m->gen ? m->gen->make : NULL;
-    for (int i = 0; gen && i < gen->nparam; i++)
-        if (tni_span_is(name, gen->param[i].name)) return &gen->param[i];
+TN_PRIV const tn_mgen *tni_mgen_of(const tn_mrow *row) {
+    if (row->gen) return row->gen;
+    for (rows_entry *e = rows_registered; e; e = e->next)
+        if (e->row == row) return &e->gen;
     return NULL;
 }
-TN_PRIV const tn_param *tni_option(const tn_module *m, const char *name) {
-    tni_span s = {name, (int)strlen(name)};
-    return make_option(m, s);
+
+TN_API int64_t tn_mrow_count(void) {
+    int64_t n = 0;
+    while (tni_mrows()[n]) n++;
+    return n;
+}
+TN_API const tn_mrow *tn_mrow_at(int64_t i) {
+    return i >= 0 && i < tn_mrow_count() ? tni_mrows()[i] : NULL;
 }
 
-TN_PRIV bool tni_option_ints(const tn_module *m, tni_span name, tn_ints *to) {
-    const tn_param *p = make_option(m, name);
-    if (!p || p->type != TN_T_INTS) return false;
-    memcpy(to, (char *)tni_options(m) + p->offset, sizeof *to);
+TN_API const tn_mrow *tn_mrow_named(const char *type) {
+    if (!type) return NULL;
+    for (const tn_mrow *const *r = tni_mrows(); *r; r++)
+        if (strcmp((*r)->gen->type, type) == 0) return *r;
+    for (rows_entry *e = rows_registered; e; e = e->next)
+        if (strcmp(e->type, type) == 0) return e->row;
+    return NULL;
+}
+
+static void rows_entry_end(tn_ending *e) { tn_module_forget(((rows_entry *)(void *)e)->row); }
+static void rows_entry_free(rows_entry *e) {
+    tn_ending_remove(&e->ending);
+    if (e->gen.make) tn_schema_free((tn_gen *)(uintptr_t)e->gen.make);
+    if (e->gen.call) tn_schema_free((tn_gen *)(uintptr_t)e->gen.call);
+    tn_alloc_free(e, sizeof *e);
+}
+
+static tn_gen *rows_schema(const char *first, const char *rest) {
+    char text[800];
+    if (snprintf(text, sizeof text, "%s%s", first, rest) >= (int)sizeof text) {
+        tni_nn_error(TN_INVALID, "the row's schema is too long");
+        return NULL;
+    }
+    return tn_schema_new(text);
+}
+
+typedef char rows_module_is_of_eights[sizeof(tn_module) % 8 ? -1 : 1];
+
+static rows_entry *rows_entry_new(const tn_mrow *row) {
+    size_t n = strcspn(row->schema, "(");
+    rows_entry *e = (rows_entry *)tn_alloc(sizeof *e);
+    if (!e) return NULL;
+    memset(e, 0, sizeof *e);
+    snprintf(e->type, sizeof e->type, "%.*s", (int)n, row->schema);
+    e->row = row;
+    e->gen.type = e->type;
+    e->gen.options = (uint32_t)((sizeof(tn_module) + 7) / 8 * 8);
+    e->gen.make = rows_schema(row->schema, " -> ()");
+    if (e->gen.make && row->call) e->gen.call = rows_schema("forward", row->call);
+    if (e->gen.make && (!row->call || e->gen.call)) return e;
+    rows_entry_free(e);
+    return NULL;
+}
+
+static bool rows_parts_parse(const char *text) {
+    const char *at = text, *why = NULL;
+    tni_part_text t;
+    int more = 1;
+    while (at && (more = tni_part_next(&at, &t, &why)) > 0) continue;
+    if (more >= 0) return true;
+    tni_span rest = {at, (int)strlen(at)};
+    return tni_row_text_error(text, rest, why);
+}
+
+static bool rows_register(const tn_mrow *row) {
+    rows_entry *e;
+    if (!row || !row->name || !row->schema)
+        return tni_nn_error(TN_INVALID, "expected a row with a schema");
+    if (strcspn(row->schema, "(") >= sizeof e->type)
+        return tni_nn_error(TN_INVALID, "the class name is too long");
+    if (row->gen || tni_mgen_of(row))
+        return tni_nn_error(TN_INVALID, "the row is already registered");
+    if (!rows_parts_parse(row->parts)) return false;
+    e = rows_entry_new(row);
+    if (!e) return false;
+    if (tn_mrow_named(e->type)) {
+        tni_nn_error(TN_INVALID, "class \"%s\" already exists", e->type);
+        rows_entry_free(e);
+        return false;
+    }
+    e->next = rows_registered;
+    rows_registered = e;
+    e->ending.end = rows_entry_end;
+    tn_ending_add(&e->ending);
     return true;
 }
 
-static tni_figure make_int(int64_t v) {
-    tni_figure f = {v == TN_NONE ? TNI_FIGURE_NONE : TNI_FIGURE_INT, v, 0};
-    return f;
-}
-static tni_figure make_float(double v, bool given) {
-    tni_figure f = {given ? TNI_FIGURE_FLOAT : TNI_FIGURE_NONE, 0, v};
-    return f;
-}
-
-/* A number in an int list: one number stands for all. A list that is absent is None. */
-static bool make_list_number(tn_ints list, int64_t index, tni_figure *to) {
-    *to = make_int(TN_NONE);
-    if (list.n < 0) return true;
-    if (index < 0 || (index >= list.n && list.n != 1))
-        return index < 0 && list.n == 1 ? *to = make_int(list.at[0]), true : false;
-    *to = make_int(list.at[list.n == 1 ? 0 : index]);
-    return true;
+TN_API bool tn_module_register_at(const char *file, int line, const tn_mrow *row) {
+    tni_step step;
+    bool ok;
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, file, line, row && row->name ? row->name : NULL);
+    ok = rows_register(row);
+    tni_step_end(&step);
+    return ok;
 }
 
-TN_PRIV bool tni_option_number(void *module, tni_span name, int64_t index, tni_figure *to) {
-    const tn_module *m = (const tn_module *)module;
-    const tn_param *p = make_option(m, name);
-    const char *at = p ? (const char *)tni_options(m) + p->offset : NULL;
-    if (!p || (index >= 0) != (p->type == TN_T_INTS && index >= 0)) return false;
-    switch (p->type) {
-    case TN_T_INT: {
-        int64_t v;
-        memcpy(&v, at, sizeof v);
-        return *to = make_int(v), true;
-    }
-    case TN_T_BOOL: return *to = make_int(*(const bool *)at), true;
-    case TN_T_ENUM:
-    case TN_T_DTYPE:
-    case TN_T_DEVICE: {
-        int32_t v;
-        memcpy(&v, at, sizeof v);
-        return *to = make_int(v ? v : TN_NONE), true;
-    }
-    case TN_T_FLOAT:
-    case TN_T_SCALAR: {
-        tn_maybe v = {0, TN_GIVEN};
-        if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) return false;
-        if (p->flags & TN_P_MAYBE)
-            memcpy(&v, at, sizeof v);
-        else
-            memcpy(&v.value, at, sizeof v.value);
-        return *to = make_float(v.value, v.given == TN_GIVEN), true;
-    }
-    case TN_T_INTS: {
-        tn_ints list;
-        memcpy(&list, at, sizeof list);
-        return make_list_number(list, index, to);
-    }
-    case TN_T_TENSOR:
-    case TN_T_STRING: { /* present or not */
-        void *v;
-        memcpy(&v, at, sizeof v);
-        return *to = make_int(v ? 1 : TN_NONE), true;
-    }
-    default: return false;
+TN_API void tn_module_forget(const tn_mrow *row) {
+    for (rows_entry **at = &rows_registered; *at; at = &(*at)->next) {
+        rows_entry *e = *at;
+        if (e->row != row) continue;
+        *at = e->next;
+        rows_entry_free(e);
+        return;
     }
 }
 
-static int32_t make_small_option(const tn_module *m, const char *name, int type) {
-    const tn_param *p = tni_option(m, name);
-    int32_t v = 0;
-    if (p && p->type == type) memcpy(&v, (char *)tni_options(m) + p->offset, sizeof v);
-    return v;
-}
-TN_PRIV tn_dtype tni_dtype_option(const tn_module *m) {
-    int32_t v = make_small_option(m, "dtype", TN_T_DTYPE);
-    return v ? (tn_dtype)v : tn_default_dtype();
-}
-TN_PRIV tn_device_id tni_device_option(const tn_module *m) {
-    int32_t v = make_small_option(m, "device", TN_T_DEVICE);
-    return v ? v : TN_CPU;
-}
-
-/* --- checking options ------------------------------------------------------------------------- */
-
-static bool make_bad(const tn_param *p, const char *what) {
-    return tni_nn_error(TN_INVALID, "%s: %s", p->name, what);
-}
-
-static bool make_check_list(const tn_param *p, const void *at) {
-    tn_ints list; /* all lists are a pointer and a count */
-    memcpy(&list, at, sizeof list);
-    if (list.n < 0)
-        return (p->flags & TN_P_OPTIONAL) || make_bad(p, "a list is expected, got None");
-    if (!list.at) return make_bad(p, "a list is expected, got zeros");
-    if (list.n > INT32_MAX)
-        return tni_nn_error(TN_INVALID, "%s: a list of %lld", p->name, (long long)list.n);
-    if (p->count > 0 && list.n != 1 && list.n != p->count)
-        return tni_nn_error(TN_INVALID, "%s: expected 1 or %d numbers, got %lld", p->name, p->count,
-                            (long long)list.n);
-    if (p->type != TN_T_MODULES && p->type != TN_T_TENSORS) return true;
-    for (int64_t i = 0; i < list.n; i++) /* all pointers have one representation */
-        if (!((tn_module *const *)(const void *)list.at)[i])
-            return tni_nn_error(TN_INVALID, "%s[%lld] is NULL", p->name, (long long)i);
-    return true;
-}
-
-static bool make_check_option(const tn_param *p, const char *args) {
-    const char *at = args + p->offset;
-    switch (p->type) {
-    case TN_T_TENSOR:
-    case TN_T_MODULE:
-    case TN_T_STRING: {
-        const void *v;
-        memcpy(&v, at, sizeof v);
-        return v || (p->flags & TN_P_OPTIONAL) || make_bad(p, "is NULL");
-    }
-    case TN_T_INTS:
-    case TN_T_FLOATS:
-    case TN_T_TENSORS:
-    case TN_T_MODULES: return make_check_list(p, at);
-    case TN_T_INT: {
-        int64_t v;
-        memcpy(&v, at, sizeof v);
-        return v != TN_NONE || (p->flags & TN_P_OPTIONAL) ||
-               make_bad(p, "an integer is expected, got None");
-    }
-    case TN_T_FLOAT: {
-        tn_maybe v = {0, TN_GIVEN};
-        if (p->flags & TN_P_MAYBE) memcpy(&v, at, sizeof v);
-        return v.given == TN_GIVEN || v.given == TN_ABSENT ||
-               make_bad(p, "TN_SOME(x) or TN_NO_FLOAT is expected");
-    }
-    case TN_T_ENUM: {
-        int32_t v, n = 0;
-        memcpy(&v, at, sizeof v);
-        while (p->words && p->words[n]) n++;
-        return (v > 0 && v <= n) || (v == 0 && (p->flags & TN_P_OPTIONAL)) ||
-               make_bad(p, "an unknown word");
-    }
-    default: return true;
-    }
-}
-
-static bool make_check_options(const tn_gen *gen, const void *args) {
-    if (!args) return tni_nn_error(TN_INVALID, "no arguments");
-    for (int i = 0; i < gen->nparam; i++)
-        if (!make_check_option(&gen->param[i], (const char *)args)) return false;
-    return true;
-}
-
-/* Bytes behind the struct for copies of lists and strings; each begins at a multiple of 8. */
-static int64_t make_list_bytes(const tn_param *p, const void *at) {
-    tn_ints list;
-    if (p->type == TN_T_STRING) {
-        const char *text;
-        memcpy(&text, at, sizeof text);
-        return text ? ((int64_t)strlen(text) + 8) / 8 * 8 : 0;
-    }
-    if (p->type != TN_T_INTS && p->type != TN_T_FLOATS) return 0;
-    memcpy(&list, at, sizeof list);
-    return list.n > 0 ? list.n * 8 : 0;
-}
-
-/* Copies the arguments into `o`, their lists behind the struct. */
-static void make_copy_options(tn_module *m, const void *args, char *behind) {
-    const tn_gen *gen = m->gen->make;
-    char *o = (char *)tni_options(m);
-    memcpy(o, args, gen->args_size);
-    for (int i = 0; i < gen->nparam; i++) {
-        const tn_param *p = &gen->param[i];
-        int64_t bytes = make_list_bytes(p, o + p->offset);
-        const void *from;
-        if (bytes == 0) continue;
-        memcpy(&from, o + p->offset, sizeof from);
-        memcpy(behind, from,
-               p->type == TN_T_STRING ? strlen((const char *)from) + 1 : (size_t)bytes);
-        memcpy(o + p->offset, &behind, sizeof behind);
-        behind += bytes;
-    }
-}
-
-/* What was borrowed for the making must not be seen later. */
-static void make_forget_borrowed(tn_module *m) {
-    static const char zero[sizeof(tn_modules)] = {0};
-    const tn_gen *gen = m->gen->make;
-    for (int i = 0; i < gen->nparam; i++) {
-        const tn_param *p = &gen->param[i];
-        size_t bytes = p->type == TN_T_TENSOR || p->type == TN_T_MODULE || p->type == TN_T_GENERATOR
-                           ? sizeof(void *)
-                       : p->type == TN_T_TENSORS || p->type == TN_T_MODULES ? sizeof(tn_modules)
-                                                                            : 0;
-        memcpy((char *)tni_options(m) + p->offset, zero, bytes);
-    }
-}
-
-/* --- beginning and end ------------------------------------------------------------------------ */
+/* src/nn/make.c - making and freeing modules: options, parts by call, parts by text, ownership */
 
 static tn_module *make_new(const tn_mrow *row, const tn_mgen *gen, int64_t behind) {
     tn_module *m;
@@ -4563,14 +3058,13 @@ TN_API void *tn_module_new_at(const char *file, int line, const tn_mrow *row) {
     if (!tn_ok()) return NULL;
     tni_step_begin(&step, file, line, row ? row->name : NULL);
     if (!row || !row->name)
-        tni_nn_error(TN_INVALID, "no row, or a row without a name");
+        tni_nn_error(TN_INVALID, "expected a row with a name");
     else
         m = make_new(row, tni_mgen_of(row), 0);
     tni_step_end(&step);
     return m;
 }
 
-/* The last steps of the making. */
 static bool make_end(tn_module *m) {
     bool mode;
     int64_t mark;
@@ -4580,7 +3074,7 @@ static bool make_end(tn_module *m) {
     m->finished = !m->row->reset || m->row->reset(m);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
-    if (!m->finished && tn_ok()) tni_nn_error(TN_INTERNAL, "reset failed without an error");
+    if (!m->finished && tn_ok()) tni_nn_error(TN_INTERNAL, "reset failed without setting an error");
     return m->finished && tn_ok();
 }
 
@@ -4590,7 +3084,7 @@ TN_API tn_module *tn_module_finish_at(const char *file, int line, tn_module *m) 
     if (!m || m->finished) return m;
     tni_step_begin(&step, file, line, m->type);
     if (m->broken && tn_ok())
-        tni_nn_error(TN_INVALID, "a step of its making failed, and the error was taken");
+        tni_nn_error(TN_INVALID, "a step of its construction failed and its error was cleared");
     ok = !m->broken && tn_ok() && make_end(m);
     if (!ok) tn_module_free(m);
     tni_step_end(&step);
@@ -4599,31 +3093,34 @@ TN_API tn_module *tn_module_finish_at(const char *file, int line, tn_module *m) 
 
 static tn_module *make_build(const tn_mrow *row, const void *args) {
     const tn_mgen *gen = tni_mgen_of(row);
-    int64_t behind = 0, mark;
+    int64_t mark;
     tn_module *m;
+    char why[200], *behind;
     bool ok;
     if (!gen || !gen->make) {
-        tni_nn_error(TN_INVALID, "a row without a schema, or not registered: it is made by calls");
+        tni_nn_error(TN_INVALID,
+                     "the row has no schema or is not registered; make the module by calls");
         return NULL;
     }
-    if (!make_check_options(gen->make, args)) return NULL;
-    for (int i = 0; i < gen->make->nparam; i++)
-        behind +=
-            make_list_bytes(&gen->make->param[i], (const char *)args + gen->make->param[i].offset);
-    m = make_new(row, gen, behind);
+    if (!args || !tn_args_check(gen->make, args, why, sizeof why)) {
+        tni_nn_error(TN_INVALID, "%s", args ? why : "the arguments are NULL");
+        return NULL;
+    }
+    m = make_new(row, gen, 8 * tn_args_words(gen->make, args));
     if (!m) return NULL;
-    make_copy_options(m, args, (char *)m + (row->size + 7) / 8 * 8);
+    memcpy(tni_options(m), args, gen->make->args_size);
+    behind = (char *)m + (row->size + 7) / 8 * 8;
+    tn_args_copy(gen->make, tni_options(m), (int64_t *)(void *)behind);
     mark = tn_scope_begin();
     ok = tni_parts_make(m) && (!row->build || row->build(m)) && !m->broken;
     tn_scope_end(mark);
-    if (!ok && tn_ok()) tni_nn_error(TN_INTERNAL, "build failed without an error");
-    make_forget_borrowed(m);
+    if (!ok && tn_ok()) tni_nn_error(TN_INTERNAL, "build failed without setting an error");
+    tn_args_forget(gen->make, tni_options(m));
     if (ok && tn_ok() && make_end(m)) return m;
     tn_module_free(m);
     return NULL;
 }
 
-/* Frees the modules among the arguments of a constructor. */
 static void make_release_given(const tn_gen *gen, const char *args) {
     for (int i = 0; gen && args && i < gen->nparam; i++) {
         const char *at = args + gen->param[i].offset;
@@ -4642,7 +3139,7 @@ TN_API tn_module *tn_module_make(const char *file, int line, const tn_mrow *row,
     tni_step step;
     tni_step_begin(&step, file, line, gen ? gen->type : row ? row->name : NULL);
     if (!row)
-        tni_nn_error(TN_INVALID, "no row");
+        tni_nn_error(TN_INVALID, "the row is NULL");
     else if (tn_ok())
         m = make_build(row, args);
     make_release_given(gen ? gen->make : NULL, (const char *)args);
@@ -4674,8 +3171,6 @@ TN_API void tn_module_free(tn_module *m) {
     tn_alloc_free(m, (size_t)m->bytes);
 }
 
-/* --- parts by call ---------------------------------------------------------------------------- */
-
 static bool make_broken(tn_module *m) {
     if (!m->finished) m->broken = true;
     return false;
@@ -4683,11 +3178,11 @@ static bool make_broken(tn_module *m) {
 
 static bool make_name_fits(const tn_module *m, const char *name) {
     if (!name || !*name || strchr(name, '.'))
-        return tni_nn_error(TN_INVALID, "a part's name may not be empty or hold a dot: \"%s\"",
+        return tni_nn_error(TN_INVALID, "a part's name must not be empty or contain a dot: \"%s\"",
                             name ? name : "NULL");
     for (int i = 0; i < m->nparts; i++)
         if (strcmp(m->part[i].name, name) == 0)
-            return tni_nn_error(TN_INVALID, "there is a part \"%s\" already", name);
+            return tni_nn_error(TN_INVALID, "part \"%s\" already exists", name);
     return true;
 }
 
@@ -4695,7 +3190,7 @@ static bool make_field_fits(const tn_module *m, const char *name, const void *fi
     uintptr_t at = (uintptr_t)field, from = (uintptr_t)m;
     if (!field || (at >= from + sizeof *m && at <= from + (uintptr_t)m->bytes - sizeof(void *)))
         return true;
-    return tni_nn_error(TN_INVALID, "the field of part \"%s\" lies outside of the module's struct",
+    return tni_nn_error(TN_INVALID, "the field of part \"%s\" lies outside the module's struct",
                         name);
 }
 
@@ -4728,17 +3223,6 @@ TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name,
     return p;
 }
 
-TN_PRIV char tni_dtype_kind(tn_dtype dtype) {
-    switch (dtype) {
-#define MAKE_KIND(NAME, text, bytes, kind) \
-    case TN_##NAME: return #kind[0];
-        TN_DTYPES(MAKE_KIND)
-#undef MAKE_KIND
-    default: return 0;
-    }
-}
-
-/* A new zero tensor in the current scope. */
 static tn_tensor *make_tensor(const tn_module *m, tn_part_kind kind, tn_dtype dtype,
                               tn_ints shape) {
     tn_dtype type = dtype == TN_NO_DTYPE ? tni_dtype_option(m) : dtype;
@@ -4759,7 +3243,7 @@ static bool make_part_tensor(tn_module *m, tn_part_kind kind, const char *name, 
 
 static bool make_kind_fits(tn_part_kind kind) {
     return kind == TN_PARAM || kind == TN_BUFFER || kind == TN_TRANSIENT ||
-           tni_nn_error(TN_INVALID, "a part's kind is TN_PARAM, TN_BUFFER or TN_TRANSIENT");
+           tni_nn_error(TN_INVALID, "a part's kind must be TN_PARAM, TN_BUFFER or TN_TRANSIENT");
 }
 
 TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_kind kind,
@@ -4791,20 +3275,17 @@ TN_API bool tn_part_give_at(const char *file, int line, tn_module *m, tn_part_ki
 static bool make_child_fits(const tn_module *m, const char *name, const tn_module *child) {
     if (!child) return tni_nn_error(TN_INVALID, "child \"%s\" is NULL", name ? name : "");
     if (!child->finished)
-        return tni_nn_error(TN_INVALID, "child \"%s\" was not finished", name ? name : "");
+        return tni_nn_error(TN_INVALID, "child \"%s\" is not finished", name ? name : "");
     if (child == m || (m->level && tni_tree_contains(child, m)))
         return tni_nn_error(TN_INVALID, "child \"%s\" would make a cycle", name ? name : "");
     return true;
 }
 
-/* A level that was changed, to be put back. */
 typedef struct make_level {
     tn_module *m;
     uint8_t before;
 } make_level;
 
-/* Puts m and all below it under `level` levels at least, which a module below another always is:
- * one that lies as deep already is not entered. */
 static bool make_lower(tni_buffer *changed, tn_module *m, int level) {
     make_level was = {m, m->level};
     if (level <= m->level) return true;
@@ -4853,169 +3334,91 @@ TN_API bool tn_module_append_at(const char *file, int line, tn_module *m, tn_mod
     return tn_part_child_at(file, line, m, name, NULL, child);
 }
 
-/* src/nn/make_text.c */
-/* make_text.c - what a row says in text about its making: parts with sizes and conditions, children
- * with arguments; rows by class name. */
-
-/* --- sizes ------------------------------------------------------------------------------------ */
-
-static bool make_text_error(const char *what, tni_span at, const char *why) {
-    return tni_nn_error(TN_INVALID, "the row's text \"%s\" at \"%.*s\": %s", what, at.n, at.at,
-                        why);
+static bool made_put(const tn_param *p, char *args, tni_figure v) {
+    return tn_param_set_number(p, args,
+                               v.kind == TNI_FIGURE_NONE    ? tn_none()
+                               : v.kind == TNI_FIGURE_FLOAT ? tn_float(v.real)
+                                                            : tn_int(v.value));
 }
 
-static bool make_text_size(tn_module *m, const char *what, tni_span item, int64_t *size, int *n) {
-    tni_figure v;
-    tn_ints list;
-    const char *why = NULL;
-    if (tni_option_ints(m, item, &list) && list.n >= 0) {
-        if (list.n > TN_MAX_DIMS - *n) return make_text_error(what, item, "too many dimensions");
-        for (int64_t i = 0; i < list.n; i++) size[(*n)++] = list.at[i];
-        return true;
-    }
-    if (*n == TN_MAX_DIMS) return make_text_error(what, item, "too many dimensions");
-    if (tni_span_is(item, "_")) return size[(*n)++] = -1, true;
-    if (!tni_expression(item, tni_option_number, m, &v, &why))
-        return make_text_error(what, item, why);
-    if (v.kind != TNI_FIGURE_INT) return make_text_error(what, item, "is no integer");
-    if (v.value < 0)
-        return tni_nn_error(TN_INVALID, "%.*s is %lld: a size may not be negative", item.n, item.at,
-                            (long long)v.value);
-    size[(*n)++] = v.value;
-    return true;
+static void made_inherit(const tn_module *m, const tn_gen *gen, char *args) {
+    const tn_param *dtype = tn_param_named(gen, "dtype", SIZE_MAX),
+                   *device = tn_param_named(gen, "device", SIZE_MAX);
+    if (dtype) tn_param_set_number(dtype, args, tn_int(tni_dtype_option(m)));
+    if (device) tn_param_set_number(device, args, tn_int(tni_device_option(m)));
 }
 
-TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n,
-                          int *star, int *most) {
-    tni_span item;
-    *n = *most = 0;
-    *star = -1;
-    while (tni_item_next(&items, &item)) {
-        const bool any = tni_span_is(item, "*");
-        if (*star < 0 && (any || tni_span_is(item, "?")))
-            *star = *n, *most = any ? TN_MAX_DIMS : 1;
-        else if (!make_text_size(m, what, item, size, n))
-            return false;
-    }
-    return true;
-}
-
-/* --- children --------------------------------------------------------------------------------- */
-
-static bool make_text_put(const tn_param *p, char *args, tni_figure v) {
-    char *at = args + p->offset;
-    if (v.kind == TNI_FIGURE_NONE && !(p->flags & TN_P_OPTIONAL)) return false;
-    if (p->type == TN_T_INT && v.kind != TNI_FIGURE_FLOAT) {
-        int64_t i = v.kind == TNI_FIGURE_NONE ? TN_NONE : v.value;
-        memcpy(at, &i, sizeof i);
-    } else if (p->type == TN_T_BOOL && v.kind == TNI_FIGURE_INT) {
-        bool b = v.value != 0;
-        memcpy(at, &b, sizeof b);
-    } else if (p->type == TN_T_FLOAT) {
-        double x = v.kind == TNI_FIGURE_FLOAT ? v.real : (double)v.value;
-        tn_maybe some = v.kind == TNI_FIGURE_NONE ? tn_no_float() : tn_some(x);
-        if (p->flags & TN_P_MAYBE)
-            memcpy(at, &some, sizeof some);
-        else
-            memcpy(at, &x, sizeof x);
-    } else if ((p->type == TN_T_ENUM || p->type == TN_T_DTYPE || p->type == TN_T_DEVICE) &&
-               v.kind == TNI_FIGURE_INT) {
-        int32_t code = (int32_t)v.value;
-        memcpy(at, &code, sizeof code);
-    } else {
-        return false;
-    }
-    return true;
-}
-
-/* The options dtype and device of a parent are its children's, too. */
-static void make_text_inherit(const tn_module *m, const tn_gen *gen, char *args) {
-    for (int i = 0; i < gen->nparam; i++) {
-        const tn_param *p = &gen->param[i];
-        bool dtype = p->type == TN_T_DTYPE && strcmp(p->name, "dtype") == 0;
-        bool device = p->type == TN_T_DEVICE && strcmp(p->name, "device") == 0;
-        int32_t v = dtype ? (int32_t)tni_dtype_option(m) : (int32_t)tni_device_option(m);
-        if (dtype || device) memcpy(args + p->offset, &v, sizeof v);
-    }
-}
-
-/* Fills args from "expr, name=expr". */
-static bool make_text_args(tn_module *m, const char *what, tni_span items, const tn_gen *gen,
-                           char *args) {
+static bool made_args(tn_module *m, const char *what, tni_span items, const tn_gen *gen,
+                      char *args) {
     tni_span item, name, value;
     const char *why = NULL;
     for (int k = 0; tni_item_next(&items, &item); k++) {
-        const tn_param *p = NULL;
+        const tn_param *p;
         tni_figure v;
         tni_item_split(item, &name, &value);
-        for (int i = 0; name.n && i < gen->nparam; i++)
-            if (tni_span_is(name, gen->param[i].name)) p = &gen->param[i];
+        p = tn_param_named(gen, name.at, (size_t)name.n);
         if (!name.n && k < gen->nparam) p = &gen->param[k];
-        if (!p) return make_text_error(what, item, "no such option");
+        if (!p) return tni_row_text_error(what, item, "this option does not exist");
         if (!tni_expression(value, tni_option_number, m, &v, &why))
-            return make_text_error(what, item, why);
-        if (!make_text_put(p, args, v))
-            return make_text_error(what, item, "a value of the wrong kind");
+            return tni_row_text_error(what, item, why);
+        if (!made_put(p, args, v))
+            return tni_row_text_error(what, item, "the value has the wrong type");
     }
     return true;
 }
 
-/* Whether as many constructors are in progress as levels are allowed: a row may name itself. */
-static bool make_text_deep(void) {
+static bool made_deep(void) {
     const tn_path *p = tn_path_current(), *last = p;
     int depth = 0;
     for (; p && p->text == last->text && depth < TN_MODULE_DEPTH; p = p->caller) depth++;
     return depth == TN_MODULE_DEPTH;
 }
 
-static tn_module *make_text_child(tn_module *m, const tni_part_text *t) {
+static tn_module *made_child(tn_module *m, const tni_part_text *t) {
     char type[64];
     tni_args args;
     const tn_mrow *row;
     const tn_mgen *gen;
-    if (make_text_deep()) {
-        make_text_error(m->row->parts, t->type, "children are nested too deeply");
+    if (made_deep()) {
+        tni_row_text_error(m->row->parts, t->type, "children are nested too deeply");
         return NULL;
     }
     snprintf(type, sizeof type, "%.*s", t->type.n, t->type.at);
     row = tn_mrow_named(type);
     gen = row ? tni_mgen_of(row) : NULL;
     if (!gen || gen->make->args_size > sizeof args.at) {
-        make_text_error(m->row->parts, t->type, "no such class");
+        tni_row_text_error(m->row->parts, t->type, "this class does not exist" TNI_OR_NOT_BUILT);
         return NULL;
     }
     memcpy(args.at, gen->make->defaults, gen->make->args_size);
-    make_text_inherit(m, gen->make, args.at);
-    if (!make_text_args(m, m->row->parts, t->items, gen->make, args.at)) return NULL;
+    made_inherit(m, gen->make, args.at);
+    if (!made_args(m, m->row->parts, t->items, gen->make, args.at)) return NULL;
     return tn_module_make(NULL, 0, row, args.at);
 }
 
-/* --- parts ------------------------------------------------------------------------------------ */
-
-static void **make_text_field(tn_module *m, const char *name) {
+static void **made_field(tn_module *m, const char *name) {
     for (uint32_t i = 0; m->gen && i < m->gen->nfields; i++)
         if (strcmp(m->gen->fields[i].name, name) == 0)
             return (void **)(void *)((char *)m + m->gen->fields[i].offset);
     return NULL;
 }
 
-/* A copy of a tensor given as an option becomes a part; absent when the option is. */
-static bool make_text_given(tn_module *m, const tni_part_text *t, const char *name, void **field) {
+static bool made_given(tn_module *m, const tni_part_text *t, const char *name, void **field) {
     char option[64];
     const tn_param *p;
     tn_tensor *given;
     snprintf(option, sizeof option, "%.*s", t->given.n, t->given.at);
     p = tni_option(m, option);
     if (!p || p->type != TN_T_TENSOR)
-        return make_text_error(m->row->parts, t->given, "no option that is a tensor");
+        return tni_row_text_error(m->row->parts, t->given, "expected an option that is a tensor");
     memcpy(&given, (char *)tni_options(m) + p->offset, sizeof given);
     if (given && !(given = tnp_clone(tnp_detach(given), (tn_memory_format)0)))
-        return false; /* of this module alone */
+        return false;
     return tn_part_give_at(NULL, 0, m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field,
                            given);
 }
 
-static bool make_text_part(tn_module *m, const tni_part_text *t) {
+static bool made_part(tn_module *m, const tni_part_text *t) {
     char name[64], dtype[24];
     int64_t size[TN_MAX_DIMS];
     tni_figure wanted = {TNI_FIGURE_INT, 1, 0};
@@ -5025,19 +3428,19 @@ static bool make_text_part(tn_module *m, const tni_part_text *t) {
     void **field;
     snprintf(name, sizeof name, "%.*s", t->name.n, t->name.at);
     snprintf(dtype, sizeof dtype, "%.*s", t->dtype.n, t->dtype.at);
-    field = make_text_field(m, name);
-    if (t->given.n) return make_text_given(m, t, name, field);
+    field = made_field(m, name);
+    if (t->given.n) return made_given(m, t, name, field);
     if (t->condition.n && !tni_expression(t->condition, tni_option_number, m, &wanted, &why))
-        return make_text_error(m->row->parts, t->condition, why);
+        return tni_row_text_error(m->row->parts, t->condition, why);
     if (!tni_figure_true(wanted))
         return tni_part_new(m, (tn_part_kind)t->kind, name, field) != NULL;
     if (t->kind == TNI_SPAN_CHILD)
-        return tn_part_child_at(NULL, 0, m, name, (tn_module **)(void *)field,
-                                make_text_child(m, t));
+        return tn_part_child_at(NULL, 0, m, name, (tn_module **)(void *)field, made_child(m, t));
     if (t->dtype.n && (type = tn_dtype_named(dtype)) == TN_NO_DTYPE)
-        return make_text_error(m->row->parts, t->dtype, "no such dtype");
+        return tni_row_text_error(m->row->parts, t->dtype, "this dtype does not exist");
     if (!tni_sizes_of(m, m->row->parts, t->items, size, &n, &star, &most)) return false;
-    if (star >= 0) return make_text_error(m->row->parts, t->items, "a part has no * and no ?");
+    if (star >= 0)
+        return tni_row_text_error(m->row->parts, t->items, "a part must not have * or ?");
     return tn_part_tensor_at(NULL, 0, m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field,
                              type, tn_ints_of(size, n));
 }
@@ -5048,138 +3451,10 @@ TN_PRIV bool tni_parts_make(tn_module *m) {
     int more = 0;
     if (!at) return true;
     while ((more = tni_part_next(&at, &t, &why)) > 0)
-        if (!make_text_part(m, &t)) return false;
+        if (!made_part(m, &t)) return false;
     if (more == 0) return true;
     tni_span rest = {at, (int)strlen(at)};
-    return make_text_error(m->row->parts, rest, why);
-}
-
-/* --- rows by class name ----------------------------------------------------------------------- */
-
-/* A row registered at run time. */
-typedef struct make_entry {
-    tn_ending ending; /* first: with the context, whose memory it is */
-    tn_mgen gen;
-    const tn_mrow *row;
-    struct make_entry *next;
-    char type[64];
-} make_entry;
-static make_entry *make_entries;
-
-TN_PRIV const tn_mgen *tni_mgen_of(const tn_mrow *row) {
-    if (row->gen) return row->gen;
-    for (make_entry *e = make_entries; e; e = e->next)
-        if (e->row == row) return &e->gen;
-    return NULL;
-}
-
-TN_API int64_t tn_mrow_count(void) {
-    int64_t n = 0;
-    while (tni_mrows()[n]) n++;
-    return n;
-}
-TN_API const tn_mrow *tn_mrow_at(int64_t i) {
-    return i >= 0 && i < tn_mrow_count() ? tni_mrows()[i] : NULL;
-}
-
-TN_API const tn_mrow *tn_mrow_named(const char *type) {
-    if (!type) return NULL;
-    for (const tn_mrow *const *r = tni_mrows(); *r; r++)
-        if (strcmp((*r)->gen->type, type) == 0) return *r;
-    for (make_entry *e = make_entries; e; e = e->next)
-        if (strcmp(e->type, type) == 0) return e->row;
-    return NULL;
-}
-
-static void make_entry_end(tn_ending *e) { tn_module_forget(((make_entry *)(void *)e)->row); }
-static void make_entry_free(make_entry *e) {
-    tn_ending_remove(&e->ending);
-    if (e->gen.make) tn_schema_free((tn_gen *)(uintptr_t)e->gen.make);
-    if (e->gen.call) tn_schema_free((tn_gen *)(uintptr_t)e->gen.call);
-    tn_alloc_free(e, sizeof *e);
-}
-
-/* Tables of `first` followed by `rest`: the parser wants a name before a call's "(" and an arrow
- * after a constructor. */
-static tn_gen *make_schema(const char *first, const char *rest) {
-    char text[800];
-    if (snprintf(text, sizeof text, "%s%s", first, rest) >= (int)sizeof text) {
-        tni_nn_error(TN_INVALID, "the row's schema is too long");
-        return NULL;
-    }
-    return tn_schema_new(text);
-}
-
-/* The options of a struct of one's own follow the module at once, whatever the size of a word. */
-typedef char make_module_is_of_eights[sizeof(tn_module) % 8 ? -1 : 1];
-
-static make_entry *make_entry_new(const tn_mrow *row) {
-    size_t n = strcspn(row->schema, "(");
-    make_entry *e = (make_entry *)tn_alloc(sizeof *e);
-    if (!e) return NULL;
-    memset(e, 0, sizeof *e);
-    snprintf(e->type, sizeof e->type, "%.*s", (int)n, row->schema);
-    e->row = row;
-    e->gen.type = e->type;
-    e->gen.options = (uint32_t)((sizeof(tn_module) + 7) / 8 * 8);
-    e->gen.make = make_schema(row->schema, " -> ()");
-    if (e->gen.make && row->call) e->gen.call = make_schema("forward", row->call);
-    if (e->gen.make && (!row->call || e->gen.call)) return e;
-    make_entry_free(e);
-    return NULL;
-}
-
-static bool make_parts_parse(const char *text) {
-    const char *at = text, *why = NULL;
-    tni_part_text t;
-    int more = 1;
-    while (at && (more = tni_part_next(&at, &t, &why)) > 0) continue;
-    if (more >= 0) return true;
-    tni_span rest = {at, (int)strlen(at)};
-    return make_text_error(text, rest, why);
-}
-
-static bool make_register(const tn_mrow *row) {
-    make_entry *e;
-    if (!row || !row->name || !row->schema)
-        return tni_nn_error(TN_INVALID, "no row, or a row without a schema");
-    if (strcspn(row->schema, "(") >= sizeof e->type)
-        return tni_nn_error(TN_INVALID, "the class name is too long");
-    if (row->gen || tni_mgen_of(row))
-        return tni_nn_error(TN_INVALID, "the row is registered already");
-    if (!make_parts_parse(row->parts)) return false;
-    e = make_entry_new(row);
-    if (!e) return false;
-    if (tn_mrow_named(e->type)) {
-        tni_nn_error(TN_INVALID, "there is a class \"%s\" already", e->type);
-        make_entry_free(e);
-        return false;
-    }
-    e->next = make_entries;
-    make_entries = e;
-    e->ending.end = make_entry_end;
-    tn_ending_add(&e->ending);
-    return true;
-}
-
-TN_API bool tn_module_register_at(const char *file, int line, const tn_mrow *row) {
-    tni_step step;
-    bool ok;
-    if (!tn_ok()) return false;
-    tni_step_begin(&step, file, line, row && row->name ? row->name : NULL);
-    ok = make_register(row);
-    tni_step_end(&step);
-    return ok;
-}
-
-TN_API void tn_module_forget(const tn_mrow *row) {
-    for (make_entry **at = &make_entries; *at; at = &(*at)->next) {
-        make_entry *e = *at;
-        if (e->row != row) continue;
-        *at = e->next;
-        make_entry_free(e);
-        return;
-    }
+    return tni_row_text_error(m->row->parts, rest, why);
 }
 
 TN_API tn_module *tn_module_named_at(const char *file, int line, const char *type,
@@ -5189,24 +3464,20 @@ TN_API tn_module *tn_module_named_at(const char *file, int line, const char *typ
     tni_args args;
     if (!tn_ok()) return NULL;
     if (!gen || gen->make->args_size > sizeof args.at) {
-        tn_error_set(TN_INVALID, file, line, "no module class \"%s\"", type ? type : "NULL");
+        tn_error_set(TN_INVALID, file, line, "module class \"%s\" does not exist%s",
+                     type ? type : "NULL", TNI_OR_NOT_BUILT);
         return NULL;
     }
     if (!tn_bind(file, line, gen->type, gen->make, values, nvalues, true, args.at)) return NULL;
     return tn_module_make(file, line, row, args.at);
 }
 
-/* src/nn/forward.c */
-/* forward.c - the door of modules: the chain of calls, hooks, shapes that are taken, ownership of
- * results. */
+/* src/nn/forward.c - the door of modules: the chain of calls, hooks, shapes that are taken, ownership of results */
 
-/* --- shapes that are taken -------------------------------------------------------------------- */
-
-/* One input: where it lies in the forward's arguments, and its sizes; -1: any. */
 typedef struct expect_input {
     const char *name;
     uint32_t offset;
-    int n, star, most; /* before size `star` stand up to `most` that may be any; star -1: none */
+    int n, star, most;
     int64_t size[TN_MAX_DIMS];
 } expect_input;
 struct tni_expect {
@@ -5215,7 +3486,6 @@ struct tni_expect {
     expect_input input[1];
 };
 
-/* Reads "name(items)" off the text. */
 static bool expect_next(const char **at, tni_span *name, tni_span *items, const char **why) {
     tni_part_text t;
     int more = tni_part_next(at, &t, why);
@@ -5337,10 +3607,6 @@ static bool forward_check(const tn_mframe *f) {
     return true;
 }
 
-/* --- the chain -------------------------------------------------------------------------------- */
-
-/* "layers.3.attn (Linear)": where the innermost module lies below the outermost; found only when an
- * error is made. A module that is not below its caller begins a chain of its own. */
 static void forward_text(const tn_path *path, char *to, size_t room) {
     const tn_module *chain[64];
     int n = 0;
@@ -5363,8 +3629,6 @@ static void forward_text(const tn_path *path, char *to, size_t room) {
         snprintf(to, room, "%s", chain[0]->type);
 }
 
-/* --- hooks ------------------------------------------------------------------------------------ */
-
 struct tn_mhook {
     tn_module_hook_fn call;
     void *user;
@@ -5380,7 +3644,7 @@ static int64_t forward_hook_add(tn_module *m, int when, tn_module_hook_fn hook, 
     if (!m || !hook || (when != TN_BEFORE_FORWARD && when != TN_AFTER_FORWARD))
         return tni_nn_error(
             TN_INVALID,
-            "a hook wants a module, TN_BEFORE_FORWARD or TN_AFTER_FORWARD, and a function");
+            "a hook needs a module, TN_BEFORE_FORWARD or TN_AFTER_FORWARD, and a function");
     h = (struct tn_mhook *)tn_alloc(sizeof *h);
     if (!h) return 0;
     for (at = &m->hooks; *at; at = &(*at)->next) continue;
@@ -5409,8 +3673,6 @@ static void forward_hook_free(struct tn_mhook *h) {
     tn_alloc_free(h, sizeof *h);
 }
 
-/* Frees a hook that is in no list any more; one that runs in this thread goes when it returns, from
- * the outermost forward in which it does. */
 static void forward_hook_drop(struct tn_mhook *h) {
     tn_mframe *runs = NULL;
     for (tn_path *p = tn_path_current(); p; p = p->caller)
@@ -5432,7 +3694,7 @@ TN_API bool tn_module_hook_remove_at(const char *file, int line, tn_module *m, i
         return true;
     }
     tni_place_begin(&step, file, line);
-    tni_nn_error(TN_INVALID, "there is no hook %lld", (long long)number);
+    tni_nn_error(TN_INVALID, "hook %lld does not exist", (long long)number);
     tni_step_end(&step);
     return false;
 }
@@ -5454,11 +3716,10 @@ static bool forward_hook_call(tn_mframe *f, struct tn_mhook *h) {
     tn_guard_end(&guard, f->out, ok ? f->nout : 0);
     f->hook = NULL;
     if (f->hook_removed) forward_hook_free(h);
-    return ok || !tn_ok() ? ok : tni_nn_error(TN_INTERNAL, "a hook failed without an error");
+    return ok || !tn_ok() ? ok
+                          : tni_nn_error(TN_INTERNAL, "a hook failed without setting an error");
 }
 
-/* Numbers rise along the list, which hooks may change: the next one is that with the next number,
- * up to `last`, of those that were there when forward began. */
 static bool forward_hooks(tn_mframe *f, int when, int64_t last) {
     for (struct tn_mhook *h = f->m->hooks; h && h->number <= last;) {
         const int64_t at = h->number;
@@ -5468,8 +3729,6 @@ static bool forward_hooks(tn_mframe *f, int when, int64_t last) {
     return true;
 }
 
-/* --- calling ---------------------------------------------------------------------------------- */
-
 TN_API tn_tensor *tn_input(const tn_mframe *f, int k) {
     for (int i = 0; k >= 0 && i < f->call->nparam; i++)
         if (f->call->param[i].type == TN_T_TENSOR && k-- == 0)
@@ -5477,8 +3736,6 @@ TN_API tn_tensor *tn_input(const tn_mframe *f, int k) {
     return NULL;
 }
 
-/* A result that is an input becomes a view of it: the caller gets a tensor of its own, unless it
- * takes the input itself. */
 static bool forward_own(tn_mframe *f, int k) {
     const tn_gen *call = f->call;
     for (int i = 0; f->out[k] && !f->m->lends && i < call->nparam; i++)
@@ -5495,14 +3752,13 @@ static bool forward_run(tn_mframe *f) {
     ok = (!f->m->hooks || forward_hooks(f, TN_BEFORE_FORWARD, last)) && forward_check(f);
     if (!ok) return false;
     ok = f->m->row->forward(f);
-    if (!ok && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward failed without an error");
-    if (ok && !f->out[0] && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward gave no result");
+    if (!ok && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward failed without setting an error");
+    if (ok && !f->out[0] && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward returned no result");
     ok = ok && (!f->m->hooks || forward_hooks(f, TN_AFTER_FORWARD, last)) && tn_ok();
     for (int k = 0; ok && k < f->nout; k++) ok = forward_own(f, k);
     return ok;
 }
 
-/* Enters with path, scope and results prepared. */
 static bool forward_enter(const char *file, int line, tn_module *m, const tn_gen *call,
                           const void *args, tn_tensor **out, int nout) {
     tn_mframe f;
@@ -5527,7 +3783,6 @@ static bool forward_enter(const char *file, int line, tn_module *m, const tn_gen
     return ok;
 }
 
-/* Errors before there is a frame carry the caller's line. */
 static bool forward_refuse(const char *file, int line, const char *what) {
     tn_path *p = tn_path_current();
     while (p && p->caller) p = p->caller;
@@ -5541,9 +3796,10 @@ TN_API bool tn_module_call(const char *file, int line, tn_module *m, const tn_mr
     if (!tn_ok()) return false;
     if (!m) return forward_refuse(file, line, "module is NULL");
     if (row && m->row != row)
-        return forward_refuse(file, line, "forward of another kind of module");
+        return forward_refuse(file, line, "forward belongs to another kind of module");
     if (!args || nout != call->nresults)
-        return forward_refuse(file, line, "forward: no arguments, or not as many results");
+        return forward_refuse(
+            file, line, "forward: expected arguments and room for as many results as the row has");
     return forward_enter(file, line, m, call, args, out, nout);
 }
 
@@ -5562,7 +3818,7 @@ TN_API tn_tensor *tn_forward_at(const char *file, int line, tn_module *m, tn_ten
     if (required != 1 || first < 0 || call->nresults != 1 || call->args_size > sizeof args.at) {
         forward_refuse(
             file, line,
-            "tn_forward is for one required tensor and one result: call this module's own forward");
+            "tn_forward needs one required tensor and one result; call this module's own forward");
         return NULL;
     }
     memcpy(args.at, call->defaults, call->args_size);
@@ -5583,26 +3839,1125 @@ TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, cons
            tn_module_call(file, line, m, NULL, args.at, out, nout);
 }
 
-/* src/nn/state.c */
-/* state.c - changing all tensors of a tree at once: load, to, copy.
- *
- * Load and to prepare every new tensor first and then exchange data with the old ones, which cannot
- * fail: the tensors stay the same objects, and a failure changes nothing. */
+/* src/nn/linear.c - modules that are one operator on parameters or on nothing: Linear, Embedding, Dropout, Identity, Flatten */
 
-/* --- exchanges that wait ---------------------------------------------------------------------- */
+static bool linear_reset(tn_module *m) {
+    TN_SELF(linear, s, m);
+    return tni_init_affine(s->weight, s->bias);
+}
+static bool linear_forward(tn_mframe *f) {
+    TN_FORWARD(linear, s, a, f);
+    return (f->out[0] = tnp_linear(a->input, s->weight, s->bias)) != NULL;
+}
+TN_MODULE(linear, "Linear(int in_features, int out_features, bool bias=True)",
+          TN_DOC(.shapes = "input (*, in_features) -> (*, out_features)",
+                 .example = "tn_module *m = tn_nn_linear(784, 10, .bias = false);"),
+          .parts = "weight(out_features, in_features); bias(out_features) if bias",
+          .takes = "input(*, in_features)",
+          .repr = "in_features=, out_features=, bias=", .reset = linear_reset,
+          .forward = linear_forward, .sample = "3 4: (2,3) | 3 2 bias=False: (3)")
+
+static bool embedding_build(tn_module *m) {
+    TN_SELF(embedding, s, m);
+    int64_t n = s->o.num_embeddings, p = s->o.padding_idx;
+    if (p == TN_NONE) return true;
+    if (p < 0) s->o.padding_idx += n;
+    return (s->o.padding_idx >= 0 && s->o.padding_idx < n) ||
+           tni_nn_error(TN_INVALID, "padding_idx is %lld, expected a value in [-%lld, %lld)",
+                        (long long)p, (long long)n, (long long)n);
+}
+static bool embedding_reset(tn_module *m) {
+    TN_SELF(embedding, s, m);
+    tn_tensor *row;
+    if (!tn_init_normal_(s->weight, 0, 1)) return false;
+    if (s->o.padding_idx == TN_NONE) return true;
+    row = tnp_select(s->weight, 0, s->o.padding_idx);
+    return row && tn_init_constant_(row, 0);
+}
+static bool embedding_forward(tn_mframe *f) {
+    TN_FORWARD(embedding, s, a, f);
+    int64_t padding = s->o.padding_idx == TN_NONE ? -1 : s->o.padding_idx;
+    return (f->out[0] = tnp_embedding(s->weight, a->input, padding, s->o.scale_grad_by_freq,
+                                      false)) != NULL;
+}
+TN_MODULE(embedding,
+          "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool "
+          "scale_grad_by_freq=False)",
+          TN_DOC(.shapes = "input (*) integers -> (*, embedding_dim)",
+                 .example = "tn_nn_embedding(1000, 64, .padding_idx = 0)"),
+          .parts = "weight(num_embeddings, embedding_dim)",
+          .repr = "num_embeddings, embedding_dim, ?padding_idx=, ?scale_grad_by_freq=",
+          .build = embedding_build, .reset = embedding_reset, .forward = embedding_forward,
+          .sample = "10 3: (2,4):i64<10 | 5 2 padding_idx=1: (3):i64<5")
+
+static bool dropout_build(tn_module *m) {
+    TN_SELF(dropout, s, m);
+    if (s->o.p >= 0 && s->o.p <= 1) return true;
+    return tni_nn_error(TN_INVALID, "p is %g, expected a probability in [0, 1]", s->o.p);
+}
+static bool dropout_forward(tn_mframe *f) {
+    TN_FORWARD(dropout, s, a, f);
+    if (!s->base.training || s->o.p == 0)
+        f->out[0] = a->input;
+    else
+        f->out[0] = s->o.inplace ? tnp_dropout_(a->input, s->o.p, true)
+                                 : tnp_dropout(a->input, s->o.p, true);
+    return f->out[0] != NULL;
+}
+TN_MODULE(dropout, "Dropout(float p=0.5, bool inplace=False)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_dropout(.p = 0.1)"), .draws = "p",
+          .repr = "p=, inplace=", .build = dropout_build, .forward = dropout_forward,
+          .sample = "p=0.5: (4,5)")
+
+static bool identity_forward(tn_mframe *f) {
+    TN_FORWARD(identity, s, a, f);
+    (void)s;
+    return (f->out[0] = a->input) != NULL;
+}
+TN_MODULE(identity, "Identity()",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_identity()"),
+          .forward = identity_forward, .sample = ": (2,3)")
+
+static bool flatten_forward(tn_mframe *f) {
+    TN_FORWARD(flatten, s, a, f);
+    int64_t n = tn_ndim(a->input), from = s->o.start_dim, to = s->o.end_dim;
+    from += from < 0 ? n : 0, to += to < 0 ? n : 0;
+    f->out[0] = from == to && from >= 0 && from < n
+                    ? a->input
+                    : tnp_flatten(a->input, s->o.start_dim, s->o.end_dim);
+    return f->out[0] != NULL;
+}
+TN_MODULE(flatten, "Flatten(int start_dim=1, int end_dim=-1)",
+          TN_DOC(.shapes = "input (N, *) -> (N, product)", .example = "tn_nn_flatten()"),
+          .repr = "start_dim=, end_dim=", .forward = flatten_forward,
+          .sample = ": (2,3,4) | start_dim=0: (2,3)")
+
+/* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled at -O1: no call of a small tensor runs through it, so it may be slower by a little and is compiled in half the time */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#pragma GCC push_options
+#pragma GCC optimize("O1", "inline-small-functions")
+#endif
+
+/* src/nn/container.c - modules made of modules: Sequential, ModuleList */
+
+static bool container_build(tn_module *m, tn_modules given) {
+    for (int64_t i = 0; i < given.n; i++)
+        if (!tn_module_append_at(NULL, 0, m, tn_module_hold(given.at[i]))) return false;
+    return true;
+}
+
+static bool sequential_build(tn_module *m) {
+    TN_SELF(sequential, s, m);
+    return container_build(m, s->o.modules);
+}
+static bool sequential_forward(tn_mframe *f) {
+    TN_FORWARD(sequential, s, a, f);
+    tn_tensor *x = a->input;
+    for (int i = 0; i < s->base.nparts && x; i++) {
+        tn_module *child = tn_part_child_of(&s->base, i);
+        tn_tensor *y = child ? tni_forward_child(f, child, x) : x;
+        if (x != a->input && y && y != x) tn_free(x);
+        x = y;
+    }
+    return (f->out[0] = x) != NULL;
+}
+TN_MODULE(sequential, "Sequential(Module[] modules)",
+          TN_DOC(.shapes = "input -> as the last child gives it",
+                 .example = "tn_module *m = tn_sequential(tn_nn_linear(4, 8), tn_nn_relu());"),
+          .build = sequential_build, .forward = sequential_forward)
+
+static bool module_list_build(tn_module *m) {
+    TN_SELF(module_list, s, m);
+    return container_build(m, s->o.modules);
+}
+TN_MODULE(module_list, "ModuleList(Module[] modules)",
+          TN_DOC(.example = "tn_nn_module_list(TN_MODULES(one, two))",
+                 .differs = "parameter modules: an empty list is written {}"),
+          .repr = "[]", .build = module_list_build)
+
+/* src/nn/memory.c - growing text, pointer maps: what the tree needs of memory, on tn_alloc */
+
+#include <stdlib.h>
+
+TN_PRIV void *tni_alloc_each(int64_t n, size_t each) {
+    bool fits = n >= 0 && (uint64_t)n <= SIZE_MAX / each;
+    size_t bytes = fits ? (size_t)n * each : SIZE_MAX;
+    return tn_alloc(bytes);
+}
+
+static bool buffer_reserve(tni_buffer *b, int64_t bytes) {
+    int64_t room = b->room ? b->room : 256;
+    char *at;
+    if (b->failed) return false;
+    if (bytes > PTRDIFF_MAX / 2 - b->n) {
+        tni_nn_error(TN_MEMORY, "the text is too large");
+        return !(b->failed = true);
+    }
+    while (room < b->n + bytes) room *= 2;
+    if (room == b->room) return true;
+    at = (char *)tn_alloc((size_t)room);
+    if (!at) return !(b->failed = true);
+    if (b->n) memcpy(at, b->at, (size_t)b->n);
+    if (b->at) tn_alloc_free(b->at, (size_t)b->room);
+    b->at = at;
+    b->room = room;
+    return true;
+}
+
+TN_PRIV void *tni_buffer_add(tni_buffer *b, const void *from, int64_t bytes) {
+    char *to;
+    if (!buffer_reserve(b, bytes)) return NULL;
+    to = b->at + b->n;
+    if (bytes) memcpy(to, from, (size_t)bytes);
+    b->n += bytes;
+    return to;
+}
+
+TN_PRIV void tni_buffer_text(tni_buffer *b, const char *format, ...) {
+    va_list list, again;
+    int n;
+    va_start(list, format);
+    va_copy(again, list);
+    n = vsnprintf(NULL, 0, format, list);
+    if (n >= 0 && buffer_reserve(b, (int64_t)n + 1)) {
+        vsnprintf(b->at + b->n, (size_t)n + 1, format, again);
+        b->n += n;
+    }
+    va_end(again);
+    va_end(list);
+}
+
+TN_PRIV void tni_buffer_free(tni_buffer *b) {
+    if (b->at) tn_alloc_free(b->at, (size_t)b->room);
+    memset(b, 0, sizeof *b);
+}
+
+TN_PRIV char *tni_text_copy(const char *text, size_t n) {
+    char *to = (char *)tn_alloc(n + 1);
+    if (!to) return NULL;
+    if (n) memcpy(to, text, n);
+    to[n] = 0;
+    return to;
+}
+TN_PRIV void tni_text_free(char *text) {
+    if (text) tn_alloc_free(text, strlen(text) + 1);
+}
+
+static int64_t map_slot(const tni_map *m, const void *key) {
+    uint64_t h = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
+    int64_t i = (int64_t)(h >> 20) & (m->room - 1);
+    while (m->key[i] && m->key[i] != key) i = (i + 1) & (m->room - 1);
+    return i;
+}
+
+static bool map_grow(tni_map *m) {
+    tni_map next = {NULL, NULL, m->n, m->room ? 2 * m->room : 64};
+    size_t bytes = (size_t)next.room * sizeof(void *);
+    next.key = (const void **)tn_alloc(bytes);
+    next.value = (void **)tn_alloc(bytes);
+    if (!next.key || !next.value) {
+        tni_map_free(&next);
+        return false;
+    }
+    memset(next.key, 0, bytes);
+    for (int64_t i = 0; i < m->room; i++) {
+        if (!m->key[i]) continue;
+        int64_t to = map_slot(&next, m->key[i]);
+        next.key[to] = m->key[i];
+        next.value[to] = m->value[i];
+    }
+    tni_map_free(m);
+    *m = next;
+    return true;
+}
+
+TN_PRIV void **tni_map_at(tni_map *m, const void *key, bool *fresh) {
+    int64_t i;
+    if (2 * (m->n + 1) > m->room && !map_grow(m)) return NULL;
+    i = map_slot(m, key);
+    *fresh = !m->key[i];
+    if (*fresh) {
+        m->key[i] = key;
+        m->value[i] = NULL;
+        m->n++;
+    }
+    return &m->value[i];
+}
+
+TN_PRIV void **tni_map_find(const tni_map *m, const void *key) {
+    int64_t i;
+    if (!m->room) return NULL;
+    i = map_slot(m, key);
+    return m->key[i] ? &m->value[i] : NULL;
+}
+
+TN_PRIV void tni_map_free(tni_map *m) {
+    size_t bytes = (size_t)m->room * sizeof(void *);
+    if (m->key) tn_alloc_free((void *)m->key, bytes);
+    if (m->value) tn_alloc_free(m->value, bytes);
+    memset(m, 0, sizeof *m);
+}
+
+/* src/nn/text.c - a module as torch prints it */
+
+typedef struct repr_item {
+    tni_span name;
+    bool unless_default, named, quoted, tuple;
+    int count;
+} repr_item;
+
+static bool repr_item_next(tni_span *list, repr_item *t) {
+    tni_span s;
+    if (!tni_item_next(list, &s)) return false;
+    memset(t, 0, sizeof *t);
+    t->unless_default = s.at[0] == '?';
+    s.at += t->unless_default;
+    s.n -= t->unless_default;
+    for (; s.n > 0; s.n--) {
+        char last = s.at[s.n - 1];
+        if (last == '=')
+            t->named = true;
+        else if (last == '\'')
+            t->quoted = true;
+        else if (last == ']')
+            t->tuple = true;
+        else if (last >= '0' && last <= '9' && t->tuple)
+            t->count = last - '0';
+        else if (last != '[')
+            break;
+    }
+    t->name = s;
+    return true;
+}
+
+static void repr_ints(tni_buffer *b, tn_ints list, const repr_item *t) {
+    int64_t n = t->count && list.n == 1 ? t->count : list.n;
+    const char *between = "(";
+    if (list.n < 0) {
+        tni_buffer_text(b, "None");
+    } else if (list.n == 1 && !t->tuple) {
+        tni_buffer_text(b, "%lld", (long long)list.at[0]);
+    } else {
+        for (int64_t i = 0; i < n; i++, between = ", ")
+            tni_buffer_text(b, "%s%lld", between, (long long)list.at[list.n == 1 ? 0 : i]);
+        tni_buffer_text(b, n == 0 ? "()" : n == 1 ? ",)" : ")");
+    }
+}
+
+static void repr_value(tni_buffer *b, const tn_module *m, const tn_param *p, const repr_item *t) {
+    const void *options = tni_options(m);
+    tn_scalar s;
+    tn_ints list;
+    bool quoted = t->quoted && tn_param_number(p, options, &s) && s.kind != TN_KIND_NONE;
+    if (tni_option_ints(m, t->name, &list)) {
+        repr_ints(b, list, t);
+        return;
+    }
+    int64_t n = (int64_t)tn_param_text(NULL, 0, p, options, true);
+    char *text = (char *)tn_alloc((size_t)n + 1);
+    if (!text) {
+        b->failed = true;
+        return;
+    }
+    tn_param_text(text, (size_t)n + 1, p, options, true);
+    tni_buffer_text(b, quoted ? "'%s'" : "%s", text);
+    tn_alloc_free(text, (size_t)n + 1);
+}
+
+static void repr_options(tni_buffer *b, const tn_module *m) {
+    tni_span list = {m->row->repr, m->row->repr ? (int)strlen(m->row->repr) : 0};
+    repr_item t;
+    bool first = true;
+    if (!m->gen || !m->gen->make) return;
+    while (repr_item_next(&list, &t)) {
+        const tn_gen *gen = m->gen->make;
+        const tn_param *p = tn_param_named(gen, t.name.at, (size_t)t.name.n);
+        if (!p || (t.unless_default && tn_param_same(p, tni_options(m), gen->defaults))) continue;
+        tni_buffer_text(b, "%s", first ? "" : ", ");
+        if (t.named) tni_buffer_text(b, "%s=", p->name);
+        repr_value(b, m, p, &t);
+        first = false;
+    }
+}
+
+static void repr_module(tni_buffer *b, const tn_module *m, int indent);
+
+static void repr_child(tni_buffer *b, const tn_module *m, int i, int indent) {
+    const tn_module *child = tn_part_child_of(m, i);
+    if (child)
+        repr_module(b, child, indent);
+    else
+        tni_buffer_text(b, "None");
+}
+
+static int repr_next_child(const tn_module *m, int i) {
+    while (i < m->nparts && m->part[i].kind != TN_CHILD) i++;
+    return i;
+}
+
+static int repr_equal(const tn_module *m, int i, int indent, tni_buffer *one, int *last) {
+    int n = 1;
+    repr_child(one, m, i, indent);
+    *last = i;
+    for (int k = repr_next_child(m, i + 1); k < m->nparts && !one->failed;
+         k = repr_next_child(m, k + 1), n++) {
+        tni_buffer other = {NULL, 0, 0, false};
+        bool same;
+        repr_child(&other, m, k, indent);
+        if (other.failed) one->failed = true;
+        same = !other.failed && other.n == one->n && memcmp(other.at, one->at, (size_t)one->n) == 0;
+        tni_buffer_free(&other);
+        if (!same) break;
+        *last = k;
+    }
+    return n;
+}
+
+static void repr_children(tni_buffer *b, const tn_module *m, int indent) {
+    bool list = m->row->repr && strcmp(m->row->repr, "[]") == 0;
+    for (int i = repr_next_child(m, 0), last; i < m->nparts && !b->failed;
+         i = repr_next_child(m, last + 1)) {
+        tni_buffer one = {NULL, 0, 0, false};
+        int n = 1;
+        last = i;
+        tni_buffer_text(b, "%*s(%s", 2 * indent, "", m->part[i].name);
+        if (list) n = repr_equal(m, i, indent, &one, &last);
+        if (n > 1)
+            tni_buffer_text(b, "-%s): %d x ", m->part[last].name, n);
+        else
+            tni_buffer_text(b, "): ");
+        if (list && one.n)
+            tni_buffer_add(b, one.at, one.n);
+        else
+            repr_child(b, m, i, indent);
+        if (one.failed) b->failed = true;
+        tni_buffer_text(b, "\n");
+        tni_buffer_free(&one);
+    }
+}
+
+static void repr_module(tni_buffer *b, const tn_module *m, int indent) {
+    bool children = repr_next_child(m, 0) < m->nparts;
+    tni_buffer_text(b, "%s(", m->type);
+    if (!children) {
+        repr_options(b, m);
+    } else {
+        int64_t before = b->n;
+        tni_buffer_text(b, "\n%*s", 2 * (indent + 1), "");
+        int64_t start = b->n;
+        repr_options(b, m);
+        if (b->n == start) b->n = before;
+        tni_buffer_text(b, "\n");
+        repr_children(b, m, indent + 1);
+        tni_buffer_text(b, "%*s", 2 * indent, "");
+    }
+    tni_buffer_text(b, ")");
+}
+
+static char *repr_text(const tn_module *m) {
+    tni_buffer b = {NULL, 0, 0, false};
+    char *text = NULL;
+    if (!m) return tni_nn_error(TN_INVALID, "module is NULL"), (char *)NULL;
+    repr_module(&b, m, 0);
+    if (!b.failed) text = tni_text_copy(b.at, (size_t)b.n);
+    tni_buffer_free(&b);
+    return text;
+}
+
+TN_API char *tn_module_text_at(const char *file, int line, const tn_module *m) {
+    tni_step step;
+    char *text;
+    if (!tn_ok()) return NULL;
+    tni_place_begin(&step, file, line);
+    text = repr_text(m);
+    tni_step_end(&step);
+    return text;
+}
+
+TN_API bool tn_module_print_at(const char *file, int line, const tn_module *m) {
+    tni_step step;
+    char *text;
+    bool ok;
+    if (!tn_ok()) return false;
+    tni_place_begin(&step, file, line);
+    text = repr_text(m);
+    ok = text && puts(text) >= 0;
+    if (text && !ok) tni_nn_error(TN_FILE, "cannot write to stdout");
+    tni_text_free(text);
+    tni_step_end(&step);
+    return ok;
+}
+
+/* src/nn/parts.c - reader of the texts of module rows, and the calculator of their expressions */
+
+#include <string.h>
+
+static bool parts_space(char c) { return c == ' ' || c == '\n' || c == '\t'; }
+static bool parts_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+static bool parts_digit(char c) { return c >= '0' && c <= '9'; }
+
+static tni_span parts_trim(tni_span s) {
+    while (s.n > 0 && parts_space(s.at[0])) s.at++, s.n--;
+    while (s.n > 0 && parts_space(s.at[s.n - 1])) s.n--;
+    return s;
+}
+
+TN_PRIV bool tni_span_is(tni_span s, const char *text) {
+    return (size_t)s.n == strlen(text) && memcmp(s.at, text, (size_t)s.n) == 0;
+}
+
+TN_PRIV bool tni_span_is_name(tni_span s) {
+    for (int i = 0; i < s.n; i++)
+        if (!parts_letter(s.at[i]) && !(i > 0 && parts_digit(s.at[i]))) return false;
+    return s.n > 0;
+}
+
+TN_PRIV bool tni_item_next(tni_span *list, tni_span *item) {
+    tni_span rest = parts_trim(*list);
+    int depth = 0, i = 0;
+    if (rest.n == 0) return false;
+    for (; i < rest.n && (depth > 0 || rest.at[i] != ','); i++)
+        depth +=
+            (rest.at[i] == '(' || rest.at[i] == '[') - (rest.at[i] == ')' || rest.at[i] == ']');
+    item->at = rest.at;
+    item->n = i;
+    *item = parts_trim(*item);
+    list->at = rest.at + i + (i < rest.n);
+    list->n = rest.n - i - (i < rest.n);
+    return true;
+}
+
+TN_PRIV void tni_item_split(tni_span item, tni_span *name, tni_span *value) {
+    name->at = item.at;
+    name->n = 0;
+    *value = item;
+    for (int i = 0; i < item.n; i++) {
+        if (item.at[i] != '=') continue;
+        tni_span left = {item.at, i};
+        left = parts_trim(left);
+        if (!tni_span_is_name(left) || (i + 1 < item.n && item.at[i + 1] == '=')) return;
+        *name = left;
+        value->at = item.at + i + 1;
+        value->n = item.n - i - 1;
+        *value = parts_trim(*value);
+        return;
+    }
+}
+
+static const char *parts_skip(const char *at) {
+    while (parts_space(*at)) at++;
+    return at;
+}
+
+static tni_span parts_word(const char **at) {
+    tni_span w = {parts_skip(*at), 0};
+    while (parts_letter(w.at[w.n]) || (w.n > 0 && parts_digit(w.at[w.n]))) w.n++;
+    *at = w.at + w.n;
+    return w;
+}
+
+static bool parts_inside(const char **at, tni_span *inside) {
+    const char *start = parts_skip(*at), *end = start;
+    int depth = 0;
+    if (*start != '(') return false;
+    do depth += (*end == '(') - (*end == ')');
+    while (*end++ && depth > 0);
+    if (depth > 0) return false;
+    inside->at = start + 1;
+    inside->n = (int)(end - start) - 2;
+    *at = end;
+    return true;
+}
+
+static int parts_bad(const char **error, const char *what) {
+    *error = what;
+    return -1;
+}
+
+static void parts_head(const char **at, tni_part_text *p) {
+    static const char *const kinds[] = {"param", "buffer", "transient", "child"};
+    p->kind = TNI_SPAN_PARAM;
+    p->name = parts_word(at);
+    for (int k = 0; k < 4; k++) {
+        const char *next = *at;
+        tni_span name = parts_word(&next);
+        if (!tni_span_is(p->name, kinds[k]) || name.n == 0) continue;
+        p->kind = k + 1;
+        p->name = name;
+        *at = next;
+        return;
+    }
+}
+
+static int parts_end(const char **at, const char **error) {
+    *at = parts_skip(*at);
+    if (**at && **at != ';') return parts_bad(error, "expected ';'");
+    *at += **at == ';';
+    return 1;
+}
+
+TN_PRIV int tni_part_next(const char **at, tni_part_text *p, const char **error) {
+    memset(p, 0, sizeof *p);
+    *at = parts_skip(*at);
+    if (**at == 0) return 0;
+    parts_head(at, p);
+    if (p->name.n == 0) return parts_bad(error, "expected a name");
+    *at = parts_skip(*at);
+    if (p->kind == TNI_SPAN_CHILD) {
+        if (**at != '=') return parts_bad(error, "expected '=' after a child's name");
+        ++*at;
+        p->type = parts_word(at);
+        if (p->type.n == 0) return parts_bad(error, "expected a class name");
+    } else if (**at == ':') {
+        ++*at;
+        p->dtype = parts_word(at);
+        if (p->dtype.n == 0) return parts_bad(error, "expected a dtype");
+    } else if (**at == '=') {
+        ++*at;
+        p->given = parts_word(at);
+        if (p->given.n == 0) return parts_bad(error, "expected an option after '='");
+        return parts_end(at, error);
+    }
+    if (!parts_inside(at, &p->items)) return parts_bad(error, "expected a list in parentheses");
+    const char *next = *at;
+    if (tni_span_is(parts_word(&next), "if")) {
+        p->condition.at = *at = next;
+        while (**at && **at != ';') ++*at;
+        p->condition.n = (int)(*at - next);
+        p->condition = parts_trim(p->condition);
+        if (p->condition.n == 0) return parts_bad(error, "expected a condition after if");
+    }
+    return parts_end(at, error);
+}
+
+enum { PARTS_DEPTH = 48 };
+
+typedef struct parts_calc {
+    const char *at, *end, *error;
+    tni_lookup lookup;
+    void *user;
+    int depth;
+} parts_calc;
+
+static tni_figure parts_choice(parts_calc *c);
+
+static tni_figure parts_int(int64_t value) {
+    tni_figure v = {TNI_FIGURE_INT, value, 0};
+    return v;
+}
+static tni_figure parts_none(void) {
+    tni_figure v = {TNI_FIGURE_NONE, 0, 0};
+    return v;
+}
+static tni_figure parts_fail(parts_calc *c, const char *what) {
+    if (!c->error) c->error = what;
+    c->at = c->end;
+    return parts_none();
+}
+
+TN_PRIV bool tni_figure_true(tni_figure v) {
+    return v.kind == TNI_FIGURE_INT ? v.value != 0 : v.kind == TNI_FIGURE_FLOAT && v.real != 0;
+}
+
+static bool parts_sign(parts_calc *c, const char *sign) {
+    size_t n = strlen(sign);
+    while (c->at < c->end && parts_space(*c->at)) c->at++;
+    if ((size_t)(c->end - c->at) < n || memcmp(c->at, sign, n) != 0) return false;
+    c->at += n;
+    return true;
+}
+
+static tni_figure parts_digits(parts_calc *c) {
+    int64_t v = 0;
+    for (; c->at < c->end && parts_digit(*c->at); c->at++) {
+        if (v > (INT64_MAX - 9) / 10) return parts_fail(c, "a number is too large");
+        v = v * 10 + (*c->at - '0');
+    }
+    return parts_int(v);
+}
+
+static tni_figure parts_named(parts_calc *c) {
+    tni_span name = {c->at, 0};
+    tni_figure v = parts_none();
+    int64_t index = -1;
+    while (c->at < c->end && (parts_letter(*c->at) || parts_digit(*c->at))) c->at++;
+    name.n = (int)(c->at - name.at);
+    if (tni_span_is(name, "None")) return v;
+    if (tni_span_is(name, "True")) return parts_int(1);
+    if (tni_span_is(name, "False")) return parts_int(0);
+    if (parts_sign(c, "[")) {
+        tni_figure i = parts_choice(c);
+        if (i.kind != TNI_FIGURE_INT || i.value < 0)
+            return parts_fail(c, "an index must be a non-negative integer");
+        if (!parts_sign(c, "]")) return parts_fail(c, "expected ']'");
+        index = i.value;
+    }
+    if (!c->lookup || !c->lookup(c->user, name, index, &v))
+        return parts_fail(c, "expected the name of a number");
+    return v;
+}
+
+static tni_figure parts_unary(parts_calc *c) {
+    tni_figure v;
+    if (c->depth >= PARTS_DEPTH) return parts_fail(c, "nested too deeply");
+    c->depth++;
+    if (parts_sign(c, "(")) {
+        v = parts_choice(c);
+        if (!parts_sign(c, ")")) v = parts_fail(c, "expected ')'");
+    } else if (parts_sign(c, "!")) {
+        v = parts_int(!tni_figure_true(parts_unary(c)));
+    } else if (parts_sign(c, "-")) {
+        v = parts_unary(c);
+        if (v.kind != TNI_FIGURE_INT || v.value == INT64_MIN)
+            v = parts_fail(c, "- needs an integer");
+        v.value = -v.value;
+    } else if (c->at < c->end && parts_digit(*c->at)) {
+        v = parts_digits(c);
+    } else if (c->at < c->end && parts_letter(*c->at)) {
+        v = parts_named(c);
+    } else {
+        v = parts_fail(c, "expected a value");
+    }
+    c->depth--;
+    return v;
+}
+
+static bool parts_mul(int64_t a, int64_t b, int64_t *to) {
+    if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a)
+              : (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
+        return false;
+    *to = a * b;
+    return true;
+}
+
+static tni_figure parts_divide(parts_calc *c, int64_t a, int64_t b, bool rest) {
+    if (b == 0) return parts_fail(c, "division by zero");
+    if (b == -1)
+        return rest ? parts_int(0) : a == INT64_MIN ? parts_fail(c, "overflow") : parts_int(-a);
+    int64_t q = a / b - (a % b != 0 && (a % b < 0) != (b < 0));
+    return parts_int(rest ? a - q * b : q);
+}
+
+static tni_figure parts_op(parts_calc *c, char op, tni_figure a, tni_figure b) {
+    int64_t r = 0;
+    bool fits;
+    if (c->error) return parts_none();
+    if (a.kind != TNI_FIGURE_INT || b.kind != TNI_FIGURE_INT)
+        return parts_fail(c, "arithmetic needs integers");
+    if (op == '/' || op == '%') return parts_divide(c, a.value, b.value, op == '%');
+    if (op == '*')
+        fits = parts_mul(a.value, b.value, &r);
+    else if (op == '+')
+        fits = b.value > 0 ? a.value <= INT64_MAX - b.value : a.value >= INT64_MIN - b.value;
+    else
+        fits = b.value < 0 ? a.value <= INT64_MAX + b.value : a.value >= INT64_MIN + b.value;
+    if (!fits) return parts_fail(c, "overflow");
+    return parts_int(op == '*' ? r : op == '+' ? a.value + b.value : a.value - b.value);
+}
+
+static tni_figure parts_product(parts_calc *c) {
+    tni_figure v = parts_unary(c);
+    for (;;) {
+        char op = parts_sign(c, "*")   ? '*'
+                  : parts_sign(c, "/") ? '/'
+                  : parts_sign(c, "%") ? '%'
+                                       : 0;
+        if (!op) return v;
+        v = parts_op(c, op, v, parts_unary(c));
+    }
+}
+
+static tni_figure parts_sum(parts_calc *c) {
+    tni_figure v = parts_product(c);
+    for (;;) {
+        char op = parts_sign(c, "+") ? '+' : parts_sign(c, "-") ? '-' : 0;
+        if (!op) return v;
+        v = parts_op(c, op, v, parts_product(c));
+    }
+}
+
+static tni_figure parts_compare(parts_calc *c) {
+    static const char *const signs[] = {"==", "!=", "<=", ">=", "<", ">"};
+    tni_figure a = parts_sum(c), b;
+    int k = 0;
+    while (k < 6 && !parts_sign(c, signs[k])) k++;
+    if (k == 6) return a;
+    b = parts_sum(c);
+    if (a.kind == TNI_FIGURE_FLOAT || b.kind == TNI_FIGURE_FLOAT) {
+        double x = a.kind == TNI_FIGURE_FLOAT ? a.real : (double)a.value;
+        double y = b.kind == TNI_FIGURE_FLOAT ? b.real : (double)b.value;
+        bool both = a.kind != TNI_FIGURE_NONE && b.kind != TNI_FIGURE_NONE;
+        if (!both) return k < 2 ? parts_int(k == 1) : parts_fail(c, "None cannot be ordered");
+        return parts_int(k == 0   ? x == y
+                         : k == 1 ? x != y
+                         : k == 2 ? x <= y
+                         : k == 3 ? x >= y
+                         : k == 4 ? x < y
+                                  : x > y);
+    }
+    if (k < 2) return parts_int((a.kind == b.kind && a.value == b.value) == (k == 0));
+    if (a.kind != b.kind || a.kind != TNI_FIGURE_INT)
+        return parts_fail(c, "None cannot be ordered");
+    return parts_int(k == 2   ? a.value <= b.value
+                     : k == 3 ? a.value >= b.value
+                     : k == 4 ? a.value < b.value
+                              : a.value > b.value);
+}
+
+static tni_figure parts_and(parts_calc *c) {
+    tni_figure v = parts_compare(c);
+    while (parts_sign(c, "&&")) {
+        tni_figure w = parts_compare(c);
+        v = parts_int(tni_figure_true(v) && tni_figure_true(w));
+    }
+    return v;
+}
+
+static tni_figure
+parts_choice(parts_calc *c) {
+    tni_figure v = parts_and(c), yes, no;
+    while (parts_sign(c, "||")) {
+        tni_figure w = parts_and(c);
+        v = parts_int(tni_figure_true(v) || tni_figure_true(w));
+    }
+    if (!parts_sign(c, "?")) return v;
+    if (c->depth++ >= PARTS_DEPTH) return parts_fail(c, "nested too deeply");
+    yes = parts_choice(c);
+    if (!parts_sign(c, ":")) return parts_fail(c, "expected ':'");
+    no = parts_choice(c);
+    c->depth--;
+    return tni_figure_true(v) ? yes : no;
+}
+
+TN_PRIV bool tni_expression(tni_span text, tni_lookup lookup, void *user, tni_figure *to,
+                            const char **error) {
+    parts_calc c = {text.at, text.at + text.n, NULL, lookup, user, 0};
+    *to = parts_choice(&c);
+    while (c.at < c.end && parts_space(*c.at)) c.at++;
+    if (!c.error && c.at != c.end) c.error = "unexpected text after the expression";
+    if (c.error) *error = c.error;
+    return !c.error;
+}
+
+/* src/nn/tree.c - looking at a tree of modules: places of parts, paths, named lists */
+
+TN_PRIV void **tni_part_place(const tn_module *m, int i) {
+    tn_part *p = &m->part[i];
+    return p->field ? (void **)(void *)((char *)(uintptr_t)m + p->field) : &p->at;
+}
+
+static bool tree_has(const tn_module *m, int i, bool child) {
+    return m && i >= 0 && i < m->nparts && (m->part[i].kind == TN_CHILD) == child;
+}
+TN_API tn_tensor *tn_part_tensor_of(const tn_module *m, int i) {
+    return tree_has(m, i, false) ? (tn_tensor *)*tni_part_place(m, i) : NULL;
+}
+TN_API tn_module *tn_part_child_of(const tn_module *m, int i) {
+    return tree_has(m, i, true) ? (tn_module *)*tni_part_place(m, i) : NULL;
+}
+
+static bool tree_find(const tn_module *root, const tn_module *m, char *to, size_t room, size_t at,
+                      int64_t *steps) {
+    if (root == m) {
+        if (to) to[at] = 0;
+        return true;
+    }
+    for (int i = 0; i < root->nparts && --*steps > 0; i++) {
+        const tn_module *child = tn_part_child_of(root, i);
+        size_t n = strlen(root->part[i].name), next = at + n + (at > 0);
+        if (!child || (to && next >= room)) continue;
+        if (to && at > 0) to[at] = '.';
+        if (to) memcpy(to + next - n, root->part[i].name, n);
+        if (tree_find(child, m, to, room, to ? next : 0, steps)) return true;
+    }
+    return false;
+}
+
+TN_PRIV bool tni_tree_path(const tn_module *root, const tn_module *m, char *to, size_t room) {
+    int64_t steps = 1000000;
+    if (tree_find(root, m, to, room, 0, &steps)) return true;
+    to[0] = 0;
+    return false;
+}
+
+typedef struct tree_walk {
+    bool (*visit)(struct tree_walk *w, tn_module *m);
+    tni_buffer path;
+    tni_map seen;
+    bool once;
+    void *user;
+} tree_walk;
+
+static bool tree_enter(tree_walk *w, tn_module *m) {
+    int64_t before = w->path.n;
+    if (w->once) {
+        bool fresh;
+        if (!tni_map_at(&w->seen, m, &fresh)) return false;
+        if (!fresh) return true;
+    }
+    if (!w->visit(w, m)) return false;
+    for (int i = 0; i < m->nparts; i++) {
+        tn_module *child = tn_part_child_of(m, i);
+        if (!child) continue;
+        tni_buffer_text(&w->path, "%s%s", before ? "." : "", m->part[i].name);
+        if (w->path.failed || !tree_enter(w, child)) return false;
+        w->path.n = before;
+    }
+    return true;
+}
+
+static bool tree_run(tree_walk *w, const tn_module *m) {
+    bool ok;
+    if (!tn_ok()) return false;
+    if (!m) return tni_nn_error(TN_INVALID, "module is NULL");
+    ok = tree_enter(w, (tn_module *)(uintptr_t)m);
+    tni_map_free(&w->seen);
+    tni_buffer_free(&w->path);
+    return ok;
+}
+
+static bool tree_is_not(tree_walk *w, tn_module *m) { return m != (tn_module *)w->user; }
+TN_PRIV bool tni_tree_contains(const tn_module *root, const tn_module *m) {
+    tree_walk w = {
+        tree_is_not, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, (void *)(uintptr_t)m};
+    return !tree_run(&w, root);
+}
+
+typedef struct tree_visitor {
+    tn_module_visit visit;
+    void *user;
+} tree_visitor;
+static bool tree_call(tree_walk *w, tn_module *m) {
+    tree_visitor *v = (tree_visitor *)w->user;
+    if (!tni_buffer_add(&w->path, "", 1)) return false;
+    w->path.n--;
+    return v->visit(m, w->path.at, v->user);
+}
+TN_API bool tn_module_walk_at(const char *file, int line, tn_module *m, tn_module_visit visit,
+                              void *user) {
+    tree_visitor v = {visit, user};
+    tree_walk w = {tree_call, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, &v};
+    tni_step step;
+    bool ok = m && visit;
+    tni_place_begin(&step, file, line);
+    if (!ok) tni_nn_error(TN_INVALID, "module or visit is NULL");
+    tni_step_end(&step);
+    return ok && tree_run(&w, m);
+}
+
+typedef struct tree_entry {
+    int64_t name;
+    tn_tensor *tensor;
+} tree_entry;
+typedef struct tree_collect {
+    tni_buffer names, entries;
+    tni_map tensors;
+    unsigned kinds;
+    bool twice;
+} tree_collect;
+
+static bool tree_collect_one(tree_walk *w, tree_collect *c, const char *name, tn_tensor *t) {
+    tree_entry e = {c->names.n, t};
+    bool fresh = true;
+    if (!c->twice && !tni_map_at(&c->tensors, t, &fresh)) return false;
+    if (!fresh) return true;
+    tni_buffer_add(&c->names, w->path.at, w->path.n);
+    if (w->path.n) tni_buffer_add(&c->names, ".", 1);
+    tni_buffer_add(&c->names, name, (int64_t)strlen(name) + 1);
+    tni_buffer_add(&c->entries, &e, sizeof e);
+    return !c->names.failed && !c->entries.failed;
+}
+
+static bool tree_collect_parts(tree_walk *w, tn_module *m) {
+    tree_collect *c = (tree_collect *)w->user;
+    static const uint8_t order[] = {TN_PARAM, TN_BUFFER, TN_TRANSIENT};
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < m->nparts; i++) {
+            tn_tensor *t = tn_part_tensor_of(m, i);
+            if (!t || m->part[i].kind != order[k] || !(c->kinds >> order[k] & 1)) continue;
+            if (!tree_collect_one(w, c, m->part[i].name, t)) return false;
+        }
+    return true;
+}
+
+static tn_named_list tree_list(const tree_collect *c) {
+    tn_named_list list = {NULL, 0, 0, false};
+    int64_t n = c->entries.n / (int64_t)sizeof(tree_entry);
+    const tree_entry *e = (const tree_entry *)(const void *)c->entries.at;
+    char *names;
+    if (n == 0) return list;
+    list.bytes = n * (int64_t)sizeof *list.at + c->names.n;
+    list.at = (tn_named *)tn_alloc((size_t)list.bytes);
+    list.n = list.at ? n : -1;
+    if (!list.at) return list;
+    names = (char *)(list.at + n);
+    memcpy(names, c->names.at, (size_t)c->names.n);
+    for (int64_t i = 0; i < n; i++) {
+        list.at[i].name = names + e[i].name;
+        list.at[i].tensor = e[i].tensor;
+    }
+    return list;
+}
+
+static tn_named_list tree_tensors(const char *file, int line, const tn_module *m, unsigned kinds,
+                                  bool twice) {
+    tn_named_list none = {NULL, -1, 0, false};
+    tree_collect c;
+    tree_walk w = {tree_collect_parts, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, !twice, NULL};
+    tni_step step;
+    tni_place_begin(&step, file, line);
+    memset(&c, 0, sizeof c);
+    c.kinds = kinds;
+    c.twice = twice;
+    w.user = &c;
+    if (tree_run(&w, m)) none = tree_list(&c);
+    tni_buffer_free(&c.names);
+    tni_buffer_free(&c.entries);
+    tni_map_free(&c.tensors);
+    tni_step_end(&step);
+    return none;
+}
+TN_API tn_named_list tn_module_parameters_at(const char *file, int line, const tn_module *m) {
+    return tree_tensors(file, line, m, 1u << TN_PARAM, false);
+}
+TN_API tn_named_list tn_module_buffers_at(const char *file, int line, const tn_module *m) {
+    return tree_tensors(file, line, m, 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
+}
+TN_API tn_named_list tn_module_state_dict_at(const char *file, int line, const tn_module *m) {
+    return tree_tensors(file, line, m, 1u << TN_PARAM | 1u << TN_BUFFER, true);
+}
+TN_PRIV tn_named_list tni_module_tensors(const tn_module *m) {
+    return tree_tensors(NULL, 0, m, 1u << TN_PARAM | 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
+}
+
+static int tree_part(const tn_module *m, const char *name, size_t n) {
+    for (int i = 0; i < m->nparts; i++)
+        if (strncmp(m->part[i].name, name, n) == 0 && m->part[i].name[n] == 0) return i;
+    return -1;
+}
+
+static const tn_module *tree_owner(const tn_module *m, const char **path) {
+    const char *dot;
+    while (m && (dot = strchr(*path, '.')) != NULL) {
+        m = tn_part_child_of(m, tree_part(m, *path, (size_t)(dot - *path)));
+        *path = dot + 1;
+    }
+    return m;
+}
+
+TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module *m,
+                                     const char *path) {
+    const char *name = path ? path : "";
+    const tn_module *child = *name ? tree_owner(m, &name) : m;
+    tni_step step;
+    tni_step_begin(&step, file, line, m ? m->type : NULL);
+    if (child && *name) child = tn_part_child_of(child, tree_part(child, name, strlen(name)));
+    if (!child) tni_nn_error(TN_INVALID, "module \"%s\" does not exist", path ? path : "");
+    tni_step_end(&step);
+    return (tn_module *)(uintptr_t)child;
+}
+
+TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_module *m,
+                                      const char *path) {
+    const char *name = path ? path : "";
+    const tn_module *owner = tree_owner(m, &name);
+    tn_tensor *t = owner ? tn_part_tensor_of(owner, tree_part(owner, name, strlen(name))) : NULL;
+    tni_step step;
+    tni_step_begin(&step, file, line, m ? m->type : NULL);
+    if (!t) tni_nn_error(TN_INVALID, "tensor \"%s\" does not exist", path ? path : "");
+    tni_step_end(&step);
+    return t;
+}
+
+TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const char *path,
+                             tn_tensor *t) {
+    const char *name = path ? path : "";
+    const tn_module *owner = tree_owner(m, &name);
+    int i = owner ? tree_part(owner, name, strlen(name)) : -1;
+    void **at;
+    tni_step step;
+    if (!tn_ok()) return false;
+    if (i < 0 || owner->part[i].kind == TN_CHILD) {
+        tni_step_begin(&step, file, line, m ? m->type : NULL);
+        tni_nn_error(TN_INVALID, "tensor \"%s\" does not exist", path ? path : "");
+        tni_step_end(&step);
+        return false;
+    }
+    at = tni_part_place(owner, i);
+    if (*at == (void *)t) return true;
+    tn_retain(t);
+    tn_release((tn_tensor *)*at);
+    *at = t;
+    return true;
+}
+
+TN_API void tn_module_train(tn_module *m, bool training) {
+    if (!m) return;
+    m->training = training;
+    for (int i = 0; i < m->nparts; i++) tn_module_train(tn_part_child_of(m, i), training);
+}
+
+TN_API void tn_module_zero_grad(tn_module *m) {
+    for (int i = 0; m && i < m->nparts; i++) {
+        if (m->part[i].kind == TN_PARAM) tn_zero_grad(tn_part_tensor_of(m, i));
+        tn_module_zero_grad(tn_part_child_of(m, i));
+    }
+}
+
+static bool tree_requires_grad(tn_module *m, bool requires_grad) {
+    for (int i = 0; i < m->nparts; i++) {
+        tn_tensor *t = m->part[i].kind == TN_PARAM ? tn_part_tensor_of(m, i) : NULL;
+        tn_module *child = tn_part_child_of(m, i);
+        if (t && !tn_requires_grad_at(NULL, 0, t, requires_grad)) return false;
+        if (child && !tree_requires_grad(child, requires_grad)) return false;
+    }
+    return true;
+}
+TN_API bool tn_module_requires_grad_at(const char *file, int line, tn_module *m,
+                                       bool requires_grad) {
+    tni_step step;
+    bool ok;
+    tni_place_begin(&step, file, line);
+    ok = m ? tree_requires_grad(m, requires_grad) : tni_nn_error(TN_INVALID, "module is NULL");
+    tni_step_end(&step);
+    return ok;
+}
+
+TN_API tn_tensors tn_parameters_at(const char *file, int line, tn_module *m) {
+    tn_named_list list = tn_module_parameters_at(file, line, m);
+    tn_tensors none = {NULL, -1};
+    tn_tensor **at;
+    tni_step step;
+    if (list.n < 0) return none;
+    tni_place_begin(&step, file, line);
+    at = (tn_tensor **)tn_alloc((size_t)(list.n + 1) * sizeof *at);
+    tni_step_end(&step);
+    if (at) {
+        if (m->parameters) tn_alloc_free(m->parameters, (size_t)(m->nparameters + 1) * sizeof *at);
+        m->parameters = at;
+        m->nparameters = list.n;
+        for (int64_t i = 0; i < list.n; i++) at[i] = list.at[i].tensor;
+        none = tn_tensors_of(at, list.n);
+    }
+    tn_named_free(list);
+    return none;
+}
+
+/* src/nn/state.c - changing all tensors of a tree at once: load, to, copy */
 
 typedef struct state_swap {
     tn_tensor *old, *fresh;
 } state_swap;
 
-/* What tn_swap_data refuses is refused here, so that the exchange cannot fail. */
 static bool state_may_swap(const char *name, const tn_tensor *t) {
     return (!tn_is_view(t) && tn_is_leaf(t)) ||
-           tni_nn_error(TN_AUTOGRAD, "%s is a view or a recorded result: its data stay its own",
-                        name);
+           tni_nn_error(TN_AUTOGRAD,
+                        "%s is a view or a recorded result; its data cannot be replaced", name);
 }
 
-/* Takes one more owner of fresh, new or from the list that is loaded, into the plan; NULL fails. */
 static bool state_add(tni_plan *plan, const char *name, tn_tensor *old, tn_tensor *fresh) {
     state_swap s = {old, fresh};
     if (!state_may_swap(name, old) || !fresh || !tni_buffer_add(&plan->swaps, &s, sizeof s))
@@ -5621,15 +4976,12 @@ TN_PRIV void tni_plan_end(tni_plan *plan, bool commit) {
     tni_buffer_free(&plan->swaps);
 }
 
-/* A new dense tensor of src's values in dtype on device. */
 static tn_tensor *state_convert(tn_tensor *src, tn_dtype dtype, tn_device_id device) {
     tn_tensor *t = tnp_empty(tn_shape(src), dtype, device);
     return t ? tnp_copy_(t, src) : NULL;
 }
 
-/* --- load ------------------------------------------------------------------------------------- */
-
-enum { STATE_SHOWN = 8 }; /* names listed in a message */
+enum { STATE_SHOWN = 8 };
 
 typedef struct state_report {
     tni_buffer missing, unexpected, mismatch;
@@ -5649,20 +5001,19 @@ static void state_mismatch(state_report *r, const char *name, const tn_tensor *f
                            const tn_tensor *here) {
     char a[TN_MAX_DIMS * 22 + 40], b[TN_MAX_DIMS * 22 + 40];
     if (r->nmismatch++ >= STATE_SHOWN) return;
-    tni_buffer_text(&r->mismatch, "; size mismatch for %s: given %s, the module has %s", name,
+    tni_buffer_text(&r->mismatch, "; size mismatch for %s: got %s, the module has %s", name,
                     tni_nn_shape_text(a, sizeof a, file), tni_nn_shape_text(b, sizeof b, here));
 }
 
-/* Names given, by hash: an index into a table of n * 2 places at least. */
 typedef struct state_names {
-    int64_t *place; /* index + 1; 0: free */
+    int64_t *place;
     bool *used;
     int64_t room, n;
     const tn_named *at;
 } state_names;
 
 static int64_t state_slot(const state_names *t, const char *name) {
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+    uint64_t h = 0xcbf29ce484222325u;
     int64_t i;
     for (const char *c = name; *c; c++) h = (h ^ (unsigned char)*c) * 0x100000001b3u;
     for (i = (int64_t)(h >> 8) & (t->room - 1); t->place[i]; i = (i + 1) & (t->room - 1))
@@ -5678,7 +5029,7 @@ static void state_names_free(state_names *t) {
 static bool state_names_make(state_names *t, const tn_named *at, int64_t n) {
     memset(t, 0, sizeof *t);
     if (n < 0 || n > PTRDIFF_MAX / 64 || (n > 0 && !at))
-        return tni_nn_error(TN_INVALID, "no list of named tensors");
+        return tni_nn_error(TN_INVALID, "expected a list of named tensors");
     for (t->room = 16; t->room < 2 * n; t->room *= 2) continue;
     t->n = n;
     t->at = at;
@@ -5735,7 +5086,7 @@ static bool state_judge(state_report *r, bool strict) {
     bool bad = r->nmismatch || (strict && (r->nmissing || r->nunexpected));
     if (r->missing.failed || r->unexpected.failed || r->mismatch.failed) return false;
     if (!bad) return true;
-    tni_buffer_text(&text, "the state does not fit");
+    tni_buffer_text(&text, "the state does not match");
     if (strict && r->nmissing)
         tni_buffer_text(&text, "; missing (%lld): %.*s", (long long)r->nmissing, (int)r->missing.n,
                         r->missing.at);
@@ -5772,7 +5123,6 @@ static bool state_load(tn_module *m, const tn_named *at, int64_t n, bool strict,
     return ok;
 }
 
-/* Runs without recording, in a link of the chain. */
 typedef struct state_quiet {
     tni_step step;
     int64_t mark;
@@ -5800,8 +5150,6 @@ TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn
     return ok;
 }
 
-/* --- to --------------------------------------------------------------------------------------- */
-
 static bool state_to_one(tni_plan *plan, const char *name, tn_tensor *t, tn_dtype dtype,
                          tn_device_id device) {
     tn_dtype type =
@@ -5827,7 +5175,7 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
     all = tni_module_tensors(m);
     ok = all.n >= 0;
     if (ok && dtype != TN_NO_DTYPE && tni_dtype_kind(dtype) != 'f')
-        ok = tni_nn_error(TN_TYPE, "to: %s is no floating dtype", tn_dtype_name(dtype));
+        ok = tni_nn_error(TN_TYPE, "to: %s is not a floating dtype", tn_dtype_name(dtype));
     for (int64_t i = 0; ok && i < all.n; i++) {
         const char *name = all.at[i].name;
         tn_tensor *t = all.at[i].tensor, *grad = tn_grad_of(t);
@@ -5840,15 +5188,12 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
     return ok;
 }
 
-/* --- copy ------------------------------------------------------------------------------------- */
-
 typedef struct state_copy {
-    tni_map seen; /* old module or tensor -> its copy */
-    uint8_t level; /* of the outermost module, whose copy has no level above it */
+    tni_map seen;
+    uint8_t level;
 } state_copy;
 static tn_module *state_copy_module(state_copy *c, const tn_module *m);
 
-/* A held copy of t, the same one for the same t. */
 static tn_tensor *state_copy_tensor(state_copy *c, tn_tensor *t) {
     bool fresh;
     void **at = tni_map_at(&c->seen, t, &fresh);
@@ -5865,26 +5210,10 @@ static tn_tensor *state_copy_tensor(state_copy *c, tn_tensor *t) {
     return copy;
 }
 
-/* Lists and strings of the options lie behind the struct: their pointers move along. */
-static void state_move_options(tn_module *to, const tn_module *from) {
-    const tn_gen *gen = to->gen ? to->gen->make : NULL;
-    uintptr_t begin = (uintptr_t)from, end = begin + (uintptr_t)from->bytes;
-    for (int i = 0; gen && i < gen->nparam; i++) {
-        char *at = (char *)tni_options(to) + gen->param[i].offset, *moved;
-        uintptr_t p;
-        int type = gen->param[i].type;
-        if (type != TN_T_INTS && type != TN_T_FLOATS && type != TN_T_STRING) continue;
-        memcpy(&p, at, sizeof p);
-        if (p < begin || p >= end) continue;
-        moved = (char *)to + (p - begin);
-        memcpy(at, &moved, sizeof moved);
-    }
-}
-
 static tn_module *state_copy_head(const state_copy *c, const tn_module *m) {
     tn_module *to;
     if (m->row->destroy) {
-        tni_nn_error(TN_UNSUPPORTED, "%s cannot be copied: its row has destroy", m->type);
+        tni_nn_error(TN_UNSUPPORTED, "%s cannot be copied because its row has destroy", m->type);
         return NULL;
     }
     to = (tn_module *)tn_alloc((size_t)m->bytes);
@@ -5898,7 +5227,7 @@ static tn_module *state_copy_head(const state_copy *c, const tn_module *m) {
     to->nparts = to->room = 0;
     to->level = (uint8_t)(m->level - c->level);
     if (tni_expect_copy(to, m)) {
-        state_move_options(to, m);
+        if (to->gen && to->gen->make) tn_args_move(to->gen->make, tni_options(to), m, m->bytes, to);
         return to;
     }
     tn_alloc_free(to, (size_t)to->bytes);
@@ -5953,8 +5282,6 @@ TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module 
     return copy;
 }
 
-/* --- reset ------------------------------------------------------------------------------------ */
-
 static bool state_reset(tn_module *m) {
     for (int i = 0; i < m->nparts; i++) {
         tn_module *child = tn_part_child_of(m, i);
@@ -5972,8 +5299,6 @@ TN_API bool tn_module_reset_at(const char *file, int line, tn_module *m) {
     state_quiet_end(&q);
     return ok;
 }
-
-/* --- files ------------------------------------------------------------------------------------ */
 
 TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *m,
                                    const char *path) {
@@ -6002,12 +5327,10 @@ TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, con
     return ok;
 }
 
-/* src/nn/init.c */
-/* init.c - initial values, as torch.nn.init: the same formulas in double, the same draws. */
+/* src/nn/init.c - initial values, as torch.nn.init: the same formulas in double, the same draws */
 
 #include <math.h>
 
-/* Runs one fill without recording; t NULL with no error pending is an absent part. */
 typedef struct init_quiet {
     tni_step step;
     bool mode;
@@ -6050,7 +5373,7 @@ static double init_gain(tn_init_for nonlinearity, double param) {
     case TN_INIT_RELU: return sqrt(2.0);
     case TN_INIT_LEAKY_RELU: return sqrt(2.0 / fma(param, param, 1));
     case TN_INIT_SELU: return 3.0 / 4;
-    default: tni_nn_error(TN_INVALID, "gain of an unknown nonlinearity"); return (double)NAN;
+    default: tni_nn_error(TN_INVALID, "the nonlinearity is unknown"); return (double)NAN;
     }
 }
 TN_API double tn_init_gain_at(const char *file, int line, tn_init_for nonlinearity, double param) {
@@ -6062,13 +5385,12 @@ TN_API double tn_init_gain_at(const char *file, int line, tn_init_for nonlineari
     return gain;
 }
 
-/* Inputs and outputs of one element: sizes 1 and 0, times the receptive field. */
 static bool init_fans(const tn_tensor *t, double *in, double *out) {
     tn_ints shape = tn_shape(t);
     double field = 1;
     *in = *out = 0;
     if (shape.n < 2)
-        return tni_nn_error(TN_INVALID, "fan in and fan out want a tensor of 2 dimensions or more");
+        return tni_nn_error(TN_INVALID, "fan in and fan out need a tensor of 2 or more dimensions");
     for (int64_t i = 2; i < shape.n; i++) field *= (double)shape.at[i];
     *in = (double)shape.at[1] * field;
     *out = (double)shape.at[0] * field;
@@ -6079,14 +5401,13 @@ static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_
                              double *std) {
     double in, out, gain;
     if (mode != TN_FAN_IN && mode != TN_FAN_OUT)
-        return tni_nn_error(TN_INVALID, "mode is TN_FAN_IN or TN_FAN_OUT");
+        return tni_nn_error(TN_INVALID, "mode: expected TN_FAN_IN or TN_FAN_OUT");
     if (!init_fans(t, &in, &out)) return false;
     gain = init_gain(nonlinearity, a);
     *std = gain / sqrt(mode == TN_FAN_OUT ? out : in);
     return gain == gain;
 }
 
-/* Draws of a standard deviation, about 0. */
 static const tn_tensor *init_draw(tn_tensor *t, bool normal, double std) {
     if (tn_numel(t) == 0) return t;
     return normal ? tnp_normal_(t, 0, std, NULL)
@@ -6125,8 +5446,6 @@ TN_API tn_tensor *tn_init_kaiming_normal_at(const char *file, int line, tn_tenso
     return init_kaiming(file, line, t, true, a, mode, nonlinearity);
 }
 
-/* What Linear and the convolutions draw: weight by Kaiming with a = sqrt(5), bias within 1 /
- * sqrt(fan in). */
 TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias) {
     double in, out, bound;
     if (!tn_init_kaiming_uniform_(weight, sqrt(5.0), TN_FAN_IN, TN_INIT_LEAKY_RELU)) return false;
@@ -6136,10 +5455,8 @@ TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias) {
     return tn_init_uniform_(bias, -bound, bound) != NULL;
 }
 
-/* src/nn/activation.c */
-/* activation.c - pointwise functions and softmax as modules: no parts, one operator each. */
+/* src/nn/activation.c - pointwise functions and softmax as modules: no parts, one operator each */
 
-/* A forward that is one operator call on the input x, with the options at o. */
 #define ACTIVATION_FORWARD(name, ...)               \
     static bool name##_forward(tn_mframe *f) {      \
         TN_FORWARD(name, s, a, f);                  \
@@ -6149,65 +5466,64 @@ TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias) {
     }
 
 ACTIVATION_FORWARD(relu, s->o.inplace ? tnp_relu_(x) : tnp_relu(x))
-/* max(x, 0).   tn_nn_relu() */
-TN_MODULE(relu, "ReLU(bool inplace=False)", .repr = "?inplace=", .forward = relu_forward,
-          .sample = ": (2,3)")
+TN_MODULE(relu, "ReLU(bool inplace=False)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_relu()"),
+          .repr = "?inplace=", .forward = relu_forward, .sample = ": (2,3)")
 
 ACTIVATION_FORWARD(leaky_relu, s->o.inplace ? tnp_leaky_relu_(x, s->o.negative_slope)
                                             : tnp_leaky_relu(x, s->o.negative_slope))
-/* x where x > 0, else negative_slope * x.   tn_nn_leaky_relu(.negative_slope = 0.2) */
 TN_MODULE(leaky_relu, "LeakyReLU(float negative_slope=0.01, bool inplace=False)",
+          TN_DOC(.shapes = "input (*) -> (*)",
+                 .example = "tn_nn_leaky_relu(.negative_slope = 0.2)"),
           .repr = "negative_slope=, ?inplace=", .forward = leaky_relu_forward,
           .sample = ": (2,3) | negative_slope=0.2: (3)")
 
 ACTIVATION_FORWARD(gelu, tnp_gelu(x, s->o.approximate))
-/* x * P(X <= x) for a standard normal X; approximate tanh: its usual approximation.   tn_nn_gelu()
- */
 TN_MODULE(gelu, "GELU(Approximate approximate=none)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_gelu()"),
           .repr = "approximate='=", .forward = gelu_forward,
           .sample = ": (2,3) | approximate=tanh: (3)")
 
 ACTIVATION_FORWARD(silu, s->o.inplace ? tnp_silu_(x) : tnp_silu(x))
-/* x * sigmoid(x).   tn_nn_silu() */
-TN_MODULE(silu, "SiLU(bool inplace=False)", .repr = "?inplace=", .forward = silu_forward,
-          .sample = ": (2,3)")
+TN_MODULE(silu, "SiLU(bool inplace=False)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_silu()"),
+          .repr = "?inplace=", .forward = silu_forward, .sample = ": (2,3)")
 
 ACTIVATION_FORWARD(sigmoid, tnp_sigmoid(x))
-/* 1 / (1 + exp(-x)).   tn_nn_sigmoid() */
-TN_MODULE(sigmoid, "Sigmoid()", .forward = sigmoid_forward, .sample = ": (2,3)")
+TN_MODULE(sigmoid, "Sigmoid()", TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_sigmoid()"),
+          .forward = sigmoid_forward, .sample = ": (2,3)")
 
 ACTIVATION_FORWARD(tanh, tnp_tanh(x))
-/* The hyperbolic tangent.   tn_nn_tanh() */
-TN_MODULE(tanh, "Tanh()", .forward = tanh_forward, .sample = ": (2,3)")
+TN_MODULE(tanh, "Tanh()", TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_tanh()"),
+          .forward = tanh_forward, .sample = ": (2,3)")
 
 ACTIVATION_FORWARD(softplus, tnp_softplus(x, s->o.beta, s->o.threshold))
-/* log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold.   tn_nn_softplus() */
 TN_MODULE(softplus, "Softplus(float beta=1.0, float threshold=20.0)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_softplus()"),
           .repr = "beta=, threshold=", .forward = softplus_forward, .sample = ": (2,3)")
 
 ACTIVATION_FORWARD(softsign, tnp_softsign(x))
-/* x / (1 + |x|).   tn_nn_softsign() */
-TN_MODULE(softsign, "Softsign()", .forward = softsign_forward, .sample = ": (2,3)")
+TN_MODULE(softsign, "Softsign()",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_softsign()"),
+          .forward = softsign_forward, .sample = ": (2,3)")
 
-/* torch's choice for a dim that is not given. */
 static int64_t activation_dim(const tn_tensor *x, int64_t dim) {
     int n = tn_ndim(x);
     return dim != TN_NONE ? dim : n == 0 || n == 1 || n == 3 ? 0 : 1;
 }
 ACTIVATION_FORWARD(softmax, tnp_softmax(x, activation_dim(x, s->o.dim), TN_NO_DTYPE))
-/* exp(x_i) / sum exp(x_j) along dim.   tn_nn_softmax(.dim = 1) */
-TN_MODULE(softmax, "Softmax(int? dim=None)", .repr = "dim=", .forward = softmax_forward,
-          .sample = "dim=1: (2,3) | : (4)")
+TN_MODULE(softmax, "Softmax(int? dim=None)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_softmax(.dim = 1)"),
+          .repr = "dim=", .forward = softmax_forward, .sample = "dim=1: (2,3) | : (4)")
 
 ACTIVATION_FORWARD(log_softmax, tnp_log_softmax(x, activation_dim(x, s->o.dim), TN_NO_DTYPE))
-/* The logarithm of softmax.   tn_nn_log_softmax(.dim = 1) */
-TN_MODULE(log_softmax, "LogSoftmax(int? dim=None)", .repr = "dim=", .forward = log_softmax_forward,
-          .sample = "dim=1: (2,3)")
+TN_MODULE(log_softmax, "LogSoftmax(int? dim=None)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_log_softmax(.dim = 1)"),
+          .repr = "dim=", .forward = log_softmax_forward, .sample = "dim=1: (2,3)")
 
 #undef ACTIVATION_FORWARD
 
-/* src/nn/attention.c */
-/* attention.c - MultiheadAttention, composed of products and a softmax as torch's own. */
+/* src/nn/attention.c - MultiheadAttention, composed of products and a softmax as torch's own */
 
 #include <math.h>
 
@@ -6220,7 +5536,6 @@ static bool multihead_attention_build(tn_module *m) {
     return true;
 }
 
-/* out_proj drew when it was made; then in_proj_weight draws. */
 static bool multihead_attention_reset(tn_module *m) {
     TN_SELF(multihead_attention, s, m);
     TN_SELF(linear, o, s->out_proj);
@@ -6229,12 +5544,10 @@ static bool multihead_attention_reset(tn_module *m) {
            (tn_init_constant_(s->in_proj_bias, 0) && tn_init_constant_(o->bias, 0));
 }
 
-/* The sizes of a call: query (L, N, E), key and value (S, N, E), H heads of E / H. */
 typedef struct mha_sizes {
     int64_t l, s, n, e, heads, head;
 } mha_sizes;
 
-/* A bool mask (true: not seen) as numbers to add; others as they are. */
 static tn_tensor *mha_mask(tn_tensor *mask, tn_tensor *like) {
     tn_tensor *zero;
     if (!mask || tn_dtype_of(mask) != TN_BOOL) return mask;
@@ -6248,15 +5561,12 @@ static tn_tensor *mha_reshape(tn_tensor *t, int ndim, int64_t a, int64_t b, int6
     return tnp_reshape(t, tn_ints_of(size, ndim));
 }
 
-/* What is_causal says of attn_mask: query i sees keys 0..i. */
 static tn_tensor *mha_causal(const mha_sizes *z, tn_tensor *like) {
     int64_t size[2];
     size[0] = z->l, size[1] = z->s;
     return mha_mask(tnp_triu(tnp_ones(tn_ints_of(size, 2), TN_BOOL, tn_device_of(like)), 1), like);
 }
 
-/* attn_mask (L, S) or (N * H, L, S) and key_padding_mask (N, S) in one mask that fits (N * H, L,
- * S). */
 static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forward_args *a,
                       tn_tensor *q, tn_tensor **mask) {
     tn_tensor *attn = mha_mask(a->attn_mask, q), *pad = mha_mask(a->key_padding_mask, q);
@@ -6289,7 +5599,6 @@ static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forwar
     return *mask != NULL || (!attn && !pad);
 }
 
-/* x (T, N, E) through its third of the projection, as (N * H, T, E / H). */
 static tn_tensor *mha_project(const tn_nn_multihead_attention_self *s, const mha_sizes *z,
                               int third, tn_tensor *x) {
     int64_t from = third * z->e, to = from + z->e;
@@ -6299,7 +5608,6 @@ static tn_tensor *mha_project(const tn_nn_multihead_attention_self *s, const mha
     return tnp_transpose(mha_reshape(y, 3, tn_size(x, 0), z->n * z->heads, z->head, 0), 0, 1);
 }
 
-/* softmax(q k^T / sqrt(d) + mask), with dropout: (N * H, L, S). */
 static tn_tensor *mha_weights(const tn_nn_multihead_attention_self *s, const mha_sizes *z,
                               tn_tensor *q, tn_tensor *k, tn_tensor *mask) {
     tn_tensor *scaled = tnp_mul_scalar(q, tn_float(sqrt(1.0 / (double)z->head)));
@@ -6309,7 +5617,6 @@ static tn_tensor *mha_weights(const tn_nn_multihead_attention_self *s, const mha
     return s->base.training && s->o.dropout > 0 ? tnp_dropout(w, s->o.dropout, true) : w;
 }
 
-/* The averaged, or all, attention weights as torch returns them. */
 static tn_tensor *mha_report(const mha_sizes *z, tn_tensor *w, bool average, bool batched) {
     tn_tensor *all = mha_reshape(w, 4, z->n, z->heads, z->l, z->s);
     int64_t dim = 1;
@@ -6326,7 +5633,8 @@ static bool mha_fits(const mha_sizes *z, const tn_tensor *q, const tn_tensor *k,
                      const tn_tensor *v) {
     if (tn_ndim(k) != tn_ndim(q) || tn_ndim(v) != tn_ndim(q) ||
         (tn_ndim(q) != 2 && tn_ndim(q) != 3))
-        return tni_nn_error(TN_INVALID, "query, key and value must have 2 or 3 dimensions alike");
+        return tni_nn_error(TN_INVALID,
+                            "query, key and value must all have 2 or all have 3 dimensions");
     return z->e > 0;
 }
 
@@ -6342,7 +5650,8 @@ static bool multihead_attention_forward(tn_mframe *f) {
     if (!q || !k || !v) return false;
     z.l = tn_size(q, 0), z.s = tn_size(k, 0), z.n = tn_size(q, 1);
     if (tn_size(k, 1) != z.n || tn_size(v, 1) != z.n || tn_size(v, 0) != z.s)
-        return tni_nn_error(TN_INVALID, "key and value must have the query's batch and one length");
+        return tni_nn_error(TN_INVALID,
+                            "key and value must have the query's batch size and the same length");
     if (!mha_masks(&z, a, q, &mask)) return false;
     w = mha_weights(s, &z, mha_project(s, &z, 0, q), mha_project(s, &z, 1, k), mask);
     y = tnp_matmul(w, mha_project(s, &z, 2, v));
@@ -6355,14 +5664,13 @@ static bool multihead_attention_forward(tn_mframe *f) {
         f->out[0] && a->need_weights ? mha_report(&z, w, a->average_attn_weights, batched) : NULL;
     return f->out[0] && (f->out[1] || !a->need_weights);
 }
-/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. is_causal
- * says that attn_mask is the causal one, which is then made here where no weights are asked for.
- * attn_output_weights is NULL without need_weights. query (L, N, E), key, value (S, N, E), or (N,
- * L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
 TN_MODULE(
     multihead_attention,
     "MultiheadAttention(int embed_dim, int num_heads, float dropout=0.0, bool bias=True, "
     "bool batch_first=False)",
+    TN_DOC(.shapes = "query (L, N, E), key, value (S, N, E) -> (L, N, E), (N, L, S); with "
+                     "batch_first (N, L, E), (N, S, E) -> (N, L, E), (N, L, S)",
+           .example = "tn_nn_multihead_attention(64, 4)"),
     .parts = "in_proj_weight(3 * embed_dim, embed_dim); in_proj_bias(3 * embed_dim) if bias; "
              "child out_proj = Linear(embed_dim, embed_dim, bias=bias)",
     .call =
@@ -6376,48 +5684,7 @@ TN_MODULE(
     .sample =
         "4 2: (3,2,4) (5,2,4) (5,2,4) | 6 3 bias=False batch_first=True: (2,3,6) (2,3,6) (2,3,6)")
 
-/* src/nn/container.c */
-/* container.c - modules made of modules: Sequential, ModuleList. */
-
-static bool container_build(tn_module *m, tn_modules given) {
-    for (int64_t i = 0; i < given.n; i++)
-        if (!tn_module_append_at(NULL, 0, m, tn_module_hold(given.at[i]))) return false;
-    return true;
-}
-
-static bool sequential_build(tn_module *m) {
-    TN_SELF(sequential, s, m);
-    return container_build(m, s->o.modules);
-}
-/* What only the next child reads goes as soon as it has. */
-static bool sequential_forward(tn_mframe *f) {
-    TN_FORWARD(sequential, s, a, f);
-    tn_tensor *x = a->input;
-    for (int i = 0; i < s->base.nparts && x; i++) {
-        tn_module *child = tn_part_child_of(&s->base, i);
-        tn_tensor *y = child ? tni_forward_child(f, child, x) : x;
-        if (x != a->input && y && y != x) tn_free(x);
-        x = y;
-    }
-    return (f->out[0] = x) != NULL;
-}
-/* Calls its children one after the other; takes them.   tn_sequential(tn_nn_linear(4, 8),
- * tn_nn_relu()) */
-TN_MODULE(sequential, "Sequential(Module[] modules)", .build = sequential_build,
-          .forward = sequential_forward)
-
-static bool module_list_build(tn_module *m) {
-    TN_SELF(module_list, s, m);
-    return container_build(m, s->o.modules);
-}
-/* A list of children under the names 0, 1, ..; no forward. tn_module_append adds one.
- * tn_nn_module_list(TN_MODULES(a, b)) */
-TN_MODULE(module_list, "ModuleList(Module[] modules)", .repr = "[]", .build = module_list_build)
-
-/* src/nn/conv.c */
-/* conv.c - convolution and pooling over images (N, C, H, W). */
-
-/* --- Conv2d ----------------------------------------------------------------------------------- */
+/* src/nn/conv.c - convolution and pooling over images (N, C, H, W) */
 
 static bool conv2d_build(tn_module *m) {
     TN_SELF(conv2d, s, m);
@@ -6427,7 +5694,7 @@ static bool conv2d_build(tn_module *m) {
             "in_channels (%lld) and out_channels (%lld) must be multiples of groups (%lld)",
             (long long)s->o.in_channels, (long long)s->o.out_channels, (long long)s->o.groups);
     if (s->o.padding_mode != TN_PADDING_MODE_ZEROS)
-        return tni_nn_error(TN_UNSUPPORTED, "padding_mode: only zeros so far");
+        return tni_nn_error(TN_UNSUPPORTED, "padding_mode: only zeros is supported");
     return true;
 }
 static bool conv2d_reset(tn_module *m) {
@@ -6440,14 +5707,13 @@ static bool conv2d_forward(tn_mframe *f) {
                            s->o.groups);
     return f->out[0] != NULL;
 }
-/* Cross-correlation with out_channels filters.
- * input (N, in_channels, H, W) -> (N, out_channels, H', W')   tn_nn_conv2d(1, 32, TN_DIMS(3),
- * .padding = TN_DIMS(1)) */
 TN_MODULE(
     conv2d,
     "Conv2d(int in_channels, int out_channels, int[2] kernel_size, int[2] stride=1, int[2] "
     "padding=0, "
     "int[2] dilation=1, int groups=1, bool bias=True, PaddingMode padding_mode=zeros)",
+    TN_DOC(.shapes = "input (N, in_channels, H, W) -> (N, out_channels, H', W')",
+           .example = "tn_nn_conv2d(1, 32, TN_DIMS(3), .padding = TN_DIMS(1))"),
     .parts = "weight(out_channels, in_channels / groups, kernel_size[0], kernel_size[1]); "
              "bias(out_channels) if bias",
     .takes = "input(*, in_channels, _, _)",
@@ -6458,13 +5724,11 @@ TN_MODULE(
     .sample =
         "2 3 [3]: (2,2,5,6) | 4 6 [3,2] stride=[2] padding=[1,0] groups=2 bias=False: (1,4,7,7)")
 
-/* --- pooling ---------------------------------------------------------------------------------- */
-
 static bool max_pool2d_build(tn_module *m) {
     TN_SELF(max_pool2d, s, m);
     if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
     return !s->o.return_indices ||
-           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false so far");
+           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
 }
 static bool max_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(max_pool2d, s, a, f);
@@ -6472,11 +5736,11 @@ static bool max_pool2d_forward(tn_mframe *f) {
                                s->o.ceil_mode);
     return f->out[0] != NULL;
 }
-/* Largest element of each window; stride is kernel_size when not given.
- * input (N, C, H, W) -> (N, C, H', W')   tn_nn_max_pool2d(TN_DIMS(2)) */
 TN_MODULE(max_pool2d,
           "MaxPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, "
           "bool return_indices=False, bool ceil_mode=False)",
+          TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, H', W')",
+                 .example = "tn_nn_max_pool2d(TN_DIMS(2))"),
           .repr = "kernel_size=, stride=, padding=, dilation=, ceil_mode=",
           .build = max_pool2d_build, .forward = max_pool2d_forward,
           .sample = "[2]: (2,3,4,6) | [3,2] stride=[2] padding=[1]: (1,2,5,5)")
@@ -6492,12 +5756,12 @@ static bool avg_pool2d_forward(tn_mframe *f) {
                                s->o.ceil_mode, s->o.count_include_pad, s->o.divisor_override);
     return f->out[0] != NULL;
 }
-/* Mean of each window.
- * input (N, C, H, W) -> (N, C, H', W')   tn_nn_avg_pool2d(TN_DIMS(2)) */
 TN_MODULE(
     avg_pool2d,
     "AvgPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, "
     "bool count_include_pad=True, int? divisor_override=None)",
+    TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, H', W')",
+           .example = "tn_nn_avg_pool2d(TN_DIMS(2))"),
     .repr = "kernel_size=, stride=, padding=", .build = avg_pool2d_build,
     .forward = avg_pool2d_forward,
     .sample = "[2]: (2,3,4,6) | [3] stride=[2] padding=[1]: (1,2,5,5)")
@@ -6506,120 +5770,13 @@ static bool adaptive_avg_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(adaptive_avg_pool2d, s, a, f);
     return (f->out[0] = tnp_adaptive_avg_pool2d(a->input, s->o.output_size)) != NULL;
 }
-/* Mean over windows that divide the image into output_size parts.
- * input (N, C, H, W) -> (N, C, output_size)   tn_nn_adaptive_avg_pool2d(TN_DIMS(1)) */
 TN_MODULE(adaptive_avg_pool2d, "AdaptiveAvgPool2d(int[2] output_size)",
+          TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, output_size)",
+                 .example = "tn_nn_adaptive_avg_pool2d(TN_DIMS(1))"),
           .repr = "output_size=", .forward = adaptive_avg_pool2d_forward,
           .sample = "[1]: (2,3,4,6) | [3,2]: (1,2,5,5)")
 
-/* src/nn/linear.c */
-/* linear.c - modules that are one operator on parameters or on nothing: Linear, Embedding, Dropout,
- * Identity, Flatten. */
-
-/* --- Linear ----------------------------------------------------------------------------------- */
-
-static bool linear_reset(tn_module *m) {
-    TN_SELF(linear, s, m);
-    return tni_init_affine(s->weight, s->bias);
-}
-static bool linear_forward(tn_mframe *f) {
-    TN_FORWARD(linear, s, a, f);
-    return (f->out[0] = tnp_linear(a->input, s->weight, s->bias)) != NULL;
-}
-/* y = x W^T + b.
- * input (*, in_features) -> (*, out_features)   tn_module *m = tn_nn_linear(784, 10, .bias =
- * false); */
-TN_MODULE(linear, "Linear(int in_features, int out_features, bool bias=True)",
-          .parts = "weight(out_features, in_features); bias(out_features) if bias",
-          .takes = "input(*, in_features)",
-          .repr = "in_features=, out_features=, bias=", .reset = linear_reset,
-          .forward = linear_forward, .sample = "3 4: (2,3) | 3 2 bias=False: (3)")
-
-/* --- Embedding -------------------------------------------------------------------------------- */
-
-static bool embedding_build(tn_module *m) {
-    TN_SELF(embedding, s, m);
-    int64_t n = s->o.num_embeddings, p = s->o.padding_idx;
-    if (p == TN_NONE) return true;
-    if (p < 0) s->o.padding_idx += n;
-    return (s->o.padding_idx >= 0 && s->o.padding_idx < n) ||
-           tni_nn_error(TN_INVALID, "padding_idx is %lld: within [-%lld, %lld) is expected",
-                        (long long)p, (long long)n, (long long)n);
-}
-static bool embedding_reset(tn_module *m) { /* normal draws, zeros in the padding row */
-    TN_SELF(embedding, s, m);
-    tn_tensor *row;
-    if (!tn_init_normal_(s->weight, 0, 1)) return false;
-    if (s->o.padding_idx == TN_NONE) return true;
-    row = tnp_select(s->weight, 0, s->o.padding_idx);
-    return row && tn_init_constant_(row, 0);
-}
-static bool embedding_forward(tn_mframe *f) {
-    TN_FORWARD(embedding, s, a, f);
-    int64_t padding = s->o.padding_idx == TN_NONE ? -1 : s->o.padding_idx;
-    return (f->out[0] = tnp_embedding(s->weight, a->input, padding, s->o.scale_grad_by_freq,
-                                      false)) != NULL;
-}
-/* A table of vectors by number. The row padding_idx is zero at first and gets no gradient.
- * input (*) integers -> (*, embedding_dim)   tn_nn_embedding(1000, 64, .padding_idx = 0) */
-TN_MODULE(embedding,
-          "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool "
-          "scale_grad_by_freq=False)",
-          .parts = "weight(num_embeddings, embedding_dim)",
-          .repr = "num_embeddings, embedding_dim, ?padding_idx=, ?scale_grad_by_freq=",
-          .build = embedding_build, .reset = embedding_reset, .forward = embedding_forward,
-          .sample = "10 3: (2,4):i64<10 | 5 2 padding_idx=1: (3):i64<5")
-
-/* --- Dropout ---------------------------------------------------------------------------------- */
-
-static bool dropout_build(tn_module *m) {
-    TN_SELF(dropout, s, m);
-    if (s->o.p >= 0 && s->o.p <= 1) return true;
-    return tni_nn_error(TN_INVALID, "p is %g: a probability within [0, 1] is expected", s->o.p);
-}
-static bool dropout_forward(tn_mframe *f) {
-    TN_FORWARD(dropout, s, a, f);
-    if (!s->base.training || s->o.p == 0)
-        f->out[0] = a->input;
-    else
-        f->out[0] = s->o.inplace ? tnp_dropout_(a->input, s->o.p, true)
-                                 : tnp_dropout(a->input, s->o.p, true);
-    return f->out[0] != NULL;
-}
-/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p); else a
- * view of its input.
- * input (*) -> (*)   tn_nn_dropout(.p = 0.1) */
-TN_MODULE(dropout, "Dropout(float p=0.5, bool inplace=False)", .draws = "p",
-          .repr = "p=, inplace=", .build = dropout_build, .forward = dropout_forward,
-          .sample = "p=0.5: (4,5)")
-
-/* --- Identity, Flatten ------------------------------------------------------------------------ */
-
-static bool identity_forward(tn_mframe *f) {
-    TN_FORWARD(identity, s, a, f);
-    (void)s;
-    return (f->out[0] = a->input) != NULL;
-}
-/* Gives back a view of its input.   tn_nn_identity() */
-TN_MODULE(identity, "Identity()", .forward = identity_forward, .sample = ": (2,3)")
-
-static bool flatten_forward(tn_mframe *f) {
-    TN_FORWARD(flatten, s, a, f);
-    int64_t n = tn_ndim(a->input), from = s->o.start_dim, to = s->o.end_dim;
-    from += from < 0 ? n : 0, to += to < 0 ? n : 0;
-    f->out[0] = from == to && from >= 0 && from < n
-                    ? a->input
-                    : tnp_flatten(a->input, s->o.start_dim, s->o.end_dim);
-    return f->out[0] != NULL;
-}
-/* Merges the dimensions start_dim..end_dim into one.
- * input (N, *) -> (N, product)   tn_nn_flatten() */
-TN_MODULE(flatten, "Flatten(int start_dim=1, int end_dim=-1)",
-          .repr = "start_dim=, end_dim=", .forward = flatten_forward,
-          .sample = ": (2,3,4) | start_dim=0: (2,3)")
-
-/* src/nn/loss.c */
-/* loss.c - losses as modules: one operator call on input and target. */
+/* src/nn/loss.c - losses as modules: one operator call on input and target */
 
 #define LOSS_FORWARD(name, ...)                     \
     static bool name##_forward(tn_mframe *f) {      \
@@ -6630,61 +5787,57 @@ TN_MODULE(flatten, "Flatten(int start_dim=1, int end_dim=-1)",
 LOSS_FORWARD(cross_entropy_loss,
              tnp_cross_entropy(a->input, a->target, s->weight, s->o.ignore_index, s->o.reduction,
                                s->o.label_smoothing))
-/* -log softmax(input)[target], the mean over the batch.
- * input (N, C, *), target (N, *) class numbers or (N, C, *) probabilities
- * tn_nn_cross_entropy_loss() */
 TN_MODULE(cross_entropy_loss,
           "CrossEntropyLoss(Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean, "
           "float label_smoothing=0.0)",
+          TN_DOC(.shapes = "input (N, C, *), target (N, *) class numbers or (N, C, *) "
+                           "probabilities -> () or (N, *)",
+                 .example = "tn_nn_cross_entropy_loss()"),
           .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
           .forward = cross_entropy_loss_forward,
           .sample = ": (4,5) (4):i64<5 | reduction=sum label_smoothing=0.1: (4,5) (4):i64<5")
 
 LOSS_FORWARD(nll_loss,
              tnp_nll_loss(a->input, a->target, s->weight, s->o.ignore_index, s->o.reduction))
-/* -input[target], of log-probabilities.
- * input (N, C, *), target (N, *)   tn_nn_nll_loss() */
 TN_MODULE(nll_loss, "NLLLoss(Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean)",
+          TN_DOC(.shapes = "input (N, C, *), target (N, *) -> () or (N, *)",
+                 .example = "tn_nn_nll_loss()"),
           .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
           .forward = nll_loss_forward, .sample = ": (4,5) (4):i64<5")
 
 LOSS_FORWARD(mse_loss, ((void)s, tnp_mse_loss(a->input, a->target, s->o.reduction)))
-/* (input - target)^2.   tn_nn_mse_loss() */
 TN_MODULE(mse_loss, "MSELoss(Reduction reduction=mean)",
+          TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_mse_loss()"),
           .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
           .forward = mse_loss_forward, .sample = ": (2,3) (2,3)")
 
 LOSS_FORWARD(l1_loss, tnp_l1_loss(a->input, a->target, s->o.reduction))
-/* |input - target|.   tn_nn_l1_loss() */
 TN_MODULE(l1_loss, "L1Loss(Reduction reduction=mean)",
+          TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_l1_loss()"),
           .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
           .forward = l1_loss_forward, .sample = ": (2,3) (2,3)")
 
 LOSS_FORWARD(bce_loss, tnp_binary_cross_entropy(a->input, a->target, s->weight, s->o.reduction))
-/* -(t log x + (1 - t) log(1 - x)), of probabilities.   tn_nn_bce_loss() */
 TN_MODULE(bce_loss, "BCELoss(Tensor? weight=None, Reduction reduction=mean)",
+          TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_bce_loss()"),
           .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
           .unlike = "deprecated", .forward = bce_loss_forward)
 
 LOSS_FORWARD(bce_with_logits_loss,
              tnp_binary_cross_entropy_with_logits(a->input, a->target, s->weight, s->pos_weight,
                                                   s->o.reduction))
-/* BCELoss of sigmoid(input), without overflow.   tn_nn_bce_with_logits_loss() */
 TN_MODULE(
     bce_with_logits_loss,
     "BCEWithLogitsLoss(Tensor? weight=None, Reduction reduction=mean, Tensor? pos_weight=None)",
+    TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_bce_with_logits_loss()"),
     .parts = "buffer weight = weight; buffer pos_weight = pos_weight",
     .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "refused",
     .forward = bce_with_logits_loss_forward, .sample = ": (2,3) (2,3)")
 
 #undef LOSS_FORWARD
 
-/* src/nn/norm.c */
-/* norm.c - normalisation: over the batch, over the last dimensions. */
+/* src/nn/norm.c - normalisation: over the batch, over the last dimensions */
 
-/* --- BatchNorm -------------------------------------------------------------------------------- */
-
-/* Both BatchNorms have the same options and parts, but each its own struct. */
 typedef struct norm_batch {
     tn_tensor *weight, *bias, *running_mean, *running_var, *num_batches_tracked;
     tn_maybe momentum;
@@ -6709,8 +5862,6 @@ static bool norm_batch_reset(const norm_batch *n) {
            (!n->bias || tn_init_constant_(n->bias, 0));
 }
 
-/* Normalises by the batch in training or without running statistics, else by these. momentum None:
- * the running statistics are the mean over all batches. */
 static tn_tensor *norm_batch_forward(const norm_batch *n, tn_tensor *x) {
     bool batch = n->training || !n->running_mean, moves = batch && n->running_mean;
     double k = n->momentum.given == TN_GIVEN ? n->momentum.value : 0;
@@ -6737,11 +5888,11 @@ static tn_tensor *norm_batch_forward(const norm_batch *n, tn_tensor *x) {
     }
 
 NORM_BATCH_ROW(batch_norm1d)
-/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel.
- * input (N, C) or (N, C, L) -> the same   tn_nn_batch_norm1d(64) */
 TN_MODULE(batch_norm1d,
           "BatchNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
           "bool track_running_stats=True, *, bool bias=True)",
+          TN_DOC(.shapes = "input (N, C) or (N, C, L) -> the same",
+                 .example = "tn_nn_batch_norm1d(64)"),
           .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
                    "buffer running_mean(num_features) if track_running_stats; "
                    "buffer running_var(num_features) if track_running_stats; "
@@ -6752,11 +5903,11 @@ TN_MODULE(batch_norm1d,
           .sample = "3: (4,3) | 3 momentum=None: (4,3,2)")
 
 NORM_BATCH_ROW(batch_norm2d)
-/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel, over a batch of images.
- * input (N, C, H, W) -> the same   tn_nn_batch_norm2d(64, .momentum = TN_SOME(0.01)) */
 TN_MODULE(batch_norm2d,
           "BatchNorm2d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
           "bool track_running_stats=True, *, bool bias=True)",
+          TN_DOC(.shapes = "input (N, C, H, W) -> the same",
+                 .example = "tn_nn_batch_norm2d(64, .momentum = TN_SOME(0.01))"),
           .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
                    "buffer running_mean(num_features) if track_running_stats; "
                    "buffer running_var(num_features) if track_running_stats; "
@@ -6769,8 +5920,6 @@ TN_MODULE(batch_norm2d,
 #undef NORM_BATCH
 #undef NORM_BATCH_ROW
 
-/* --- LayerNorm -------------------------------------------------------------------------------- */
-
 static bool layer_norm_reset(tn_module *m) {
     TN_SELF(layer_norm, s, m);
     return (!s->weight || tn_init_constant_(s->weight, 1)) &&
@@ -6781,23 +5930,21 @@ static bool layer_norm_forward(tn_mframe *f) {
     return (f->out[0] = tnp_layer_norm(a->input, s->o.normalized_shape, s->weight, s->bias,
                                        s->o.eps)) != NULL;
 }
-/* Normalises each sample over its last dimensions.
- * input (*, normalized_shape) -> the same   tn_nn_layer_norm(TN_DIMS(64)) */
 TN_MODULE(layer_norm,
           "LayerNorm(int[] normalized_shape, float eps=1e-05, bool elementwise_affine=True, bool "
           "bias=True)",
+          TN_DOC(.shapes = "input (*, normalized_shape) -> the same",
+                 .example = "tn_nn_layer_norm(TN_DIMS(64))"),
           .parts = "weight(normalized_shape) if elementwise_affine; bias(normalized_shape) if "
                    "elementwise_affine && bias",
           .takes = "input(*, normalized_shape)",
           .repr = "normalized_shape[], eps=, elementwise_affine=, bias=", .reset = layer_norm_reset,
           .forward = layer_norm_forward, .sample = "[4]: (2,3,4) | [3,4] bias=False: (2,3,4)")
 
-/* src/nn/recurrent.c */
-/* recurrent.c - LSTM. Its parts are counted, so they are made by calls and read by number. */
+/* src/nn/recurrent.c - LSTM */
 
 #include <math.h>
 
-/* Part of layer l, direction d: k = 0 weight_ih, 1 weight_hh, 2 bias_ih, 3 bias_hh. */
 static tn_tensor *lstm_part(const tn_nn_lstm_self *s, int64_t l, int d, int k) {
     int64_t each = s->o.bias ? 4 : 2, at = (l * (s->o.bidirectional ? 2 : 1) + d) * each + k;
     return k < each ? tn_part_tensor_of(&s->base, (int)at) : NULL;
@@ -6811,7 +5958,7 @@ static bool lstm_build(tn_module *m) {
     if (h < 1 || s->o.input_size < 1 || layers < 1 || layers > 100000 || h > INT64_MAX / 8)
         return tni_nn_error(TN_INVALID, "input_size, hidden_size and num_layers must be positive");
     if (s->o.dropout < 0 || s->o.dropout > 1)
-        return tni_nn_error(TN_INVALID, "dropout is %g: within [0, 1] is expected", s->o.dropout);
+        return tni_nn_error(TN_INVALID, "dropout is %g, expected a value in [0, 1]", s->o.dropout);
     for (int64_t l = 0; l < layers; l++)
         for (int d = 0; d < dirs; d++)
             for (int k = 0; k < (s->o.bias ? 4 : 2); k++) {
@@ -6833,7 +5980,6 @@ static bool lstm_reset(tn_module *m) {
     return true;
 }
 
-/* One time step: gates (N, 4H) in torch's order i, f, g, o; c = f * c + i * g; h = o * tanh(c). */
 static bool lstm_step(tn_tensor *gates, tn_tensor **h, tn_tensor **c) {
     tn_list g = tnp_chunk(gates, 4, -1);
     tn_tensor *keep, *add;
@@ -6845,8 +5991,6 @@ static bool lstm_step(tn_tensor *gates, tn_tensor **h, tn_tensor **c) {
     return *h != NULL;
 }
 
-/* One direction of one layer over x (T, N, I): y[t] are its outputs (N, H); h and c go from first
- * to last state. */
 static bool lstm_direction(const tn_nn_lstm_self *s, int64_t l, int d, tn_tensor *x, tn_tensor **y,
                            tn_tensor **h, tn_tensor **c) {
     int64_t steps = tn_size(x, 0);
@@ -6865,11 +6009,10 @@ typedef struct lstm_run {
     const tn_nn_lstm_self *s;
     int dirs;
     int64_t steps;
-    tn_tensor **y;      /* steps * dirs outputs of a layer */
-    tn_tensor **h, **c; /* layers * dirs states */
+    tn_tensor **y;
+    tn_tensor **h, **c;
 } lstm_run;
 
-/* A layer: x (T, N, I) -> (T, N, dirs * H). */
 static tn_tensor *lstm_layer(lstm_run *r, int64_t l, tn_tensor *x) {
     tn_tensor *both[2] = {NULL, NULL}, *y;
     for (int d = 0; d < r->dirs; d++) {
@@ -6884,7 +6027,6 @@ static tn_tensor *lstm_layer(lstm_run *r, int64_t l, tn_tensor *x) {
     return y;
 }
 
-/* States of all layers and directions: views of the given ones, or zeros. */
 static bool lstm_states(lstm_run *r, tn_tensor *x, tn_tensor *given, tn_tensor **to) {
     int64_t count = r->s->o.num_layers * r->dirs, size[2] = {tn_size(x, 1), r->s->o.hidden_size};
     tn_tensor *zero =
@@ -6909,23 +6051,22 @@ static tn_tensor *lstm_squeeze(tn_tensor *t, bool batched) {
     return t && !batched ? tnp_squeeze_dim(t, 1) : t;
 }
 
-/* Checks what `.takes` cannot say; brings input and states to (T, N, I) and (layers * dirs, N, H).
- */
 static bool lstm_prepare(const tn_nn_lstm_self *s, const tn_nn_lstm_forward_args *a, tn_tensor **x,
                          tn_tensor **h, tn_tensor **c, bool *batched) {
     int n = tn_ndim(a->input);
     *batched = n == 3;
     if (n != 2 && n != 3)
-        return tni_nn_error(TN_INVALID, "input: 2 or 3 dimensions are expected, got %d", n);
-    if (!a->h != !a->c) return tni_nn_error(TN_INVALID, "hx: h and c are given both or not at all");
+        return tni_nn_error(TN_INVALID, "input: expected 2 or 3 dimensions, got %d", n);
+    if (!a->h != !a->c)
+        return tni_nn_error(TN_INVALID, "hx: h and c must both be given, or neither");
     *x = s->o.batch_first && *batched ? tnp_transpose(a->input, 0, 1)
                                       : lstm_unsqueeze(a->input, *batched);
     *h = lstm_unsqueeze(a->h, *batched);
     *c = lstm_unsqueeze(a->c, *batched);
     if (!*x || (a->h && (!*h || !*c))) return false;
-    if (tn_size(*x, 0) < 1) return tni_nn_error(TN_INVALID, "input: a sequence of no steps");
+    if (tn_size(*x, 0) < 1) return tni_nn_error(TN_INVALID, "input: the sequence is empty");
     if (*h && (tn_size(*h, 1) != tn_size(*x, 1) || tn_size(*c, 1) != tn_size(*x, 1)))
-        return tni_nn_error(TN_INVALID, "hx: a batch of %lld is expected, got %lld and %lld",
+        return tni_nn_error(TN_INVALID, "hx: expected a batch of %lld, got %lld and %lld",
                             (long long)tn_size(*x, 1), (long long)tn_size(*h, 1),
                             (long long)tn_size(*c, 1));
     return true;
@@ -6953,15 +6094,15 @@ static bool lstm_forward(tn_mframe *f) {
     tn_alloc_free(room, (size_t)(r.steps + 2 * count) * sizeof *room);
     return x && f->out[0] && f->out[1] && f->out[2];
 }
-/* Long short-term memory, num_layers deep.
- * input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers * directions, N,
- * hidden_size)
- * -> output (T, N, directions * hidden_size), h_n, c_n   tn_nn_lstm(10, 20, .num_layers = 2) */
 TN_MODULE(
     lstm,
     "LSTM(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool "
     "batch_first=False, "
     "float dropout=0.0, bool bidirectional=False)",
+    TN_DOC(.shapes =
+               "input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers * "
+               "directions, N, hidden_size) -> output (T, N, directions * hidden_size), h_n, c_n",
+           .example = "tn_nn_lstm(10, 20, .num_layers = 2)"),
     .call = "(Tensor input, (Tensor h, Tensor c)? hx=None) -> (Tensor output, (Tensor h_n, Tensor "
             "c_n))",
     .takes = "input(*, input_size); h(num_layers * (1 + bidirectional), *, hidden_size); "
@@ -6973,270 +6114,462 @@ TN_MODULE(
     .sample = "3 4: (5,2,3) | 3 4 num_layers=2 bidirectional=True batch_first=True: (2,5,3) "
               "h=(4,2,4) c=(4,2,4)")
 
+/* src/base/cold_end.inl - see cold_begin.inl */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#pragma GCC pop_options
+#endif
 
-/* src/optim/adam.c */
-/* adam.c - Adam (Kingma, Ba, 2015) and AdamW (Loshchilov, Hutter, 2019), as torch.optim. */
+/* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled at -O1: no call of a small tensor runs through it, so it may be slower by a little and is compiled in half the time */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#pragma GCC push_options
+#pragma GCC optimize("O1", "inline-small-functions")
+#endif
 
-/* src/optim/optim.h */
-/* optim.h (room) - optimizers and schedules: private part. Sees the public chapters alone. */
+/* src/optim/optimizer.c - groups of parameters with options, states, and the step */
 
-/* A kind of optimizer; stands below its functions. The generator reads these lines. */
-#define TN_OPTIMIZER(name_, schema_, ...)                                          \
-    TNI_ROW_BEGIN                                                                  \
-    TN_PRIV_DECLARE(tn_gen, tni_ogen_##name_);                                     \
-    TN_PRIV_DECLARE(tn_orow, tni_optimizer_##name_);                               \
-    TNI_PRIVATE_BEGIN                                                              \
-    TN_PRIV_DEFINE(tn_orow, tni_optimizer_##name_) = {                             \
-        .name = #name_, .schema = schema_, .gen = &tni_ogen_##name_, __VA_ARGS__}; \
+/* src/optim/optim.h - optimizers and schedules: private part */
+
+#define TN_OPTIMIZER(name_, schema_, doc, ...)                                        \
+    TNI_ROW_BEGIN                                                                     \
+    TN_PRIV_DECLARE(tn_gen, tni_ogen_##name_);                                        \
+    TN_PRIV_DECLARE(tn_orow, tni_optimizer_##name_);                                  \
+    TNI_PRIVATE_BEGIN                                                                 \
+    TN_PRIV_DEFINE(tn_orow, tni_optimizer_##name_) = {.name = #name_,                 \
+                                                      .schema = schema_,              \
+                                                      .gen = &tni_ogen_##name_,       \
+                                                      TNI_WITHOUT_##doc __VA_ARGS__}; \
     TNI_PRIVATE_END TNI_ROW_END
 
-TN_PRIV const tn_orow *const *tni_orows(void); /* NULL-terminated, by name; generated */
+TN_PRIV const tn_orow *const *tni_orows(void);
 
 TNI_INLINE tn_floats tni_numbers(const double *at, int64_t n) {
     tn_floats l = {at, n};
     return l;
 }
 
-/* Parameters that share options. */
 typedef struct tni_group {
-    char *options; /* the argument struct, then its lists */
+    char *options;
     int64_t bytes;
-    int64_t first, count; /* in the optimizer's parameters */
+    int64_t first, count;
 } tni_group;
 
 struct tn_optimizer {
     const tn_orow *row;
     int nstates, ngroups, groups_room;
     tni_group *group;
-    int64_t n;         /* parameters */
-    tn_tensor **param; /* n, held */
-    tn_tensor **state; /* nstates * n, by parameter; held; NULL before the first step */
-    double *count;     /* n: steps made */
-    int64_t bytes;     /* of the block of param, state, count, and the room for a step */
+    int64_t n;
+    tn_tensor **param;
+    tn_tensor **state;
+    double *count;
+    int64_t bytes;
     void *step_room;
 };
 TN_PRIV int64_t tni_step_room(int64_t n, int nstates);
-TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options); /* the row's check */
-/* A number of an argument struct. put: false with an error when the option is none, or cannot hold
- * it; take: false when it is none. */
+TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options);
 TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value);
 TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *value);
 
-TN_PRIV int tni_schedule_groups(const tn_schedule *s); /* that it moves */
+TN_PRIV int tni_schedule_groups(const tn_schedule *s);
 
-/* Steps and epochs that a file may say are done: 0 to 2^53, whole. */
 TN_PRIV bool tni_is_count(double value);
 
-/* New states, counts and options of an optimizer, prepared and then exchanged with the old ones, or
- * dropped. take: as in tni_plan_load. */
 typedef struct tni_optimizer_plan {
     tn_optimizer *o;
-    tn_tensor **state; /* nstates * n, held */
+    tn_tensor **state;
     double *count;
-    char **options; /* ngroups */
+    char **options;
     size_t bytes;
     bool take;
 } tni_optimizer_plan;
 TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at,
                                      int64_t n, bool take);
 TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l,
-                                    bool commit); /* after a load that failed, too */
-
-/* Both have the same options in structs of their own. */
-typedef struct adam_view {
-    double lr, beta1, beta2, eps, weight_decay;
-    bool amsgrad, maximize;
-} adam_view;
-#define ADAM_OPTIONS(name)                                                         \
-    static adam_view name##_options(const void *options) {                         \
-        const tn_optim_##name##_args *o = (const tn_optim_##name##_args *)options; \
-        adam_view a = {o->lr,           o->betas.at[0], o->betas.at[1], o->eps,    \
-                       o->weight_decay, o->amsgrad,     o->maximize};              \
-        return a;                                                                  \
-    }
-ADAM_OPTIONS(adam)
-ADAM_OPTIONS(adamw)
-#undef ADAM_OPTIONS
-
-static bool adam_check_options(adam_view o) {
-    if (!(o.lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g: it may not be negative", o.lr);
-    if (!(o.eps >= 0)) return tni_nn_error(TN_INVALID, "eps is %g: it may not be negative", o.eps);
-    if (!(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1))
-        return tni_nn_error(TN_INVALID, "betas are %g and %g: within [0, 1) is expected", o.beta1,
-                            o.beta2);
-    return o.weight_decay >= 0 ||
-           tni_nn_error(TN_INVALID, "weight_decay is %g: it may not be negative", o.weight_decay);
-}
-
-/* The option lists of a step, n numbers each. */
-enum {
-    ADAM_STEP,
-    ADAM_LR,
-    ADAM_BETA1,
-    ADAM_BETA2,
-    ADAM_EPS,
-    ADAM_DECAY,
-    ADAM_AMSGRAD,
-    ADAM_MAXIMIZE,
-    ADAM_LISTS
-};
-static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options),
-                       tn_floats list[ADAM_LISTS]) {
-    for (int k = 0; k < ADAM_LISTS; k++) list[k] = tni_numbers(s->number + k * s->n, s->n);
-    for (int64_t i = 0; i < s->n; i++) {
-        adam_view o = of(s->options[i]);
-        double *to = s->number + i;
-        to[ADAM_STEP * s->n] = s->count[i];
-        to[ADAM_LR * s->n] = o.lr;
-        to[ADAM_BETA1 * s->n] = o.beta1;
-        to[ADAM_BETA2 * s->n] = o.beta2;
-        to[ADAM_EPS * s->n] = o.eps;
-        to[ADAM_DECAY * s->n] = o.weight_decay;
-        to[ADAM_AMSGRAD * s->n] = o.amsgrad;
-        to[ADAM_MAXIMIZE * s->n] = o.maximize;
-    }
-}
-
-#define ADAM_ROW(name, operator_)                                                            \
-    static bool name##_check(const void *options) {                                          \
-        return adam_check_options(name##_options(options));                                  \
-    }                                                                                        \
-    static uint32_t name##_uses(const void *options) {                                       \
-        return name##_options(options).amsgrad ? 7u : 3u;                                    \
-    }                                                                                        \
-    static bool name##_step(tn_ostep *s) {                                                   \
-        tn_floats l[ADAM_LISTS];                                                             \
-        adam_lists(s, name##_options, l);                                                    \
-        return operator_(tn_tensors_of(s->param, s->n), tn_tensors_of(s->grad, s->n),        \
-                         tn_tensors_of(s->state[0], s->n), tn_tensors_of(s->state[1], s->n), \
-                         tn_tensors_of(s->state[2], s->n), l[ADAM_STEP], l[ADAM_LR],         \
-                         l[ADAM_BETA1], l[ADAM_BETA2], l[ADAM_EPS], l[ADAM_DECAY],           \
-                         l[ADAM_AMSGRAD], l[ADAM_MAXIMIZE]);                                 \
-    }
-
-ADAM_ROW(adam, tnp_fused_adam_)
-/* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v)
- * / sqrt(1 - beta2^t) + eps); weight_decay is added to g. amsgrad: the largest v so far.
- * tn_optim_adam(tn_parameters(net), .lr = 1e-3) */
-TN_OPTIMIZER(adam,
-             "Adam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
-             "float weight_decay=0.0, "
-             "bool amsgrad=False, *, bool maximize=False)",
-             .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adam_check, .uses = adam_uses,
-             .step = adam_step, .counts = true)
-
-ADAM_ROW(adamw, tnp_fused_adamw_)
-/* Adam, with the weights decayed by themselves: p *= 1 - lr * weight_decay.
- * tn_optim_adamw(tn_parameters(net), .lr = 1e-3, .weight_decay = 0.1) */
-TN_OPTIMIZER(adamw,
-             "AdamW(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
-             "float weight_decay=0.01, "
-             "bool amsgrad=False, *, bool maximize=False)",
-             .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adamw_check,
-             .uses = adamw_uses, .step = adamw_step, .counts = true)
-
-#undef ADAM_ROW
-
-/* src/optim/clip.c */
-/* clip.c - clipping of gradients by their common norm, with torch's arithmetic. */
+                                    bool commit);
 
 #include <math.h>
 
-/* The norm of all gradients: the norm of the norms, each in its own dtype. NULL with *n = 0: there
- * are none. */
-static tn_tensor *clip_norm(tn_tensors params, double order, int64_t *n) {
-    tn_tensor **norm = (tn_tensor **)tni_alloc_each(params.n, sizeof *norm), *total = NULL;
-    bool ok = norm != NULL;
-    *n = 0;
+TN_API int64_t tn_orow_count(void) {
+    int64_t n = 0;
+    while (tni_orows()[n]) n++;
+    return n;
+}
+TN_API const tn_orow *tn_orow_at(int64_t i) {
+    return i >= 0 && i < tn_orow_count() ? tni_orows()[i] : NULL;
+}
+
+TN_PRIV bool tni_is_count(double value) {
+    return value >= 0 && value <= 9007199254740992.0 && value == floor(value);
+}
+
+TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options) {
+    if (!o->row->check || o->row->check(options)) return true;
+    return tn_ok() ? tni_nn_error(TN_INVALID, "the options are not valid") : false;
+}
+
+static char *optim_copy_options(const tn_gen *gen, const char *args, int64_t *bytes) {
+    int64_t head = (gen->args_size + 7) / 8 * 8;
+    char *to, why[200];
+    if (!tn_args_check(gen, args, why, sizeof why))
+        return tni_nn_error(TN_INVALID, "%s", why), (char *)NULL;
+    *bytes = head + 8 * tn_args_words(gen, args);
+    to = (char *)tn_alloc((size_t)*bytes);
+    if (!to) return NULL;
+    memcpy(to, args, gen->args_size);
+    tn_args_copy(gen, to, (int64_t *)(void *)(to + head));
+    tn_args_forget(gen, to);
+    return to;
+}
+
+enum { OPTIM_POINTERS = 3 };
+
+TN_PRIV int64_t tni_step_room(int64_t n, int nstates) {
+    return n * (int64_t)((size_t)(OPTIM_POINTERS + nstates) * sizeof(void *) + 2 * sizeof(bool) +
+                         8 + (TN_OPTIM_NUMBERS + 1) * sizeof(double));
+}
+
+static int64_t optim_bytes(int64_t n, int nstates) {
+    return n * (int64_t)((size_t)(1 + nstates) * sizeof(void *) + sizeof(double)) +
+           tni_step_room(n, nstates) + 64;
+}
+
+static bool optim_grow(tn_optimizer *o, int64_t n) {
+    int64_t bytes;
+    char *at;
+    tn_tensor **param, **state;
+    double *count;
+    if (n < 0 || n > PTRDIFF_MAX / 1024) return tni_nn_error(TN_MEMORY, "too many parameters");
+    bytes = optim_bytes(n, o->nstates);
+    at = (char *)tn_alloc((size_t)bytes);
+    if (!at) return false;
+    memset(at, 0, (size_t)bytes);
+    count = (double *)(void *)at;
+    param = (tn_tensor **)(void *)(count + n);
+    state = param + n;
+    for (int64_t i = 0; i < o->n; i++) {
+        count[i] = o->count[i];
+        param[i] = o->param[i];
+        for (int k = 0; k < o->nstates; k++)
+            state[i * o->nstates + k] = o->state[i * o->nstates + k];
+    }
+    if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
+    o->count = count;
+    o->param = param;
+    o->state = state;
+    o->step_room = state + n * o->nstates;
+    o->bytes = bytes;
+    return true;
+}
+
+static bool optim_more_groups(tn_optimizer *o) {
+    int room = o->groups_room ? 2 * o->groups_room : 2;
+    tni_group *group;
+    if (o->ngroups < o->groups_room) return true;
+    group = (tni_group *)tn_alloc((size_t)room * sizeof *group);
+    if (!group) return false;
+    if (o->ngroups) memcpy(group, o->group, (size_t)o->ngroups * sizeof *group);
+    if (o->group) tn_alloc_free(o->group, (size_t)o->groups_room * sizeof *group);
+    o->group = group;
+    o->groups_room = room;
+    return true;
+}
+
+static bool optim_check_params(const tn_optimizer *o, tn_tensors params) {
+    tni_map seen = {NULL, NULL, 0, 0};
+    bool fresh = true, ok = true;
+    if (params.n < 0)
+        return tn_ok() ? tni_nn_error(TN_INVALID, "params: expected a list of tensors") : false;
+    if (params.n == 0 || !params.at) return tni_nn_error(TN_INVALID, "params: the list is empty");
+    for (int64_t i = 0; ok && i < o->n; i++) ok = tni_map_at(&seen, o->param[i], &fresh) != NULL;
     for (int64_t i = 0; ok && i < params.n; i++) {
-        tn_tensor *grad = tn_grad_of(params.at[i]), *one;
-        if (!grad) continue;
-        one = tnp_linalg_vector_norm(grad, order, tn_no_dims(), false, TN_NO_DTYPE);
-        ok = one != NULL;
-        norm[(*n)++] = one;
+        if (!params.at[i])
+            ok = tni_nn_error(TN_INVALID, "params[%lld] is NULL", (long long)i);
+        else if (!tn_is_leaf(params.at[i]))
+            ok = tni_nn_error(TN_INVALID, "params[%lld] is not a leaf", (long long)i);
+        else if (!tni_map_at(&seen, params.at[i], &fresh))
+            ok = false;
+        else if (!fresh)
+            ok = tni_nn_error(TN_INVALID, "params[%lld] is already in the optimizer", (long long)i);
     }
-    if (ok && *n) total = tnp_stack(tn_tensors_of(norm, *n), 0);
-    if (total) total = tnp_linalg_vector_norm(total, order, tn_no_dims(), false, TN_NO_DTYPE);
-    if (norm) tn_alloc_free(norm, (size_t)params.n * sizeof *norm);
-    return total;
+    tni_map_free(&seen);
+    return ok;
 }
 
-/* min(max_norm / (norm + 1e-6), 1) as torch rounds it: a reciprocal, then a product. */
-static double clip_factor(const tn_tensor *total, double max_norm) {
-    double norm = tn_item(total), factor;
-    if (tn_dtype_of(total) == TN_F64) {
-        factor = 1.0 / (norm + 1e-6) * max_norm;
-    } else {
-        float sum = (float)norm + 1e-6f, once = 1.0f / sum;
-        float product = once * (float)max_norm;
-        factor = (double)product;
+static bool optim_add(tn_optimizer *o, tn_tensors params, const char *args) {
+    tni_group g = {NULL, 0, o->n, 0};
+    if (!optim_check_params(o, params)) return false;
+    g.options = optim_copy_options(o->row->gen, args, &g.bytes);
+    if (!g.options) return false;
+    if (tni_group_check(o, g.options) && optim_more_groups(o) && optim_grow(o, o->n + params.n)) {
+        g.count = params.n;
+        for (int64_t i = 0; i < params.n; i++) o->param[o->n++] = tn_retain(params.at[i]);
+        o->group[o->ngroups++] = g;
+        return true;
     }
-    return factor > 1 ? 1 : factor;
+    tn_alloc_free(g.options, (size_t)g.bytes);
+    return false;
 }
 
-static double clip_run(tn_tensors params, double max_norm, double order) {
-    int64_t n;
-    tn_tensor *total;
-    double factor;
-    if (params.n < 0 || (params.n && !params.at))
-        return tni_nn_error(TN_INVALID, "no list of parameters"), (double)NAN;
-    if (!(max_norm >= 0) || order != order)
-        return tni_nn_error(TN_INVALID, "max_norm must be 0 or more, norm_type not NaN"),
-               (double)NAN;
-    total = clip_norm(params, order, &n);
-    if (!total) return n == 0 && tn_ok() ? 0 : (double)NAN;
-    factor = clip_factor(total, max_norm);
-    if (!tn_whole_begin()) return (double)NAN; /* all gradients or none */
-    for (int64_t i = 0; i < params.n && tn_ok(); i++) {
-        tn_tensor *grad = tn_grad_of(params.at[i]);
-        if (grad) tnp_mul_scalar_(grad, tn_float(factor));
-    }
-    tn_whole_end();
-    return tn_ok() ? tn_item(total) : (double)NAN;
+static int optim_count_states(const char *names) {
+    int n = names && *names;
+    for (; names && *names; names++) n += *names == ',';
+    return n;
 }
 
-TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm,
-                                   double norm_type) {
+static tn_optimizer *optim_new(const tn_orow *row, const void *args) {
+    const tn_param *p = row ? &row->gen->param[0] : NULL;
+    tn_tensors params;
+    tn_optimizer *o;
+    if (!row || !args)
+        return tni_nn_error(TN_INVALID, "no row or the arguments are NULL"), (tn_optimizer *)NULL;
+    memcpy(&params, (const char *)args + p->offset, sizeof params);
+    o = (tn_optimizer *)tn_alloc(sizeof *o);
+    if (!o) return NULL;
+    memset(o, 0, sizeof *o);
+    o->row = row;
+    o->nstates = optim_count_states(row->state);
+    if (optim_add(o, params, (const char *)args)) return o;
+    tn_optimizer_free(o);
+    return NULL;
+}
+
+TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow *row,
+                                       const void *args) {
+    tn_optimizer *o = NULL;
+    tni_step step;
+    if (!tn_ok()) return NULL;
+    tni_step_begin(&step, file, line, row ? row->name : NULL);
+    o = optim_new(row, args);
+    tni_step_end(&step);
+    return o;
+}
+
+TN_API void tn_optimizer_free(tn_optimizer *o) {
+    if (!o) return;
+    for (int64_t i = 0; i < o->n; i++) tn_release(o->param[i]);
+    for (int64_t i = 0; i < o->n * o->nstates; i++) tn_release(o->state[i]);
+    for (int g = 0; g < o->ngroups; g++)
+        tn_alloc_free(o->group[g].options, (size_t)o->group[g].bytes);
+    if (o->group) tn_alloc_free(o->group, (size_t)o->groups_room * sizeof *o->group);
+    if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
+    tn_alloc_free(o, sizeof *o);
+}
+
+TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn_tensors params,
+                                 const tn_value *values, int nvalues) {
+    tni_args args;
+    tni_step step;
+    bool ok;
+    if (!tn_ok()) return -1;
+    tni_step_begin(&step, file, line, o ? o->row->name : NULL);
+    ok = o && o->row->gen->args_size <= sizeof args.at;
+    if (!ok) tni_nn_error(TN_INVALID, "optimizer is NULL");
+    if (ok) memcpy(args.at, o->group[0].options, o->row->gen->args_size);
+    ok = ok &&
+         (nvalues == 0 ||
+          tn_bind(file, line, o->row->name, o->row->gen, values, nvalues, false, args.at)) &&
+         optim_add(o, params, args.at);
+    tni_step_end(&step);
+    return ok ? o->ngroups - 1 : -1;
+}
+
+TN_API int tn_optimizer_groups(const tn_optimizer *o) { return o ? o->ngroups : 0; }
+
+static const tn_param *optim_option(const tn_optimizer *o, int group, const char *name) {
+    const tn_param *p = o && name && group >= 0 && group < o->ngroups
+                            ? tn_param_named(o->row->gen, name, SIZE_MAX)
+                            : NULL;
+    if (!p)
+        tni_nn_error(TN_INVALID, "option \"%s\" does not exist in group %d", name ? name : "",
+                     group);
+    return p;
+}
+
+static bool optim_is_number(const tn_param *p) {
+    const unsigned type = tn_type_kept(p->type, p->flags);
+    return type == TN_T_FLOAT || type == TN_T_INT || type == TN_T_BOOL;
+}
+
+TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value) {
+    const unsigned type = tn_type_kept(p->type, p->flags);
+    if (!optim_is_number(p)) return tni_nn_error(TN_TYPE, "option \"%s\" is not a number", p->name);
+    if (type == TN_T_FLOAT) return tn_param_set_number(p, options, tn_float(value));
+    if (type == TN_T_BOOL && value != 0 && value != 1)
+        return tni_nn_error(TN_INVALID, "%s is %g, expected 0 or 1", p->name, value);
+    if (!tni_is_count(fabs(value)))
+        return tni_nn_error(TN_INVALID, "%s is %g, expected an integer", p->name, value);
+    return tn_param_set_number(p, options, tn_int((int64_t)value));
+}
+
+TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *value) {
+    tn_scalar s;
+    if (!optim_is_number(p) || !tn_param_number(p, options, &s)) return false;
+    *value = s.kind == TN_KIND_FLOAT ? s.real : (double)s.integer;
+    return true;
+}
+
+static bool optim_set(tn_optimizer *o, int group, const char *option, double value) {
+    const tn_param *p = optim_option(o, group, option);
+    double before;
+    if (!p) return false;
+    if (!tni_option_take(p, o->group[group].options, &before))
+        return tni_nn_error(TN_TYPE, "option \"%s\" is not a number", option);
+    if (!tni_option_put(p, o->group[group].options, value)) return false;
+    if (tni_group_check(o, o->group[group].options)) return true;
+    tni_option_put(p, o->group[group].options, before);
+    return false;
+}
+
+TN_API bool tn_optimizer_set_at(const char *file, int line, tn_optimizer *o, int group,
+                                const char *option, double value) {
+    tni_step step;
+    bool ok;
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
+    ok = optim_set(o, group, option, value);
+    tni_step_end(&step);
+    return ok;
+}
+
+TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer *o, int group,
+                                  const char *option) {
+    tni_step step;
+    const tn_param *p;
+    double value = (double)NAN;
+    tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
+    p = optim_option(o, group, option);
+    if (p && !tni_option_take(p, o->group[group].options, &value))
+        tni_nn_error(TN_TYPE, "option \"%s\" is not a number", option);
+    tni_step_end(&step);
+    return value;
+}
+
+typedef struct optim_step {
+    tn_ostep s;
+    tn_tensor **param, **grad, **state[TN_OPTIM_STATES];
+    const void **options;
+    double *count, *number;
+    bool *first;
+    uint8_t *made;
+    int64_t *index;
+} optim_step;
+
+static void optim_lay(tn_optimizer *o, optim_step *w) {
+    char *at = (char *)o->step_room;
+    int64_t n = o->n;
+    w->number = (double *)(void *)at;
+    w->count = w->number + TN_OPTIM_NUMBERS * n;
+    w->index = (int64_t *)(void *)(w->count + n);
+    w->param = (tn_tensor **)(void *)(w->index + n);
+    w->grad = w->param + n;
+    w->options = (const void **)(void *)(w->grad + n);
+    for (int k = 0; k < o->nstates; k++) w->state[k] = w->grad + (2 + k) * n;
+    w->first = (bool *)(void *)(w->grad + (2 + o->nstates) * n);
+    w->made = (uint8_t *)(w->first + n);
+}
+
+static void optim_collect(tn_optimizer *o, optim_step *w) {
+    int64_t n = 0;
+    for (int g = 0; g < o->ngroups; g++)
+        for (int64_t i = o->group[g].first; i < o->group[g].first + o->group[g].count; i++) {
+            tn_tensor *grad = tn_grad_of(o->param[i]);
+            if (!grad) continue;
+            w->param[n] = o->param[i];
+            w->grad[n] = grad;
+            w->options[n] = o->group[g].options;
+            w->count[n] = o->count[i] + 1;
+            w->index[n] = i;
+            w->made[n] = 0;
+            w->first[n++] = false;
+        }
+    w->s.n = n;
+}
+
+static bool optim_make_states(tn_optimizer *o, optim_step *w) {
+    for (int64_t i = 0; i < w->s.n; i++) {
+        uint32_t uses = o->row->uses ? o->row->uses(w->options[i]) : UINT32_MAX;
+        for (int k = 0; k < o->nstates; k++) {
+            tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
+            if (!*state && (uses >> k & 1)) {
+                tn_tensor *t = tnp_zeros(tn_shape(w->param[i]), tn_dtype_of(w->param[i]),
+                                         tn_device_of(w->param[i]));
+                if (!t) return false;
+                *state = tn_retain(t);
+                w->made[i] = (uint8_t)(w->made[i] | 1u << k);
+                w->first[i] = true;
+            }
+            w->state[k][i] = uses >> k & 1 ? *state : NULL;
+        }
+    }
+    return true;
+}
+
+static void optim_drop_states(tn_optimizer *o, const optim_step *w) {
+    for (int64_t i = 0; i < w->s.n; i++)
+        for (int k = 0; k < o->nstates; k++) {
+            tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
+            if (!(w->made[i] >> k & 1)) continue;
+            tn_release(*state);
+            *state = NULL;
+        }
+}
+
+static bool optim_step_run(tn_optimizer *o) {
+    optim_step w;
+    bool ok;
+    memset(&w, 0, sizeof w);
+    optim_lay(o, &w);
+    optim_collect(o, &w);
+    if (w.s.n == 0) return true;
+    w.s.optimizer = o;
+    w.s.param = w.param;
+    w.s.grad = w.grad;
+    w.s.options = w.options;
+    w.s.number = w.number;
+    w.s.first = w.first;
+    w.s.count = o->row->counts ? w.count : NULL;
+    for (int k = 0; k < o->nstates; k++) w.s.state[k] = w.state[k];
+    ok = optim_make_states(o, &w) && o->row->step(&w.s);
+    if (!ok && tn_ok()) tni_nn_error(TN_INTERNAL, "the step failed without setting an error");
+    if (!ok) optim_drop_states(o, &w);
+    for (int64_t i = 0; ok && i < w.s.n; i++) o->count[w.index[i]] = w.count[i];
+    return ok;
+}
+
+TN_API bool tn_optimizer_step_at(const char *file, int line, tn_optimizer *o) {
     tni_step step;
     int64_t mark;
-    double norm;
-    bool mode;
-    if (!tn_ok()) return (double)NAN;
-    tni_step_begin(&step, file, line, "clip_grad_norm");
+    bool ok, mode;
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, file, line, o ? o->row->name : NULL);
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    norm = clip_run(params, max_norm, norm_type);
+    ok = o ? optim_step_run(o) : tni_nn_error(TN_INVALID, "optimizer is NULL");
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);
-    return norm;
+    return ok;
 }
 
-/* src/optim/optim_state.c */
-/* optim_state.c - an optimizer's state as named tensors, out and in. Its layout is part of
- * checkpoints: version 1 is
- *
- *   state.<i>.step            0-dim f32: steps of parameter i, where the row counts them
- *   state.<i>.<name>          the row's state tensors, like the parameter; absent before the first
- *                             step
- *   group.<g>.<option>        0-dim f64 (floats), 0-dim i64 (ints, bools, words), 1-dim f64 (lists
- *                             of floats) */
+TN_API void tn_optimizer_zero_grad(tn_optimizer *o) {
+    for (int64_t i = 0; o && i < o->n; i++) tn_zero_grad(o->param[i]);
+}
+
+/* src/optim/state.c - an optimizer's state as named tensors, out and in */
 
 #include <math.h>
 #include <stdlib.h>
 
-/* --- out -------------------------------------------------------------------------------------- */
-
 typedef struct dict_entry {
     int64_t name;
-    tn_tensor *tensor; /* held */
+    tn_tensor *tensor;
 } dict_entry;
 typedef struct dict_list {
     tni_buffer names, entries;
     bool failed;
 } dict_list;
 
-/* t as "<kind>.<number>.<name>". */
 static void dict_add(dict_list *d, tn_tensor *t, const char *kind, int64_t number, tni_span name) {
     dict_entry e = {d->names.n, t};
     tni_buffer_text(&d->names, "%s.%lld.%.*s", kind, (long long)number, name.n, name.at);
@@ -7252,7 +6585,6 @@ static tni_span dict_span(const char *text) {
     return s;
 }
 
-/* The number k of "a, b, c". */
 static tni_span dict_state_name(const char *names, int k) {
     tni_span list = dict_span(names), item = {NULL, 0};
     while (tni_item_next(&list, &item) && k-- > 0) continue;
@@ -7273,28 +6605,18 @@ static void dict_add_states(dict_list *d, const tn_optimizer *o) {
 }
 
 static void dict_add_option(dict_list *d, const tn_param *p, const char *options, int g) {
-    double value;
-    int64_t integer;
-    int32_t word;
+    tn_scalar s;
     tn_floats list;
-    tn_maybe maybe;
     tn_tensor *t = NULL;
     if (p->type == TN_T_FLOATS) {
         memcpy(&list, options + p->offset, sizeof list);
         t = tn_from_at(NULL, 0, list.at, tn_ints_of(&list.n, 1), TN_F64);
-    } else if (p->type == TN_T_FLOAT && (p->flags & TN_P_MAYBE)) {
-        memcpy(&maybe, options + p->offset, sizeof maybe);
-        if (maybe.given != TN_GIVEN) return;
-        t = tn_from_at(NULL, 0, &maybe.value, tn_empty_dims(), TN_F64);
-    } else if (p->type == TN_T_ENUM) {
-        memcpy(&word, options + p->offset, sizeof word);
-        integer = word;
-        t = tn_from_at(NULL, 0, &integer, tn_empty_dims(), TN_I64);
-    } else if (tni_option_take(p, options, &value)) {
-        const bool whole = p->type == TN_T_INT || p->type == TN_T_BOOL;
-        integer = whole ? (int64_t)value : 0;
-        t = whole ? tn_from_at(NULL, 0, &integer, tn_empty_dims(), TN_I64)
-                  : tn_from_at(NULL, 0, &value, tn_empty_dims(), TN_F64);
+    } else if (!tn_param_number(p, options, &s)) {
+        return;
+    } else if (s.kind == TN_KIND_FLOAT) {
+        t = tn_from_at(NULL, 0, &s.real, tn_empty_dims(), TN_F64);
+    } else if (s.kind != TN_KIND_NONE || TN_TYPES_CODE >> p->type & 1) {
+        t = tn_from_at(NULL, 0, &s.integer, tn_empty_dims(), TN_I64);
     } else {
         return;
     }
@@ -7350,8 +6672,6 @@ TN_API tn_named_list tn_optimizer_state_dict_at(const char *file, int line, cons
     return list;
 }
 
-/* --- in --------------------------------------------------------------------------------------- */
-
 static bool dict_begin(tni_optimizer_plan *l, tn_optimizer *o) {
     size_t pointers = (size_t)(o->n * o->nstates) + (size_t)o->ngroups;
     memset(l, 0, sizeof *l);
@@ -7362,19 +6682,12 @@ static bool dict_begin(tni_optimizer_plan *l, tn_optimizer *o) {
     memset(l->count, 0, l->bytes);
     l->state = (tn_tensor **)(void *)(l->count + o->n + 1);
     l->options = (char **)(void *)(l->state + o->n * o->nstates);
-    for (int g = 0; g < o->ngroups;
-         g++) { /* a list's copy points into the old block: moved below */
+    for (int g = 0; g < o->ngroups; g++) {
         l->options[g] = (char *)tn_alloc((size_t)o->group[g].bytes);
         if (!l->options[g]) return false;
         memcpy(l->options[g], o->group[g].options, (size_t)o->group[g].bytes);
-        for (int i = 0; i < o->row->gen->nparam; i++) {
-            const tn_param *p = &o->row->gen->param[i];
-            char *at;
-            if (p->type != TN_T_FLOATS) continue;
-            memcpy(&at, l->options[g] + p->offset, sizeof at);
-            at = l->options[g] + (at - o->group[g].options);
-            memcpy(l->options[g] + p->offset, &at, sizeof at);
-        }
+        tn_args_move(o->row->gen, l->options[g], o->group[g].options, o->group[g].bytes,
+                     l->options[g]);
     }
     return true;
 }
@@ -7396,7 +6709,6 @@ TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit) {
     tn_alloc_free(l->count, l->bytes);
 }
 
-/* "state.12.exp_avg" -> 12 and "exp_avg"; NULL when it is not of that form. */
 static const char *dict_number(const char *name, const char *prefix, int64_t limit,
                                int64_t *number) {
     size_t n = strlen(prefix);
@@ -7412,18 +6724,18 @@ static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, 
     tn_tensor *t;
     if (o->row->counts && strcmp(name, "step") == 0) {
         if (tn_numel(e->tensor) != 1)
-            return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
+            return tni_nn_error(TN_INVALID, "%s: expected one number", e->name);
         l->count[i] = tn_item(e->tensor);
         return tni_is_count(l->count[i]) ||
-               tni_nn_error(TN_INVALID, "%s is %g: a number of steps is expected", e->name,
+               tni_nn_error(TN_INVALID, "%s is %g, expected a number of steps", e->name,
                             l->count[i]);
     }
     for (int k = 0; k < o->nstates; k++) {
         tn_tensor **to = &l->state[i * o->nstates + k];
         if (!tni_span_is(dict_state_name(o->row->state, k), name)) continue;
-        if (*to) return tni_nn_error(TN_INVALID, "%s stands twice", e->name);
+        if (*to) return tni_nn_error(TN_INVALID, "%s appears twice", e->name);
         if (a.n != b.n || (a.n && memcmp(a.at, b.at, (size_t)a.n * sizeof *a.at) != 0))
-            return tni_nn_error(TN_INVALID, "%s: its shape is not the parameter's", e->name);
+            return tni_nn_error(TN_INVALID, "%s: the shape differs from the parameter's", e->name);
         t = e->tensor;
         if (!l->take || tn_dtype_of(t) != tn_dtype_of(o->param[i]) ||
             tn_device_of(t) != tn_device_of(o->param[i])) {
@@ -7436,45 +6748,36 @@ static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, 
     return tni_nn_error(TN_INVALID, "%s: the optimizer has no such state", e->name);
 }
 
-/* An option of a group from e, which is one number but for lists. */
 static bool dict_load_value(const tn_param *p, char *options, const tn_named *e) {
     tn_floats list;
-    tn_maybe maybe;
-    int32_t word, words = 0;
+    int words = 0;
     double value;
     if (p->type == TN_T_FLOATS) {
         memcpy(&list, options + p->offset, sizeof list);
         return tn_read_f64(e->tensor, (double *)(uintptr_t)list.at, list.n);
     }
     if (tn_numel(e->tensor) != 1)
-        return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
+        return tni_nn_error(TN_INVALID, "%s: expected one number", e->name);
     value = tn_item(e->tensor);
-    if (p->type == TN_T_FLOAT && (p->flags & TN_P_MAYBE)) {
-        maybe = tn_some(value);
-        memcpy(options + p->offset, &maybe, sizeof maybe);
-        return true;
-    }
+    if (p->flags & TN_P_MAYBE) return tn_param_set_number(p, options, tn_float(value));
     if (p->type != TN_T_ENUM) return tni_option_put(p, options, value);
     while (p->words && p->words[words]) words++;
-    if (!(value >= (p->flags & TN_P_OPTIONAL ? 0 : 1) && value <= words && value == floor(value)))
-        return tni_nn_error(TN_INVALID, "%s is %g: the number of a word, 1 to %d, is expected",
-                            e->name, value, (int)words);
-    word = (int32_t)value;
-    memcpy(options + p->offset, &word, sizeof word);
-    return true;
+    return (tni_is_count(value) &&
+            tn_param_set_number(p, options, value == 0 ? tn_none() : tn_int((int64_t)value))) ||
+           tni_nn_error(TN_INVALID, "%s is %g, expected the number of a value, 1 to %d", e->name,
+                        value, words);
 }
 
 static bool dict_load_option(tni_optimizer_plan *l, int64_t g, const char *name,
                              const tn_named *e) {
-    const tn_gen *gen = l->o->row->gen;
-    for (int i = 0; i < gen->nparam; i++)
-        if (strcmp(gen->param[i].name, name) == 0)
-            return dict_load_value(&gen->param[i], l->options[g], e);
-    return tni_nn_error(TN_INVALID, "%s: the optimizer has no such option", e->name);
+    const tn_param *p = tn_param_named(l->o->row->gen, name, SIZE_MAX);
+    return p ? dict_load_value(p, l->options[g], e)
+             : tni_nn_error(TN_INVALID, "%s: the optimizer has this option does not exist",
+                            e->name);
 }
 
 static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n) {
-    if (n < 0 || (n && !at)) return tni_nn_error(TN_INVALID, "no list of named tensors");
+    if (n < 0 || (n && !at)) return tni_nn_error(TN_INVALID, "expected a list of named tensors");
     for (int64_t i = 0; i < n; i++) {
         int64_t number;
         const char *name;
@@ -7512,7 +6815,7 @@ TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, co
     tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    if (!ok) tni_nn_error(TN_INVALID, "no optimizer, or no list of tensors");
+    if (!ok) tni_nn_error(TN_INVALID, "expected an optimizer and a list of tensors");
     ok = ok && tni_optimizer_plan_load(&l, o, at, n, false);
     tni_optimizer_plan_end(&l, ok);
     tn_set_grad_mode(mode);
@@ -7521,466 +6824,217 @@ TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, co
     return ok;
 }
 
-/* src/optim/optimizer.c */
-/* optimizer.c - groups of parameters with options, states, and the step. Knows no kind of
- * optimizer. */
+/* src/optim/adam.c - Adam (Kingma, Ba, 2015) and AdamW (Loshchilov, Hutter, 2019), as torch.optim */
+
+typedef struct adam_view {
+    double lr, beta1, beta2, eps, weight_decay;
+    bool amsgrad, maximize;
+} adam_view;
+#define ADAM_OPTIONS(name)                                                         \
+    static adam_view name##_options(const void *options) {                         \
+        const tn_optim_##name##_args *o = (const tn_optim_##name##_args *)options; \
+        adam_view a = {o->lr,           o->betas.at[0], o->betas.at[1], o->eps,    \
+                       o->weight_decay, o->amsgrad,     o->maximize};              \
+        return a;                                                                  \
+    }
+ADAM_OPTIONS(adam)
+ADAM_OPTIONS(adamw)
+#undef ADAM_OPTIONS
+
+static bool adam_check_options(adam_view o) {
+    if (!(o.lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g, but must not be negative", o.lr);
+    if (!(o.eps >= 0))
+        return tni_nn_error(TN_INVALID, "eps is %g, but must not be negative", o.eps);
+    if (!(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1))
+        return tni_nn_error(TN_INVALID, "betas are %g and %g, expected values in [0, 1)", o.beta1,
+                            o.beta2);
+    return o.weight_decay >= 0 ||
+           tni_nn_error(TN_INVALID, "weight_decay is %g, but must not be negative", o.weight_decay);
+}
+
+enum {
+    ADAM_STEP,
+    ADAM_LR,
+    ADAM_BETA1,
+    ADAM_BETA2,
+    ADAM_EPS,
+    ADAM_DECAY,
+    ADAM_AMSGRAD,
+    ADAM_MAXIMIZE,
+    ADAM_LISTS
+};
+static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options),
+                       tn_floats list[ADAM_LISTS]) {
+    for (int k = 0; k < ADAM_LISTS; k++) list[k] = tni_numbers(s->number + k * s->n, s->n);
+    for (int64_t i = 0; i < s->n; i++) {
+        adam_view o = of(s->options[i]);
+        double *to = s->number + i;
+        to[ADAM_STEP * s->n] = s->count[i];
+        to[ADAM_LR * s->n] = o.lr;
+        to[ADAM_BETA1 * s->n] = o.beta1;
+        to[ADAM_BETA2 * s->n] = o.beta2;
+        to[ADAM_EPS * s->n] = o.eps;
+        to[ADAM_DECAY * s->n] = o.weight_decay;
+        to[ADAM_AMSGRAD * s->n] = o.amsgrad;
+        to[ADAM_MAXIMIZE * s->n] = o.maximize;
+    }
+}
+
+#define ADAM_ROW(name, operator_)                                                            \
+    static bool name##_check(const void *options) {                                          \
+        return adam_check_options(name##_options(options));                                  \
+    }                                                                                        \
+    static uint32_t name##_uses(const void *options) {                                       \
+        return name##_options(options).amsgrad ? 7u : 3u;                                    \
+    }                                                                                        \
+    static bool name##_step(tn_ostep *s) {                                                   \
+        tn_floats l[ADAM_LISTS];                                                             \
+        adam_lists(s, name##_options, l);                                                    \
+        return operator_(tn_tensors_of(s->param, s->n), tn_tensors_of(s->grad, s->n),        \
+                         tn_tensors_of(s->state[0], s->n), tn_tensors_of(s->state[1], s->n), \
+                         tn_tensors_of(s->state[2], s->n), l[ADAM_STEP], l[ADAM_LR],         \
+                         l[ADAM_BETA1], l[ADAM_BETA2], l[ADAM_EPS], l[ADAM_DECAY],           \
+                         l[ADAM_AMSGRAD], l[ADAM_MAXIMIZE]);                                 \
+    }
+
+ADAM_ROW(adam, tnp_fused_adam_)
+TN_OPTIMIZER(adam,
+             "Adam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
+             "float weight_decay=0.0, "
+             "bool amsgrad=False, *, bool maximize=False)",
+             TN_DOC(.example = "tn_optim_adam(tn_parameters(net), .lr = 1e-3)"),
+             .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adam_check, .uses = adam_uses,
+             .step = adam_step, .counts = true)
+
+ADAM_ROW(adamw, tnp_fused_adamw_)
+TN_OPTIMIZER(
+    adamw,
+    "AdamW(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
+    "float weight_decay=0.01, "
+    "bool amsgrad=False, *, bool maximize=False)",
+    TN_DOC(.example = "tn_optim_adamw(tn_parameters(net), .lr = 1e-3, .weight_decay = 0.1)"),
+    .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adamw_check, .uses = adamw_uses,
+    .step = adamw_step, .counts = true)
+
+#undef ADAM_ROW
+
+/* src/optim/sgd.c - stochastic gradient descent with momentum (torch.optim.SGD) */
+
+static bool sgd_check(const void *options) {
+    const tn_optim_sgd_args *o = (const tn_optim_sgd_args *)options;
+    if (!(o->lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g, but must not be negative", o->lr);
+    if (!(o->momentum >= 0))
+        return tni_nn_error(TN_INVALID, "momentum is %g, but must not be negative", o->momentum);
+    if (!(o->weight_decay >= 0))
+        return tni_nn_error(TN_INVALID, "weight_decay is %g, but must not be negative",
+                            o->weight_decay);
+    if (o->nesterov && (o->momentum <= 0 || o->dampening != 0))
+        return tni_nn_error(TN_INVALID, "nesterov needs a momentum and zero dampening");
+    return true;
+}
+static uint32_t sgd_uses(const void *options) {
+    return ((const tn_optim_sgd_args *)options)->momentum != 0;
+}
+static bool sgd_step(tn_ostep *s) {
+    double *lr = s->number, *momentum = lr + s->n, *dampening = momentum + s->n,
+           *decay = dampening + s->n;
+    double *nesterov = decay + s->n, *maximize = nesterov + s->n, *first = maximize + s->n;
+    for (int64_t i = 0; i < s->n; i++) {
+        const tn_optim_sgd_args *o = (const tn_optim_sgd_args *)s->options[i];
+        lr[i] = o->lr;
+        momentum[i] = o->momentum;
+        dampening[i] = o->dampening;
+        decay[i] = o->weight_decay;
+        nesterov[i] = o->nesterov;
+        maximize[i] = o->maximize;
+        first[i] = s->first[i];
+    }
+    return tnp_fused_sgd_(tn_tensors_of(s->param, s->n), tn_tensors_of(s->grad, s->n),
+                          tn_tensors_of(s->state[0], s->n), tni_numbers(lr, s->n),
+                          tni_numbers(momentum, s->n), tni_numbers(dampening, s->n),
+                          tni_numbers(decay, s->n), tni_numbers(nesterov, s->n),
+                          tni_numbers(maximize, s->n), tni_numbers(first, s->n));
+}
+TN_OPTIMIZER(sgd,
+             "SGD(Tensor[] params, float lr=0.001, float momentum=0.0, float dampening=0.0, float "
+             "weight_decay=0.0, "
+             "bool nesterov=False, *, bool maximize=False)",
+             TN_DOC(.example = "tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9)"),
+             .state = "momentum_buffer", .check = sgd_check, .uses = sgd_uses, .step = sgd_step)
+
+/* src/optim/clip.c - clipping of gradients by their common norm, with torch's arithmetic */
 
 #include <math.h>
 
-/* --- a module's parameters -------------------------------------------------------------------- */
-
-TN_API tn_tensors tn_parameters_at(const char *file, int line, tn_module *m) {
-    tn_named_list list = tn_module_parameters_at(file, line, m);
-    tn_tensors none = {NULL, -1};
-    tn_tensor **at;
-    tni_step step;
-    if (list.n < 0) return none;
-    tni_place_begin(&step, file, line);
-    at = (tn_tensor **)tn_alloc((size_t)(list.n + 1) * sizeof *at);
-    tni_step_end(&step);
-    if (at) {
-        if (m->parameters) tn_alloc_free(m->parameters, (size_t)(m->nparameters + 1) * sizeof *at);
-        m->parameters = at;
-        m->nparameters = list.n;
-        for (int64_t i = 0; i < list.n; i++) at[i] = list.at[i].tensor;
-        none = tn_tensors_of(at, list.n);
-    }
-    tn_named_free(list);
-    return none;
-}
-
-/* --- rows ------------------------------------------------------------------------------------- */
-
-TN_API int64_t tn_orow_count(void) {
-    int64_t n = 0;
-    while (tni_orows()[n]) n++;
-    return n;
-}
-TN_API const tn_orow *tn_orow_at(int64_t i) {
-    return i >= 0 && i < tn_orow_count() ? tni_orows()[i] : NULL;
-}
-
-/* --- options ---------------------------------------------------------------------------------- */
-
-TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options) {
-    if (!o->row->check || o->row->check(options)) return true;
-    return tn_ok() ? tni_nn_error(TN_INVALID, "options that do not fit") : false;
-}
-
-static int64_t optim_lists(const tn_gen *gen, const char *args) {
-    int64_t bytes = 0;
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_floats list;
-        if (gen->param[i].type != TN_T_FLOATS) continue;
-        memcpy(&list, args + gen->param[i].offset, sizeof list);
-        if (list.n > 0) bytes += list.n * 8;
-    }
-    return bytes;
-}
-
-static bool optim_check_lists(const tn_gen *gen, const char *args) {
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_floats list;
-        if (gen->param[i].type != TN_T_FLOATS) continue;
-        memcpy(&list, args + gen->param[i].offset, sizeof list);
-        if (!list.at || list.n < 0 || list.n > INT32_MAX / 64 ||
-            (gen->param[i].count > 0 && list.n != gen->param[i].count))
-            return tni_nn_error(TN_INVALID, "%s: a list of %d numbers is expected",
-                                gen->param[i].name, gen->param[i].count);
-    }
-    return true;
-}
-
-/* A copy of an argument struct with its lists behind it; the parameters in it are forgotten. */
-static char *optim_copy_options(const tn_gen *gen, const char *args, int64_t *bytes) {
-    int64_t head = (gen->args_size + 7) / 8 * 8;
-    char *to, *behind;
-    if (!optim_check_lists(gen, args)) return NULL;
-    *bytes = head + optim_lists(gen, args);
-    to = (char *)tn_alloc((size_t)*bytes);
-    if (!to) return NULL;
-    memcpy(to, args, gen->args_size);
-    behind = to + head;
-    for (int i = 0; i < gen->nparam; i++) {
-        const tn_param *p = &gen->param[i];
-        tn_floats list = {NULL, 0};
-        if (p->type == TN_T_FLOATS) memcpy(&list, args + p->offset, sizeof list);
-        if (list.n > 0) {
-            memcpy(behind, list.at, (size_t)list.n * 8);
-            memcpy(to + p->offset, &behind, sizeof behind);
-            behind += list.n * 8;
-        }
-        if (p->type == TN_T_TENSORS) memset(to + p->offset, 0, sizeof(tn_tensors));
-    }
-    return to;
-}
-
-/* --- room ------------------------------------------------------------------------------------- */
-
-enum { OPTIM_POINTERS = 3 }; /* of a step, beside its states: param, grad, options */
-
-TN_PRIV int64_t tni_step_room(int64_t n, int nstates) {
-    return n * (int64_t)((size_t)(OPTIM_POINTERS + nstates) * sizeof(void *) + 2 * sizeof(bool) +
-                         8 + (TN_OPTIM_NUMBERS + 1) * sizeof(double));
-}
-
-static int64_t optim_bytes(int64_t n, int nstates) {
-    return n * (int64_t)((size_t)(1 + nstates) * sizeof(void *) + sizeof(double)) +
-           tni_step_room(n, nstates) + 64;
-}
-
-/* Makes room for n parameters; the first o->n are moved. */
-static bool optim_grow(tn_optimizer *o, int64_t n) {
-    int64_t bytes;
-    char *at;
-    tn_tensor **param, **state;
-    double *count;
-    if (n < 0 || n > PTRDIFF_MAX / 1024) return tni_nn_error(TN_MEMORY, "too many parameters");
-    bytes = optim_bytes(n, o->nstates);
-    at = (char *)tn_alloc((size_t)bytes);
-    if (!at) return false;
-    memset(at, 0, (size_t)bytes);
-    count = (double *)(void *)at;
-    param = (tn_tensor **)(void *)(count + n);
-    state = param + n;
-    for (int64_t i = 0; i < o->n; i++) {
-        count[i] = o->count[i];
-        param[i] = o->param[i];
-        for (int k = 0; k < o->nstates; k++)
-            state[i * o->nstates + k] = o->state[i * o->nstates + k];
-    }
-    if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
-    o->count = count;
-    o->param = param;
-    o->state = state;
-    o->step_room = state + n * o->nstates;
-    o->bytes = bytes;
-    return true;
-}
-
-static bool optim_more_groups(tn_optimizer *o) {
-    int room = o->groups_room ? 2 * o->groups_room : 2;
-    tni_group *group;
-    if (o->ngroups < o->groups_room) return true;
-    group = (tni_group *)tn_alloc((size_t)room * sizeof *group);
-    if (!group) return false;
-    if (o->ngroups) memcpy(group, o->group, (size_t)o->ngroups * sizeof *group);
-    if (o->group) tn_alloc_free(o->group, (size_t)o->groups_room * sizeof *group);
-    o->group = group;
-    o->groups_room = room;
-    return true;
-}
-
-/* --- groups ----------------------------------------------------------------------------------- */
-
-static bool optim_check_params(const tn_optimizer *o, tn_tensors params) {
-    tni_map seen = {NULL, NULL, 0, 0};
-    bool fresh = true, ok = true;
-    if (params.n < 0)
-        return tn_ok() ? tni_nn_error(TN_INVALID, "params: no list of tensors") : false;
-    if (params.n == 0 || !params.at) return tni_nn_error(TN_INVALID, "params: an empty list");
-    for (int64_t i = 0; ok && i < o->n; i++) ok = tni_map_at(&seen, o->param[i], &fresh) != NULL;
+static tn_tensor *clip_norm(tn_tensors params, double order, int64_t *n) {
+    tn_tensor **norm = (tn_tensor **)tni_alloc_each(params.n, sizeof *norm), *total = NULL;
+    bool ok = norm != NULL;
+    *n = 0;
     for (int64_t i = 0; ok && i < params.n; i++) {
-        if (!params.at[i])
-            ok = tni_nn_error(TN_INVALID, "params[%lld] is NULL", (long long)i);
-        else if (!tn_is_leaf(params.at[i]))
-            ok = tni_nn_error(TN_INVALID, "params[%lld] is no leaf", (long long)i);
-        else if (!tni_map_at(&seen, params.at[i], &fresh))
-            ok = false;
-        else if (!fresh)
-            ok = tni_nn_error(TN_INVALID, "params[%lld] stands in the optimizer already",
-                              (long long)i);
+        tn_tensor *grad = tn_grad_of(params.at[i]), *one;
+        if (!grad) continue;
+        one = tnp_linalg_vector_norm(grad, order, tn_no_dims(), false, TN_NO_DTYPE);
+        ok = one != NULL;
+        norm[(*n)++] = one;
     }
-    tni_map_free(&seen);
-    return ok;
+    if (ok && *n) total = tnp_stack(tn_tensors_of(norm, *n), 0);
+    if (total) total = tnp_linalg_vector_norm(total, order, tn_no_dims(), false, TN_NO_DTYPE);
+    if (norm) tn_alloc_free(norm, (size_t)params.n * sizeof *norm);
+    return total;
 }
 
-/* Adds a group with a copy of the options. Nothing has changed on failure. */
-static bool optim_add(tn_optimizer *o, tn_tensors params, const char *args) {
-    tni_group g = {NULL, 0, o->n, 0};
-    if (!optim_check_params(o, params)) return false;
-    g.options = optim_copy_options(o->row->gen, args, &g.bytes);
-    if (!g.options) return false;
-    if (tni_group_check(o, g.options) && optim_more_groups(o) && optim_grow(o, o->n + params.n)) {
-        g.count = params.n;
-        for (int64_t i = 0; i < params.n; i++) o->param[o->n++] = tn_retain(params.at[i]);
-        o->group[o->ngroups++] = g;
-        return true;
-    }
-    tn_alloc_free(g.options, (size_t)g.bytes);
-    return false;
-}
-
-static int optim_count_states(const char *names) {
-    int n = names && *names;
-    for (; names && *names; names++) n += *names == ',';
-    return n;
-}
-
-static tn_optimizer *optim_new(const tn_orow *row, const void *args) {
-    const tn_param *p = row ? &row->gen->param[0] : NULL;
-    tn_tensors params;
-    tn_optimizer *o;
-    if (!row || !args)
-        return tni_nn_error(TN_INVALID, "no row or no arguments"), (tn_optimizer *)NULL;
-    memcpy(&params, (const char *)args + p->offset, sizeof params);
-    o = (tn_optimizer *)tn_alloc(sizeof *o);
-    if (!o) return NULL;
-    memset(o, 0, sizeof *o);
-    o->row = row;
-    o->nstates = optim_count_states(row->state);
-    if (optim_add(o, params, (const char *)args)) return o;
-    tn_optimizer_free(o);
-    return NULL;
-}
-
-TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow *row,
-                                       const void *args) {
-    tn_optimizer *o = NULL;
-    tni_step step;
-    if (!tn_ok()) return NULL;
-    tni_step_begin(&step, file, line, row ? row->name : NULL);
-    o = optim_new(row, args);
-    tni_step_end(&step);
-    return o;
-}
-
-TN_API void tn_optimizer_free(tn_optimizer *o) {
-    if (!o) return;
-    for (int64_t i = 0; i < o->n; i++) tn_release(o->param[i]);
-    for (int64_t i = 0; i < o->n * o->nstates; i++) tn_release(o->state[i]);
-    for (int g = 0; g < o->ngroups; g++)
-        tn_alloc_free(o->group[g].options, (size_t)o->group[g].bytes);
-    if (o->group) tn_alloc_free(o->group, (size_t)o->groups_room * sizeof *o->group);
-    if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
-    tn_alloc_free(o, sizeof *o);
-}
-
-TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn_tensors params,
-                                 const tn_value *values, int nvalues) {
-    tni_args args;
-    tni_step step;
-    bool ok;
-    if (!tn_ok()) return -1;
-    tni_step_begin(&step, file, line, o ? o->row->name : NULL);
-    ok = o && o->row->gen->args_size <= sizeof args.at;
-    if (!ok) tni_nn_error(TN_INVALID, "optimizer is NULL");
-    if (ok) memcpy(args.at, o->group[0].options, o->row->gen->args_size);
-    ok = ok &&
-         (nvalues == 0 ||
-          tn_bind(file, line, o->row->name, o->row->gen, values, nvalues, false, args.at)) &&
-         optim_add(o, params, args.at);
-    tni_step_end(&step);
-    return ok ? o->ngroups - 1 : -1;
-}
-
-TN_API int tn_optimizer_groups(const tn_optimizer *o) { return o ? o->ngroups : 0; }
-
-/* --- numbers among the options ---------------------------------------------------------------- */
-
-static const tn_param *optim_option(const tn_optimizer *o, int group, const char *name) {
-    const tn_gen *gen = o ? o->row->gen : NULL;
-    for (int i = 0; gen && name && group >= 0 && group < o->ngroups && i < gen->nparam; i++)
-        if (strcmp(gen->param[i].name, name) == 0) return &gen->param[i];
-    tni_nn_error(TN_INVALID, "no option \"%s\" in group %d", name ? name : "", group);
-    return NULL;
-}
-
-static bool optim_is_double(const tn_param *p) {
-    return (p->type == TN_T_FLOAT && !(p->flags & TN_P_MAYBE)) ||
-           (p->type == TN_T_SCALAR && (p->flags & TN_P_DOUBLE));
-}
-
-TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value) {
-    char *at = options + p->offset;
-    int64_t integer;
-    bool truth = value != 0;
-    if (optim_is_double(p)) return memcpy(at, &value, sizeof value), true;
-    if (p->type != TN_T_INT && p->type != TN_T_BOOL)
-        return tni_nn_error(TN_TYPE, "option \"%s\" is no number", p->name);
-    if (p->type == TN_T_BOOL && value != 0 && value != 1)
-        return tni_nn_error(TN_INVALID, "%s is %g: 0 or 1 is expected", p->name, value);
-    if (!tni_is_count(fabs(value)))
-        return tni_nn_error(TN_INVALID, "%s is %g: an integer is expected", p->name, value);
-    integer = (int64_t)value;
-    if (p->type == TN_T_BOOL)
-        memcpy(at, &truth, sizeof truth);
-    else
-        memcpy(at, &integer, sizeof integer);
-    return true;
-}
-
-TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *value) {
-    const char *at = options + p->offset;
-    int64_t integer;
-    if (optim_is_double(p)) {
-        memcpy(value, at, sizeof *value);
-    } else if (p->type == TN_T_INT) {
-        memcpy(&integer, at, sizeof integer);
-        *value = (double)integer;
-    } else if (p->type == TN_T_BOOL) {
-        *value = *(const bool *)at ? 1 : 0;
+static double clip_factor(const tn_tensor *total, double max_norm) {
+    double norm = tn_item(total), factor;
+    if (tn_dtype_of(total) == TN_F64) {
+        factor = 1.0 / (norm + 1e-6) * max_norm;
     } else {
-        return false;
+        float sum = (float)norm + 1e-6f, once = 1.0f / sum;
+        float product = once * (float)max_norm;
+        factor = (double)product;
     }
-    return true;
+    return factor > 1 ? 1 : factor;
 }
 
-static bool optim_set(tn_optimizer *o, int group, const char *option, double value) {
-    const tn_param *p = optim_option(o, group, option);
-    double before;
-    if (!p) return false;
-    if (!tni_option_take(p, o->group[group].options, &before))
-        return tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
-    if (!tni_option_put(p, o->group[group].options, value)) return false;
-    if (tni_group_check(o, o->group[group].options)) return true;
-    tni_option_put(p, o->group[group].options, before);
-    return false;
-}
-
-TN_API bool tn_optimizer_set_at(const char *file, int line, tn_optimizer *o, int group,
-                                const char *option, double value) {
-    tni_step step;
-    bool ok;
-    if (!tn_ok()) return false;
-    tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
-    ok = optim_set(o, group, option, value);
-    tni_step_end(&step);
-    return ok;
-}
-
-TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer *o, int group,
-                                  const char *option) {
-    tni_step step;
-    const tn_param *p;
-    double value = (double)NAN;
-    tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
-    p = optim_option(o, group, option);
-    if (p && !tni_option_take(p, o->group[group].options, &value))
-        tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
-    tni_step_end(&step);
-    return value;
-}
-
-/* --- the step --------------------------------------------------------------------------------- */
-
-/* What a step works on, laid over the optimizer's room. */
-typedef struct optim_step {
-    tn_ostep s;
-    tn_tensor **param, **grad, **state[TN_OPTIM_STATES];
-    const void **options;
-    double *count, *number;
-    bool *first;
-    uint8_t *made;  /* bit k: state k was made for this step */
-    int64_t *index; /* of parameter i of the step in the optimizer */
-} optim_step;
-
-static void optim_lay(tn_optimizer *o, optim_step *w) {
-    char *at = (char *)o->step_room;
-    int64_t n = o->n;
-    w->number = (double *)(void *)at;
-    w->count = w->number + TN_OPTIM_NUMBERS * n;
-    w->index = (int64_t *)(void *)(w->count + n);
-    w->param = (tn_tensor **)(void *)(w->index + n);
-    w->grad = w->param + n;
-    w->options = (const void **)(void *)(w->grad + n);
-    for (int k = 0; k < o->nstates; k++) w->state[k] = w->grad + (2 + k) * n;
-    w->first = (bool *)(void *)(w->grad + (2 + o->nstates) * n);
-    w->made = (uint8_t *)(w->first + n);
-}
-
-static void optim_collect(tn_optimizer *o, optim_step *w) {
-    int64_t n = 0;
-    for (int g = 0; g < o->ngroups; g++)
-        for (int64_t i = o->group[g].first; i < o->group[g].first + o->group[g].count; i++) {
-            tn_tensor *grad = tn_grad_of(o->param[i]);
-            if (!grad) continue;
-            w->param[n] = o->param[i];
-            w->grad[n] = grad;
-            w->options[n] = o->group[g].options;
-            w->count[n] = o->count[i] + 1;
-            w->index[n] = i;
-            w->made[n] = 0;
-            w->first[n++] = false;
-        }
-    w->s.n = n;
-}
-
-/* Makes the states that are not there yet, zero. */
-static bool optim_make_states(tn_optimizer *o, optim_step *w) {
-    for (int64_t i = 0; i < w->s.n; i++) {
-        uint32_t uses = o->row->uses ? o->row->uses(w->options[i]) : UINT32_MAX;
-        for (int k = 0; k < o->nstates; k++) {
-            tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
-            if (!*state && (uses >> k & 1)) {
-                tn_tensor *t = tnp_zeros(tn_shape(w->param[i]), tn_dtype_of(w->param[i]),
-                                         tn_device_of(w->param[i]));
-                if (!t) return false;
-                *state = tn_retain(t);
-                w->made[i] = (uint8_t)(w->made[i] | 1u << k);
-                w->first[i] = true;
-            }
-            w->state[k][i] = uses >> k & 1 ? *state : NULL;
-        }
+static double clip_run(tn_tensors params, double max_norm, double order) {
+    int64_t n;
+    tn_tensor *total;
+    double factor;
+    if (params.n < 0 || (params.n && !params.at))
+        return tni_nn_error(TN_INVALID, "expected a list of parameters"), (double)NAN;
+    if (!(max_norm >= 0) || order != order)
+        return tni_nn_error(TN_INVALID,
+                            "max_norm must be 0 or more, and norm_type must not be NaN"),
+               (double)NAN;
+    total = clip_norm(params, order, &n);
+    if (!total) return n == 0 && tn_ok() ? 0 : (double)NAN;
+    factor = clip_factor(total, max_norm);
+    if (!tn_whole_begin()) return (double)NAN;
+    for (int64_t i = 0; i < params.n && tn_ok(); i++) {
+        tn_tensor *grad = tn_grad_of(params.at[i]);
+        if (grad) tnp_mul_scalar_(grad, tn_float(factor));
     }
-    return true;
+    tn_whole_end();
+    return tn_ok() ? tn_item(total) : (double)NAN;
 }
 
-/* A step that failed made no state. */
-static void optim_drop_states(tn_optimizer *o, const optim_step *w) {
-    for (int64_t i = 0; i < w->s.n; i++)
-        for (int k = 0; k < o->nstates; k++) {
-            tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
-            if (!(w->made[i] >> k & 1)) continue;
-            tn_release(*state);
-            *state = NULL;
-        }
-}
-
-static bool optim_step_run(tn_optimizer *o) {
-    optim_step w;
-    bool ok;
-    memset(&w, 0, sizeof w);
-    optim_lay(o, &w);
-    optim_collect(o, &w);
-    if (w.s.n == 0) return true;
-    w.s.optimizer = o;
-    w.s.param = w.param;
-    w.s.grad = w.grad;
-    w.s.options = w.options;
-    w.s.number = w.number;
-    w.s.first = w.first;
-    w.s.count = o->row->counts ? w.count : NULL;
-    for (int k = 0; k < o->nstates; k++) w.s.state[k] = w.state[k];
-    ok = optim_make_states(o, &w) && o->row->step(&w.s);
-    if (!ok && tn_ok()) tni_nn_error(TN_INTERNAL, "the step failed without an error");
-    if (!ok) optim_drop_states(o, &w);
-    for (int64_t i = 0; ok && i < w.s.n; i++) o->count[w.index[i]] = w.count[i];
-    return ok;
-}
-
-TN_API bool tn_optimizer_step_at(const char *file, int line, tn_optimizer *o) {
+TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm,
+                                   double norm_type) {
     tni_step step;
     int64_t mark;
-    bool ok, mode;
-    if (!tn_ok()) return false;
-    tni_step_begin(&step, file, line, o ? o->row->name : NULL);
+    double norm;
+    bool mode;
+    if (!tn_ok()) return (double)NAN;
+    tni_step_begin(&step, file, line, "clip_grad_norm");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = o ? optim_step_run(o) : tni_nn_error(TN_INVALID, "optimizer is NULL");
+    norm = clip_run(params, max_norm, norm_type);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);
-    return ok;
+    return norm;
 }
 
-TN_API void tn_optimizer_zero_grad(tn_optimizer *o) {
-    for (int64_t i = 0; o && i < o->n; i++) tn_zero_grad(o->param[i]);
-}
-
-/* src/optim/schedule.c */
-/* schedule.c - learning rates that change, by torch's recursive formulas
- * (torch/optim/lr_scheduler.py), in double. */
+/* src/optim/schedule.c - learning rates that change, by torch's recursive formulas (torch/optim/lr_scheduler.py), in double */
 
 #include <math.h>
 
@@ -7988,19 +7042,15 @@ typedef double (*schedule_fn)(const tn_schedule *s, int group, double lr);
 
 struct tn_schedule {
     tn_optimizer *o;
-    schedule_fn next; /* the rate of a group at s->count, from the one before */
+    schedule_fn next;
     int64_t count, every;
     double gamma, eta_min;
     double (*factor)(int64_t step, void *user);
     void *user;
     int ngroups;
-    double *initial; /* a group */
-    double *rate;    /* a group's next, while a step decides */
+    double *initial;
+    double *rate;
 };
-
-TN_PRIV bool tni_is_count(double value) {
-    return value >= 0 && value <= 9007199254740992.0 && value == floor(value);
-}
 
 static tn_schedule *schedule_make(tn_optimizer *o, schedule_fn next) {
     tn_schedule *s;
@@ -8021,7 +7071,6 @@ static tn_schedule *schedule_make(tn_optimizer *o, schedule_fn next) {
     return NULL;
 }
 
-/* bad: what is wrong with the arguments, or NULL. */
 static tn_schedule *schedule_new(const char *file, int line, const char *name, tn_optimizer *o,
                                  schedule_fn next, const char *bad) {
     tn_schedule *s = NULL;
@@ -8036,17 +7085,15 @@ static tn_schedule *schedule_new(const char *file, int line, const char *name, t
     return s;
 }
 
-/* The rates for s->count: of all groups, or of none with an error. */
 static bool schedule_rates(tn_schedule *s) {
-    for (int g = 0; g < s->ngroups; g++) { /* each is tried, and taken back */
+    for (int g = 0; g < s->ngroups; g++) {
         double lr = tn_optimizer_get_at(NULL, 0, s->o, g, "lr");
         s->rate[g] = s->next(s, g, lr);
         if (!tn_optimizer_set_at(NULL, 0, s->o, g, "lr", s->rate[g]) ||
             !tn_optimizer_set_at(NULL, 0, s->o, g, "lr", lr))
             return false;
     }
-    for (int g = 0; g < s->ngroups; g++)
-        tn_optimizer_set_at(NULL, 0, s->o, g, "lr", s->rate[g]);
+    for (int g = 0; g < s->ngroups; g++) tn_optimizer_set_at(NULL, 0, s->o, g, "lr", s->rate[g]);
     return tn_ok();
 }
 
@@ -8073,14 +7120,14 @@ static double schedule_cosine_next(const tn_schedule *s, int group, double lr) {
     double t = (double)s->every, n = (double)s->count, range = s->initial[group] - s->eta_min;
     int64_t turn = (s->count - 1 - s->every) % (2 * s->every);
     double by = (1 + cos(pi * n / t)) / (1 + cos(pi * (n - 1) / t));
-    if (turn == 0) return lr + fma(range, (1 - cos(pi / t)) / 2, 0); /* products, rounded */
+    if (turn == 0) return lr + fma(range, (1 - cos(pi / t)) / 2, 0);
     return fma(by, lr - s->eta_min, 0) + s->eta_min;
 }
 TN_API tn_schedule *tn_cosine_lr_at(const char *file, int line, tn_optimizer *o, int64_t t_max,
                                     double eta_min) {
     bool fits = t_max >= 1 && tni_is_count((double)t_max);
     tn_schedule *s = schedule_new(file, line, "cosine_lr", o, schedule_cosine_next,
-                                  fits ? NULL : "t_max: 1 to 2^53 is expected");
+                                  fits ? NULL : "t_max: expected 1 to 2^53");
     if (!s) return NULL;
     s->every = t_max;
     s->eta_min = eta_min;
@@ -8135,7 +7182,7 @@ TN_API bool tn_schedule_resume_at(const char *file, int line, tn_schedule *s, in
     tni_step step;
     bool ok = s && count >= 0 && tni_is_count((double)count) && initial && ngroups == s->ngroups;
     tni_place_begin(&step, file, line);
-    if (!ok) tni_nn_error(TN_INVALID, "the schedule's state does not fit");
+    if (!ok) tni_nn_error(TN_INVALID, "the schedule's state does not match");
     tni_step_end(&step);
     if (!ok) return false;
     s->count = count;
@@ -8143,66 +7190,25 @@ TN_API bool tn_schedule_resume_at(const char *file, int line, tn_schedule *s, in
     return true;
 }
 
-/* src/optim/sgd.c */
-/* sgd.c - stochastic gradient descent with momentum (torch.optim.SGD). */
+/* src/base/cold_end.inl - see cold_begin.inl */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#pragma GCC pop_options
+#endif
 
-static bool sgd_check(const void *options) {
-    const tn_optim_sgd_args *o = (const tn_optim_sgd_args *)options;
-    if (!(o->lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g: it may not be negative", o->lr);
-    if (!(o->momentum >= 0))
-        return tni_nn_error(TN_INVALID, "momentum is %g: it may not be negative", o->momentum);
-    if (!(o->weight_decay >= 0))
-        return tni_nn_error(TN_INVALID, "weight_decay is %g: it may not be negative",
-                            o->weight_decay);
-    if (o->nesterov && (o->momentum <= 0 || o->dampening != 0))
-        return tni_nn_error(TN_INVALID, "nesterov wants a momentum and no dampening");
-    return true;
-}
-static uint32_t sgd_uses(const void *options) {
-    return ((const tn_optim_sgd_args *)options)->momentum != 0;
-}
-static bool sgd_step(tn_ostep *s) {
-    double *lr = s->number, *momentum = lr + s->n, *dampening = momentum + s->n,
-           *decay = dampening + s->n;
-    double *nesterov = decay + s->n, *maximize = nesterov + s->n, *first = maximize + s->n;
-    for (int64_t i = 0; i < s->n; i++) {
-        const tn_optim_sgd_args *o = (const tn_optim_sgd_args *)s->options[i];
-        lr[i] = o->lr;
-        momentum[i] = o->momentum;
-        dampening[i] = o->dampening;
-        decay[i] = o->weight_decay;
-        nesterov[i] = o->nesterov;
-        maximize[i] = o->maximize;
-        first[i] = s->first[i];
-    }
-    return tnp_fused_sgd_(tn_tensors_of(s->param, s->n), tn_tensors_of(s->grad, s->n),
-                          tn_tensors_of(s->state[0], s->n), tni_numbers(lr, s->n),
-                          tni_numbers(momentum, s->n), tni_numbers(dampening, s->n),
-                          tni_numbers(decay, s->n), tni_numbers(nesterov, s->n),
-                          tni_numbers(maximize, s->n), tni_numbers(first, s->n));
-}
-/* g += weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g at first); p -= lr *
- * (nesterov ? g + momentum * b : b). tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9)
- */
-TN_OPTIMIZER(sgd,
-             "SGD(Tensor[] params, float lr=0.001, float momentum=0.0, float dampening=0.0, float "
-             "weight_decay=0.0, "
-             "bool nesterov=False, *, bool maximize=False)",
-             .state = "momentum_buffer", .check = sgd_check, .uses = sgd_uses, .step = sgd_step)
+/* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled at -O1: no call of a small tensor runs through it, so it may be slower by a little and is compiled in half the time */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#pragma GCC push_options
+#pragma GCC optimize("O1", "inline-small-functions")
+#endif
 
+/* src/data/dataset.c - sets of items over tensors, images, IDX files, and parts of other sets */
 
-/* src/data/dataset.c */
-/* dataset.c - sets of items over tensors, images, IDX files, and parts of other sets. */
+/* src/data/data.h - data sets and loaders: private part */
 
-/* src/data/data.h */
-/* data.h (room) - data sets and loaders: private part. Sees the public chapters alone. */
-
-/* Bytes of one item of a field; checked when the set is made. */
 TN_PRIV int64_t tni_field_bytes(const tn_field *f);
-/* The number train.<name> of a checkpoint, by its header; NaN where it has none. */
 TN_PRIV bool tni_checkpoint_number(const char *path, const char *name, double *value);
-
-/* --- the set ---------------------------------------------------------------------------------- */
 
 TN_PRIV int64_t tni_field_bytes(const tn_field *f) {
     int64_t bytes = tn_dtype_bytes(f->dtype);
@@ -8224,14 +7230,13 @@ static bool dataset_field_fits(const tn_field *f) {
 static bool dataset_fits(const tn_dataset *d) {
     bool ok = d->size >= 0 && d->nfields >= 1 && d->nfields <= TN_MAX_FIELDS && d->get;
     for (int i = 0; ok && i < d->nfields; i++) ok = dataset_field_fits(&d->field[i]);
-    return ok ||
-           tni_nn_error(TN_INVALID, "a data set of 1 to %d fields with a size and get is expected",
-                        TN_MAX_FIELDS);
+    return ok || tni_nn_error(TN_INVALID, "expected a data set with size, get and 1 to %d fields",
+                              TN_MAX_FIELDS);
 }
 
 static tn_dataset *dataset_make(const tn_dataset *like) {
     tn_dataset *d = NULL, given;
-    if (!like) return tni_nn_error(TN_INVALID, "data set is NULL"), (tn_dataset *)NULL;
+    if (!like) return tni_nn_error(TN_INVALID, "the data set is NULL"), (tn_dataset *)NULL;
     if (tn_ok() && dataset_fits(like)) d = (tn_dataset *)tn_alloc(sizeof *d);
     if (d) {
         *d = *like;
@@ -8262,14 +7267,11 @@ TN_API void tn_dataset_free(tn_dataset *d) {
     tn_alloc_free(d, sizeof *d);
 }
 
-/* --- tensors ---------------------------------------------------------------------------------- */
-
-/* Contiguous tensors, held, and what get reads of them. */
 typedef struct dataset_rows {
     tn_tensor *held[TN_MAX_FIELDS];
     const char *at[TN_MAX_FIELDS];
     int64_t bytes[TN_MAX_FIELDS];
-    float table[256]; /* of images: the float of a byte */
+    float table[256];
     int label_bytes;
     bool label_signed;
 } dataset_rows;
@@ -8281,7 +7283,6 @@ static void dataset_rows_destroy(tn_dataset *d) {
     d->user = NULL;
 }
 
-/* Field i is made of t's rows. */
 static bool dataset_rows_add(tn_dataset *d, int i, tn_tensor *t) {
     dataset_rows *r = (dataset_rows *)d->user;
     tn_ints shape = tn_shape(t);
@@ -8304,7 +7305,7 @@ static bool dataset_rows_add(tn_dataset *d, int i, tn_tensor *t) {
     d->field[i].ndim = (int)shape.n - 1;
     for (int64_t k = 1; k < shape.n; k++) d->field[i].size[k - 1] = shape.at[k];
     if (!dataset_field_fits(&d->field[i]))
-        return tni_nn_error(TN_INVALID, "tensor %d: its rows are too large", i);
+        return tni_nn_error(TN_INVALID, "the rows of tensor %d are too large", i);
     r->at[i] = (const char *)tn_data(dense);
     r->bytes[i] = tni_field_bytes(&d->field[i]);
     return true;
@@ -8333,7 +7334,7 @@ static tn_dataset *dataset_tensors(tn_tensors tensors) {
     bool ok = dataset_rows_begin(&d);
     if (!ok) return NULL;
     if (tensors.n < 1 || tensors.n > TN_MAX_FIELDS || !tensors.at)
-        ok = tni_nn_error(TN_INVALID, "1 to %d tensors are expected", TN_MAX_FIELDS);
+        ok = tni_nn_error(TN_INVALID, "expected 1 to %d tensors", TN_MAX_FIELDS);
     for (int i = 0; ok && i < (int)tensors.n; i++) ok = dataset_rows_add(&d, i, tensors.at[i]);
     d.nfields = (int)tensors.n;
     if (ok) return dataset_make(&d);
@@ -8349,8 +7350,6 @@ TN_API tn_dataset *tn_dataset_tensors_at(const char *file, int line, tn_tensors 
     tni_step_end(&step);
     return d;
 }
-
-/* --- images ----------------------------------------------------------------------------------- */
 
 static int64_t dataset_label(const dataset_rows *r, int64_t index) {
     const char *at = r->at[1] + index * r->bytes[1];
@@ -8381,10 +7380,10 @@ static bool dataset_images_fit(const tn_tensor *images, const tn_tensor *labels,
     int n = tn_ndim(images);
     if (!images || !labels) return tni_nn_error(TN_INVALID, "images or labels are NULL");
     if (tn_dtype_of(images) != TN_U8 || (n != 3 && n != 4))
-        return tni_nn_error(TN_INVALID, "images: uint8 (N, H, W) or (N, C, H, W) is expected");
+        return tni_nn_error(TN_INVALID, "images: expected uint8 (N, H, W) or (N, C, H, W)");
     if (tn_ndim(labels) != 1 ||
         (label != TN_U8 && label != TN_I8 && label != TN_I16 && label != TN_I32 && label != TN_I64))
-        return tni_nn_error(TN_INVALID, "labels: integers (N) are expected");
+        return tni_nn_error(TN_INVALID, "labels: expected integers (N)");
     return std > 0 || tni_nn_error(TN_INVALID, "std must be positive");
 }
 
@@ -8440,8 +7439,6 @@ TN_API tn_dataset *tn_dataset_idx_at(const char *file, int line, const char *ima
     return d;
 }
 
-/* --- parts of sets ---------------------------------------------------------------------------- */
-
 typedef struct dataset_part {
     tn_dataset *of;
     int64_t from;
@@ -8461,7 +7458,7 @@ static tn_dataset *dataset_slice(tn_dataset *d, int64_t from, int64_t to) {
     dataset_part *p = NULL;
     tn_dataset part;
     if (tn_ok() && (!d || from < 0 || from > to || to > d->size))
-        tni_nn_error(TN_INVALID, "slice: 0 <= from <= to <= %lld is expected",
+        tni_nn_error(TN_INVALID, "slice: expected 0 <= from <= to <= %lld",
                      d ? (long long)d->size : 0LL);
     if (tn_ok()) p = (dataset_part *)tn_alloc(sizeof *p);
     if (!p) return tn_dataset_free(d), (tn_dataset *)NULL;
@@ -8484,14 +7481,7 @@ TN_API tn_dataset *tn_dataset_slice_at(const char *file, int line, tn_dataset *d
     return d;
 }
 
-/* src/data/loader.c */
-/* loader.c - batches in order, read ahead by threads.
- *
- * The thread that calls tn_loader_next draws the order, owns all memory, and makes the tensors;
- * workers only fill buffers, so what comes out does not depend on their number. A batch's buffer
- * returns to the loader when its tensors are gone: in a steady loop nothing is allocated. A child
- * of fork has none of the workers, so its thread fills the buffers itself; the locks are made anew
- * before any thread of it runs. */
+/* src/data/loader.c - batches in order, read ahead by threads */
 
 #include <stdlib.h>
 
@@ -8503,25 +7493,23 @@ TN_API tn_dataset *tn_dataset_slice_at(const char *file, int line, tn_dataset *d
 #endif
 
 enum { LOADER_ALIGN = 64, LOADER_WORKERS = 256, LOADER_TEXT = 600 };
-enum { LOADER_IDLE, LOADER_FILLING, LOADER_READY, LOADER_FAILED }; /* states of a slot */
+enum { LOADER_IDLE, LOADER_FILLING, LOADER_READY, LOADER_FAILED };
 
-/* Memory of a batch: this header, then its fields. */
 typedef struct loader_buffer {
     struct loader_core *core;
-    struct loader_buffer *next; /* in the list of free ones */
-    int32_t refs;               /* tensors over it, and the slot that has it */
+    struct loader_buffer *next;
+    int32_t refs;
 } loader_buffer;
 
-/* What outlives the loader while batches are in use. */
 typedef struct loader_core {
 #if LOADER_THREADS
     pthread_mutex_t lock;
-    struct loader_core *next; /* in loader_cores */
+    struct loader_core *next;
 #endif
     loader_buffer *free;
-    int64_t buffer_bytes, at[TN_MAX_FIELDS]; /* at: of field i in a buffer */
-    int64_t out;                             /* buffers that are not in `free` */
-    bool closed;                             /* the loader is gone */
+    int64_t buffer_bytes, at[TN_MAX_FIELDS];
+    int64_t out;
+    bool closed;
 } loader_core;
 
 typedef struct loader_slot {
@@ -8533,46 +7521,44 @@ typedef struct loader_slot {
 } loader_slot;
 
 struct tn_loader {
-    tn_ending ending; /* first: a context that ends frees its loaders */
+    tn_ending ending;
     loader_core *core;
     tn_dataset *dataset;
     tn_generator *generator;
     tn_context *context;
     int64_t batch_size, batches;
-    bool shuffle, running; /* running: inside an epoch */
-    bool exhausted;        /* see loader_exhaust */
-    int64_t *order;        /* dataset->size */
-    int64_t position;      /* next batch to hand out */
+    bool shuffle, running;
+    bool exhausted;
+    int64_t *order;
+    int64_t position;
     loader_slot *slot;
     int32_t nslots, nworkers, threads_room;
-    /* shared with the workers, under core->lock */
-    int64_t todo, end; /* next batch to fill, and the epoch's last + 1 */
+    int64_t todo, end;
     int32_t filling;
     bool quit;
 #if LOADER_THREADS
     pthread_cond_t work, ready;
     pthread_t *thread;
-    uint32_t forks; /* loader_forks of the process that the workers belong to */
+    uint32_t forks;
 #endif
 };
 
 #if LOADER_THREADS
 static pthread_mutex_t loader_registry = PTHREAD_MUTEX_INITIALIZER;
-static loader_core *loader_cores; /* all, newest first; going forward it is right at any moment */
-static uint32_t loader_forks;     /* between the first process and this one */
+static loader_core *loader_cores;
+static uint32_t loader_forks;
 
 #ifdef __EMSCRIPTEN__
-static bool loader_handler(void) { return true; } /* there is no fork */
+static bool loader_handler(void) { return true; }
 #else
 static bool loader_has_handler;
 
-/* In a child of fork that has one thread: locks may be held by threads that are not here. */
 static void loader_child(void) {
     loader_forks++;
     pthread_mutex_init(&loader_registry, NULL);
     for (loader_core *c = loader_cores; c; c = c->next) pthread_mutex_init(&c->lock, NULL);
 }
-static bool loader_handler(void) { /* under the registry's lock; libc drops it at an unload */
+static bool loader_handler(void) {
     if (!loader_has_handler) loader_has_handler = pthread_atfork(NULL, NULL, loader_child) == 0;
     return loader_has_handler;
 }
@@ -8612,14 +7598,12 @@ static void loader_unlock(loader_core *c) {
 #endif
 }
 
-/* --- buffers ---------------------------------------------------------------------------------- */
-
 static bool loader_layout(loader_core *c, const tn_dataset *d, int64_t batch_size) {
     int64_t at = (int64_t)(sizeof(loader_buffer) + LOADER_ALIGN - 1) / LOADER_ALIGN * LOADER_ALIGN;
     for (int i = 0; i < d->nfields; i++) {
         int64_t each = tni_field_bytes(&d->field[i]);
         if (each > 0 && batch_size > (PTRDIFF_MAX / 2 - at) / each)
-            return tni_nn_error(TN_MEMORY, "a batch of more bytes than memory counts");
+            return tni_nn_error(TN_MEMORY, "a batch is too large");
         c->at[i] = at;
         at += (each * batch_size + LOADER_ALIGN - 1) / LOADER_ALIGN * LOADER_ALIGN;
     }
@@ -8639,7 +7623,6 @@ static void loader_core_free(loader_core *c) {
     tn_alloc_free(c, sizeof *c);
 }
 
-/* Drops one user of a buffer; from any thread. */
 static void loader_buffer_drop(loader_buffer *b) {
     loader_core *c = b->core;
     bool last = false;
@@ -8657,7 +7640,6 @@ static void loader_release(void *data, void *user) {
     loader_buffer_drop((loader_buffer *)user);
 }
 
-/* A free buffer with one user; NULL with an error set. */
 static loader_buffer *loader_buffer_take(loader_core *c) {
     loader_buffer *b;
     loader_lock(c);
@@ -8679,14 +7661,11 @@ static loader_buffer *loader_buffer_take(loader_core *c) {
     return b;
 }
 
-/* --- filling ---------------------------------------------------------------------------------- */
-
 static int64_t loader_items(const tn_loader *l, int64_t batch) {
     int64_t left = l->dataset->size - batch * l->batch_size;
     return left < l->batch_size ? left : l->batch_size;
 }
 
-/* Writes the items of the slot's batch; false: code and text of the slot say why. */
 static bool loader_fill(const tn_loader *l, loader_slot *s) {
     const tn_dataset *d = l->dataset;
     int64_t bytes[TN_MAX_FIELDS], first = s->batch * l->batch_size;
@@ -8694,7 +7673,7 @@ static bool loader_fill(const tn_loader *l, loader_slot *s) {
     tni_step step;
     bool ok = true;
     for (int k = 0; k < d->nfields; k++) bytes[k] = tni_field_bytes(&d->field[k]);
-    tni_step_begin(&step, NULL, 0, ""); /* the handler hears of it in the caller's thread */
+    tni_step_begin(&step, NULL, 0, "");
     for (int64_t i = 0; ok && i < loader_items(l, s->batch); i++) {
         void *to[TN_MAX_FIELDS] = {NULL, NULL, NULL, NULL};
         int64_t index = l->shuffle ? l->order[first + i] : first + i;
@@ -8738,7 +7717,6 @@ static void *loader_worker(void *user) {
 }
 #endif
 
-/* Waits for the slot of the next batch, or fills it here. */
 static loader_slot *loader_await(tn_loader *l) {
     loader_slot *s = &l->slot[l->position % l->nslots];
     if (l->nworkers == 0) {
@@ -8755,11 +7733,6 @@ static loader_slot *loader_await(tn_loader *l) {
     return s;
 }
 
-/* --- epochs ----------------------------------------------------------------------------------- */
-
-/* As torch.utils.data: the iterator draws a base seed for its workers; the sampler draws a seed of
- * its own from the default generator, or takes the one that was given. Both draws are int64
- * random_(): 63 bits. */
 static bool loader_permute(tn_loader *l, tn_generator *from, int64_t *order) {
     int64_t mark = tn_scope_begin();
     tn_tensor *t = tnp_randperm(l->dataset->size, from, TN_I64, TN_NO_DEVICE);
@@ -8768,9 +7741,6 @@ static bool loader_permute(tn_loader *l, tn_generator *from, int64_t *order) {
     return ok;
 }
 
-/* torch's sampler draws one more permutation, of which it takes nothing, when it is asked beyond
- * its last item: for the last batch when that is short, else at the end. It shows where the
- * generator was given. */
 static bool loader_exhaust(tn_loader *l) {
     if (l->exhausted || !l->shuffle || !l->generator) return true;
     l->exhausted = loader_permute(l, l->generator, NULL);
@@ -8793,7 +7763,6 @@ static bool loader_draw(tn_loader *l) {
     return ok;
 }
 
-/* In a child of fork, before anything else: there are no workers. */
 static void loader_forked(tn_loader *l) {
 #if LOADER_THREADS
     if (l->forks == loader_forks) return;
@@ -8807,7 +7776,6 @@ static void loader_forked(tn_loader *l) {
 #endif
 }
 
-/* Waits until no worker fills, and gives them nothing more to do. */
 static void loader_quiet(tn_loader *l) {
     loader_lock(l->core);
     l->todo = l->end = 0;
@@ -8838,8 +7806,6 @@ static bool loader_begin(tn_loader *l) {
     return true;
 }
 
-/* --- batches ---------------------------------------------------------------------------------- */
-
 static tn_tensor *loader_wrap(const tn_loader *l, loader_buffer *b, int k, int64_t items,
                               const char *file, int line) {
     const tn_field *f = &l->dataset->field[k];
@@ -8860,7 +7826,6 @@ static tn_tensor *loader_wrap(const tn_loader *l, loader_buffer *b, int k, int64
     return t;
 }
 
-/* Hands out the slot's batch; the slot gets the spare buffer instead. */
 static bool loader_hand_out(tn_loader *l, loader_slot *s, loader_buffer *spare, tn_batch *batch,
                             const char *file, int line) {
     loader_buffer *b = s->buffer;
@@ -8931,8 +7896,6 @@ TN_API void tn_loader_stop(tn_loader *l) {
     loader_quiet(l);
 }
 
-/* --- making and freeing ----------------------------------------------------------------------- */
-
 TN_API int64_t tn_loader_batches(const tn_loader *l) { return l ? l->batches : 0; }
 TN_API tn_dataset *tn_loader_dataset(const tn_loader *l) { return l ? l->dataset : NULL; }
 TN_API tn_generator *tn_loader_generator(const tn_loader *l) { return l ? l->generator : NULL; }
@@ -8941,21 +7904,20 @@ static bool loader_check(const tn_loader_args *a) {
     if (!a || !a->dataset) return tni_nn_error(TN_INVALID, "dataset is NULL");
     if (a->batch_size < 1) return tni_nn_error(TN_INVALID, "batch_size must be positive");
     if (a->workers < 0 || a->workers > LOADER_WORKERS)
-        return tni_nn_error(TN_INVALID, "workers: 0 to %d", LOADER_WORKERS);
+        return tni_nn_error(TN_INVALID, "workers: expected 0 to %d", LOADER_WORKERS);
     if (a->workers && (a->prefetch < 1 || a->prefetch > 1024))
         return tni_nn_error(TN_INVALID, "prefetch: 1 to 1024");
     return true;
 }
 
 #if LOADER_THREADS
-/* Starts the workers; those that did start are counted. */
 static bool loader_start(tn_loader *l, int32_t workers) {
     l->thread = (pthread_t *)tn_alloc((size_t)workers * sizeof *l->thread);
     if (!l->thread) return false;
     l->threads_room = workers;
     for (int32_t i = 0; i < workers; i++, l->nworkers++)
         if (pthread_create(&l->thread[i], NULL, loader_worker, l) != 0)
-            return tni_nn_error(TN_MEMORY, "a worker thread cannot be started");
+            return tni_nn_error(TN_MEMORY, "cannot start a worker thread");
     return true;
 }
 static void loader_join(tn_loader *l) {
@@ -8994,7 +7956,6 @@ TN_API void tn_loader_free(tn_loader *l) {
 
 static void loader_end(tn_ending *e) { tn_loader_free((tn_loader *)(void *)e); }
 
-/* The struct and its core; takes the data set when it succeeds. */
 static tn_loader *loader_new(const tn_loader_args *a) {
     tn_loader *l = (tn_loader *)tn_alloc(sizeof *l);
     loader_core *c = l ? (loader_core *)tn_alloc(sizeof *c) : NULL;
@@ -9005,7 +7966,7 @@ static tn_loader *loader_new(const tn_loader_args *a) {
     memset(l, 0, sizeof *l);
     memset(c, 0, sizeof *c);
 #if LOADER_THREADS
-    if (!loader_register(c)) tni_nn_error(TN_MEMORY, "no handler of fork can be set");
+    if (!loader_register(c)) tni_nn_error(TN_MEMORY, "cannot register a fork handler");
     l->forks = loader_forks;
     pthread_cond_init(&l->work, NULL);
     pthread_cond_init(&l->ready, NULL);
@@ -9028,7 +7989,7 @@ static bool loader_fit_out(tn_loader *l, const tn_loader_args *a) {
     int32_t nslots = workers ? workers * a->prefetch : 1;
     if (!loader_layout(l->core, l->dataset, l->batch_size)) return false;
     if (l->dataset->size > PTRDIFF_MAX / 64)
-        return tni_nn_error(TN_MEMORY, "a data set of more than 2^57 items, or than memory counts");
+        return tni_nn_error(TN_MEMORY, "the data set is too large (expected at most 2^57 items)");
     l->slot = (loader_slot *)tn_alloc((size_t)nslots * sizeof *l->slot);
     if (!l->slot) return false;
     memset(l->slot, 0, (size_t)nslots * sizeof *l->slot);
@@ -9055,19 +8016,15 @@ TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args 
     return l;
 }
 
-/* src/data/checkpoint.c */
-/* checkpoint.c - a model with its optimizer, schedule and random state in one file, for exact
- * resume. The layout is described in api/train.h; version 1 must load for ever. */
+/* src/data/checkpoint.c - a model with its optimizer, schedule and random state in one file, for exact resume */
 
 #include <math.h>
 
 static const char checkpoint_format[] = "tensor.h checkpoint", checkpoint_version[] = "1";
 
-/* --- out -------------------------------------------------------------------------------------- */
-
 typedef struct checkpoint_entry {
     int64_t name;
-    tn_tensor *tensor; /* of the scope, or borrowed */
+    tn_tensor *tensor;
 } checkpoint_entry;
 typedef struct checkpoint_list {
     tni_buffer names, entries;
@@ -9128,9 +8085,9 @@ static bool checkpoint_write(const char *path, checkpoint_list *l) {
 static bool checkpoint_state_fits(const char *path, const tn_state *s) {
     if (!path || !s) return tni_nn_error(TN_INVALID, "no path or no state");
     if (s->schedule && !s->optimizer)
-        return tni_nn_error(TN_INVALID, "a schedule goes with its optimizer");
+        return tni_nn_error(TN_INVALID, "a schedule needs its optimizer");
     if (s->nnumbers < 0 || (s->nnumbers && !s->numbers))
-        return tni_nn_error(TN_INVALID, "no list of numbers");
+        return tni_nn_error(TN_INVALID, "numbers: expected a list");
     for (int64_t i = 0; i < s->nnumbers; i++)
         if (!s->numbers[i].name)
             return tni_nn_error(TN_INVALID, "number %lld has no name", (long long)i);
@@ -9160,9 +8117,6 @@ static bool checkpoint_save(const char *path, const tn_state *s) {
     return ok;
 }
 
-/* --- in --------------------------------------------------------------------------------------- */
-
-/* The entries whose names begin with prefix, without it; at is room for list.n. */
 static int64_t checkpoint_select(tn_named_list list, const char *prefix, tn_named *at) {
     size_t n = strlen(prefix);
     int64_t count = 0;
@@ -9174,7 +8128,6 @@ static int64_t checkpoint_select(tn_named_list list, const char *prefix, tn_name
     return count;
 }
 
-/* An open file of this format and version. */
 static tn_safetensors *checkpoint_open(const char *path) {
     tn_safetensors *f = tn_safetensors_open_at(NULL, 0, path);
     const char *format = tn_safetensors_note(f, "format"),
@@ -9182,18 +8135,17 @@ static tn_safetensors *checkpoint_open(const char *path) {
     bool ok = format && version && strcmp(format, checkpoint_format) == 0 &&
               strcmp(version, checkpoint_version) == 0;
     if (!f || ok) return f;
-    tni_nn_error(TN_FORMAT, "'%s' is no checkpoint of version %s (format \"%s\", version \"%s\")",
-                 path, checkpoint_version, format ? format : "none", version ? version : "none");
+    tni_nn_error(TN_FORMAT,
+                 "'%s' is not a checkpoint of version %s (format \"%s\", version \"%s\")", path,
+                 checkpoint_version, format ? format : "none", version ? version : "none");
     tn_safetensors_close(f);
     return NULL;
 }
 
 static bool checkpoint_bad(const char *path, const char *what) {
-    return tni_nn_error(TN_FORMAT, "'%s': %s is missing, damaged, or does not fit", path, what);
+    return tni_nn_error(TN_FORMAT, "'%s': %s is missing, damaged or does not match", path, what);
 }
 
-/* All that is left to load once model and optimizer are prepared, and cannot fail: it is checked
- * here. */
 typedef struct checkpoint_rest {
     int64_t count;
     const double *initial;
@@ -9237,7 +8189,7 @@ static const tn_tensor *checkpoint_number(tn_named_list list, const char *name) 
 }
 static bool checkpoint_number_fits(const char *path, const char *name, const tn_tensor *t) {
     return !t || (tn_dtype_of(t) == TN_F64 && tn_numel(t) == 1) ||
-           tni_nn_error(TN_FORMAT, "'%s': train.%.200s is no number", path, name);
+           tni_nn_error(TN_FORMAT, "'%s': train.%.200s is not a number", path, name);
 }
 
 static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn_state *s,
@@ -9287,7 +8239,6 @@ TN_PRIV bool tni_checkpoint_number(const char *path, const char *name, double *v
     return ok;
 }
 
-/* Both parts are prepared before either changes. */
 static bool checkpoint_load_parts(const tn_state *s, tn_named_list list, tn_named *at) {
     tni_plan model = {{NULL, 0, 0, false}};
     tni_optimizer_plan optimizer;
@@ -9320,8 +8271,6 @@ static bool checkpoint_load(const char *path, const tn_state *s) {
     return ok;
 }
 
-/* --- both ------------------------------------------------------------------------------------- */
-
 static bool checkpoint_run(const char *file, int line, const char *path, const tn_state *state,
                            bool (*run)(const char *path, const tn_state *state)) {
     tni_step step;
@@ -9347,25 +8296,22 @@ TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path,
     return checkpoint_run(file, line, path, state, checkpoint_load);
 }
 
-/* src/data/train.c */
-/* train.c - the training loop: epochs of steps, evaluation, schedule, checkpoint, events to a
- * callback. */
+/* src/data/train.c - the training loop: epochs of steps, evaluation, schedule, checkpoint, events to a callback */
 
 #include <math.h>
 
 typedef struct train_run {
     const tn_train_args *a;
-    tn_module *loss; /* owned when a->loss is NULL */
+    tn_module *loss;
     tn_progress p;
     double began;
-    double loss_sum, hits; /* over the items so far */
-    bool classes;          /* accuracy makes sense */
+    double loss_sum, hits;
+    bool classes;
     bool stopped;
 } train_run;
 
 static double train_nan(void) { return (double)NAN; }
 
-/* Tells the callback; false: the run ends here. */
 static bool train_tell(train_run *r, tn_event event) {
     r->p.event = event;
     r->p.seconds = tn_now() - r->began;
@@ -9377,8 +8323,6 @@ static bool train_tell(train_run *r, tn_event event) {
     return false;
 }
 
-/* --- loss and accuracy ------------------------------------------------------------------------ */
-
 static tn_tensor *train_loss_of(tn_module *loss, tn_tensor *output, tn_tensor *target) {
     tn_value values[2];
     tn_tensor *result = NULL;
@@ -9389,7 +8333,6 @@ static tn_tensor *train_loss_of(tn_module *loss, tn_tensor *output, tn_tensor *t
     return tn_module_call_values(NULL, 0, loss, values, 2, &result, 1) ? result : NULL;
 }
 
-/* Items whose largest output is the target's; -1: the target is no class. */
 static double train_hits(tn_tensor *output, tn_tensor *target) {
     tn_tensor *same;
     double hits;
@@ -9408,13 +8351,10 @@ static tn_tensor *train_batch_loss(train_run *r, const tn_batch *b, tn_tensor **
     *output = NULL;
     if (r->a->batch_loss) return r->a->batch_loss(r->a->model, b, output, r->a->user);
     if (b->nfields < 2)
-        return tni_nn_error(TN_INVALID, "a batch of input and target is expected"),
-               (tn_tensor *)NULL;
+        return tni_nn_error(TN_INVALID, "expected a batch of input and target"), (tn_tensor *)NULL;
     *output = tn_forward_at(NULL, 0, r->a->model, b->field[0]);
     return *output ? train_loss_of(r->loss, *output, b->field[1]) : NULL;
 }
-
-/* --- one epoch -------------------------------------------------------------------------------- */
 
 static bool train_step(train_run *r, const tn_batch *b) {
     const tn_train_args *a = r->a;
@@ -9424,7 +8364,8 @@ static bool train_step(train_run *r, const tn_batch *b) {
     tn_optimizer_zero_grad(a->optimizer);
     loss = train_batch_loss(r, b, &output);
     if (!loss)
-        return tn_ok() ? tni_nn_error(TN_INTERNAL, "the loss failed without an error") : false;
+        return tn_ok() ? tni_nn_error(TN_INTERNAL, "the loss failed without setting an error")
+                       : false;
     memset(&backward, 0, sizeof backward);
     backward.t = loss;
     if (!tn_backward_at(NULL, 0, &backward)) return false;
@@ -9464,8 +8405,6 @@ static bool train_epoch(train_run *r) {
     return tn_ok() && train_tell(r, TN_EVENT_TRAINED);
 }
 
-/* --- evaluation ------------------------------------------------------------------------------- */
-
 typedef struct train_sums {
     double loss, hits, items;
     bool classes;
@@ -9475,7 +8414,7 @@ static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_bat
                                  train_sums *s) {
     tn_tensor *output, *value;
     double hits;
-    if (b->nfields < 2) return tni_nn_error(TN_INVALID, "a batch of input and target is expected");
+    if (b->nfields < 2) return tni_nn_error(TN_INVALID, "expected a batch of input and target");
     output = tn_forward_at(NULL, 0, model, b->field[0]);
     value = output ? train_loss_of(loss, output, b->field[1]) : NULL;
     if (!value) return false;
@@ -9487,7 +8426,6 @@ static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_bat
     return tn_ok();
 }
 
-/* The mode of a module, which is held for as long as it is noted. */
 typedef struct train_mode {
     tn_module *m;
     bool training;
@@ -9513,7 +8451,6 @@ static void train_restore_modes(tni_buffer *modes) {
     tni_buffer_free(modes);
 }
 
-/* Goes over the loader in eval mode; tell may be NULL. */
 static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, train_sums *s,
                            train_run *tell) {
     tni_buffer modes = {NULL, 0, 0, false};
@@ -9540,7 +8477,7 @@ static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader,
 }
 
 static tn_module *train_default_loss(void) {
-    return tn_module_named_at(NULL, 0, "CrossEntropyLoss", NULL, 0);
+    return tnp_nn_cross_entropy_loss(NULL, -100, TN_REDUCTION_MEAN, 0, TN_NO_DTYPE, TN_NO_DEVICE);
 }
 
 TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_module *loss,
@@ -9561,8 +8498,6 @@ TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_modu
     return ok;
 }
 
-/* --- the run ---------------------------------------------------------------------------------- */
-
 static tn_state train_state(const tn_train_args *a, tn_named_number *epoch) {
     tn_state s;
     memset(&s, 0, sizeof s);
@@ -9576,7 +8511,6 @@ static tn_state train_state(const tn_train_args *a, tn_named_number *epoch) {
     return s;
 }
 
-/* Evaluation, schedule and checkpoint after an epoch's steps. */
 static bool train_epoch_end(train_run *r) {
     const tn_train_args *a = r->a;
     tn_named_number done;
@@ -9606,7 +8540,8 @@ static bool train_resume(train_run *r) {
     done.name = "epoch";
     if (!tni_checkpoint_number(a->checkpoint, done.name, &done.value)) return false;
     if (!tni_is_count(done.value))
-        return tni_nn_error(TN_FORMAT, "'%s' does not say how many epochs are done: train.epoch %g",
+        return tni_nn_error(TN_FORMAT,
+                            "'%s': train.epoch is %g, expected the number of completed epochs",
                             a->checkpoint, done.value);
     state = train_state(a, &done);
     if (!tn_checkpoint_load_at(NULL, 0, a->checkpoint, &state)) return false;
@@ -9645,11 +8580,7 @@ TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args) {
     return tn_ok();
 }
 
-
-/* src/gen/modules.c */
-/* modules.c - tables and functions behind modules.h: tni_mgen_linear of a module's row tni_module_linear,
- * tni_ogen_sgd of an optimizer's row tni_optimizer_sgd.
- * Generated by tools/optable from src/nn and src/optim; `make headers` writes it again. */
+/* src/gen/modules.c - tables and functions behind modules.h: tni_mgen_linear of a module's row tni_module_linear, tni_ogen_sgd of an optimizer's row tni_optimizer_sgd */
 
 #include <math.h>
 
@@ -9674,8 +8605,8 @@ static const tn_nn_relu_args tni_defaults_nn_relu = {false, TN_NO_DTYPE, TN_NO_D
 static const char *const tni_names_nn_relu[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_relu = {tni_params_nn_relu, &tni_defaults_nn_relu, tni_names_nn_relu,
-    NULL, 3, 0, 0, 0, sizeof(tn_nn_relu_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_relu_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_relu) = {"ReLU", &tni_make_relu, NULL, NULL,
@@ -9699,7 +8630,7 @@ static const char *const tni_names_nn_leaky_relu[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_leaky_relu = {tni_params_nn_leaky_relu, &tni_defaults_nn_leaky_relu,
     tni_names_nn_leaky_relu, NULL, 4, 0, 0, 0, sizeof(tn_nn_leaky_relu_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_leaky_relu) = {"LeakyReLU", &tni_make_leaky_relu, NULL, NULL,
@@ -9721,8 +8652,8 @@ static const tn_nn_gelu_args tni_defaults_nn_gelu = {TN_APPROXIMATE_NONE, TN_NO_
 static const char *const tni_names_nn_gelu[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_gelu = {tni_params_nn_gelu, &tni_defaults_nn_gelu, tni_names_nn_gelu,
-    NULL, 3, 0, 0, 0, sizeof(tn_nn_gelu_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_gelu_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_gelu) = {"GELU", &tni_make_gelu, NULL, NULL,
@@ -9742,8 +8673,8 @@ static const tn_nn_silu_args tni_defaults_nn_silu = {false, TN_NO_DTYPE, TN_NO_D
 static const char *const tni_names_nn_silu[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_silu = {tni_params_nn_silu, &tni_defaults_nn_silu, tni_names_nn_silu,
-    NULL, 3, 0, 0, 0, sizeof(tn_nn_silu_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_silu_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_silu) = {"SiLU", &tni_make_silu, NULL, NULL,
@@ -9763,7 +8694,7 @@ static const char *const tni_names_nn_sigmoid[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_sigmoid = {tni_params_nn_sigmoid, &tni_defaults_nn_sigmoid,
     tni_names_nn_sigmoid, NULL, 2, 0, 0, 0, sizeof(tn_nn_sigmoid_args), UINT16_MAX, TN_PROP_WORDS,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_sigmoid) = {"Sigmoid", &tni_make_sigmoid, NULL, NULL,
@@ -9782,8 +8713,8 @@ static const tn_nn_tanh_args tni_defaults_nn_tanh = {TN_NO_DTYPE, TN_NO_DEVICE, 
 static const char *const tni_names_nn_tanh[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_tanh = {tni_params_nn_tanh, &tni_defaults_nn_tanh, tni_names_nn_tanh,
-    NULL, 2, 0, 0, 0, sizeof(tn_nn_tanh_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    NULL, 2, 0, 0, 0, sizeof(tn_nn_tanh_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_tanh) = {"Tanh", &tni_make_tanh, NULL, NULL,
@@ -9805,7 +8736,7 @@ static const char *const tni_names_nn_softplus[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_softplus = {tni_params_nn_softplus, &tni_defaults_nn_softplus,
     tni_names_nn_softplus, NULL, 4, 0, 0, 0, sizeof(tn_nn_softplus_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_softplus) = {"Softplus", &tni_make_softplus, NULL, NULL,
@@ -9825,7 +8756,7 @@ static const char *const tni_names_nn_softsign[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_softsign = {tni_params_nn_softsign, &tni_defaults_nn_softsign,
     tni_names_nn_softsign, NULL, 2, 0, 0, 0, sizeof(tn_nn_softsign_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_softsign) = {"Softsign", &tni_make_softsign, NULL, NULL,
@@ -9846,7 +8777,7 @@ static const char *const tni_names_nn_softmax[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_softmax = {tni_params_nn_softmax, &tni_defaults_nn_softmax,
     tni_names_nn_softmax, NULL, 3, 0, 0, 0, sizeof(tn_nn_softmax_args), UINT16_MAX, TN_PROP_WORDS,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_softmax) = {"Softmax", &tni_make_softmax, NULL, NULL,
@@ -9869,7 +8800,7 @@ static const char *const tni_names_nn_log_softmax[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_log_softmax = {tni_params_nn_log_softmax,
     &tni_defaults_nn_log_softmax, tni_names_nn_log_softmax, NULL, 3, 0, 0, 0,
-    sizeof(tn_nn_log_softmax_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_log_softmax_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_log_softmax) = {"LogSoftmax", &tni_make_log_softmax, NULL, NULL,
@@ -9897,7 +8828,8 @@ static const char *const tni_names_nn_multihead_attention[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_multihead_attention = {tni_params_nn_multihead_attention,
     &tni_defaults_nn_multihead_attention, tni_names_nn_multihead_attention, NULL, 7, 0, 0, 0,
-    sizeof(tn_nn_multihead_attention_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_multihead_attention_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_multihead_attention_forward[] = {
     {"query", TN_T_TENSOR, 0, offsetof(tn_nn_multihead_attention_forward_args, query), 0, -1, NULL},
@@ -9920,8 +8852,8 @@ static const char *const tni_names_nn_multihead_attention_forward[] = {"attn_out
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_multihead_attention = {tni_params_nn_multihead_attention_forward,
     &tni_defaults_nn_multihead_attention_forward, tni_names_nn_multihead_attention_forward, NULL,
-    8, 5, 2, 0, sizeof(tn_nn_multihead_attention_forward_args), UINT16_MAX, 0, 0, {0, 1, 2, 3, 5,
-    0, 0, 0}};
+    8, 5, 2, 0, sizeof(tn_nn_multihead_attention_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 3,
+    5, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_multihead_attention[] = {
     {"in_proj_weight", offsetof(tn_nn_multihead_attention_self, in_proj_weight)},
@@ -9948,7 +8880,7 @@ static const char *const tni_names_nn_sequential[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_sequential = {tni_params_nn_sequential, &tni_defaults_nn_sequential,
     tni_names_nn_sequential, NULL, 3, 0, 0, 0, sizeof(tn_nn_sequential_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_sequential) = {"Sequential", &tni_make_sequential, NULL, NULL,
@@ -9970,7 +8902,7 @@ static const char *const tni_names_nn_module_list[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_module_list = {tni_params_nn_module_list,
     &tni_defaults_nn_module_list, tni_names_nn_module_list, NULL, 3, 0, 0, 0,
-    sizeof(tn_nn_module_list_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_module_list_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_module_list) = {"ModuleList", &tni_make_module_list, NULL, NULL,
@@ -10005,7 +8937,7 @@ static const char *const tni_names_nn_conv2d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_conv2d = {tni_params_nn_conv2d, &tni_defaults_nn_conv2d,
     tni_names_nn_conv2d, NULL, 11, 0, 0, 0, sizeof(tn_nn_conv2d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_conv2d[] = {
     {"weight", offsetof(tn_nn_conv2d_self, weight)},
@@ -10041,7 +8973,7 @@ static const char *const tni_names_nn_max_pool2d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_max_pool2d = {tni_params_nn_max_pool2d, &tni_defaults_nn_max_pool2d,
     tni_names_nn_max_pool2d, NULL, 8, 0, 0, 0, sizeof(tn_nn_max_pool2d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_pool2d) = {"MaxPool2d", &tni_make_max_pool2d, NULL, NULL,
@@ -10073,7 +9005,7 @@ static const char *const tni_names_nn_avg_pool2d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_avg_pool2d = {tni_params_nn_avg_pool2d, &tni_defaults_nn_avg_pool2d,
     tni_names_nn_avg_pool2d, NULL, 8, 0, 0, 0, sizeof(tn_nn_avg_pool2d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_avg_pool2d) = {"AvgPool2d", &tni_make_avg_pool2d, NULL, NULL,
@@ -10096,8 +9028,8 @@ static const char *const tni_names_nn_adaptive_avg_pool2d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_adaptive_avg_pool2d = {tni_params_nn_adaptive_avg_pool2d,
     &tni_defaults_nn_adaptive_avg_pool2d, tni_names_nn_adaptive_avg_pool2d, NULL, 3, 0, 0, 0,
-    sizeof(tn_nn_adaptive_avg_pool2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0,
-    0, 0, 0, 0, 0}};
+    sizeof(tn_nn_adaptive_avg_pool2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool2d) = {"AdaptiveAvgPool2d", &tni_make_adaptive_avg_pool2d, NULL, NULL,
@@ -10119,8 +9051,8 @@ static const tn_nn_linear_args tni_defaults_nn_linear = {true, TN_NO_DTYPE, TN_N
 static const char *const tni_names_nn_linear[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_linear = {tni_params_nn_linear, &tni_defaults_nn_linear,
-    tni_names_nn_linear, NULL, 5, 0, 0, 0, sizeof(tn_nn_linear_args), UINT16_MAX, TN_PROP_WORDS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_nn_linear, NULL, 5, 0, 0, 0, sizeof(tn_nn_linear_args), UINT16_MAX, TN_PROP_WORDS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_linear[] = {
     {"weight", offsetof(tn_nn_linear_self, weight)},
@@ -10151,7 +9083,7 @@ static const char *const tni_names_nn_embedding[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_embedding = {tni_params_nn_embedding, &tni_defaults_nn_embedding,
     tni_names_nn_embedding, NULL, 6, 0, 0, 0, sizeof(tn_nn_embedding_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_embedding[] = {
     {"weight", offsetof(tn_nn_embedding_self, weight)},
@@ -10177,7 +9109,7 @@ static const char *const tni_names_nn_dropout[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_dropout = {tni_params_nn_dropout, &tni_defaults_nn_dropout,
     tni_names_nn_dropout, NULL, 4, 0, 0, 0, sizeof(tn_nn_dropout_args), UINT16_MAX, TN_PROP_WORDS,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_dropout) = {"Dropout", &tni_make_dropout, NULL, NULL,
@@ -10197,7 +9129,7 @@ static const char *const tni_names_nn_identity[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_identity = {tni_params_nn_identity, &tni_defaults_nn_identity,
     tni_names_nn_identity, NULL, 2, 0, 0, 0, sizeof(tn_nn_identity_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_identity) = {"Identity", &tni_make_identity, NULL, NULL,
@@ -10219,7 +9151,7 @@ static const char *const tni_names_nn_flatten[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_flatten = {tni_params_nn_flatten, &tni_defaults_nn_flatten,
     tni_names_nn_flatten, NULL, 4, 0, 0, 0, sizeof(tn_nn_flatten_args), UINT16_MAX, TN_PROP_WORDS,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_flatten) = {"Flatten", &tni_make_flatten, NULL, NULL,
@@ -10248,7 +9180,8 @@ static const char *const tni_names_nn_cross_entropy_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_cross_entropy_loss = {tni_params_nn_cross_entropy_loss,
     &tni_defaults_nn_cross_entropy_loss, tni_names_nn_cross_entropy_loss, NULL, 6, 1, 0, 0,
-    sizeof(tn_nn_cross_entropy_loss_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_cross_entropy_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_cross_entropy_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_cross_entropy_loss_forward_args, input), 0, -1, NULL},
@@ -10260,8 +9193,8 @@ static const char *const tni_names_nn_cross_entropy_loss_forward[] = {"result", 
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_cross_entropy_loss = {tni_params_nn_cross_entropy_loss_forward,
     &tni_defaults_nn_cross_entropy_loss_forward, tni_names_nn_cross_entropy_loss_forward, NULL, 2,
-    2, 1, 0, sizeof(tn_nn_cross_entropy_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0,
-    0}};
+    2, 1, 0, sizeof(tn_nn_cross_entropy_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0,
+    0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_cross_entropy_loss[] = {
     {"weight", offsetof(tn_nn_cross_entropy_loss_self, weight)},
@@ -10291,7 +9224,7 @@ static const char *const tni_names_nn_nll_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_nll_loss = {tni_params_nn_nll_loss, &tni_defaults_nn_nll_loss,
     tni_names_nn_nll_loss, NULL, 5, 1, 0, 0, sizeof(tn_nn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_nll_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_nll_loss_forward_args, input), 0, -1, NULL},
@@ -10302,7 +9235,7 @@ static const char *const tni_names_nn_nll_loss_forward[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_nll_loss = {tni_params_nn_nll_loss_forward,
     &tni_defaults_nn_nll_loss_forward, tni_names_nn_nll_loss_forward, NULL, 2, 2, 1, 0,
-    sizeof(tn_nn_nll_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_nll_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_nll_loss[] = {
     {"weight", offsetof(tn_nn_nll_loss_self, weight)},
@@ -10328,7 +9261,7 @@ static const char *const tni_names_nn_mse_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_mse_loss = {tni_params_nn_mse_loss, &tni_defaults_nn_mse_loss,
     tni_names_nn_mse_loss, NULL, 3, 0, 0, 0, sizeof(tn_nn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_mse_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_mse_loss_forward_args, input), 0, -1, NULL},
@@ -10339,7 +9272,7 @@ static const char *const tni_names_nn_mse_loss_forward[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_mse_loss = {tni_params_nn_mse_loss_forward,
     &tni_defaults_nn_mse_loss_forward, tni_names_nn_mse_loss_forward, NULL, 2, 2, 1, 0,
-    sizeof(tn_nn_mse_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_mse_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_mse_loss) = {"MSELoss", &tni_make_mse_loss, &tni_call_mse_loss, NULL,
@@ -10362,7 +9295,7 @@ static const char *const tni_names_nn_l1_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_l1_loss = {tni_params_nn_l1_loss, &tni_defaults_nn_l1_loss,
     tni_names_nn_l1_loss, NULL, 3, 0, 0, 0, sizeof(tn_nn_l1_loss_args), UINT16_MAX, TN_PROP_WORDS,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_l1_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_l1_loss_forward_args, input), 0, -1, NULL},
@@ -10373,7 +9306,7 @@ static const char *const tni_names_nn_l1_loss_forward[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_l1_loss = {tni_params_nn_l1_loss_forward,
     &tni_defaults_nn_l1_loss_forward, tni_names_nn_l1_loss_forward, NULL, 2, 2, 1, 0,
-    sizeof(tn_nn_l1_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_l1_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_l1_loss) = {"L1Loss", &tni_make_l1_loss, &tni_call_l1_loss, NULL,
@@ -10398,7 +9331,7 @@ static const char *const tni_names_nn_bce_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_bce_loss = {tni_params_nn_bce_loss, &tni_defaults_nn_bce_loss,
     tni_names_nn_bce_loss, NULL, 4, 1, 0, 0, sizeof(tn_nn_bce_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_bce_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_bce_loss_forward_args, input), 0, -1, NULL},
@@ -10409,7 +9342,7 @@ static const char *const tni_names_nn_bce_loss_forward[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_bce_loss = {tni_params_nn_bce_loss_forward,
     &tni_defaults_nn_bce_loss_forward, tni_names_nn_bce_loss_forward, NULL, 2, 2, 1, 0,
-    sizeof(tn_nn_bce_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_bce_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_bce_loss[] = {
     {"weight", offsetof(tn_nn_bce_loss_self, weight)},
@@ -10439,8 +9372,8 @@ static const char *const tni_names_nn_bce_with_logits_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_bce_with_logits_loss = {tni_params_nn_bce_with_logits_loss,
     &tni_defaults_nn_bce_with_logits_loss, tni_names_nn_bce_with_logits_loss, NULL, 5, 2, 0, 0,
-    sizeof(tn_nn_bce_with_logits_loss_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 2, 0, 0, 0, 0, 0,
-    0}};
+    sizeof(tn_nn_bce_with_logits_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 2, 0, 0, 0, 0, 0,
+    0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_bce_with_logits_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_bce_with_logits_loss_forward_args, input), 0, -1,
@@ -10453,8 +9386,8 @@ static const char *const tni_names_nn_bce_with_logits_loss_forward[] = {"result"
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_bce_with_logits_loss = {tni_params_nn_bce_with_logits_loss_forward,
     &tni_defaults_nn_bce_with_logits_loss_forward, tni_names_nn_bce_with_logits_loss_forward, NULL,
-    2, 2, 1, 0, sizeof(tn_nn_bce_with_logits_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0,
-    0, 0, 0}};
+    2, 2, 1, 0, sizeof(tn_nn_bce_with_logits_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0,
+    0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_bce_with_logits_loss[] = {
     {"weight", offsetof(tn_nn_bce_with_logits_loss_self, weight)},
@@ -10488,7 +9421,7 @@ static const char *const tni_names_nn_batch_norm1d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_batch_norm1d = {tni_params_nn_batch_norm1d,
     &tni_defaults_nn_batch_norm1d, tni_names_nn_batch_norm1d, NULL, 8, 0, 0, 0,
-    sizeof(tn_nn_batch_norm1d_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_batch_norm1d_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_batch_norm1d[] = {
     {"weight", offsetof(tn_nn_batch_norm1d_self, weight)},
@@ -10525,7 +9458,7 @@ static const char *const tni_names_nn_batch_norm2d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_batch_norm2d = {tni_params_nn_batch_norm2d,
     &tni_defaults_nn_batch_norm2d, tni_names_nn_batch_norm2d, NULL, 8, 0, 0, 0,
-    sizeof(tn_nn_batch_norm2d_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_batch_norm2d_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_batch_norm2d[] = {
     {"weight", offsetof(tn_nn_batch_norm2d_self, weight)},
@@ -10559,7 +9492,7 @@ static const char *const tni_names_nn_layer_norm[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_layer_norm = {tni_params_nn_layer_norm, &tni_defaults_nn_layer_norm,
     tni_names_nn_layer_norm, NULL, 6, 0, 0, 0, sizeof(tn_nn_layer_norm_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_layer_norm[] = {
     {"weight", offsetof(tn_nn_layer_norm_self, weight)},
@@ -10591,8 +9524,8 @@ static const tn_nn_lstm_args tni_defaults_nn_lstm = {1, true, false, 0, false, T
 static const char *const tni_names_nn_lstm[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_lstm = {tni_params_nn_lstm, &tni_defaults_nn_lstm, tni_names_nn_lstm,
-    NULL, 9, 0, 0, 0, sizeof(tn_nn_lstm_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    NULL, 9, 0, 0, 0, sizeof(tn_nn_lstm_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_lstm_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_lstm_forward_args, input), 0, -1, NULL},
@@ -10605,8 +9538,8 @@ static const tn_nn_lstm_forward_args tni_defaults_nn_lstm_forward = {NULL, NULL,
 static const char *const tni_names_nn_lstm_forward[] = {"output", "h_n", "c_n", NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_lstm = {tni_params_nn_lstm_forward, &tni_defaults_nn_lstm_forward,
-    tni_names_nn_lstm_forward, NULL, 3, 3, 3, 0, sizeof(tn_nn_lstm_forward_args), UINT16_MAX, 0, 0,
-    {0, 1, 2, 0, 0, 0, 0, 0}};
+    tni_names_nn_lstm_forward, NULL, 3, 3, 3, 0, sizeof(tn_nn_lstm_forward_args), UINT16_MAX, 0,
+    NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mgroup tni_groups_lstm[] = {{"hx", 1, 2}, {"", 4, 2}};
 TNI_PRIVATE_BEGIN
@@ -10634,7 +9567,7 @@ static const char *const tni_names_optim_adam[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_adam) = {tni_params_optim_adam, &tni_defaults_optim_adam,
     tni_names_optim_adam, NULL, 7, 0, 0, 0, sizeof(tn_optim_adam_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_adamw);
@@ -10657,7 +9590,7 @@ static const char *const tni_names_optim_adamw[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_adamw) = {tni_params_optim_adamw, &tni_defaults_optim_adamw,
     tni_names_optim_adamw, NULL, 7, 0, 0, 0, sizeof(tn_optim_adamw_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_sgd);
@@ -10677,12 +9610,13 @@ static const tn_optim_sgd_args tni_defaults_optim_sgd = {0.001, 0, 0, 0, false, 
 static const char *const tni_names_optim_sgd[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_sgd) = {tni_params_optim_sgd, &tni_defaults_optim_sgd,
-    tni_names_optim_sgd, NULL, 7, 0, 0, 0, sizeof(tn_optim_sgd_args), UINT16_MAX, TN_PROP_LISTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_optim_sgd, NULL, 7, 0, 0, 0, sizeof(tn_optim_sgd_args), UINT16_MAX, TN_PROP_LISTS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_mrow *const *tni_mrows(void) {
     static const tn_mrow *const rows[] = {
+#ifndef TENSOR_TRIM
         &tni_module_relu,
         &tni_module_leaky_relu,
         &tni_module_gelu,
@@ -10715,15 +9649,18 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_batch_norm2d,
         &tni_module_layer_norm,
         &tni_module_lstm,
+#endif
         NULL};
     return rows;
 }
 
 TN_PRIV const tn_orow *const *tni_orows(void) {
     static const tn_orow *const rows[] = {
+#ifndef TENSOR_TRIM
         &tni_optimizer_adam,
         &tni_optimizer_adamw,
         &tni_optimizer_sgd,
+#endif
         NULL};
     return rows;
 }
@@ -11117,4 +10054,568 @@ TN_API tn_optimizer *tnp_optim_sgd(tn_tensors params, double lr, double momentum
 }
 
 TNI_EXTERN_C_END
+
+/* src/base/cold_end.inl - see cold_begin.inl */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#pragma GCC pop_options
+#endif
 #endif /* TENSOR_NN_IMPLEMENTATION */
+
+#else /* text that is compiled several times */
+
+#if TNI_NN_SECTION == 1
+#undef TNI_NN_SECTION
+#ifdef TN_PREFIX
+#define tn_module_new_at TNI_JOIN(TN_PREFIX, tn_module_new_at)
+#define tn_module_finish_at TNI_JOIN(TN_PREFIX, tn_module_finish_at)
+#define tn_part_tensor_at TNI_JOIN(TN_PREFIX, tn_part_tensor_at)
+#define tn_part_give_at TNI_JOIN(TN_PREFIX, tn_part_give_at)
+#define tn_part_child_at TNI_JOIN(TN_PREFIX, tn_part_child_at)
+#define tn_module_append_at TNI_JOIN(TN_PREFIX, tn_module_append_at)
+#define tn_module_hold TNI_JOIN(TN_PREFIX, tn_module_hold)
+#define tn_module_free TNI_JOIN(TN_PREFIX, tn_module_free)
+#define tn_module_make TNI_JOIN(TN_PREFIX, tn_module_make)
+#define tn_module_named_at TNI_JOIN(TN_PREFIX, tn_module_named_at)
+#define tn_module_register_at TNI_JOIN(TN_PREFIX, tn_module_register_at)
+#define tn_module_forget TNI_JOIN(TN_PREFIX, tn_module_forget)
+#define tn_mrow_named TNI_JOIN(TN_PREFIX, tn_mrow_named)
+#define tn_mrow_count TNI_JOIN(TN_PREFIX, tn_mrow_count)
+#define tn_mrow_at TNI_JOIN(TN_PREFIX, tn_mrow_at)
+#define tn_input TNI_JOIN(TN_PREFIX, tn_input)
+#define tn_forward_at TNI_JOIN(TN_PREFIX, tn_forward_at)
+#define tn_module_call TNI_JOIN(TN_PREFIX, tn_module_call)
+#define tn_module_call_values TNI_JOIN(TN_PREFIX, tn_module_call_values)
+#define tn_module_hook_at TNI_JOIN(TN_PREFIX, tn_module_hook_at)
+#define tn_module_hook_remove_at TNI_JOIN(TN_PREFIX, tn_module_hook_remove_at)
+#define tn_part_tensor_of TNI_JOIN(TN_PREFIX, tn_part_tensor_of)
+#define tn_part_child_of TNI_JOIN(TN_PREFIX, tn_part_child_of)
+#define tn_module_tensor_at TNI_JOIN(TN_PREFIX, tn_module_tensor_at)
+#define tn_module_child_at TNI_JOIN(TN_PREFIX, tn_module_child_at)
+#define tn_module_set_at TNI_JOIN(TN_PREFIX, tn_module_set_at)
+#define tn_module_walk_at TNI_JOIN(TN_PREFIX, tn_module_walk_at)
+#define tn_parameters_at TNI_JOIN(TN_PREFIX, tn_parameters_at)
+#define tn_module_parameters_at TNI_JOIN(TN_PREFIX, tn_module_parameters_at)
+#define tn_module_buffers_at TNI_JOIN(TN_PREFIX, tn_module_buffers_at)
+#define tn_module_state_dict_at TNI_JOIN(TN_PREFIX, tn_module_state_dict_at)
+#define tn_module_train TNI_JOIN(TN_PREFIX, tn_module_train)
+#define tn_module_requires_grad_at TNI_JOIN(TN_PREFIX, tn_module_requires_grad_at)
+#define tn_module_zero_grad TNI_JOIN(TN_PREFIX, tn_module_zero_grad)
+#define tn_module_load_at TNI_JOIN(TN_PREFIX, tn_module_load_at)
+#define tn_module_to_at TNI_JOIN(TN_PREFIX, tn_module_to_at)
+#define tn_module_copy_at TNI_JOIN(TN_PREFIX, tn_module_copy_at)
+#define tn_module_reset_at TNI_JOIN(TN_PREFIX, tn_module_reset_at)
+#define tn_module_save_file_at TNI_JOIN(TN_PREFIX, tn_module_save_file_at)
+#define tn_module_load_file_at TNI_JOIN(TN_PREFIX, tn_module_load_file_at)
+#define tn_module_text_at TNI_JOIN(TN_PREFIX, tn_module_text_at)
+#define tn_module_print_at TNI_JOIN(TN_PREFIX, tn_module_print_at)
+#define tn_init_gain_at TNI_JOIN(TN_PREFIX, tn_init_gain_at)
+#define tn_init_constant_at TNI_JOIN(TN_PREFIX, tn_init_constant_at)
+#define tn_init_uniform_at TNI_JOIN(TN_PREFIX, tn_init_uniform_at)
+#define tn_init_normal_at TNI_JOIN(TN_PREFIX, tn_init_normal_at)
+#define tn_init_xavier_uniform_at TNI_JOIN(TN_PREFIX, tn_init_xavier_uniform_at)
+#define tn_init_xavier_normal_at TNI_JOIN(TN_PREFIX, tn_init_xavier_normal_at)
+#define tn_init_kaiming_uniform_at TNI_JOIN(TN_PREFIX, tn_init_kaiming_uniform_at)
+#define tn_init_kaiming_normal_at TNI_JOIN(TN_PREFIX, tn_init_kaiming_normal_at)
+#define tn_orow_count TNI_JOIN(TN_PREFIX, tn_orow_count)
+#define tn_orow_at TNI_JOIN(TN_PREFIX, tn_orow_at)
+#define tn_optimizer_make TNI_JOIN(TN_PREFIX, tn_optimizer_make)
+#define tn_optimizer_free TNI_JOIN(TN_PREFIX, tn_optimizer_free)
+#define tn_optimizer_group_at TNI_JOIN(TN_PREFIX, tn_optimizer_group_at)
+#define tn_optimizer_groups TNI_JOIN(TN_PREFIX, tn_optimizer_groups)
+#define tn_optimizer_set_at TNI_JOIN(TN_PREFIX, tn_optimizer_set_at)
+#define tn_optimizer_get_at TNI_JOIN(TN_PREFIX, tn_optimizer_get_at)
+#define tn_optimizer_step_at TNI_JOIN(TN_PREFIX, tn_optimizer_step_at)
+#define tn_optimizer_zero_grad TNI_JOIN(TN_PREFIX, tn_optimizer_zero_grad)
+#define tn_optimizer_state_dict_at TNI_JOIN(TN_PREFIX, tn_optimizer_state_dict_at)
+#define tn_optimizer_load_at TNI_JOIN(TN_PREFIX, tn_optimizer_load_at)
+#define tn_clip_grad_norm_at TNI_JOIN(TN_PREFIX, tn_clip_grad_norm_at)
+#define tn_step_lr_at TNI_JOIN(TN_PREFIX, tn_step_lr_at)
+#define tn_cosine_lr_at TNI_JOIN(TN_PREFIX, tn_cosine_lr_at)
+#define tn_lambda_lr_at TNI_JOIN(TN_PREFIX, tn_lambda_lr_at)
+#define tn_schedule_step_at TNI_JOIN(TN_PREFIX, tn_schedule_step_at)
+#define tn_schedule_free TNI_JOIN(TN_PREFIX, tn_schedule_free)
+#define tn_schedule_count TNI_JOIN(TN_PREFIX, tn_schedule_count)
+#define tn_schedule_resume_at TNI_JOIN(TN_PREFIX, tn_schedule_resume_at)
+#define tn_schedule_initial TNI_JOIN(TN_PREFIX, tn_schedule_initial)
+#define tn_nn_relu_at TNI_JOIN(TN_PREFIX, tn_nn_relu_at)
+#define tnp_nn_relu TNI_JOIN(TN_PREFIX, tnp_nn_relu)
+#define tn_nn_leaky_relu_at TNI_JOIN(TN_PREFIX, tn_nn_leaky_relu_at)
+#define tnp_nn_leaky_relu TNI_JOIN(TN_PREFIX, tnp_nn_leaky_relu)
+#define tn_nn_gelu_at TNI_JOIN(TN_PREFIX, tn_nn_gelu_at)
+#define tnp_nn_gelu TNI_JOIN(TN_PREFIX, tnp_nn_gelu)
+#define tn_nn_silu_at TNI_JOIN(TN_PREFIX, tn_nn_silu_at)
+#define tnp_nn_silu TNI_JOIN(TN_PREFIX, tnp_nn_silu)
+#define tn_nn_sigmoid_at TNI_JOIN(TN_PREFIX, tn_nn_sigmoid_at)
+#define tnp_nn_sigmoid TNI_JOIN(TN_PREFIX, tnp_nn_sigmoid)
+#define tn_nn_tanh_at TNI_JOIN(TN_PREFIX, tn_nn_tanh_at)
+#define tnp_nn_tanh TNI_JOIN(TN_PREFIX, tnp_nn_tanh)
+#define tn_nn_softplus_at TNI_JOIN(TN_PREFIX, tn_nn_softplus_at)
+#define tnp_nn_softplus TNI_JOIN(TN_PREFIX, tnp_nn_softplus)
+#define tn_nn_softsign_at TNI_JOIN(TN_PREFIX, tn_nn_softsign_at)
+#define tnp_nn_softsign TNI_JOIN(TN_PREFIX, tnp_nn_softsign)
+#define tn_nn_softmax_at TNI_JOIN(TN_PREFIX, tn_nn_softmax_at)
+#define tnp_nn_softmax TNI_JOIN(TN_PREFIX, tnp_nn_softmax)
+#define tn_nn_log_softmax_at TNI_JOIN(TN_PREFIX, tn_nn_log_softmax_at)
+#define tnp_nn_log_softmax TNI_JOIN(TN_PREFIX, tnp_nn_log_softmax)
+#define tn_nn_multihead_attention_at TNI_JOIN(TN_PREFIX, tn_nn_multihead_attention_at)
+#define tnp_nn_multihead_attention TNI_JOIN(TN_PREFIX, tnp_nn_multihead_attention)
+#define tn_nn_multihead_attention_forward_at TNI_JOIN(TN_PREFIX, tn_nn_multihead_attention_forward_at)
+#define tnp_nn_multihead_attention_forward TNI_JOIN(TN_PREFIX, tnp_nn_multihead_attention_forward)
+#define tn_nn_sequential_at TNI_JOIN(TN_PREFIX, tn_nn_sequential_at)
+#define tnp_nn_sequential TNI_JOIN(TN_PREFIX, tnp_nn_sequential)
+#define tn_nn_module_list_at TNI_JOIN(TN_PREFIX, tn_nn_module_list_at)
+#define tnp_nn_module_list TNI_JOIN(TN_PREFIX, tnp_nn_module_list)
+#define tn_nn_conv2d_at TNI_JOIN(TN_PREFIX, tn_nn_conv2d_at)
+#define tnp_nn_conv2d TNI_JOIN(TN_PREFIX, tnp_nn_conv2d)
+#define tn_nn_max_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_max_pool2d_at)
+#define tnp_nn_max_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_max_pool2d)
+#define tn_nn_avg_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_avg_pool2d_at)
+#define tnp_nn_avg_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_avg_pool2d)
+#define tn_nn_adaptive_avg_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_avg_pool2d_at)
+#define tnp_nn_adaptive_avg_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_avg_pool2d)
+#define tn_nn_linear_at TNI_JOIN(TN_PREFIX, tn_nn_linear_at)
+#define tnp_nn_linear TNI_JOIN(TN_PREFIX, tnp_nn_linear)
+#define tn_nn_embedding_at TNI_JOIN(TN_PREFIX, tn_nn_embedding_at)
+#define tnp_nn_embedding TNI_JOIN(TN_PREFIX, tnp_nn_embedding)
+#define tn_nn_dropout_at TNI_JOIN(TN_PREFIX, tn_nn_dropout_at)
+#define tnp_nn_dropout TNI_JOIN(TN_PREFIX, tnp_nn_dropout)
+#define tn_nn_identity_at TNI_JOIN(TN_PREFIX, tn_nn_identity_at)
+#define tnp_nn_identity TNI_JOIN(TN_PREFIX, tnp_nn_identity)
+#define tn_nn_flatten_at TNI_JOIN(TN_PREFIX, tn_nn_flatten_at)
+#define tnp_nn_flatten TNI_JOIN(TN_PREFIX, tnp_nn_flatten)
+#define tn_nn_cross_entropy_loss_at TNI_JOIN(TN_PREFIX, tn_nn_cross_entropy_loss_at)
+#define tnp_nn_cross_entropy_loss TNI_JOIN(TN_PREFIX, tnp_nn_cross_entropy_loss)
+#define tn_nn_cross_entropy_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_cross_entropy_loss_forward_at)
+#define tnp_nn_cross_entropy_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_cross_entropy_loss_forward)
+#define tn_nn_nll_loss_at TNI_JOIN(TN_PREFIX, tn_nn_nll_loss_at)
+#define tnp_nn_nll_loss TNI_JOIN(TN_PREFIX, tnp_nn_nll_loss)
+#define tn_nn_nll_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_nll_loss_forward_at)
+#define tnp_nn_nll_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_nll_loss_forward)
+#define tn_nn_mse_loss_at TNI_JOIN(TN_PREFIX, tn_nn_mse_loss_at)
+#define tnp_nn_mse_loss TNI_JOIN(TN_PREFIX, tnp_nn_mse_loss)
+#define tn_nn_mse_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_mse_loss_forward_at)
+#define tnp_nn_mse_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_mse_loss_forward)
+#define tn_nn_l1_loss_at TNI_JOIN(TN_PREFIX, tn_nn_l1_loss_at)
+#define tnp_nn_l1_loss TNI_JOIN(TN_PREFIX, tnp_nn_l1_loss)
+#define tn_nn_l1_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_l1_loss_forward_at)
+#define tnp_nn_l1_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_l1_loss_forward)
+#define tn_nn_bce_loss_at TNI_JOIN(TN_PREFIX, tn_nn_bce_loss_at)
+#define tnp_nn_bce_loss TNI_JOIN(TN_PREFIX, tnp_nn_bce_loss)
+#define tn_nn_bce_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_bce_loss_forward_at)
+#define tnp_nn_bce_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_bce_loss_forward)
+#define tn_nn_bce_with_logits_loss_at TNI_JOIN(TN_PREFIX, tn_nn_bce_with_logits_loss_at)
+#define tnp_nn_bce_with_logits_loss TNI_JOIN(TN_PREFIX, tnp_nn_bce_with_logits_loss)
+#define tn_nn_bce_with_logits_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_bce_with_logits_loss_forward_at)
+#define tnp_nn_bce_with_logits_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_bce_with_logits_loss_forward)
+#define tn_nn_batch_norm1d_at TNI_JOIN(TN_PREFIX, tn_nn_batch_norm1d_at)
+#define tnp_nn_batch_norm1d TNI_JOIN(TN_PREFIX, tnp_nn_batch_norm1d)
+#define tn_nn_batch_norm2d_at TNI_JOIN(TN_PREFIX, tn_nn_batch_norm2d_at)
+#define tnp_nn_batch_norm2d TNI_JOIN(TN_PREFIX, tnp_nn_batch_norm2d)
+#define tn_nn_layer_norm_at TNI_JOIN(TN_PREFIX, tn_nn_layer_norm_at)
+#define tnp_nn_layer_norm TNI_JOIN(TN_PREFIX, tnp_nn_layer_norm)
+#define tn_nn_lstm_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_at)
+#define tnp_nn_lstm TNI_JOIN(TN_PREFIX, tnp_nn_lstm)
+#define tn_nn_lstm_forward_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_forward_at)
+#define tnp_nn_lstm_forward TNI_JOIN(TN_PREFIX, tnp_nn_lstm_forward)
+#define tn_optim_adam_at TNI_JOIN(TN_PREFIX, tn_optim_adam_at)
+#define tnp_optim_adam TNI_JOIN(TN_PREFIX, tnp_optim_adam)
+#define tn_optim_adamw_at TNI_JOIN(TN_PREFIX, tn_optim_adamw_at)
+#define tnp_optim_adamw TNI_JOIN(TN_PREFIX, tnp_optim_adamw)
+#define tn_optim_sgd_at TNI_JOIN(TN_PREFIX, tn_optim_sgd_at)
+#define tnp_optim_sgd TNI_JOIN(TN_PREFIX, tnp_optim_sgd)
+#define tn_dataset_new_at TNI_JOIN(TN_PREFIX, tn_dataset_new_at)
+#define tn_dataset_hold TNI_JOIN(TN_PREFIX, tn_dataset_hold)
+#define tn_dataset_free TNI_JOIN(TN_PREFIX, tn_dataset_free)
+#define tn_dataset_tensors_at TNI_JOIN(TN_PREFIX, tn_dataset_tensors_at)
+#define tn_dataset_images_at TNI_JOIN(TN_PREFIX, tn_dataset_images_at)
+#define tn_dataset_idx_at TNI_JOIN(TN_PREFIX, tn_dataset_idx_at)
+#define tn_dataset_slice_at TNI_JOIN(TN_PREFIX, tn_dataset_slice_at)
+#define tn_loader_at TNI_JOIN(TN_PREFIX, tn_loader_at)
+#define tn_loader_free TNI_JOIN(TN_PREFIX, tn_loader_free)
+#define tn_loader_batches TNI_JOIN(TN_PREFIX, tn_loader_batches)
+#define tn_loader_dataset TNI_JOIN(TN_PREFIX, tn_loader_dataset)
+#define tn_loader_generator TNI_JOIN(TN_PREFIX, tn_loader_generator)
+#define tn_loader_next_at TNI_JOIN(TN_PREFIX, tn_loader_next_at)
+#define tn_loader_stop TNI_JOIN(TN_PREFIX, tn_loader_stop)
+#define tn_checkpoint_save_at TNI_JOIN(TN_PREFIX, tn_checkpoint_save_at)
+#define tn_checkpoint_load_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_at)
+#define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
+#define tn_evaluate_at TNI_JOIN(TN_PREFIX, tn_evaluate_at)
+#define tn_nn_layout_cc718024c922 TNI_JOIN(TN_PREFIX, tn_nn_layout_cc718024c922)
+#endif
+#ifdef TN_IMPORT
+#define tn_module_new_at (*tni_at_tn_module_new_at)
+#define tn_module_finish_at (*tni_at_tn_module_finish_at)
+#define tn_part_tensor_at (*tni_at_tn_part_tensor_at)
+#define tn_part_give_at (*tni_at_tn_part_give_at)
+#define tn_part_child_at (*tni_at_tn_part_child_at)
+#define tn_module_append_at (*tni_at_tn_module_append_at)
+#define tn_module_hold (*tni_at_tn_module_hold)
+#define tn_module_free (*tni_at_tn_module_free)
+#define tn_module_make (*tni_at_tn_module_make)
+#define tn_module_named_at (*tni_at_tn_module_named_at)
+#define tn_module_register_at (*tni_at_tn_module_register_at)
+#define tn_module_forget (*tni_at_tn_module_forget)
+#define tn_mrow_named (*tni_at_tn_mrow_named)
+#define tn_mrow_count (*tni_at_tn_mrow_count)
+#define tn_mrow_at (*tni_at_tn_mrow_at)
+#define tn_input (*tni_at_tn_input)
+#define tn_forward_at (*tni_at_tn_forward_at)
+#define tn_module_call (*tni_at_tn_module_call)
+#define tn_module_call_values (*tni_at_tn_module_call_values)
+#define tn_module_hook_at (*tni_at_tn_module_hook_at)
+#define tn_module_hook_remove_at (*tni_at_tn_module_hook_remove_at)
+#define tn_part_tensor_of (*tni_at_tn_part_tensor_of)
+#define tn_part_child_of (*tni_at_tn_part_child_of)
+#define tn_module_tensor_at (*tni_at_tn_module_tensor_at)
+#define tn_module_child_at (*tni_at_tn_module_child_at)
+#define tn_module_set_at (*tni_at_tn_module_set_at)
+#define tn_module_walk_at (*tni_at_tn_module_walk_at)
+#define tn_parameters_at (*tni_at_tn_parameters_at)
+#define tn_module_parameters_at (*tni_at_tn_module_parameters_at)
+#define tn_module_buffers_at (*tni_at_tn_module_buffers_at)
+#define tn_module_state_dict_at (*tni_at_tn_module_state_dict_at)
+#define tn_module_train (*tni_at_tn_module_train)
+#define tn_module_requires_grad_at (*tni_at_tn_module_requires_grad_at)
+#define tn_module_zero_grad (*tni_at_tn_module_zero_grad)
+#define tn_module_load_at (*tni_at_tn_module_load_at)
+#define tn_module_to_at (*tni_at_tn_module_to_at)
+#define tn_module_copy_at (*tni_at_tn_module_copy_at)
+#define tn_module_reset_at (*tni_at_tn_module_reset_at)
+#define tn_module_save_file_at (*tni_at_tn_module_save_file_at)
+#define tn_module_load_file_at (*tni_at_tn_module_load_file_at)
+#define tn_module_text_at (*tni_at_tn_module_text_at)
+#define tn_module_print_at (*tni_at_tn_module_print_at)
+#define tn_init_gain_at (*tni_at_tn_init_gain_at)
+#define tn_init_constant_at (*tni_at_tn_init_constant_at)
+#define tn_init_uniform_at (*tni_at_tn_init_uniform_at)
+#define tn_init_normal_at (*tni_at_tn_init_normal_at)
+#define tn_init_xavier_uniform_at (*tni_at_tn_init_xavier_uniform_at)
+#define tn_init_xavier_normal_at (*tni_at_tn_init_xavier_normal_at)
+#define tn_init_kaiming_uniform_at (*tni_at_tn_init_kaiming_uniform_at)
+#define tn_init_kaiming_normal_at (*tni_at_tn_init_kaiming_normal_at)
+#define tn_orow_count (*tni_at_tn_orow_count)
+#define tn_orow_at (*tni_at_tn_orow_at)
+#define tn_optimizer_make (*tni_at_tn_optimizer_make)
+#define tn_optimizer_free (*tni_at_tn_optimizer_free)
+#define tn_optimizer_group_at (*tni_at_tn_optimizer_group_at)
+#define tn_optimizer_groups (*tni_at_tn_optimizer_groups)
+#define tn_optimizer_set_at (*tni_at_tn_optimizer_set_at)
+#define tn_optimizer_get_at (*tni_at_tn_optimizer_get_at)
+#define tn_optimizer_step_at (*tni_at_tn_optimizer_step_at)
+#define tn_optimizer_zero_grad (*tni_at_tn_optimizer_zero_grad)
+#define tn_optimizer_state_dict_at (*tni_at_tn_optimizer_state_dict_at)
+#define tn_optimizer_load_at (*tni_at_tn_optimizer_load_at)
+#define tn_clip_grad_norm_at (*tni_at_tn_clip_grad_norm_at)
+#define tn_step_lr_at (*tni_at_tn_step_lr_at)
+#define tn_cosine_lr_at (*tni_at_tn_cosine_lr_at)
+#define tn_lambda_lr_at (*tni_at_tn_lambda_lr_at)
+#define tn_schedule_step_at (*tni_at_tn_schedule_step_at)
+#define tn_schedule_free (*tni_at_tn_schedule_free)
+#define tn_schedule_count (*tni_at_tn_schedule_count)
+#define tn_schedule_resume_at (*tni_at_tn_schedule_resume_at)
+#define tn_schedule_initial (*tni_at_tn_schedule_initial)
+#define tn_nn_relu_at (*tni_at_tn_nn_relu_at)
+#define tnp_nn_relu (*tni_at_tnp_nn_relu)
+#define tn_nn_leaky_relu_at (*tni_at_tn_nn_leaky_relu_at)
+#define tnp_nn_leaky_relu (*tni_at_tnp_nn_leaky_relu)
+#define tn_nn_gelu_at (*tni_at_tn_nn_gelu_at)
+#define tnp_nn_gelu (*tni_at_tnp_nn_gelu)
+#define tn_nn_silu_at (*tni_at_tn_nn_silu_at)
+#define tnp_nn_silu (*tni_at_tnp_nn_silu)
+#define tn_nn_sigmoid_at (*tni_at_tn_nn_sigmoid_at)
+#define tnp_nn_sigmoid (*tni_at_tnp_nn_sigmoid)
+#define tn_nn_tanh_at (*tni_at_tn_nn_tanh_at)
+#define tnp_nn_tanh (*tni_at_tnp_nn_tanh)
+#define tn_nn_softplus_at (*tni_at_tn_nn_softplus_at)
+#define tnp_nn_softplus (*tni_at_tnp_nn_softplus)
+#define tn_nn_softsign_at (*tni_at_tn_nn_softsign_at)
+#define tnp_nn_softsign (*tni_at_tnp_nn_softsign)
+#define tn_nn_softmax_at (*tni_at_tn_nn_softmax_at)
+#define tnp_nn_softmax (*tni_at_tnp_nn_softmax)
+#define tn_nn_log_softmax_at (*tni_at_tn_nn_log_softmax_at)
+#define tnp_nn_log_softmax (*tni_at_tnp_nn_log_softmax)
+#define tn_nn_multihead_attention_at (*tni_at_tn_nn_multihead_attention_at)
+#define tnp_nn_multihead_attention (*tni_at_tnp_nn_multihead_attention)
+#define tn_nn_multihead_attention_forward_at (*tni_at_tn_nn_multihead_attention_forward_at)
+#define tnp_nn_multihead_attention_forward (*tni_at_tnp_nn_multihead_attention_forward)
+#define tn_nn_sequential_at (*tni_at_tn_nn_sequential_at)
+#define tnp_nn_sequential (*tni_at_tnp_nn_sequential)
+#define tn_nn_module_list_at (*tni_at_tn_nn_module_list_at)
+#define tnp_nn_module_list (*tni_at_tnp_nn_module_list)
+#define tn_nn_conv2d_at (*tni_at_tn_nn_conv2d_at)
+#define tnp_nn_conv2d (*tni_at_tnp_nn_conv2d)
+#define tn_nn_max_pool2d_at (*tni_at_tn_nn_max_pool2d_at)
+#define tnp_nn_max_pool2d (*tni_at_tnp_nn_max_pool2d)
+#define tn_nn_avg_pool2d_at (*tni_at_tn_nn_avg_pool2d_at)
+#define tnp_nn_avg_pool2d (*tni_at_tnp_nn_avg_pool2d)
+#define tn_nn_adaptive_avg_pool2d_at (*tni_at_tn_nn_adaptive_avg_pool2d_at)
+#define tnp_nn_adaptive_avg_pool2d (*tni_at_tnp_nn_adaptive_avg_pool2d)
+#define tn_nn_linear_at (*tni_at_tn_nn_linear_at)
+#define tnp_nn_linear (*tni_at_tnp_nn_linear)
+#define tn_nn_embedding_at (*tni_at_tn_nn_embedding_at)
+#define tnp_nn_embedding (*tni_at_tnp_nn_embedding)
+#define tn_nn_dropout_at (*tni_at_tn_nn_dropout_at)
+#define tnp_nn_dropout (*tni_at_tnp_nn_dropout)
+#define tn_nn_identity_at (*tni_at_tn_nn_identity_at)
+#define tnp_nn_identity (*tni_at_tnp_nn_identity)
+#define tn_nn_flatten_at (*tni_at_tn_nn_flatten_at)
+#define tnp_nn_flatten (*tni_at_tnp_nn_flatten)
+#define tn_nn_cross_entropy_loss_at (*tni_at_tn_nn_cross_entropy_loss_at)
+#define tnp_nn_cross_entropy_loss (*tni_at_tnp_nn_cross_entropy_loss)
+#define tn_nn_cross_entropy_loss_forward_at (*tni_at_tn_nn_cross_entropy_loss_forward_at)
+#define tnp_nn_cross_entropy_loss_forward (*tni_at_tnp_nn_cross_entropy_loss_forward)
+#define tn_nn_nll_loss_at (*tni_at_tn_nn_nll_loss_at)
+#define tnp_nn_nll_loss (*tni_at_tnp_nn_nll_loss)
+#define tn_nn_nll_loss_forward_at (*tni_at_tn_nn_nll_loss_forward_at)
+#define tnp_nn_nll_loss_forward (*tni_at_tnp_nn_nll_loss_forward)
+#define tn_nn_mse_loss_at (*tni_at_tn_nn_mse_loss_at)
+#define tnp_nn_mse_loss (*tni_at_tnp_nn_mse_loss)
+#define tn_nn_mse_loss_forward_at (*tni_at_tn_nn_mse_loss_forward_at)
+#define tnp_nn_mse_loss_forward (*tni_at_tnp_nn_mse_loss_forward)
+#define tn_nn_l1_loss_at (*tni_at_tn_nn_l1_loss_at)
+#define tnp_nn_l1_loss (*tni_at_tnp_nn_l1_loss)
+#define tn_nn_l1_loss_forward_at (*tni_at_tn_nn_l1_loss_forward_at)
+#define tnp_nn_l1_loss_forward (*tni_at_tnp_nn_l1_loss_forward)
+#define tn_nn_bce_loss_at (*tni_at_tn_nn_bce_loss_at)
+#define tnp_nn_bce_loss (*tni_at_tnp_nn_bce_loss)
+#define tn_nn_bce_loss_forward_at (*tni_at_tn_nn_bce_loss_forward_at)
+#define tnp_nn_bce_loss_forward (*tni_at_tnp_nn_bce_loss_forward)
+#define tn_nn_bce_with_logits_loss_at (*tni_at_tn_nn_bce_with_logits_loss_at)
+#define tnp_nn_bce_with_logits_loss (*tni_at_tnp_nn_bce_with_logits_loss)
+#define tn_nn_bce_with_logits_loss_forward_at (*tni_at_tn_nn_bce_with_logits_loss_forward_at)
+#define tnp_nn_bce_with_logits_loss_forward (*tni_at_tnp_nn_bce_with_logits_loss_forward)
+#define tn_nn_batch_norm1d_at (*tni_at_tn_nn_batch_norm1d_at)
+#define tnp_nn_batch_norm1d (*tni_at_tnp_nn_batch_norm1d)
+#define tn_nn_batch_norm2d_at (*tni_at_tn_nn_batch_norm2d_at)
+#define tnp_nn_batch_norm2d (*tni_at_tnp_nn_batch_norm2d)
+#define tn_nn_layer_norm_at (*tni_at_tn_nn_layer_norm_at)
+#define tnp_nn_layer_norm (*tni_at_tnp_nn_layer_norm)
+#define tn_nn_lstm_at (*tni_at_tn_nn_lstm_at)
+#define tnp_nn_lstm (*tni_at_tnp_nn_lstm)
+#define tn_nn_lstm_forward_at (*tni_at_tn_nn_lstm_forward_at)
+#define tnp_nn_lstm_forward (*tni_at_tnp_nn_lstm_forward)
+#define tn_optim_adam_at (*tni_at_tn_optim_adam_at)
+#define tnp_optim_adam (*tni_at_tnp_optim_adam)
+#define tn_optim_adamw_at (*tni_at_tn_optim_adamw_at)
+#define tnp_optim_adamw (*tni_at_tnp_optim_adamw)
+#define tn_optim_sgd_at (*tni_at_tn_optim_sgd_at)
+#define tnp_optim_sgd (*tni_at_tnp_optim_sgd)
+#define tn_dataset_new_at (*tni_at_tn_dataset_new_at)
+#define tn_dataset_hold (*tni_at_tn_dataset_hold)
+#define tn_dataset_free (*tni_at_tn_dataset_free)
+#define tn_dataset_tensors_at (*tni_at_tn_dataset_tensors_at)
+#define tn_dataset_images_at (*tni_at_tn_dataset_images_at)
+#define tn_dataset_idx_at (*tni_at_tn_dataset_idx_at)
+#define tn_dataset_slice_at (*tni_at_tn_dataset_slice_at)
+#define tn_loader_at (*tni_at_tn_loader_at)
+#define tn_loader_free (*tni_at_tn_loader_free)
+#define tn_loader_batches (*tni_at_tn_loader_batches)
+#define tn_loader_dataset (*tni_at_tn_loader_dataset)
+#define tn_loader_generator (*tni_at_tn_loader_generator)
+#define tn_loader_next_at (*tni_at_tn_loader_next_at)
+#define tn_loader_stop (*tni_at_tn_loader_stop)
+#define tn_checkpoint_save_at (*tni_at_tn_checkpoint_save_at)
+#define tn_checkpoint_load_at (*tni_at_tn_checkpoint_load_at)
+#define tn_train_at (*tni_at_tn_train_at)
+#define tn_evaluate_at (*tni_at_tn_evaluate_at)
+#endif
+#elif TNI_NN_SECTION == 2
+#undef TNI_NN_SECTION
+#define TNI_SYMBOLS_NN(X) \
+    X(tn_module_new_at) \
+    X(tn_module_finish_at) \
+    X(tn_part_tensor_at) \
+    X(tn_part_give_at) \
+    X(tn_part_child_at) \
+    X(tn_module_append_at) \
+    X(tn_module_hold) \
+    X(tn_module_free) \
+    X(tn_module_make) \
+    X(tn_module_named_at) \
+    X(tn_module_register_at) \
+    X(tn_module_forget) \
+    X(tn_mrow_named) \
+    X(tn_mrow_count) \
+    X(tn_mrow_at) \
+    X(tn_input) \
+    X(tn_forward_at) \
+    X(tn_module_call) \
+    X(tn_module_call_values) \
+    X(tn_module_hook_at) \
+    X(tn_module_hook_remove_at) \
+    X(tn_part_tensor_of) \
+    X(tn_part_child_of) \
+    X(tn_module_tensor_at) \
+    X(tn_module_child_at) \
+    X(tn_module_set_at) \
+    X(tn_module_walk_at) \
+    X(tn_parameters_at) \
+    X(tn_module_parameters_at) \
+    X(tn_module_buffers_at) \
+    X(tn_module_state_dict_at) \
+    X(tn_module_train) \
+    X(tn_module_requires_grad_at) \
+    X(tn_module_zero_grad) \
+    X(tn_module_load_at) \
+    X(tn_module_to_at) \
+    X(tn_module_copy_at) \
+    X(tn_module_reset_at) \
+    X(tn_module_save_file_at) \
+    X(tn_module_load_file_at) \
+    X(tn_module_text_at) \
+    X(tn_module_print_at) \
+    X(tn_init_gain_at) \
+    X(tn_init_constant_at) \
+    X(tn_init_uniform_at) \
+    X(tn_init_normal_at) \
+    X(tn_init_xavier_uniform_at) \
+    X(tn_init_xavier_normal_at) \
+    X(tn_init_kaiming_uniform_at) \
+    X(tn_init_kaiming_normal_at) \
+    X(tn_orow_count) \
+    X(tn_orow_at) \
+    X(tn_optimizer_make) \
+    X(tn_optimizer_free) \
+    X(tn_optimizer_group_at) \
+    X(tn_optimizer_groups) \
+    X(tn_optimizer_set_at) \
+    X(tn_optimizer_get_at) \
+    X(tn_optimizer_step_at) \
+    X(tn_optimizer_zero_grad) \
+    X(tn_optimizer_state_dict_at) \
+    X(tn_optimizer_load_at) \
+    X(tn_clip_grad_norm_at) \
+    X(tn_step_lr_at) \
+    X(tn_cosine_lr_at) \
+    X(tn_lambda_lr_at) \
+    X(tn_schedule_step_at) \
+    X(tn_schedule_free) \
+    X(tn_schedule_count) \
+    X(tn_schedule_resume_at) \
+    X(tn_schedule_initial) \
+    X(tn_nn_relu_at) \
+    X(tnp_nn_relu) \
+    X(tn_nn_leaky_relu_at) \
+    X(tnp_nn_leaky_relu) \
+    X(tn_nn_gelu_at) \
+    X(tnp_nn_gelu) \
+    X(tn_nn_silu_at) \
+    X(tnp_nn_silu) \
+    X(tn_nn_sigmoid_at) \
+    X(tnp_nn_sigmoid) \
+    X(tn_nn_tanh_at) \
+    X(tnp_nn_tanh) \
+    X(tn_nn_softplus_at) \
+    X(tnp_nn_softplus) \
+    X(tn_nn_softsign_at) \
+    X(tnp_nn_softsign) \
+    X(tn_nn_softmax_at) \
+    X(tnp_nn_softmax) \
+    X(tn_nn_log_softmax_at) \
+    X(tnp_nn_log_softmax) \
+    X(tn_nn_multihead_attention_at) \
+    X(tnp_nn_multihead_attention) \
+    X(tn_nn_multihead_attention_forward_at) \
+    X(tnp_nn_multihead_attention_forward) \
+    X(tn_nn_sequential_at) \
+    X(tnp_nn_sequential) \
+    X(tn_nn_module_list_at) \
+    X(tnp_nn_module_list) \
+    X(tn_nn_conv2d_at) \
+    X(tnp_nn_conv2d) \
+    X(tn_nn_max_pool2d_at) \
+    X(tnp_nn_max_pool2d) \
+    X(tn_nn_avg_pool2d_at) \
+    X(tnp_nn_avg_pool2d) \
+    X(tn_nn_adaptive_avg_pool2d_at) \
+    X(tnp_nn_adaptive_avg_pool2d) \
+    X(tn_nn_linear_at) \
+    X(tnp_nn_linear) \
+    X(tn_nn_embedding_at) \
+    X(tnp_nn_embedding) \
+    X(tn_nn_dropout_at) \
+    X(tnp_nn_dropout) \
+    X(tn_nn_identity_at) \
+    X(tnp_nn_identity) \
+    X(tn_nn_flatten_at) \
+    X(tnp_nn_flatten) \
+    X(tn_nn_cross_entropy_loss_at) \
+    X(tnp_nn_cross_entropy_loss) \
+    X(tn_nn_cross_entropy_loss_forward_at) \
+    X(tnp_nn_cross_entropy_loss_forward) \
+    X(tn_nn_nll_loss_at) \
+    X(tnp_nn_nll_loss) \
+    X(tn_nn_nll_loss_forward_at) \
+    X(tnp_nn_nll_loss_forward) \
+    X(tn_nn_mse_loss_at) \
+    X(tnp_nn_mse_loss) \
+    X(tn_nn_mse_loss_forward_at) \
+    X(tnp_nn_mse_loss_forward) \
+    X(tn_nn_l1_loss_at) \
+    X(tnp_nn_l1_loss) \
+    X(tn_nn_l1_loss_forward_at) \
+    X(tnp_nn_l1_loss_forward) \
+    X(tn_nn_bce_loss_at) \
+    X(tnp_nn_bce_loss) \
+    X(tn_nn_bce_loss_forward_at) \
+    X(tnp_nn_bce_loss_forward) \
+    X(tn_nn_bce_with_logits_loss_at) \
+    X(tnp_nn_bce_with_logits_loss) \
+    X(tn_nn_bce_with_logits_loss_forward_at) \
+    X(tnp_nn_bce_with_logits_loss_forward) \
+    X(tn_nn_batch_norm1d_at) \
+    X(tnp_nn_batch_norm1d) \
+    X(tn_nn_batch_norm2d_at) \
+    X(tnp_nn_batch_norm2d) \
+    X(tn_nn_layer_norm_at) \
+    X(tnp_nn_layer_norm) \
+    X(tn_nn_lstm_at) \
+    X(tnp_nn_lstm) \
+    X(tn_nn_lstm_forward_at) \
+    X(tnp_nn_lstm_forward) \
+    X(tn_optim_adam_at) \
+    X(tnp_optim_adam) \
+    X(tn_optim_adamw_at) \
+    X(tnp_optim_adamw) \
+    X(tn_optim_sgd_at) \
+    X(tnp_optim_sgd) \
+    X(tn_dataset_new_at) \
+    X(tn_dataset_hold) \
+    X(tn_dataset_free) \
+    X(tn_dataset_tensors_at) \
+    X(tn_dataset_images_at) \
+    X(tn_dataset_idx_at) \
+    X(tn_dataset_slice_at) \
+    X(tn_loader_at) \
+    X(tn_loader_free) \
+    X(tn_loader_batches) \
+    X(tn_loader_dataset) \
+    X(tn_loader_generator) \
+    X(tn_loader_next_at) \
+    X(tn_loader_stop) \
+    X(tn_checkpoint_save_at) \
+    X(tn_checkpoint_load_at) \
+    X(tn_train_at) \
+    X(tn_evaluate_at)
+#ifdef TN_EXPORT
+#define TNI_SYMBOL(name) (void (*)(void))name,
+static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
+    static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
+    static const tn_exports all = {"cc718024c922", at, 175};
+    return &all;
+}
+#undef TNI_SYMBOL
+#elif defined(TN_IMPORT)
+#define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
+static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
+    if (!e || e->n != 175 || strcmp(e->layout, "cc718024c922") != 0) return false;
+    void (*const *at)(void) = e->at;
+    TNI_SYMBOLS_NN(TNI_SYMBOL)
+    return true;
+}
+#undef TNI_SYMBOL
+#endif
+#endif
+#endif

@@ -1,9 +1,9 @@
 
-/* src/tensor_py.c */
+/* src/tensor_py.c - the CPython module tensorh._C, in one file on tensor.h and tensor_nn.h, which it compiles in */
 /* tensor_py.c - the CPython module tensorh._C, in one file on tensor.h and tensor_nn.h, which it
  * compiles in. src/tensor_py.c is its root: a new file gets its line here. */
 
-/* src/py/python.h */
+/* src/py/python.h - Python's own headers, which want to be first: the limited API of 3.11 */
 /* python.h - Python's own headers, which want to be first: the limited API of 3.11. */
 
 #ifndef Py_LIMITED_API
@@ -20,6 +20,7 @@
 #ifndef TNI_OBJECTS
 #define TENSOR_STATIC
 #define TN_EXPORT
+#define TNI_ALL_HOT
 #define TENSOR_IMPLEMENTATION
 #define TENSOR_NN_IMPLEMENTATION
 #ifndef TN_NN_HEADER_NAME
@@ -29,7 +30,7 @@
 #endif
 
 
-/* src/py/py.h */
+/* src/py/py.h - the CPython module `tensorh._C`: the rows of the library as Python functions, methods and classes */
 /* py.h - the CPython module `tensorh._C`: the rows of the library as Python functions, methods and
  * classes.
  *
@@ -145,6 +146,7 @@ TNI_INLINE PyObject *py_lent(int turn, PyObject *r) {
 /* The pending error of the library as an exception, where none is set that came from Python code in
  * between. Returns NULL. */
 PY_PRIV PyObject *py_raise(void);
+PY_PRIV int py_errors_begin(PyObject *module); /* the classes of codes */
 /* The line of Python code that is being run, as a place for the tape: cheap, decoded only where it
  * is shown. NULL and 0 outside of Python code. */
 PY_PRIV void py_here(const char **file, int *line);
@@ -239,12 +241,16 @@ PY_PRIV bool py_records(const tn_gen *gen, const void *args);
 PY_PRIV PyObject *py_entry(PyObject *dict, const char *name);
 PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n);
 PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames);
+PY_PRIV bool py_row_is_method(const tn_row *row);      /* of Tensor */
 PY_PRIV const py_group *py_group_of(const char *name); /* NULL: none */
 PY_PRIV int py_groups_begin(PyObject *module);         /* functions and methods of all rows */
 PY_PRIV PyObject *py_registered(const char *name);     /* a function of a row registered since */
 /* Whether the row takes requires_grad, layout and pin_memory, which no schema has: it makes a
  * tensor of numbers, or like another. */
 PY_PRIV bool py_row_creates(const tn_gen *gen);
+/* An option as Python's object: numbers, truths, words, texts; NULL without an exception: it is
+ * none of these. */
+PY_PRIV PyObject *py_param_object(const tn_param *p, const void *args);
 
 /* --- docs.c, inspect.c ------------------------------------------------------------------------ */
 
@@ -256,9 +262,18 @@ typedef struct py_param_text {
 PY_PRIV bool py_row_param(const tn_row *row, int i, py_param_text *to);
 /* A docstring with a signature, which the caller frees; NULL without memory. */
 PY_PRIV char *py_docs_of(const py_group *g, bool method);
+/* Names of the row below torch, apart by blanks: "special.expit nn.functional.sigmoid"; or NULL. */
+PY_PRIV const char *py_docs_places(const tn_row *row);
 PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused);
+
+/* --- place.c ---------------------------------------------------------------------------------- */
+
+PY_PRIV int py_places_begin(PyObject *module); /* before all that has a place */
+PY_PRIV bool py_place(PyObject *module, const char *place, size_t n, PyObject *value);
+PY_PRIV bool py_place_group(PyObject *module, const py_group *g);
+PY_PRIV bool py_place_is_own(const tn_row *row);
 
 /* --- autograd.c, hook.c, function.c ----------------------------------------------------------- */
 
@@ -346,7 +361,7 @@ PY_PRIV int py_number_begin(PyObject *module);
 PY_PRIV int py_types_begin(PyObject *module);
 PY_PRIV int py_create_begin(PyObject *module);
 PY_PRIV PyObject *py_device_of(tn_device_id device);
-/* Where this thread makes tensors when it is told no device; TN_NO_DEVICE: the library's choice. */
+/* Where this thread makes tensors if no device is given; TN_NO_DEVICE: the library's choice. */
 PY_PRIV tn_device_id py_default_device(void);
 /* A name or a torch.device; false: neither, without an exception, or with one. */
 PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to);
@@ -358,7 +373,7 @@ PY_PRIV bool py_dtype_is_float(tn_dtype d);
 PY_PRIV int py_dtype_kind(tn_dtype d); /* of its elements: TN_KIND_BOOL .. TN_KIND_COMPLEX */
 extern TNI_HIDDEN tn_print_options py_printing;
 PY_PRIV PyObject *py_results_list(tn_list l); /* a tuple; takes the list */
-/* optim.c, loader.c, files.c: functions behind tensorh.optim, tensorh.utils and
+/* optim.c, loader.c, files.c: the functions behind tensorh.optim, tensorh.utils and the module
  * tensorh.serialization. */
 PY_PRIV int py_optim_begin(PyObject *module);
 PY_PRIV int py_loader_begin(PyObject *module);
@@ -370,24 +385,24 @@ PY_PRIV PyObject *py_index_refuse(PyObject *o); /* an exception: o is no index *
 PY_PRIV PyObject *py_value_tensor(PyObject *o, tn_dtype dtype);
 
 
-/* src/py/memory.c */
+/* src/py/memory.c - the shim's own memory, with sizes that may not wrap, and the allocator of tests */
 /* memory.c - the shim's own memory, with sizes that may not wrap, and the allocator of tests. */
 
 /* With TENSORH_TEST_ALLOCATOR set at import the library's memory and the shim's count down here,
  * every block of the library by a call of its own. */
 static struct {
     bool on, once;
-    long long left; /* until one fails, and all after it but for `once`; -1: none does */
+    long long left; /* until one fails, and all after it unless `once`; -1: none fails */
 } py_failing = {false, false, -1};
 
 static bool py_failing_now(void) {
-    if (py_failing.left > 0)
+    if (py_failing.left > 0) {
         py_failing.left--;
-    else if (!py_failing.left && py_failing.once)
-        return py_failing.left = -1, true;
-    else
-        return !py_failing.left;
-    return false;
+        return false;
+    }
+    if (py_failing.left < 0) return false;
+    if (py_failing.once) py_failing.left = -1;
+    return true;
 }
 
 static void *py_failing_alloc(size_t bytes, void *user) {
@@ -450,7 +465,7 @@ PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args) {
     return PyLong_FromLongLong(before);
 }
 
-/* src/py/error.c */
+/* src/py/error.c - the library's errors as Python's exceptions, lines of Python code as places, Ctrl-C */
 /* error.c - the library's errors as Python's exceptions, lines of Python code as places, Ctrl-C.
  *
  * The tape keeps for each call a place that costs no search: the code object and the offset of the
@@ -522,6 +537,43 @@ static PyObject *py_raise_text(const char *message) {
     return o;
 }
 
+/* The class of each code: one of Python's, or one that is made here, as _C.NAME and at a place
+ * below torch, of a base of Python's. A code without a line is a RuntimeError. */
+static struct py_raise_class {
+    tn_code code;
+    const char *name, *place, *base; /* place NULL: the class is Python's */
+    PyObject *type;
+} py_raise_classes[] = {
+    {TN_INDEX, "IndexError", NULL, NULL, NULL},
+    {TN_MEMORY, "MemoryError", NULL, NULL, NULL},
+    {TN_UNSUPPORTED, "NotImplementedError", NULL, NULL, NULL},
+    {TN_FILE, "OSError", NULL, NULL, NULL},
+    {TN_CANCELLED, "KeyboardInterrupt", NULL, NULL, NULL},
+    {TN_LINALG, "_LinAlgError", "linalg.LinAlgError", "RuntimeError", NULL},
+};
+enum { RAISE_CLASSES = sizeof py_raise_classes / sizeof *py_raise_classes };
+
+static bool py_raise_make(struct py_raise_class *c, PyObject *module, PyObject *builtins) {
+    char name[64];
+    c->type = PyObject_GetAttrString(builtins, c->base ? c->base : c->name);
+    if (!c->type || !c->place) return c->type != NULL;
+    PyObject *base = c->type;
+    snprintf(name, sizeof name, "torch._C.%s", c->name);
+    c->type = PyErr_NewException(name, base, NULL);
+    Py_DECREF(base);
+    return c->type && !PyModule_AddObjectRef(module, c->name, c->type) &&
+           py_place(module, c->place, strlen(c->place), c->type);
+}
+
+PY_PRIV int py_errors_begin(PyObject *module) {
+    PyObject *builtins = PyImport_ImportModule("builtins");
+    bool ok = builtins != NULL;
+    for (size_t i = 0; ok && i < RAISE_CLASSES; i++)
+        ok = py_raise_make(&py_raise_classes[i], module, builtins);
+    Py_XDECREF(builtins);
+    return ok ? 0 : -1;
+}
+
 PY_PRIV PyObject *py_raise(void) {
     tn_error_info info;
     PyObject *type = PyExc_RuntimeError;
@@ -530,11 +582,8 @@ PY_PRIV PyObject *py_raise(void) {
         return NULL;
     }
     if (PyErr_Occurred()) return NULL; /* from a hook, say: the library's error came of it */
-    if (info.code == TN_INDEX) type = PyExc_IndexError;
-    if (info.code == TN_MEMORY) type = PyExc_MemoryError;
-    if (info.code == TN_UNSUPPORTED) type = PyExc_NotImplementedError;
-    if (info.code == TN_FILE) type = PyExc_OSError;
-    if (info.code == TN_CANCELLED) type = PyExc_KeyboardInterrupt;
+    for (size_t i = 0; i < RAISE_CLASSES; i++)
+        if (py_raise_classes[i].code == info.code) type = py_raise_classes[i].type;
     PyObject *text = py_raise_text(info.message);
     if (text) PyErr_SetObject(type, text);
     Py_XDECREF(text);
@@ -813,7 +862,7 @@ PY_PRIV bool py_stopped(void) {
     return true;
 }
 
-/* src/py/draw.c */
+/* src/py/draw.c - one thread draws at a time: generators have no lock of their own, and threads of Python share them */
 /* draw.c - one thread draws at a time: generators have no lock of their own, and threads of Python
  * share them. */
 
@@ -854,7 +903,7 @@ PY_PRIV void py_draw_forked(void) {
     py_drawing.depth = 0;
 }
 
-/* src/py/value.c */
+/* src/py/value.c - Python's numbers, words and types as arguments of a call */
 /* value.c - Python's numbers, words and types as arguments of a call. */
 
 /* An exception that a conversion has left says no more than "not of that kind". */
@@ -867,7 +916,7 @@ static bool py_value_long(PyObject *o, int64_t *to) {
     int overflow;
     long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
     if (overflow) {
-        PyErr_SetString(PyExc_OverflowError, "int too large for 64 bits");
+        PyErr_SetString(PyExc_OverflowError, "int does not fit into 64 bits");
         return false;
     }
     *to = v;
@@ -907,13 +956,19 @@ static bool py_value_item(PyObject *o, tn_scalar *to) {
 PY_PRIV bool py_to_index(PyObject *o, int64_t *to) {
     tn_scalar s;
     if (PyLong_CheckExact(o)) return py_value_long(o, to);
-    if (py_value_item(o, &s) && s.kind == TN_KIND_INT) return *to = s.integer, true;
+    if (py_value_item(o, &s) && s.kind == TN_KIND_INT) {
+        *to = s.integer;
+        return true;
+    }
     return py_to_int(o, to);
 }
 
 PY_PRIV bool py_to_bound(PyObject *o, int64_t *to) {
     tn_scalar s;
-    if (py_value_item(o, &s) && s.kind == TN_KIND_INT) return *to = s.integer, true;
+    if (py_value_item(o, &s) && s.kind == TN_KIND_INT) {
+        *to = s.integer;
+        return true;
+    }
     return py_value_index(o, to);
 }
 
@@ -928,8 +983,14 @@ static bool py_value_is_truth(PyObject *o) {
 }
 
 PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to) {
-    if (PyFloat_CheckExact(o)) return *to = tn_float(PyFloat_AsDouble(o)), true;
-    if (o == Py_True || o == Py_False) return *to = tn_bool(o == Py_True), true;
+    if (PyFloat_CheckExact(o)) {
+        *to = tn_float(PyFloat_AsDouble(o));
+        return true;
+    }
+    if (o == Py_True || o == Py_False) {
+        *to = tn_bool(o == Py_True);
+        return true;
+    }
     if (PyLong_CheckExact(o)) {
         to->kind = TN_KIND_INT;
         to->imaginary = 0;
@@ -939,9 +1000,14 @@ PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to) {
     }
     if (py_value_item(o, to)) return true;
     if (py_is_tensor(o)) return false;
-    if (PyComplex_Check(o))
-        return *to = tn_complex(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)), true;
-    if (PyFloat_Check(o)) return *to = tn_float(PyFloat_AsDouble(o)), true;
+    if (PyComplex_Check(o)) {
+        *to = tn_complex(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o));
+        return true;
+    }
+    if (PyFloat_Check(o)) {
+        *to = tn_float(PyFloat_AsDouble(o));
+        return true;
+    }
     int64_t i;
     if (PyIndex_Check(o)) return py_to_int(o, &i) ? (*to = tn_int(i), true) : false;
     if (PyUnicode_Check(o) || PySequence_Check(o) || !PyNumber_Check(o)) return false;
@@ -955,18 +1021,36 @@ PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to) {
 
 PY_PRIV bool py_to_float(PyObject *o, double *to) {
     tn_scalar s;
-    if (PyFloat_CheckExact(o)) return *to = PyFloat_AsDouble(o), true;
+    if (PyFloat_CheckExact(o)) {
+        *to = PyFloat_AsDouble(o);
+        return true;
+    }
     if (!py_to_scalar(o, &s) || s.kind == TN_KIND_COMPLEX) return false;
     *to = s.kind == TN_KIND_FLOAT ? s.real : (double)s.integer;
     return true;
 }
 
 PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to) {
-    if (Py_TYPE(o) == py.dtype) return *to = ((py_dtype *)o)->dtype, true;
-    if (o == (PyObject *)&PyFloat_Type) return *to = TN_F64, true;
-    if (o == (PyObject *)&PyLong_Type) return *to = TN_I64, true;
-    if (o == (PyObject *)&PyBool_Type) return *to = TN_BOOL, true;
-    if (o == (PyObject *)&PyComplex_Type) return *to = TN_C128, true;
+    if (Py_TYPE(o) == py.dtype) {
+        *to = ((py_dtype *)o)->dtype;
+        return true;
+    }
+    if (o == (PyObject *)&PyFloat_Type) {
+        *to = TN_F64;
+        return true;
+    }
+    if (o == (PyObject *)&PyLong_Type) {
+        *to = TN_I64;
+        return true;
+    }
+    if (o == (PyObject *)&PyBool_Type) {
+        *to = TN_BOOL;
+        return true;
+    }
+    if (o == (PyObject *)&PyComplex_Type) {
+        *to = TN_C128;
+        return true;
+    }
     return false;
 }
 
@@ -983,7 +1067,7 @@ PY_PRIV PyObject *py_from_element(tn_scalar s, tn_dtype dtype) {
     return dtype == TN_U64 ? PyLong_FromUnsignedLongLong((uint64_t)s.integer) : py_from_scalar(s);
 }
 
-/* src/py/parse.c */
+/* src/py/parse.c - Python's arguments into a row's argument struct: one walk over the row's parameters serves every row, every overload, every method */
 /* parse.c - Python's arguments into a row's argument struct: one walk over the row's parameters
  * serves every row, every overload, every method.
  *
@@ -1039,8 +1123,9 @@ static bool py_bind_no(py_bind *b, py_bind_fault fault, int at) {
     return false;
 }
 
-TNI_INLINE void py_bind_put(py_bind *b, size_t offset, const void *value, size_t bytes) {
+TNI_INLINE bool py_bind_put(py_bind *b, size_t offset, const void *value, size_t bytes) {
     memcpy(b->args.bytes + offset, value, bytes);
+    return true;
 }
 
 /* Room for n members of a list: `here` has some left, else it is got and freed at the end. */
@@ -1086,8 +1171,7 @@ static bool py_bind_tensor(py_bind *b, const tn_param *p, PyObject *o) {
         if (!(p->flags & TN_P_NUMBER) || !py_bind_scalar(b, o, &s)) return false;
         py_bind_put(b, p->number_offset, &s, sizeof s);
     }
-    py_bind_put(b, p->offset, &t, sizeof t);
-    return true;
+    return py_bind_put(b, p->offset, &t, sizeof t);
 }
 
 static bool py_bind_tensors(py_bind *b, const tn_param *p, PyObject *o) {
@@ -1107,8 +1191,7 @@ static bool py_bind_tensors(py_bind *b, const tn_param *p, PyObject *o) {
             return b->place = (int)i, false;
     }
     tn_tensors l = tn_tensors_of(at, n);
-    py_bind_put(b, p->offset, &l, sizeof l);
-    return true;
+    return py_bind_put(b, p->offset, &l, sizeof l);
 }
 
 /* Whether one int is a list. A size is one only where ints may stand in its place, as torch has it
@@ -1142,8 +1225,7 @@ static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
         *at = one;
         l = tn_ints_of(at, 1);
     }
-    py_bind_put(b, p->offset, &l, sizeof l);
-    return true;
+    return py_bind_put(b, p->offset, &l, sizeof l);
 }
 
 static bool py_bind_floats(py_bind *b, const tn_param *p, PyObject *o) {
@@ -1163,8 +1245,7 @@ static bool py_bind_floats(py_bind *b, const tn_param *p, PyObject *o) {
         }
         l.at = at;
     }
-    py_bind_put(b, p->offset, &l, sizeof l);
-    return true;
+    return py_bind_put(b, p->offset, &l, sizeof l);
 }
 
 static bool py_bind_number(py_bind *b, const tn_param *p, PyObject *o) {
@@ -1201,60 +1282,96 @@ static bool py_bind_word(py_bind *b, const tn_param *p, PyObject *o) {
                      "%s is not a valid value for %s", text, p->name);
         return false;
     }
-    py_bind_put(b, p->offset, &word, sizeof word);
-    return true;
+    return py_bind_put(b, p->offset, &word, sizeof word);
 }
 
-static bool py_bind_value(py_bind *b, const tn_param *p, PyObject *o) {
-    bool optional = o == Py_None && p->flags & TN_P_OPTIONAL, truth;
+static bool py_bind_int(py_bind *b, const tn_param *p, PyObject *o) {
     int64_t integer = TN_NONE;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-    tn_generator *generator = NULL;
-    const char *text = NULL;
-    switch (p->type) {
-    case TN_T_TENSOR: return py_bind_tensor(b, p, o);
-    case TN_T_TENSORS: return py_bind_tensors(b, p, o);
-    case TN_T_INTS: return py_bind_ints(b, p, o);
-    case TN_T_FLOATS: return py_bind_floats(b, p, o);
-    case TN_T_FLOAT:
-    case TN_T_SCALAR: return py_bind_number(b, p, o);
-    case TN_T_ENUM: return py_bind_word(b, p, o);
-    case TN_T_INT:
-        if (!optional && !py_to_index(o, &integer)) return false;
-        py_bind_put(b, p->offset, &integer, sizeof integer);
-        return true;
-    case TN_T_BOOL:
-        truth = o == Py_True;
-        if (!truth && o != Py_False) return false;
-        py_bind_put(b, p->offset, &truth, sizeof truth);
-        return true;
-    case TN_T_DTYPE:
-        if (o != Py_None && !py_to_dtype(o, &dtype)) return false;
-        py_bind_put(b, p->offset, &dtype, sizeof dtype);
-        return true;
-    case TN_T_DEVICE:
-        if (o != Py_None && !py_to_device(o, &device)) return false;
-        py_bind_put(b, p->offset, &device, sizeof device);
-        return true;
-    case TN_T_GENERATOR:
-        if (o != Py_None && Py_TYPE(o) != py.generator) return false;
-        if (o != Py_None) generator = ((py_generator *)o)->generator;
-        py_bind_put(b, p->offset, &generator, sizeof generator);
-        return true;
-    case TN_T_STRING:
-        if (!optional && !(PyUnicode_Check(o) && (text = PyUnicode_AsUTF8AndSize(o, NULL)) != NULL))
-            return false;
-        py_bind_put(b, p->offset, &text, sizeof text);
-        return true;
-    default: return false;
-    }
+    if (!(o == Py_None && p->flags & TN_P_OPTIONAL) && !py_to_index(o, &integer)) return false;
+    return py_bind_put(b, p->offset, &integer, sizeof integer);
 }
+
+static bool py_bind_bool(py_bind *b, const tn_param *p, PyObject *o) {
+    const bool truth = o == Py_True;
+    if (!truth && o != Py_False) return false;
+    return py_bind_put(b, p->offset, &truth, sizeof truth);
+}
+
+static bool py_bind_dtype(py_bind *b, const tn_param *p, PyObject *o) {
+    tn_dtype dtype = TN_NO_DTYPE;
+    if (o != Py_None && !py_to_dtype(o, &dtype)) return false;
+    return py_bind_put(b, p->offset, &dtype, sizeof dtype);
+}
+
+static bool py_bind_device(py_bind *b, const tn_param *p, PyObject *o) {
+    tn_device_id device = TN_NO_DEVICE;
+    if (o != Py_None && !py_to_device(o, &device)) return false;
+    return py_bind_put(b, p->offset, &device, sizeof device);
+}
+
+static bool py_bind_generator(py_bind *b, const tn_param *p, PyObject *o) {
+    tn_generator *generator = NULL;
+    if (o != Py_None && Py_TYPE(o) != py.generator) return false;
+    if (o != Py_None) generator = ((py_generator *)o)->generator;
+    return py_bind_put(b, p->offset, &generator, sizeof generator);
+}
+
+static bool py_bind_string(py_bind *b, const tn_param *p, PyObject *o) {
+    const char *text = NULL;
+    if (!(o == Py_None && p->flags & TN_P_OPTIONAL) &&
+        !(PyUnicode_Check(o) && (text = PyUnicode_AsUTF8AndSize(o, NULL)) != NULL))
+        return false;
+    return py_bind_put(b, p->offset, &text, sizeof text);
+}
+
+/* The ways of TN_TYPES: from Python, and what an error calls them. */
+#define PY_WAY_TENSOR \
+    { py_bind_tensor, "Tensor" }
+#define PY_WAY_TENSORS \
+    { py_bind_tensors, "tuple of Tensors" }
+#define PY_WAY_WHOLE \
+    { py_bind_int, "int" }
+#define PY_WAY_REAL \
+    { py_bind_number, "float" }
+#define PY_WAY_MAYBE \
+    { py_bind_number, "float" }
+#define PY_WAY_TRUTH \
+    { py_bind_bool, "bool" }
+#define PY_WAY_NUMBER \
+    { py_bind_number, "Number" }
+#define PY_WAY_WHOLES \
+    { py_bind_ints, "tuple of ints" }
+#define PY_WAY_REALS \
+    { py_bind_floats, "tuple of floats" }
+#define PY_WAY_DTYPE \
+    { py_bind_dtype, "torch.dtype" }
+#define PY_WAY_DEVICE \
+    { py_bind_device, "torch.device" }
+#define PY_WAY_GENERATOR \
+    { py_bind_generator, "torch.Generator" }
+#define PY_WAY_WORD \
+    { py_bind_word, "str" }
+#define PY_WAY_STRING \
+    { py_bind_string, "str" }
+#define PY_WAY_MODULE \
+    { NULL, "Module" }
+#define PY_WAY_MODULES \
+    { NULL, "Modules" }
+static const struct py_bind_type {
+    bool (*bind)(py_bind *b, const tn_param *p, PyObject *o); /* NULL: not from Python */
+    const char *kind;
+} py_bind_types[TN_TYPE_COUNT] = {{NULL, ""},
+#define PY_TYPE(NAME, text, list, c, cxx, lies, traits, way) PY_WAY_##way,
+                                  TN_TYPES(PY_TYPE)
+#undef PY_TYPE
+};
 
 static bool py_bind_one(py_bind *b, int i, PyObject *o) {
     if (b->bound >> i & 1) return py_bind_no(b, FAULT_TWICE, i);
     b->bound |= (uint64_t)1 << i;
-    if (TNI_LIKELY(py_bind_value(b, &b->gen->param[i], o))) return true;
+    const tn_param *p = &b->gen->param[i];
+    bool (*bind)(py_bind *, const tn_param *, PyObject *) = py_bind_types[p->type].bind;
+    if (TNI_LIKELY(bind && bind(b, p, o))) return true;
     b->given = o;
     return py_bind_no(b, FAULT_KIND, i);
 }
@@ -1268,8 +1385,8 @@ static struct {
 } py_names;
 
 static PyObject **py_names_of(const tn_row *row) {
-    if (row->index >= py_names.room) {
-        uint32_t room = row->index + 64;
+    if (row->gen->index >= py_names.room) {
+        uint32_t room = row->gen->index + 64;
         PyObject ***of = (PyObject ***)PyMem_Calloc(room, sizeof *of);
         if (!of) return NULL;
         if (py_names.room) memcpy(of, py_names.of, py_names.room * sizeof *of);
@@ -1277,7 +1394,7 @@ static PyObject **py_names_of(const tn_row *row) {
         py_names.of = of;
         py_names.room = room;
     }
-    if (!py_names.of[row->index]) {
+    if (!py_names.of[row->gen->index]) {
         int n = row->gen->nparam;
         PyObject **at = (PyObject **)PyMem_Calloc((size_t)n + 1, sizeof *at);
         for (int i = 0; at && i < n; i++)
@@ -1285,9 +1402,9 @@ static PyObject **py_names_of(const tn_row *row) {
                 PyMem_Free(at);
                 return NULL;
             }
-        py_names.of[row->index] = at;
+        py_names.of[row->gen->index] = at;
     }
-    return py_names.of[row->index];
+    return py_names.of[row->gen->index];
 }
 
 /* Names of **words that a program makes are not interned. */
@@ -1440,8 +1557,7 @@ static bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssi
         if (!py_bind_keyword(b, how, PyTuple_GetItem(kwnames, k), args[nargs + k], (int)k))
             return false;
     for (int i = 0; i < gen->nparam; i++)
-        if (!(b->bound >> i & 1) && !(gen->param[i].flags & TN_P_DEFAULT) &&
-            gen->param[i].type != TN_T_GENERATOR)
+        if (!(b->bound >> i & 1) && tn_param_is_required(&gen->param[i]))
             return py_bind_no(b, FAULT_MISSING, i);
     py_bind_place(b);
     return true;
@@ -1472,23 +1588,7 @@ static void py_bind_end(py_bind *b) {
 /* --- what did not fit ------------------------------------------------------------------------- */
 
 static const char *py_fault_kind(const tn_param *p) {
-    static const char *const kinds[] = {"",
-                                        "Tensor",
-                                        "tuple of Tensors",
-                                        "int",
-                                        "float",
-                                        "bool",
-                                        "Number",
-                                        "tuple of ints",
-                                        "tuple of floats",
-                                        "torch.dtype",
-                                        "torch.device",
-                                        "torch.Generator",
-                                        "str",
-                                        "str",
-                                        "Module",
-                                        "Modules"};
-    return p->flags & TN_P_NUMBER ? "Tensor or Number" : kinds[p->type];
+    return p->flags & TN_P_NUMBER ? "Tensor or Number" : py_bind_types[p->type].kind;
 }
 
 static const char *py_fault_type(PyObject *o, char *text, size_t room) {
@@ -1553,7 +1653,7 @@ static PyObject *py_fault_missing(const py_bind *b, const char *name) {
     int n = 0;
     for (int i = 0; text && i < b->gen->nparam; i++) {
         const tn_param *p = &b->gen->param[i];
-        if (b->bound >> i & 1 || p->flags & TN_P_DEFAULT || p->type == TN_T_GENERATOR) continue;
+        if (b->bound >> i & 1 || !tn_param_is_required(p)) continue;
         PyObject *more =
             PyUnicode_FromFormat("%U%s\"%s\"", text, n++ ? ", " : "", py_fault_param(b, i));
         Py_DECREF(text);
@@ -1762,7 +1862,7 @@ PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py
     return py_lent(turn, r);
 }
 
-/* src/py/quick.c */
+/* src/py/quick.c - calls of plain values: exact tensors, floats, ints and bools, by position */
 /* quick.c - calls of plain values: exact tensors, floats, ints and bools, by position. What else
  * there may be is left to parse.c. */
 
@@ -1847,7 +1947,7 @@ PY_PRIV PyObject *py_call_quick(const py_group *g, PyObject *first, PyObject *co
     return py_lent(turn, py_run(g->row[0], g->how, q.args.bytes, q.elements >= PY_LONG, q.records));
 }
 
-/* src/py/docs.c */
+/* src/py/docs.c - docstrings of rows: a signature that `inspect` reads, the row's comment, its schema */
 /* docs.c - docstrings of rows: a signature that `inspect` reads, the row's comment, its schema.
  *
  * Everything comes from the row: names and flags from its table, defaults from its schema, the text
@@ -1856,689 +1956,1185 @@ PY_PRIV PyObject *py_call_quick(const py_group *g, PyObject *first, PyObject *co
 #include <stdarg.h>
 
 
-/* src/gen/docs.inl */
+/* src/gen/docs.inl - what the comments of the rows say, by row index: docstrings (py/docs.c) */
 /* docs.inl - what the comments of the rows say, by row index: docstrings (py/docs.c).
  * Generated by tools/optable from src/ops; `make headers` writes it again. */
 static const char *const py_docs_comment[] = {
     /* abs */
-    "|self|, real; the smallest integer stays itself. Gradient 0 at 0. Not in place of complex\n"
-    "numbers. (*) -> (*)",
+    "|self|, real for complex numbers; the smallest integer stays as it is. The gradient at 0 is 0. A\n"
+    "complex tensor cannot be changed in place.\n"
+    "(*) -> (*)",
     /* acos */
-    "The angle in [0, pi] whose cosine is self; real ones NaN beyond [-1, 1].   (*) -> (*), floating",
+    "The angle in [0, pi] whose cosine is self; NaN for real numbers outside [-1, 1].\n"
+    "(*) -> (*), floating",
     /* adaptive_avg_pool2d */
-    "Means of output_size windows that cover the input: from floor(p H / H') to ceil((p + 1) H / H').\n"
+    "The means of output_size windows that cover the input: row p of H' covers the rows of H from\n"
+    "floor(p H / H') up to, but not including, ceil((p + 1) H / H'); columns likewise.\n"
     "self (N, C, H, W) or (C, H, W), output_size (H', W') -> (N, C, H', W') or (C, H', W')",
     /* adaptive_avg_pool2d_input_grad */
-    "The gradient of adaptive_avg_pool2d's input.   grad (N, C, H', W'), input_size (N, C, H, W) ->\n"
-    "input_size",
+    "The gradient of adaptive_avg_pool2d's input.\n"
+    "grad (N, C, H', W'), input_size (N, C, H, W) -> input_size",
     /* add */
-    "self + alpha * other, rounded once. Of bools: or.   (*), (*) -> broadcast",
+    "self + alpha * other, rounded once. For bools: logical or.\n"
+    "(*), (*) -> broadcast",
     /* addcdiv */
-    "self + value * tensor1 / tensor2, not both of integers.   (*), (*), (*) -> broadcast",
+    "self + value * tensor1 / tensor2. tensor1 and tensor2 must not both be integers.\n"
+    "(*), (*), (*) -> broadcast",
     /* addcmul */
-    "self + value * tensor1 * tensor2.   (*), (*), (*) -> broadcast",
+    "self + value * tensor1 * tensor2.\n"
+    "(*), (*), (*) -> broadcast",
     /* addmm */
-    "beta * self + alpha * mat1 mat2, self broadcast; beta 0 ignores self, even NaN.\n"
+    "beta * self + alpha * mat1 mat2, where self is broadcast. If beta is 0, self is ignored,\n"
+    "even a NaN.\n"
     "self (m, n) or broadcast to it, mat1 (m, k), mat2 (k, n) -> (m, n)",
     /* all */
-    "Whether no element is zero.   self (*) -> bool ()",
+    "Whether all elements are nonzero.\n"
+    "self (*) -> bool ()",
     /* all_dims */
-    "As any_dims: whether no element over dim is zero.",
+    "Whether all elements over dim are nonzero, by the rules of any_dims.\n"
+    "self (*) -> bool, self's shape without dim, 1 there when keepdim",
     /* allclose */
-    "Whether all pairs are close as in isclose, as a 0-dim bool.",
+    "Whether isclose holds for all pairs, as a 0-dim bool.\n"
+    "self, other (*) broadcast -> bool ()",
     /* amax */
-    "Largest element over dim, all when empty; a NaN wins. Equal ones share the gradient.\n"
+    "The largest element over dim, or of all elements if dim is empty. A NaN wins. Equal elements\n"
+    "share the gradient.\n"
     "self (*) -> self's shape without dim, 1 there when keepdim",
     /* amin */
-    "Smallest element over dim, all when empty; a NaN wins. Equal ones share the gradient.\n"
+    "The smallest element over dim, or of all elements if dim is empty. A NaN wins. Equal elements\n"
+    "share the gradient.\n"
     "self (*) -> self's shape without dim, 1 there when keepdim",
     /* aminmax */
-    "Smallest and largest element along dim, of all when absent.\n"
+    "The smallest and the largest element along dim, or of all elements if dim is absent.\n"
     "self (*) -> min, max: self's shape without dim, 1 there when keepdim",
     /* any */
-    "Whether some element is not zero.   self (*) -> bool ()",
+    "Whether any element is nonzero.\n"
+    "self (*) -> bool ()",
     /* any_dims */
-    "Whether some element over dim is not zero (a NaN is not); all dimensions when absent, of each\n"
-    "element when empty. Of uint8 the result is uint8. self (*) -> bool, self's shape without dim, 1\n"
-    "there when keepdim",
+    "Whether any element over dim is nonzero; NaN counts as nonzero. If dim is absent, over all\n"
+    "elements; if it is empty, for each element. uint8 gives uint8, all other dtypes bool.\n"
+    "self (*) -> bool, self's shape without dim, 1 there when keepdim",
     /* arange */
-    "0, 1, .. below end: int64 for an int, else the default dtype.",
+    "The numbers 0, 1, .. below end: int64 for an int, the default dtype for a float.\n"
+    "-> (ceil(end))",
     /* arange_start */
-    "start, start + 1, .. below end.",
+    "The numbers start, start + 1, .. below end.\n"
+    "-> (ceil(end - start))",
     /* arange_start_step */
-    "start, start + step, .. before end.",
+    "The numbers start, start + step, .. up to end, which is not included.\n"
+    "-> (ceil((end - start) / step))",
     /* argmax */
-    "Index of the largest element along dim, the first among equals; of the row-major order of all\n"
-    "when absent. self (*) -> int64, self's shape without dim, 1 there when keepdim",
+    "The index of the largest element along dim, the first among equal elements. Without dim, the\n"
+    "index in the flattened tensor.\n"
+    "self (*) -> int64, self's shape without dim, 1 there when keepdim",
     /* argmin */
-    "Index of the smallest element along dim, the first among equals; of the row-major order of all\n"
-    "when absent. self (*) -> int64, self's shape without dim, 1 there when keepdim",
+    "The index of the smallest element along dim, the first among equal elements. Without dim, the\n"
+    "index in the flattened tensor.\n"
+    "self (*) -> int64, self's shape without dim, 1 there when keepdim",
     /* argsort */
-    "The indices that sort self along dim, stably.   self (*) -> (*) int64",
+    "The indices that sort self along dim. Stable: equal elements keep their order.\n"
+    "self (*) -> (*) int64",
     /* as_strided */
-    "The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own\n"
-    "shape. A view.\n"
-    "self_stride and self_offset tell the gradient how self lies there (default: as it does).\n"
+    "A view of self's memory, whatever self's shape: element `index` is at storage_offset +\n"
+    "sum(stride[i] * index[i]). self_stride and self_offset tell the gradient how self lay in that\n"
+    "memory, by default as it lies now.\n"
     "self (*) -> size",
     /* as_strided_scatter */
-    "A copy of self with src written at the strided places of as_strided.\n"
+    "A copy of self with src written to the places that as_strided would view.\n"
     "self (*), src size -> self's",
     /* asin */
-    "The angle in [-pi/2, pi/2] whose sine is self; real ones NaN beyond [-1, 1].   (*) -> (*),\n"
-    "floating",
+    "The angle in [-pi/2, pi/2] whose sine is self; NaN for real numbers outside [-1, 1].\n"
+    "(*) -> (*), floating",
     /* atan */
-    "The angle in (-pi/2, pi/2) whose tangent is self.   (*) -> (*), floating",
+    "The angle in (-pi/2, pi/2) whose tangent is self.\n"
+    "(*) -> (*), floating",
     /* atan2 */
-    "The angle of the point (other, self), in [-pi, pi]; the sign of a zero counts, as in C. Gradient\n"
-    "0 where both are 0.   (*), (*) -> broadcast, floating",
+    "The angle of the point (x = other, y = self), in [-pi, pi]. The sign of a zero counts, as in C.\n"
+    "The gradient is 0 where both are 0.\n"
+    "(*), (*) -> broadcast, floating",
     /* avg_pool2d */
-    "Mean of each window. count_include_pad divides by the whole window, zeros of the padding\n"
-    "included; divisor_override divides by that number. Floating dtypes, whose sums are made in\n"
-    "double, and int64, where the fraction is cut off. self (N, C, H, W) or (C, H, W) -> (N, C, H',\n"
-    "W') or (C, H', W')",
+    "The mean of each window. With count_include_pad, padding counts as elements of value 0;\n"
+    "divisor_override replaces the number of elements. Floating dtypes, which are summed in double,\n"
+    "and int64, which drops the fraction.\n"
+    "self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')",
     /* avg_pool2d_input_grad */
-    "The gradient of avg_pool2d's input: each grad, divided, is added to its window.\n"
+    "The gradient of avg_pool2d's input: divides each element of grad and adds it to all elements\n"
+    "of its window.\n"
     "grad (N, C, H', W'), input_size (N, C, H, W) -> input_size",
     /* batch_norm */
-    "(x - mean) / sqrt(var + eps) * weight + bias for each channel; training: of the batch, whose\n"
-    "statistics then move running_mean and running_var by `momentum` (the variance corrected); else of\n"
-    "the running statistics. input (N, C, *), the others (C) -> as input",
+    "(x - mean) / sqrt(var + eps) * weight + bias for each channel. In training, mean and var are\n"
+    "those of the batch, and running_mean and running_var move towards them by `momentum` (with var\n"
+    "divided by n - 1, not n). Otherwise they are running_mean and running_var.\n"
+    "input (N, C, *), the others (C) -> as input",
     /* batch_norm_backward */
-    "The three gradients of batch_norm in training, from the statistics that it saved. Not f64, not\n"
-    "differentiable. grad_out, input (N, C, *), weight, mean, rstd (C) -> grad_input, grad_weight,\n"
-    "grad_bias",
+    "The gradients of batch_norm's input, weight and bias in training, in one pass, from the\n"
+    "statistics that it saved. Not for f64, not differentiable.\n"
+    "grad_out, input (N, C, *), weight, mean, rstd (C) -> grad_input, grad_weight, grad_bias",
     /* bce */
-    "-(target log input + (1 - target) log(1 - input)), logarithms not below -100: the terms of\n"
-    "binary_cross_entropy. input in [0, 1], target (*) -> (*), floating",
+    "-(target log input + (1 - target) log(1 - input)), with logarithms limited to at least -100: the\n"
+    "terms of binary_cross_entropy.\n"
+    "input in [0, 1], target (*) -> (*), floating",
     /* bernoulli */
-    "1 with probability self_i, else 0; self in [0, 1].",
+    "Each element is 1 with the probability given by self's element, in [0, 1], and 0 otherwise.\n"
+    "self (*) -> (*)",
     /* bernoulli_float */
-    "Fills self with 1 with probability p, else 0.",
+    "Sets each element of self to 1 with probability p and to 0 otherwise.\n"
+    "self (*) -> self",
     /* binary_cross_entropy */
-    "-weight (target log input + (1 - target) log(1 - input)) of probabilities in [0, 1].\n"
+    "-weight (target log input + (1 - target) log(1 - input)), where input holds probabilities\n"
+    "in [0, 1].\n"
     "input, target (*), weight broadcast to it -> () or (*)",
     /* binary_cross_entropy_with_logits */
     "binary_cross_entropy of sigmoid(input), without overflow: (1 - t) x + (1 + (pos_weight - 1) t)\n"
-    "log(1 + e^-x). input, target (*), weight, pos_weight broadcast to it -> () or (*)",
+    "log(1 + e^-x), with x = input and t = target.\n"
+    "input, target (*), weight, pos_weight broadcast to it -> () or (*)",
     /* bitwise_and */
-    "self & other.   (*), (*) -> broadcast",
+    "self & other.\n"
+    "(*), (*) -> broadcast",
     /* bitwise_left_shift */
-    "self * 2^other, wrapping; counts outside the width of 32 or 64 bits give 0.   (*), (*) ->\n"
-    "broadcast",
+    "self * 2^other, wrapping. The result is 0 if other is not in 0..31, for int64 not in 0..63.\n"
+    "(*), (*) -> broadcast",
     /* bitwise_not */
-    "~self; of bools: not.   (*) -> (*)",
+    "~self; for bools: logical not.\n"
+    "(*) -> (*)",
     /* bitwise_or */
-    "self | other.   (*), (*) -> broadcast",
+    "self | other.\n"
+    "(*), (*) -> broadcast",
     /* bitwise_right_shift */
-    "floor(self / 2^other).   (*), (*) -> broadcast",
+    "floor(self / 2^other).\n"
+    "(*), (*) -> broadcast",
     /* bitwise_xor */
-    "self ^ other.   (*), (*) -> broadcast",
+    "self ^ other.\n"
+    "(*), (*) -> broadcast",
     /* bmm */
-    "Products of equally many matrices.\n"
+    "The products of two batches of matrices, pair by pair.\n"
     "self (b, m, k), mat2 (b, k, n) -> (b, m, n)",
     /* broadcast_to */
-    "self expanded to size. A view.",
+    "self expanded to size. A view.\n"
+    "self (3) -> (4, 3)",
     /* bucketize */
-    "The number of each value's bucket between boundaries in order: how many of them are below it\n"
-    "(right: or equal to it).   self (*), boundaries (n) -> (*), int64 or int32",
+    "The number of each value's bucket: how many of the sorted boundaries are below it, or with right\n"
+    "below or equal to it.\n"
+    "self (*), boundaries (n) -> (*), int64 or int32",
     /* cat */
-    "Tensors behind each other along dim; other sizes must agree; dtypes are promoted.\n"
+    "The tensors one behind the other along dim. Their other sizes must agree; dtypes are promoted.\n"
     "tensors (n1, m), (n2, m) -> (n1 + n2, m)",
     /* ceil */
-    "The smallest integer not below self.   (*) -> (*)",
+    "The smallest integer that is not below self.\n"
+    "(*) -> (*)",
     /* chunk */
-    "At most `chunks` pieces of equal size along dim, the last one perhaps smaller. Views.",
+    "At most `chunks` pieces of equal size along dim; the last one may be smaller. Views.\n"
+    "self (5, 3) -> (2, 3), (2, 3), (1, 3) for 3 chunks",
     /* clamp */
-    "self, but at least min and then at most max; None is no bound. No gradient passes at the bounds.\n"
+    "self limited to at least min, then to at most max; None means no bound. No gradient passes where\n"
+    "self equals a bound.\n"
     "(*) -> (*)",
     /* clamp_max */
-    "The smaller of self and max.   (*), (*) -> broadcast",
+    "The smaller of self and max.\n"
+    "(*), (*) -> broadcast",
     /* clamp_min */
-    "The larger of self and min.   (*), (*) -> broadcast",
+    "The larger of self and min.\n"
+    "(*), (*) -> broadcast",
     /* clamp_tensor */
-    "The same with a tensor of bounds.   (*), (*), (*) -> broadcast",
+    "clamp with tensors as bounds.\n"
+    "(*), (*), (*) -> broadcast",
     /* clone */
-    "A copy with memory of its own, in self's order of dimensions (or the format given).\n"
+    "A copy with its own memory, in self's order of dimensions or in the given memory format.\n"
     "self (*) -> (*)",
     /* conj */
-    "With the imaginary part negated; a real tensor as it is, as a view. Complex results are new.\n"
+    "The complex conjugate, as a new tensor; of a real tensor a view.\n"
     "self (*) -> (*)",
     /* contiguous */
-    "Row-major: a view of self when it is so, else a copy.",
+    "self in row-major order: a view if it already is, else a copy.\n"
+    "self (*) -> (*)",
     /* conv2d */
     "y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i\n"
-    "dilation - padding, ...), zero outside the input; output channels of group g read its input\n"
-    "channels only. Every dtype but bool; fast ones are floating. input (N, C, H, W) or (C, H, W),\n"
-    "weight (O, C / groups, kH, kW), bias (O) -> (N, O, H', W') or (O, H', W')",
+    "dilation - padding, ...), where input is zero outside its bounds. The output channels of group g\n"
+    "read only the input channels of group g. All dtypes but bool; only floating ones are fast.\n"
+    "input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH, kW), bias (O) -> (N, O, H', W') or (O, H', W')",
     /* conv2d_input_grad */
-    "The gradient of conv2d's input, given that of its output: sum over o, i, j of weight(o, c, i,\n"
-    "j) grad(n, o, p, q) where p stride + i dilation - padding is the row, and likewise the column; a\n"
-    "complex weight is conjugate.\n"
-    "torch.nn.grad.conv2d_input grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N,\n"
-    "C, H, W) -> input_size",
+    "The gradient of conv2d's input, from grad, the gradient of its output: at each row, the sum of\n"
+    "weight(o, c, i, j) grad(n, o, p, q) over all o, i, j for which p stride + i dilation - padding is\n"
+    "that row; columns likewise. A complex weight is conjugated. torch.nn.grad.conv2d_input.\n"
+    "grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N, C, H, W) -> input_size",
     /* conv2d_weight_grad */
-    "The gradient of conv2d's weight, given that of its output: sum over n, p, q of grad(n, o, p, q)\n"
-    "input(n, c, p stride + i dilation - padding, ...), complex input conjugate.\n"
-    "torch.nn.grad.conv2d_weight\n"
+    "The gradient of conv2d's weight, from grad, the gradient of its output: the sum over n, p,\n"
+    "q of grad(n, o, p, q) input(n, c, p stride + i dilation - padding, ...). A complex input\n"
+    "is conjugated. torch.nn.grad.conv2d_weight.\n"
     "grad (N, O, H', W'), input (N, C, H, W), weight_size (O, C / groups, kH, kW) -> weight_size",
     /* copy */
     "Overwrites self with src, broadcast and converted to self's dtype.\n"
-    "self (*), src broadcast to it",
+    "self (*), src broadcast to it -> self",
     /* copysign */
-    "|self| with the sign of other, that of a zero or NaN, too; integers become floats. Gradient 0 at\n"
-    "0.   (*), (*) -> broadcast",
+    "|self| with the sign of other, which may be a zero or NaN; integers give floats. The gradient at\n"
+    "0 is 0.\n"
+    "(*), (*) -> broadcast",
     /* cos */
-    "The cosine of self in radians, of any size.   (*) -> (*), floating",
+    "The cosine of self in radians; self may be of any size.\n"
+    "(*) -> (*), floating",
     /* cosh */
-    "(e^x + e^-x) / 2; 2 ULP.   (*) -> (*), floating",
+    "(e^self + e^-self) / 2, within 2 ULP.\n"
+    "(*) -> (*), floating",
     /* cross_entropy */
-    "Of log_softmax(input): nll_loss with class numbers as target, -sum target log_softmax with\n"
-    "probabilities. label_smoothing mixes the target with the even distribution. input (N, C, *),\n"
-    "target (N, *) int64 or (N, C, *) floating, weight (C) -> () or (N, *)",
+    "With class numbers as target: nll_loss(log_softmax(input), target). With\n"
+    "probabilities as target: -sum(target log_softmax(input)). label_smoothing mixes the\n"
+    "target with the uniform distribution.\n"
+    "input (N, C, *), target (N, *) int64 or (N, C, *) floating, weight (C) -> () or (N, *)",
     /* cumprod */
-    "y_i = x_0 ... x_i along dim. Integers and bool are multiplied in int64, or in the dtype of what\n"
-    "is written.   self (*) -> (*)",
+    "y_i = x_0 * ... * x_i along dim. Integers and bool are multiplied in int64, or in the dtype of\n"
+    "the tensor that is written.\n"
+    "self (*) -> (*)",
     /* cumsum */
-    "y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.   self (*) -> (*)",
+    "y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.\n"
+    "self (*) -> (*)",
     /* detach */
-    "The same memory without history: nothing that is computed from it reaches self's gradient.",
+    "A view of the same memory without history: gradients do not flow through it to self.\n"
+    "self (*) -> (*)",
     /* diagonal */
-    "The diagonal of dim1 and dim2, `offset` places to the right, as last dimension. A view.\n"
+    "The diagonal of dim1 and dim2, moved right by `offset`, as the last dimension. A view.\n"
     "self (n, m) -> (min(n, m - offset))",
     /* div */
-    "self / other; integers become floats.   (*), (*) -> broadcast",
+    "self / other; integers give floats.\n"
+    "(*), (*) -> broadcast",
     /* div_mode */
-    "self / other, then rounded: `trunc`, `floor`, or not at all (None).   (*), (*) -> broadcast",
+    "self / other, rounded by rounding_mode: `trunc` (towards 0), `floor`, or None (not at all).\n"
+    "(*), (*) -> broadcast",
     /* div_trunc */
-    "self / other without its fraction: towards 0.   (*), (*) -> broadcast",
+    "self / other rounded towards 0.\n"
+    "(*), (*) -> broadcast",
     /* dot */
-    "Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()",
+    "The sum of the products of two vectors; neither is conjugated.\n"
+    "self (n), tensor (n) -> ()",
     /* dropout */
-    "Zeroes each element with probability p and scales the others by 1 / (1 - p), where train; else\n"
-    "the input itself. input (*) -> (*), floating or complex",
+    "In training, zeroes each element with probability p and scales the others by 1 / (1 - p).\n"
+    "Otherwise returns the input itself.\n"
+    "input (*) -> (*), floating or complex",
     /* elu */
-    "scale * self above 0, else scale * alpha * (e^(self * input_scale) - 1).   (*) -> (*), floating",
+    "scale * self where self is above 0, else scale * alpha * (e^(self * input_scale) - 1).\n"
+    "(*) -> (*), floating",
     /* embedding */
-    "Rows of a table. The row padding_idx (-1: none) gets no gradient; scale_grad_by_freq divides a\n"
-    "row's gradient by how often\n"
-    "it was taken.   weight (n, d), indices (*) -> (*, d)",
+    "The rows of the table weight at indices. Row padding_idx gets no gradient (-1: every row does);\n"
+    "scale_grad_by_freq divides a row's gradient by how often the row was taken.\n"
+    "weight (n, d), indices (*) -> (*, d)",
     /* embedding_dense_backward */
-    "Sums the rows of grad_output at their indices, in order: the gradient of embedding's table.\n"
+    "The gradient of embedding's table: adds the rows of grad_output at their indices, in order.\n"
     "grad_output (*, d), indices (*) -> (num_weights, d)",
     /* empty */
-    "Uninitialised.",
+    "A tensor whose elements are not initialised.\n"
+    "-> size",
     /* empty_like */
-    "Uninitialised, of self's sizes, dtype and order of dimensions.",
+    "Not initialised, with self's sizes, dtype and order of dimensions.\n"
+    "self (*) -> (*)",
     /* eq */
-    "self = other; false on NaN.   (*), (*) -> broadcast, bool",
+    "self == other; false if either is NaN.\n"
+    "(*), (*) -> broadcast, bool",
     /* equal */
-    "Whether sizes and all elements are the same, as a 0-dim bool; NaN differs from itself.",
+    "Whether both tensors have the same size and elements, as a 0-dim bool. A NaN equals nothing,\n"
+    "not even itself.\n"
+    "self (*), other (*) -> bool ()",
     /* erf */
-    "2 / sqrt(pi) times the integral of e^(-t^2) from 0 to self.   (*) -> (*), floating",
+    "2 / sqrt(pi) times the integral of e^(-t^2) from 0 to self.\n"
+    "(*) -> (*), floating",
     /* exp */
-    "e^self.   (*) -> (*), floating",
+    "e^self.\n"
+    "(*) -> (*), floating",
     /* expand */
-    "Sizes of 1 repeated to size, without a copy; -1 keeps a size; new dimensions come in front. A\n"
-    "view.\n"
+    "Dimensions of size 1 repeated to the given size without a copy; -1 keeps a size. New dimensions\n"
+    "come in front. A view.\n"
     "self (3, 1) -> (2, 3, 4)",
     /* expand_as */
-    "self expanded to the sizes of other. A view.",
+    "self expanded to the sizes of other. A view.\n"
+    "self (3), other (4, 3) -> (4, 3)",
     /* expm1 */
-    "e^self - 1, accurate near 0.   (*) -> (*), floating",
+    "e^self - 1, accurate near 0.\n"
+    "(*) -> (*), floating",
     /* exponential */
-    "Fills self with exponentially distributed numbers of rate lambd.",
+    "Fills self with exponentially distributed random numbers of rate lambd.\n"
+    "self (*) -> self",
     /* eye */
-    "Ones on the diagonal.   (n, n)",
+    "A square matrix with ones on the diagonal and zeros elsewhere.\n"
+    "-> (n, n)",
     /* eye_m */
-    "Ones on the diagonal.   (n, m)",
+    "An n x m matrix with ones on the diagonal and zeros elsewhere.\n"
+    "-> (n, m)",
     /* fill */
-    "Every element of self becomes value.",
+    "Sets every element of self to value.\n"
+    "self (*) -> self",
     /* flatten */
-    "The dimensions from start_dim to end_dim as one. A view where it can be.\n"
+    "The dimensions from start_dim to end_dim merged into one. A view if possible, else a copy.\n"
     "self (2, 3, 4) -> (2, 12)",
     /* flip */
-    "Reversed along the given dimensions, a copy.",
+    "A copy with the order of elements reversed along the given dimensions.\n"
+    "self (*) -> (*)",
     /* floor */
-    "The largest integer not above self; integers as they are.   (*) -> (*)",
+    "The largest integer that is not above self. Integers stay as they are.\n"
+    "(*) -> (*)",
     /* floor_divide */
-    "The floor of self / other, computed as (self - remainder) / other.   (*), (*) -> broadcast",
+    "floor(self / other), computed as (self - remainder) / other.\n"
+    "(*), (*) -> broadcast",
     /* fmod */
-    "self - other * trunc(self / other): has the sign of self; exact.   (*), (*) -> broadcast",
+    "self - other * trunc(self / other), computed exactly. The result has the sign of self.\n"
+    "(*), (*) -> broadcast",
     /* frac */
-    "self - trunc(self).   (*) -> (*), floating",
+    "The fraction: self - trunc(self).\n"
+    "(*) -> (*), floating",
     /* full */
-    "fill_value everywhere; an int gives int64, a float the default dtype.",
+    "All elements fill_value: int64 for an int, the default dtype for a float.\n"
+    "-> size",
     /* full_like */
-    "fill_value in self's sizes, dtype and order of dimensions.",
+    "All elements fill_value, with self's sizes, dtype and order of dimensions.\n"
+    "self (*) -> (*)",
     /* fused_adam */
-    "For each parameter p with gradient g, t = step (from 1): g += weight_decay p; m += (1 - beta1)(g\n"
-    "- m); v = beta2 v + (1 - beta2) g^2; w = v, or its running maximum with amsgrad; p -= lr / (1 -\n"
-    "beta1^t) m / (sqrt(w) / sqrt(1 - beta2^t) + eps). Numbers: a list with one member a parameter, or\n"
-    "one for all.",
+    "For each parameter p with gradient g, t = step (from 1): g += weight_decay p; m += (1 -\n"
+    "beta1)(g - m); v = beta2 v + (1 - beta2) g^2; w = v, or its running maximum with amsgrad; p\n"
+    "-= lr / (1 - beta1^t) m / (sqrt(w) / sqrt(1 - beta2^t) + eps). Numbers: a list with one\n"
+    "member a parameter, or one for all.\n"
+    "lists of equally many tensors, one shape at each place; max_exp_avg_sqs: those, or NULL for each",
     /* fused_adamw */
-    "fused_adam with decoupled decay: first p *= 1 - lr weight_decay, and g stays as it is.",
+    "fused_adam with decoupled decay: first p *= 1 - lr weight_decay, and g stays as it is.\n"
+    "as fused_adam",
     /* fused_sgd */
     "For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 -\n"
     "dampening) g, b = g at its first step, and g = b or, nesterov, g + momentum b; p -= lr g.\n"
     "Numbers: a list with one member a parameter, or one for all.\n"
-    "  tnp_fused_sgd(params, grads, buffers, lr, momentum, dampening, weight_decay, nesterov,\n"
-    "      maximize, first)",
+    "lists of equally many tensors, one shape at each place; momentum_buffer_list: those, or NULL for each",
     /* gather */
-    "out[i][j] = self[index[i][j]][j] for dim 0, and so on.   self (*), index (*) -> index's shape",
+    "out[i][j] = self[index[i][j]][j] for dim 0, and likewise for other dims.\n"
+    "self (*), index (*) -> index's shape",
     /* ge */
-    "self >= other; false on NaN.   (*), (*) -> broadcast, bool",
+    "self >= other; false if either is NaN.\n"
+    "(*), (*) -> broadcast, bool",
     /* gelu */
-    "self * Phi(self), Phi the normal distribution, or its approximation by tanh.   (*) -> (*),\n"
-    "floating",
+    "self * Phi(self), where Phi is the normal distribution, or its approximation by tanh.\n"
+    "(*) -> (*), floating",
     /* gelu_erf */
-    "self * Phi(self), Phi the normal distribution: gelu without approximation.   (*) -> (*), floating",
+    "self * Phi(self), where Phi is the normal distribution: gelu without approximation.\n"
+    "(*) -> (*), floating",
     /* gelu_erf_backward */
-    "grad_output * (Phi(self) + self * phi(self)).   (*), (*) -> (*)",
+    "grad_output * (Phi(self) + self * phi(self)): phi is the density of the\n"
+    "normal distribution Phi.\n"
+    "(*), (*) -> (*)",
     /* gelu_tanh */
-    "self * (1 + tanh(sqrt(2 / pi) (self + 0.044715 self^3))) / 2: gelu by tanh.   (*) -> (*),\n"
-    "floating",
+    "self * (1 + tanh(sqrt(2 / pi) (self + 0.044715 self^3))) / 2: gelu approximated by tanh.\n"
+    "(*) -> (*), floating",
     /* gt */
-    "self > other; false on NaN.   (*), (*) -> broadcast, bool",
+    "self > other; false if either is NaN.\n"
+    "(*), (*) -> broadcast, bool",
     /* hardshrink */
-    "0 from -lambd to lambd, else self.   (*) -> (*), floating",
+    "0 where self is in [-lambd, lambd], else self.\n"
+    "(*) -> (*), floating",
     /* hardswish */
-    "self * (self + 3, within 0 and 6) / 6.   (*) -> (*), floating",
+    "self * clamp(self + 3, 0, 6) / 6.\n"
+    "(*) -> (*), floating",
     /* hardtanh */
-    "self, but at least min_val and at most max_val; integers without the fraction of these numbers.\n"
-    "Gradient 0 at both, and passed at NaN.   (*) -> (*)",
+    "self limited to [min_val, max_val]. For integers both numbers lose their fraction. The gradient\n"
+    "is 0 at both bounds and passes at NaN.\n"
+    "(*) -> (*)",
     /* huber_loss */
-    "d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2); d = input - target.",
+    "d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), with d = input - target.\n"
+    "input, target (*) -> () or (*)",
     /* hypot */
-    "sqrt(self^2 + other^2) without overflow on the way; infinite where either is, though the other be\n"
-    "NaN. Not of integers alone.   (*), (*) -> broadcast, floating",
+    "sqrt(self^2 + other^2) without overflow on the way. Infinite if either is infinite, even if the\n"
+    "other is NaN. Two integer tensors are refused.\n"
+    "(*), (*) -> broadcast, floating",
     /* imag */
-    "Imaginary part of a complex tensor, as a view.   self (*) complex -> (*) real",
+    "The imaginary part of a complex tensor, as a view.\n"
+    "self (*) complex -> (*) real",
     /* index */
-    "self[indices[0], indices[1], ..]: int64 or int32 indices (negative ones count from the end),\n"
-    "bool masks, or NULL for a\n"
-    "whole dimension. The indices broadcast; their shape stands where the first of them was if they\n"
-    "are neighbours, else\n"
-    "in front.   self (5, 3), {(2)} -> (2, 3); {NULL, (4)} -> (5, 4); {(5, 3) bool} -> (true ones)",
+    "self[indices[0], indices[1], ..]. An index is int64 or int32 (negative numbers count from the\n"
+    "end), a bool mask, or NULL for a whole dimension. The indices broadcast. Their shape replaces the\n"
+    "indexed dimensions if these are neighbours; otherwise it comes first.\n"
+    "self (5, 3), {(2)} -> (2, 3); {NULL, (4)} -> (5, 4); {(5, 3) bool} -> (true ones)",
     /* index_add */
-    "self with alpha * source[i] added at place index[i] of dim, in the order of the index.\n"
+    "A copy of self with alpha * source[i] added at place index[i] along dim, in the\n"
+    "order of index.\n"
     "self (5, 3), index (n), source (n, 3) -> (5, 3)",
     /* index_put */
-    "self with self[indices] = values, or += values in the order of the indices. values broadcast to\n"
-    "what index gives.",
+    "A copy of self with self[indices] = values, or += values with accumulate, in the order of the\n"
+    "indices. values broadcast to the shape that index gives.\n"
+    "self (5, 3), {(2)}, values broadcast to (2, 3) -> (5, 3)",
     /* index_select */
-    "The parts of self at the places index[i] of dim, a copy.   self (5, 3), index (n) -> (n, 3)",
+    "The parts of self at the places index[i] along dim, as a copy.\n"
+    "self (5, 3), index (n) -> (n, 3)",
     /* isclose */
-    "|self - other| <= atol + rtol * |other|, or equal, for each pair.\n"
+    "For each pair of elements: |self - other| <= atol + rtol * |other|, or both are equal.\n"
     "self, other (*) broadcast -> (*) bool",
     /* isfinite */
-    "Whether an element is neither infinite nor NaN.   (*) -> (*), bool",
+    "Whether each element is neither infinite nor NaN.\n"
+    "(*) -> (*), bool",
     /* isinf */
-    "Whether an element is infinite; a complex one when either part is.   (*) -> (*), bool",
+    "Whether each element is infinite. A complex number is infinite if either part is.\n"
+    "(*) -> (*), bool",
     /* isnan */
-    "Whether an element is NaN; a complex one when either part is.   (*) -> (*), bool",
+    "Whether each element is NaN. A complex number is NaN if either part is.\n"
+    "(*) -> (*), bool",
     /* kl_div */
-    "target (log target - input), or e^target (target - input) with log_target; input is logarithms.\n"
+    "target (log target - input), where input holds logarithms. With log_target the target does too:\n"
+    "e^target (target - input).\n"
     "input, target (*) -> () or (*)",
     /* l1_loss */
-    "|input - target|.   input, target (*) -> () or (*)",
+    "|input - target|.\n"
+    "input, target (*) -> () or (*)",
     /* layer_norm */
-    "(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which are\n"
-    "normalized_shape; var without correction. input (*, normalized_shape), weight, bias\n"
-    "(normalized_shape) -> as input",
+    "(x - mean) / sqrt(var + eps) * weight + bias. mean and var are taken over the last dimensions,\n"
+    "whose sizes are normalized_shape; var divides by n, not n - 1.\n"
+    "input (*, normalized_shape), weight, bias (normalized_shape) -> as input",
     /* layer_norm_backward */
-    "The three gradients of layer_norm in one pass. Not f64, not differentiable.\n"
+    "The gradients of layer_norm's input, weight and bias, in one pass. Not for\n"
+    "f64, not differentiable.\n"
     "grad_out, input (*, normalized_shape) -> grad_input, grad_weight, grad_bias",
     /* le */
-    "self <= other; false on NaN.   (*), (*) -> broadcast, bool",
+    "self <= other; false if either is NaN.\n"
+    "(*), (*) -> broadcast, bool",
     /* leaky_relu */
-    "self above 0, else negative_slope * self.   (*) -> (*), floating",
+    "self where it is above 0, else negative_slope * self.\n"
+    "(*) -> (*), floating",
     /* leaky_relu_backward */
-    "grad_output where self is above 0, else negative_slope * grad_output.   (*), (*) -> (*)",
+    "grad_output where self is above 0, else negative_slope * grad_output.\n"
+    "(*), (*) -> (*)",
     /* lerp */
-    "self + weight * (end - self), from the end for weights of 1/2 and more. All of one dtype, but for\n"
-    "a weight without dimensions.   (*), (*), (*) -> broadcast",
+    "self + weight * (end - self), computed from end for weights of 1/2 and more. All tensors have one\n"
+    "dtype, except a weight without dimensions.\n"
+    "(*), (*), (*) -> broadcast",
+    /* linalg_cholesky */
+    "As linalg_cholesky_ex, but a matrix that is not positive definite is an error.\n"
+    "(*, n, n) -> (*, n, n), float32, float64 or complex",
+    /* linalg_cholesky_ex */
+    "The Cholesky factor L of A = L L^H: lower triangular with a positive diagonal, read from the\n"
+    "lower triangle of A. With upper: L^H, read from the upper triangle. info is 0, or the order of\n"
+    "the first leading minor that is not positive; with check_errors the latter is an error.\n"
+    "(*, n, n) -> (*, n, n), (*), float32, float64 or complex",
+    /* linalg_qr */
+    "A = Q R, where Q has orthonormal columns and R is upper triangular with a real diagonal. mode is\n"
+    "'reduced', 'complete' (Q is square) or 'r' (Q is empty and not computed).\n"
+    "(*, m, n) -> (*, m, k), (*, k, n), float32, float64 or complex",
+    /* linalg_solve_triangular */
+    "X of A X = B, or with left=False of X A = B, where A is triangular. Only that triangle is read;\n"
+    "with unitriangular=True its diagonal is not read and counts as ones.\n"
+    "(*, n, n), (*, n, k) -> (*, n, k), float32, float64 or complex",
     /* linalg_vector_norm */
-    "(sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the\n"
-    "smallest, 0: how many are not 0. self (*) floating or complex -> real, self's shape without\n"
-    "dim, 1 there when keepdim",
+    "(sum |x|^ord)^(1 / ord) over dim, or over all elements if dim is absent. ord inf gives the\n"
+    "largest |x|, -inf the smallest, 0 the number of nonzero elements.\n"
+    "self (*) floating or complex -> real, self's shape without dim, 1 there when keepdim",
     /* linear */
-    "input weight^T + bias.   input (*, in), weight (out, in), bias (out) -> (*, out)",
+    "input weight^T + bias; without bias, input weight^T.\n"
+    "input (*, in), weight (out, in), bias (out) -> (*, out)",
     /* linear_recurrence */
-    "y_i = input_i + factor_i y_(i-1) along dim; reverse: y_i = input_i + factor_(i+1) y_(i+1). The\n"
-    "first (last) element is that of input.   input (*), factor (*) -> (*), floating",
+    "y_i = input_i + factor_i y_(i-1) along dim; with reverse y_i = input_i + factor_(i+1) y_(i+1).\n"
+    "The first element (with reverse the last) is that of input.\n"
+    "input (*), factor (*) -> (*), floating",
     /* linear_rows */
-    "linear of one batch of rows; the gradient of weight comes in its own layout.\n"
+    "linear for one batch of rows. The gradient of weight has the same memory layout as weight.\n"
     "input (m, k), weight (n, k), bias (n) -> (m, n)",
     /* linspace */
-    "`steps` values from start to end, both included, evenly spaced.",
+    "`steps` values from start to end, both included, evenly spaced.\n"
+    "-> (steps)",
     /* log */
-    "The natural logarithm.   (*) -> (*), floating",
+    "The natural logarithm.\n"
+    "(*) -> (*), floating",
     /* log10 */
-    "The logarithm to base 10.   (*) -> (*), floating",
+    "The logarithm to base 10.\n"
+    "(*) -> (*), floating",
     /* log1p */
-    "log(1 + self), accurate near 0.   (*) -> (*), floating",
+    "log(1 + self), accurate near 0.\n"
+    "(*) -> (*), floating",
     /* log2 */
-    "The logarithm to base 2, exact for powers of 2.   (*) -> (*), floating",
+    "The logarithm to base 2; exact for powers of 2.\n"
+    "(*) -> (*), floating",
     /* log_softmax */
-    "log_softmax(x)_i = x_i - max x - log sum_j exp(x_j - max x) along dim, in dtype where given.\n"
+    "log_softmax(x)_i = x_i - max x - log sum_j exp(x_j - max x) along dim, computed in dtype if\n"
+    "it is given.\n"
     "self (*) -> (*), floating",
     /* log_softmax_backward */
-    "The gradient of log_softmax from its output, in one pass: dy - exp(y) sum dy. Not f64, not\n"
-    "differentiable. grad_output (*), output (*) -> (*)",
+    "The gradient of log_softmax from its output y, in one pass: dy - exp(y) sum(dy). Not for\n"
+    "f64, not differentiable.\n"
+    "grad_output (*), output (*) -> (*)",
     /* logical_and */
-    "Both are true.   (*), (*) -> broadcast, bool",
+    "Whether both elements are true (nonzero).\n"
+    "(*), (*) -> broadcast, bool",
     /* logical_not */
-    "It is not true.   (*) -> (*), bool",
+    "Whether the element is false (zero).\n"
+    "(*) -> (*), bool",
     /* logical_or */
-    "One is true.   (*), (*) -> broadcast, bool",
+    "Whether at least one of both elements is true (nonzero).\n"
+    "(*), (*) -> broadcast, bool",
     /* logical_xor */
-    "Just one is true.   (*), (*) -> broadcast, bool",
+    "Whether exactly one of both elements is true (nonzero).\n"
+    "(*), (*) -> broadcast, bool",
     /* logsumexp */
-    "log sum exp(x) over dim, all when empty, without overflow.\n"
+    "log(sum(exp(x))) over dim, or over all elements if dim is empty, without overflow.\n"
     "self (*) -> floating, self's shape without dim, 1 there when keepdim",
     /* lt */
-    "self < other; false on NaN.   (*), (*) -> broadcast, bool",
+    "self < other; false if either is NaN.\n"
+    "(*), (*) -> broadcast, bool",
     /* masked_fill */
-    "self with value where the mask is true.   self (*), mask (*) broadcast, value number or 0-dim ->\n"
-    "(*)",
+    "A copy of self with value where the mask is true.\n"
+    "self (*), mask (*) broadcast, value number or 0-dim -> (*)",
     /* masked_scatter */
-    "self with the elements of source, in order, where the mask is true.",
+    "A copy of self in which the places where the mask is true get the elements of\n"
+    "source, in order.\n"
+    "self (*), mask (*) broadcast, source (n), n at least the number of true ones -> (*)",
     /* masked_select */
-    "The elements where the mask is true, in row-major order.   self (*), mask (*) broadcast -> (true\n"
-    "ones)",
+    "The elements where the mask is true, in row-major order.\n"
+    "self (*), mask (*) broadcast -> (true ones)",
     /* matmul */
-    "Matrix product with torch's rules: 1-D operands are a row on the left and a column on the\n"
-    "right, the leading dimensions are batches and broadcast; equal dtypes, not bool.\n"
+    "The matrix product with torch's rules. A 1-D operand is a row on the left and a column on the\n"
+    "right; leading dimensions are batches and broadcast. Both have one dtype, not bool.\n"
     "self (*, m, k), other (*, k, n) -> (*, m, n)",
     /* max */
-    "Largest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()",
+    "The largest of all elements. A NaN wins. Equal elements share the gradient.\n"
+    "self (*) -> ()",
     /* max_dim */
-    "Largest element along dim and its index, the first among equals; a NaN wins.\n"
+    "The largest element along dim and its index, the first among equal elements. A NaN wins.\n"
     "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
     /* max_pool2d */
-    "Largest element of each window; the first of equals gets the gradient, NaN wins. Padding never\n"
-    "wins. stride None is kernel_size; ceil_mode keeps a last window that is cut off. Real dtypes,\n"
-    "not bool. self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')",
+    "The largest element of each window. A NaN wins, padding never does; the first of equal elements\n"
+    "gets the gradient. stride None means kernel_size; ceil_mode keeps a last window that is cut off.\n"
+    "Real dtypes but bool.\n"
+    "self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')",
     /* max_pool2d_input_grad */
-    "The gradient of max_pool2d's input: each grad is added to the element its window chose. indices\n"
-    "are places in the window, row by row: uint8, or int32 where a window has more than 256; one\n"
-    "that points outside adds nothing. grad (N, C, H', W'), indices like grad, input_size (N, C, H,\n"
-    "W) -> input_size",
+    "The gradient of max_pool2d's input: adds each element of grad to the element that its window\n"
+    "chose. indices count the places of a window row by row: uint8, or int32 if a window has more than\n"
+    "256. A place outside the window adds nothing.\n"
+    "grad (N, C, H', W'), indices like grad, input_size (N, C, H, W) -> input_size",
     /* max_pool2d_pick */
-    "The element of each window that indices chose (max_pool2d_input_grad backwards); 0 for a place\n"
-    "outside. self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W')",
+    "The element of each window at the place that indices names; 0 for a place outside the window. The\n"
+    "derivative of max_pool2d_input_grad.\n"
+    "self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W')",
     /* maximum */
-    "The larger of the two; NaN where either is. Equal elements share the gradient.   (*), (*) ->\n"
-    "broadcast",
+    "The larger element of each pair; NaN if either is NaN. Equal elements share the gradient.\n"
+    "(*), (*) -> broadcast",
     /* mean */
-    "Sum over dim, divided by the number of elements; floating or complex. No elements: NaN.\n"
+    "The sum over dim divided by the number of elements; NaN if there are none.\n"
+    "Floating or complex.\n"
     "self (*) -> self's shape without dim, 1 there when keepdim",
     /* meshgrid */
-    "Coordinates of a grid: result i repeats tensor i along all other dimensions. Views.\n"
+    "The coordinates of a grid: result i repeats tensor i along all other dimensions. Views.\n"
     "tensors (n), (m) -> (n, m), (n, m); \"xy\": (m, n)",
     /* min */
-    "Smallest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()",
+    "The smallest of all elements. A NaN wins. Equal elements share the gradient.\n"
+    "self (*) -> ()",
     /* min_dim */
-    "Smallest element along dim and its index, the first among equals; a NaN wins.\n"
+    "The smallest element along dim and its index, the first among equal elements. A NaN wins.\n"
     "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
     /* minimum */
-    "The smaller of the two; NaN where either is. Equal elements share the gradient.   (*), (*) ->\n"
-    "broadcast",
+    "The smaller element of each pair; NaN if either is NaN. Equal elements share the gradient.\n"
+    "(*), (*) -> broadcast",
     /* mm */
-    "Product of two matrices, without broadcasting.   self (m, k), mat2 (k, n) -> (m, n)",
+    "The product of two matrices, without broadcasting.\n"
+    "self (m, k), mat2 (k, n) -> (m, n)",
     /* movedim */
     "Dimension source[i] goes to place destination[i]; the others keep their order. A view.\n"
     "self (a, b, c) -> (b, c, a)",
     /* mse_loss */
-    "(input - target)^2.   input, target (*) -> () or (*)",
+    "(input - target)^2.\n"
+    "input, target (*) -> () or (*)",
     /* mul */
-    "self * other. Of bools: and.   (*), (*) -> broadcast",
+    "self * other. For bools: logical and.\n"
+    "(*), (*) -> broadcast",
     /* mv */
-    "Matrix times vector.   self (m, k), vec (k) -> (m)",
+    "The product of a matrix and a vector.\n"
+    "self (m, k), vec (k) -> (m)",
     /* narrow */
-    "`length` places along dim, from start on. A view.   self (.., n, ..) -> (.., length, ..)",
+    "`length` positions along dim, beginning at start. A view.\n"
+    "self (.., n, ..) -> (.., length, ..)",
     /* ne */
-    "self <> other; true on NaN.   (*), (*) -> broadcast, bool",
+    "self != other; true if either is NaN.\n"
+    "(*), (*) -> broadcast, bool",
     /* neg */
-    "-self.   (*) -> (*)",
+    "-self.\n"
+    "(*) -> (*)",
     /* new_empty */
-    "Uninitialised, of self's dtype and device.",
+    "Not initialised, with self's dtype and device.\n"
+    "-> size",
     /* new_full */
-    "fill_value, of self's dtype and device.",
+    "All elements fill_value, with self's dtype and device.\n"
+    "-> size",
     /* new_ones */
-    "Ones of self's dtype and device.",
+    "All elements 1, with self's dtype and device.\n"
+    "-> size",
     /* new_zeros */
-    "Zeros of self's dtype and device.",
+    "All elements 0, with self's dtype and device.\n"
+    "-> size",
     /* nextafter */
-    "The number next to self on the way to other, in the result's dtype; other where they are equal,\n"
-    "without a gradient. Not of integers alone.   (*), (*) -> broadcast, floating",
+    "The next number after self in the direction of other, in the result's dtype; other where both are\n"
+    "equal. Has no gradient. Two integer tensors are refused.\n"
+    "(*), (*) -> broadcast, floating",
     /* nll_loss */
-    "-weight[target] input[target] of each sample (1 where weight is absent, 0 where target is\n"
-    "ignore_index); mean: their sum divided by the sum of weights. input (N, C, *) log-probabilities,\n"
-    "target (N, *) int64, weight (C) -> () or (N, *)",
+    "-weight[target] input[target] for each sample; weight is 1 if absent, and a sample whose target\n"
+    "is ignore_index counts 0. The mean divides the sum by the sum of the weights.\n"
+    "input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *)",
     /* nll_loss_input_grad */
-    "The gradient of nll_loss: -weight[target] grad (/ total_weight) at each sample's class, else 0.\n"
+    "The gradient of nll_loss's input: -weight[target] grad (divided by total_weight for the mean) at\n"
+    "each sample's class, else 0.\n"
     "grad () or (N, *), target (N, *), weight (C), total_weight () -> input_size (N, C, *)",
     /* nll_loss_plain */
-    "nll_loss where weight is a constant.\n"
+    "nll_loss with a weight that needs no gradient.\n"
     "input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *)",
     /* nonzero */
-    "Places of the elements that are not zero, in row-major order.\n"
+    "The indices of all nonzero elements, one row for each, in row-major order.\n"
     "self (n dimensions) -> (found, n) int64",
     /* norm */
-    "torch.norm of a vector of any shape: linalg_vector_norm with p (2 when absent). self (*)\n"
-    "floating or complex -> real, self's shape without dim, 1 there when keepdim",
+    "torch.norm for a vector of any shape: linalg_vector_norm with ord = p (2 if absent).\n"
+    "self (*) floating or complex -> real, self's shape without dim, 1 there when keepdim",
     /* normal */
-    "Fills self with normal numbers of the given mean and standard deviation.",
+    "Fills self with normal random numbers of the given mean and standard deviation.\n"
+    "self (*) -> self",
     /* one_hot */
-    "1 at the place of each class, else 0; -1 classes: the largest plus one.\n"
+    "Each class number as a vector with a 1 at that class and 0 elsewhere. num_classes -1 means the\n"
+    "largest class plus one.\n"
     "self (*) int64 -> (*, classes) int64",
     /* ones */
-    "Ones, of the default dtype where none is given.",
+    "All elements 1, of the default dtype unless one is given.\n"
+    "-> size",
     /* ones_like */
-    "Ones of self's sizes, dtype and order of dimensions.",
+    "All elements 1, with self's sizes, dtype and order of dimensions.\n"
+    "self (*) -> (*)",
     /* permute */
-    "Dimension dims[i] of self becomes dimension i. A view.",
+    "Dimension dims[i] of self becomes dimension i. A view.\n"
+    "self (N, C, H, W) -> (N, H, W, C) for dims 0, 2, 3, 1",
     /* pow */
-    "self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap; a negative\n"
-    "number is no power of theirs, and by a tensor of them gives 0 but for 1 and -1.\n"
+    "self to the power of exponent, as C's pow; exponents 2 and 3 are products. Integers wrap. With an\n"
+    "integer self, a negative number as exponent is refused; negative elements of an exponent tensor\n"
+    "give 0, except for the bases 1 and -1.\n"
     "(*), (*) -> broadcast",
     /* prelu_kernel */
-    "self above 0, else weight * self.   (*), (*) -> broadcast, floating",
+    "self where it is above 0, else weight * self.\n"
+    "(*), (*) -> broadcast, floating",
     /* prod */
-    "Product over dim, of all elements when absent. Integers and bool are multiplied in int64.\n"
+    "The product over dim, or of all elements if dim is absent. Integers and bool are\n"
+    "multiplied in int64.\n"
     "self (*) -> self's shape without dim, 1 there when keepdim",
     /* rand */
-    "Uniform in [0, 1).",
+    "Random numbers, uniform in [0, 1).\n"
+    "-> size",
     /* rand_like */
-    "rand of self's sizes and dtype.",
+    "Uniform random numbers in [0, 1), with self's sizes and dtype.\n"
+    "self (*) -> (*)",
     /* randint */
-    "Integers in [0, high), int64 where no dtype is given.",
+    "Random integers in [0, high), int64 unless a dtype is given.\n"
+    "-> size",
     /* randint_low */
-    "Integers in [low, high), int64 where no dtype is given.",
+    "Random integers in [low, high), int64 unless a dtype is given.\n"
+    "-> size",
     /* randn */
-    "Normal numbers of mean 0 and deviation 1.",
+    "Normal random numbers with mean 0 and standard deviation 1.\n"
+    "-> size",
     /* randn_like */
-    "randn of self's sizes and dtype.",
+    "Normal random numbers with mean 0 and standard deviation 1, with self's sizes and dtype.\n"
+    "self (*) -> (*)",
     /* random */
-    "Fills self with integers from 0 to the largest of its dtype; of floats to the largest to which\n"
-    "all are exact.",
+    "Fills self with random integers from 0 to the largest that its dtype can hold. For floating\n"
+    "dtypes the largest is that up to which they hold all integers exactly.\n"
+    "self (*) -> self",
     /* randperm */
-    "The numbers 0 .. n - 1 in random order, int64 where no dtype is given.",
+    "The numbers 0 .. n - 1 in random order, int64 unless a dtype is given.\n"
+    "-> (n)",
     /* real */
-    "Real part, as a view; a real tensor as it is.   self (*) complex -> (*) real",
+    "The real part, as a view; of a real tensor the tensor itself, as a view.\n"
+    "self (*) complex -> (*) real",
     /* reciprocal */
-    "1 / self.   (*) -> (*), floating",
+    "1 / self.\n"
+    "(*) -> (*), floating",
     /* relu */
-    "self where it is above 0, else 0; NaN stays. Gradient 0 at 0.   (*) -> (*)",
+    "self where it is above 0, else 0; a NaN stays. The gradient at 0 is 0.\n"
+    "(*) -> (*)",
     /* remainder */
-    "self - other * floor(self / other): has the sign of other.   (*), (*) -> broadcast",
+    "self - other * floor(self / other). The result has the sign of other.\n"
+    "(*), (*) -> broadcast",
     /* repeat */
-    "self repeats[i] times along dimension i, new dimensions in front.   self (2, 3) -> (4, 3)",
+    "self repeated repeats[i] times along dimension i; more repeats than dimensions add\n"
+    "dimensions in front.\n"
+    "self (2, 3) -> (4, 3)",
     /* reshape */
-    "The same elements in their order with other sizes; one may be -1, it follows. A view where\n"
-    "strides can show it, else\n"
-    "a copy.   self (2, 6) -> (3, 4)",
+    "The same elements in the same order with other sizes, one of which may be -1 and is computed. A\n"
+    "view if strides can describe it, else a copy.\n"
+    "self (2, 6) -> (3, 4)",
     /* roll */
-    "Elements moved by shifts[i] places along dims[i], those that leave come in at the other end;\n"
-    "without dims, of the\n"
-    "flattened tensor.",
+    "Elements moved by shifts[i] places along dims[i]; those that leave at one end come in at the\n"
+    "other. Without dims the flattened tensor is rolled.\n"
+    "self (*) -> (*)",
     /* round */
-    "The nearest integer, halves to the even one.   (*) -> (*)",
+    "The nearest integer; halves go to the even one.\n"
+    "(*) -> (*)",
     /* rsqrt */
-    "1 / sqrt(self).   (*) -> (*), floating",
+    "1 / sqrt(self).\n"
+    "(*) -> (*), floating",
     /* rsub */
-    "other - alpha * self, for a number on the left: 1 - x.   (*), (*) -> broadcast",
+    "other - alpha * self, as in 1 - x with a number on the left.\n"
+    "(*), (*) -> broadcast",
     /* scaled_dot_product_attention */
-    "softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true\n"
-    "where a position may be seen, or floating, added to the scores. A row that sees nothing gives\n"
-    "zeros, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,\n"
-    "Ev)",
+    "softmax(query key^T * scale + mask) value. scale None means 1 / sqrt(E). attn_mask is bool, true\n"
+    "where a position may be seen, or floating and added to the scores. A row that sees nothing gives\n"
+    "zeros, as in torch.\n"
+    "query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L, Ev)",
     /* scatter */
-    "self with out[index[i][j]][j] = src[i][j] for dim 0, and so on.",
+    "A copy of self with out[index[i][j]][j] = src[i][j] for dim 0, and likewise for other dims.\n"
+    "self (*), index and src (*) of no larger sizes -> self's shape",
     /* scatter_add */
-    "self with out[index[i][j]][j] += src[i][j] for dim 0, and so on, in row-major order.",
+    "A copy of self with out[index[i][j]][j] += src[i][j] for dim 0, and likewise for other dims,\n"
+    "added in row-major order.\n"
+    "self (*), index and src (*) of no larger sizes -> self's shape",
     /* scatter_value */
-    "self with out[index[i][j]][j] = value for dim 0, and so on.",
+    "A copy of self with out[index[i][j]][j] = value for dim 0, and likewise for other dims.\n"
+    "self (*), index (*) of no larger sizes -> self's shape",
     /* searchsorted */
-    "Where the values of self go among boundaries in order along the last dimension: before equal\n"
-    "ones, or behind them (right, side \"right\"). sorter: the indices that put the boundaries in order,\n"
-    "as argsort gives them. NaN goes behind all.\n"
+    "Where each value of self belongs in sorted_sequence, which is sorted along its last dimension:\n"
+    "before equal elements, or behind them with right or side \"right\". sorter holds the indices that\n"
+    "sort it, as argsort gives them. NaN belongs behind all.\n"
     "sorted_sequence (n) or (.., n), self (*) or (.., m) -> self's shape, int64 or int32",
     /* select */
-    "The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)",
+    "The part of self at one position along dim, without that dimension. A view.\n"
+    "self (n, m) -> (m)",
     /* sgn */
-    "self / |self|, 0 of 0: the sign of real numbers, the direction of complex ones.   (*) -> (*)",
+    "self / |self|, and 0 for 0: the sign of a real number, the direction of a complex one.\n"
+    "(*) -> (*)",
     /* sigmoid */
-    "1 / (1 + e^-self).   (*) -> (*), floating",
+    "1 / (1 + e^-self).\n"
+    "(*) -> (*), floating",
     /* sigmoid_backward */
-    "grad_output * (output * (1 - output)), conjugate in the bracket.   (*), (*) -> (*)",
+    "grad_output * (output * (1 - output)); for complex numbers the outer bracket is conjugated.\n"
+    "(*), (*) -> (*)",
     /* sign */
-    "-1, 0 or 1; 0 of NaN.   (*) -> (*)",
+    "-1, 0 or 1, the sign of self; 0 for NaN.\n"
+    "(*) -> (*)",
     /* signbit */
-    "Whether the sign is minus, that of a zero or NaN, too.   (*) -> (*), bool",
+    "Whether the sign bit of each element is set, also for -0 and NaN.\n"
+    "(*) -> (*), bool",
     /* silu */
-    "self * sigmoid(self).   (*) -> (*), floating",
+    "self * sigmoid(self).\n"
+    "(*) -> (*), floating",
     /* silu_backward */
-    "grad_output * s * (1 + self * (1 - s)), s = sigmoid(self).   (*), (*) -> (*)",
+    "grad_output * s * (1 + self * (1 - s)), where s = sigmoid(self).\n"
+    "(*), (*) -> (*)",
     /* sin */
-    "The sine of self in radians, of any size.   (*) -> (*), floating",
+    "The sine of self in radians; self may be of any size.\n"
+    "(*) -> (*), floating",
     /* sinh */
-    "(e^x - e^-x) / 2; 2 ULP.   (*) -> (*), floating",
+    "(e^self - e^-self) / 2, within 2 ULP.\n"
+    "(*) -> (*), floating",
     /* slice */
-    "self[start:end:step] along dim; negative places count from the end, what is too large is cut. A\n"
-    "view.\n"
+    "self[start:end:step] along dim. Negative positions count from the end; those beyond the end are\n"
+    "cut to it. A view.\n"
     "self (.., n, ..) -> (.., ceil((end - start) / step), ..)",
     /* smooth_l1_loss */
-    "d^2 / (2 beta) where |d| < beta, else |d| - beta / 2; d = input - target.",
+    "d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, with d = input - target.\n"
+    "input, target (*) -> () or (*)",
     /* softmax */
-    "softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, in dtype where given. A row\n"
-    "of -inf gives NaN. self (*) -> (*), floating",
+    "softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, computed in dtype if it is\n"
+    "given. A row of -inf gives NaN.\n"
+    "self (*) -> (*), floating",
     /* softmax_backward */
-    "The gradient of softmax from its output, in one pass: y (dy - sum y dy). Not f64, not\n"
-    "differentiable. grad_output (*), output (*) -> (*)",
+    "The gradient of softmax from its output y, in one pass: y (dy - sum(y dy)). Not for\n"
+    "f64, not differentiable.\n"
+    "grad_output (*), output (*) -> (*)",
     /* softplus */
-    "log(1 + e^(beta * self)) / beta; self where beta * self exceeds threshold.   (*) -> (*), floating",
+    "log(1 + e^(beta * self)) / beta; self where beta * self exceeds threshold.\n"
+    "(*) -> (*), floating",
     /* softshrink */
-    "self moved by lambd towards 0, 0 where it is nearer.   (*) -> (*), floating",
+    "self moved towards 0 by lambd; 0 where |self| is at most lambd.\n"
+    "(*) -> (*), floating",
     /* softsign */
-    "self / (1 + |self|).   (*) -> (*), floating",
+    "self / (1 + |self|).\n"
+    "(*) -> (*), floating",
     /* sort */
-    "Elements in order along dim and where they were; equal ones keep their order, NaN is the largest.\n"
+    "The elements sorted along dim, and the index of each before. Stable: equal elements keep their\n"
+    "order. NaN counts as the largest.\n"
     "self (*) -> values, indices (*)",
     /* split */
-    "Pieces of split_size along dim, the last one perhaps smaller. Views.\n"
+    "Pieces of split_size along dim; the last one may be smaller. Views.\n"
     "self (5, 3) -> (2, 3), (2, 3), (1, 3)",
     /* split_with_sizes */
-    "Pieces of the given sizes along dim. Views.   self (5, 3) -> (1, 3), (4, 3)",
+    "Pieces of the given sizes along dim. Views.\n"
+    "self (5, 3) -> (1, 3), (4, 3)",
     /* sqrt */
-    "The square root, correctly rounded.   (*) -> (*), floating",
+    "The square root, correctly rounded.\n"
+    "(*) -> (*), floating",
     /* square */
-    "self * self.   (*) -> (*)",
+    "self * self.\n"
+    "(*) -> (*)",
     /* squeeze */
-    "Without its dimensions of size 1. A view.   self (1, 3, 1) -> (3)",
+    "self without its dimensions of size 1. A view.\n"
+    "self (1, 3, 1) -> (3)",
     /* squeeze_dim */
-    "Without dimension dim if its size is 1. A view.   self (2, 1) -> (2)",
+    "self without dimension dim if its size is 1, else all of self. A view.\n"
+    "self (2, 1) -> (2)",
     /* squeeze_dims */
-    "Without those of the given dimensions whose size is 1. A view.",
+    "self without those of the given dimensions whose size is 1. A view.\n"
+    "self (1, 3, 1) -> (3)",
     /* stack */
-    "Tensors of one shape behind each other along a new dimension.   tensors (3), (3) -> (2, 3)",
+    "Tensors of one shape, one behind the other along a new dimension.\n"
+    "tensors (3), (3) -> (2, 3)",
     /* std */
-    "Square root of var.   self (*) floating or complex -> self's shape without dim, 1 there when\n"
-    "keepdim",
+    "The standard deviation: the square root of var.\n"
+    "self (*) floating or complex -> self's shape without dim, 1 there when keepdim",
     /* sub */
-    "self - alpha * other, rounded once. Not of bools.   (*), (*) -> broadcast",
+    "self - alpha * other, rounded once. bool is refused.\n"
+    "(*), (*) -> broadcast",
     /* sum */
-    "Sum over the dimensions dim, all when absent. Integers and bool are summed in int64, f16 and bf16\n"
-    "in float. self (*) -> self's shape without dim, 1 there when keepdim",
+    "The sum over dim, or over all elements if dim is absent. Integers and bool are summed in int64,\n"
+    "f16 and bf16 in float.\n"
+    "self (*) -> self's shape without dim, 1 there when keepdim",
     /* t */
-    "Transpose of a matrix; a vector or a number stays. A view.   self (n, m) -> (m, n)",
+    "The transpose of a matrix; vectors and 0-dim tensors stay as they are. A view.\n"
+    "self (n, m) -> (m, n)",
     /* take_along_dim */
-    "gather whose other dimensions broadcast; without dim over the flattened tensors: what undoes\n"
-    "argsort.\n"
+    "gather, but all dimensions except dim broadcast. Without dim it takes from the flattened tensor.\n"
+    "With the result of argsort as indices it gives the sorted tensor.\n"
     "self (5, 3), indices (2, 3) -> (2, 3)",
     /* tan */
-    "The tangent of self in radians.   (*) -> (*), floating",
+    "The tangent of self in radians.\n"
+    "(*) -> (*), floating",
     /* tanh */
-    "The hyperbolic tangent.   (*) -> (*), floating",
+    "The hyperbolic tangent.\n"
+    "(*) -> (*), floating",
     /* tanh_backward */
-    "grad_output * (1 - output^2), conjugate in the bracket.   (*), (*) -> (*)",
+    "grad_output * (1 - output^2); for complex numbers the bracket is conjugated.\n"
+    "(*), (*) -> (*)",
     /* threshold */
-    "self where it is above threshold, else value; integers without the fraction of these numbers.\n"
+    "self where it is above threshold, else value. For integers both numbers lose their fraction.\n"
     "(*) -> (*)",
     /* threshold_backward */
-    "grad_output where self is above threshold, else 0.   (*), (*) -> (*)",
+    "grad_output where self is above threshold, else 0.\n"
+    "(*), (*) -> (*)",
     /* to */
-    "On another device, and converted to dtype if one is given. A view when nothing changes.",
+    "self on another device, and converted to dtype if one is given. A view if nothing changes.\n"
+    "self (*) -> (*)",
     /* to_dtype */
-    "Converted to dtype: integers wrap, floats are truncated to integers, rounded to nearest even to\n"
-    "floats, a complex\n"
-    "number loses its imaginary part to a real one. A view when nothing changes, but not with copy.",
+    "self converted to dtype. Integers wrap; floats lose their fraction as integers and round to the\n"
+    "nearest, ties to even, as smaller floats; complex numbers lose their imaginary part as real ones.\n"
+    "A view if nothing changes, unless copy is set.\n"
+    "self (*) -> (*)",
     /* topk */
-    "The k largest (or smallest) elements along dim, in order if sorted, and where they are; among\n"
-    "equals the first ones.\n"
+    "The k largest (or smallest) elements along dim and their indices, sorted if sorted is true. Among\n"
+    "equal elements the first ones are taken.\n"
     "self (.., n, ..) -> values, indices (.., k, ..)",
     /* transpose */
     "The same elements with two dimensions exchanged. A view.\n"
     "self (.., n, .., m, ..) -> (.., m, .., n, ..)",
     /* tril */
-    "Zero above the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)",
+    "The lower triangle of each matrix: elements above the diagonal become 0. A positive `diagonal`\n"
+    "keeps that many diagonals more.\n"
+    "self (*, n, m) -> (*, n, m)",
     /* triu */
-    "Zero below the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)",
+    "The upper triangle of each matrix: elements below the diagonal become 0. A positive `diagonal`\n"
+    "zeroes that many diagonals more.\n"
+    "self (*, n, m) -> (*, n, m)",
     /* trunc */
-    "self without its fraction.   (*) -> (*)",
+    "self without its fraction.\n"
+    "(*) -> (*)",
     /* unbind */
-    "The parts at each place of dim, without that dimension. Views.   self (2, 3) -> (3), (3)",
+    "The part at each position along dim, without that dimension. Views.\n"
+    "self (2, 3) -> (3), (3)",
     /* unflatten */
-    "Dimension dim as several; one size may be -1. A view.   self (2, 12) -> (2, 3, 4)",
+    "Dimension dim split into several; one of their sizes may be -1 and is computed. A view.\n"
+    "self (2, 12) -> (2, 3, 4)",
     /* uniform */
-    "Fills self with uniform numbers in [from, to).",
+    "Fills self with random numbers, uniform in [from, to).\n"
+    "self (*) -> self",
     /* unsqueeze */
-    "A dimension of size 1 before dimension dim (behind the last for -1). A view.\n"
+    "A new dimension of size 1 before dimension dim; -1 puts it last. A view.\n"
     "self (3) -> (3, 1)",
     /* var */
-    "Sum of squared deviations from the mean over dim, divided by n - correction (1 when absent);\n"
-    "of complex numbers real. self (*) floating or complex -> self's shape without dim, 1 there\n"
-    "when keepdim",
+    "The sum of squared deviations from the mean over dim, divided by n - correction (1 if absent).\n"
+    "The variance of complex numbers is real.\n"
+    "self (*) floating or complex -> self's shape without dim, 1 there when keepdim",
     /* var_mean */
-    "Variance and mean over dim in one pass. self (*) floating or complex -> var, mean: self's\n"
-    "shape without dim",
+    "The variance and the mean over dim, in one pass.\n"
+    "self (*) floating or complex -> var, mean: self's shape without dim",
     /* view */
-    "The same elements in their order with other sizes; one may be -1, it follows. A view: an error\n"
-    "where strides cannot\n"
-    "show it.   self (2, 6) -> (3, 4)",
+    "The same elements in the same order with other sizes, one of which may be -1 and is computed.\n"
+    "Always a view: an error if no strides can describe it.\n"
+    "self (2, 6) -> (3, 4)",
     /* view_as_complex */
-    "Pairs in the last dimension as complex numbers. A view.   self (*, 2) float32 or float64 -> (*)",
+    "The pairs in the last dimension as complex numbers. A view.\n"
+    "self (*, 2) float32 or float64 -> (*)",
     /* view_as_real */
-    "Real and imaginary part as last dimension. A view.   self (*) complex -> (*, 2) real",
+    "The real and imaginary parts as a new last dimension of size 2. A view.\n"
+    "self (*) complex -> (*, 2) real",
     /* where */
-    "self where condition is true, else other.   (*) bool, (*), (*) -> broadcast",
+    "self where condition is true, else other.\n"
+    "(*) bool, (*), (*) -> broadcast",
     /* zero */
-    "Every element of self becomes 0.",
+    "Sets every element of self to 0.\n"
+    "self (*) -> self",
     /* zeros */
-    "Zeros, of the default dtype where none is given.",
+    "All elements 0, of the default dtype unless one is given.\n"
+    "-> size",
     /* zeros_like */
-    "Zeros of self's sizes, dtype and order of dimensions."};
+    "All elements 0, with self's sizes, dtype and order of dimensions.\n"
+    "self (*) -> (*)"};
+/* Where Python has a row below torch; NULL: in torch alone. */
+static const char *const py_docs_place[] = {
+    NULL /* abs */,
+    NULL /* acos */,
+    "nn.functional.adaptive_avg_pool2d" /* adaptive_avg_pool2d */,
+    NULL /* adaptive_avg_pool2d_input_grad */,
+    NULL /* add */,
+    NULL /* addcdiv */,
+    NULL /* addcmul */,
+    NULL /* addmm */,
+    NULL /* all */,
+    NULL /* all_dims */,
+    NULL /* allclose */,
+    NULL /* amax */,
+    NULL /* amin */,
+    NULL /* aminmax */,
+    NULL /* any */,
+    NULL /* any_dims */,
+    NULL /* arange */,
+    NULL /* arange_start */,
+    NULL /* arange_start_step */,
+    NULL /* argmax */,
+    NULL /* argmin */,
+    NULL /* argsort */,
+    NULL /* as_strided */,
+    NULL /* as_strided_scatter */,
+    NULL /* asin */,
+    NULL /* atan */,
+    NULL /* atan2 */,
+    "nn.functional.avg_pool2d" /* avg_pool2d */,
+    NULL /* avg_pool2d_input_grad */,
+    "nn.functional.batch_norm" /* batch_norm */,
+    NULL /* batch_norm_backward */,
+    NULL /* bce */,
+    NULL /* bernoulli */,
+    NULL /* bernoulli_float */,
+    NULL /* binary_cross_entropy */,
+    NULL /* binary_cross_entropy_with_logits */,
+    NULL /* bitwise_and */,
+    NULL /* bitwise_left_shift */,
+    NULL /* bitwise_not */,
+    NULL /* bitwise_or */,
+    NULL /* bitwise_right_shift */,
+    NULL /* bitwise_xor */,
+    NULL /* bmm */,
+    NULL /* broadcast_to */,
+    NULL /* bucketize */,
+    NULL /* cat */,
+    NULL /* ceil */,
+    NULL /* chunk */,
+    NULL /* clamp */,
+    NULL /* clamp_max */,
+    NULL /* clamp_min */,
+    NULL /* clamp_tensor */,
+    NULL /* clone */,
+    NULL /* conj */,
+    NULL /* contiguous */,
+    "nn.functional.conv2d" /* conv2d */,
+    NULL /* conv2d_input_grad */,
+    NULL /* conv2d_weight_grad */,
+    NULL /* copy */,
+    NULL /* copysign */,
+    NULL /* cos */,
+    NULL /* cosh */,
+    NULL /* cross_entropy */,
+    NULL /* cumprod */,
+    NULL /* cumsum */,
+    NULL /* detach */,
+    NULL /* diagonal */,
+    NULL /* div */,
+    NULL /* div_mode */,
+    NULL /* div_trunc */,
+    NULL /* dot */,
+    NULL /* dropout */,
+    "nn.functional.elu_" /* elu */,
+    NULL /* embedding */,
+    NULL /* embedding_dense_backward */,
+    NULL /* empty */,
+    NULL /* empty_like */,
+    NULL /* eq */,
+    NULL /* equal */,
+    "special.erf" /* erf */,
+    NULL /* exp */,
+    NULL /* expand */,
+    NULL /* expand_as */,
+    "special.expm1" /* expm1 */,
+    NULL /* exponential */,
+    NULL /* eye */,
+    NULL /* eye_m */,
+    NULL /* fill */,
+    NULL /* flatten */,
+    NULL /* flip */,
+    NULL /* floor */,
+    NULL /* floor_divide */,
+    NULL /* fmod */,
+    NULL /* frac */,
+    NULL /* full */,
+    NULL /* full_like */,
+    NULL /* fused_adam */,
+    NULL /* fused_adamw */,
+    NULL /* fused_sgd */,
+    NULL /* gather */,
+    NULL /* ge */,
+    "nn.functional.gelu" /* gelu */,
+    NULL /* gelu_erf */,
+    NULL /* gelu_erf_backward */,
+    NULL /* gelu_tanh */,
+    NULL /* gt */,
+    NULL /* hardshrink */,
+    NULL /* hardswish */,
+    "nn.functional.hardtanh_" /* hardtanh */,
+    NULL /* huber_loss */,
+    NULL /* hypot */,
+    NULL /* imag */,
+    NULL /* index */,
+    NULL /* index_add */,
+    NULL /* index_put */,
+    NULL /* index_select */,
+    NULL /* isclose */,
+    NULL /* isfinite */,
+    NULL /* isinf */,
+    NULL /* isnan */,
+    NULL /* kl_div */,
+    NULL /* l1_loss */,
+    "nn.functional.layer_norm" /* layer_norm */,
+    NULL /* layer_norm_backward */,
+    NULL /* le */,
+    "nn.functional.leaky_relu_" /* leaky_relu */,
+    NULL /* leaky_relu_backward */,
+    NULL /* lerp */,
+    "linalg.cholesky" /* linalg_cholesky */,
+    "linalg.cholesky_ex" /* linalg_cholesky_ex */,
+    "linalg.qr" /* linalg_qr */,
+    "linalg.solve_triangular" /* linalg_solve_triangular */,
+    "linalg.vector_norm" /* linalg_vector_norm */,
+    "nn.functional.linear" /* linear */,
+    NULL /* linear_recurrence */,
+    NULL /* linear_rows */,
+    NULL /* linspace */,
+    NULL /* log */,
+    NULL /* log10 */,
+    "special.log1p" /* log1p */,
+    NULL /* log2 */,
+    "special.log_softmax" /* log_softmax */,
+    NULL /* log_softmax_backward */,
+    NULL /* logical_and */,
+    NULL /* logical_not */,
+    NULL /* logical_or */,
+    NULL /* logical_xor */,
+    "special.logsumexp" /* logsumexp */,
+    NULL /* lt */,
+    NULL /* masked_fill */,
+    NULL /* masked_scatter */,
+    NULL /* masked_select */,
+    NULL /* matmul */,
+    NULL /* max */,
+    NULL /* max_dim */,
+    NULL /* max_pool2d */,
+    NULL /* max_pool2d_input_grad */,
+    NULL /* max_pool2d_pick */,
+    NULL /* maximum */,
+    NULL /* mean */,
+    NULL /* meshgrid */,
+    NULL /* min */,
+    NULL /* min_dim */,
+    NULL /* minimum */,
+    NULL /* mm */,
+    NULL /* movedim */,
+    NULL /* mse_loss */,
+    NULL /* mul */,
+    NULL /* mv */,
+    NULL /* narrow */,
+    NULL /* ne */,
+    NULL /* neg */,
+    NULL /* new_empty */,
+    NULL /* new_full */,
+    NULL /* new_ones */,
+    NULL /* new_zeros */,
+    NULL /* nextafter */,
+    NULL /* nll_loss */,
+    NULL /* nll_loss_input_grad */,
+    NULL /* nll_loss_plain */,
+    NULL /* nonzero */,
+    NULL /* norm */,
+    NULL /* normal */,
+    "nn.functional.one_hot" /* one_hot */,
+    NULL /* ones */,
+    NULL /* ones_like */,
+    NULL /* permute */,
+    NULL /* pow */,
+    NULL /* prelu_kernel */,
+    NULL /* prod */,
+    NULL /* rand */,
+    NULL /* rand_like */,
+    NULL /* randint */,
+    NULL /* randint_low */,
+    NULL /* randn */,
+    NULL /* randn_like */,
+    NULL /* random */,
+    NULL /* randperm */,
+    NULL /* real */,
+    NULL /* reciprocal */,
+    "nn.functional.relu_" /* relu */,
+    NULL /* remainder */,
+    NULL /* repeat */,
+    NULL /* reshape */,
+    NULL /* roll */,
+    "special.round" /* round */,
+    NULL /* rsqrt */,
+    NULL /* rsub */,
+    "nn.functional.scaled_dot_product_attention" /* scaled_dot_product_attention */,
+    NULL /* scatter */,
+    NULL /* scatter_add */,
+    NULL /* scatter_value */,
+    NULL /* searchsorted */,
+    NULL /* select */,
+    NULL /* sgn */,
+    "nn.functional.sigmoid special.expit" /* sigmoid */,
+    NULL /* sigmoid_backward */,
+    NULL /* sign */,
+    NULL /* signbit */,
+    NULL /* silu */,
+    NULL /* silu_backward */,
+    NULL /* sin */,
+    NULL /* sinh */,
+    NULL /* slice */,
+    NULL /* smooth_l1_loss */,
+    "special.softmax" /* softmax */,
+    NULL /* softmax_backward */,
+    "nn.functional.softplus" /* softplus */,
+    NULL /* softshrink */,
+    "nn.functional.softsign" /* softsign */,
+    NULL /* sort */,
+    NULL /* split */,
+    NULL /* split_with_sizes */,
+    NULL /* sqrt */,
+    NULL /* square */,
+    NULL /* squeeze */,
+    NULL /* squeeze_dim */,
+    NULL /* squeeze_dims */,
+    NULL /* stack */,
+    NULL /* std */,
+    NULL /* sub */,
+    NULL /* sum */,
+    NULL /* t */,
+    NULL /* take_along_dim */,
+    NULL /* tan */,
+    "nn.functional.tanh" /* tanh */,
+    NULL /* tanh_backward */,
+    "nn.functional.threshold_" /* threshold */,
+    NULL /* threshold_backward */,
+    NULL /* to */,
+    NULL /* to_dtype */,
+    NULL /* topk */,
+    NULL /* transpose */,
+    NULL /* tril */,
+    NULL /* triu */,
+    NULL /* trunc */,
+    NULL /* unbind */,
+    NULL /* unflatten */,
+    NULL /* uniform */,
+    NULL /* unsqueeze */,
+    NULL /* var */,
+    NULL /* var_mean */,
+    NULL /* view */,
+    NULL /* view_as_complex */,
+    NULL /* view_as_real */,
+    NULL /* where */,
+    NULL /* zero */,
+    NULL /* zeros */,
+    NULL /* zeros_like */};
 
 /* Text that grows; at is NULL once memory was missing. */
 typedef struct py_docs_text {
@@ -2593,7 +3189,7 @@ static void py_docs_put_default(py_docs_text *t, const tn_row *row, int i) {
     if (!(p->flags & TN_P_DEFAULT) && p->type != TN_T_GENERATOR) return;
     bool has = py_row_param(row, i, &text) && text.value;
     bool word = has && (p->type == TN_T_ENUM || p->type == TN_T_STRING) &&
-                strncmp(text.value, "None", 4) != 0;
+                strncmp(text.value, "None", 4) != 0 && *text.value != '\'';
     py_docs_put(t, word ? "='" : "=");
     if (has)
         py_docs_put_bytes(t, text.value, text.nvalue);
@@ -2632,11 +3228,16 @@ static void py_docs_put_params(py_docs_text *t, const tn_row *row, bool method, 
 
 static void py_docs_put_row(py_docs_text *t, const tn_row *row) {
     size_t known = sizeof py_docs_comment / sizeof py_docs_comment[0];
-    if (row->index < known && *py_docs_comment[row->index]) {
-        py_docs_put(t, py_docs_comment[row->index]);
+    if (row->gen->index < known && *py_docs_comment[row->gen->index]) {
+        py_docs_put(t, py_docs_comment[row->gen->index]);
         py_docs_put(t, "\n\n");
     }
     py_docs_put(t, row->schema);
+}
+
+PY_PRIV const char *py_docs_places(const tn_row *row) {
+    const size_t known = sizeof py_docs_place / sizeof py_docs_place[0];
+    return row->gen->index < known ? py_docs_place[row->gen->index] : NULL;
 }
 
 PY_PRIV char *py_docs_of(const py_group *g, bool method) {
@@ -2657,7 +3258,67 @@ PY_PRIV char *py_docs_of(const py_group *g, bool method) {
     return t.at;
 }
 
-/* src/py/run.c */
+/* src/py/place.c - names below torch: `_spaces` holds {"linalg": {"cholesky": function, ..}, ..}, of rows and of exceptions */
+/* place.c - names below torch: `_spaces` holds {"linalg": {"cholesky": function, ..}, ..}, of rows
+ * and of exceptions. The package's namespaces (linalg.py, nn/functional.py, ..) look there. */
+
+/* The dictionary of a namespace, borrowed; made at first need. */
+static PyObject *py_place_space(PyObject *spaces, const char *name, size_t n) {
+    PyObject *key = PyUnicode_FromStringAndSize(name, (Py_ssize_t)n);
+    PyObject *space = key ? PyDict_GetItemWithError(spaces, key) : NULL;
+    if (key && !space && !PyErr_Occurred() && (space = PyDict_New()) != NULL) {
+        if (PyDict_SetItem(spaces, key, space)) Py_CLEAR(space);
+        Py_XDECREF(space); /* spaces holds it */
+    }
+    Py_XDECREF(key);
+    return space;
+}
+
+/* Puts a value at the n bytes of `place`: "nn.functional.relu". */
+PY_PRIV bool py_place(PyObject *module, const char *place, size_t n, PyObject *value) {
+    PyObject *all = PyObject_GetAttrString(module, "_spaces"), *space = NULL, *name;
+    size_t dot = n;
+    bool ok = false;
+    while (place[--dot] != '.') continue;
+    if (all) space = py_place_space(all, place, dot);
+    name = space ? PyUnicode_FromStringAndSize(place + dot + 1, (Py_ssize_t)(n - dot - 1)) : NULL;
+    if (name) ok = !PyDict_SetItem(space, name, value);
+    Py_XDECREF(name);
+    Py_XDECREF(all);
+    return ok;
+}
+
+/* The function of a group at the places of its rows; a name that ends in _ is the in-place form. */
+PY_PRIV bool py_place_group(PyObject *module, const py_group *g) {
+    const bool in_place = g->name[strlen(g->name) - 1] == '_';
+    for (int i = 0; i < g->nrows; i++) {
+        const char *at = py_docs_places(g->row[i]);
+        for (size_t n; at && *at; at += n + strspn(at + n, " ")) {
+            n = strcspn(at, " ");
+            if ((at[n - 1] == '_') == in_place && !py_place(module, at, n, g->function))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Whether a row stands in a namespace alone, as its own name begins with it: linalg_cholesky is
+ * neither in torch nor a method of Tensor. */
+PY_PRIV bool py_place_is_own(const tn_row *row) {
+    const char *place = py_docs_places(row), *name = row->schema;
+    if (!place) return false;
+    for (; *place == *name || (*place == '.' && *name == '_'); place++) name++;
+    return *name == '(' || *name == '.';
+}
+
+PY_PRIV int py_places_begin(PyObject *module) {
+    PyObject *all = PyDict_New();
+    int bad = !all || PyModule_AddObjectRef(module, "_spaces", all);
+    Py_XDECREF(all);
+    return bad ? -1 : 0;
+}
+
+/* src/py/run.c - a bound row is run, its results become Python's; every row as a function and a method */
 /* run.c - a bound row is run, its results become Python's; every row as a function and a method. */
 
 /* --- results ---------------------------------------------------------------------------------- */
@@ -2775,7 +3436,7 @@ static PyObject *py_results_named(PyObject *self, PyObject *o) {
     for (int i = 0; g && i < g->nrows; i++)
         if (g->row[i]->gen->nresults > 1) return Py_XNewRef(py_results_type(g->row[i]));
     if (PyErr_Occurred()) return NULL;
-    return PyErr_Format(PyExc_AttributeError, "no function %R has named results", o);
+    return PyErr_Format(PyExc_AttributeError, "function %R has no named results", o);
 }
 
 /* --- running ---------------------------------------------------------------------------------- */
@@ -2913,8 +3574,7 @@ static void py_group_count(py_group *g) {
     const tn_gen *gen = g->row[0]->gen;
     int least = 0, most = 0, positional = 0;
     for (int i = 0; i < gen->nparam; i++) {
-        if (!(gen->param[i].flags & TN_P_DEFAULT) && gen->param[i].type != TN_T_GENERATOR)
-            least = i + 1;
+        if (tn_param_is_required(&gen->param[i])) least = i + 1;
         if (!(gen->param[i].flags & TN_P_KEYWORD)) positional = i + 1;
     }
     while (most < gen->nparam && py_group_is_plain(&gen->param[most]))
@@ -2927,14 +3587,18 @@ static void py_group_count(py_group *g) {
     if (gen->param[most - 1].type == TN_T_INTS && most == positional) g->spread = (uint8_t)most;
 }
 
+PY_PRIV bool py_row_is_method(const tn_row *row) {
+    const tn_param *first = row->gen->param;
+    return row->gen->nparam && !strcmp(first->name, "self") && first->type == TN_T_TENSOR &&
+           !py_place_is_own(row);
+}
+
 static void py_group_fill(py_group *g, const tn_row *row, unsigned how, const char *more) {
-    const tn_gen *gen = row->gen;
     g->name = py_groups_name(row->schema, strcspn(row->schema, ".("), more);
     g->how = how;
     g->nrows = 1;
     g->row[0] = row;
-    g->method =
-        gen->nparam && !strcmp(gen->param[0].name, "self") && gen->param[0].type == TN_T_TENSOR;
+    g->method = py_row_is_method(row);
     py_group_count(g);
 }
 
@@ -2984,10 +3648,10 @@ static PyObject *py_groups_as_function(const py_group *g, void *function) {
 
 static int py_groups_publish(py_group *g, PyObject *module) {
     PyObject *f = py_groups_as_function(g, (void *)py_groups_function), *m;
-    int bad = !f || PyModule_AddObjectRef(module, g->name, f);
-    Py_XDECREF(f);
-    g->function = f;
-    if (bad || !g->method) return bad ? -1 : 0;
+    int bad = !f || (!py_place_is_own(g->row[0]) && PyModule_AddObjectRef(module, g->name, f));
+    g->function = f; /* counted: it stays */
+    if (bad || !py_place_group(module, g)) return -1;
+    if (!g->method) return 0;
     if (PyObject_HasAttrString((PyObject *)py.tensor, g->name)) return 0; /* x.real, by hand */
     PyMethodDef *def = py_groups_def(g, true, (void *)py_groups_entry[g - py_groups.at]);
     m = def ? PyDescr_NewMethod(py.tensor, def) : NULL;
@@ -3030,7 +3694,7 @@ static PyObject *py_groups_row_named(PyObject *self, PyObject *o) {
     const py_group *g = name ? py_group_of(name) : NULL;
     (void)self;
     if (g) return py_groups_kept(&kept, name, g, (void *)py_groups_row);
-    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_AttributeError, "no row %R", o);
+    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_AttributeError, "row %R does not exist", o);
 }
 static PyMethodDef py_groups_functions[] = {{"_row", py_groups_row_named, METH_O, NULL},
                                             {"_return_type", py_results_named, METH_O, NULL},
@@ -3044,7 +3708,7 @@ PY_PRIV int py_groups_begin(PyObject *module) {
     return PyModule_AddFunctions(module, py_groups_functions);
 }
 
-/* src/py/inspect.c */
+/* src/py/inspect.c - what the package's tests and stubs ask: all rows, memory in use, allocations that fail on purpose */
 /* inspect.c - what the package's tests and stubs ask: all rows, memory in use, allocations that
  * fail on purpose. None of it is a user's. */
 
@@ -3082,16 +3746,16 @@ PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused) {
         const tn_gen *gen = row->gen;
         PyObject *params = py_inspect_params(row);
         PyObject *one =
-            params
-                ? Py_BuildValue("{ss#,ss,ss,sz,sz,sN,sN,sN,si,sN}", "torch", row->schema,
-                                (Py_ssize_t)strcspn(row->schema, ".("), "name", row->name, "schema",
-                                row->schema, "sample", row->sample, "domain", row->domain, "out",
-                                PyBool_FromLong(gen->out_offset != UINT16_MAX), "inplace",
-                                PyBool_FromLong(row->forms & TN_INPLACE), "creates",
-                                PyBool_FromLong(py_row_creates(gen)), "results",
-                                gen->props & TN_PROP_RETURNS_LIST ? -1 : gen->nresults, "params",
-                                params)
-                : NULL;
+            params ? Py_BuildValue(
+                         "{ss#,ss,ss,sz,sz,sz,sN,sN,sN,sN,si,sN}", "torch", row->schema,
+                         (Py_ssize_t)strcspn(row->schema, ".("), "name", row->name, "schema",
+                         row->schema, "sample", row->sample, "domain", row->domain, "places",
+                         py_docs_places(row), "method", PyBool_FromLong(py_row_is_method(row)),
+                         "out", PyBool_FromLong(gen->out_offset != UINT16_MAX), "inplace",
+                         PyBool_FromLong(row->forms & TN_INPLACE), "creates",
+                         PyBool_FromLong(py_row_creates(gen)), "results",
+                         gen->props & TN_PROP_RETURNS_LIST ? -1 : gen->nresults, "params", params)
+                   : NULL;
         if (!one || PyList_Append(all, one)) Py_CLEAR(all);
         Py_XDECREF(one);
     }
@@ -3116,7 +3780,7 @@ PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused) {
     return PyUnicode_FromString(info.message);
 }
 
-/* src/py/types.c */
+/* src/py/types.c - dtype, Size, Generator: small classes beside Tensor */
 /* types.c - dtype, Size, Generator: small classes beside Tensor. */
 
 /* --- dtype ------------------------------------------------------------------------------------ */
@@ -3128,15 +3792,15 @@ static PyObject *py_dtype_itemsize(PyObject *self, void *unused) {
     (void)unused;
     return PyLong_FromLong(tn_dtype_bytes(((py_dtype *)self)->dtype));
 }
-PY_PRIV bool py_dtype_is_complex(tn_dtype d) { return d == TN_C64 || d == TN_C128; }
-PY_PRIV bool py_dtype_is_float(tn_dtype d) {
-    return (d >= TN_F16 && d <= TN_F64) || d == TN_F8E4M3 || d == TN_F8E5M2;
-}
+PY_PRIV bool py_dtype_is_complex(tn_dtype d) { return tni_dtype_kind(d) == 'c'; }
+PY_PRIV bool py_dtype_is_float(tn_dtype d) { return tni_dtype_kind(d) == 'f'; }
 PY_PRIV int py_dtype_kind(tn_dtype d) {
-    return d == TN_BOOL             ? TN_KIND_BOOL
-           : py_dtype_is_complex(d) ? TN_KIND_COMPLEX
-           : py_dtype_is_float(d)   ? TN_KIND_FLOAT
-                                    : TN_KIND_INT;
+    switch (tni_dtype_kind(d)) {
+    case 'b': return TN_KIND_BOOL;
+    case 'f': return TN_KIND_FLOAT;
+    case 'c': return TN_KIND_COMPLEX;
+    default: return TN_KIND_INT;
+    }
 }
 static PyObject *py_dtype_floating(PyObject *self, void *unused) {
     (void)unused;
@@ -3147,9 +3811,9 @@ static PyObject *py_dtype_complex(PyObject *self, void *unused) {
     return PyBool_FromLong(py_dtype_is_complex(((py_dtype *)self)->dtype));
 }
 static PyObject *py_dtype_signed(PyObject *self, void *unused) {
-    tn_dtype d = ((py_dtype *)self)->dtype;
+    const char kind = tni_dtype_kind(((py_dtype *)self)->dtype);
     (void)unused;
-    return PyBool_FromLong(d != TN_BOOL && d != TN_U8 && d != TN_U16 && d != TN_U32 && d != TN_U64);
+    return PyBool_FromLong(kind != 'b' && kind != 'u');
 }
 /* Objects of these classes are pickled as a call of a function of _C: their classes are named
  * torch's, where an unpickler would look for them. */
@@ -3172,7 +3836,8 @@ static PyObject *py_dtype_named(PyObject *self, PyObject *name) {
     tn_dtype d = text ? tn_dtype_named(text) : TN_NO_DTYPE;
     (void)self;
     if (d != TN_NO_DTYPE) return Py_NewRef(py.dtypes[d]);
-    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "no dtype %R", name);
+    return PyErr_Occurred() ? NULL
+                            : PyErr_Format(PyExc_ValueError, "dtype %R does not exist", name);
 }
 static PyObject *py_dtype_to_complex(PyObject *self, PyObject *unused) {
     tn_dtype d = ((py_dtype *)self)->dtype;
@@ -3205,10 +3870,9 @@ static PyType_Spec py_dtype_spec = {"torch.dtype", sizeof(py_dtype), 0,
                                     py_dtype_slots};
 
 static int py_dtype_begin(PyObject *module) {
-    static const char *const other[][2] = {
-        {"float32", "float"}, {"float64", "double"},   {"float16", "half"},
-        {"uint8", NULL},      {"int16", "short"},      {"int32", "int"},
-        {"int64", "long"},    {"complex64", "cfloat"}, {"complex128", "cdouble"}};
+#define PY_DTYPE_ALIAS(NAME, text, bytes, kind, alias, ...) #alias,
+    static const char *const aliases[] = {"", TN_DTYPES(PY_DTYPE_ALIAS)};
+#undef PY_DTYPE_ALIAS
     py.dtype = (PyTypeObject *)PyType_FromSpec(&py_dtype_spec);
     if (!py.dtype || PyModule_AddObjectRef(module, "dtype", (PyObject *)py.dtype)) return -1;
     for (int d = 1; d < TN_DTYPE_COUNT; d++) {
@@ -3218,10 +3882,7 @@ static int py_dtype_begin(PyObject *module) {
         ((py_dtype *)o)->dtype = (tn_dtype)d;
         py.dtypes[d] = o;
         if (PyModule_AddObjectRef(module, name, o)) return -1;
-        for (size_t k = 0; k < sizeof other / sizeof other[0]; k++)
-            if (!strcmp(other[k][0], name) && other[k][1] &&
-                PyModule_AddObjectRef(module, other[k][1], o))
-                return -1;
+        if (*aliases[d] && PyModule_AddObjectRef(module, aliases[d], o)) return -1;
     }
     return 0;
 }
@@ -3534,9 +4195,9 @@ PY_PRIV int py_types_begin(PyObject *module) {
     return py_generator_begin(module);
 }
 
-/* src/py/device.c */
+/* src/py/device.c - torch.device, and the device that functions which make tensors of nothing take where they are given none */
 /* device.c - torch.device, and the device that functions which make tensors of nothing take where
- * they are told none. That one belongs to the calling thread. */
+ * they are given none. That one belongs to the calling thread. */
 
 /* --- the class -------------------------------------------------------------------------------- */
 
@@ -3573,7 +4234,10 @@ static bool py_device_parse(PyObject *text, tn_device_id *to, bool *zero) {
 
 PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to) {
     bool zero;
-    if (Py_TYPE(o) == py.device) return *to = ((py_device *)o)->id, true;
+    if (Py_TYPE(o) == py.device) {
+        *to = ((py_device *)o)->id;
+        return true;
+    }
     return PyUnicode_Check(o) && py_device_parse(o, to, &zero);
 }
 
@@ -3715,7 +4379,8 @@ static PyObject *py_device_exit(PyObject *self, PyObject *const *args, Py_ssize_
     PyObject *list = py_device_list(false);
     const Py_ssize_t n = list ? PyList_Size(list) : 0;
     (void)self, (void)args, (void)nargs;
-    if (n < 2) return PyErr_Format(PyExc_RuntimeError, "a device was left that was not entered");
+    if (n < 2)
+        return PyErr_Format(PyExc_RuntimeError, "cannot leave a device that was not entered");
     if (PyList_SetSlice(list, n - 1, n, NULL)) return NULL;
     Py_RETURN_NONE;
 }
@@ -3783,7 +4448,7 @@ PY_PRIV int py_devices_begin(PyObject *module) {
     return PyModule_AddFunctions(module, py_device_functions);
 }
 
-/* src/py/number.c */
+/* src/py/number.c - Tensor as a number: operators, their reflected and in-place forms, comparisons, conversions to Python's numbers */
 /* number.c - Tensor as a number: operators, their reflected and in-place forms, comparisons,
  * conversions to Python's numbers. Each operator is the row of that name. */
 
@@ -3963,7 +4628,7 @@ static PyObject *py_number_div(PyObject *a, PyObject *b) {
     Py_XDECREF(one);
     return r;
 }
-/* The row takes a number as its first argument, too. */
+/* The row also takes a number as its first argument. */
 static PyObject *py_number_pow(PyObject *a, PyObject *b, PyObject *modulus) {
     PyObject *args[2] = {a, b}, *r, *t = NULL;
     if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
@@ -4019,7 +4684,7 @@ static PyObject *py_number_float(PyObject *self) {
                           "only one element tensors can be converted to Python scalars"))
         return NULL;
     if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0)
-        return PyErr_Format(PyExc_RuntimeError, "a complex element has no float");
+        return PyErr_Format(PyExc_RuntimeError, "cannot convert a complex element to float");
     return PyFloat_FromDouble(s.kind >= TN_KIND_FLOAT              ? s.real
                               : tn_dtype_of(py_of(self)) == TN_U64 ? (double)(uint64_t)s.integer
                                                                    : (double)s.integer);
@@ -4037,7 +4702,7 @@ static PyObject *py_number_int(PyObject *self) {
                           "only one element tensors can be converted to Python scalars"))
         return NULL;
     if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0)
-        return PyErr_Format(PyExc_RuntimeError, "a complex element has no int");
+        return PyErr_Format(PyExc_RuntimeError, "cannot convert a complex element to int");
     return s.kind >= TN_KIND_FLOAT ? PyLong_FromDouble(s.real) : py_number_whole(self, s);
 }
 
@@ -4100,7 +4765,7 @@ PY_PRIV int py_number_begin(PyObject *module) {
     return found ? 0 : -1;
 }
 
-/* src/py/index.c */
+/* src/py/index.c - x[...] and x[...] = v: ints, slices, ellipsis, None, masks, integer tensors, mixed, as NumPy and torch have them */
 /* index.c - x[...] and x[...] = v: ints, slices, ellipsis, None, masks, integer tensors, mixed, as
  * NumPy and torch have them.
  *
@@ -4296,8 +4961,8 @@ static bool py_index_is_plain(PyObject *o) {
            py_is_tensor(o) || (PyIndex_Check(o) && !PyObject_CheckBuffer(o));
 }
 
-/* A tuple with lists and arrays as tensors: beside an ellipsis it counts how many dimensions they
- * take. */
+/* A tuple in which lists and arrays are tensors: next to an ellipsis it matters how many dimensions
+ * they take. */
 static PyObject *py_index_settled(PyObject *key) {
     PyObject *all = PyTuple_New(PyTuple_Size(key));
     for (Py_ssize_t i = 0; all && i < PyTuple_Size(key); i++) {
@@ -4560,7 +5225,7 @@ PY_PRIV int py_index_slots(PyType_Slot *to) {
     return (int)(sizeof slots / sizeof slots[0]);
 }
 
-/* src/py/create.c */
+/* src/py/create.c - tensors from Python's data: nested sequences, numbers, buffers (NumPy); and back: lists, the buffer protocol */
 /* create.c - tensors from Python's data: nested sequences, numbers, buffers (NumPy); and back:
  * lists, the buffer protocol.
  *
@@ -4652,7 +5317,7 @@ static void py_nested_put(py_nested *n, tn_scalar s) {
     n->written++;
 }
 
-/* A tensor of one element stands for its number, too. */
+/* A tensor of one element also stands for its number. */
 static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim, bool number) {
     tn_tensor *t = py_of(array), *flat;
     bool fits = tn_ndim(t) == n->ndim - dim;
@@ -4689,8 +5354,7 @@ static void py_nested_unknown(PyObject *o) {
     Py_XDECREF(name);
 }
 
-/* A member that is a number. More than 64 bits have a place in uint64 and where numbers are
- * floating. */
+/* A member that is a number. One beyond int64 fits uint64 or a list of floats. */
 static bool py_nested_number(py_nested *n, PyObject *o, tn_scalar *s) {
     if (py_to_scalar(o, s)) {
         if (!n->to || n->asked != TN_U64 || s->kind != TN_KIND_INT || s->integer >= 0) return true;
@@ -4758,8 +5422,7 @@ static tn_dtype py_nested_dtype(const py_nested *n) {
     return n->numbers ? tn_promote(n->dtype, own) : n->dtype;
 }
 
-/* Whether number i is one of an integer dtype: integers of unsigned ones by magnitude, as torch has
- * it. */
+/* Whether number i fits an integer dtype. Unsigned dtypes compare the magnitude, as torch does. */
 static bool py_nested_fits_integer(const py_nested *n, int64_t i, int bits, bool whole) {
     if (n->kind == TN_KIND_FLOAT) {
         double v, top = ldexp(1, bits - (whole ? 0 : 1));
@@ -4781,7 +5444,7 @@ static bool py_nested_fits(const py_nested *n, tn_dtype dtype) {
     if (!dtype || (n->kind != TN_KIND_INT && n->kind != TN_KIND_FLOAT) || dtype == TN_BOOL ||
         py_dtype_is_float(dtype) || py_dtype_is_complex(dtype))
         return true;
-    bool whole = dtype == TN_U8 || dtype == TN_U16 || dtype == TN_U32 || dtype == TN_U64;
+    const bool whole = tni_dtype_kind(dtype) == 'u';
     for (int64_t i = 0; i < n->written; i++) {
         if (py_nested_fits_integer(n, i, 8 * tn_dtype_bytes(dtype), whole)) continue;
         PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow",
@@ -4791,9 +5454,18 @@ static bool py_nested_fits(const py_nested *n, tn_dtype dtype) {
     return true;
 }
 
+/* The dtype that numbers of a TN_KIND_ are read in. */
+static tn_dtype py_nested_staging(int kind) {
+    switch (kind) {
+    case TN_KIND_BOOL: return TN_BOOL;
+    case TN_KIND_INT: return TN_I64;
+    case TN_KIND_COMPLEX: return TN_C128;
+    default: return TN_F64;
+    }
+}
+
 /* A new tensor of Python's numbers; dtype TN_NO_DTYPE: theirs. */
 static tn_tensor *py_create_nested(PyObject *o, tn_dtype dtype) {
-    static const tn_dtype staging[] = {TN_F64, TN_F64, TN_BOOL, TN_I64, TN_F64, TN_C128};
     py_nested n;
     memset(&n, 0, sizeof n);
     n.numel = 1;
@@ -4801,13 +5473,14 @@ static tn_tensor *py_create_nested(PyObject *o, tn_dtype dtype) {
     if (n.dtype && n.dtype >= TN_C64 && n.dtype <= TN_C128) n.kind = TN_KIND_COMPLEX;
     n.asked = dtype ? dtype : py_nested_dtype(&n);
     if (n.big && py_dtype_kind(n.asked) > n.kind) n.kind = py_dtype_kind(n.asked);
-    tn_tensor *t = tnp_empty(tn_ints_of(n.size, n.ndim), staging[n.kind], TN_NO_DEVICE), *as;
+    tn_tensor *t = tnp_empty(tn_ints_of(n.size, n.ndim), py_nested_staging(n.kind), TN_NO_DEVICE),
+              *as;
     if (!t) return NULL;
     static char none[16];
     n.to = tn_numel(t) ? (char *)tn_data(t) : none;
     bool ok = py_nested_walk(&n, o, 0);
     if (ok && n.written != tn_numel(t))
-        PyErr_SetString(PyExc_RuntimeError, "the sequence changed while it was read");
+        PyErr_SetString(PyExc_RuntimeError, "the sequence changed while being read");
     if (!ok || PyErr_Occurred() || !py_nested_fits(&n, dtype)) return tn_free(t), NULL;
     tn_touch(t);
     as = tnp_to_dtype(t, n.asked, false, false);
@@ -4827,19 +5500,24 @@ static tn_tensor *py_create_nested(PyObject *o, tn_dtype dtype) {
 #define BUFFER_U64 "Q"
 #endif
 static const struct {
-    const char *format;
+    const char *format; /* "": none */
     tn_dtype dtype;
-} py_buffer_formats[] = {{BUFFER_I64, TN_I64}, {BUFFER_U64, TN_U64}, {"?", TN_BOOL}, {"B", TN_U8},
-                         {"b", TN_I8},         {"h", TN_I16},        {"i", TN_I32},  {"q", TN_I64},
-                         {"l", TN_I64},        {"e", TN_F16},        {"f", TN_F32},  {"d", TN_F64},
-                         {"Zf", TN_C64},       {"Zd", TN_C128},      {"H", TN_U16},  {"I", TN_U32},
-                         {"Q", TN_U64},        {"L", TN_U64},        {"c", TN_U8}};
+} py_buffer_formats[] = {{BUFFER_I64, TN_I64},
+                         {BUFFER_U64, TN_U64},
+#define BUFFER_FORMAT(NAME, text, bytes, kind, alias, computes, loop, largest, digits, \
+                      safetensors, dlpack, buffer)                                     \
+    {buffer, TN_##NAME},
+                         TN_DTYPES(BUFFER_FORMAT)
+#undef BUFFER_FORMAT
+                             {"l", TN_I64},
+                         {"L", TN_U64},
+                         {"c", TN_U8}};
 enum { BUFFER_FORMATS = sizeof py_buffer_formats / sizeof py_buffer_formats[0] };
 
 static tn_dtype py_buffer_dtype(const Py_buffer *v) {
     const char *f = v->format ? v->format : "B";
     if (*f == '@' || *f == '=' || (*f == '<' && PY_LITTLE_ENDIAN)) f++;
-    for (int i = 0; i < BUFFER_FORMATS; i++) {
+    for (int i = 0; *f && i < BUFFER_FORMATS; i++) {
         tn_dtype d = py_buffer_formats[i].dtype;
         bool sized = tn_dtype_bytes(d) == v->itemsize;
         if (strcmp(f, py_buffer_formats[i].format) == 0)
@@ -4930,8 +5608,8 @@ PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
 
 /* --- a tensor as a buffer --------------------------------------------------------------------- */
 
-/* Shape and strides of a view that is out, and the tensor that it is of: self may be another by
- * then. */
+/* The shape and strides of an exported buffer, and its tensor, because self may have another one
+ * by then. */
 typedef struct py_buffer_given {
     tn_tensor *tensor;
     Py_ssize_t room[2 * TN_MAX_DIMS];
@@ -4954,10 +5632,11 @@ static bool py_create_ordered(const tn_tensor *t, int flags) {
 /* The number of the format that t is given in; -1 with an exception: it is not as asked for. */
 static int py_create_format(const tn_tensor *t, int flags) {
     int k = 0;
-    tn_dtype dtype = tn_dtype_of(t);
-    while (k < BUFFER_FORMATS && py_buffer_formats[k].dtype != dtype) k++;
-    if (k == BUFFER_FORMATS || tn_device_of(t) != TN_CPU || tn_needs_grad(t)) {
-        if (k == BUFFER_FORMATS)
+    const tn_dtype dtype = tn_dtype_of(t);
+    while (py_buffer_formats[k].dtype != dtype) k++;
+    const bool none = !*py_buffer_formats[k].format;
+    if (none || tn_device_of(t) != TN_CPU || tn_needs_grad(t)) {
+        if (none)
             PyErr_Format(PyExc_TypeError, "Got unsupported ScalarType %s", tn_dtype_name(dtype));
         else
             PyErr_SetString(PyExc_BufferError, "the tensor requires grad, or is not on the CPU");
@@ -5045,8 +5724,7 @@ static bool py_making_parse(py_making *m, PyObject *args, PyObject *kwargs, cons
     return true;
 }
 
-/* As asked for in m: a new reference to the tensor itself where nothing changes, or a
- * conversion. */
+/* The conversion that m asks for, or a new reference to the tensor itself if nothing changes. */
 static PyObject *py_making_finish(const py_making *m, PyObject *o, bool copy) {
     tn_tensor *t = py_of(o);
     tn_dtype dtype = m->dtype ? m->dtype : tn_dtype_of(t);
@@ -5192,7 +5870,7 @@ static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwa
         PyObject *o = py_entry(kwargs, "device");
         if (!o && PyErr_Occurred()) return NULL;
         if (!o || PyDict_Size(kwargs) > 1)
-            return PyErr_Format(PyExc_TypeError, "new() takes device= alone as a keyword");
+            return PyErr_Format(PyExc_TypeError, "new() takes only device= as a keyword");
         if (o != Py_None && !py_to_device(o, &device)) {
             if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "device= must be a device");
             return NULL;
@@ -5295,7 +5973,7 @@ PY_PRIV int py_create_slots(PyType_Slot *to) {
     return 3;
 }
 
-/* src/py/tensor.c */
+/* src/py/tensor.c - the class Tensor: its life and its attributes */
 /* tensor.c - the class Tensor: its life and its attributes.
  *
  * A wrapper without attributes is not tracked by the collector: it can be part of no cycle. One
@@ -5305,8 +5983,8 @@ PY_PRIV int py_create_slots(PyType_Slot *to) {
 
 /* --- wrappers --------------------------------------------------------------------------------- */
 
-/* Wrappers to be used again. Each has the count of its class and one of its own, which is its next
- * user's. */
+/* Wrappers to be used again. Each keeps a reference to its class and one to itself, which its next
+ * user takes over. */
 enum { FREE_MOST = 256 };
 static struct {
     py_tensor *at[FREE_MOST];
@@ -5752,7 +6430,7 @@ static bool py_tensor_dim_word(PyObject *kwnames, Py_ssize_t *n) {
     PyObject *name = PyTuple_GetItem(kwnames, 0);
     if (*n + PyTuple_Size(kwnames) == 1 && PyUnicode_Compare(name, py.dim) == 0)
         return (*n = 1) != 0;
-    PyErr_SetString(PyExc_TypeError, "only dim= is a keyword here");
+    PyErr_SetString(PyExc_TypeError, "dim= is the only keyword");
     return false;
 }
 
@@ -5851,7 +6529,7 @@ PY_PRIV int py_tensor_begin(PyObject *module) {
     return py.tensor ? PyModule_AddObjectRef(module, "Tensor", (PyObject *)py.tensor) : -1;
 }
 
-/* src/py/optim.c */
+/* src/py/optim.c - a step of an optimizer's row over torch's param_groups and state */
 /* optim.c - a step of an optimizer's row over torch's param_groups and state.
  *
  * The groups and the state stay Python's lists and dictionaries, which users read and edit; a step
@@ -5917,7 +6595,7 @@ static bool py_optim_words(py_optim_row *r) {
 static const py_optim_row *py_optim_row_at(long i) {
     const tn_orow *row = i >= 0 && i < PY_OPTIM_ROWS ? tn_orow_at(i) : NULL;
     if (!row || row->gen->nparam > PY_OPTIM_PARAMS || row->gen->args_size > PY_OPTIM_ARGS)
-        return PyErr_Format(PyExc_ValueError, "no optimizer row %ld", i), NULL;
+        return PyErr_Format(PyExc_ValueError, "optimizer row %ld does not exist", i), NULL;
     if (py_optim_rows[i]) return py_optim_rows[i];
     py_optim_row *r = (py_optim_row *)py_get(1, sizeof *r);
     if (!r) return PyErr_NoMemory(), NULL;
@@ -5934,31 +6612,19 @@ static const py_optim_row *py_optim_row_at(long i) {
 
 /* A parameter's default as Python writes it: 0 for a float of zero, as torch's own. */
 static PyObject *py_optim_default(const tn_gen *gen, const tn_param *p) {
-    const char *at = (const char *)gen->defaults + p->offset;
     tn_floats l;
-    tn_maybe m;
-    int64_t i;
-    int32_t word;
-    double d;
-    if (p->type == TN_T_BOOL) return PyBool_FromLong(*(const bool *)at);
-    if (p->type == TN_T_INT) return memcpy(&i, at, sizeof i), PyLong_FromLongLong(i);
-    if (p->type == TN_T_ENUM) {
-        memcpy(&word, at, sizeof word);
-        return word ? PyUnicode_FromString(p->words[word - 1]) : Py_NewRef(Py_None);
-    }
+    tn_scalar s;
     if (p->type == TN_T_FLOATS) {
-        memcpy(&l, at, sizeof l);
+        memcpy(&l, (const char *)gen->defaults + p->offset, sizeof l);
         PyObject *all = PyTuple_New((Py_ssize_t)l.n);
         for (int64_t k = 0; all && k < l.n; k++)
             PyTuple_SetItem(all, (Py_ssize_t)k, PyFloat_FromDouble(l.at[k]));
         return all;
     }
-    if (p->flags & TN_P_MAYBE) {
-        memcpy(&m, at, sizeof m);
-        return m.given == TN_GIVEN ? PyFloat_FromDouble(m.value) : Py_NewRef(Py_None);
-    }
-    memcpy(&d, at, sizeof d);
-    return d == 0 ? PyLong_FromLong(0) : PyFloat_FromDouble(d);
+    if (tn_param_number(p, gen->defaults, &s) && s.kind == TN_KIND_FLOAT && s.real == 0 &&
+        !(p->flags & TN_P_MAYBE))
+        return PyLong_FromLong(0);
+    return py_param_object(p, gen->defaults);
 }
 
 /* (("lr", 0.001, False), ..): name, default, whether by keyword alone. */
@@ -5999,8 +6665,8 @@ static PyObject *py_optim_list(PyObject *self, PyObject *unused) {
 
 static bool py_optim_misfit(const tn_param *p, PyObject *o) {
     if (!PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "option '%s' of a parameter group: %R does not fit", p->name,
-                     o);
+        PyErr_Format(PyExc_TypeError, "option '%s' of a parameter group: %R is not a valid value",
+                     p->name, o);
     return false;
 }
 
@@ -6111,7 +6777,7 @@ static PyObject *py_optim_params(const py_optim_row *r, PyObject *group) {
     PyObject *list = PyDict_Check(group) ? PyDict_GetItemWithError(group, r->params) : NULL;
     if (list && PyList_Check(list)) return list;
     if (!PyErr_Occurred())
-        PyErr_SetString(PyExc_TypeError, "a parameter group is a dict with a list 'params'");
+        PyErr_SetString(PyExc_TypeError, "a parameter group must be a dict with a list 'params'");
     return NULL;
 }
 
@@ -6145,11 +6811,11 @@ static bool py_optim_lay(py_optim_step *w) {
     return true;
 }
 
-/* The state dictionary of a parameter, new where there is none. */
+/* The state dictionary of a parameter; made if it has none. */
 static PyObject *py_optim_state_of(py_optim_step *w, PyObject *param, uint8_t *made) {
     PyObject *d = PyDict_GetItemWithError(w->state, param);
     if (d && !PyDict_Check(d))
-        return PyErr_Format(PyExc_TypeError, "the state of a parameter is a dict, not %R", d);
+        return PyErr_Format(PyExc_TypeError, "the state of a parameter must be a dict, got %R", d);
     if (d || PyErr_Occurred()) return Py_XNewRef(d);
     d = PyDict_New();
     if (!d || PyDict_SetItem(w->state, param, d)) Py_CLEAR(d);
@@ -6174,7 +6840,8 @@ static bool py_optim_count(py_optim_step *w, int64_t i) {
                 !tn_is_read_only(py_of(o));
     if (!o && PyErr_Occurred()) return false;
     if (o && !py_to_float(o, &count)) {
-        if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "state 'step' is no number: %R", o);
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "state 'step' must be a number, got %R", o);
         return false;
     }
     now = (float)count;
@@ -6186,7 +6853,7 @@ static bool py_optim_count(py_optim_step *w, int64_t i) {
     return w->step[i] != NULL;
 }
 
-/* State k of parameter i, held; made of zeros where there is none. */
+/* State k of parameter i, held; zeros if it has none yet. */
 static bool py_optim_one_state(py_optim_step *w, int64_t i, int k) {
     PyObject *o = PyDict_GetItemWithError(w->of[i], w->r->state[k]), *put = NULL;
     const tn_tensor *p = w->s.param[i];
@@ -6200,7 +6867,7 @@ static bool py_optim_one_state(py_optim_step *w, int64_t i, int k) {
     }
     bool ok = py_is_tensor(o);
     if (ok) w->s.state[k][i] = tn_retain(py_of(o));
-    if (!ok) PyErr_Format(PyExc_TypeError, "state %R is no tensor", w->r->state[k]);
+    if (!ok) PyErr_Format(PyExc_TypeError, "state %R must be a tensor", w->r->state[k]);
     Py_XDECREF(put);
     return ok;
 }
@@ -6320,7 +6987,7 @@ static PyObject *py_optim_do(PyObject *self, PyObject *const *args, Py_ssize_t n
     (void)self;
     if (n != 3 || !PyLong_Check(args[0]) || !PyList_Check(args[1]) || !PyDict_Check(args[2]))
         return PyErr_Format(PyExc_TypeError,
-                            "param_groups is a list of dicts and state is a dict of dicts");
+                            "param_groups must be a list of dicts, and state a dict of dicts");
     memset(&w, 0, sizeof w);
     w.r = py_optim_row_at(PyLong_AsLong(args[0]));
     if (!w.r) return NULL;
@@ -6351,7 +7018,7 @@ static bool py_optim_zero(tn_tensor *t) {
 static PyObject *py_optim_zero_grad(PyObject *self, PyObject *const *args, Py_ssize_t n) {
     (void)self;
     if (n != 2 || !PyList_Check(args[0]))
-        return PyErr_Format(PyExc_TypeError, "'params' of a parameter group is a list");
+        return PyErr_Format(PyExc_TypeError, "'params' of a parameter group must be a list");
     int none = PyObject_IsTrue(args[1]);
     if (none < 0) return NULL;
     bool mode = tn_set_grad_mode(false), ok = true;
@@ -6392,7 +7059,7 @@ PY_PRIV int py_optim_begin(PyObject *module) {
     return PyModule_AddFunctions(module, py_optim_functions);
 }
 
-/* src/py/loader.c */
+/* src/py/loader.c - what torch.utils.data needs of C: seeds as torch draws them, rows gathered into a batch */
 /* loader.c - what torch.utils.data needs of C: seeds as torch draws them, rows gathered into a
  * batch. Order and workers are Python's (tensorh/utils/data). */
 
@@ -6400,7 +7067,7 @@ PY_PRIV int py_optim_begin(PyObject *module) {
 static PyObject *py_loader_draw(PyObject *self, PyObject *o) {
     (void)self;
     if (o != Py_None && Py_TYPE(o) != py.generator)
-        return PyErr_Format(PyExc_TypeError, "a torch.Generator is expected, not %R", Py_TYPE(o));
+        return PyErr_Format(PyExc_TypeError, "expected a torch.Generator, got %R", Py_TYPE(o));
     tn_generator *g = o == Py_None ? tn_default_generator() : ((py_generator *)o)->generator;
     if (!g) return py_raise();
     py_draw_begin();
@@ -6417,7 +7084,7 @@ static bool py_loader_rows(PyObject *list, int64_t count, int64_t size, int64_t 
         int64_t row;
         bool ok = o && py_to_index(o, &row);
         if (o && !ok && !PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "an index is expected, not %R", o);
+            PyErr_Format(PyExc_TypeError, "expected an index, got %R", o);
         Py_XDECREF(o);
         if (!ok) return false;
         if (row < -size || row >= size) {
@@ -6451,7 +7118,7 @@ static tn_tensor *py_loader_select(tn_tensor *t, tn_tensor *rows) {
 static PyObject *py_loader_gather(PyObject *self, PyObject *const *args, Py_ssize_t n) {
     (void)self;
     if (n != 2 || !PyTuple_Check(args[0]) || !PyList_Check(args[1]) || !PyTuple_Size(args[0]))
-        return PyErr_Format(PyExc_TypeError, "a tuple of tensors and a list of rows are expected");
+        return PyErr_Format(PyExc_TypeError, "expected a tuple of tensors and a list of rows");
     int64_t count = PyList_Size(args[1]);
     tn_tensor *rows = tnp_empty(tn_ints_of(&count, 1), TN_I64, TN_CPU);
     if (!rows) return py_raise();
@@ -6475,7 +7142,7 @@ static PyObject *py_loader_gather(PyObject *self, PyObject *const *args, Py_ssiz
     tn_free(rows);
     if (ok) return all;
     Py_XDECREF(all);
-    if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "tensors with rows are expected");
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "expected tensors with rows");
     return NULL;
 }
 
@@ -6488,7 +7155,7 @@ PY_PRIV int py_loader_begin(PyObject *module) {
     return PyModule_AddFunctions(module, py_loader_functions);
 }
 
-/* src/py/files.c */
+/* src/py/files.c - memory of tensors as bytes for readers and writers in Python; safetensors */
 /* files.c - memory of tensors as bytes for readers and writers in Python; safetensors.
  *
  * A file's tensors are read straight into the memory of new tensors, and written straight from it:
@@ -6499,13 +7166,13 @@ PY_PRIV int py_loader_begin(PyObject *module) {
 /* _storage_bytes(t): uint8 over the storage of t from its begin to t's last element; it keeps t. */
 static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
     (void)self;
-    if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "a Tensor is expected");
+    if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "expected a Tensor");
     tn_tensor *t = py_of(o), *bytes;
     int64_t end = tn_numel(t) ? tn_storage_offset(t) + 1 : 0, each = tn_dtype_bytes(tn_dtype_of(t));
     static char none[64];
     tn_wrap_options options;
     if (tn_device_of(t) != TN_CPU)
-        return PyErr_Format(PyExc_RuntimeError, "only memory of the CPU is bytes");
+        return PyErr_Format(PyExc_RuntimeError, "expected a tensor in CPU memory");
     for (int i = 0; end && i < tn_ndim(t); i++) end += (tn_size(t, i) - 1) * tn_stride(t, i);
     memset(&options, 0, sizeof options);
     options.release = py_own_tensor_end;
@@ -6538,7 +7205,7 @@ static PyObject *py_files_from_memory(PyObject *self, PyObject *args) {
     options.user = v;
     options.read_only = v->readonly != 0;
     if (from < 0 || numel < 0 || from > v->len || numel > (v->len - from) / each) {
-        PyErr_Format(PyExc_ValueError, "the buffer has no such part");
+        PyErr_Format(PyExc_ValueError, "the range is outside the buffer");
     } else if (((uintptr_t)v->buf + (uintptr_t)from) % (uintptr_t)each) {
         r = Py_NewRef(Py_None);
     } else {
@@ -6566,7 +7233,7 @@ typedef struct py_files_save {
 static const char *py_files_text(PyObject *kept, PyObject *o, const char *what) {
     Py_ssize_t n = 0;
     const char *text = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, &n) : NULL;
-    if (!text && !PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%s: str is expected", what);
+    if (!text && !PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%s: expected str", what);
     if (text && strlen(text) != (size_t)n) {
         PyErr_Format(PyExc_ValueError, "%s: embedded null character", what);
         return NULL;
@@ -6609,7 +7276,7 @@ static PyObject *py_files_safe_save(PyObject *self, PyObject *args) {
     path = PyBytes_AsString(path_of);
     if (notes != Py_None && !PyDict_Check(notes)) {
         Py_DECREF(path_of);
-        return PyErr_Format(PyExc_TypeError, "metadata: a dict of str is expected");
+        return PyErr_Format(PyExc_TypeError, "metadata: expected a dict of str");
     }
     s.at = (tn_named *)py_get((size_t)PyDict_Size(tensors) + 1, sizeof *s.at);
     s.note =
@@ -6723,7 +7390,7 @@ PY_PRIV int py_files_begin(PyObject *module) {
     return PyModule_AddFunctions(module, py_files_functions);
 }
 
-/* src/py/autograd.c */
+/* src/py/autograd.c - backward, autograd.grad, grad modes as classes, what a tensor tells of its history */
 /* autograd.c - backward, autograd.grad, grad modes as classes, what a tensor tells of its history.
  *
  * A backward that may last releases the GIL. It is asked to stop only where Ctrl-C would raise: a
@@ -7070,8 +7737,8 @@ static PyObject *py_autograd_grad_lent(PyObject *self, PyObject *const *args, Py
         return NULL;
     if (batched)
         return PyErr_Format(PyExc_NotImplementedError,
-                            "grad(): is_grads_batched needs vmap, which is not there: call grad "
-                            "for each of the gradients");
+                            "grad(): is_grads_batched needs vmap, which is not supported; call "
+                            "grad for each of the gradients");
     p.create = create > 0;
     p.retain = retain > 0;
     if (py_tensors_of(&outputs, "outputs", a[0], false) &&
@@ -7190,7 +7857,7 @@ PY_PRIV int py_autograd_begin(PyObject *module) {
     return PyModule_AddFunctions(module, py_autograd_functions);
 }
 
-/* src/py/mode.c */
+/* src/py/mode.c - grad modes: no_grad, enable_grad, set_grad_enabled, inference_mode as context managers and decorators; anomaly mode */
 /* mode.c - grad modes: no_grad, enable_grad, set_grad_enabled, inference_mode as context managers
  * and decorators; anomaly mode. Modes belong to the calling thread. */
 
@@ -7253,7 +7920,7 @@ static PyObject *py_mode_decorate(PyObject *self, PyObject *function) {
 static PyObject *py_mode_call(PyObject *self, PyObject *args, PyObject *kwargs) {
     py_mode *m = (py_mode *)self;
     if (PyTuple_Size(args) != 1 || (kwargs && PyDict_Size(kwargs)))
-        return PyErr_Format(PyExc_TypeError, "a grad mode decorates one function");
+        return PyErr_Format(PyExc_TypeError, "expected one function to decorate");
     if (m->kind == MODE_SET) tn_set_grad_mode(m->first); /* what it did when made is undone */
     return py_mode_decorate(self, PyTuple_GetItem(args, 0));
 }
@@ -7383,7 +8050,7 @@ PY_PRIV int py_modes_begin(PyObject *module) {
     return PyModule_AddFunctions(module, py_mode_functions);
 }
 
-/* src/py/hook.c */
+/* src/py/hook.c - hooks of tensors and their handles; recorded calls as objects (grad_fn) */
 /* hook.c - hooks of tensors and their handles; recorded calls as objects (grad_fn).
  *
  * The tape owns a hook: it runs though every wrapper is gone. A hook whose function reaches its own
@@ -7431,8 +8098,8 @@ static void py_hook_unlink(py_hook *h) {
 
 /* --- a hook that runs ------------------------------------------------------------------------- */
 
-/* What the hook of name `function` returned in place of grad: a tensor for the tape; NULL with an
- * exception. */
+/* The gradient that hook `function` returned in place of grad, as a tensor for the tape. NULL with
+ * an exception. */
 static tn_tensor *py_hook_result(PyObject *r, tn_tensor *grad) {
     PyObject *type;
     if (r == Py_None) return grad;
@@ -7725,7 +8392,7 @@ PY_PRIV int py_hooks_begin(PyObject *module) {
     return py_add_methods(py.tensor, py_tensor_hook_methods);
 }
 
-/* src/py/function.c */
+/* src/py/function.c - torch.autograd.Function: apply, ctx, and what lies between them and the tape */
 /* function.c - torch.autograd.Function: apply, ctx, and what lies between them and the tape.
  *
  * ctx belongs to the tape while the call is recorded. Outputs that are tensors and not marked are
@@ -8111,7 +8778,7 @@ static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_te
     return py_lent(turn, r);
 }
 
-/* Output o of a call that is not recorded: an input, unless it was written, comes as another
+/* Output o of a call that is not recorded. An input that was not written is returned as another
  * tensor. */
 static PyObject *py_apply_apart(const py_context *ctx, PyObject *const *args, PyObject *o) {
     for (int i = 0; i < ctx->nargs; i++)
@@ -8396,7 +9063,7 @@ PY_PRIV int py_functions_begin(PyObject *module) {
     return base && py.context ? 0 : -1;
 }
 
-/* src/py/module.c */
+/* src/py/module.c - Parameter, and the part of nn.Module that a training loop runs: attributes, the call */
 /* module.c - Parameter, and the part of nn.Module that a training loop runs: attributes, the call.
  *
  * A module's state lies in its __dict__ under torch's names, so that copying, pickling and code
@@ -8479,7 +9146,7 @@ static PyObject *py_parameter_rebuild(PyObject *self, PyObject *args) {
     if (type == Py_None) type = (PyObject *)py.parameter;
     if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, py.parameter) ||
         !py_is_tensor(data))
-        return PyErr_Format(PyExc_TypeError, "_rebuild_parameter(): a class and a Tensor");
+        return PyErr_Format(PyExc_TypeError, "_rebuild_parameter(): expected a class and a Tensor");
     return py_parameter_make((PyTypeObject *)type, data, requires_grad != 0);
 }
 
@@ -8911,7 +9578,8 @@ static PyObject *py_tap_gradients(tn_tensor *const *grad, int n) {
 /* given: a tuple of as many gradients. */
 static bool py_tap_give(PyObject *given, tn_tensor **grad, int n) {
     if (!PyTuple_Check(given) || PyTuple_Size(given) != n) {
-        PyErr_SetString(PyExc_RuntimeError, "a backward hook returned another number of gradients");
+        PyErr_SetString(PyExc_RuntimeError,
+                        "a backward hook returned the wrong number of gradients");
         return false;
     }
     for (int i = 0; i < n; i++) {
@@ -8919,7 +9587,7 @@ static bool py_tap_give(PyObject *given, tn_tensor **grad, int n) {
         grad[i] = NULL;
         if (o == Py_None) continue;
         if (!py_is_tensor(o)) {
-            PyErr_SetString(PyExc_TypeError, "a backward hook returns Tensors or None");
+            PyErr_SetString(PyExc_TypeError, "a backward hook must return Tensors or None");
             return false;
         }
         if (!(grad[i] = tnp_view(py_of(o), tn_shape(py_of(o))))) return false;
@@ -8971,10 +9639,10 @@ static PyObject *py_module_tap(PyObject *self, PyObject *args) {
     if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &tensors, &call)) return NULL;
     Py_ssize_t n = PyTuple_Size(tensors);
     if (n < 1 || n > TAP_MOST)
-        return PyErr_Format(PyExc_ValueError, "hooks: 1 to %d tensors", TAP_MOST);
+        return PyErr_Format(PyExc_ValueError, "hooks: expected 1 to %d tensors", TAP_MOST);
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *o = PyTuple_GetItem(tensors, i);
-        if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "hooks: a Tensor is expected");
+        if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "hooks: expected a Tensor");
         in[i] = py_of(o);
     }
     py_tap *tap = (py_tap *)py_get(1, sizeof *tap);
@@ -9071,7 +9739,7 @@ PY_PRIV int py_modules_begin(PyObject *module) {
     return PyModule_AddFunctions(module, py_modules_functions);
 }
 
-/* src/py/mrow.c */
+/* src/py/mrow.c - built-in modules: a row of the library as a Python class */
 /* mrow.c - built-in modules: a row of the library as a Python class.
  *
  * The object's dictionaries say what the module is: options under torch's names in __dict__, parts
@@ -9094,8 +9762,9 @@ struct py_kind {
 /* forward of a row that has no call of its own: (Tensor input) -> Tensor. */
 static const tn_param py_mrow_input[] = {{"input", TN_T_TENSOR, 0, 0, 0, -1, NULL}};
 static tn_tensor *const py_mrow_no_input[1] = {NULL};
-static const tn_gen py_mrow_plain = {py_mrow_input,       py_mrow_no_input, NULL, NULL, 1,  1, 1, 0,
-                                     sizeof(tn_tensor *), UINT16_MAX,       0,    0,    {0}};
+static const tn_gen py_mrow_plain = {
+    py_mrow_input,       py_mrow_no_input, NULL, NULL, 1,   1, 1, 0,
+    sizeof(tn_tensor *), UINT16_MAX,       0,    0,    {0}, 0};
 
 /* --- kinds ------------------------------------------------------------------------------------ */
 
@@ -9195,38 +9864,25 @@ static PyObject *py_option_ints(const py_kind *k, int i, const void *at) {
     return all;
 }
 
-static PyObject *py_option_float(const tn_param *p, const void *at) {
-    tn_maybe v = {0, TN_GIVEN};
-    if (p->flags & TN_P_MAYBE)
-        memcpy(&v, at, sizeof v);
-    else
-        memcpy(&v.value, at, sizeof v.value);
-    if (v.given != TN_GIVEN) Py_RETURN_NONE;
-    return PyFloat_FromDouble(v.value);
+PY_PRIV PyObject *py_param_object(const tn_param *p, const void *args) {
+    const char *text;
+    tn_scalar s;
+    if (p->type == TN_T_STRING) {
+        memcpy(&text, (const char *)args + p->offset, sizeof text);
+        return text ? PyUnicode_FromString(text) : Py_NewRef(Py_None);
+    }
+    if (!tn_param_number(p, args, &s) || (TN_TYPES_CODE >> p->type & 1 && !p->words)) return NULL;
+    if (s.kind == TN_KIND_NONE) Py_RETURN_NONE;
+    if (p->words) return PyUnicode_FromString(p->words[s.integer - 1]);
+    if (s.kind == TN_KIND_BOOL) return PyBool_FromLong(s.integer != 0);
+    return s.kind == TN_KIND_INT ? PyLong_FromLongLong(s.integer) : PyFloat_FromDouble(s.real);
 }
 
 /* NULL without an exception: an option that no attribute shows. */
 static PyObject *py_option(const py_kind *k, int i, const void *options) {
     const tn_param *p = &k->make.param[i];
-    const char *at = (const char *)options + p->offset;
-    int64_t integer;
-    int32_t code;
-    const char *text;
-    switch (p->type) {
-    case TN_T_INT:
-        memcpy(&integer, at, sizeof integer);
-        return integer == TN_NONE ? Py_NewRef(Py_None) : PyLong_FromLongLong(integer);
-    case TN_T_BOOL: return PyBool_FromLong(*(const bool *)at);
-    case TN_T_INTS: return py_option_ints(k, i, at);
-    case TN_T_FLOAT: return py_option_float(p, at);
-    case TN_T_ENUM:
-        memcpy(&code, at, sizeof code);
-        return code ? PyUnicode_FromString(p->words[code - 1]) : Py_NewRef(Py_None);
-    case TN_T_STRING:
-        memcpy(&text, at, sizeof text);
-        return text ? PyUnicode_FromString(text) : Py_NewRef(Py_None);
-    default: return NULL;
-    }
+    if (p->type == TN_T_INTS) return py_option_ints(k, i, (const char *)options + p->offset);
+    return py_param_object(p, options);
 }
 
 static const void *py_options(const tn_module *made) {
@@ -9348,7 +10004,7 @@ static PyObject *py_mrow_part_object(tn_module *made, int i) {
 /* Python code that runs in between may change an option. */
 static bool py_mrow_still(const py_module *m) {
     if (TNI_LIKELY(m->made != NULL)) return true;
-    PyErr_SetString(PyExc_RuntimeError, "the module was changed while it was called");
+    PyErr_SetString(PyExc_RuntimeError, "the module changed while it was called");
     return false;
 }
 
@@ -9456,7 +10112,7 @@ static bool py_mrow_bind_make(py_module *m, PyObject *args, PyObject *kwargs) {
     return r != NULL;
 }
 
-/* A number that was given as an int is one in the object, too, though the row has a float of it. */
+/* A number given as an int stays an int in the object, although the row holds a float. */
 static bool py_mrow_as_given(py_module *m, PyObject *args, PyObject *kwargs) {
     const py_kind *k = m->kind;
     for (int i = 0; i < k->make.nparam; i++) {
@@ -9508,8 +10164,8 @@ static bool py_mrow_option_now(PyObject *self, int i, PyObject *kwargs) {
     return ok;
 }
 
-/* Makes the library's module of the options as they are now: of shapes alone, so that nothing is
- * drawn. */
+/* Makes the library's module from the options as they are now, with shapes alone, so that no random
+ * numbers are drawn. */
 static bool py_mrow_remake(PyObject *self) {
     py_module *m = (py_module *)self;
     PyObject *args = PyTuple_New(0), *kwargs = PyDict_New(), *meta = PyUnicode_FromString("meta");
@@ -9850,7 +10506,7 @@ PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssiz
     return py_call_bound(&m->kind->calling, args, nargs, kwnames, py_mrow_run, m);
 }
 
-/* src/py/override.c */
+/* src/py/override.c - __torch_function__: a call with an argument of a class that wants to be asked about calls goes to that class first */
 /* override.c - __torch_function__: a call with an argument of a class that wants to be asked about
  * calls goes to that class first.
  *
@@ -9982,7 +10638,7 @@ static PyObject *py_asked_types(const py_asked *a) {
 
 static PyObject *py_asked_nobody(const py_asked *a, PyObject *func) {
     PyObject *types = py_asked_types(a), *name = PyObject_GetAttrString(func, "__name__");
-    if (types && name) { /* HasAttr forgets what is raised */
+    if (types && name) { /* HasAttr clears an exception */
         const char *of = PyObject_HasAttrString(func, "__objclass__") ? "Tensor." : "";
         PyErr_Format(PyExc_TypeError,
                      "Multiple dispatch failed for 'torch.%s%S'; all __torch_function__ handlers "
@@ -9994,7 +10650,7 @@ static PyObject *py_asked_nobody(const py_asked *a, PyObject *func) {
     return NULL;
 }
 
-/* Asks one after another; nobody, where there is none. Ends a. */
+/* Asks one after another, or nobody if a has none. Ends a. */
 static PyObject *py_asked_ask(py_asked *a, PyObject *func, PyObject *args, PyObject *kwargs) {
     PyObject *types = py_asked_types(a), *r = types ? Py_NewRef(Py_NotImplemented) : NULL;
     if (kwargs && !PyDict_Size(kwargs)) kwargs = NULL;
@@ -10236,7 +10892,7 @@ PY_PRIV int py_override_begin(PyObject *module) {
     return bad || !py_override.disabled ? -1 : 0;
 }
 
-/* src/py/convert.c */
+/* src/py/convert.c - a tensor as another: of another dtype, class, shape; and what there is to know about it that no row tells */
 /* convert.c - a tensor as another: of another dtype, class, shape; and what there is to know about
  * it that no row tells. */
 
@@ -10249,8 +10905,8 @@ static PyObject *py_convert_dtype(PyObject *self, tn_dtype dtype, PyObject *cons
                                   Py_ssize_t n, PyObject *kwnames) {
     PyObject *all[3] = {self, py.dtypes[dtype], NULL};
     if (n || (kwnames && PyTuple_Size(kwnames) != 1))
-        return PyErr_Format(PyExc_TypeError, "a conversion to %s takes memory_format= alone",
-                            tn_dtype_name(dtype));
+        return PyErr_Format(PyExc_TypeError,
+                            "a conversion to %s takes only memory_format=", tn_dtype_name(dtype));
     if (!kwnames && tn_dtype_of(py_of(self)) == dtype) return Py_NewRef(self);
     if (kwnames) all[2] = args[0];
     return py_call(py_convert_to, true, all, 2, kwnames);
@@ -10295,7 +10951,7 @@ static PyObject *py_convert_same(PyObject *self, PyObject *r) {
 static PyObject *py_convert_cpu(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                 PyObject *kwnames) {
     if (n || (kwnames && PyTuple_Size(kwnames) != 1))
-        return PyErr_Format(PyExc_TypeError, "cpu() takes memory_format= alone");
+        return PyErr_Format(PyExc_TypeError, "cpu() takes only memory_format=");
     if (!kwnames && tn_device_of(py_of(self)) == TN_CPU) return Py_NewRef(self);
     PyObject *device = py_device_of(TN_CPU), *all[3] = {self, device, kwnames ? args[0] : NULL};
     PyObject *r = device ? py_call(py_convert_to, true, all, 2, kwnames) : NULL;
@@ -10303,8 +10959,7 @@ static PyObject *py_convert_cpu(PyObject *self, PyObject *const *args, Py_ssize_
     return py_convert_same(self, r);
 }
 
-/* to and contiguous give the tensor itself where it is as it should be, so that a leaf stays one.
- */
+/* to and contiguous return the tensor itself if nothing changes, so that a leaf stays a leaf. */
 static PyObject *py_convert_call(const py_group *g, PyObject *self, PyObject *const *args,
                                  Py_ssize_t n, PyObject *kwnames) {
     PyObject *all[8] = {self};
@@ -10561,7 +11216,7 @@ PY_PRIV int py_convert_begin(PyObject *module) {
                : -1;
 }
 
-/* src/py/dlpack.c */
+/* src/py/dlpack.c - tensors to and from other libraries without a copy: DLPack 1.1, and the older capsules without a version (https://dmlc.github.io/dlpack/latest) */
 /* dlpack.c - tensors to and from other libraries without a copy: DLPack 1.1, and the older capsules
  * without a version (https://dmlc.github.io/dlpack/latest).
  *
@@ -10602,15 +11257,11 @@ typedef struct py_dl_versioned { /* "dltensor_versioned" */
 
 enum { DL_CPU = 1, DL_READ_ONLY = 1, DL_COPIED = 2, DL_MAJOR = 1, DL_MINOR = 1 };
 
-static const struct {
-    tn_dtype dtype;
-    uint8_t code, bits;
-} py_dl_dtypes[] = {{TN_I8, 0, 8},     {TN_I16, 0, 16},   {TN_I32, 0, 32}, {TN_I64, 0, 64},
-                    {TN_U8, 1, 8},     {TN_U16, 1, 16},   {TN_U32, 1, 32}, {TN_U64, 1, 64},
-                    {TN_F16, 2, 16},   {TN_F32, 2, 32},   {TN_F64, 2, 64}, {TN_BF16, 4, 16},
-                    {TN_C64, 5, 64},   {TN_C128, 5, 128}, {TN_BOOL, 6, 8}, {TN_F8E4M3, 10, 8},
-                    {TN_F8E5M2, 12, 8}};
-enum { DL_DTYPES = sizeof py_dl_dtypes / sizeof py_dl_dtypes[0] };
+#define DL_CODE(NAME, text, bytes, kind, alias, computes, loop, largest, digits, safetensors, \
+                dlpack, buffer)                                                               \
+    dlpack,
+static const uint8_t py_dl_code[TN_DTYPE_COUNT] = {0, TN_DTYPES(DL_CODE)};
+#undef DL_CODE
 
 /* --- out -------------------------------------------------------------------------------------- */
 
@@ -10644,14 +11295,14 @@ static void py_dl_capsule_free(PyObject *capsule) {
 }
 
 static bool py_dl_describe(py_dl_tensor *to, const tn_tensor *t, int64_t *sizes) {
-    int k = 0, n = tn_ndim(t);
-    while (k < DL_DTYPES && py_dl_dtypes[k].dtype != tn_dtype_of(t)) k++;
-    if (k == DL_DTYPES || tn_device_of(t) != TN_CPU) return false;
+    const int n = tn_ndim(t);
+    const tn_dtype dtype = tn_dtype_of(t);
+    if (tn_device_of(t) != TN_CPU) return false;
     to->data = tn_data(t);
     to->device.type = DL_CPU;
     to->ndim = n;
-    to->dtype.code = py_dl_dtypes[k].code;
-    to->dtype.bits = py_dl_dtypes[k].bits;
+    to->dtype.code = py_dl_code[dtype];
+    to->dtype.bits = (uint8_t)(8 * tn_dtype_bytes(dtype));
     to->dtype.lanes = 1;
     to->shape = sizes;
     to->strides = sizes + n;
@@ -10670,7 +11321,7 @@ static PyObject *py_dl_give(tn_tensor *t, bool versioned, uint64_t flags) {
         if (!out)
             PyErr_NoMemory();
         else
-            PyErr_Format(PyExc_BufferError, "DLPack has nothing for %s on %s",
+            PyErr_Format(PyExc_BufferError, "DLPack does not support %s on %s",
                          tn_dtype_name(tn_dtype_of(t)), tn_device_name(tn_device_of(t)));
         py_give(out);
         return tn_release(t), NULL;
@@ -10698,12 +11349,12 @@ static bool py_dl_asked(PyObject *stream, PyObject *version, PyObject *device, b
     }
     if ((device != Py_None && !PyTuple_Check(device)) ||
         (version != Py_None && !PyTuple_Check(version))) {
-        PyErr_SetString(PyExc_TypeError, "__dlpack__: dl_device and max_version are tuples");
+        PyErr_SetString(PyExc_TypeError, "__dlpack__: dl_device and max_version must be tuples");
         return false;
     }
     if (device != Py_None && !PyArg_ParseTuple(device, "ii", &type, &id)) return false;
     if (type != DL_CPU || id) {
-        PyErr_SetString(PyExc_BufferError, "a CPU tensor goes to CPU memory alone");
+        PyErr_SetString(PyExc_BufferError, "a CPU tensor can be exported to CPU memory only");
         return false;
     }
     if (version != Py_None && !PyArg_ParseTuple(version, "ii", &major, &minor)) return false;
@@ -10759,15 +11410,17 @@ static void py_dl_versioned_release(void *data, void *user) {
 }
 
 static bool py_dl_fits(const py_dl_tensor *d, tn_dtype *dtype) {
-    int k = 0;
-    while (k < DL_DTYPES && (py_dl_dtypes[k].code != d->dtype.code ||
-                             py_dl_dtypes[k].bits != d->dtype.bits || d->dtype.lanes != 1))
+    int k = 1;
+    while (k < TN_DTYPE_COUNT &&
+           (py_dl_code[k] != d->dtype.code || 8 * tn_dtype_bytes((tn_dtype)k) != d->dtype.bits ||
+            d->dtype.lanes != 1))
         k++;
     if (d->device.type != DL_CPU)
-        PyErr_Format(PyExc_BufferError, "DLPack: device type %d is not the CPU",
+        PyErr_Format(PyExc_BufferError, "DLPack: expected the CPU, got device type %d",
                      (int)d->device.type);
-    else if (k == DL_DTYPES)
-        PyErr_Format(PyExc_BufferError, "DLPack: no dtype for code %d, %d bits, %d lanes",
+    else if (k == TN_DTYPE_COUNT)
+        PyErr_Format(PyExc_BufferError,
+                     "DLPack: code %d with %d bits and %d lanes is not supported",
                      (int)d->dtype.code, (int)d->dtype.bits, (int)d->dtype.lanes);
     else if (d->ndim < 0 || d->ndim > TN_MAX_DIMS)
         PyErr_Format(PyExc_BufferError, "DLPack: %d dimensions", (int)d->ndim);
@@ -10776,7 +11429,7 @@ static bool py_dl_fits(const py_dl_tensor *d, tn_dtype *dtype) {
             PyErr_Format(PyExc_BufferError, "DLPack: tensors with negative strides are not "
                                             "supported. Copy the array first");
     if (PyErr_Occurred()) return false;
-    *dtype = py_dl_dtypes[k].dtype;
+    *dtype = (tn_dtype)k;
     return true;
 }
 
@@ -10807,7 +11460,7 @@ static PyObject *py_dl_take(PyObject *capsule) {
     if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
         py_dl_versioned *v = (py_dl_versioned *)PyCapsule_GetPointer(capsule, "dltensor_versioned");
         if (v->version.major > DL_MAJOR)
-            return PyErr_Format(PyExc_BufferError, "DLPack %d is not known here",
+            return PyErr_Format(PyExc_BufferError, "DLPack version %d is not supported",
                                 (int)v->version.major);
         t = py_dl_wrap(&v->t, (v->flags & DL_READ_ONLY) != 0, py_dl_versioned_release, v);
         if (t) PyCapsule_SetName(capsule, "used_dltensor_versioned");
@@ -10852,7 +11505,8 @@ static PyObject *py_dl_import(PyObject *self, PyObject *args, PyObject *kwargs) 
         return PyErr_Occurred() ? NULL
                                 : PyErr_Format(PyExc_TypeError, "from_dlpack(): argument 'device' "
                                                                 "must be torch.device");
-    if (id != TN_CPU) return PyErr_Format(PyExc_BufferError, "from_dlpack: to the CPU alone");
+    if (id != TN_CPU)
+        return PyErr_Format(PyExc_BufferError, "from_dlpack: only the CPU is supported");
     if (PyCapsule_CheckExact(o)) return py_dl_take(o);
     PyObject *capsule = py_dl_ask(o, copy);
     if (!capsule) return NULL;
@@ -10891,7 +11545,7 @@ PY_PRIV int py_dlpack_begin(PyObject *module) {
     return PyModule_AddFunctions(module, py_dl_functions);
 }
 
-/* src/py/main.c */
+/* src/py/main.c - the module `tensorh._C`: interned words, classes, functions of all rows */
 /* main.c - the module `tensorh._C`: interned words, classes, functions of all rows. */
 
 #ifdef TNI_OBJECTS
@@ -10970,7 +11624,8 @@ static PyObject *py_main_registered(PyObject *self, PyObject *o) {
     const char *name = PyUnicode_AsUTF8AndSize(o, NULL);
     PyObject *f = name ? py_registered(name) : NULL;
     (void)self;
-    if (name && !f && !PyErr_Occurred()) PyErr_Format(PyExc_AttributeError, "no operator %R", o);
+    if (name && !f && !PyErr_Occurred())
+        PyErr_Format(PyExc_AttributeError, "operator %R does not exist", o);
     return f;
 }
 
@@ -10989,10 +11644,10 @@ static PyMethodDef py_main_functions[] = {
 
 /* What each part adds to the module, in the order in which they need each other. */
 static int (*const py_begins[])(PyObject *module) = {
-    py_types_begin,   py_devices_begin, py_tensor_begin,    py_groups_begin,  py_number_begin,
-    py_create_begin,  py_optim_begin,   py_loader_begin,    py_files_begin,   py_autograd_begin,
-    py_modes_begin,   py_hooks_begin,   py_functions_begin, py_modules_begin, py_override_begin,
-    py_convert_begin, py_dlpack_begin,
+    py_places_begin,  py_errors_begin,   py_types_begin,   py_devices_begin, py_tensor_begin,
+    py_groups_begin,  py_number_begin,   py_create_begin,  py_optim_begin,   py_loader_begin,
+    py_files_begin,   py_autograd_begin, py_modes_begin,   py_hooks_begin,   py_functions_begin,
+    py_modules_begin, py_override_begin, py_convert_begin, py_dlpack_begin,
 };
 
 static int py_main_exec(PyObject *module) {
@@ -11008,7 +11663,8 @@ static int py_main_exec(PyObject *module) {
     if (!py_main_words()) return -1;
     for (size_t i = 0; i < sizeof py_begins / sizeof py_begins[0]; i++)
         if (py_begins[i](module)) {
-            if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "tensorh: a part is missing");
+            if (!PyErr_Occurred())
+                PyErr_SetString(PyExc_SystemError, "tensorh: part of the module is missing");
             return -1;
         }
     return 0;

@@ -1,9 +1,9 @@
-/* game.c - a network evaluated in every frame of a game: the host's allocator and job system, no
- * malloc a frame.
+/* game.c - evaluates a network in every frame of a game, on the game's own allocator and job system
+ * and without an allocation a frame.
  *
- * A thousand creatures feel the direction to their food and turn as the network says. The library
- * gets its memory from the game and runs its work on the game's job system; after the first frames
- * it asks for no memory at all, which is counted here.
+ * A thousand creatures feel where their food is and turn as the network says. The library takes its
+ * memory from the game and runs its work on the game's job system. After the first frames it asks
+ * for no more memory; the program counts the requests to show it.
  *
  *     cc -O2 -I. examples/game.c -o game -lm -pthread && ./game */
 #define TENSOR_IMPLEMENTATION
@@ -28,20 +28,20 @@ static void game_free(void *at, size_t bytes, void *user) {
     (void)user;
     free(at);
 }
-/* The game's job system; this one does one job after the other. */
+/* The game's job system; this one simply runs one job after the other. */
 static void game_run(void (*task)(void *arg, int64_t i), void *arg, int64_t count, void *user) {
     (void)user;
     jobs += (long)count;
     for (int64_t i = 0; i < count; i++) task(arg, i);
 }
 
-static float state[CREATURES][4]; /* x, y, to the food */
+static float state[CREATURES][4]; /* x, y, direction of the food */
 static float place[CREATURES][2];
 
 static void sense(void) {
     for (int i = 0; i < CREATURES; i++) {
         state[i][0] = place[i][0], state[i][1] = place[i][1];
-        state[i][2] = -place[i][0], state[i][3] = -place[i][1]; /* food is at the middle */
+        state[i][2] = -place[i][0], state[i][3] = -place[i][1]; /* the food is at the origin */
     }
 }
 
@@ -50,7 +50,7 @@ static bool frame(tn_module *brain, tn_tensor *input) {
     bool ok = false;
     TN_SCOPE {
         sense();
-        tn_touch(input); /* its memory was written from outside */
+        tn_touch(input); /* its memory was written directly */
         tn_tensor *turn = tn_forward(brain, input);
         const float *move = (const float *)tn_data(turn);
         for (int i = 0; move && i < CREATURES; i++)
@@ -66,7 +66,7 @@ int main(void) {
     o.allocator.alloc = game_alloc;
     o.allocator.free = game_free;
     o.jobs.run = game_run;
-    o.jobs.threads = 2; /* work is cut for that many */
+    o.jobs.threads = 2; /* the library splits work for so many */
     tn_context *game = tn_context_new(&o);
     tn_context_use(game);
     tn_set_inference_mode(true);

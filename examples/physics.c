@@ -1,9 +1,9 @@
-/* physics.c - a network that obeys an equation: u'' = -u, u(0) = 0, u'(0) = 1 on 0..pi, whose
+/* physics.c - trains a network to solve an equation: u'' = -u, u(0) = 0, u'(0) = 1 on 0..pi. The
  * solution is sin.
  *
- * The loss asks the network's second derivative, taken by differentiating twice, to be -u at points
- * of the interval; no value of the solution is ever shown to it (M. Raissi et al., Physics-informed
- * neural networks, 2019).
+ * The loss says how far the network's second derivative is from -u at points of the interval. The
+ * network never sees a value of the solution (M. Raissi et al., Physics-informed neural networks,
+ * 2019).
  *
  *     cc -O2 -I. examples/physics.c -o physics -lm -pthread && ./physics */
 #define TENSOR_IMPLEMENTATION
@@ -15,12 +15,12 @@
 
 enum { POINTS = 64, STEPS = 1500 };
 
-/* u(x) = x + x^2 net(x): the conditions at 0 hold by construction. */
+/* u(x) = x + x^2 net(x), so that both conditions at 0 hold for any network. */
 static tn_tensor *solution(tn_module *net, tn_tensor *x) {
     return tn_add(x, tn_mul(tn_mul(x, x), tn_forward(net, x)));
 }
 
-/* dy/dx of y, elementwise, as a tensor that can be differentiated again. */
+/* dy/dx for each element, as a tensor that can be differentiated again. */
 static tn_tensor *derivative(tn_tensor *y, tn_tensor *x) {
     tn_grads_options o = {NULL, true, true, false};
     tn_tensor *d = NULL;

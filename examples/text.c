@@ -1,9 +1,8 @@
-/* text.c - a network that learns to spell a poem: it sees eight letters and says the next one.
+/* text.c - trains a network to spell a poem: it sees eight letters and predicts the next one.
  *
- * Each letter is looked up as a vector of numbers, the vectors of eight letters are put side by
- * side and two layers turn them into a chance for each letter that may follow (Y. Bengio et al., A
- * neural probabilistic language model, 2003). Writing is asking again and again, and drawing a
- * letter.
+ * A table turns each letter into a vector. Two layers turn the vectors of eight letters into a
+ * probability for each letter that may follow (Y. Bengio et al., A neural probabilistic language
+ * model, 2003). To write, the program draws a letter, appends it, and asks again.
  *
  *     cc -O2 -I. examples/text.c -o text -lm -pthread && ./text */
 #define TENSOR_IMPLEMENTATION
@@ -44,7 +43,7 @@ static tn_module *model_new(void) {
                          tn_nn_linear(HIDDEN, LETTERS));
 }
 
-/* Row i of seen (PLACES, SEEN) is followed by the letter next[i]; both are numbers of letters. */
+/* seen (PLACES, SEEN) and next (PLACES) hold character codes: next[i] follows row i of seen. */
 static void read_poem(tn_tensor **seen, tn_tensor **next) {
     static int64_t windows[PLACES][SEEN], after[PLACES];
     for (int i = 0; i < PLACES; i++) {
@@ -57,7 +56,7 @@ static void read_poem(tn_tensor **seen, tn_tensor **next) {
 
 static double learn(tn_module *model, tn_tensor *seen, tn_tensor *next) {
     tn_optimizer *opt = tn_optim_adam(tn_parameters(model), .lr = 3e-3);
-    double mean = 0; /* of the loss since the last line */
+    double mean = 0; /* of the losses since the last printed line */
     for (int step = 1; step <= STEPS && tn_ok(); step++)
         TN_SCOPE {
             tn_tensor *places = tn_randint(PLACES, TN_DIMS(BATCH));
@@ -74,8 +73,8 @@ static double learn(tn_module *model, tn_tensor *seen, tn_tensor *next) {
     return mean;
 }
 
-/* A letter with the chance that the model gives it: p / e is largest at i with chance p_i when each
- * e is drawn from the exponential distribution. */
+/* Draws a letter from the model's probabilities p: if each e is drawn from the exponential
+ * distribution, p / e is largest at i with probability p_i. */
 static int draw(tn_module *model, const char *seen) {
     int64_t window[SEEN], letter = '?';
     for (int k = 0; k < SEEN; k++) window[k] = seen[k];

@@ -5,6 +5,7 @@
 #ifndef TNI_OBJECTS
 #define TENSOR_STATIC
 #define TN_EXPORT
+#define TNI_ALL_HOT
 #define TENSOR_IMPLEMENTATION
 #define TENSOR_NN_IMPLEMENTATION
 #ifndef TN_NN_HEADER_NAME
@@ -22,6 +23,7 @@
 #include "py/parse.c"
 #include "py/quick.c"
 #include "py/docs.c"
+#include "py/place.c"
 #include "py/run.c"
 #include "py/inspect.c"
 #include "py/types.c"

@@ -69,6 +69,10 @@ def __getattr__(name):
         value = getattr(importlib.import_module("." + _LAZY_NAMES[name], __name__), name)
         globals()[name] = value
         return value
+    if name in _C._spaces:  # torch.fft, of rows alone
+        from ._spaces import module
+
+        return module(name)
     if name[0] != "_":
         if not _loaded:
             _load()

@@ -109,6 +109,7 @@ LEFT_OUT_OF = {
     ),
 }  # fmt: skip
 
+# Names of torch that come; those that a row has brought since are not asked for any more.
 PLANNED = {
     "torch": """
 GradScaler OutOfMemoryError StorageBase adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout
@@ -143,10 +144,9 @@ quantile record_stream renorm renorm_ resize_as resize_as_ scatter_reduce
 scatter_reduce_ slogdet stft svd triangular_solve
 """,
     "torch.linalg": """
-cholesky cholesky_ex cond det eig eigh eigvals eigvalsh householder_product inv inv_ex ldl_factor
-ldl_factor_ex ldl_solve lstsq lu lu_factor lu_factor_ex lu_solve matrix_exp matrix_rank
-matrix_sqrth pinv polar qr slogdet solve solve_ex solve_triangular svd svdvals tensorinv
-tensorsolve
+cond det eig eigh eigvals eigvalsh householder_product inv inv_ex ldl_factor ldl_factor_ex ldl_solve
+lstsq lu lu_factor lu_factor_ex lu_solve matrix_exp matrix_rank matrix_sqrth pinv polar slogdet
+solve solve_ex svd svdvals tensorinv tensorsolve
 """,
     "torch.nn": """
 AdaptiveAvgPool1d AdaptiveAvgPool3d AdaptiveLogSoftmaxWithLoss AdaptiveMaxPool1d AdaptiveMaxPool2d
@@ -167,6 +167,28 @@ Softmax2d Softmin Softshrink SyncBatchNorm Tanhshrink Threshold Transformer Tran
 TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer TripletMarginLoss
 TripletMarginWithDistanceLoss Unflatten Unfold UninitializedBuffer UninitializedParameter Upsample
 UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d ZeroPad3d attention parallel
+""",
+    "torch.nn.functional": """
+adaptive_avg_pool1d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool1d_with_indices
+adaptive_max_pool2d adaptive_max_pool2d_with_indices adaptive_max_pool3d
+adaptive_max_pool3d_with_indices affine_grid alpha_dropout avg_pool1d avg_pool3d bilinear celu_
+channel_shuffle conv1d conv3d conv_transpose1d conv_transpose2d conv_transpose3d ctc_loss
+embedding_bag feature_alpha_dropout fold fractional_max_pool2d fractional_max_pool2d_with_indices
+fractional_max_pool3d fractional_max_pool3d_with_indices grid_sample grouped_mm instance_norm
+interpolate linear_cross_entropy local_response_norm lp_pool1d lp_pool2d lp_pool3d max_pool1d
+max_pool1d_with_indices max_pool2d_with_indices max_pool3d max_pool3d_with_indices max_unpool1d
+max_unpool2d max_unpool3d multi_head_attention_forward multi_margin_loss multilabel_margin_loss
+multilabel_soft_margin_loss pad pdist pixel_shuffle pixel_unshuffle rrelu rrelu_ selu_
+triplet_margin_with_distance_loss unfold
+""",
+    "torch.special": """
+airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 chebyshev_polynomial_t chebyshev_polynomial_u
+chebyshev_polynomial_v chebyshev_polynomial_w digamma entr erfc erfcx erfinv gammainc gammaincc
+gammaln hermite_polynomial_h hermite_polynomial_he i0 i0e i1 i1e laguerre_polynomial_l
+legendre_polynomial_p log_ndtr modified_bessel_i0 modified_bessel_i1 modified_bessel_k0
+modified_bessel_k1 multigammaln ndtr ndtri polygamma psi scaled_modified_bessel_k0
+scaled_modified_bessel_k1 shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u
+shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w spherical_bessel_j0 xlog1py zeta
 """,
     "torch.nn.init": "dirac_ eye_ orthogonal_ sparse_",
     "torch.nn.utils": """
@@ -199,8 +221,8 @@ _SPACES = "fft distributed distributions profiler hub amp masked signal futures 
     "multiprocessing mps library monitor cpu"  # fmt: skip
 
 
-def reason(namespace, name, planned=False):
-    """"planned", why the name is left out, or None. planned: unless it is left out."""
+def reason(namespace, name):
+    """"planned", why the name is left out, or None."""
     namespace = "torch.nn" if namespace == "torch.nn.modules" else namespace
     if name.startswith("__") and namespace != "Tensor":
         return None
@@ -214,15 +236,15 @@ def reason(namespace, name, planned=False):
     for pattern, why in (*LEFT_OUT_OF.get(namespace, ()), *LEFT_OUT):
         if re.fullmatch(pattern, name):
             return f"left out on purpose: {why}"
-    return "planned" if planned else None
+    return None
 
 
-def error(namespace, name, planned=False):
+def error(namespace, name):
     """The AttributeError of a name that a namespace does not have."""
     owner = namespace.rpartition(".")[2]
     of_object = owner in ("Tensor", "Module", "Node")
     subject = f"'{owner}' object" if of_object else f"module '{namespace}'"
-    why = reason(namespace, name, planned)
+    why = reason(namespace, name)
     return AttributeError(f"{subject} has no attribute '{name}'" + (f" ({why})" if why else ""))
 
 
@@ -265,4 +287,10 @@ def _main(path):
 if __name__ == "__main__":
     import sys
 
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(
+            "usage: python -m tensorh._missing FILE\n\n"
+            "FILE has the names of torch, one a line below a line '## namespace (n)'; for each\n"
+            "namespace it is counted how many are present, planned, left out and unknown."
+        )
     _main(sys.argv[1])

@@ -38,7 +38,7 @@ def _args(args, *kinds):
         _refuse("wrong number of arguments")
     for a, kind in zip(args, kinds, strict=True):
         if type(a) is not kind:
-            _refuse(f"{kind.__name__} is expected, not {type(a).__name__}")
+            _refuse(f"expected {kind.__name__}, not {type(a).__name__}")
     return args
 
 
@@ -50,7 +50,7 @@ def _make_ordered(machine, args):
     result = OrderedDict()
     for pair in pairs:
         if type(pair) not in (list, tuple) or len(pair) != 2:
-            _refuse("OrderedDict: pairs are expected")
+            _refuse("OrderedDict: expected pairs")
         machine.key(pair[0])
         result[pair[0]] = pair[1]
     return result
@@ -223,7 +223,8 @@ class Machine:
             _refuse("unsupported pickle protocol")
 
     def _frame(self):
-        self._take(8)
+        if self._number("<Q") > len(self._data) - self._at:
+            _refuse("pickle data was truncated")
 
     def _tuple(self):
         self._push(tuple(self._since_mark()))
@@ -327,7 +328,7 @@ class Machine:
         state = self._pop()
         inst = self._top(OrderedDict)
         if type(state) is not dict:
-            _refuse("the attributes of an OrderedDict are a dict")
+            _refuse("the attributes of an OrderedDict must be a dict")
         set_attributes(inst, state)
 
     def _persistent_id(self):

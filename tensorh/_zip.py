@@ -93,7 +93,7 @@ class Reader:
             if method or flags & 1 or wide[0] != wide[1]:
                 raise _damaged(f"'{text}' is compressed or encrypted")
             if text in members:
-                raise _damaged(f"'{text}' stands twice")
+                raise _damaged(f"'{text}' appears twice")
             members[text] = (wide[2], wide[0], crc)
         return members
 

@@ -1,23 +1,13 @@
-"""torch.linalg, as far as the rows reach: norms, products, powers. Factorizations are planned."""
+"""torch.linalg: rows, which stand here by their names, and what is composed of them."""
 from . import _C
 from ._C import Tensor
 from ._functions._marks import function, listed
 from ._functions._out import with_out
 from ._functions.shapes import broadcast_tensors
+from ._spaces import space
 
 _inf = float("inf")
-
-
-class LinAlgError(RuntimeError):
-    """A matrix is not what an algorithm needs."""
-
-
-@function
-def vector_norm(x: Tensor, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
-    """The norm of order ord of vectors along dim; of all elements without."""
-    if out is not None:
-        return _C.linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype, out=out)
-    return _C.linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype)
+_norm = _C._spaces["linalg"]["vector_norm"]
 
 
 @function
@@ -28,7 +18,7 @@ def matrix_norm(A: Tensor, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None
         raise RuntimeError("linalg.matrix_norm: A must have at least 2 dimensions")
     x = A if dtype is None else A.to(dtype)
     if ord == "fro":
-        return vector_norm(x, 2, tuple(dim), keepdim)
+        return _norm(x, 2, tuple(dim), keepdim)
     if ord in ("nuc", 2, -2):
         raise NotImplementedError(f"linalg.matrix_norm: ord={ord!r} is planned")
     if ord not in (1, -1, _inf, -_inf):
@@ -54,7 +44,7 @@ def norm(A: Tensor, ord=None, dim=None, keepdim=False, *, dtype=None):
             "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. "
             f"Got {A.dim()}D."
         )
-    return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+    return _norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
 def matmul(input, other, *, out=None):
@@ -151,7 +141,4 @@ def _product(x, split, i, j):
     return _C.mm(_product(x, split, i, k), _product(x, split, k + 1, j))
 
 
-def __getattr__(name):
-    from ._missing import error
-
-    raise error("torch.linalg", name)
+__getattr__, __dir__ = space(__name__)

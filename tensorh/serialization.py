@@ -129,7 +129,7 @@ def _refuse(why):
 def _count(*values):
     for v in values:
         if type(v) is not int:
-            _refuse(f"a size is expected, not a {type(v).__name__}")
+            _refuse(f"expected a size, not a {type(v).__name__}")
         if not 0 <= v < 1 << 62:
             _refuse("a size is out of range")
 
@@ -205,16 +205,16 @@ class _Loader:
 
     def _persistent(self, pid):
         if type(pid) is not tuple or len(pid) != 5 or pid[0] != "storage":
-            _refuse("persistent id: only storages are expected")
+            _refuse("persistent id: expected a storage")
         kind, key, location, numel = pid[1:]
         if type(kind) is not Maker or "Storage" not in kind.name:
-            _refuse("persistent id: a storage type is expected")
+            _refuse("persistent id: expected a storage type")
         if type(key) is not str or type(location) is not str:
-            _refuse("persistent id: key and location are texts")
+            _refuse("persistent id: key and location must be str")
         _count(numel)
         each = kind.state.itemsize if kind.state else 1
         if numel * each != self._archive.size(f"{self._prefix}/data/{key}"):
-            _refuse(f"storage {key} is of another size than its data")
+            _refuse(f"storage {key} and its data differ in size")
         s = self._storages.get(key)
         if s is None:
             s = self._storages[key] = _Storage(key, kind.state, numel, location)
@@ -246,9 +246,9 @@ class _Loader:
 
     def _view(self, s, offset, size, stride, dtype):
         if type(s) is not _Storage or type(size) not in (tuple, _C.Size, list):
-            _refuse("a tensor: storage, offset, size and stride are expected")
+            _refuse("a tensor: expected storage, offset, size and stride")
         if type(stride) not in (tuple, list) or len(stride) != len(size):
-            _refuse("a tensor: as many strides as sizes are expected")
+            _refuse("a tensor: expected as many strides as sizes")
         _count(offset, *size, *stride)
         if s.dtype not in (None, dtype) or (s.dtype is None and s.numel % dtype.itemsize):
             _refuse("a tensor: its dtype is not the storage's")
@@ -320,7 +320,7 @@ class _Loader:
             _refuse("_rebuild_meta_tensor_no_storage: wrong arguments")
         dtype, size, stride, requires_grad = args
         if any(type(of) not in (tuple, _C.Size, list) for of in (size, stride)):
-            _refuse("a tensor: size and stride are expected")
+            _refuse("a tensor: expected size and stride")
         _count(*size, *stride)
         from . import empty_strided
 
@@ -342,7 +342,7 @@ class _Loader:
     @staticmethod
     def _attributes(t, state):
         if type(state) is not dict:
-            _refuse("the attributes of a tensor are a dict")
+            _refuse("the attributes of a tensor must be a dict")
         set_attributes(t, state)
 
     def _typed(self, machine, args):
@@ -397,7 +397,11 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         raise TypeError(f"load(): unknown arguments {sorted(unknown)}")
     if _is_path(f):
         with open(f, "rb") as file:
-            return _load(file, map_location, mmap)
+            try:
+                return _load(file, map_location, mmap)
+            except (pickle.UnpicklingError, DamagedError, EOFError) as e:
+                e.args = (f"{os.fsdecode(f)}: {e}",)
+                raise
     if mmap:
         raise ValueError("f must be a file path in order to use the mmap argument")
     if not all(hasattr(f, name) for name in ("read", "seek", "tell")):

@@ -1,12 +1,15 @@
 #!/bin/sh
 # run.sh LANE... - runs tests/LANE/run.sh for each, as many at a time as there are cores (4 at most; TN_JOBS=n), and ends with
-# the sum, "N passed, N failed", alone on a line. What a lane prints is shown when it has ended.
+# the sum, "N passed, N failed", alone on a line. What a lane prints is shown when it has ended. tests/README.md says what each asks.
+# Rows are drawn by TN_SEED, HEAD's hash unless it is set; those whose files were changed are always taken. TN_ROW="NAME ...": the lanes
+# look at these rows alone. BUILD/logs/LANE.cpu: seconds of processor time.
 # TN_QUICK=1: lanes leave out what takes long; a lane with a file `slow` is left out as a whole. TN_FULL=1: the full figures.
 # TN_STOP=1: nothing goes on after a lane has failed. A full lane that passed on the same committed tree is not run again: what
 # it printed then is shown (BUILD/logs/LANE.full has the tree), so that hours of them may be run in pieces.
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
-jobs=${TN_JOBS:-$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)}
+. tests/shared.sh
+jobs=${TN_JOBS:-$jobs}
 [ "$jobs" -le 4 ] || jobs=4
 passed=0 failed=0 running= count=0 bad=
 limit=3600 # seconds that a lane may take
@@ -25,6 +28,16 @@ end() { # PROCESS and those it has begun
     for child in "$@"; do (end "$child"); done
 }
 
+timed() { # LOG: runs the lane of this log
+    (
+        sh "tests/${1##*/}/run.sh"
+        status=$?
+        times > "$1.times"
+        awk 'NR == 2 { split($1, u, "m"); split($2, s, "m"); print 60 * (u[1] + s[1]) + u[2] + s[2] }' "$1.times" > "$1.cpu"
+        rm -f "$1.times"
+        exit $status
+    )
+}
 begin() { # LANE
     log=$BUILD/logs/$1
     if [ -n "$tree" ] && [ "$(cat "$log.full" 2> /dev/null)" = "$tree" ]; then # passed before
@@ -35,9 +48,9 @@ begin() { # LANE
     echo "${TN_FULL:+full}${TN_QUICK:+quick}" > "$log.depth" # what tests/promises.sh says of its figures
     if [ $# = 2 ]; then # alone: what it prints is seen at once
         echo "== $1"
-        { sh "tests/$1/run.sh" 2>&1; echo $? > "$log.rc"; } | tee "$log"
+        { timed "$log" 2>&1; echo $? > "$log.rc"; } | tee "$log"
     else
-        { sh "tests/$1/run.sh" > "$log" 2>&1; echo $? > "$log.new"; mv "$log.new" "$log.rc"; } &
+        { timed "$log" > "$log" 2>&1; echo $? > "$log.new"; mv "$log.new" "$log.rc"; } &
         echo "$! $(($(date +%s) + limit))" > "$log.pid"
     fi
     running="$running $1" count=$((count + 1))
@@ -78,6 +91,7 @@ reap() { # reports what has ended, or hangs, or waits a moment
 
 alone=
 [ $# != 1 ] || alone=1
+[ -n "${TN_FULL:-}${TN_ROW:-}" ] || echo "rows: samples by TN_SEED=$TN_SEED; always, for they were changed: ${TN_CHANGED:-none}" | fold -s -w 160
 for lane in "$@"; do
     if [ -n "${TN_QUICK:-}" ] && [ -f "tests/$lane/slow" ]; then
         echo "== $lane: left out of the quick run"

@@ -1,4 +1,33 @@
 # shared.sh - sourced by lanes: what several of them build, once, also where they run at the same time.
+# What tests/rows.h draws rows by: TN_SEED, HEAD's hash unless it is set, and TN_CHANGED, the rows whose files differ from HEAD~1.
+changed_rows() {
+    { git diff --name-only HEAD~1 || git diff --name-only HEAD && git ls-files -o --exclude-standard src tests/oracle; } 2> /dev/null |
+        awk 'NR == FNR { file[$0]; next }
+            match($0, /^ [{]"name": "[^"]*"/) { name = substr($0, 12, RLENGTH - 12) }
+            match($0, /"file": "[^"]*"/) { if (substr($0, RSTART + 9, RLENGTH - 10) in file) print name }
+            END { for (f in file) if (f ~ /^tests\/oracle\/(data|grids|m?pairs)\//) { gsub(/.*\/|[.]txt$/, "", f); print f } }' \
+            - src/gen/table.json | sort -u | tr '\n' ' '
+}
+[ -n "${TN_SEED:-}" ] || TN_SEED=$(git rev-parse --short=12 HEAD 2> /dev/null || echo 1)
+[ -n "${TN_CHANGED+set}" ] || TN_CHANGED=$(changed_rows)
+export TN_SEED TN_CHANGED
+
+# sample KIND N [QUICK]: what a program that looks at rows of KIND (operator, module, row: of any) is told of tests/rows.h: N of them,
+# QUICK with TN_QUICK=1, all with TN_FULL=1; those that TN_ROW names where it is set. Status 1: TN_ROW names none of this kind.
+sample() {
+    if [ -z "${TN_ROW:-}" ]; then
+        n=$2
+        [ -z "${TN_QUICK:-}" ] || n=${3:-$n}
+        [ -n "${TN_FULL:-}" ] || echo "rows=$n"
+        return
+    fi
+    for name in $TN_ROW; do
+        kinds=$(awk -v name="$name" '/^[{]*"[a-z]*": *[[]/ { kind = $0; gsub(/[^a-z]/, "", kind); sub(/s$/, "", kind) }
+            index($0, " {\"name\": \"" name "\",") == 1 { print kind }' src/gen/table.json)
+        case " $(echo ${kinds:-$1}) row " in *" $1 "*) echo "row=$name" ;; esac
+    done | grep .
+}
+
 jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
 
 locked() { # NAME COMMAND...: the command, while no other lane is in one of this name
@@ -60,17 +89,42 @@ sanitized_build() { # COMPILER
         return
     fi
     if [ "$(cat "$objects/flags" 2> /dev/null)" != "$1 $built $watch" ]; then
-        rm -f "$objects"/*/*.o "$objects/libtensor.a"
+        rm -rf "$objects/src" "$objects/libtensor.a"
         echo "$1 $built $watch" > "$objects/flags"
     fi
     make -s -j"$jobs" objects CC="$1" BUILD="$objects" CFLAGS="$built $watch" || return
-    if [ -n "$watch" ] && [ -n "$(find "$objects/libtensor.a" tests/watch.c -newer "$objects/watch.o" 2>&1)" ]; then
+    if [ -n "$watch" ] && [ -n "$(find "$objects/libtensor.a" tests/watch.c -newer "$objects/watched_calls.o" 2>&1)" ]; then
         nm "$objects/libtensor.a" 2> /dev/null | sed -n 's/.* T \(tnp*_[a-z0-9_]*\)$/WATCHED(\1)/p' > "$objects/watched.inc"
-        $1 -std=gnu99 -O2 -g -fno-omit-frame-pointer -DTNI_OBJECTS -Wall -Wextra -I"$objects" -c tests/watch.c -o "$objects/watch.o" &&
-            ar rs "$objects/libtensor.a" "$objects/watch.o" && touch "$objects/watch.o"
+        $1 -std=gnu99 -O2 -g -fno-omit-frame-pointer -DTNI_OBJECTS -Wall -Wextra -I"$objects" -c tests/watch.c -o "$objects/watched_calls.o" &&
+            ar rs "$objects/libtensor.a" "$objects/watched_calls.o" && touch "$objects/watched_calls.o"
     fi
 }
 
 packed() { # build/packed.o: both packed headers, as a user compiles them; TN_QUICK=1: without optimization
     locked packed make -s "${BUILD:-build}/packed.o" BUILD="${BUILD:-build}" ${TN_QUICK:+CFLAGS="-O0 -g"}
+}
+
+# gather OUT "FLAGS" "LIBRARIES" SOURCE...: the program OUT, which `OUT NAME ARGUMENT...` runs as SOURCE's main; a SOURCE without
+# main is a part of all. Each source is compiled once, next to OUT.
+gather() {
+    out_of=$1 flags_of=$2 libraries_of=$3
+    shift 3
+    folder=$out_of.d
+    mkdir -p "$folder"
+    rm -f "$out_of" "$folder"/*.o
+    mains=
+    for source in "$@"; do ! grep -q '^int main(' "$source" || mains="$mains $(basename "$source" .c)"; done
+    {
+        echo '#include <string.h>'
+        echo '#include <stdio.h>'
+        for name in $mains; do echo "int run_$name(int, char **);"; done
+        echo 'int main(int argc, char **argv) {'
+        for name in $mains; do echo "    if (argc > 1 && !strcmp(argv[1], \"$name\")) return run_$name(argc - 1, argv + 1);"; done
+        echo "    return puts(\"one of$mains\"), 2;"
+        echo '}'
+    } > "$folder/main.c"
+    for source in "$folder/main.c" "$@"; do
+        name=$(basename "$source" .c)
+        case " $mains " in *" $name "*) echo "-Dmain=run_$name $source -o $folder/$name.o" ;; *) echo "$source -o $folder/$name.o" ;; esac
+    done | xargs -P "$jobs" -L 1 ${CC:-cc} -std=gnu99 $flags_of -DTNI_OBJECTS -c && ${CC:-cc} $flags_of "$folder"/*.o $libraries_of -o "$out_of" -lm -pthread
 }

@@ -9,7 +9,7 @@
  * TN_WATCH=FILE: the number of failed calls that were compared is added to FILE.
  * TN_TEXTS=FILE: the texts of their errors, too, with the function that the program called, for
  * tests/errors/texts.c. */
-#include "../src/tensor/tensor.h"
+#include "../src/call/call.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -90,17 +90,19 @@ static int64_t WATCH_OFF watch_bytes(const tni_block *b) {
     for (; k; k = k->next)
         if (k != b && __atomic_load_n(&k->token, __ATOMIC_RELAXED)) return -1;
     return __atomic_load_n(&c->used, __ATOMIC_RELAXED) -
-           (int64_t)b->scope_room * (int64_t)sizeof *b->scope_more -
-           (c->generator ? (int64_t)sizeof *c->generator : 0);
+           (int64_t)tni_state(b)->scope_room * (int64_t)sizeof *tni_state(b)->scope_more -
+           (tni_tensors(c)->generator ? (int64_t)sizeof *tni_tensors(c)->generator : 0);
 }
 
 static watch_state WATCH_OFF watch_take(const tni_block *b) {
-    watch_state s = {{b->depth, b->floor, b->no_grad, b->inference, b->quiet, (uintptr_t)b->frame,
-                      (uintptr_t)b->recording, b->place_hold, (uintptr_t)b->path, b->unstopped,
-                      (uintptr_t)tni_this_thread.stop, (uintptr_t)tni_this_thread.inside},
+    watch_state s = {{tni_state(b)->depth, tni_state(b)->floor, tni_state(b)->no_grad,
+                      tni_state(b)->inference, b->quiet, (uintptr_t)b->work,
+                      (uintptr_t)tni_calls(b)->recording, b->place_hold, (uintptr_t)b->path,
+                      b->unstopped, (uintptr_t)tni_this_thread.stop,
+                      (uintptr_t)tni_this_thread.inside},
                      watch_bytes(b),
                      b->live_count,
-                     (int64_t)b->next_id};
+                     (int64_t)tni_calls(b)->next_id};
     return s;
 }
 
@@ -126,7 +128,7 @@ static void WATCH_OFF watch_compare(const char *name, const watch_state *was, co
                                     bool outermost) {
     const watch_state is = watch_take(b);
     /* a recording keeps what ran inside a call that failed until it ends */
-    bool same = !outermost || b->recording || watch_balance(name, was, &is);
+    bool same = !outermost || tni_calls(b)->recording || watch_balance(name, was, &is);
     __atomic_fetch_add(&watch_failures, 1, __ATOMIC_RELAXED);
     for (int k = 0; k < WATCH_MEMBERS; k++)
         if (is.member[k] != was->member[k]) {

@@ -10,11 +10,13 @@
  *   OUT.c     is the root with its files in their places, no header: it includes that of BASE.c
  * itself
  *
- * Headers of src/api/ become the public part, the rest stands under #ifdef <ROOT>_IMPLEMENTATION.
- * A header with an include guard appears once. Text without one is repeated at each include, but
- * where that would be long it becomes a section of the output, which includes itself to reach it.
- * Every TN_API symbol is listed in the TN_PREFIX block; a hash of the
- * public part names the symbol that ties the objects of a program to one version of the header.
+ * Headers of src/api/ become the public part, each a chapter with a tag, which a list of contents
+ * names; the rest stands under #ifdef <ROOT>_IMPLEMENTATION, without its comments: they are for
+ * those who read src/. A header with an include guard appears once. Text without one is repeated at
+ * each include, but where that would be long it becomes a section at the end of the output, which
+ * includes itself to reach it. So do the lists of all TN_API symbols for TN_PREFIX, TN_IMPORT and
+ * TN_EXPORT. A hash of the public part names the symbol that ties the objects of a program to one
+ * version of the header.
  * Run it from the top of the tree; it touches nothing but the files named and their includes. */
 #include <ctype.h>
 #include <stdarg.h>
@@ -24,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FILES = 1000, PATH = 512, NAME = 128, MAX_NAMES = 8000 };
+enum { MAX_FILES = 1000, PATH = 512, NAME = 128, MAX_NAMES = 8000, MAX_CHAPTERS = 60, ABOUT = 400 };
 enum { LONG_COPIES = 100000 }; /* bytes of repeated text that are worth a section */
 
 typedef struct text {
@@ -48,6 +50,11 @@ static struct {
     bool flat, split, lines, check, based; /* based: --on */
     char suffix[NAME]; /* "" of tensor.c, "_NN" of tensor_nn.c */
     text api, code, sections;
+    struct {
+        const file *of;
+        size_t at; /* in api */
+    } chapter[MAX_CHAPTERS];
+    int nchapters;
 } packer;
 
 static void fail(const char *format, ...) {
@@ -200,6 +207,14 @@ static bool ends_with(const char *s, const char *end) {
     return strlen(s) >= strlen(end) && strcmp(s + strlen(s) - strlen(end), end) == 0;
 }
 
+/* "out/tensor_nn.h" -> "tensor_nn" */
+static void stem_of(const char *path, char stem[NAME]) {
+    const char *slash = strrchr(path, '/');
+    snprintf(stem, NAME, "%s", slash ? slash + 1 : path);
+    char *dot = strrchr(stem, '.');
+    if (dot) *dot = 0;
+}
+
 /* The file that a line includes in quotes, else NULL. */
 static file *included(const char *line, const file *by) {
     char word[NAME], name[PATH];
@@ -236,7 +251,8 @@ static void pack_again(file *g, text *to) {
     text body = {NULL, 0, 0};
     const char *s = packer.suffix;
     if (!g->section) pack(g, &body);
-    if (!g->section && (packer.flat || (size_t)g->inclusions * body.n < LONG_COPIES)) {
+    if (!g->section && (packer.flat || g->inclusions < 2 ||
+                        (size_t)g->inclusions * body.n < LONG_COPIES)) {
         add(to, body.at, body.n);
     } else {
         if (!g->section) {
@@ -262,12 +278,70 @@ static void pack_include(file *g, const file *by, int depth, text *to) {
     else pack_again(g, to);
 }
 
-static void pack(file *f, text *to) {
+/* What a file's first comment says it is: "thread.c - a pool of threads." Empty: nothing. */
+static void read_about(const file *f, char about[ABOUT]) {
+    const char *p = strncmp(f->body.at, "/*", 2) == 0 ? strstr(f->body.at, " - ") : NULL;
+    size_t n = 0;
+    for (p = p ? p + 3 : ""; *p && strncmp(p, "*/", 2) != 0 && n < ABOUT - 1; p++) {
+        if (p[0] == '.' && strchr(" \n", p[1])) break;
+        if (strncmp(p, "\n *\n", 4) == 0) break;
+        if (strncmp(p, "\n * ", 4) == 0) p += 3;
+        about[n++] = *p;
+    }
+    while (n && about[n - 1] == ' ') n--;
+    about[n] = 0;
+}
+
+/* Whether there is more than a comment, an include guard and includes. */
+static bool has_text(const file *f) {
     char word[NAME];
+    bool open = false;
+    for (const char *p = f->body.at + f->from, *end; p < f->body.at + f->to; p = end) {
+        end = line_end(p);
+        bool was_open = open, blank = *skip_blanks(p) == '\n', starts = strncmp(p, "/*", 2) == 0;
+        open = comment_after(p, end, open);
+        if (!was_open && !blank && !starts && !directive(p, word)) return true;
+    }
+    return false;
+}
+
+/* What a chapter builds on comes before it. */
+static void pack_includes(file *f, text *to) {
+    bool open = false;
+    for (const char *p = f->body.at, *end; *p; p = end) {
+        end = line_end(p);
+        file *g = open ? NULL : included(p, f);
+        open = comment_after(p, end, open);
+        if (g) pack_include(g, f, 0, to);
+    }
+}
+
+static const char rule[] = "================================================"
+                           "================================================";
+
+/* The head of a chapter in the place of its file's first words: "/\* tensor.h - a tensor .." */
+static size_t pack_head(const file *f, text *to) {
+    const char *dash = strstr(f->body.at, " - ");
+    if (packer.nchapters == MAX_CHAPTERS) fail("too many chapters: %s", f->path);
+    if (strncmp(f->body.at, "/* ", 3) != 0 || !dash) fail("%s: no first comment", f->path);
+    packer.chapter[packer.nchapters].of = f;
+    packer.chapter[packer.nchapters++].at = to->n;
+    print(to, "\n/* %s\n * == [%d] %.*s\n *\n * %c", rule, packer.nchapters,
+          (int)(dash - f->body.at) - 3, f->body.at + 3, toupper((unsigned char)dash[3]));
+    return (size_t)(dash - f->body.at) + 4;
+}
+
+static void pack(file *f, text *to) {
+    char word[NAME], about[ABOUT];
     bool open = false, again = packer.lines;
     int depth = 0, line = 0;
+    size_t from = 0;
     f->packed = true;
-    print(to, "\n/* %s */\n", f->path);
+    read_about(f, about);
+    if (is_api(f)) pack_includes(f, to);
+    if (is_api(f) && !has_text(f)) return;
+    if (is_api(f)) from = pack_head(f, to);
+    else print(to, "\n/* %s%s%s */\n", f->path, *about ? " - " : "", about);
     for (const char *p = f->body.at, *end; *p; p = end) {
         end = line_end(p), line++;
         size_t at = (size_t)(p - f->body.at);
@@ -285,9 +359,62 @@ static void pack(file *f, text *to) {
         }
         if (again) print(to, "#line %d \"%s\"\n", line, f->path), again = false;
         bool second_blank = p[0] == '\n' && to->n >= 2 && strcmp(to->at + to->n - 2, "\n\n") == 0;
-        if (packer.lines || !second_blank) add(to, p, (size_t)(end - p));
+        if (packer.lines || !second_blank) add(to, p + from, (size_t)(end - p) - from);
+        from = 0;
     }
     if (to->n && to->at[to->n - 1] != '\n') add(to, "\n", 1);
+}
+
+/* --- the implementation's comments ------------------------------------------------------------ */
+
+/* Comments that compilers and analysers read, and the names of the files. */
+static bool is_kept(const char *comment, const char *end) {
+    static const char *const words[] = {"/* src/", "fall", "NOLINT", "cppcheck-suppress"};
+    for (int i = 0; i < 4; i++) {
+        const char *at = strstr(comment, words[i]);
+        if (at && at < end && (i || at == comment)) return true;
+    }
+    return false;
+}
+
+/* Behind the comment or literal that starts at p; p itself when none does. */
+static const char *skip_quiet(const char *p) {
+    if (p[0] == '/' && p[1] == '*') return strstr(p + 2, "*/") + 2;
+    if (p[0] == '/' && p[1] == '/') return p + strcspn(p, "\n");
+    if (*p != '"' && *p != '\'') return p;
+    const char quote = *p++;
+    while (*p && *p != quote) p += *p == '\\' ? 2 : 1;
+    return p + 1;
+}
+
+/* Ends a line of `to` that begins at `start`: without blanks at its end, and not at all where a
+ * comment was all that stood in it. */
+static void end_line(text *to, size_t start, bool had_comment) {
+    while (to->n > start && to->at[to->n - 1] == ' ') to->n--;
+    bool empty = to->n == start, second = empty && start >= 2 && to->at[start - 2] == '\n';
+    to->at[to->n] = 0;
+    if (!(empty && had_comment) && !second) add(to, "\n", 1);
+}
+
+static void drop_comments(text *t) {
+    text to = {NULL, 0, 0};
+    bool had_comment = false;
+    size_t start = 0;
+    add(&to, "", 0);
+    for (const char *p = t->at, *end; *p; p = end) {
+        end = skip_quiet(p);
+        if (end > p && *p == '/' && !is_kept(p, end)) had_comment = true;
+        else if (end > p) add(&to, p, (size_t)(end - p));
+        else if (*p != '\n') add(&to, p, 1), end++;
+        else {
+            end_line(&to, start, had_comment);
+            had_comment = false;
+            start = to.n;
+            end++;
+        }
+    }
+    free(t->at);
+    *t = to;
 }
 
 /* --- symbols and layout ----------------------------------------------------------------------- */
@@ -359,71 +486,111 @@ static uint64_t layout_of(const text *api) {
     return hash >> 16;
 }
 
-static void write_prefix(text *out, const char *layout) {
-    print(out,
-          "/* TN_PREFIX renames every symbol. %s is the hash of what stands below: who\n"
-          " * includes this refers to a symbol of that name, which the implementation has. What\n"
-          " * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */\n", layout);
-    if (!packer.suffix[0])
-        print(out, "#ifdef TN_PREFIX\n#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_%s)\n"
-                   "#else\n#define TNI_NAMESPACE tn_%s\n#endif\n", layout, layout);
-    print(out, "#ifdef TN_PREFIX\n");
-    for (int i = 0; i < nnames; i++)
-        print(out, "#define %s TNI_JOIN(TN_PREFIX, %s)\n", names[i], names[i]);
+/* Whether the output includes itself to reach its end. */
+static bool has_sections(void) { return !packer.flat && !packer.split; }
+
+/* Text that few programs read stands at the end of the output, else here. */
+static void write_apart(text *out, const char *when, const text *body, const char *what) {
+    const char *s = packer.suffix;
+    print(out, "\n#if %s\n", when);
+    if (has_sections()) {
+        print(&packer.sections, "#%s TNI%s_SECTION == %d /* %s */\n#undef TNI%s_SECTION\n",
+              packer.nsections ? "elif" : "if", s, packer.nsections + 1, what, s);
+        add(&packer.sections, body->at, body->n);
+        print(out, "#define TNI%s_SECTION %d /* %s, at the end of this file */\n", s,
+              ++packer.nsections, what);
+        print(out, "#include TN%s_HEADER_NAME\n", s);
+    } else {
+        add(out, body->at, body->n);
+    }
     print(out, "#endif\n");
 }
 
-/* Functions as pointers that another module fills: behind this, a declaration declares a pointer,
- * and a call goes through it. */
-static void write_import(text *out) {
-    print(out, "#ifdef TN_IMPORT\n");
-    for (int i = 0; i < nnames; i++) print(out, "#define %s (*tni_at_%s)\n", names[i], names[i]);
-    print(out, "#endif\n");
+/* TN_PREFIX renames every symbol. TN_IMPORT: functions are pointers that another module fills;
+ * behind this, a declaration declares a pointer, and a call goes through it. */
+static void write_renames(text *out, const char *layout) {
+    text body = {NULL, 0, 0};
+    print(&body, "#ifdef TN_PREFIX\n");
+    for (int i = 0; i < nnames; i++)
+        print(&body, "#define %s TNI_JOIN(TN_PREFIX, %s)\n", names[i], names[i]);
+    print(&body, "#endif\n#ifdef TN_IMPORT\n");
+    for (int i = 0; i < nnames - 1; i++) /* the last is that of the layout, which is no function */
+        print(&body, "#define %s (*tni_at_%s)\n", names[i], names[i]);
+    print(&body, "#endif\n");
+    if (!packer.suffix[0])
+        print(out, "#ifdef TN_PREFIX\n#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_%s)\n"
+                   "#else\n#define TNI_NAMESPACE tn_%s\n#endif\n", layout, layout);
+    write_apart(out, "defined(TN_PREFIX) || defined(TN_IMPORT)", &body, "renames of all symbols");
+    free(body.at);
 }
 
 /* The table of all functions that a module hands to others, and how they take it. */
 static void write_table(text *out, const char *layout) {
     const char *nn = packer.suffix[0] ? "_nn" : "";
+    const int n = nnames - 1;
+    text body = {NULL, 0, 0};
     if (!*nn)
-        print(out,
-              "\n#if defined(TN_EXPORT) || defined(TN_IMPORT)\n#include <string.h>\n"
+        print(&body,
+              "#include <string.h>\n"
               "typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */\n"
               "    const char *layout;\n    void (*const *at)(void);\n    int64_t n;\n"
-              "} tn_exports;\n"
-              "#endif\n");
-    print(out, "\n#if defined(TN_EXPORT) || defined(TN_IMPORT)\n#define TNI_SYMBOLS%s(X)",
-          packer.suffix);
-    for (int i = 0; i < nnames; i++) print(out, " \\\n    X(%s)", names[i]);
-    print(out, "\n#endif\n#ifdef TN_EXPORT\n#define TNI_SYMBOL(name) (void (*)(void))name,\n"
-               "static TNI_UNUSED const tn_exports *tn%s_exported(void) {\n"
-               "    static void (*const at[])(void) = {TNI_SYMBOLS%s(TNI_SYMBOL)};\n"
-               "    static const tn_exports all = {\"%s\", at, %d};\n    return &all;\n}\n"
-               "#undef TNI_SYMBOL\n", nn, packer.suffix, layout, nnames);
-    print(out, "#elif defined(TN_IMPORT)\n"
-               "#define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);\n"
-               "/* Takes the functions of the module that has the library; false: another one. */\n"
-               "static TNI_UNUSED bool tn%s_import(const tn_exports *e) {\n"
-               "    if (!e || e->n != %d || strcmp(e->layout, \"%s\") != 0) return false;\n"
-               "    void (*const *at)(void) = e->at;\n    TNI_SYMBOLS%s(TNI_SYMBOL)\n"
-               "    return true;\n}\n#undef TNI_SYMBOL\n#endif\n",
-          nn, nnames, layout, packer.suffix);
+              "} tn_exports;\n");
+    print(&body, "#define TNI_SYMBOLS%s(X)", packer.suffix);
+    for (int i = 0; i < n; i++) print(&body, " \\\n    X(%s)", names[i]);
+    print(&body, "\n#ifdef TN_EXPORT\n#define TNI_SYMBOL(name) (void (*)(void))name,\n"
+                 "static TNI_UNUSED const tn_exports *tn%s_exported(void) {\n"
+                 "    static void (*const at[])(void) = {TNI_SYMBOLS%s(TNI_SYMBOL)};\n"
+                 "    static const tn_exports all = {\"%s\", at, %d};\n    return &all;\n}\n"
+                 "#undef TNI_SYMBOL\n", nn, packer.suffix, layout, n);
+    print(&body, "#elif defined(TN_IMPORT)\n"
+                 "#define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);\n"
+                 "/* Takes the functions of the module with the library; false: another one. */\n"
+                 "static TNI_UNUSED bool tn%s_import(const tn_exports *e) {\n"
+                 "    if (!e || e->n != %d || strcmp(e->layout, \"%s\") != 0) return false;\n"
+                 "    void (*const *at)(void) = e->at;\n    TNI_SYMBOLS%s(TNI_SYMBOL)\n"
+                 "    return true;\n}\n#undef TNI_SYMBOL\n#endif\n",
+          nn, n, layout, packer.suffix);
+    write_apart(out, "defined(TN_EXPORT) || defined(TN_IMPORT)", &body, "table of all functions");
+    free(body.at);
 }
 
-static void write_reference(text *out, const char *symbol) {
+static void write_contents(text *out) {
+    char about[ABOUT], stem[NAME];
+    print(out, "\n/* Contents. A chapter begins with its tag: search for \"== [3]\".\n *\n"
+               " *   tag  chapter      lines\n");
+    for (int i = 0; i < packer.nchapters; i++) {
+        const file *f = packer.chapter[i].of;
+        size_t end = i + 1 < packer.nchapters ? packer.chapter[i + 1].at : packer.api.n;
+        int lines = 0, width = 0;
+        for (size_t k = packer.chapter[i].at; k < end; k++) lines += packer.api.at[k] == '\n';
+        read_about(f, about);
+        stem_of(f->path, stem);
+        print(out, " *   [%d]%s %-12s %5d ", i + 1, i < 9 ? " " : "", stem, lines);
+        for (char *word = strtok(about, " "); word; word = strtok(NULL, " ")) {
+            int n = (int)strlen(word) + 1;
+            if (width + n > 70) {
+                print(out, "\n *%27s", "");
+                width = 0;
+            }
+            print(out, " %s", word);
+            width += n;
+        }
+        print(out, "\n");
+    }
+    print(out, " *\n * The implementation follows the chapters; only the file that defines\n"
+               " * TENSOR%s_IMPLEMENTATION compiles it. */\n", packer.suffix);
+}
+
+static void write_reference(text *out, const char *symbol, const char *layout) {
     print(out,
-          "\n#if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)\n"
+          "\n/* %s is the hash of the chapters above: who includes this refers to a symbol of\n"
+          " * that name, which the implementation has. What does not fit does not link. */\n"
+          "#if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)\n"
           "TNI_EXTERN_C_BEGIN\n"
           "TN_API const char %s;\n#if defined(__GNUC__)\n"
           "static const char *const tni%s_layout __attribute__((used)) = &%s;\n"
-          "#endif\nTNI_EXTERN_C_END\n#endif\n", symbol, packer.suffix[0] ? "_nn" : "", symbol);
-}
-
-/* "out/tensor_nn.h" -> "tensor_nn" */
-static void stem_of(const char *path, char stem[NAME]) {
-    const char *slash = strrchr(path, '/');
-    snprintf(stem, NAME, "%s", slash ? slash + 1 : path);
-    char *dot = strrchr(stem, '.');
-    if (dot) *dot = 0;
+          "#endif\nTNI_EXTERN_C_END\n#endif\n",
+          layout, symbol, packer.suffix[0] ? "_nn" : "", symbol);
 }
 
 static void write_code(text *out, const char *symbol, const char *name) {
@@ -455,22 +622,27 @@ static void write_out(const char *path, const text *t) {
     free(old.at);
 }
 
-static void write_api(text *out, const file *first, const char *symbol, const char *layout) {
-    int symbols = nnames; /* without that of the layout, which is no function */
+static void write_api(text *out, const file *first, const char *stem, const char *symbol,
+                      const char *layout) {
+    const char *s = packer.suffix;
     add(out, first->body.at, first->body.n);
-    if (packer.nsections && !packer.split) print(out, "#ifndef TNI%s_SECTION\n", packer.suffix);
-    print(out, "#ifndef TN_TENSOR%s_H\n#define TN_TENSOR%s_H\n\n", packer.suffix, packer.suffix);
+    write_contents(out);
+    if (has_sections()) print(out, "#ifndef TNI%s_SECTION\n", s);
+    print(out, "#ifndef TN_TENSOR%s_H\n#define TN_TENSOR%s_H\n\n", s, s);
+    if (has_sections())
+        print(out, "#ifndef TN%s_HEADER_NAME\n#define TN%s_HEADER_NAME \"%s.h\"\n#endif\n",
+              s, s, stem);
     if (packer.based)
         print(out, "#ifndef TN_HEADER_NAME\n#define TN_HEADER_NAME \"tensor.h\"\n#endif\n"
-                   "#include TN_HEADER_NAME\n\n");
-    write_prefix(out, layout);
-    nnames--;
-    write_import(out);
+                   "/* Not read a second time for nothing. */\n"
+                   "#if !defined(TN_TENSOR_H) || \\\n"
+                   "    (defined(TENSOR_IMPLEMENTATION) && !defined(TNI_IMPLEMENTED))\n"
+                   "#include TN_HEADER_NAME\n#endif\n");
+    write_renames(out, layout);
     add(out, packer.api.at, packer.api.n);
     write_table(out, layout);
-    nnames = symbols;
-    write_reference(out, symbol);
-    print(out, "\n#endif /* TN_TENSOR%s_H */\n", packer.suffix);
+    write_reference(out, symbol, layout);
+    print(out, "\n#endif /* TN_TENSOR%s_H */\n", s);
 }
 
 static void write_all(const char *path, const file *first) {
@@ -481,7 +653,9 @@ static void write_all(const char *path, const file *first) {
     find_symbols(&packer.api);
     snprintf(layout, sizeof layout, "%012llx", (unsigned long long)layout_of(&packer.api));
     snprintf(names[nnames++], NAME, "tn%s_layout_%.16s", *s ? "_nn" : "", layout);
-    write_api(&out, first, names[nnames - 1], layout);
+    write_api(&out, first, stem, names[nnames - 1], layout);
+    if (!packer.lines && packer.code.n) drop_comments(&packer.code);
+    if (!packer.lines && packer.sections.n) drop_comments(&packer.sections);
     snprintf(name, sizeof name, "%s.%s", stem, packer.split ? "c" : "h");
     if (packer.split) {
         print(to, "/* %s - the implementation of %s.h */\n", name, stem);

@@ -1,7 +1,11 @@
-/* check.c - the rules that text and symbols of src/ follow, checked.
+/* check.c - the rules that text and symbols of src/ follow, checked, and the picture of its rooms.
  *
- *     check files FILE...        includes follow the arrows; every file is in a root; sizes
- *     check symbols NM-OUTPUT    `nm -A` of the rooms' objects: symbols follow the arrows, too
+ *     check files FILE...                      includes follow the arrows and make no circle; every
+ *                                              file is in a root; sizes
+ *     check symbols NM-OUTPUT                  `nm -A` of the objects: symbols follow the arrows,
+ *                                              and no files of a room use each other in a circle
+ *     check rooms DOCUMENT NM-OUTPUT FILE...   both, and DOCUMENT shows the rooms as they are
+ *     check draw DOCUMENT NM-OUTPUT FILE...    both, and writes that part of DOCUMENT
  *
  * Prints one line a breach, with what to do, and fails when there was one. Functions are found by
  * their braces: a definition starts in the first column and ends with a brace there. */
@@ -14,48 +18,54 @@
 enum { MAX_FILES = 2000, MAX_SYMBOLS = 20000, LINE = 4096, NAME = 256 };
 enum { FILE_LINES = 800, COLUMNS = 100, FUNCTION_LINES = 80, MOST_LINES = 40, MOST_PERCENT = 95 };
 
-/* Who may include and call whom. gen holds the rows' tables: written from ops, read by the door. */
+/* Who may include and call whom, and what it knows (for the table of docs/design.md). gen holds the
+ * rows' tables: written from ops, read by the door. */
 static const struct {
-    const char *room, *sees;
+    const char *room, *sees, *knows;
 } rooms[] = {
-    {"api", ""},
-    {"base", "api"},
-    {"tensor", "api base"},
-    {"simd", "api base"},
-    {"kernels", "api base tensor simd gen"},
-    {"call", "api base tensor kernels gen"},
-    {"gen", "api base tensor kernels call ops"},
-    {"device", "api base tensor kernels call"},
-    {"ops", "api base tensor kernels call gen"},
-    {"autograd", "api base tensor call gen"},
-    {"io", "api base tensor"},
-    {"nn", "api"},
-    {"optim", "api nn"},
-    {"data", "api nn optim"},
-    {"py", "api gen"}, /* the comments of the rows, for docstrings */
+    {"api", "",
+     "the public declarations, chapter by chapter; `modules.h` and `ops/`, a file for each family, "
+     "are "
+     "generated"},
+    {"base", "api",
+     "contexts, thread blocks, memory, errors, threads, files, profiler; knows no tensor"},
+    {"tensor", "api base",
+     "dtypes, headers, storages, shapes, scopes, generators; knows no operator"},
+    {"simd", "api", "the vocabulary of vectors, one text for each instruction set"},
+    {"kernels", "api base tensor simd gen", "loops over raw memory, for every instruction set"},
+    {"device", "api base tensor", "backends beside the CPU, by name and number"},
+    {"call", "api base tensor kernels device gen",
+     "rows, the door, the tape's nodes, history of views, calls by name, record and replay"},
+    {"gen", "api base kernels call ops", "tables of the rows, written by tools/optable"},
+    {"cpu", "api base tensor kernels call",
+     "what carries strided tensors of any dtype to kernels: walks, reductions, conversion"},
+    {"autograd", "api base tensor call gen",
+     "the engine, hooks, custom functions, checkpoint, gradcheck"},
+    {"ops", "api base tensor kernels call cpu autograd gen",
+     "operators by family: row, check, run and gradient on one screen"},
+    {"io", "api base tensor autograd", "tensors as text, formats of files"},
+    {"nn", "api", "modules: rows, parts, trees, state, forward"},
+    {"optim", "api nn", "optimizers, schedules, clipping"},
+    {"data", "api nn optim", "data sets, loaders, the training loop, checkpoints of it"},
+    {"py", "api gen", "the Python package's C part"}, /* gen: comments of rows, for docstrings */
 };
 enum { ROOMS = sizeof rooms / sizeof rooms[0] };
 
-/* What a room leaves to a higher one by name: declared below, defined above. */
-static const char *const left_open[] = {
-    "tni_context_ready", /* base makes contexts, call knows what one starts with */
-    "tni_node_drop",     /* tensor frees headers, call knows nodes */
-    "tni_function_free", /* a node ends with the custom function in it, */
-    "tni_function_spend", /* or gives up what that has saved */
-    "tni_watch_free",    /* and with those who wait for its gradients; */
-    "tni_watch_move",    /* who retains one goes along to the next node */
-    "tni_view_rebase",   /* a write to a view hangs a node on its base: an operator's gradient */
-    "tni_view_refresh",
-    "tni_copy_elements", /* an input that is overwritten is saved as a copy: a conversion's loops */
-    "tn_grad_zero",      /* the door asks whether a row's gradient is this one */
-    "tn_give",           /* the door of gradients, api/row.h */
-    "tn_incoming",
-    "tni_watch_forget", /* a header ends with its hooks, and its node forgets it */
-    "tn_history_text",  /* print names the operator that made a tensor, */
-    "tn_row_named",     /* by its row's schema */
-    "tni_row_*",        /* rows are data: a history of views is written in two of them */
-    "tni_optimizer_*",  /* one table names module and optimizer rows */
+/* What is declared below and defined above: a room leaves it to a higher one, or a file to a later
+ * one of its room. */
+static const struct {
+    const char *name, *why;
+} left_open[] = {
+    {"tni_rooms_above", "base makes contexts, call knows what one holds and begins with"},
+    {"tni_here_slow", "a thread's first call makes the default context, with all of base"},
+    {"tni_node_drop", "a header that dies drops the node it came from"},
+    {"tni_copy_elements", "the door saves and redirects by copies, a loop of cpu"},
+    {"tni_row_*", "rows are data, which the tables list and the history of views is written in"},
+    {"tni_optimizer_*", "one table names module and optimizer rows"},
 };
+enum { OPEN = sizeof left_open / sizeof left_open[0] };
+static bool open_used[OPEN], open_of[OPEN][ROOMS]; /* by which rooms */
+static bool room_uses[ROOMS][ROOMS];
 
 static const char *const nn_rooms[] = {"nn", "optim", "data"};
 
@@ -71,16 +81,16 @@ static bool ends(const char *s, const char *with) {
     return strlen(s) >= strlen(with) && strcmp(s + strlen(s) - strlen(with), with) == 0;
 }
 
-/* "src/ops/sum.c" or "build/ops/sum.o" -> index of "ops", or -1. Tables of modules belong to nn. */
+/* "src/ops/shape/view.c" or "build/ops/shape/view.o" -> index of "ops", or -1: the first folder
+ * that is a room. Tables of modules belong to nn. */
 static int room_of(const char *path) {
     char part[NAME];
-    const char *end = strrchr(path, '/'), *begin;
-    if (!end) return -1;
-    for (begin = end; begin > path && begin[-1] != '/';) begin--;
-    snprintf(part, sizeof part, "%.*s", (int)(end - begin), begin);
-    if (strcmp(part, "gen") == 0 && starts(end + 1, "modules")) strcpy(part, "nn");
-    for (int i = 0; i < ROOMS; i++)
-        if (strcmp(rooms[i].room, part) == 0) return i;
+    for (const char *begin = path, *end; (end = strchr(begin, '/')) != NULL; begin = end + 1) {
+        snprintf(part, sizeof part, "%.*s", (int)(end - begin), begin);
+        if (strcmp(part, "gen") == 0 && starts(end + 1, "modules")) strcpy(part, "nn");
+        for (int i = 0; i < ROOMS; i++)
+            if (strcmp(rooms[i].room, part) == 0) return i;
+    }
     return -1;
 }
 
@@ -91,6 +101,67 @@ static bool may_see(int from, int to) {
     for (; (at = strstr(at, name)) != NULL; at += n)
         if ((at == rooms[from].sees || at[-1] == ' ') && (at[n] == ' ' || !at[n])) return true;
     return false;
+}
+
+/* Notes that a room uses another one; whether it may. */
+static bool note_use(int from, int to) {
+    if (from >= 0 && to >= 0 && from != to) room_uses[from][to] = true;
+    return may_see(from, to);
+}
+
+/* --- circles ---------------------------------------------------------------------------------- */
+
+/* Nodes of a graph and who uses whom; `why` of an edge is a name that makes it. */
+typedef struct edge {
+    int from, to;
+    const char *why;
+} edge;
+enum { MAX_EDGES = 40000 };
+static edge edges[MAX_EDGES];
+static int nedges;
+static const char *node_names[MAX_FILES];
+static int nnodes, node_state[MAX_FILES]; /* 0 new, 1 on the way, 2 done */
+
+static int node_of(const char *name) {
+    for (int i = 0; i < nnodes; i++)
+        if (strcmp(node_names[i], name) == 0) return i;
+    if (nnodes == MAX_FILES) return breach("check", "too many files", ""), 0;
+    return node_names[nnodes] = name, nnodes++;
+}
+static void edge_add(const char *from, const char *to, const char *why) {
+    int a = node_of(from), b = node_of(to);
+    for (int i = 0; i < nedges; i++)
+        if (edges[i].from == a && edges[i].to == b) return;
+    if (nedges == MAX_EDGES) {
+        breach("check", "too many uses", "");
+        return;
+    }
+    edges[nedges].from = a, edges[nedges].to = b, edges[nedges++].why = why;
+}
+
+/* Follows uses from node i; a node that is still on the way closes a circle. */
+static void follow(int i, int depth) {
+    static int path[MAX_FILES]; /* edges */
+    char text[4 * NAME];
+    node_state[i] = 1;
+    for (int k = 0; k < nedges; k++) {
+        if (edges[k].from != i) continue;
+        path[depth] = k;
+        if (!node_state[edges[k].to]) follow(edges[k].to, depth + 1);
+        if (node_state[edges[k].to] != 1) continue;
+        int first = depth;
+        while (edges[path[first]].from != edges[k].to) first--;
+        for (int p = first; p <= depth; p++) {
+            snprintf(text, sizeof text, "%.200s (%.200s)", node_names[edges[path[p]].to],
+                     edges[path[p]].why);
+            breach(node_names[edges[path[p]].from], "is in a circle of files: it uses ", text);
+        }
+    }
+    node_state[i] = 2;
+}
+static void check_circles(void) {
+    for (int i = 0; i < nnodes; i++)
+        if (!node_state[i]) follow(i, 0);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -140,13 +211,15 @@ static void check_include(source *s, const char *line, const char *where) {
         breach(where, "too many includes", "");
     else
         s->include[s->nincludes++] = to;
-    if (!is_root(s->path) && !may_see(room_of(s->path), room_of(path)))
+    if (is_root(s->path)) return;
+    edge_add(s->path, sources[to].path, "#include");
+    if (!note_use(room_of(s->path), room_of(path)))
         breach(where, "against the arrows of docs/design.md: this room may not include ", path);
 }
 
 /* Written by the generator: sizes are its business. */
 static bool is_generated(const char *path) {
-    return starts(path, "src/gen/") || ends(path, "api/ops.h") || ends(path, "api/modules.h");
+    return starts(path, "src/gen/") || starts(path, "src/api/ops") || ends(path, "api/modules.h");
 }
 
 static int columns(const char *line) {
@@ -177,6 +250,21 @@ static bool opens_function(const char *line) {
     return ends(text, "{") && !ends(text, "= {") && (strchr(text, '(') || strchr(text, ')'));
 }
 
+/* The library calls no row and no class by a name in a string: tools/trim could not see it. */
+static void check_names(const source *s, const char *line, const char *where) {
+    static const char *const by_name[] = {"tn_row_named(", "tni_row_find(", "tn_call_named(",
+                                          "tn_mrow_named(", "tn_module_named_at("};
+    const int room = room_of(s->path);
+    if (!starts(s->path, "src/") || room < 0 || line[0] != ' ' || line[1] == '*') return;
+    if (strcmp(rooms[room].room, "api") == 0 || strcmp(rooms[room].room, "py") == 0) return;
+    for (size_t i = 0; i < sizeof by_name / sizeof *by_name; i++) {
+        const char *at = strstr(line, by_name[i]);
+        if (at && strchr(at, '"'))
+            breach(where, "a row or class by a name in a string, which tools/trim does not see: ",
+                   by_name[i]);
+    }
+}
+
 static void check_file(source *s) {
     char line[LINE], where[NAME], name[LINE] = "";
     int number = 0, first = 0, wide = 0, widest = 0;
@@ -190,6 +278,9 @@ static void check_file(source *s) {
         check_include(s, line, where);
         if (is_generated(s->path)) continue;
         if (columns(line) > COLUMNS) wide++, widest = widest ? widest : number;
+        check_names(s, line, where);
+        if (first && opens_function(line))
+            breach(where, "the function before this one has no brace in the first column: ", name);
         if (!first && opens_function(line)) first = number, snprintf(name, sizeof name, "%s", line);
         if (!first || line[0] != '}') continue;
         end_function(s->path, strtok(name, "\n"), first, number);
@@ -211,6 +302,9 @@ static void reach(source *s) {
     for (int i = 0; i < s->nincludes; i++) reach(&sources[s->include[i]]);
 }
 
+/* Generated text that only a test includes. */
+static bool is_for_tests(const char *path) { return !strcmp(path, "src/gen/examples.inl"); }
+
 static void check_files(char **paths, int n) {
     if (n > MAX_FILES) n = MAX_FILES, breach("check", "too many files", "");
     for (; nsources < n; nsources++) sources[nsources].path = paths[nsources];
@@ -218,9 +312,10 @@ static void check_files(char **paths, int n) {
     for (int i = 0; i < n; i++)
         if (is_root(paths[i])) reach(&sources[i]);
     for (int i = 0; i < n; i++)
-        if (starts(paths[i], "src/") && !sources[i].reached)
+        if (starts(paths[i], "src/") && !sources[i].reached && !is_for_tests(paths[i]))
             breach(paths[i], "is in no root: add its line to tensor.c, tensor_nn.c, tensor_py.c",
                    "");
+    check_circles();
     char text[NAME];
     snprintf(text, sizeof text, "%d of %d have more than %d lines, %d %% may", nlong, nfunctions,
              MOST_LINES, 100 - MOST_PERCENT);
@@ -261,11 +356,14 @@ static int by_name(const void *a, const void *b) {
     return strcmp(((const symbol *)a)->name, ((const symbol *)b)->name);
 }
 
-static bool is_left_open(const char *name) {
-    for (size_t i = 0; i < sizeof left_open / sizeof left_open[0]; i++)
-        if (ends(left_open[i], "*") ? strncmp(left_open[i], name, strlen(left_open[i]) - 1) == 0
-                                    : strcmp(left_open[i], name) == 0)
-            return true;
+static bool is_left_open(const char *name, int room) {
+    for (int i = 0; i < OPEN; i++) {
+        const char *open = left_open[i].name;
+        if (ends(open, "*") ? strncmp(open, name, strlen(open) - 1) : strcmp(open, name)) continue;
+        open_used[i] = true;
+        if (room >= 0) open_of[i][room] = true;
+        return true;
+    }
     return false;
 }
 
@@ -274,8 +372,11 @@ static void check_use(const symbol *use, const symbol *definition) {
     bool above = false; /* what tensor_nn.h holds sees the public names of everything */
     for (size_t i = 0; from >= 0 && i < sizeof nn_rooms / sizeof *nn_rooms; i++)
         above |= strcmp(rooms[from].room, nn_rooms[i]) == 0;
-    bool public_name = !starts(use->name, "tni_");
-    if (is_left_open(use->name) || may_see(from, to) || (above && public_name)) return;
+    bool open = from == to ? strcmp(use->name, "tni_here_slow") == 0 : !may_see(from, to);
+    if ((above && !starts(use->name, "tni_")) || (open && is_left_open(use->name, from))) return;
+    bool tables = strstr(use->object, "/gen/") || strstr(definition->object, "/gen/");
+    if (from == to && from >= 0 && !tables) edge_add(use->object, definition->object, use->name);
+    if (note_use(from, to)) return;
     char text[3 * NAME];
     snprintf(text, sizeof text, "%s of %s", use->name, definition->object);
     breach(use->object, "against the arrows of docs/design.md, uses ", text);
@@ -295,6 +396,114 @@ static void check_symbols(const char *path) {
         for (int k = i; k < end; k++)
             if (symbols[k].kind == 'U') check_use(&symbols[k], definition);
     }
+    check_circles();
+    for (int i = 0; i < OPEN; i++)
+        if (!open_used[i]) breach(left_open[i].name, "is left open to nobody: take it out", "");
+}
+
+/* --- the picture of the rooms ----------------------------------------------------------------- */
+
+static const char begin_mark[] = "<!-- rooms: written by make picture -->\n",
+                  end_mark[] = "<!-- end of rooms -->\n";
+static char picture[1 << 16];
+static size_t npicture;
+
+static void draw(const char *format, const char *a, const char *b, const char *c) {
+    npicture += (size_t)snprintf(picture + npicture, sizeof picture - npicture, format, a, b, c);
+}
+
+/* Rows' tables are written from above and read from below: their arrows are dotted. */
+static bool is_table(int room) { return strcmp(rooms[room].room, "gen") == 0; }
+
+/* Whether an arrow follows from others: from sees a room between, which leads to `to`. */
+static bool leads(int from, int to) {
+    for (int via = 0; via < ROOMS; via++)
+        if (via != to && !is_table(via) && room_uses[from][via] &&
+            (room_uses[via][to] || leads(via, to)))
+            return true;
+    return false;
+}
+
+static void draw_arrows(void) {
+    draw("```mermaid\nflowchart BT\n", "", "", "");
+    for (int i = 0; i < ROOMS; i++)
+        for (int k = 0; k < ROOMS; k++) {
+            if (!room_uses[i][k]) continue;
+            if (is_table(i) || is_table(k)) {
+                if (!is_table(i) || strcmp(rooms[k].room, "ops") == 0)
+                    draw("    %s -.-> %s\n", rooms[i].room, rooms[k].room, "");
+            } else if (!leads(i, k))
+                draw("    %s --> %s\n", rooms[i].room, rooms[k].room, "");
+        }
+    draw("```\n\n", "", "", "");
+}
+
+static void draw_table(void) {
+    draw("| room | knows | uses |\n| --- | --- | --- |\n", "", "", "");
+    for (int i = 0; i < ROOMS; i++) {
+        draw("| `%s/` | %s | ", rooms[i].room, rooms[i].knows, "");
+        for (int k = 0, n = 0; k < ROOMS; k++)
+            if (room_uses[i][k]) draw("%s%s", n++ ? ", " : "", rooms[k].room, "");
+        draw(" |\n", "", "", "");
+    }
+    draw("\nDeclared below and defined above:\n\n| name | used by | why |\n| --- | --- | --- |\n",
+         "", "", "");
+    for (int i = 0; i < OPEN; i++) {
+        draw("| `%s` | ", left_open[i].name, "", "");
+        for (int k = 0, n = 0; k < ROOMS; k++)
+            if (open_of[i][k]) draw("%s%s", n++ ? ", " : "", rooms[k].room, "");
+        draw(" | %s |\n", left_open[i].why, "", "");
+    }
+}
+
+/* An arrow that rooms[] allows and nothing follows says too much; all know the public text. */
+static void check_arrows(void) {
+    for (int i = 0; i < ROOMS; i++)
+        for (int k = 0; k < ROOMS; k++)
+            if (i != k && k > 0 && may_see(i, k) && !room_uses[i][k])
+                breach(rooms[i].room,
+                       "is allowed to use a room that it does not use: ", rooms[k].room);
+}
+
+/* Compares the document's part with the picture, or writes it. */
+static void check_document(const char *path, bool write) {
+    static char text[1 << 20];
+    FILE *file = fopen(path, "rb");
+    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file) fclose(file);
+    text[n] = 0;
+    char *begin = strstr(text, begin_mark), *end = strstr(text, end_mark);
+    if (!begin || !end) {
+        breach(path, "has no place for the picture of the rooms: ", begin_mark);
+        return;
+    }
+    begin += strlen(begin_mark);
+    if ((size_t)(end - begin) == npicture && memcmp(begin, picture, npicture) == 0) return;
+    if (!write) {
+        breach(path, "shows other rooms than the sources have: run 'make picture'", "");
+        return;
+    }
+    file = fopen(path, "wb");
+    if (!file) {
+        breach(path, "cannot be written", "");
+        return;
+    }
+    fwrite(text, 1, (size_t)(begin - text), file);
+    fwrite(picture, 1, npicture, file);
+    fputs(end, file);
+    fclose(file);
+}
+
+static void check_rooms(const char *document, const char *symbols_path, char **paths, int n,
+                        bool write) {
+    check_files(paths, n);
+    nnodes = nedges = 0;
+    memset(node_state, 0, sizeof node_state);
+    check_symbols(symbols_path);
+    check_arrows();
+    draw_arrows();
+    draw_table();
+    check_document(document, write);
 }
 
 int main(int argc, char **argv) {
@@ -302,8 +511,14 @@ int main(int argc, char **argv) {
         check_files(argv + 2, argc - 2);
     else if (argc == 3 && strcmp(argv[1], "symbols") == 0)
         check_symbols(argv[2]);
+    else if (argc > 4 && strcmp(argv[1], "rooms") == 0)
+        check_rooms(argv[2], argv[3], argv + 4, argc - 4, false);
+    else if (argc > 4 && strcmp(argv[1], "draw") == 0)
+        check_rooms(argv[2], argv[3], argv + 4, argc - 4, true);
     else
-        return fprintf(stderr, "usage: check files FILE... | check symbols NM-OUTPUT\n"), 2;
+        return fprintf(stderr, "usage: check files FILE... | check symbols NM-OUTPUT | "
+                               "check rooms|draw DOCUMENT NM-OUTPUT FILE...\n"),
+               2;
     if (breaches) printf("%d breach%s of the rules\n", breaches, breaches == 1 ? "" : "es");
     return breaches != 0;
 }

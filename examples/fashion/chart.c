@@ -1,5 +1,4 @@
-/* chart.c - the loss curve and a grid of test pictures with what the network takes them for, as
- * SVG. */
+/* chart.c - draws the loss curve and a grid of test pictures with the network's guesses, as SVG. */
 #include "fashion.h"
 
 #include <errno.h>
@@ -33,7 +32,7 @@ static bool chart_close(FILE *f, const char *path) {
 static double x_of(double part) { return LEFT + part * (WIDTH - LEFT - RIGHT); }
 static double y_of(double part) { return HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM); }
 
-/* Where the axis of the accuracy begins: the worst one, rounded down to tens of a per cent. */
+/* Where the accuracy's axis begins: the worst accuracy, rounded down to a multiple of 10 %. */
 static double lowest(const history *h) {
     int low = 9;
     for (int64_t i = 0; i < h->epochs; i++)
@@ -69,7 +68,7 @@ bool chart_curve(const char *path, const history *h) {
     if (top <= 0) top = 1;
     axes(f, h, top, low);
     fprintf(f, "<polyline fill=\"none\" stroke=\"#06c\" points=\"");
-    for (int64_t i = 0; i < h->steps; i += each) { /* a point is the mean of `each` steps */
+    for (int64_t i = 0; i < h->steps; i += each) { /* a point for the mean of `each` steps */
         double sum = 0;
         int64_t n = 0;
         for (; n < each && i + n < h->steps; n++) sum += h->loss[i + n];
@@ -94,7 +93,7 @@ bool chart_curve(const char *path, const history *h) {
     return chart_close(f, path);
 }
 
-/* One picture as squares, its true name below; a wrong guess in red. */
+/* One picture as squares and the guess below, green or red; below a wrong guess the true name. */
 static void picture(FILE *f, const pictures *p, int64_t i, int64_t guess, int x, int y) {
     int size = (int)tn_size(p->images[1], 1);
     const unsigned char *at = (const unsigned char *)tn_data(p->images[1]) + i * size * size;

@@ -1,10 +1,10 @@
-/* fashion.h - a network that learns pictures of clothes (Fashion-MNIST) or handwritten digits.
+/* fashion.h - trains a network on pictures of clothes (Fashion-MNIST) or of handwritten digits.
  *
- *   main.c      the command: learn, go on, predict
- *   pictures.c  where the pictures come from
+ *   main.c      the command: train, resume, predict
+ *   pictures.c  loads and normalises pictures
  *   model.c     the network
- *   show.c      progress on the terminal
- *   chart.c     loss curve and test grid as SVG
+ *   show.c      shows progress on the terminal
+ *   chart.c     draws the loss curve and a grid of test pictures as SVG
  *   impl.c      the library, compiled once */
 #ifndef FASHION_H
 #define FASHION_H
@@ -12,39 +12,40 @@
 #include "tensor_nn.h"
 
 typedef struct pictures {
-    tn_tensor *images[2], *labels[2]; /* training and test; u8 (N, H, W), int64 (N); held */
+    tn_tensor *images[2], *labels[2]; /* [0] training, [1] test; u8 (N, H, W), u8 (N); held */
     const char *name;                 /* "Fashion-MNIST", "digits" */
     const char *const *classes;       /* ten names */
-    double mean, std;                 /* of v / 255 */
-    int top;                          /* brightest level */
+    double mean, std;                 /* of pixels / 255 */
+    int top;                          /* value of the brightest pixel */
 } pictures;
 
-/* From folder (NULL: Debian's Fashion-MNIST unpacked by `make data`, else the digits beside this
- * program). */
+/* Loads the IDX files of folder. NULL: Fashion-MNIST if `make data` has unpacked it, else the
+ * digits beside this program. False with an error. */
 bool pictures_load(pictures *p, const char *folder);
 void pictures_free(pictures *p);
 tn_dataset *pictures_dataset(const pictures *p, int test);
-/* A picture as the network takes it, (1, 1, H, W): test picture `index`, or a PGM file of that
- * size. */
+/* A picture as the network takes it, f32 (1, 1, H, W): test picture `index`, or a PGM file of the
+ * same size. NULL with an error. */
 tn_tensor *pictures_test(const pictures *p, int64_t index);
 tn_tensor *pictures_pgm(const pictures *p, const char *path);
 
-/* Conv(1,32,3,pad 1)-ReLU-Pool-Conv(32,64,3,pad 1)-ReLU-Pool-FC(128)-FC(10) for size x size
- * pictures. */
+/* Conv(1,32,3,pad 1)-ReLU-Pool-Conv(32,64,3,pad 1)-ReLU-Pool-FC(128)-ReLU-FC(10), for pictures of
+ * size x size. */
 tn_module *model_new(int64_t size);
-int64_t model_size_of(const char *checkpoint); /* picture size of a saved model; 0 with an error */
+/* The picture size of a saved model; 0 with an error. */
+int64_t model_size_of(const char *checkpoint);
 
 typedef struct history {
     float *loss; /* of each step */
     int64_t steps, room;
-    double accuracy[400]; /* test accuracy of each epoch */
+    double accuracy[400]; /* on the test pictures, after each epoch */
     int64_t epochs, first;
 } history;
 
 typedef struct show {
     history history;
     bool terminal;
-    double shown; /* seconds at which the bar was drawn last */
+    double shown; /* when the bar was last drawn, in seconds */
 } show;
 void show_begin(show *s);
 void show_end(show *s);

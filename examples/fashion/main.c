@@ -1,4 +1,4 @@
-/* main.c - the command: learn, go on, predict. */
+/* main.c - the command: train, resume, predict. */
 #include "fashion.h"
 
 #include <errno.h>
@@ -16,20 +16,20 @@ typedef struct settings {
 } settings;
 
 static const char help[] =
-    "fashion - a network learns pictures and says what it sees\n"
+    "fashion - trains a network on pictures and asks it what it sees\n"
     "\n"
-    "  fashion [options]                 learn; writes OUT/model.safetensors, curve.svg, grid.svg\n"
-    "  fashion [options] predict WHAT    WHAT: number of a test picture, or a PGM file of that "
+    "  fashion [options]                 train; writes OUT/model.safetensors, curve.svg, grid.svg\n"
+    "  fashion [options] predict WHAT    WHAT: number of a test picture, or a PGM file of the same "
     "size\n"
     "\n"
-    "  --data DIR     folder with Fashion-MNIST's four unpacked IDX files\n"
-    "                 (default: what `make data` unpacked, else the digits that come with the "
-    "source)\n"
+    "  --data DIR     folder with the four IDX files of Fashion-MNIST, unpacked\n"
+    "                 (default: those of `make data`, else the digits that come with the source)\n"
     "  --out DIR      folder for results (default build/fashion-out)\n"
-    "  --epochs N     5 for Fashion-MNIST, 30 for the digits\n"
-    "  --batch N      64      --lr X   0.001      --seed N   1      --workers N  1\n"
-    "  --threads N    of one operator; the results are the same bits for any number\n"
-    "  --resume       go on from OUT/model.safetensors\n";
+    "  --epochs N     default 5 for Fashion-MNIST, 30 for the digits\n"
+    "  --batch N      default 64       --lr X       default 0.001\n"
+    "  --seed N       default 1        --workers N  default 1\n"
+    "  --threads N    threads of one operator; the result has the same bits for any number\n"
+    "  --resume       continue from OUT/model.safetensors\n";
 
 static bool whole(const char *text, int64_t *to) {
     char *end;
@@ -59,8 +59,8 @@ static bool arguments(settings *s, int argc, char **argv) {
         else if (strcmp(argv[i], "predict") == 0 && !last)
             s->predict = argv[++i];
         else if (strcmp(argv[i], "train") != 0 && (last || !option(s, argv[i], argv[i + 1]))) {
-            fprintf(stderr, "fashion: cannot use \"%s%s%s\"; fashion --help\n", argv[i],
-                    last ? "" : " ", last ? "" : argv[i + 1]);
+            fprintf(stderr, "fashion: unknown or bad option \"%s%s%s\"; see fashion --help\n",
+                    argv[i], last ? "" : " ", last ? "" : argv[i + 1]);
             return false;
         } else if (strcmp(argv[i], "train") != 0)
             i++;
@@ -68,7 +68,7 @@ static bool arguments(settings *s, int argc, char **argv) {
     return true;
 }
 
-/* What cannot be written is said before an epoch is spent. */
+/* Fails before the first epoch if results cannot be written. */
 static bool make_folder(const char *folder) {
     if ((mkdir(folder, 0777) == 0 || errno == EEXIST) && access(folder, W_OK | X_OK) == 0)
         return true;
@@ -93,7 +93,7 @@ static bool learn(const settings *s, const pictures *p, const char *checkpoint) 
         ok = shown.history.steps == 0 || chart_curve(path, &shown.history);
         snprintf(path, sizeof path, "%s/grid.svg", s->out);
         ok = ok && chart_grid(path, p, model);
-        if (ok) printf("wrote %s and, beside it, curve.svg and grid.svg\n", checkpoint);
+        if (ok) printf("wrote %s; curve.svg and grid.svg are beside it\n", checkpoint);
     }
     show_end(&shown);
     tn_loader_free(test);
@@ -111,8 +111,9 @@ static bool predict(const settings *s, const pictures *p, const char *checkpoint
          ok = model && tn_checkpoint_load(checkpoint, &state);
     if (ok && size != tn_size(p->images[0], 1))
         ok = tn_error_set(TN_INVALID, __FILE__, __LINE__,
-                          "%s was trained on pictures of %d x %d; these are of %d", checkpoint,
-                          (int)size, (int)size, (int)tn_size(p->images[0], 1));
+                          "%s was trained on pictures of %d x %d, not %d x %d", checkpoint,
+                          (int)size, (int)size, (int)tn_size(p->images[0], 1),
+                          (int)tn_size(p->images[0], 1));
     if (ok) {
         tn_set_grad_mode(false);
         tn_module_train(model, false);
@@ -148,7 +149,7 @@ int main(int argc, char **argv) {
     ok = pictures_load(&p, s.data);
     if (ok) {
         if (!s.epochs) s.epochs = p.top == 255 ? 5 : 30;
-        printf("%s: %lld pictures of %lld x %lld to learn, %lld to test\n", p.name,
+        printf("%s: %lld pictures of %lld x %lld to train on, %lld to test\n", p.name,
                (long long)tn_size(p.images[0], 0), (long long)tn_size(p.images[0], 1),
                (long long)tn_size(p.images[0], 2), (long long)tn_size(p.images[1], 0));
         snprintf(checkpoint, sizeof checkpoint, "%s/model.safetensors", s.out);

@@ -1,4 +1,4 @@
-/* model.c - the network. */
+/* model.c - builds the network, and finds out for which picture size a saved one was made. */
 #include "fashion.h"
 
 tn_module *model_new(int64_t size) {

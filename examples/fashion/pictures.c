@@ -1,4 +1,4 @@
-/* pictures.c - training and test pictures: Fashion-MNIST where it is, else the digits that come
+/* pictures.c - training and test pictures: Fashion-MNIST if it is there, else the digits that come
  * with the source. */
 #include "fashion.h"
 
@@ -51,16 +51,17 @@ static bool load_pair(pictures *p, int which, const char *folder, const char *im
     if (!y) return false;
     if (tn_ndim(x) != 3 || tn_dtype_of(x) != TN_U8 || tn_size(x, 0) < 1 || tn_size(x, 1) < 4 ||
         tn_size(x, 1) > LARGEST || tn_size(x, 1) % 4 != 0 || tn_size(x, 1) != tn_size(x, 2))
-        return tn_error_set(TN_FORMAT, __FILE__, __LINE__,
-                            "%s/%s: no square u8 pictures of 4, 8, .. or %d a side", folder, images,
-                            LARGEST);
+        return tn_error_set(
+            TN_FORMAT, __FILE__, __LINE__,
+            "%s/%s: expected square u8 pictures whose side is a multiple of 4, at most %d", folder,
+            images, LARGEST);
     return is_labels(y, tn_size(x, 0)) ||
            tn_error_set(TN_FORMAT, __FILE__, __LINE__,
-                        "%s/%s: not a label of 0 to 9 for each of %lld pictures", folder, labels,
-                        (long long)tn_size(x, 0));
+                        "%s/%s: expected labels 0 to 9, one for each of %lld pictures", folder,
+                        labels, (long long)tn_size(x, 0));
 }
 
-/* The digits have no test part of their own: a fifth, drawn with a fixed seed, is held out. */
+/* The digits have no test part, so a fifth of them, drawn with a fixed seed, is held out. */
 static bool load_digits(pictures *p) {
     tn_generator *g = tn_generator_new(0);
     bool ok = false;
@@ -104,7 +105,7 @@ tn_dataset *pictures_dataset(const pictures *p, int test) {
     return tn_dataset_images(p->images[test], p->labels[test], p->mean, p->std);
 }
 
-/* u8 (H, W) to what the data set gives: ((v / 255) - mean) / std, (1, 1, H, W). */
+/* u8 (H, W) to f32 (1, 1, H, W) as in the data set: ((v / 255) - mean) / std. */
 static tn_tensor *normal(const pictures *p, tn_tensor *u8) {
     tn_tensor *x = tn_div_scalar(tn_to_dtype(u8, TN_F32), 255);
     x = tn_div_scalar(tn_add_scalar(x, -p->mean), p->std);
@@ -114,7 +115,8 @@ static tn_tensor *normal(const pictures *p, tn_tensor *u8) {
 tn_tensor *pictures_test(const pictures *p, int64_t index) {
     long long n = (long long)tn_size(p->labels[1], 0), i = (long long)index;
     if (i < 0 || i >= n)
-        return tn_error_set(TN_INDEX, __FILE__, __LINE__, "picture %lld: there are %lld", i, n),
+        return tn_error_set(TN_INDEX, __FILE__, __LINE__,
+                            "picture %lld does not exist: there are %lld", i, n),
                NULL;
     return normal(p, tn_select(p->images[1], 0, index));
 }
@@ -141,14 +143,15 @@ tn_tensor *pictures_pgm(const pictures *p, const char *path) {
               pgm_number(f, &height) && pgm_number(f, &top) && top > 0 && top < 256 &&
               width == size && height == size;
     if (ok) {
-        fgetc(f); /* one white space ends the header */
+        fgetc(f); /* one character of white space ends the header */
         ok = fread(bytes, 1, (size_t)(size * size), f) == (size_t)(size * size);
     }
     fclose(f);
     if (!ok)
-        return tn_error_set(TN_FORMAT, __FILE__, __LINE__,
-                            "%s: not a binary PGM (P5) picture of %d x %d grey levels", path, size,
-                            size),
+        return tn_error_set(
+                   TN_FORMAT, __FILE__, __LINE__,
+                   "%s: expected a binary PGM (P5) of %d x %d pixels and at most 255 grey levels",
+                   path, size, size),
                NULL;
     for (int i = 0; i < size * size; i++) bytes[i] = (unsigned char)(bytes[i] * p->top / top);
     return normal(p, tn_from(bytes, TN_DIMS(size, size), TN_U8));

@@ -1,4 +1,4 @@
-/* show.c - a bar on a terminal, plain lines elsewhere; what the chart needs is kept. */
+/* show.c - shows progress: a bar on a terminal, else lines; keeps losses for the chart. */
 #include "fashion.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ bool show_progress(const tn_progress *p, void *user) {
     switch (p->event) {
     case TN_EVENT_BEGIN:
         s->history.first = p->epoch;
-        if (p->epoch) printf("going on after epoch %lld\n", (long long)p->epoch);
+        if (p->epoch) printf("resuming after epoch %lld\n", (long long)p->epoch);
         return true;
     case TN_EVENT_EPOCH: s->shown = 0; return true;
     case TN_EVENT_STEP:

@@ -1,5 +1,4 @@
-/* model.c - the C half of a program of two languages: it compiles the library and owns the model.
- */
+/* model.c - the C half of a program in two languages: compiles the library and owns the model. */
 #define TENSOR_IMPLEMENTATION
 #define TENSOR_NN_IMPLEMENTATION
 #include "model.h"

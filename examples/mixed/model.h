@@ -1,4 +1,4 @@
-/* model.h - what the two halves share. */
+/* model.h - the interface between the two halves. */
 #ifndef MIXED_MODEL_H
 #define MIXED_MODEL_H
 

@@ -1,5 +1,5 @@
-"""Real pictures for the examples: the 1,797 scanned digits that come with examples/fashion, or
-Fashion-MNIST where `make data` has unpacked it. Plain Python: it works for torch, too.
+"""Pictures for the examples: the 1,797 scanned digits that come with examples/fashion, or
+Fashion-MNIST if `make data` has unpacked it. Plain Python that also works with torch.
 """
 
 import os
@@ -22,16 +22,16 @@ def read_idx(path):
 
 
 def fashion():
-    """The folder of Fashion-MNIST, or of the digits where that is not here; says which."""
+    """The folder of Fashion-MNIST, or of the digits without it; prints which."""
     if os.path.isdir(FASHION):
-        print("pictures: Fashion-MNIST, as `make data` unpacked it")
+        print("pictures: Fashion-MNIST, unpacked by `make data`")
         return FASHION
-    print("pictures: the digits, as Fashion-MNIST is not here (`make data` fetches it)")
+    print("pictures: the digits (`make data` fetches Fashion-MNIST)")
     return DIGITS
 
 
 def load(torch, folder=DIGITS):
-    """Images (N, 1, H, W) in [0, 1] and labels (N) as tensors of `torch`, whichever that is."""
+    """Images (N, 1, H, W) in [0, 1] and labels (N), as tensors of the module `torch`."""
     prefix = "train-" if folder == FASHION else ""
     (n, h, w), pixels = read_idx(os.path.join(folder, prefix + "images-idx3-ubyte"))
     _, marks = read_idx(os.path.join(folder, prefix + "labels-idx1-ubyte"))

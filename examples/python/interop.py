@@ -1,5 +1,5 @@
-"""Beside NumPy, SciPy, scikit-learn and Matplotlib: shared memory, a gradient for an optimizer, a
-classifier's data, a chart. What is not installed is left out with a word.
+"""Works with NumPy, SciPy, scikit-learn and Matplotlib: shared memory, a gradient for an optimizer,
+a classifier's data, a chart. It names packages that are not installed and skips them.
 
     python interop.py [CHART.png]
 """
@@ -15,7 +15,7 @@ import tensorh as torch
 def there(name):
     if importlib.util.find_spec(name):
         return True
-    print(f"{name} is not installed: left out")
+    print(f"{name} is not installed: skipped")
     return False
 
 
@@ -30,7 +30,7 @@ def with_numpy():
 
 
 def with_scipy():
-    """L-BFGS of SciPy on Rosenbrock's function, its gradient from autograd."""
+    """SciPy's L-BFGS on Rosenbrock's function, with a gradient from autograd."""
     from scipy.optimize import minimize
 
     def value_and_gradient(at):
@@ -67,7 +67,7 @@ def with_sklearn():
 
 
 def with_matplotlib(path=None):
-    """A chart and a picture of tensors, drawn as arrays are."""
+    """A chart and a picture, drawn from tensors as from arrays."""
     import matplotlib
 
     matplotlib.use("Agg")

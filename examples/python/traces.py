@@ -1,12 +1,11 @@
-"""Losses of the programs here under torch and under tensorh.
+"""Compares the losses of these programs under torch and under tensorh.
 
-    python traces.py                  both, side by side: the largest relative difference of each
-    python traces.py --write OUT      torch's alone, for tests without torch; OUT says which torch
+    python traces.py               runs both, prints each program's largest relative difference
+    python traces.py --write OUT   writes torch's losses and version, for tests without torch
 
-A program is run with its imports of tensorh replaced by torch and with nothing else changed, as a
-user would do it. In float64 rounding is far below what a wrong step would do, so every loss has to
-agree closely. In float32 the order of additions shows, and some losses make much of it; BOUNDS
-says which and why.
+Only a program's import changes, from tensorh to torch, as a user would change it. In float64 a
+wrong step shows far above rounding, so every loss must agree closely. In float32 the order of
+additions shows, and some programs amplify it: BOUNDS says which and why.
 """
 
 import contextlib
@@ -19,13 +18,13 @@ import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# name: (bound in float32, losses it is for or None: all, bound in float64), all relative.
+# name: (relative bound in float32, how many losses it holds for (None: all), in float64)
 #
-# fashion_cnn: the gradient of a bias before batch norm is 0; what is computed is rounding, of which
-#     Adam makes steps of full length. The 40 losses of training do not see the bias, the last one
-#     does, as running means lag behind. Without the bias it agrees like the others.
+# fashion_cnn: the gradient of a bias before batch norm is 0, so only rounding is computed, and Adam
+#     makes full steps of it. The 40 training losses do not see the bias; the last loss does,
+#     because running means lag behind. Without the bias it agrees like the others.
 # pinn: from step 90 on a loss of 1e-3 is a difference of larger numbers and the steps overshoot.
-#     One weight moved by its last bit moves torch's own losses by 3 % there.
+#     Changing the last bit of one weight changes torch's own losses by 3 % there.
 BOUNDS = {
     "fashion_mlp": (5e-6, None, 1e-13),
     "fashion_cnn": (5e-6, 40, 1e-9),
@@ -41,7 +40,7 @@ DTYPES = ("float32", "float64")
 
 
 def run(name, package, dtype="float32"):
-    """The losses of a program with `package`, "tensorh" or "torch", and that default dtype."""
+    """The losses of a program with the default dtype and `package`, "tensorh" or "torch"."""
     with open(os.path.join(HERE, name + ".py"), encoding="utf-8") as f:
         text = f.read().replace("tensorh", package)
     torch = importlib.import_module(package)
@@ -59,7 +58,7 @@ def run(name, package, dtype="float32"):
 
 
 def compare(name, dtype, ours, theirs):
-    """(largest relative difference, its place, bound) of the losses that are compared."""
+    """(largest relative difference, its place, bound) of the compared losses."""
     float32, count, float64 = BOUNDS[name]
     if len(ours) != len(theirs):
         raise ValueError(f"{name}: {len(ours)} losses and {len(theirs)}")
@@ -83,7 +82,7 @@ def write(out):
 
 
 def beside():
-    """Prints the table; whether all is within the bounds."""
+    """Prints the table; True if all losses are within the bounds."""
     import torch
 
     import tensorh

@@ -1,18 +1,30 @@
-/* config.h - the compiler, the language and the linkage; nothing else depends on a compiler by
- * name.
+/* config.h - options, and what depends on compiler, language and linkage.
  *
- *   TENSOR_IMPLEMENTATION   in one C or C++ file before the include: compiles the library there
- *   TENSOR_STATIC           everything static: private to each file that includes the
- *                           implementation
- *   TN_IMPORT               no library here: calls go through the table that another module of the
- *                           process hands over (tn_import); for files that are a whole module
- *   TN_EXPORT               defines tn_exported(), that table
- *   TN_PREFIX               a token put before every public symbol, so that two versions live in
- *                           one program
- *   TN_API                  linkage of public functions, where `extern` is not enough (a DLL, say)
+ * Options are macros, defined before the first include:
+ *
+ *   TENSOR_IMPLEMENTATION   compiles the library in this file; in one C or C++ file only
+ *   TENSOR_STATIC           makes everything static: each file with the implementation has its own
+ *   TN_IMPORT               compiles no library: calls go through a table that another module of
+ *                           the process hands over (tn_import); for modules of one file
+ *   TN_EXPORT               defines tn_exported(), which returns that table
+ *   TN_PREFIX               a token put before every public symbol, so that one program may hold
+ *                           two versions
+ *   TN_API                  linkage of public functions, if `extern` is not enough (as for a DLL)
  *   TN_NO_THREADS           no pthreads or Win32 threads: one thread, no locks
- *   TN_NO_AVX512            without the kernels for AVX-512: a smaller program
- *   TN_NO_FMA               x86-64 without its FMA instruction: libm's fma, scalar kernels alone */
+ *   TN_NO_OVERLOADS         C++ without the last chapter: calls are tnp_ functions; compiles faster
+ *   TN_NO_LAYOUT_CHECK      links even with objects compiled with another version of this header
+ *   TN_NO_FMA               x86-64 without FMA instructions: libm's fma and scalar kernels
+ *
+ * Options for a smaller program that compiles faster (docs/trim.md). Using what they leave out is
+ * an error that says so:
+ *
+ *   TENSOR_TRIM             TENSOR_STATIC, and the compiler drops all operators and classes that
+ *                           this file does not call; calls by name find none, tn_row_count() is 0
+ *   TN_NO_AVX512            no kernels for AVX-512
+ *   TN_ISA_ONLY_AVX2        x86-64: only kernels for AVX2; a CPU without it gets no context
+ *   TN_ISA_ONLY_SCALAR      only scalar kernels
+ *   TN_NO_COMPLEX           no tensors of complex64 and complex128
+ *   TN_NO_HALF              no tensors of float16 and bfloat16 */
 #ifndef TNI_API_CONFIG_H
 #define TNI_API_CONFIG_H
 
@@ -25,9 +37,29 @@
 #error "tensor.h gives the same bits everywhere: no -ffast-math, no -ffinite-math-only"
 #endif
 
+#if defined(TENSOR_TRIM) && !defined(TENSOR_STATIC)
+#define TENSOR_STATIC
+#endif
+#if defined(TN_ISA_ONLY_AVX2) && defined(TN_ISA_ONLY_SCALAR)
+#error "TN_ISA_ONLY_AVX2 and TN_ISA_ONLY_SCALAR exclude each other"
+#endif
+
 #define TN_VERSION_MAJOR 0
 #define TN_VERSION_MINOR 1
 #define TN_VERSION "0.1.0"
+
+/* A build that leaves out rows: a name in text may mean one of them.
+ * tools/trim defines TNI_TRIMMED. */
+#ifdef TENSOR_TRIM
+#define TNI_TRIMMED 1
+#elif !defined(TNI_TRIMMED)
+#define TNI_TRIMMED 0
+#endif
+#if TNI_TRIMMED
+#define TNI_OR_NOT_BUILT ", or was trimmed from this build"
+#else
+#define TNI_OR_NOT_BUILT ""
+#endif
 
 #define TNI_JOIN_(a, b) a##b
 #define TNI_JOIN(a, b) TNI_JOIN_(a, b)
@@ -62,9 +94,9 @@
 #define TNI_RESTRICT restrict
 #endif
 
-/* C++ classes and overloads are compiled into every file that uses them and merged by the linker:
- * their namespace names prefix and layout (the packed header defines it), or two versions would be
- * merged. */
+/* C++ classes and overloads are compiled into every file that uses them and merged by the
+ * linker: their namespace names prefix and layout (the packed header defines it), or two
+ * versions would be merged. */
 #ifndef TNI_NAMESPACE
 #define TNI_NAMESPACE tn_objects
 #endif
@@ -130,5 +162,9 @@
 #define TNI_ROW_BEGIN
 #define TNI_ROW_END
 #endif
+
+/* In a row, TN_DOC(.shapes = "..", .example = "..", .differs = "..") is for readers and for tools
+ * (tools/optable): nothing of it is compiled. */
+#define TNI_WITHOUT_TN_DOC(...)
 
 #endif

@@ -1,23 +1,21 @@
-/* cxx.h - C++ only: the parameter types of the overloads in ops.h and modules.h.
+/* cxx.h - C++ only: parameter types of the overloads.
  *
- *     tn_max(x, 1)   tn_add(x, 2)   tn_sum(x, {0, 2})   tn_cat({x, y})   C++20: tn_sum(x, {.keepdim
- *                    = true})
+ *     tn_max(x, 1)   tn_add(x, 2)   tn_sum(x, {0, 2})   tn_cat({x, y})
+ *     C++20: tn_sum(x, {.keepdim = true})
  *
- * Overloads have torch's names and default arguments and know the line of the call. The list types
- * borrow: they live for the time of the call. */
+ * Overloads have torch's names and default arguments, and know the line of the call. Lists are
+ * borrowed during the call. */
 #ifndef TNI_API_CXX_H
 #define TNI_API_CXX_H
 
-#include "row.h"
+#include "types.h"
 
 #ifdef __cplusplus
 #include <initializer_list>
 
-/* Carries what must not be mixed by the linker: two versions or layouts in one program. */
-
 TNI_NAMESPACE_BEGIN
 
-/* Where a call stands. */
+/* File and line of a call. */
 struct tn_site {
     const char *file;
     int line;
@@ -32,7 +30,7 @@ struct tn_site {
 }
 ;
 
-/* Made of nothing, each of these is None. */
+/* Lists. Default-constructed, each is None. */
 struct tn_dims {
     tn_ints value;
     tn_dims() : value(tn_no_dims()) {}
@@ -59,7 +57,7 @@ struct tn_tensor_list {
         : value(tn_tensors_of(l.begin(), (int64_t)l.size())) {}
 };
 
-/* What counts as a number: these exact types, so that a literal 0 is one and not a null pointer. */
+/* These exact types are numbers, so that a literal 0 is a number and not a null pointer. */
 template <class N>
 struct tni_is_number {};
 #define TNI_NUMBER_TYPE(N, make)                      \
@@ -95,7 +93,7 @@ struct tn_number {
 
 TNI_NAMESPACE_END
 
-/* The lists of C, spelled as there. */
+/* The list macros of C. */
 #ifndef TN_DIMS
 #define TN_DIMS(...) (tn_dims({__VA_ARGS__}))
 #define TN_LIST(...) (tn_tensor_list({__VA_ARGS__}))

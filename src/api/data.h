@@ -1,13 +1,13 @@
-/* data.h - data sets and batches: over memory and IDX files, shuffled as torch shuffles, read ahead
- * by threads.
+/* data.h - data sets, and loaders that shuffle, batch and read ahead.
  *
  *     tn_loader *loader = tn_loader_new(dataset, .batch_size = 64, .shuffle = true, .workers = 2);
  *     tn_batch b;
  *     for (int epoch = 0; epoch < 5; epoch++)
  *         while (tn_loader_next(loader, &b)) { ... b.field[0], b.field[1] ... }
  *
- * For a seed the order is torch.utils.data.DataLoader's, and the generator is left in the state in
- * which torch leaves it; both are the same for any number of workers. */
+ * Sets lie in memory or in IDX files; threads read ahead. A seed gives the order of
+ * torch.utils.data.DataLoader and leaves the generator as torch does, for any number of workers.
+ * One thread at a time may use a loader. */
 #ifndef TNI_API_DATA_H
 #define TNI_API_DATA_H
 
@@ -26,34 +26,34 @@ typedef struct tn_field {
     int64_t size[TN_MAX_DIMS];
 } tn_field;
 
-/* A set of `size` items. get writes item number `index`, the elements of each field row-major, to
- * to[0..nfields-1]; it is called from several threads at once and must not change the set. false
- * with an error set. */
+/* A set of `size` items. get writes item `index` to to[0..nfields-1], the elements of each field
+ * row-major. Several threads call it at the same time, so it must not change the set. It returns
+ * false with an error. */
 typedef struct tn_dataset tn_dataset;
 struct tn_dataset {
     int64_t size;
     int nfields;
     tn_field field[TN_MAX_FIELDS];
     bool (*get)(const tn_dataset *d, int64_t index, void *const *to);
-    void (*destroy)(tn_dataset *d); /* releases user; not d; may be NULL */
+    void (*destroy)(tn_dataset *d); /* releases user, not d; may be NULL */
     void *user;
     int32_t count; /* owners */
 };
 
-/* A set of one's own: copies `like` (count is set). NULL on error; like->destroy is called then,
- * too. */
+/* Your own set: a copy of *like, with one owner. If it fails it calls like->destroy and returns
+ * NULL with an error. */
 TN_API tn_dataset *tn_dataset_new_at(const char *file, int line, const tn_dataset *like);
 #define tn_dataset_new(like) tn_dataset_new_at(__FILE__, __LINE__, like)
-TN_API tn_dataset *tn_dataset_hold(tn_dataset *d);
-TN_API void tn_dataset_free(tn_dataset *d);
+TN_API tn_dataset *tn_dataset_hold(tn_dataset *d); /* one more owner; returns d */
+TN_API void tn_dataset_free(tn_dataset *d);        /* drops one owner; NULL is allowed */
 
-/* Item i is row i of each tensor (torch's TensorDataset). Holds the tensors, which are on the CPU.
- */
+/* Item i is row i of each tensor (torch's TensorDataset). Holds the tensors, which must be on the
+ * CPU. NULL with an error. */
 TN_API tn_dataset *tn_dataset_tensors_at(const char *file, int line, tn_tensors tensors);
 #define tn_dataset_tensors(...) tn_dataset_tensors_at(__FILE__, __LINE__, __VA_ARGS__)
-/* Images u8 (N, H, W) or (N, C, H, W) as float32 (C, H, W): (v / 255 - mean) / std, as
- * torchvision's ToTensor and Normalize; labels: integers (N), as int64. Holds the tensors. std 0 is
- * an error. */
+/* Images u8 (N, H, W) or (N, C, H, W) become f32 (C, H, W), (v / 255 - mean) / std, as by
+ * torchvision's ToTensor and Normalize; labels, integers (N), become i64. Holds the tensors. NULL
+ * with an error, also if std is 0. */
 TN_API tn_dataset *tn_dataset_images_at(const char *file, int line, tn_tensor *images,
                                         tn_tensor *labels, double mean, double std);
 #define tn_dataset_images(images, labels, mean, std) \
@@ -63,7 +63,7 @@ TN_API tn_dataset *tn_dataset_idx_at(const char *file, int line, const char *ima
                                      const char *labels_path, double mean, double std);
 #define tn_dataset_idx(images_path, labels_path, mean, std) \
     tn_dataset_idx_at(__FILE__, __LINE__, images_path, labels_path, mean, std)
-/* Items from..to-1 of d, which it takes. */
+/* Items from..to-1 of d, which it takes over, even if it fails. */
 TN_API tn_dataset *tn_dataset_slice_at(const char *file, int line, tn_dataset *d, int64_t from,
                                        int64_t to);
 #define tn_dataset_slice(d, from, to) tn_dataset_slice_at(__FILE__, __LINE__, d, from, to)
@@ -75,34 +75,35 @@ typedef struct tn_loader_args {
     int64_t batch_size;
     bool shuffle, drop_last;
     int32_t workers;         /* threads that read ahead; 0: none */
-    int32_t prefetch;        /* batches a worker is ahead */
+    int32_t prefetch;        /* batches that each worker reads ahead */
     tn_generator *generator; /* NULL: the default one, as torch */
-    tn_dataset *dataset;     /* required; the loader takes it, also when it fails */
+    tn_dataset *dataset;     /* required; the loader takes it over, even if it fails */
 } tn_loader_args;
+/* A new loader; NULL with an error. tn_context_free frees loaders that are left. */
 TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args *args);
 #ifndef __cplusplus
 #define tn_loader_new(...)                                                    \
     TNI_CALL_AS(tn_loader_at, tn_loader_args, .batch_size = 1, .prefetch = 2, \
                 .dataset = __VA_ARGS__)
 #endif
-TN_API void tn_loader_free(tn_loader *l); /* tn_context_free frees those that are left */
+TN_API void tn_loader_free(tn_loader *l);
 TN_API int64_t tn_loader_batches(const tn_loader *l); /* in an epoch */
 TN_API tn_dataset *tn_loader_dataset(const tn_loader *l);
-TN_API tn_generator *tn_loader_generator(const tn_loader *l); /* its own; NULL: the default one */
+TN_API tn_generator *tn_loader_generator(const tn_loader *l); /* NULL: it uses the default one */
 
-/* A batch: tensors of the current scope, (n, sizes of the field). Their memory is the loader's and
- * is used again once they are gone. */
+/* A batch: tensors of the current scope, of shape (n, sizes of the field). The loader reuses their
+ * memory once they are freed. */
 typedef struct tn_batch {
     tn_tensor *field[TN_MAX_FIELDS];
     int nfields;
     int64_t n;     /* items */
     int64_t index; /* of the batch in the epoch */
 } tn_batch;
-/* The next batch; the first call begins an epoch and draws its order. false at the end of the epoch
- * (the next call begins another), and on error: ask tn_ok(). */
+/* Fetches the next batch; the first call begins an epoch and draws its order. False at the end of
+ * the epoch, after which the next call begins another, and with an error: ask tn_ok(). */
 TN_API bool tn_loader_next_at(const char *file, int line, tn_loader *l, tn_batch *batch);
 #define tn_loader_next(l, batch) tn_loader_next_at(__FILE__, __LINE__, l, batch)
-/* Leaves the epoch early; the next call of tn_loader_next begins another. */
+/* Ends the epoch early; the next call of tn_loader_next begins another. */
 TN_API void tn_loader_stop(tn_loader *l);
 
 TNI_EXTERN_C_END

@@ -1,10 +1,10 @@
 /* tensor.h - tensors, operators and gradients for C and C++, in one file.
  *
- * Do this: in ONE C or C++ file,
+ * Do this: in ONE C or C++ file write
  *     #define TENSOR_IMPLEMENTATION
  *     #include "tensor.h"
- * and a plain #include "tensor.h" in the others. Link with -lm, and -pthread where the system wants
- * it. A whole program, which finds the line through noisy points:
+ * and in all others a plain #include "tensor.h". Link with -lm, and with -pthread if the system
+ * needs it. This whole program finds the line through noisy points:
  *
  *     #define TENSOR_IMPLEMENTATION
  *     #include "tensor.h"
@@ -25,8 +25,13 @@
  *         return tn_error_print(); // says what went wrong, where, and with which shapes
  *     }
  *
- * Names, defaults and numbers are PyTorch's: its required arguments come first, every option is a
- * keyword (.alpha), a seed gives its random numbers. A call that fails returns NULL and leaves an
- * error; until that is taken every operator returns NULL, so one check at the end is enough. In C++
- * calls are overloads. Options that stand before the include: see config.h, below.
- * Licence: MIT or public domain, as you like (the file LICENSE). */
+ * Names and defaults are PyTorch's: required arguments come first, options are keywords (.alpha). A
+ * seed gives PyTorch's random numbers. A call that fails returns NULL and leaves an error; until
+ * you take it every operator returns NULL, so one check at the end is enough. In C++ calls are
+ * overloads. Options are macros before the include: chapter [1].
+ *
+ * Prefixes: you call tn_ functions; a tnp_ function is an operator with all arguments in order, for
+ * libraries and bindings; TN_ names are constants and macros. tni_, TNI_ and TN_PRIV are private
+ * and change without notice.
+ *
+ * Licence: MIT or public domain, at your choice (file LICENSE). */

@@ -1,11 +1,12 @@
-/* io.h - files of named tensors: safetensors, read and written; raw bytes.
+/* io.h - files: safetensors are read and written, IDX and raw bytes are read.
  *
- * Files are untrusted: any byte string is a valid file or an error, and no code in it runs. Saving
- * is atomic: the path holds the old file or the new one, also after a crash or on a full disk. */
+ * Files are untrusted: any bytes are a valid file or an error, and nothing in them runs as code.
+ * Saving is atomic: the path holds the old file or the new one, even after a crash or on a full
+ * disk. docs/formats.md describes the formats. */
 #ifndef TNI_API_IO_H
 #define TNI_API_IO_H
 
-#include "extend.h"
+#include "tensor.h"
 
 TNI_EXTERN_C_BEGIN
 
@@ -15,8 +16,8 @@ typedef struct tn_named {
     tn_tensor *tensor;
 } tn_named;
 
-/* A list of them that the library made; names belong to the list. `owned`: the tensors, too, else
- * they are borrowed. n = -1: an error is set. Freed with tn_named_free (which takes that, too). */
+/* A list of named tensors that the library made. It owns its names, and if `owned` the tensors;
+ * otherwise they are borrowed. After an error n is -1. Free any of them with tn_named_free. */
 typedef struct tn_named_list {
     tn_named *at;
     int64_t n;
@@ -24,52 +25,53 @@ typedef struct tn_named_list {
     bool owned;
 } tn_named_list;
 TN_API void tn_named_free(tn_named_list list);
-/* The tensor of that name, borrowed; NULL, without an error, when there is none. */
+/* The tensor of that name, borrowed; NULL without an error if there is none. */
 TN_API tn_tensor *tn_named_find(tn_named_list list, const char *name);
 
-/* A pair of texts, kept in a file's header. */
+/* A pair of texts in a file's header ("__metadata__"). */
 typedef struct tn_note {
     const char *key, *value;
 } tn_note;
 
-/* Writes the tensors in the order of their alignment, then as given; any strides, CPU or device.
- * dtypes: all but complex128. Names are UTF-8, distinct. Strong guarantee. */
+/* Writes n tensors of any strides and of any dtype but complex128; names are distinct UTF-8. The
+ * file has them by falling element size, then in the given order. False with an error, and the path
+ * holds what it held.     tn_safetensors_save("net.safetensors", list.at, list.n) */
 TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path, const tn_named *at,
                                    int64_t n, const tn_note *notes, int64_t nnotes);
 #define tn_safetensors_save(path, at, n) \
     tn_safetensors_save_at(__FILE__, __LINE__, path, at, n, NULL, 0)
 
-/* Reads all tensors of a file into new memory, in the file's order. The list owns them. */
+/* Reads all tensors of a file into new memory, in the file's order; the list owns them. */
 TN_API tn_named_list tn_safetensors_load_at(const char *file, int line, const char *path);
 #define tn_safetensors_load(path) tn_safetensors_load_at(__FILE__, __LINE__, path)
 
-/* An open file: the header is checked and kept (header's bytes + 8 a tensor), data are read when
- * asked for. */
+/* An open file, from which tensors are read one at a time. Opening reads and checks the header and
+ * keeps it in memory, with 8 bytes a tensor. NULL with an error. */
 typedef struct tn_safetensors tn_safetensors;
 TN_API tn_safetensors *tn_safetensors_open_at(const char *file, int line, const char *path);
 #define tn_safetensors_open(path) tn_safetensors_open_at(__FILE__, __LINE__, path)
 TN_API void tn_safetensors_close(tn_safetensors *f);
 TN_API int64_t tn_safetensors_count(const tn_safetensors *f);
-/* Name of tensor i, in the file's order; lives as long as f. */
+/* The name of tensor i, in the file's order; borrowed from f. */
 TN_API const char *tn_safetensors_name(const tn_safetensors *f, int64_t i);
-/* A new tensor with the data of that name; NULL and INVALID when there is none. */
+/* A new tensor with the data of that name; NULL and INVALID if there is none. */
 TN_API tn_tensor *tn_safetensors_get_at(const char *file, int line, tn_safetensors *f,
                                         const char *name);
 #define tn_safetensors_get(f, name) tn_safetensors_get_at(__FILE__, __LINE__, f, name)
-/* The value of a note ("__metadata__"); NULL, without an error, when there is none. */
+/* The value of a note, borrowed from f; NULL without an error if there is none. */
 TN_API const char *tn_safetensors_note(const tn_safetensors *f, const char *key);
 
-/* Whether something can be opened at path, through the context's file table; false with an error
- * where it cannot be told: there is something, but it may not be read. */
+/* Sets *exists to whether a file can be opened at path, through the context's file table. False
+ * with an error if a file is there but may not be read. */
 TN_API bool tn_file_exists_at(const char *file, int line, const char *path, bool *exists);
 #define tn_file_exists(path, exists) tn_file_exists_at(__FILE__, __LINE__, path, exists)
 
-/* A file's bytes as a new uint8 tensor (bytes). */
+/* A file as a new u8 tensor of shape (bytes); NULL with an error. */
 TN_API tn_tensor *tn_load_bytes_at(const char *file, int line, const char *path);
 #define tn_load_bytes(path) tn_load_bytes_at(__FILE__, __LINE__, path)
 
-/* An IDX file (the format of MNIST), not compressed: a new tensor of the file's shape and dtype
- * (u8, i8, i16, i32, f32, f64). */
+/* An uncompressed IDX file (the format of MNIST) as a new tensor of the file's shape and dtype: u8,
+ * i8, i16, i32, f32 or f64. NULL with an error. */
 TN_API tn_tensor *tn_load_idx_at(const char *file, int line, const char *path);
 #define tn_load_idx(path) tn_load_idx_at(__FILE__, __LINE__, path)
 

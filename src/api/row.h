@@ -1,22 +1,21 @@
-/* row.h - an operator is a row: what it is called with, how shapes follow, how it runs, its
- * gradient.
+/* row.h - your own operators: a row has arguments, shapes, loop and gradient.
  *
- * Built-in operators and a user's own are the same struct. A user's row is filled by hand and
- * registered:
+ * Built-in operators and yours are the same struct (docs/rows.md). You fill it and register it:
  *
- *     static const tn_row logaddexp = { .name = "logaddexp", .schema = "logaddexp(Tensor self,
- *         Tensor other) -> Tensor",
- *                                       .forms = TN_OUT, .check = my_check, .run = my_run, .grad =
- *                                           my_grad };
- *     tn_register(&logaddexp);   tn_call_named("logaddexp", ...)
+ *     static tn_row logaddexp = {.name = "logaddexp",
+ *                                .schema = "logaddexp(Tensor self, Tensor other) -> Tensor",
+ *                                .forms = TN_OUT, .check = my_check, .run = my_run,
+ *                                .needs = "self:self,result other:other,result", .grad = my_grad};
+ *     tn_register(&logaddexp);
  *
- * The door (tn_call) does for every row: enter (pending error, NULL arguments, contexts), check,
- * look, prepare (outputs, scratch, tape node: everything that can fail), run, publish. See
- * docs/rows.md. */
+ * A call passes these steps for every row: enter (pending error, NULL arguments, contexts), check,
+ * look, prepare (outputs, scratch, tape node), run, verdict, publish. If one fails, nothing has
+ * changed. */
 #ifndef TNI_API_ROW_H
 #define TNI_API_ROW_H
 
 #include "autograd.h"
+#include "beside.h"
 
 TNI_EXTERN_C_BEGIN
 
@@ -24,77 +23,124 @@ typedef struct tn_row tn_row;
 typedef struct tn_frame tn_frame;       /* one call in progress */
 typedef struct tn_gradient tn_gradient; /* one gradient in progress */
 typedef struct tn_gen tn_gen;           /* tables made from the schema */
-typedef struct tni_block tni_block;     /* a thread in a context */
 typedef struct tni_node tni_node;       /* a call on the tape */
 
 /* --- the row ---------------------------------------------------------------------------------- */
 
 enum tn_forms {
     TN_OUT = 1,        /* .out = given tensors */
-    TN_INPLACE = 2,    /* name_(self, ...) writes into self; the written tensor may be exactly the
-                       first input, in a TN_POINTWISE row any input */
-    TN_SHAPE_ONLY = 4, /* reads the shape and dtype of its inputs alone: in gradients it takes what
-                          is not in needs */
-    TN_ALIAS = 8       /* in place, without a loop: any input may be exactly self */
+    TN_INPLACE = 2,    /* name_(self, ...) writes into self. The written tensor may be the first
+                          input itself, in a TN_POINTWISE row any input */
+    TN_SHAPE_ONLY = 4, /* reads only shapes and dtypes, so a gradient may give it ghosts */
+    TN_ALIAS = 8       /* in place, any input may be self itself, though there is no loop */
 };
 
 struct tn_row {
-    const char *name,
-        *schema; /* name: C's, unique; schema: torch's, "max.dim(Tensor self, int dim) -> ..." */
+    /* C's name, which is unique; torch's schema: "max.dim(Tensor self, int dim) -> ..." */
+    const char *name, *schema;
     const tn_gen *gen; /* NULL in a user's row: made by tn_register */
-    uint32_t index;    /* into device tables; given by the generator or tn_register */
     /* the fields of TN_OPERATOR, in this order */
     uint32_t forms; /* tn_forms */
-    const char
-        *saves; /* names of hidden outputs, announced after the returned ones when recording */
-    const char
-        *needs; /* what gradients read: "self:other other:self,result", or "indices" for all */
-    bool (*check)(tn_frame *f); /* announces outputs and scratch; all errors but those of look */
-    bool (*look)(tn_frame *f);  /* reads data, writes nothing: f->count, index ranges */
-    void (*run)(tn_frame *f);   /* writes every element; cannot fail */
-    uint32_t loop;              /* TN_POINTWISE: tni_loop kinds, else 0 */
-    /* TN_POINTWISE of floats, views: the way of a call of which nothing is unusual, or NULL */
+    /* names of hidden outputs, announced after the results while recording */
+    const char *saves;
+    /* what gradients read: "self:other other:self,result", or "indices" for all */
+    const char *needs;
+    bool (*check)(tn_frame *f);   /* announces outputs and scratch; makes most errors */
+    bool (*look)(tn_frame *f);    /* reads data, writes nothing: f->count, ranges of indices */
+    void (*run)(tn_frame *f);     /* writes every element; cannot fail */
+    bool (*verdict)(tn_frame *f); /* reads what run wrote; may refuse it with tn_fail */
+    uint32_t rules;               /* TN_POINTWISE: its kinds and tn_rules; else 0 */
+    /* the short way, for common small calls of pointwise rows and views; or NULL */
     bool (*quick)(const tn_row *row, unsigned how, const char *file, int line, const void *args,
                   void *results);
-    const char *text;             /* TN_POINTWISE: the expression */
-    bool (*compose)(tn_frame *f); /* instead of check, look, run: calls operators, sets f->out[] */
-    void (*grad)(
-        tn_gradient *g); /* NULL: not differentiable, an error when recorded; tn_grad_zero: zero */
-    void (*fused)(
-        tn_gradient *g); /* the same gradients faster, used when no graph of them is asked for */
-    const char *domain;  /* sample domain of tensors for gradcheck: "self:0.1..2 other:-0.9..0.9" */
-    const char *sample;  /* argument samples for tests: "(2,3,4) dim=1 | (3) dim=-1 keepdim=True" */
-    const char *node;    /* torch's name of the recorded call where it is not the schema's */
+    bool (*compose)(tn_frame *f); /* replaces check, look, run: calls operators, sets f->out[] */
+    /* NULL: recording refuses the call; tn_grad_zero: the gradient is zero */
+    void (*grad)(tn_gradient *g);
+    /* the same gradients faster, used if they will not be differentiated again */
+    void (*fused)(tn_gradient *g);
+    const char *domain; /* values of tensors in gradcheck: "self:0.1..2 other:-0.9..0.9" */
+    const char *sample; /* arguments for tests: "(2,3,4) dim=1 | (3) dim=-1 keepdim=True" */
+    const char *node;   /* torch's name of the recorded call, if the schema does not give it */
 };
 
 /* --- tables of a schema ----------------------------------------------------------------------- */
 
+/* The types of parameters, one a line:
+ *   TN_T_name, its word in a schema, the type of a list of it (0: none)
+ *   its declaration in an argument struct and in C++, up to the name ("": the enum's own)
+ *   the C type stored in the argument struct, its traits, and its way
+ * A way says how values are handled. It is an entry in the tables of call/types.c, call/schema.c
+ * (defaults, which the generator also reads), tools/optable/types.c and py/parse.c. A type that
+ * shares a way needs only its line here. */
+#define TN_TYPES(X)                                                                                \
+    X(TENSOR, "Tensor", TN_T_TENSORS, "tn_tensor *", "tn_tensor *", void *, TN_TYPE_LENT, TENSOR)  \
+    X(TENSORS, "Tensor[]", 0, "tn_tensors ", "tn_tensor_list ", tn_tensors,                        \
+      TN_TYPE_LENT | TN_TYPE_LIST, TENSORS)                                                        \
+    X(INT, "int", TN_T_INTS, "int64_t ", "int64_t ", int64_t, 0, WHOLE)                            \
+    X(FLOAT, "float", TN_T_FLOATS, "double ", "double ", double, 0, REAL)                          \
+    X(BOOL, "bool", 0, "bool ", "bool ", bool, 0, TRUTH)                                           \
+    X(SCALAR, "Scalar", 0, "tn_scalar ", "tn_number ", tn_scalar, TN_TYPE_GAPS, NUMBER)            \
+    X(INTS, "int[]", 0, "tn_ints ", "tn_dims ", tn_ints, TN_TYPE_BEHIND | TN_TYPE_LIST, WHOLES)    \
+    X(FLOATS, "float[]", 0, "tn_floats ", "tn_doubles ", tn_floats, TN_TYPE_BEHIND | TN_TYPE_LIST, \
+      REALS)                                                                                       \
+    X(DTYPE, "ScalarType", 0, "tn_dtype ", "tn_dtype ", int32_t, TN_TYPE_GAPS | TN_TYPE_CODE,      \
+      DTYPE)                                                                                       \
+    X(DEVICE, "Device", 0, "tn_device_id ", "tn_device_id ", int32_t, TN_TYPE_GAPS | TN_TYPE_CODE, \
+      DEVICE)                                                                                      \
+    X(GENERATOR, "Generator", 0, "tn_generator *", "tn_generator *", void *, TN_TYPE_LENT,         \
+      GENERATOR)                                                                                   \
+    X(ENUM, "enum", 0, "", "", int32_t, TN_TYPE_GAPS | TN_TYPE_CODE, WORD)                         \
+    X(STRING, "str", 0, "const char *", "const char *", const char *, TN_TYPE_BEHIND, STRING)      \
+    X(MODULE, "Module", TN_T_MODULES, "tn_module *", "tn_module *", void *, TN_TYPE_LENT, MODULE)  \
+    X(MODULES, "Module[]", 0, "tn_modules ", "tn_module_list ", tn_tensors,                        \
+      TN_TYPE_LENT | TN_TYPE_LIST, MODULES)                                                        \
+    X(MAYBE, "float?", 0, "tn_maybe ", "tn_maybe ", tn_maybe, TN_TYPE_GAPS, MAYBE)
+
 typedef enum tn_type {
-    TN_T_TENSOR = 1,
-    TN_T_TENSORS,
-    TN_T_INT,
-    TN_T_FLOAT,
-    TN_T_BOOL,
-    TN_T_SCALAR,
-    TN_T_INTS,
-    TN_T_FLOATS,
-    TN_T_DTYPE,
-    TN_T_DEVICE,
-    TN_T_GENERATOR,
-    TN_T_ENUM,
-    TN_T_STRING,
-    TN_T_MODULE,
-    TN_T_MODULES
+    TN_T_NONE,
+#define TNI_TYPE_NUMBER(NAME, text, list, c, cxx, lies, traits, way) TN_T_##NAME,
+    TN_TYPES(TNI_TYPE_NUMBER)
+#undef TNI_TYPE_NUMBER
+        TN_TYPE_COUNT
 } tn_type;
+
+/* Traits of a type. */
+enum tn_type_traits {
+    TN_TYPE_LIST = 1,   /* an address and a count */
+    TN_TYPE_BEHIND = 2, /* points at numbers or text, which are copied with the arguments */
+    TN_TYPE_LENT = 4,   /* points at objects that others own, borrowed during the call */
+    TN_TYPE_GAPS = 8,   /* not every bit pattern is a value, so the door checks */
+    TN_TYPE_CODE = 16   /* an int32_t that stands for a word; 0: None */
+};
+/* The types with a trait: `TN_TYPES_LIST >> p->type & 1`. */
+enum tn_types_with {
+#define TNI_TYPE_BIT(NAME, trait) | (int)((trait) != 0) << TN_T_##NAME
+#define TNI_TYPE_LISTS(NAME, t, l, c, x, m, traits, w) TNI_TYPE_BIT(NAME, (traits)&TN_TYPE_LIST)
+#define TNI_TYPE_BEHINDS(NAME, t, l, c, x, m, traits, w) TNI_TYPE_BIT(NAME, (traits)&TN_TYPE_BEHIND)
+#define TNI_TYPE_LENDS(NAME, t, l, c, x, m, traits, w) TNI_TYPE_BIT(NAME, (traits)&TN_TYPE_LENT)
+#define TNI_TYPE_GAPPY(NAME, t, l, c, x, m, traits, w) TNI_TYPE_BIT(NAME, (traits)&TN_TYPE_GAPS)
+#define TNI_TYPE_CODES(NAME, t, l, c, x, m, traits, w) TNI_TYPE_BIT(NAME, (traits)&TN_TYPE_CODE)
+    TN_TYPES_LIST = 0 TN_TYPES(TNI_TYPE_LISTS),
+    TN_TYPES_BEHIND = 0 TN_TYPES(TNI_TYPE_BEHINDS),
+    TN_TYPES_LENT = 0 TN_TYPES(TNI_TYPE_LENDS),
+    TN_TYPES_GAPS = 0 TN_TYPES(TNI_TYPE_GAPPY),
+    TN_TYPES_CODE = 0 TN_TYPES(TNI_TYPE_CODES)
+#undef TNI_TYPE_LISTS
+#undef TNI_TYPE_BEHINDS
+#undef TNI_TYPE_LENDS
+#undef TNI_TYPE_GAPPY
+#undef TNI_TYPE_CODES
+#undef TNI_TYPE_BIT
+};
 
 enum tn_param_flags {
     TN_P_OPTIONAL = 1, /* T?: may be None */
     TN_P_DEFAULT = 2,  /* has a default */
     TN_P_KEYWORD = 4,  /* after the * */
-    TN_P_NUMBER = 8,   /* Tensor|Scalar: number_offset holds the number when the tensor is NULL */
+    TN_P_NUMBER = 8,   /* Tensor|Scalar: number_offset has the number if the tensor is NULL */
     TN_P_MUTATED = 16, /* (a!) */
-    TN_P_DOUBLE = 32,  /* a Scalar that is kept as double, since it has a default */
-    TN_P_MAYBE = 64,   /* a float? that is kept as tn_maybe */
+    TN_P_DOUBLE = 32,  /* a Scalar with a default, stored as double */
+    TN_P_MAYBE = 64,   /* a float?, stored as tn_maybe */
     TN_P_HOLES = 128   /* Tensor?[]: members of the list may be NULL */
 };
 
@@ -106,15 +152,27 @@ typedef struct tn_param {
     const char *const *words;       /* TN_T_ENUM: NULL-terminated, numbered from 1 */
 } tn_param;
 
+/* The type stored in the argument struct: tn_maybe for a float?, double for a Scalar with a
+ * default, else the parameter's own. */
+TNI_INLINE unsigned tn_type_kept(unsigned type, unsigned flags) {
+    if (flags & TN_P_MAYBE) return TN_T_MAYBE;
+    return flags & TN_P_DOUBLE ? (unsigned)TN_T_FLOAT : type;
+}
+/* True if a call must give p. A generator may be left out, though it has no default. */
+TNI_INLINE bool tn_param_is_required(const tn_param *p) {
+    return !(p->flags & TN_P_DEFAULT) && p->type != TN_T_GENERATOR;
+}
+
 enum tn_props {                    /* what lets a call skip work */
                 TN_PROP_LISTS = 1, /* takes a list of tensors */
                 TN_PROP_GENERATOR = 2,
                 TN_PROP_MUTATED = 4, /* some (a!) */
                 TN_PROP_INTS = 8,    /* holds lists of numbers or texts, which a record must copy */
                 TN_PROP_RETURNS_LIST = 16,
-                TN_PROP_WORDS = 32,  /* holds dtypes, devices, words or numbers, which have values
+                TN_PROP_WORDS = 32,    /* holds dtypes, devices, words or numbers, which have values
                                        that are none */
-                TN_PROP_TRUTH = 128, /* "-> bool": a 0-dim bool tensor in C */
+                TN_PROP_TRUTH = 128,   /* "-> bool": a 0-dim bool tensor in C */
+                TN_PROP_VERDICT = 256, /* the row has a verdict */
                 TN_PROP_DOUBLE = 64 /* tensors, and one number behind them that is kept as double */
 };
 
@@ -128,61 +186,69 @@ struct tn_gen {
     uint16_t nresults, nsaves;
     uint16_t args_size, out_offset; /* out_offset: of `out`, UINT16_MAX when the row has none */
     uint32_t props;
-    uint32_t loop_index; /* of a pointwise row among the pointwise rows */
-    uint16_t fixed[8];   /* parameter index of fixed tensor i */
+    const void *loops; /* of a pointwise row, by instruction set and type; else NULL */
+    uint16_t fixed[8]; /* parameter index of fixed tensor i */
+    uint32_t index;    /* of the row: into tables beside it; 0 of a module */
 };
 
-/* --- the frame: what check, look and run see -------------------------------------------------- */
+/* --- the frame: the call as check, look and run see it ---------------------------------------- */
 
-#define TN_UNKNOWN (-1) /* a size that look counts into f->count */
+#define TN_UNKNOWN (-1) /* a size that look will count into f->count */
 enum { TNI_IN = 8, TNI_RESULTS = 6, TNI_ARGS_BYTES = 320, TNI_NUMBERS = 3 };
-
-/* A request to stop, as one call knows it. */
-typedef struct tni_stop {
-    const uint32_t *request; /* the context's word; NULL: the call goes on to its end */
-    uint32_t seen;           /* by a poll of this call, which fails then, whatever comes */
-} tni_stop;
+enum { TN_NOTE_BYTES = 32 };
 
 struct tn_frame {
+    tni_work work; /* private to the door */
     tni_block *block;
     const tn_row *row;
     const void *args; /* the argument struct; TN_ARGS gives it typed */
-    tn_tensor **in;   /* fixed tensors in schema order (NULL: absent), then list members */
+    tn_tensor **in;   /* single tensors in schema order (NULL: absent), then members of lists */
     tn_tensor **out;  /* results, then saves */
     int nin, nout;
-    bool recording, meta; /* meta: shapes only, look and run are not called */
+    bool recording, meta; /* meta: shapes only; look and run are not called */
     bool inplace;         /* results go into self */
-    uint8_t type;         /* free for check to tell run: the compute dtype, say */
+    uint8_t type;         /* free for check to tell run, e.g. the dtype to compute in */
     tn_device_id device;
-    /* cleared as one, down to node */
-    uint64_t unneeded;    /* check may set: bit i input i is not read by the gradient this time */
-    uint32_t unwritten;   /* check may set: bit i input i, though (a!), is not written this time */
+    /* the door clears these together, up to and with node */
+    uint64_t unneeded;    /* check may set bit i: this call's gradient does not read input i */
+    uint32_t unwritten;   /* check may set bit i: this call does not write input i, marked (a!) */
     uint8_t ngiven;       /* private to the door */
     int64_t count;        /* look's result */
-    size_t scratch_bytes; /* asked by check */
+    size_t scratch_bytes; /* requested by check */
     void *scratch;        /* 64-byte aligned, uninitialised */
     tn_generator *generator;
-    /* private to the door */
-    tni_stop stop;
-    tni_node *node;
-    tn_frame *caller;
+    tni_node *node; /* private to the door */
     /* of all */
-    const char *file;
-    int line;
-    int64_t note[4]; /* free for check to tell look and run */
+    union {
+        int64_t align;
+        unsigned char bytes[TN_NOTE_BYTES];
+    } note; /* what check tells look and run: TN_NOTE */
+    /* set by tn_scratch_each alone */
+    int64_t each_at, each_bytes; /* a worker's part of scratch: where the first begins, its size */
+    int32_t workers;
     /* private to the door */
     tn_tensor *given[4];
     tn_tensor *in_[TNI_IN], *out_[TNI_RESULTS];
 };
 
-/* Typed views: `TN_ARGS(add, a, f)` declares `const tn_add_args *a`, in run and in gradients alike.
- */
+/* TN_ARGS(add, a, f) declares `const tn_add_args *a`, the call's arguments, in run and in grad. */
 #define TN_ARGS(op, name, f) const tn_##op##_args *name = (const tn_##op##_args *)(f)->args
 
-/* For check. Each returns false with an error when memory, size arithmetic or a given tensor do not
- * fit. announce: output k is new, row-major; like: with the dimension order (strides) torch gives a
- * pointwise result over `like`'s layout; view: output k shares of's storage; count: number of
- * outputs of a list row. */
+/* What check tells look and run is a struct of the row's own: TN_NOTE(add_note, note, f) declares
+ * `add_note *note` in each of them. It starts uninitialised; one that is too large does not
+ * compile. */
+#define TN_NOTE(type, name, f)                      \
+    type *name = (type *)(void *)((f)->note.bytes + \
+                                  0 * sizeof(char[sizeof(type) <= TN_NOTE_BYTES ? 1 : -1]))
+
+/* For check: announce says what output k is, before it exists. Each returns false with an error, if
+ * memory, size arithmetic or a given tensor does not fit.
+ *   tn_announce           new and row-major
+ *   tn_announce_strided   new, with these strides
+ *   tn_announce_like      new, with the strides that torch gives a pointwise result of `like`
+ *   tn_announce_view      a view of `of`
+ *   tn_announce_count     the number of outputs of a row that returns a list
+ *   tn_scratch            scratch memory for run: f->scratch */
 TN_API bool tn_announce(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size);
 TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size,
                                 const int64_t *stride);
@@ -191,36 +257,49 @@ TN_API bool tn_announce_view(tn_frame *f, int k, tn_tensor *of, int ndim, const 
                              const int64_t *stride, int64_t offset);
 TN_API bool tn_announce_count(tn_frame *f, int64_t count);
 TN_API bool tn_scratch(tn_frame *f, int64_t count, int64_t bytes_each);
-/* Sets the error of this call; the door adds operator, arguments and line. Returns false. */
+/* Requests scratch of count * bytes_each for every worker of tn_each, 64-byte aligned; at most once
+ * in a check. */
+TN_API bool tn_scratch_each(tn_frame *f, int64_t count, int64_t bytes_each);
+/* Announces output k as new, its last two dimensions column-major as in LAPACK. */
+TN_API bool tn_announce_columns(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size);
+/* For run, after tn_scratch_each in check: calls task(f, i, scratch) for i in 0..count-1 on the
+ * context's threads, each of which has its own scratch. work is the number of operations of one
+ * task; little work stays in this thread. A result must not depend on which thread runs a task. */
+TN_API void tn_each(tn_frame *f, int64_t count, int64_t work,
+                    void (*task)(tn_frame *f, int64_t i, void *scratch));
+/* For verdict: true if all of output k, int32, is 0. Otherwise fails with `why`, in which # becomes
+ * the first number that is not 0, and names its place in the batch. */
+TN_API bool tn_info_verdict(tn_frame *f, int k, const char *why);
+/* Sets the error of this call and returns false; the door adds operator, arguments and line. */
 TN_API bool tn_fail(tn_frame *f, tn_code code, const char *format, ...) TNI_PRINTF(3, 4);
-/* Whether the call was asked to stop; a long run polls it a block of work at a time and returns
- * early. Never so where the call writes tensors that were there before: it goes on to its end. */
+/* True if the call was cancelled: a long run polls it once a block of work and returns early.
+ * Always false if the call writes existing tensors, because it must then run to its end. */
 TN_API bool tn_cancelled(const tn_frame *f);
 
-/* --- the gradient: what a row's grad sees ----------------------------------------------------- */
+/* --- the gradient: the call as grad sees it --------------------------------------------------- */
 
 struct tn_gradient {
     tni_block *block;
     const tn_row *row;
-    const void *args; /* a copy; tensors not named in needs have shape and dtype but no data */
+    const void *args; /* a copy; tensors that needs does not name have no data */
     tn_tensor **in, **out;
-    tn_tensor **incoming; /* gradient of each output; NULL: zero */
-    const bool *want;     /* a slot: is its gradient wanted */
+    tn_tensor **incoming; /* the gradient of each output; NULL: zero */
+    const bool *want;     /* for each slot whether its gradient is wanted */
     int nin, nout;
     /* private to the engine */
     tn_tensor **give;
     tni_node *node;
 };
 
-/* Adds t to the gradient of input slot: summed to the input's shape, real part for a real input,
- * converted to its dtype. Takes t as it is (a new tensor of the scope, or a borrowed one); NULL
- * with an error passes it on. */
+/* Adds t to the gradient of an input slot, after summing it to the input's shape, taking the real
+ * part for a real input, and converting it to the input's dtype. t may be new in the scope or
+ * borrowed. NULL passes a pending error on. */
 TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t);
-/* incoming[k], zeros when it is NULL. */
+/* incoming[k], or zeros in place of NULL. */
 TN_API tn_tensor *tn_incoming(tn_gradient *g, int k);
-/* The gradient that is zero by definition (argmax has none to give; round, sign). */
+/* A gradient that is zero by definition, as for round and sign. */
 TN_API void tn_grad_zero(tn_gradient *g);
-#ifdef TN_IMPORT /* rows are initialised with it: a function, not a pointer */
+#ifdef TN_IMPORT /* rows are initialised with it, so it must be a function, not a pointer */
 #undef tn_grad_zero
 static TNI_UNUSED void tn_grad_zero(tn_gradient *g) { tni_at_tn_grad_zero(g); }
 #endif
@@ -228,15 +307,15 @@ static TNI_UNUSED void tn_grad_zero(tn_gradient *g) { tni_at_tn_grad_zero(g); }
 /* --- calling rows ----------------------------------------------------------------------------- */
 
 enum tn_how { TN_PLAIN = 0, TN_IN_PLACE = 1 };
-/* The one door. args: the row's argument struct; results: its result struct (a tn_tensor *,
- * several, or a tn_list). false with an error set, results NULL. */
+/* The one way into every operator. args is the row's argument struct, results its result struct: a
+ * tn_tensor *, several of them, or a tn_list. False with an error, and then results are NULL. */
 TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args,
                     void *results);
 
-/* A tagged value, for calls by name (bindings, files, tests). */
+/* A tagged value for calls by name: from bindings, files, tests. */
 typedef struct tn_value {
     int32_t type;     /* tn_type; 0: None */
-    const char *name; /* keyword, or NULL: positional */
+    const char *name; /* the parameter's; NULL: by position */
     union tn_value_of {
         tn_tensor *tensor;
         tn_tensors tensors;
@@ -253,64 +332,33 @@ typedef struct tn_value {
     } as;
 } tn_value;
 
-/* Calls "max.dim", "max_dim", or the first overload of "max" that the values fit; a trailing '_' is
- * the in-place form. results: room for `room` tensors; *count is set. A value named "out" gives
- * outputs. */
+/* Calls an operator by name: "max.dim", "max_dim", or the first overload of "max" that the values
+ * fit; a trailing '_' means the in-place form, a value named "out" gives outputs. Writes at most
+ * `room` results and sets *count. tn_call_row does the same for a row. False with an error. */
 TN_API bool tn_call_named(const char *file, int line, const char *name, const tn_value *values,
                           int nvalues, tn_tensor **results, int room, int *count);
 TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned how,
                         const tn_value *values, int nvalues, tn_tensor **results, int room,
                         int *count);
 
-/* Makes a row known by name in the current context and fills its gen and index; the row must live
+/* Makes a row known by name in the current context and fills its gen; the row must live
  * as long as the context, which takes them back at its end. Refuses a name that is taken and a
  * schema that does not parse. */
 TN_API bool tn_register(tn_row *row);
-TN_API const tn_row *tn_row_named(const char *name);
+TN_API const tn_row *tn_row_named(const char *name); /* NULL if none; a trimmed build: an error */
 TN_API int64_t tn_row_count(void);
 TN_API const tn_row *tn_row_at(int64_t i);
 
 /* --- record and replay ------------------------------------------------------------------------ */
 
 /* Records the calls of this thread between begin and end. Replay runs them again on the same
- * tensors, inputs rewritten by the user: no allocation, no lock. A size that depends on data and
- * differs is an error. */
+ * tensors, whose inputs the user has rewritten, without allocation or lock. If a size that depends
+ * on data differs then, it is an error. The caller frees the recording. */
 typedef struct tn_recording tn_recording;
 TN_API bool tn_record_begin(void);
 TN_API tn_recording *tn_record_end(void);
 TN_API bool tn_replay(tn_recording *recording);
 TN_API void tn_recording_free(tn_recording *recording);
-
-/* --- keyword calls ---------------------------------------------------------------------------- */
-
-/* Calls f##_at with an argument struct whose defaults come first: what the user writes later
- * overrides them. */
-#if defined(__cplusplus)
-#elif defined(__clang__)
-#define TNI_CALL_AS(f, args, ...)                                                   \
-    _Pragma("clang diagnostic push")                                                \
-        _Pragma("clang diagnostic ignored \"-Winitializer-overrides\"")             \
-            _Pragma("clang diagnostic error \"-Wint-conversion\"")                  \
-                _Pragma("clang diagnostic error \"-Wincompatible-pointer-types\"")  \
-                    _Pragma("clang diagnostic error \"-Wmissing-braces\"")          \
-                        _Pragma("clang diagnostic error \"-Wexcess-initializers\"") \
-                            f(__FILE__, __LINE__, &(args){__VA_ARGS__})             \
-                                _Pragma("clang diagnostic pop")
-#elif defined(__GNUC__)
-#define TNI_CALL_AS(f, args, ...)                                                            \
-    __extension__({                                                                          \
-        _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"") \
-            _Pragma("GCC diagnostic ignored \"-Woverride-init-side-effects\"")               \
-                _Pragma("GCC diagnostic error \"-Wint-conversion\"")                         \
-                    _Pragma("GCC diagnostic error \"-Wincompatible-pointer-types\"")         \
-                        _Pragma("GCC diagnostic error \"-Wmissing-braces\"")                 \
-                            f(__FILE__, __LINE__, &(args){__VA_ARGS__});                     \
-        _Pragma("GCC diagnostic pop")                                                        \
-    })
-#else
-#define TNI_CALL_AS(f, args, ...) f(__FILE__, __LINE__, &(args){__VA_ARGS__})
-#endif
-#define TNI_CALL(f, ...) TNI_CALL_AS(f##_at, f##_args, __VA_ARGS__)
 
 TNI_EXTERN_C_END
 #endif

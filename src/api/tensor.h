@@ -1,8 +1,8 @@
-/* tensor.h - a tensor in the hand: accessors, memory of one's own, scopes, printing.
+/* tensor.h - tensors: lifetime, reading, making them from memory, printing.
  *
  * A tensor is a reference-counted header over shared storage. Any thread may read it and use it as
- * input; who writes to it while another thread reads has a race. A tensor that goes to another
- * thread is held first (tn_hold). */
+ * input. Writing while another thread reads or writes is a data race. Hold a tensor (tn_hold)
+ * before you hand it to another thread. */
 #ifndef TNI_API_TENSOR_H
 #define TNI_API_TENSOR_H
 
@@ -12,20 +12,23 @@ TNI_EXTERN_C_BEGIN
 
 /* --- lifetime --------------------------------------------------------------------------------- */
 
-/* A scope releases at its end what was made inside and not kept. TN_SCOPE { ... } also ends by
- * break, return and goto (gcc, clang, C++); `continue` and `break` inside it leave the scope, not a
- * loop around it. The plain form works everywhere and closes every scope opened above the mark (in
- * a hook or a custom function: those that it has opened itself). */
+/* A scope frees at its end every tensor that was made inside and not kept. Outside of all scopes
+ * the caller frees what it makes.
+ *     TN_SCOPE { y = tn_keep(tn_exp(tn_mul(x, x))); }
+ * TN_SCOPE also ends at return and goto (gcc, clang, C++); `break` and `continue` inside it leave
+ * the scope, not a loop around it. The plain calls work with every compiler: tn_scope_end closes
+ * all scopes opened since the mark was returned (in a hook or custom function only its own). */
 TN_API int64_t tn_scope_begin(void);
 TN_API void tn_scope_end(int64_t mark);
-/* Hands t one scope outward; the caller owns it when there is none. Returns t; NULL for NULL. */
+/* Moves t to the next outer scope, or to the caller if there is none. Returns t; NULL for NULL, and
+ * with an error for a tensor of another thread. */
 TN_API tn_tensor *tn_keep(tn_tensor *t);
-/* Takes t out of all scopes: the caller owns it and frees it with tn_free. One more owner if it was
- * held. */
+/* Takes t out of its scope: the caller owns it and frees it with tn_free. If t is in no scope, or
+ * belongs to another thread, it gets one more owner. Returns t. */
 TN_API tn_tensor *tn_hold(tn_tensor *t);
-/* Drops one owner; NULL is fine. In a scope, a tensor of that scope leaves it. */
+/* Drops one owner; NULL is allowed. A tensor in a scope leaves it. */
 TN_API void tn_free(tn_tensor *t);
-TN_API void tn_list_free(tn_list list);
+TN_API void tn_list_free(tn_list list); /* tn_free of all members and of the array */
 
 #if defined(__cplusplus)
 TNI_EXTERN_C_END
@@ -64,34 +67,35 @@ typedef struct tn_scope_guard {
                                              tn_scope_end(TNI_JOIN(tni_scope_, __LINE__).mark))
 #endif
 
-/* tn_item(t) and its like bring the caller's file and line for errors; tnp_item is the function
- * without them, for pointers to it and other languages, as with operators. */
+/* Many calls come in two forms: tn_item(t) is a macro that adds the caller's file and line for
+ * errors; tnp_item(t) is a function without them, for function pointers and other languages. */
 
-/* --- reading a tensor: none of these fails on a valid tensor; NULL gives 0, NULL or false ----- */
+/* --- reading a tensor: cannot fail if t is valid; for NULL the result is 0, NULL or false ----- */
 
 TN_API int tn_ndim(const tn_tensor *t);
-TN_API int64_t tn_size(const tn_tensor *t,
-                       int dim); /* dim may be negative; out of range: 0 and an error */
+/* dim may be negative; out of range: 0 and INDEX. */
+TN_API int64_t tn_size(const tn_tensor *t, int dim);
 TN_API int64_t tn_stride(const tn_tensor *t, int dim); /* in elements */
-TN_API tn_ints tn_shape(const tn_tensor *t);           /* borrowed, lives as long as t */
+TN_API tn_ints tn_shape(const tn_tensor *t);           /* borrowed from t */
 TN_API tn_ints tn_strides(const tn_tensor *t);
 TN_API int64_t tn_numel(const tn_tensor *t);
 TN_API tn_dtype tn_dtype_of(const tn_tensor *t);
 TN_API tn_device_id tn_device_of(const tn_tensor *t);
 TN_API bool tn_is_contiguous(const tn_tensor *t);
 TN_API int64_t tn_storage_offset(const tn_tensor *t); /* in elements */
-/* The first element in CPU memory: numel elements lie at the strides. NULL on other devices.
- * Writing through it is not seen by autograd: call tn_touch afterwards. */
+/* The first element in CPU memory, borrowed from t; the others lie at the strides. NULL on other
+ * devices. Autograd does not see writes through the pointer: call tn_touch after them. */
 TN_API void *tn_data(const tn_tensor *t);
-TN_API bool tn_touch(tn_tensor *t);
-TN_API int64_t tn_version(const tn_tensor *t);
-TN_API bool tn_is_view(const tn_tensor *t);      /* of another tensor, whose memory it shares */
-TN_API bool tn_is_read_only(const tn_tensor *t); /* memory of others that may not be written */
+TN_API bool tn_touch(tn_tensor *t);              /* counts a write */
+TN_API int64_t tn_version(const tn_tensor *t);   /* number of counted writes */
+TN_API bool tn_is_view(const tn_tensor *t);      /* shares the memory of another tensor */
+TN_API bool tn_is_read_only(const tn_tensor *t); /* wrapped memory that must not be written */
 TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b);
-TN_API int64_t tn_storage_bytes(const tn_tensor *t); /* of the memory that t and its views share */
+TN_API int64_t tn_storage_bytes(const tn_tensor *t); /* of all memory that t shares */
 
-/* The only element of a one-element tensor. Errors: INVALID for another count, TYPE for complex in
- * tn_item; tn_item_int is exact for integers and truncates floats. */
+/* The element of a tensor that has only one. tn_item_int is exact for integers and truncates
+ * floats. Errors, with result 0: INVALID for another number of elements; TYPE for a complex
+ * element, which tn_item_scalar returns. */
 TN_API double tn_item_at(const char *file, int line, const tn_tensor *t);
 TN_API int64_t tn_item_int_at(const char *file, int line, const tn_tensor *t);
 TN_API tn_scalar tn_item_scalar_at(const char *file, int line, const tn_tensor *t);
@@ -101,8 +105,8 @@ TN_API tn_scalar tn_item_scalar_at(const char *file, int line, const tn_tensor *
 TN_API double tnp_item(const tn_tensor *t);
 TN_API int64_t tnp_item_int(const tn_tensor *t);
 TN_API tn_scalar tnp_item_scalar(const tn_tensor *t);
-/* Copies numel elements in row-major order, converted to the array's type; false and INVALID when
- * count differs from numel. */
+/* Copies all elements to an array of `count`, in row-major order, converted to its type. False and
+ * INVALID if count is not numel.     float v[6]; tn_read_f32(t, v, 6); */
 TN_API bool tn_read_f32_at(const char *file, int line, const tn_tensor *t, float *to,
                            int64_t count);
 TN_API bool tn_read_f64_at(const char *file, int line, const tn_tensor *t, double *to,
@@ -118,7 +122,9 @@ TN_API bool tnp_read_i64(const tn_tensor *t, int64_t *to, int64_t count);
 
 /* --- from memory ------------------------------------------------------------------------------ */
 
-/* A new tensor with a copy of row-major elements of that dtype. */
+/* A new tensor with a copy of row-major elements of that dtype. NULL with an error.
+ *     float v[2][3] = {{1, 2, 3}, {4, 5, 6}};
+ *     tn_tensor *t = tn_from(v, TN_DIMS(2, 3), TN_F32); */
 TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_ints shape,
                              tn_dtype dtype);
 #define tn_from_f32(data, ...) \
@@ -130,15 +136,16 @@ TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_in
 #define tn_from(data, shape, dtype) tn_from_at(__FILE__, __LINE__, data, shape, dtype)
 #define TNI_CHECKED(type, value) (0 ? (type)0 : (value))
 
-/* The caller's memory as a tensor, without a copy. It must stay until `release(data, user)` is
- * called, once, when the last tensor over it goes; release may be NULL. It has to lie at a multiple
- * of what an element is made of (8 bytes for double and its complex numbers). */
+/* A tensor over the caller's memory, without a copy. The memory must stay valid until
+ * release(data, user) is called, once, when the last tensor over it is freed; release may be NULL.
+ * It must be aligned for its elements (8 bytes for f64 and complex128). options may be NULL. NULL
+ * with an error, and release is not called. */
 typedef struct tn_wrap_options {
     tn_ints strides; /* in elements, >= 0; n = 0: row-major */
-    int64_t bytes;   /* length of the memory from data on; 0: just what shape and strides need */
+    int64_t bytes;   /* length of the memory from data on; 0: as shape and strides need */
     void (*release)(void *data, void *user);
     void *user;
-    bool read_only; /* in-place calls and out= are refused */
+    bool read_only; /* refuse in-place calls and out= */
 } tn_wrap_options;
 TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints shape, tn_dtype dtype,
                              const tn_wrap_options *options);
@@ -148,12 +155,12 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
 /* --- dtypes and devices ----------------------------------------------------------------------- */
 
 TN_API const char *tn_dtype_name(tn_dtype dtype); /* "float32" */
-TN_API tn_dtype tn_dtype_named(const char *name); /* TN_NO_DTYPE when unknown */
+TN_API tn_dtype tn_dtype_named(const char *name); /* TN_NO_DTYPE if unknown */
 TN_API int tn_dtype_bytes(tn_dtype dtype);
 TN_API tn_dtype tn_promote(tn_dtype a, tn_dtype b); /* torch.promote_types */
-TN_API tn_dtype tn_default_dtype(void);             /* TN_F32 at first */
-TN_API bool tn_set_default_dtype(tn_dtype dtype);   /* floating only */
-/* The device of a name; TN_NO_DEVICE and an error when unknown. */
+TN_API tn_dtype tn_default_dtype(void);             /* TN_F32 at the start */
+TN_API bool tn_set_default_dtype(tn_dtype dtype);   /* floating, else false and an error */
+/* The device of that name ("cpu", "meta"); TN_NO_DEVICE and an error if unknown. */
 TN_API tn_device_id tn_device_at(const char *file, int line, const char *name);
 #define tn_device(name) tn_device_at(__FILE__, __LINE__, name)
 TN_API tn_device_id tnp_device(const char *name);
@@ -161,20 +168,20 @@ TN_API const char *tn_device_name(tn_device_id device);
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-typedef struct tn_print_options { /* torch.set_printoptions; zero: its default */
+typedef struct tn_print_options { /* as torch.set_printoptions; 0: the default */
     int precision;                /* 4; -1: no digits */
     int threshold;                /* 1000 */
     int edgeitems;                /* 3 */
     int linewidth;                /* 80 */
-    int sci_mode;                 /* 0: by the values, 1: always, -1: never */
+    int sci_mode;                 /* 0: if the values need it, 1: always, -1: never */
 } tn_print_options;
-/* The text torch would print, NUL-terminated; free it with tn_alloc_free(text, strlen(text) + 1).
- */
+/* The text that torch prints, NUL-terminated; free it with tn_alloc_free(text, strlen(text) + 1).
+ * options may be NULL. NULL with an error. */
 TN_API char *tn_to_text_at(const char *file, int line, const tn_tensor *t,
                            const tn_print_options *options);
 #define tn_to_text(t, ...) tn_to_text_at(__FILE__, __LINE__, t, __VA_ARGS__)
 TN_API char *tnp_to_text(const tn_tensor *t, const tn_print_options *options);
-/* Writes that text and a newline to stdout. */
+/* Writes that text and a newline to stdout; false with an error. */
 TN_API bool tn_print_at(const char *file, int line, const tn_tensor *t);
 #define tn_print(t) tn_print_at(__FILE__, __LINE__, t)
 TN_API bool tnp_print(const tn_tensor *t);

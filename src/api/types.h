@@ -1,7 +1,7 @@
-/* types.h - the small types that calls are made of: dtypes, devices, numbers, lists, absent values.
+/* types.h - dtypes, devices, numbers, lists, absent values.
  *
- * Absence is a name, never zero: TN_NONE, TN_NO_DIMS, tn_none(). A struct that is all zero where
- * a list or a number was required is reported as an error at run time. */
+ * Absent values have names and are never zero: TN_NONE, TN_NO_DIMS, tn_none(). A struct of zero
+ * bytes in place of a list or a number is an error at run time. */
 #ifndef TNI_API_TYPES_H
 #define TNI_API_TYPES_H
 
@@ -10,43 +10,62 @@
 TNI_EXTERN_C_BEGIN
 
 typedef struct tn_context tn_context;     /* owns memory, threads, devices, random state */
-typedef struct tn_tensor tn_tensor;       /* reference counted, see tensor.h */
-typedef struct tn_generator tn_generator; /* a random stream, see random.h */
+typedef struct tn_tensor tn_tensor;       /* counts its owners */
+typedef struct tn_generator tn_generator; /* a random stream */
 
 #define TN_MAX_DIMS 16
 
-/* Element types. X(NAME, text, bytes, kind): kind b bool, u unsigned, i signed, f floating, c
- * complex. Arithmetic exists for BOOL..C128; U16, U32, U64 and the 8-bit floats are storage and
- * conversion. */
-#define TN_DTYPES(X)               \
-    X(BOOL, bool, 1, b)            \
-    X(U8, uint8, 1, u)             \
-    X(I8, int8, 1, i)              \
-    X(I16, int16, 2, i)            \
-    X(I32, int32, 4, i)            \
-    X(I64, int64, 8, i)            \
-    X(F16, float16, 2, f)          \
-    X(BF16, bfloat16, 2, f)        \
-    X(F32, float32, 4, f)          \
-    X(F64, float64, 8, f)          \
-    X(C64, complex64, 8, c)        \
-    X(C128, complex128, 16, c)     \
-    X(U16, uint16, 2, u)           \
-    X(U32, uint32, 4, u)           \
-    X(U64, uint64, 8, u)           \
-    X(F8E4M3, float8_e4m3fn, 1, f) \
-    X(F8E5M2, float8_e5m2, 1, f)
+/* Element types, one a line: X(NAME, text, bytes, kind, alias, computes, loop, largest, digits,
+ * safetensors, dlpack, buffer).
+ *   kind         b bool, u unsigned, i signed, f floating, c complex
+ *   alias        torch's other name, or nothing
+ *   computes     1: has arithmetic; 0: is only stored and converted
+ *   loop         the type in which loops take its elements and through which they are converted
+ *   largest      its largest number; HUGE_VAL: no double is too large
+ *   digits       bits of a float's significand, with the leading one
+ *   safetensors  its name in such files, or nothing
+ *   dlpack       its type code
+ *   buffer       its format in Python's buffers, or ""
+ * To add one: a line here, tni_element, conversions (kernels/cast.inl), and its loops, if any. */
+/* clang-format off */
+#define TN_DTYPES(X)                                                                               \
+    X(BOOL,   bool,          1,  b, ,        1, BOOL, HUGE_VAL,              0,  BOOL,    6,  "?") \
+    X(U8,     uint8,         1,  u, ,        1, I32,  255,                   0,  U8,      1,  "B") \
+    X(I8,     int8,          1,  i, ,        1, I32,  127,                   0,  I8,      0,  "b") \
+    X(I16,    int16,         2,  i, short,   1, I32,  32767,                 0,  I16,     0,  "h") \
+    X(I32,    int32,         4,  i, int,     1, I32,  2147483647,            0,  I32,     0,  "i") \
+    X(I64,    int64,         8,  i, long,    1, I64,  9.2233720368547758e18, 0,  I64,     0,  "q") \
+    X(F16,    float16,       2,  f, half,    1, F32,  65504,                 11, F16,     2,  "e") \
+    X(BF16,   bfloat16,      2,  f, ,        1, F32,  3.3895313892515355e38, 8,  BF16,    4,  "")  \
+    X(F32,    float32,       4,  f, float,   1, F32,  3.4028234663852886e38, 24, F32,     2,  "f") \
+    X(F64,    float64,       8,  f, double,  1, F64,  HUGE_VAL,              53, F64,     2,  "d") \
+    X(C64,    complex64,     8,  c, cfloat,  1, C64,  3.4028234663852886e38, 24, C64,     5,  "Zf")\
+    X(C128,   complex128,    16, c, cdouble, 1, C128, HUGE_VAL,              53, ,        5,  "Zd")\
+    X(U16,    uint16,        2,  u, ,        0, I32,  65535,                 0,  U16,     1,  "H") \
+    X(U32,    uint32,        4,  u, ,        0, I64,  4294967295.0,          0,  U32,     1,  "I") \
+    X(U64,    uint64,        8,  u, ,        0, I64,  1.8446744073709552e19, 0,  U64,     1,  "Q") \
+    X(F8E4M3, float8_e4m3fn, 1,  f, ,        0, F32,  HUGE_VAL,              4,  F8_E4M3, 10, "")  \
+    X(F8E5M2, float8_e5m2,   1,  f, ,        0, F32,  HUGE_VAL,              3,  F8_E5M2, 12, "")
+/* clang-format on */
 
 typedef enum tn_dtype {
     TN_NO_DTYPE = 0, /* None: the operator's own choice */
-#define TNI_ENUMERATOR(NAME, text, bytes, kind) TN_##NAME,
+#define TNI_ENUMERATOR(NAME, ...) TN_##NAME,
     TN_DTYPES(TNI_ENUMERATOR)
 #undef TNI_ENUMERATOR
         TN_DTYPE_COUNT
 } tn_dtype;
 
-/* Devices are small numbers: 0 is None (the operator's own choice); backends take the numbers from
- * TN_META + 1 on as they register. tn_device("cuda:0") finds one by name. */
+/* The kind, as above; 0 for an unknown dtype. */
+TNI_INLINE char tni_dtype_kind(tn_dtype dtype) {
+#define TNI_DTYPE_KIND(NAME, text, bytes, kind, ...) #kind
+    static const char kinds[TN_DTYPE_COUNT + 1] = "\0" TN_DTYPES(TNI_DTYPE_KIND);
+#undef TNI_DTYPE_KIND
+    return (unsigned)dtype < TN_DTYPE_COUNT ? kinds[dtype] : (char)0;
+}
+
+/* Devices are small numbers; 0 is None, the operator's own choice. Backends get the numbers after
+ * TN_META when they register. tn_device("cpu") finds a device by name. */
 typedef int32_t tn_device_id;
 #define TN_NO_DEVICE 0
 #define TN_CPU 1
@@ -54,29 +73,30 @@ typedef int32_t tn_device_id;
 
 #define TN_NONE INT64_MIN /* an optional int that is absent */
 
-/* A list of ints, borrowed for the time of the call. One number repeats where a fixed count is
- * expected. */
+/* A list of ints, borrowed during the call. Where a fixed count is expected, one number stands for
+ * all.     tn_zeros(TN_DIMS(2, 3)) */
 typedef struct tn_ints {
     const int64_t *at;
     int64_t n;
 } tn_ints;
 
+/* A list of floats, borrowed during the call. */
 typedef struct tn_floats {
     const double *at;
     int64_t n;
 } tn_floats;
 
-/* A list of tensors, borrowed for the time of the call. */
+/* A list of tensors, borrowed during the call.     tn_cat(TN_LIST(a, b)) */
 typedef struct tn_tensors {
     tn_tensor *const *at;
     int64_t n;
 } tn_tensors;
 
-/* The list that an operator returns: freed with its members by tn_list_free, or by the scope. */
+/* A list that an operator returns. The scope, or tn_list_free, frees it with its members. */
 typedef struct tn_list {
     tn_tensor **at;
     int64_t n;
-    tn_tensor *holder; /* whose memory the array is */
+    tn_tensor *holder; /* the array is its memory */
 } tn_list;
 
 /* An optional float: TN_SOME(0.1), TN_NO_FLOAT. */
@@ -86,17 +106,16 @@ typedef struct tn_maybe {
 } tn_maybe;
 enum { TN_ABSENT = 1, TN_GIVEN = 2 };
 
-/* A number that may be bool, int, float or complex. */
+/* A number: bool, int, float or complex.     TN_NUM(0.5), TN_INT(3), tn_complex(0, 1) */
 enum tn_kind { TN_KIND_NONE = 1, TN_KIND_BOOL, TN_KIND_INT, TN_KIND_FLOAT, TN_KIND_COMPLEX };
 typedef struct tn_scalar {
     int32_t kind;    /* one of tn_kind; 0 is an error */
-    int64_t integer; /* of an int or a bool, exact */
+    int64_t integer; /* an int or a bool, exact */
     double imaginary;
-    double real; /* of a float or complex */
+    double real; /* a float, or the real part */
 } tn_scalar;
 
-/* An absent list has n = -1; a list of all zero bytes is an error; the empty list points somewhere.
- */
+/* An absent list has n = -1; an empty list has n = 0 and a pointer that is not NULL. */
 TNI_INLINE tn_scalar tn_none(void) {
     tn_scalar s = {TN_KIND_NONE, 0, 0, 0};
     return s;
@@ -144,9 +163,9 @@ TNI_INLINE tn_ints tn_empty_dims(void) {
     return l;
 }
 
-/* TN_DIMS(2, 3) is a list for the time of the enclosing block; TN_EMPTY_DIMS the list of no ints;
- * TN_NO_DIMS, TN_NO_FLOAT the absent ones; TN_NUM(0.5), TN_INT(3) numbers; TN_LIST(a, b) tensors.
- */
+/* TN_DIMS(2, 3), TN_FLOATS(0.9, 0.99) and TN_LIST(a, b) are lists that live until the end of the
+ * enclosing block; TN_EMPTY_DIMS is an empty list. TN_NUM(0.5) and TN_INT(3) are numbers.
+ * TN_NO_DIMS, TN_NO_FLOAT and TN_NO_NUM are absent values. */
 #ifdef __cplusplus
 #define TN_SOME(v) (tn_some(v))
 #define TN_NO_FLOAT (tn_no_float())
@@ -174,9 +193,9 @@ TNI_INLINE tn_ints tn_empty_dims(void) {
 #define TN_NO_NUM ((tn_scalar){TN_KIND_NONE, 0, 0, 0})
 #endif
 
-/* What a keyword form writes for a number: kind by its C type, unevaluated (an integer halves to 0,
- * a float does not), integers exact. Each number is evaluated once; what stands behind it, the
- * options, comes after it. */
+/* How a keyword form writes a number. Its C type decides the kind, unevaluated: 1 / 2 is 0
+ * for an integer only. Integers stay exact, and each number is evaluated once. The options
+ * follow the number. */
 #define TNI_FIRST_(first, ...) first
 #define TNI_REST_(first, ...) __VA_ARGS__
 #define TNI_IS_WHOLE(...) ((0 ? TNI_FIRST_(__VA_ARGS__, 0) : 1) / 2 == 0)

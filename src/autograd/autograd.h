@@ -3,7 +3,6 @@
 #ifndef TNI_AUTOGRAD_AUTOGRAD_H
 #define TNI_AUTOGRAD_AUTOGRAD_H
 
-#include "../api/ops.h"
 #include "../call/call.h"
 
 /* Results of a backward with named inputs: gradient i goes to grads[i]. */
@@ -18,7 +17,10 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
                             bool create, const tni_wanted *wanted);
 
 /* false with an error where a list of tensors has no count or no memory. */
-TN_PRIV bool tni_list_given(tni_block *b, tn_tensors l, const char *what);
+TNI_INLINE bool tni_list_given(tni_block *b, tn_tensors l, const char *what) {
+    if (l.n >= 0 && (l.at || !l.n)) return true;
+    return tni_error(b, TN_INVALID, "%s: expected a list of tensors", what);
+}
 
 /* Calls hook *at of the list on *grad, which it may replace, and goes on to the next one in *at. A
  * hook that was removed meanwhile is freed when it runs no more. owner: of the list's memory. */
@@ -46,10 +48,20 @@ TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gr
                                bool create);
 TN_PRIV void tni_gradient_close(tni_block *b, tni_gradient_room *room);
 
-/* custom functions (function.c) */
+/* A custom function (function.c), in the node of its call. */
+struct tn_function {
+    tni_node_part part; /* first */
+    const tn_function_row *row;
+    void *user;
+    tni_block *b;
+    tni_node *node; /* once it is on the tape; not counted */
+    struct function_saved *saved;
+    int64_t nsaved, room;
+    uint64_t written; /* bit i: input i < 64 was written in place */
+};
 TN_PRIV bool tni_function_backward(tn_gradient *g);
 
-/* Adds the forward call of n to the pending error. */
+/* Adds the forward call of n to the pending error. history.c */
 TN_PRIV void tni_node_error(tni_block *b, const tni_node *n);
 
 #endif

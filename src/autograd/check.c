@@ -5,6 +5,7 @@
  * of every input. Differences are central with Richardson extrapolation, D = (4 D(h/2) - D(h)) / 3,
  * error O(h^4). */
 #include "autograd.h"
+#include "../api/ops/shape.h"
 
 enum { CHECK_TENSORS = 32 };
 
@@ -49,7 +50,7 @@ static bool check_call(tni_block *b, tn_check_fn fn, void *user, tn_tensor *cons
     if (!fn(in, nin, out, nout, user) || b->failed) return false;
     if (*nout >= 0 && *nout <= CHECK_TENSORS) return true;
     return tni_error(b, TN_INVALID,
-                     "gradcheck: the function says it has %d outputs, room is for %d", *nout,
+                     "gradcheck: the function returned %d outputs, expected at most %d", *nout,
                      CHECK_TENSORS);
 }
 
@@ -59,10 +60,10 @@ static bool check_value(check_state *s, tn_tensors in, double *value) {
     tn_tensor *out[CHECK_TENSORS];
     int nout = 0;
     int64_t mark = tni_begin(b);
-    uint8_t no_grad = b->no_grad;
+    uint8_t no_grad = tni_state(b)->no_grad;
     uint64_t from = 0;
     bool ok = mark >= 0;
-    b->no_grad = TNI_NO_GRAD;
+    tni_state(b)->no_grad = TNI_NO_GRAD;
     *value = 0;
     ok = ok && check_call(b, s->fn, s->user, in.at, (int)in.n, out, &nout);
     for (int k = 0; ok && k < nout; k++) {
@@ -77,7 +78,7 @@ static bool check_value(check_state *s, tn_tensors in, double *value) {
         }
         from += ok ? 2 * (uint64_t)t->numel : 0;
     }
-    b->no_grad = no_grad;
+    tni_state(b)->no_grad = no_grad;
     tni_end(b, mark);
     return ok;
 }
@@ -141,7 +142,7 @@ static bool check_input(check_state *s, tn_tensors in, int64_t k, tn_tensor *gra
             if (fabs(slope - has) <= fma(s->rtol, fabs(slope) > 1 ? fabs(slope) : 1, s->atol))
                 continue;
             return tni_error(s->b, TN_AUTOGRAD,
-                             "gradcheck: input %d, element %lld%s: the gradient is %.12g, "
+                             "gradcheck: input %d, element %lld%s: the gradient is %.12g, finite "
                              "differences give %.12g",
                              (int)k, (long long)i, part ? " (imaginary)" : "", has, slope);
         }
@@ -162,7 +163,7 @@ static bool check_run(check_state *s, tn_tensors in) {
     bool ok = mark >= 0;
     ok = ok && tni_list_given(b, in, "gradcheck");
     if (ok && in.n > CHECK_TENSORS)
-        ok = tni_error(b, TN_INVALID, "gradcheck: at most %d inputs", CHECK_TENSORS);
+        ok = tni_error(b, TN_INVALID, "gradcheck: expected at most %d inputs", CHECK_TENSORS);
     for (int64_t i = 0; ok && i < in.n; i++)
         if (in.at[i] && in.at[i]->flags & TNI_REQUIRES &&
             (in.at[i]->dtype == TN_F64 || in.at[i]->dtype == TN_C128)) {
@@ -222,11 +223,11 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
     tn_tensor *first[CHECK_TENSORS], *root[CHECK_TENSORS], *seed[CHECK_TENSORS],
         *from[CHECK_TENSORS], *grads[CHECK_TENSORS];
     int n = 0, nroot = 0, nfrom = 0, given = c->nin;
-    uint8_t no_grad = b->no_grad;
+    uint8_t no_grad = tni_state(b)->no_grad;
     tn_grads_options o = {seed, false, !no_grad, true};
     bool ok;
     *nout = 0;
-    b->no_grad = 0;
+    tni_state(b)->no_grad = 0;
     ok = check_call(b, c->fn, c->user, in, c->nin, first, &n);
     for (int k = 0; ok && k < n; k++)
         if (check_differentiable(first[k]) && first[k]->flags & TNI_REQUIRES && given < nin) {
@@ -237,7 +238,7 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
         if (in[i] && in[i]->flags & TNI_REQUIRES) from[nfrom++] = in[i];
     ok = ok && tn_grads_at(b->place_file, b->place_line, tn_tensors_of(root, nroot),
                            tn_tensors_of(from, nfrom), grads, &o);
-    b->no_grad = no_grad;
+    tni_state(b)->no_grad = no_grad;
     for (int i = 0; ok && i < nfrom; i++)
         if (grads[i]) out[(*nout)++] = grads[i];
     return ok;
@@ -250,7 +251,8 @@ static bool check_second_run(check_state *s, check_second *c, tn_tensors in) {
     bool ok;
     if (!tni_list_given(s->b, in, "gradgradcheck")) return false;
     if (in.n > CHECK_TENSORS)
-        return tni_error(s->b, TN_INVALID, "gradgradcheck: at most %d inputs", CHECK_TENSORS);
+        return tni_error(s->b, TN_INVALID, "gradgradcheck: expected at most %d inputs",
+                         CHECK_TENSORS);
     mark = tni_begin(s->b);
     ok = mark >= 0 && check_call(s->b, c->fn, c->user, in.at, n, out, &nout);
     for (int i = 0; i < n; i++) all[i] = in.at[i];
@@ -258,7 +260,8 @@ static bool check_second_run(check_state *s, check_second *c, tn_tensors in) {
         if (check_differentiable(out[k]) && out[k]->flags & TNI_REQUIRES) {
             tn_tensor *seed = check_weights(s->b, out[k], 1000003u * (uint64_t)(k + 1));
             if (seed && n == CHECK_TENSORS)
-                ok = tni_error(s->b, TN_INVALID, "gradgradcheck: at most %d inputs and outputs",
+                ok = tni_error(s->b, TN_INVALID,
+                               "gradgradcheck: expected at most %d inputs and outputs",
                                CHECK_TENSORS);
             if (!seed || !ok) return tni_end(s->b, mark), false;
             seed->flags |= TNI_REQUIRES | TNI_LEAF;

@@ -7,6 +7,10 @@
  * under one lock a context and cannot fail. Hooks may free what backward runs through: roots and
  * wanted tensors are counted, nodes wait from the first hook to the end. */
 #include "autograd.h"
+#include "../api/ops/creation.h"
+#include "../api/ops/elementwise.h"
+#include "../api/ops/reduction.h"
+#include "../api/ops/shape.h"
 
 enum { ENGINE_HEAP = 32, ENGINE_TABLE = 8 };
 
@@ -158,23 +162,23 @@ static bool engine_claim(engine *e, tni_node *n) {
     uint64_t expected = 0;
     if (!tni_swap_if(&n->busy, &expected, e->number)) {
         if (expected == e->number) return true;
-        tni_error(e->b, TN_AUTOGRAD, "another backward is running through this graph");
+        tni_error(e->b, TN_AUTOGRAD, "another backward is already running through this graph");
         tni_node_error(e->b, n);
         return false;
     }
     if (n->released) { /* all else of the node is read by who has claimed it */
         tni_store(&n->busy, (uint64_t)0);
         tni_error(e->b, TN_AUTOGRAD,
-                  "backward a second time through a graph whose saved tensors were freed; the "
-                  "first needs retain_graph");
+                  "backward ran a second time through a graph whose saved tensors were freed; pass "
+                  "retain_graph to the first");
         tni_node_error(e->b, n);
         return false;
     }
     return true;
 }
 
-/* The node is given up, unless it is among those that are useful: they are all claimed to the end.
- */
+/* The node is given up, unless it is among those that are useful: they are all claimed to
+ * the end. */
 static void engine_leave(engine *e, tni_node *n) {
     if (!e->wanted) tni_store(&n->busy, (uint64_t)0);
 }
@@ -211,8 +215,8 @@ static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
 static void engine_hold(engine *e) {
     if (e->hooked) return;
     e->hooked = true;
-    e->sweeping = e->b->sweeping;
-    e->b->sweeping = true;
+    e->sweeping = tni_calls(e->b)->sweeping;
+    tni_calls(e->b)->sweeping = true;
 }
 
 static bool engine_retain(engine *e, tn_tensor *t, tn_tensor *grad) {
@@ -274,7 +278,7 @@ static bool engine_gradients(engine *e, tni_node *n, tn_gradient *g) {
     } else
         grad(g);
     if (e->b->failed) return false;
-    if (e->b->context->anomaly && !engine_anomaly(e, n, g)) return false;
+    if (tni_library(e->b->context)->anomaly && !engine_anomaly(e, n, g)) return false;
     for (int i = 0; i < n->nin; i++)
         if (g->give[i] && !engine_send(e, n->slot[i].edge, n->slot[i].edge_out, g->give[i]))
             return false;
@@ -348,8 +352,8 @@ static int engine_by_id(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* Marks the nodes from which a wanted input is reached; a walk by worklist, then once by rising
- * number. */
+/* Marks the nodes from which a wanted input is reached; a walk by worklist, then once by
+ * rising number. */
 static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
     bool ok = true;
     for (int64_t i = 0; ok && i < roots.n; i++)
@@ -423,7 +427,7 @@ static bool engine_lies(const engine_entry *entry) {
  * caller sees (a seed, what a hook returned), and it lies well. */
 static bool engine_takes(const engine *e, const engine_entry *entry) {
     const tn_tensor *grad = entry->grad;
-    uint32_t mine = 1u + (grad->depth == e->b->depth ? 1u : 0u);
+    uint32_t mine = 1u + (grad->depth == tni_state(e->b)->depth ? 1u : 0u);
     return !grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine &&
            tni_load(&grad->storage->refs) == 1 && engine_lies(entry);
 }
@@ -451,8 +455,8 @@ static bool engine_fits(engine *e, const engine_entry *entry) {
     char a[128], c[128];
     if (tni_same_shape(leaf, entry->grad)) return true;
     return tni_error(e->b, TN_AUTOGRAD,
-                     "the gradient of a tensor is %s, but the tensor is %s now: it was given other "
-                     "data since the call that used it",
+                     "the gradient of a tensor is %s, but the tensor is now %s: its data was "
+                     "replaced after the call that used it",
                      tni_tensor_text(a, sizeof a, entry->grad), tni_tensor_text(c, sizeof c, leaf));
 }
 
@@ -520,7 +524,7 @@ static bool engine_after(engine *e) {
 }
 
 static bool engine_publish(engine *e) {
-    uint32_t *lock = &e->b->context->grad_lock;
+    uint32_t *lock = &tni_library(e->b->context)->grad_lock;
     engine_walk w = engine_walk_begin(e);
     engine_entry *entry;
     bool ok = true;
@@ -571,9 +575,10 @@ static bool engine_hand_out(engine *e) {
     if (e->leaf_hooks && !engine_wanted_hooks(e)) return false;
     for (int64_t i = 0; i < w->inputs.n && !w->allow_unused; i++)
         if (!engine_wanted(e, i)->grad)
-            return tni_error(e->b, TN_AUTOGRAD,
-                             "input %lld was not used in the graph; allow_unused permits that",
-                             (long long)i);
+            return tni_error(
+                e->b, TN_AUTOGRAD,
+                "input %lld was not used in the graph; set allow_unused to permit that",
+                (long long)i);
     for (int64_t i = 0; i < w->inputs.n; i++) {
         tn_tensor *grad = engine_wanted(e, i)->grad;
         w->grads[i] = NULL;
@@ -585,8 +590,8 @@ static bool engine_hand_out(engine *e) {
 
 /* --- a backward ------------------------------------------------------------------------------- */
 
-/* A new tensor of one element, 1. A replay must fill it again, and meta has no data: then by the
- * operator. */
+/* A new tensor of one element, 1. A replay must fill it again, and meta has no data: then by
+ * the operator. */
 static tn_tensor *engine_one(tni_block *b, const tn_tensor *root) {
     tn_tensor *t;
     if (root->flags & TNI_META || tni_load_relaxed(&b->hooks))
@@ -613,8 +618,8 @@ static tn_tensor *engine_seed(engine *e, tn_tensor *root, tn_tensor *seed, int64
     }
     if (tni_is_complex(seed->dtype) != tni_is_complex(root->dtype)) {
         tni_error(e->b, TN_AUTOGRAD,
-                  "the gradient given for output %lld is %s, the output %s: both must be real or "
-                  "complex",
+                  "the gradient given for output %lld is %s, but the output is %s: both must be "
+                  "real, or both complex",
                   (long long)i, tni_dtype(seed->dtype)->text, tni_dtype(root->dtype)->text);
         return NULL;
     }
@@ -622,7 +627,7 @@ static tn_tensor *engine_seed(engine *e, tn_tensor *root, tn_tensor *seed, int64
         return seed->dtype == root->dtype
                    ? seed
                    : tnp_to(seed, TN_NO_DEVICE, (tn_dtype)root->dtype, false, false);
-    tni_error(e->b, TN_AUTOGRAD, "the gradient given for output %lld is %s, the output %s",
+    tni_error(e->b, TN_AUTOGRAD, "the gradient given for output %lld is %s, but the output is %s",
               (long long)i, tni_tensor_text(a, sizeof a, seed), tni_tensor_text(c, sizeof c, root));
     return NULL;
 }
@@ -714,14 +719,14 @@ static void engine_results(tni_block *b, const tni_wanted *w, bool ok) {
         if (!ok)
             w->grads[i] = NULL;
         else if (w->grads[i])
-            tni_move(b, w->grads[i], b->depth);
+            tni_move(b, w->grads[i], tni_state(b)->depth);
 }
 
 TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep,
                             bool create, const tni_wanted *wanted) {
     engine e;
-    uint8_t no_grad = b->no_grad;
-    uint16_t inference = b->inference;
+    uint8_t no_grad = tni_state(b)->no_grad;
+    uint16_t inference = tni_state(b)->inference;
     int64_t mark = tni_begin(b);
     bool ok;
     if (mark < 0) return false;
@@ -729,8 +734,8 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     e.keep = keep || create;
     e.create = create;
     e.leaf_hooks = e.hooked = false;
-    e.number = tni_fetch_add_relaxed(&b->context->backwards, (uint64_t)1) + 1;
-    e.last_hook = (int64_t)tni_load_relaxed(&b->context->hooks);
+    e.number = tni_fetch_add_relaxed(&tni_library(b->context)->backwards, (uint64_t)1) + 1;
+    e.last_hook = (int64_t)tni_load_relaxed(&tni_library(b->context)->hooks);
     e.wanted = wanted;
     e.place = NULL;
     e.heap = e.heap_inline;
@@ -740,20 +745,20 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     e.nentries = 0;
     e.table_room = ENGINE_TABLE;
     for (int i = 0; i < ENGINE_TABLE; i++) e.table_inline[i].key = NULL;
-    b->no_grad = create ? 0 : TNI_NO_GRAD;
-    b->inference = 0; /* .grad belongs to tensors that are none of inference */
+    tni_state(b)->no_grad = create ? 0 : TNI_NO_GRAD;
+    tni_state(b)->inference = 0; /* .grad belongs to tensors that are none of inference */
     b->place_hold++;
     engine_count(b, roots, true);
     if (wanted) engine_count(b, wanted->inputs, true);
     ok = engine_go(&e, roots, seeds);
     engine_drop(&e);
     b->place_hold--;
-    b->no_grad = no_grad;
-    b->inference = inference;
+    tni_state(b)->no_grad = no_grad;
+    tni_state(b)->inference = inference;
     tni_end(b, mark);
     if (wanted && !wanted->into_grad) engine_results(b, wanted, ok);
     if (wanted) engine_count(b, wanted->inputs, false);
     engine_count(b, roots, false);
-    if (e.hooked) b->sweeping = e.sweeping, tni_node_sweep(b);
+    if (e.hooked) tni_calls(b)->sweeping = e.sweeping, tni_node_sweep(b);
     return ok;
 }

@@ -1,4 +1,5 @@
-/* function.c - gradients of the user's own, and checkpointing written with them. */
+/* function.c - gradients of the user's own: a call whose node keeps what the user's functions saved
+ * and gives it back in backward. Checkpoints (checkpoint.c) are written with them. */
 #include "autograd.h"
 
 /* What a function has saved: a leaf itself, of others a header of our own with their history then.
@@ -8,24 +9,15 @@ typedef struct function_saved {
     tni_storage *storage; /* of t when it was saved, counted */
     const tn_tensor *of;  /* what was saved; NULL once the call has ended */
     uint32_t version;
-    int32_t out; /* number of the output that it is, -1: none */
+    int32_t out; /* number of the output, -1: not an output */
 } function_saved;
 
-struct tn_function {
-    const tn_function_row *row;
-    void *user;
-    tni_block *b;
-    tni_node *node; /* once it is on the tape; not counted */
-    function_saved *saved;
-    int64_t nsaved, room;
-    uint64_t written; /* bit i: input i < 64 was written in place */
-};
-
 static bool function_no_check(tn_frame *f) {
-    return tn_fail(f, TN_INTERNAL, "a custom function is not called by its row");
+    return tn_fail(f, TN_INTERNAL, "a custom function cannot be called through its row");
 }
 static void function_no_grad(tn_gradient *g) { (void)g; }
-static const tn_gen function_gen = {NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, UINT16_MAX, 0, 0, {0}};
+static const tn_gen function_gen = {NULL, NULL, NULL,       NULL, 0, 0,   0,
+                                    0,    0,    UINT16_MAX, 0,    0, {0}, 0};
 
 /* One row a call: its name is the user's. It lies behind the function. */
 typedef struct function_block {
@@ -76,16 +68,17 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
     function_saved *e;
     tn_tensor *t;
     if (!f || i < 0 || i >= f->nsaved) {
-        tni_error(b, TN_INDEX, "tn_function_saved: %d of %lld", i, f ? (long long)f->nsaved : 0);
+        tni_error(b, TN_INDEX, "tn_function_saved: index %d is out of range for %lld saved tensors",
+                  i, f ? (long long)f->nsaved : 0);
         return NULL;
     }
     e = &f->saved[i];
     if (e->t->storage != e->storage || tni_load_relaxed(&e->storage->version) != e->version) {
-        tni_error(b, TN_AUTOGRAD, "%s: saved tensor %d was modified in place since", f->row->name,
-                  i);
+        tni_error(b, TN_AUTOGRAD, "%s: saved tensor %d was modified in place after it was saved",
+                  f->row->name, i);
         return NULL;
     }
-    if (e->out < 0 || !b || b->no_grad) return e->t;
+    if (e->out < 0 || !b || tni_state(b)->no_grad) return e->t;
     t = tni_share(b, e->t->storage, e->t); /* an output, with this call as its history */
     if (t) tni_node_hang(b, f->node, t, e->out);
     return t;
@@ -93,14 +86,14 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
 
 TN_API bool tn_function_written(tn_function *f, int i) {
     if (!f || i < 0 || i >= 64)
-        return tni_error(tni_here(), TN_INDEX, "tn_function_written: input %d", i);
+        return tni_error(tni_here(), TN_INDEX, "tn_function_written: input %d does not exist", i);
     f->written |= (uint64_t)1 << i;
     return true;
 }
 
 TN_API void *tn_function_user(tn_function *f) { return f ? f->user : NULL; }
 
-TN_PRIV bool tni_function_spend(tni_block *b, struct tn_function *f) {
+static bool function_spend(tni_block *b, struct tn_function *f) {
     int64_t n = f->nsaved;
     f->nsaved = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -110,8 +103,8 @@ TN_PRIV bool tni_function_spend(tni_block *b, struct tn_function *f) {
     return n > 0;
 }
 
-TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
-    tni_function_spend(b, f);
+static void function_free(tni_block *b, struct tn_function *f) {
+    function_spend(b, f);
     tni_put(b, f->b, f->saved, f->room * (int64_t)sizeof(function_saved));
     if (f->row->release) f->row->release(f->user);
     tni_put(b, f->b, f, (int64_t)sizeof(function_block));
@@ -129,7 +122,8 @@ TN_PRIV bool tni_function_backward(tn_gradient *g) {
     tn_guard_end(&guard, g->give, ok ? g->nin : 0);
     if (!ok) {
         if (!g->block->failed)
-            tni_error(g->block, TN_INVALID, "%s: backward failed without saying why", f->row->name);
+            tni_error(g->block, TN_INVALID, "%s: backward failed without setting an error",
+                      f->row->name);
         return false;
     }
     for (int i = 0; i < g->nin; i++) {
@@ -144,6 +138,8 @@ static function_block *function_new(tni_block *b, const tn_function_row *row, vo
     function_block *k = (function_block *)tni_need(b, (int64_t)sizeof *k);
     if (!k) return NULL;
     memset(k, 0, sizeof *k);
+    k->f.part.spend = function_spend;
+    k->f.part.free = function_free;
     k->f.row = row;
     k->f.user = user;
     k->f.b = b;
@@ -170,29 +166,26 @@ static bool function_output(tni_block *b, const function_block *k, tn_tensors in
     const char *leaf;
     bool written = false;
     int64_t i = 0;
-    if (!t) return tni_error(b, TN_INVALID, "%s: forward gave no output %d", k->row.name, j);
+    if (!t) return tni_error(b, TN_INVALID, "%s: forward did not set output %d", k->row.name, j);
     while (i < in.n && in.at[i] != t) i++;
     if (i == in.n) return true;
     for (int64_t l = i; l < in.n && l < 64; l++)
         written = written || (in.at[l] == t && k->f.written >> l & 1);
     if (!written) return (out[j] = tni_share(b, t->storage, t)) != NULL;
     if (!(leaf = tni_unwritable(t))) return true;
-    return tni_error(b, TN_AUTOGRAD, "%s: input %lld is %s and is written in place", k->row.name,
-                     (long long)i, leaf);
+    return tni_error(b, TN_AUTOGRAD, "%s: input %lld is %s and must not be written in place",
+                     k->row.name, (long long)i, leaf);
 }
 
 /* Hangs one node on the outputs. */
 static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_tensor **out) {
     tn_frame f;
     tni_node *n, *rebase = NULL;
-    memset(&f, 0, sizeof f);
-    f.block = b;
-    f.row = &k->row;
+    tni_frame_begin(&f, b, &k->row, TN_PLAIN, NULL, 0, "");
     f.in = (tn_tensor **)(uintptr_t)in.at;
     f.nin = (int)in.n;
     f.out = out;
     f.nout = k->f.row->nout;
-    f.args = "";
     for (int j = 0; j < f.nout; j++)
         if (!function_output(b, k, in, out, j)) return false;
     if (!(n = f.node = tni_node_new(&f))) return false;
@@ -219,15 +212,15 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
 static bool function_end(tni_block *b, function_block *k, tn_tensors in, tn_tensor **out, bool ok) {
     bool record = false;
     for (int64_t i = 0; i < in.n; i++)
-        record = record || (in.at[i] && in.at[i]->flags & TNI_REQUIRES && !b->no_grad);
+        record = record || (in.at[i] && in.at[i]->flags & TNI_REQUIRES && !tni_state(b)->no_grad);
     if (!ok && !b->failed)
-        tni_error(b, TN_INVALID, "%s: forward failed without saying why", k->row.name);
+        tni_error(b, TN_INVALID, "%s: forward failed without setting an error", k->row.name);
     ok = ok && !b->failed;
     if (ok && record) {
         if (function_record(b, k, in, out)) return true;
         ok = false;
     }
-    tni_function_free(b, &k->f);
+    function_free(b, &k->f);
     return ok;
 }
 
@@ -250,100 +243,14 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
         return entered ? tni_leave(b, false) : false;
     }
     guard = tn_guard_begin();
-    b->no_grad = TNI_NO_GRAD;
+    tni_state(b)->no_grad = TNI_NO_GRAD;
     b->place_hold++;
     ok = tni_begin(b) >= 0 && row->forward(&k->f, in.at, (int)in.n, out);
     b->place_hold--;
-    b->no_grad = guard.no_grad;
+    tni_state(b)->no_grad = guard.no_grad;
     nout = row->nout;                     /* which forward may set; row may go with the user */
     ok = function_end(b, k, in, out, ok); /* where it fails, what forward made goes */
     tn_guard_end(&guard, out, ok ? nout : 0);
     for (int j = 0; !ok && j < nout; j++) out[j] = NULL;
     return tni_leave(b, ok);
-}
-
-/* --- checkpoint ------------------------------------------------------------------------------- */
-
-typedef struct checkpoint {
-    tn_checkpoint_fn forward;
-    void *user;
-    tni_block *b;
-    uint8_t rng[TN_GENERATOR_BYTES];
-} checkpoint;
-
-static bool checkpoint_forward(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
-    checkpoint *c = (checkpoint *)f->user;
-    int64_t mark = tni_begin(f->b);
-    tn_generator *g = tni_generator_default(f->b);
-    if (mark < 0 || !g) return tni_end(f->b, mark), false;
-    tn_generator_get(g, c->rng);
-    for (int i = 0; i < nin; i++)
-        if (!tn_function_save(f, in[i])) return tni_end(f->b, mark), false;
-    out[0] = c->forward(in, nin, c->user);
-    if (out[0] && out[0]->depth > mark) tni_move(f->b, out[0], mark);
-    tni_end(f->b, mark);
-    return out[0] != NULL;
-}
-
-/* Runs forward again, recording, on detached inputs, and backward through it: leaves that it uses
- * get their .grad. b is of the thread that runs backward. */
-static bool checkpoint_again(tni_block *b, tn_function *f, tn_tensor *seed, tn_tensor **grad_in,
-                             tn_tensor **in) {
-    checkpoint *c = (checkpoint *)f->user;
-    tn_backward_args a;
-    memset(&a, 0, sizeof a);
-    for (int i = 0; i < f->nsaved; i++) {
-        tn_tensor *saved = tn_function_saved(f, i);
-        if (!saved || !(in[i] = tni_share(b, saved->storage, saved))) return false;
-        if (saved->flags & TNI_REQUIRES) in[i]->flags |= TNI_REQUIRES | TNI_LEAF;
-    }
-    b->no_grad = 0;
-    a.t = c->forward(in, (int)f->nsaved, c->user);
-    a.gradient = seed;
-    if (!a.t || !tn_backward_at(b->place_file, b->place_line, &a)) return false;
-    for (int i = 0; i < f->nsaved; i++)
-        if (in[i]->grad && !(grad_in[i] = tni_share(b, in[i]->grad->storage, in[i]->grad)))
-            return false;
-    return true;
-}
-
-static bool checkpoint_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
-    checkpoint *c = (checkpoint *)f->user;
-    tni_block *b = tni_here();
-    tn_generator *g = tni_generator_default(b); /* forward has made it */
-    uint8_t no_grad, now[TN_GENERATOR_BYTES];
-    tn_tensor *in[64];
-    bool ok;
-    no_grad = b->no_grad;
-    if (!no_grad)
-        return tni_error(b, TN_UNSUPPORTED, "checkpoint: create_graph through a checkpoint");
-    tn_generator_get(g, now);
-    tn_generator_set(g, c->rng);
-    ok = checkpoint_again(b, f, grad_out[0], grad_in, in);
-    tn_generator_set(g, now);
-    b->no_grad = no_grad;
-    return ok;
-}
-
-static void checkpoint_release(void *user) {
-    checkpoint *c = (checkpoint *)user;
-    tni_put(tni_here(), c->b, c, (int64_t)sizeof *c);
-}
-
-TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn forward,
-                                   tn_tensors in, void *user) {
-    static const tn_function_row row = {"checkpoint", 1, checkpoint_forward, checkpoint_backward,
-                                        checkpoint_release};
-    tni_block *b = tni_here();
-    tn_tensor *out = NULL;
-    checkpoint *c;
-    if (!tni_enter(b, file, line)) return NULL;
-    if (tni_list_given(b, in, "checkpoint") && in.n > 64)
-        tni_error(b, TN_INVALID, "checkpoint: at most 64 inputs");
-    c = b->failed ? NULL : (checkpoint *)tni_need(b, (int64_t)sizeof *c);
-    if (!c) return tni_leave(b, false), (tn_tensor *)NULL;
-    c->forward = forward;
-    c->user = user;
-    c->b = b;
-    return tn_function_call_at(file, line, &row, in, c, &out) ? out : NULL;
 }

@@ -26,8 +26,8 @@ static bool ghost_version(tni_block *b, const tni_node *n, const tni_slot *s,
     uint32_t now = tni_load_relaxed(&storage->version);
     if (TNI_LIKELY(now == s->version)) return true;
     tni_error(b, TN_AUTOGRAD,
-              "%s %d that the gradient of %s reads was modified in place since: it is at version "
-              "%u, %u was expected",
+              "%s %d, which the gradient of %s reads, was modified in place after the call: it is "
+              "at version %u, expected %u",
               i < n->nin ? "input" : "output", i < n->nin ? i : i - n->nin, n->row->name, now,
               s->version);
     tni_node_error(b, n);
@@ -65,8 +65,8 @@ static tn_tensor *ghost_input(tni_block *b, tni_node *n, int i, tni_ghost *ghost
     if (leaf && leaf->storage == s->saved) return leaf;
     if (leaf && create) {
         tni_error(b, TN_AUTOGRAD,
-                  "input %d that the gradient of %s reads was given other memory since", i,
-                  n->row->name);
+                  "input %d, which the gradient of %s reads, was given other memory after the call",
+                  i, n->row->name);
         tni_node_error(b, n);
         return NULL;
     }
@@ -157,59 +157,3 @@ TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gr
 TN_PRIV void tni_gradient_close(tni_block *b, tni_gradient_room *room) {
     if (room->bytes) tni_put(b, b, room->ghosts, room->bytes);
 }
-
-TN_PRIV void tni_node_error(tni_block *b, const tni_node *n) {
-    if (n->file)
-        tni_error_more(b, "\n  forward call: %s at %s:%d", n->row->name, n->file,
-                       tni_line(b, n->file, n->line));
-    else
-        tni_error_more(b, "\n  forward call: %s", n->row->name);
-}
-
-/* --- what a row's gradient calls -------------------------------------------------------------- */
-
-/* Sums t to the sizes of the input it is the gradient of: leading dimensions, then those broadcast
- * from 1. */
-static tn_tensor *give_sum(tn_tensor *t, const tn_tensor *to) {
-    int64_t dims[TN_MAX_DIMS];
-    int n = 0, lead = t->ndim - to->ndim;
-    if (lead < 0) return tnp_expand(t, tni_sizes(to), false);
-    for (int i = 0; i < t->ndim; i++)
-        if (i < lead || (to->size[i - lead] == 1 && t->size[i] != 1)) dims[n++] = i;
-    if (n) t = tnp_sum(t, tni_ints(dims, n), true, TN_NO_DTYPE);
-    return lead ? tnp_reshape(t, tni_sizes(to)) : t;
-}
-
-TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
-    const tn_tensor *to;
-    if (!t || slot >= g->nin || !g->want[slot]) return;
-    to = g->in[slot];
-    if (TNI_LIKELY(t->dtype == to->dtype && tni_same_shape(t, to) && !g->give[slot] &&
-                   !(t->flags & TNI_STACK))) {
-        g->give[slot] = t;
-        return;
-    }
-    if (t->flags & TNI_STACK) /* a number outlives this call as a tensor; a ghost has no data */
-        t = tnp_clone(t, (tn_memory_format)0);
-    if (t && tni_is_complex(t->dtype) && !tni_is_complex(to->dtype)) t = tnp_real(t);
-    if (t && !tni_same_shape(t, to)) t = give_sum(t, to);
-    if (t && t->dtype != to->dtype) t = tnp_to(t, TN_NO_DEVICE, (tn_dtype)to->dtype, false, false);
-    if (!t) return;
-    if (!tni_same_shape(t, to)) {
-        char a[128], c[128];
-        tni_error(g->block, TN_INTERNAL, "the gradient of %s has shape %s for input %d of shape %s",
-                  g->row->name, tni_shape_text(a, sizeof a, t->ndim, t->size), slot,
-                  tni_shape_text(c, sizeof c, to->ndim, to->size));
-        return;
-    }
-    g->give[slot] = g->give[slot] ? tnp_add(g->give[slot], t, 1) : t;
-}
-
-TN_API tn_tensor *tn_incoming(tn_gradient *g, int k) {
-    const tn_tensor *out = g->out[k];
-    if (!g->incoming[k] && out)
-        g->incoming[k] = tnp_zeros(tni_sizes(out), (tn_dtype)out->dtype, TN_NO_DEVICE);
-    return g->incoming[k];
-}
-
-TN_API void tn_grad_zero(tn_gradient *g) { (void)g; }

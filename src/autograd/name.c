@@ -46,13 +46,12 @@ static bool name_holds(const tni_node *h, const char *at, size_t n) {
     const tn_gen *gen = h->row->gen;
     const char *is = (const char *)memchr(at, '=', n);
     const size_t name = is ? (size_t)(is - at) : n;
-    for (int i = 0; is && i < gen->nparam; i++) {
-        if (!name_is(at, name, gen->param[i].name)) continue;
-        for (int k = 0; k < gen->nfixed; k++)
-            if (gen->fixed[k] == i) return name_tensor_is(&h->slot[k], is + 1, n - name - 1);
-        return name_is(is + 1, n - name - 1, "None") && name_value_is_none(h, &gen->param[i]);
-    }
-    return false;
+    const tn_param *p = is ? tn_param_named(gen, at, name) : NULL;
+    if (!p) return false;
+    for (int k = 0; k < gen->nfixed; k++)
+        if (&gen->param[gen->fixed[k]] == p)
+            return name_tensor_is(&h->slot[k], is + 1, n - name - 1);
+    return name_is(is + 1, n - name - 1, "None") && name_value_is_none(h, p);
 }
 
 /* Writes the name of this alternative, up to " | ", if its conditions hold. */
@@ -75,8 +74,7 @@ TN_API void tn_history_text(const tn_history *h, char *text, size_t room) {
         snprintf(text, room, "%s", h->row->name);
         return;
     }
-    const tn_row *row = h->named ? tn_row_at(h->named - 1) : h->row;
-    if (!row) row = h->row;
+    const tn_row *row = h->named.as ? h->named.as : h->row;
     for (const char *at = row->node; at; at = strstr(at, " | "), at = at ? at + 3 : NULL)
         if (name_alternative(h, at, text, room)) return;
     name_of_schema(row->schema, text, room);

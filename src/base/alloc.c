@@ -7,15 +7,15 @@
  *          KiB slabs: no lock, no counting. Freed in another thread, a block goes on its owner's
  *          list `returned`.
  *   large  a header before the data; freed ones wait in a list of their class (steps of 1/8),
- *          under one lock a context. What is in use is a list, too, so that the end of a context
+ *          under one lock a context. What is in use is a list as well, so that the end of a context
  *          finds all of it.
  * Slabs go back to the allocator at the context's end. `used` counts slabs whole and large
  * blocks as asked for; the cap counts every byte that the allocator has given. The allocator is
  * never called under the lock. */
 #include "base.h"
 
-/* Sanitizers see each block only when it comes from the allocator: there the caches are
- * bypassed. */
+/* Sanitizers see each block only when it comes from the allocator: there the caches
+ * are bypassed. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
 #define TNI_SANITIZED 1
@@ -188,8 +188,8 @@ static alloc_header *alloc_fresh(tn_context *c, int64_t room) {
     return h;
 }
 
-/* Where the caches are bypassed, from the last byte asked for to the end of what the allocator
- * gave. */
+/* Where the caches are bypassed, from the last byte asked for to the end of what the
+ * allocator gave. */
 static void alloc_poison_tail(alloc_header *h) {
 #ifdef TNI_POISON
     char *end = (char *)alloc_data(h) + h->asked, *last = (char *)h->raw + h->room + ALLOC_BEFORE;
@@ -316,7 +316,10 @@ TNI_NOINLINE static void *alloc_refill(tni_block *b, int bin) {
     if (tni_load_relaxed(&b->returned)) {
         alloc_drain(b);
         void *at = b->bin[bin];
-        if (at) return b->bin[bin] = ((alloc_small *)at)->next, at;
+        if (at) {
+            b->bin[bin] = ((alloc_small *)at)->next;
+            return at;
+        }
     }
     if (b->slab_end - b->slab < (ptrdiff_t)bin * TNI_ALIGN && !alloc_new_slab(b)) return NULL;
     void *at = b->slab;
@@ -329,7 +332,10 @@ TN_PRIV void *tni_get(tni_block *b, int64_t bytes) {
         return tni_get_apart(b->context, bytes);
     int bin = (int)((bytes + TNI_ALIGN - 1) / TNI_ALIGN);
     alloc_small *at = (alloc_small *)b->bin[bin];
-    if (TNI_LIKELY(at != NULL)) return b->bin[bin] = at->next, (void *)at;
+    if (TNI_LIKELY(at != NULL)) {
+        b->bin[bin] = at->next;
+        return at;
+    }
     return alloc_refill(b, bin);
 }
 
@@ -374,10 +380,11 @@ TN_PRIV bool tni_memory_error(tni_block *b, int64_t bytes) {
     long long used = c->used, cap = c->options.memory_cap;
     tni_unlock(&m->lock);
     if (cap > 0)
-        return tni_error(b, TN_MEMORY,
-                         "out of memory: %lld bytes wanted, %lld in use, the cap is %lld",
-                         (long long)bytes, used, cap);
-    return tni_error(b, TN_MEMORY, "out of memory: %lld bytes wanted, %lld in use",
+        return tni_error(
+            b, TN_MEMORY,
+            "out of memory: cannot allocate %lld bytes with %lld in use and a cap of %lld",
+            (long long)bytes, used, cap);
+    return tni_error(b, TN_MEMORY, "out of memory: cannot allocate %lld bytes with %lld in use",
                      (long long)bytes, used);
 }
 
@@ -394,7 +401,7 @@ TN_PRIV bool tni_memory_begin(tn_context *c) {
     if (!a->alloc) a->alloc = alloc_malloc, a->free = alloc_free;
     if (!a->free) a->free = alloc_no_free; /* an arena */
     if (TNI_BYPASS_CACHE) c->options.no_cache = true;
-    int64_t bytes = (int64_t)(sizeof(tn_context) + sizeof(struct tni_large));
+    int64_t bytes = tni_rooms_above()->context_bytes + (int64_t)sizeof(struct tni_large);
     if (c->options.memory_cap > 0 && c->options.memory_cap < bytes) return false;
     c->large = (struct tni_large *)a->alloc(sizeof *c->large, a->user);
     if (!c->large) return false;

@@ -1,5 +1,6 @@
 /* base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time. A game
- * could use it alone.
+ * could use it alone, as tests/unit/base_alone.c does. Rooms above add to blocks and contexts by
+ * structs that begin with those of here.
  *
  * `tni_block` is a thread in a context: everything that a call touches without a lock. It is found
  * once, at the public entry (tni_here), and handed down as the first argument `b`. A block outlives
@@ -7,7 +8,7 @@
 #ifndef TNI_BASE_BASE_H
 #define TNI_BASE_BASE_H
 
-#include "../api/extend.h"
+#include "../api/beside.h"
 
 #include <limits.h>
 #include <math.h>
@@ -24,7 +25,8 @@ TNI_INLINE bool tni_mul(int64_t a, int64_t b, int64_t *to) {
     if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a)
               : (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
         return false;
-    return *to = a * b, true;
+    *to = a * b;
+    return true;
 #endif
 }
 TNI_INLINE bool tni_add(int64_t a, int64_t b, int64_t *to) {
@@ -32,7 +34,8 @@ TNI_INLINE bool tni_add(int64_t a, int64_t b, int64_t *to) {
     return !__builtin_add_overflow(a, b, to);
 #else
     if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) return false;
-    return *to = a + b, true;
+    *to = a + b;
+    return true;
 #endif
 }
 /* count * each as a size_t that malloc could take. */
@@ -95,42 +98,29 @@ enum {
     TNI_ALIGN = 64,   /* of every block of memory and all tensor data */
     TNI_BINS = 17,    /* free lists of 64, 128, ... 1024 bytes; [0] unused */
     TNI_SMALL = 1024, /* up to this many bytes a request is served from the thread's own bins */
-    TNI_SCOPES = 64,  /* depth of scopes that costs no memory of its own */
     TNI_ERROR_TEXT = 1600
 };
 
 struct tni_block {
     tn_context *context;
-    /* state of the thread that the door reads at each call */
+    /* state of the thread that is read at each call */
     uint8_t failed;     /* tn_code of the untaken error */
-    uint8_t no_grad;    /* TNI_NO_GRAD | TNI_NO_GRAD_INFERENCE; not 0: nothing is recorded */
-    uint16_t inference; /* TNI_INFERENCE in inference mode: what new tensors are marked with */
     uint8_t quiet;      /* counts: failures here are expected and not told to the handler */
     uint8_t told;       /* the handler knows the untaken error */
+    bool error_told;    /* the pending error names its operator already; cleared when it is taken */
+    bool error_forward; /* ... and the forward call of its gradient */
     uint32_t
         hooks; /* TNI_HOOK_*: recording, profiling; 0 on the fast path. The profiler sets it from
                   other threads: read it with tni_load_relaxed, write it with tni_hook_set */
-    uint32_t depth;               /* of the innermost scope; 0: none */
-    uint32_t floor;               /* scopes that a callback may not end (tn_guard) */
-    tn_frame *frame;              /* innermost call in progress */
-    uint64_t next_id;             /* numbers of tape nodes */
-    tn_tensor *scope[TNI_SCOPES]; /* live tensors by the scope that holds them; [0]: held by
-                                     nobody's scope */
-    tn_tensor **scope_more;       /* scopes from TNI_SCOPES on; room for scope_room */
-    uint32_t scope_room;
-    int64_t live_count;
-    tni_node *dead; /* nodes to free when the walk in progress ends */
-    bool sweeping;
-    bool error_forward; /* ... and the forward call of its gradient */
-    bool error_told;    /* the pending error names its operator already; cleared when it is taken */
-    tn_recording *recording;
+    tni_work *work;         /* innermost call in progress */
     const char *place_file; /* of the module call or backward in progress, outermost user line */
     int32_t place_line;
-    uint32_t
-        place_hold;     /* > 0: a module call or a backward holds the place; inner calls leave it */
-    uint32_t unstopped; /* > 0: calls are made though the context is asked to stop: the rest of
-                           what must happen as a whole */
-    tn_path *path;      /* chain of module calls above the operators (api/extend.h) */
+    /* > 0: a module call or a backward holds the place; inner calls leave it. */
+    uint32_t place_hold;
+    /* > 0: calls run although the context was cancelled, to finish what must happen as a whole. */
+    uint32_t unstopped;
+    tn_path *path;      /* chain of module calls above the operators (api/beside.h) */
+    int64_t live_count; /* tensors, counted by their room */
     /* memory */
     void *bin[TNI_BINS];
     char *slab, *slab_end;
@@ -142,13 +132,12 @@ struct tni_block {
     int error_line;
     const char *error_file;
     char error_text[TNI_ERROR_TEXT];
-    /* written by other threads */
+    /* written by other threads: on a line of its own */
     char apart[TNI_ALIGN];
     void *returned; /* small blocks freed elsewhere: first word links, second is the bin */
-    tn_tensor *returned_tensors;
+    char behind[TNI_ALIGN];
 };
 
-enum { TNI_NO_GRAD = 1, TNI_NO_GRAD_INFERENCE = 2 };
 enum { TNI_HOOK_RECORD = 1, TNI_HOOK_PROFILE = 2 };
 TNI_INLINE void tni_hook_set(tni_block *b, uint32_t hook, bool on) {
     uint32_t old = tni_load_relaxed(&b->hooks);
@@ -157,38 +146,39 @@ TNI_INLINE void tni_hook_set(tni_block *b, uint32_t hook, bool on) {
 
 struct tn_context {
     tn_context_options options;
-    const struct tni_kernels *kernels; /* of the chosen instruction set; set by tni_context_ready */
-    int isa;                           /* TNI_ISA_*, chosen when the context is made */
+    const struct tni_kernels
+        *kernels; /* loops of the chosen instruction set; set by a room above */
+    int isa;      /* TNI_ISA_*, chosen when the context is made */
     tni_block *blocks;
-    uint32_t lock;      /* tni_lock: what is called at the end */
-    uint32_t grad_lock; /* publication of .grad */
-    uint32_t rows_lock; /* additions to rows */
-    uint32_t cancel;    /* 1: calls are asked to stop (tni_stopped) */
-    tn_dtype default_dtype;
+    uint32_t hooks;                          /* that a new block begins with */
+    uint32_t lock;                           /* tni_lock: what is called at the end */
+    uint32_t cancel;                         /* 1: calls are asked to stop (tni_stopped) */
     int64_t used, peak, cached, allocations; /* under large's own lock: read them by tn_memory */
     struct tni_large *large;                 /* large blocks, cached and in use (alloc.c) */
     struct tni_pool *pool;                   /* threads (thread.c), made at first need */
     int32_t threads;                         /* that work at one operator, the caller's included */
-    tn_generator *generator;                 /* the default one, made at first need */
     struct tni_profile *profile;
-    struct tni_device *devices;  /* device table (call/) */
-    struct tni_rows *rows;       /* operators registered at run time (call/table.c) */
-    struct tni_wrapped *wrapped; /* the user's memory under tensors, to be released (tensor/) */
-    uint32_t wrapped_lock; /* its own: who takes it over from a dead thread repairs the list */
     int (*decode)(const char *file, int line); /* lines of another language; NULL: none */
     tn_error_handler handler;
     void *handler_user;
-    bool anomaly;
     void (*leave[4])(tn_context *); /* called at the context's end, newest first */
     int nleave;
-    void (*adopt)(tni_block *); /* the call room: closes the scopes and drops the recording that
-                                   the block's former thread left open */
-    tni_wide backwards, hooks;  /* numbers given out */
-    struct tn_ending *ending;   /* newest first; under ending_lock */
+    struct tn_ending *ending; /* newest first; under ending_lock */
     uint32_t ending_lock;
     uint64_t id;
     tn_context *next; /* registry of live contexts */
 };
+
+/* What the rooms above make of blocks and contexts. */
+typedef struct tni_rooms {
+    int64_t context_bytes, block_bytes; /* of structs that begin with tn_context and tni_block */
+    /* The last step of making a context, which is all zero beyond base's part and has no block yet:
+     * registers what is to be called at the end. false: no memory, the context is not made. */
+    bool (*ready)(tn_context *c);
+    void (*adopt)(tni_block *b); /* closes what the block's former thread left open */
+} tni_rooms;
+/* Defined once, by the room on top (call/ready.c). */
+TN_PRIV const tni_rooms *tni_rooms_above(void);
 
 /* The calling thread's block in its current context: one TLS read and an epoch test when nothing
  * changed. NULL only when there is no memory for a first block. */
@@ -220,10 +210,9 @@ TNI_INLINE tni_block *tni_here(void) {
     return TNI_LIKELY(tni_this_thread.epoch == tni_load_relaxed(&tni_epoch)) ? tni_this_thread.block
                                                                              : tni_here_slow();
 }
-/* The call room: the last step of making a context, before any thread sees it (no block exists). It
- * sets kernels and adopt and registers what is to be called at the end; false: no memory, the
- * context is not made. */
-TN_PRIV bool tni_context_ready(tn_context *c);
+/* The calling thread's context if it has one by now, else the default one, which may be NULL. Takes
+ * no lock: for signal handlers. */
+TN_PRIV tn_context *tni_context_known(void);
 TN_PRIV void tni_context_hook(tn_context *c, uint32_t hook, bool on); /* in all blocks */
 /* To be called at the end of a context (rooms above base clean up with it); a function is
  * registered once. The thread that frees the context is attached to it while `leave` runs. At
@@ -241,14 +230,17 @@ TN_PRIV void tni_put(tni_block *b, tni_block *owner, void *at,
 /* The same with the error MEMORY set. */
 TN_PRIV void *tni_need(tni_block *b, int64_t bytes);
 TN_PRIV bool tni_memory_error(tni_block *b, int64_t bytes);
-TNI_INLINE void *tni_get_bin(tni_block *b,
-                             int bin) { /* fast path of small blocks: bin = bytes / 64 rounded up */
+/* The fast path for small blocks: bin = bytes / 64, rounded up. */
+TNI_INLINE void *tni_get_bin(tni_block *b, int bin) {
     void *at = b->bin[bin];
-    if (TNI_LIKELY(at != NULL)) return b->bin[bin] = *(void **)at, at;
+    if (TNI_LIKELY(at != NULL)) {
+        b->bin[bin] = *(void **)at; /* the next free one */
+        return at;
+    }
     return tni_get(b, (int64_t)bin * TNI_ALIGN);
 }
-TNI_INLINE void tni_put_bin(tni_block *b, tni_block *owner, void *at,
-                            int64_t bytes) { /* its counterpart: 0 < bytes <= TNI_SMALL */
+/* Its counterpart: 0 < bytes <= TNI_SMALL. */
+TNI_INLINE void tni_put_bin(tni_block *b, tni_block *owner, void *at, int64_t bytes) {
     const int64_t bin = (bytes + TNI_ALIGN - 1) / TNI_ALIGN;
     if (TNI_LIKELY(b == owner && b->binned))
         *(void **)at = b->bin[bin], b->bin[bin] = at;
@@ -257,8 +249,8 @@ TNI_INLINE void tni_put_bin(tni_block *b, tni_block *owner, void *at,
 }
 TN_PRIV int64_t
 tni_cache_clear(tn_context *c); /* every cached large block back to the allocator; its bytes */
-/* Memory with its size and context written before it, for owners that know neither block nor thread
- * (tn_alloc). */
+/* Memory with its size and context written before it, for owners that know neither block nor
+ * thread (tn_alloc). */
 TN_PRIV void *tni_get_apart(tn_context *c, int64_t bytes);
 TN_PRIV void tni_put_apart(void *at);
 /* The allocator itself, counted and under the cap; aligned as malloc does. At the end of a context
@@ -286,7 +278,7 @@ TN_PRIV void tni_error_tell(tni_block *b);
 /* At the start of a public function outside of the door: its caller's line, unless it is called
  * from inside of another one. */
 TNI_INLINE void tni_place_set(tni_block *b, const char *file, int line) {
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    if (!b->work && !b->place_hold) b->place_file = file, b->place_line = line;
 }
 /* The same, and false when an error is pending; at the end: ok, after the outermost call has told
  * the handler of its failure. */
@@ -296,31 +288,40 @@ TNI_INLINE bool tni_enter(tni_block *b, const char *file, int line) {
     return true;
 }
 TNI_INLINE bool tni_leave(tni_block *b, bool ok) {
-    if (!ok && !b->frame && !b->place_hold) tni_error_tell(b);
+    if (!ok && !b->work && !b->place_hold) tni_error_tell(b);
     return ok;
 }
-/* The error of a public function that is not told its caller's line: without a place, told. Returns
- * false. */
+/* The error of a public function that is not told its caller's line: without a place, told.
+ * Returns false. */
 TN_PRIV bool tni_error_apart(tni_block *b, tn_code code, const char *format, ...) TNI_PRINTF(3, 4);
-/* At the start of a public function that is not told its caller's line: the last call's is not its
- * place. */
+/* At the start of a public function that is not told its caller's line: the last call's is not
+ * its place. */
 TNI_INLINE void tni_place_unknown(tni_block *b) { tni_place_set(b, NULL, 0); }
-/* Takes the error of a thread that has ended; the handler hears of it if it has not. */
+/* Takes the error of a thread that has ended; calls the handler if nobody has. */
 TN_PRIV void tni_error_leave(tni_block *b);
-/* Why the calling thread has no block, for tn_error_peek; told by context.c. */
-TN_PRIV const tn_error_info *tni_context_refusal(void);
+/* Why threads without a block have none, for tn_error_peek; NULL: out of memory. Said by context.c,
+ * which makes the default context. */
+TN_PRIV void tni_error_without_context(const tn_error_info *reason);
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-/* A lock that a child of fork takes over from a dead parent thread: the word holds the process
- * number. */
+/* A lock that a child of fork takes over from a dead parent thread: the word holds the
+ * process number. */
 TN_PRIV void tni_lock(uint32_t *word);
 TN_PRIV void tni_unlock(uint32_t *word);
 /* The same; true when the lock was taken over, so that what it guards may be half changed. */
 TN_PRIV bool tni_lock_repair(uint32_t *word);
 TN_PRIV bool tni_lock_try(uint32_t *word);
-/* A number of this process, the same in all its threads, another one in a child of fork; never 0.
- */
+/* While another thread is waited for that is about to be done. */
+TNI_INLINE void tni_pause(void) {
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && !defined(__TINYC__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) && defined(__GNUC__)
+    __asm__ volatile("yield");
+#endif
+}
+/* A number of this process, the same in all its threads, another one in a child of fork;
+ * never 0. */
 TN_PRIV uint32_t tni_process(void);
 /* Runs task(arg, i) once for i in 0..count-1 on the context's threads, the caller among them;
  * returns when all are done, or when the call in progress is asked to stop: a task is a block of
@@ -352,18 +353,50 @@ TNI_INLINE bool tni_stop_seen(tni_stop *s) {
 TNI_INLINE tni_stop *tni_stop_here(void) {
     const tni_block *b = tni_this_thread.block;
     if (tni_this_thread.stop) return tni_this_thread.stop;
-    return b && b->frame ? &b->frame->stop : NULL;
+    return b && b->work ? &b->work->stop : NULL;
 }
-/* Polled between blocks of work, in any thread that works at a call: what is left need not be done.
- */
+/* Polled between blocks of work, in any thread that works at a call: what is left need not
+ * be done. */
 TNI_INLINE bool tni_stopped(void) { return tni_stop_seen(tni_stop_here()); }
 
 /* --- CPU, files, time ------------------------------------------------------------------------- */
 
+/* Which vector instruction sets the compiler can make functions for. On x86-64 all of them, the
+ * scalar one included, use the FMA instruction, unless TN_NO_FMA asks for libm's fma. */
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(__TINYC__) && !defined(TN_NO_FMA)
+#define TNI_X86 1
+#elif defined(__GNUC__) && defined(__aarch64__) && !defined(__TINYC__)
+#define TNI_ARM 1
+#endif
+/* Those that this build has kernels of, by the switches of api/config.h. Where TN_ISA_ONLY_AVX2
+ * leaves out the scalar set, AVX2 still borrows from its text. */
+#if defined(TN_ISA_ONLY_AVX2) && defined(TNI_X86)
+#define TNI_HAS_SCALAR 0
+#else
+#define TNI_HAS_SCALAR 1
+#endif
+#if defined(TNI_X86) && !defined(TN_ISA_ONLY_SCALAR)
+#define TNI_HAS_AVX2 1
+#else
+#define TNI_HAS_AVX2 0
+#endif
+#if TNI_HAS_AVX2 && TNI_HAS_SCALAR && !defined(TN_NO_AVX512)
+#define TNI_HAS_AVX512 1
+#else
+#define TNI_HAS_AVX512 0
+#endif
+#if defined(TNI_ARM) && !defined(TN_ISA_ONLY_SCALAR)
+#define TNI_HAS_NEON 1
+#else
+#define TNI_HAS_NEON 0
+#endif
+
 enum { TNI_ISA_SCALAR = 0, TNI_ISA_AVX2, TNI_ISA_AVX512, TNI_ISA_NEON, TNI_ISA_COUNT };
-/* The best instruction set of this CPU and system that is compiled in, or the one named (NULL: by
- * $TN_ISA, if set); -1: cannot run here, or no such name. */
+/* The best instruction set of this build that this CPU and system run, or the one named (NULL: by
+ * $TN_ISA, if set); else -1. */
 TN_PRIV int tni_isa_pick(const char *name);
+/* Whether the name is that of an instruction set which this build leaves out (NULL: as above). */
+TN_PRIV bool tni_isa_left_out(const char *name);
 TN_PRIV const char *tni_isa_name(int isa);
 TN_PRIV bool tni_cpu_has_fma(void);
 /* What an x86 CPU can run that says ecx in leaf 1 and ebx in leaf 7, under a system that saves the
@@ -400,11 +433,10 @@ TN_PRIV double tni_now(tn_context *c); /* seconds */
  * Refuses long forms, surrogates, and what is beyond U+10FFFF (RFC 3629). */
 TN_PRIV int tni_utf8(const char *at);
 
-/* Profiler: the door brackets calls with these while TNI_HOOK_PROFILE is set. text: arguments, cut.
- */
+/* Profiler: the door brackets calls with these while TNI_HOOK_PROFILE is set. text:
+ * arguments, cut. */
 TN_PRIV void tni_profile_add(tni_block *b, const char *name, const char *file, int line,
                              const char *text, double begin, double end);
 TN_PRIV bool tni_profile_on(tn_context *c);
-TN_PRIV void tni_profile_free(tn_context *c);
 
 #endif

@@ -39,3 +39,8 @@ static double clock_system(void) {
 TN_PRIV double tni_now(tn_context *c) {
     return c->options.clock ? c->options.clock(c->options.clock_user) : clock_system();
 }
+
+TN_API double tn_now(void) {
+    tni_block *b = tni_here();
+    return b ? tni_now(b->context) : 0;
+}

@@ -16,16 +16,10 @@
 #include <windows.h>
 #endif
 
-#ifdef TNI_OBJECTS
-TNI_THREAD_LOCAL tni_tls tni_this_thread;
-uint32_t tni_epoch = 1;
-#endif
-
 static uint32_t context_lock; /* guards what follows, and the lists of blocks with their tokens */
 static tn_context *context_live; /* the registry, newest first */
 static tn_context *context_default;
-static uint64_t context_numbers;   /* ids of contexts and tokens of threads given out */
-static const char *context_reason; /* why the default one could not be made; NULL: memory */
+static uint64_t context_numbers; /* ids of contexts and tokens of threads given out */
 
 /* --- the end of a thread ---------------------------------------------------------------------- */
 
@@ -85,11 +79,26 @@ static void context_key_free(void) {}
 
 /* --- making a context ------------------------------------------------------------------------- */
 
-static const char *context_isa_refused(tn_context *c) {
-    c->isa = tni_isa_pick(c->options.isa);
+/* Why a context is not made: out of memory, or one of these. */
+static const tn_error_info context_refusals[] = {
+    {TN_UNSUPPORTED, "options.isa: this CPU cannot run that instruction set", NULL, 0},
+    {TN_UNSUPPORTED, "options.isa: that instruction set is not in this build", NULL, 0},
+    {TN_UNSUPPORTED, "TN_ISA: this CPU cannot run that instruction set", NULL, 0},
+    {TN_UNSUPPORTED, "TN_ISA: that instruction set is not in this build", NULL, 0},
+    {TN_UNSUPPORTED, "this build has kernels for AVX2 only, which this CPU cannot run", NULL, 0}};
+
+/* Chooses the instruction set; why there is none, or NULL. */
+static const tn_error_info *context_isa_refused(tn_context *c) {
+    const char *name = c->options.isa, *set = getenv("TN_ISA");
+    c->isa = tni_isa_pick(name);
     if (c->isa >= 0) return NULL;
-    return c->options.isa ? "the instruction set that options.isa names cannot run here"
-                          : "the instruction set that TN_ISA names cannot run here";
+    if (!name && !(set && *set)) return &context_refusals[4];
+    return &context_refusals[(name ? 0 : 2) + tni_isa_left_out(name)];
+}
+
+static void context_put(tn_context *c) {
+    const size_t bytes = (size_t)tni_rooms_above()->context_bytes;
+    c->options.allocator.free(c, bytes, c->options.allocator.user);
 }
 
 static void context_free_memory(tn_context *c) {
@@ -97,10 +106,10 @@ static void context_free_memory(tn_context *c) {
         tni_block *b = c->blocks;
         c->blocks = b->next;
         tni_memory_leave_block(b);
-        tni_raw_put(c, b, (int64_t)sizeof *b);
+        tni_raw_put(c, b, tni_rooms_above()->block_bytes);
     }
     tni_memory_end(c);
-    c->options.allocator.free(c, sizeof *c, c->options.allocator.user);
+    context_put(c);
 }
 
 /* Unlinks e; under the lock. */
@@ -136,23 +145,22 @@ static void context_leave(tn_context *c) {
     context_call_endings(c);
     while (c->nleave) c->leave[--c->nleave](c);
     tni_pool_free(c);
-    tni_profile_free(c);
 }
 
 /* A context that no thread sees yet; NULL without memory, or for the reason given. */
-static tn_context *context_make(const tn_context_options *options, const char **reason) {
+static tn_context *context_make(const tn_context_options *options, const tn_error_info **reason) {
     tn_context_options o;
     memset(&o, 0, sizeof o);
     if (options) o = *options;
     *reason = NULL;
-    tn_context *c = o.allocator.alloc ? (tn_context *)o.allocator.alloc(sizeof *c, o.allocator.user)
-                                      : (tn_context *)malloc(sizeof *c);
+    const size_t bytes = (size_t)tni_rooms_above()->context_bytes;
+    tn_context *c = o.allocator.alloc ? (tn_context *)o.allocator.alloc(bytes, o.allocator.user)
+                                      : (tn_context *)malloc(bytes);
     if (!c) return NULL;
-    memset(c, 0, sizeof *c);
+    memset(c, 0, bytes);
     c->options = o;
-    c->default_dtype = TN_F32;
     if (!tni_memory_begin(c)) { /* has set the allocator */
-        c->options.allocator.free(c, sizeof *c, c->options.allocator.user);
+        context_put(c);
         return NULL;
     }
     tni_files_fill(&c->options.files);
@@ -162,7 +170,7 @@ static tn_context *context_make(const tn_context_options *options, const char **
                                  : tni_cores();
     if (c->threads < 1) c->threads = 1;
     *reason = context_isa_refused(c);
-    if (*reason || !tni_context_ready(c)) {
+    if (*reason || !tni_rooms_above()->ready(c)) {
         context_leave(c);
         context_free_memory(c);
         return NULL;
@@ -184,7 +192,7 @@ static bool context_is_live(const tn_context *c) { /* under the lock */
 }
 
 TN_API tn_context *tn_context_new(const tn_context_options *options) {
-    const char *reason;
+    const tn_error_info *reason;
     tn_context *c = context_make(options, &reason);
     if (c) {
         tni_lock(&context_lock);
@@ -194,7 +202,7 @@ TN_API tn_context *tn_context_new(const tn_context_options *options) {
         tni_block *b = tni_here();
         if (!b) return NULL;
         tni_place_unknown(b);
-        tni_error(b, TN_UNSUPPORTED, "tn_context_new: %s", reason);
+        tni_error(b, reason->code, "tn_context_new: %s", reason->message);
         tni_error_tell(b);
     }
     return c;
@@ -206,9 +214,9 @@ static tn_context *context_of_default(void) {
     tn_context *c = context_default;
     tni_unlock(&context_lock);
     if (c) return c;
-    const char *reason;
+    const tn_error_info *reason;
     tn_context *made = context_make(NULL, &reason);
-    tni_store(&context_reason, reason);
+    tni_error_without_context(reason);
     if (!made) return NULL;
     tni_lock(&context_lock);
     c = context_default;
@@ -221,14 +229,6 @@ static tn_context *context_of_default(void) {
     tni_unlock(&context_lock);
     if (made) context_leave(made), context_free_memory(made); /* another thread was first */
     return c;
-}
-
-TN_PRIV const tn_error_info *tni_context_refusal(void) {
-    static const tn_error_info memory = {TN_MEMORY, "out of memory: a context could not be made",
-                                         NULL, 0};
-    static const tn_error_info isa = {
-        TN_UNSUPPORTED, "the instruction set that TN_ISA names cannot run here", NULL, 0};
-    return tni_load(&context_reason) ? &isa : &memory;
 }
 
 /* --- finding the block ------------------------------------------------------------------------ */
@@ -244,34 +244,32 @@ static tni_block *context_find_block(tn_context *c, uint64_t token) { /* under t
 }
 
 static tni_block *context_new_block(tn_context *c) {
-    tni_block *b = (tni_block *)tni_raw_get(c, (int64_t)sizeof(tni_block));
+    const int64_t bytes = tni_rooms_above()->block_bytes;
+    tni_block *b = (tni_block *)tni_raw_get(c, bytes);
     if (!b) return NULL;
-    memset(b, 0, offsetof(tni_block, error_text));
-    b->error_text[0] = 0;
-    memset(b->apart, 0, sizeof(tni_block) - offsetof(tni_block, apart));
+    memset(b, 0, (size_t)bytes);
     b->context = c;
     b->binned = !c->options.no_cache;
     return b;
 }
 
-/* What a thread that has ended left behind: its error is told, its calls and modes are over, its
- * tensors stay but for those in scopes. The profiler's hook is the context's, not the thread's. */
+/* What a thread that has ended left behind: its error is reported, its calls and modes are over,
+ * its tensors stay but for those in scopes. The profiler's hook belongs to the context. */
 static void context_adopt(tni_block *b) {
-    tn_context *c = b->context;
-    b->frame = NULL;
-    b->no_grad = b->quiet = 0;
-    b->inference = 0;
-    b->floor = b->unstopped = 0;
+    b->work = NULL;
+    b->quiet = 0;
+    b->unstopped = 0;
     b->place_file = NULL;
     b->place_hold = 0;
     b->path = NULL;
     tni_hook_set(b, TNI_HOOK_RECORD, false);
-    if (c->adopt) c->adopt(b);
+    tni_rooms_above()->adopt(b);
     tni_error_leave(b);
 }
 
 TN_PRIV void tni_context_hook(tn_context *c, uint32_t hook, bool on) {
     tni_lock(&context_lock);
+    c->hooks = on ? c->hooks | hook : c->hooks & ~hook;
     for (tni_block *b = c->blocks; b; b = b->next) tni_hook_set(b, hook, on);
     tni_unlock(&context_lock);
 }
@@ -290,7 +288,7 @@ static bool context_attach(tn_context *c, tni_block *fresh,
     tni_block *b = context_find_block(c, t->token);
     if (!b && fresh) {
         b = fresh;
-        tni_hook_set(b, TNI_HOOK_PROFILE, tni_profile_on(c));
+        tni_store_relaxed(&b->hooks, c->hooks);
         b->token = t->token;
         b->next = c->blocks;
         tni_store(&c->blocks, b);
@@ -316,7 +314,7 @@ TN_PRIV tni_block *tni_here_slow(void) {
         tni_unlock(&context_lock);
         if (done) {
             if (fresh && fresh != tni_this_thread.block)
-                tni_raw_put(c, fresh, (int64_t)sizeof *fresh);
+                tni_raw_put(c, fresh, tni_rooms_above()->block_bytes);
             if (adopted) context_adopt(tni_this_thread.block);
             return tni_this_thread.block;
         }
@@ -404,24 +402,7 @@ TN_API void tn_context_free(tn_context *context) {
     context_free_memory(c);
 }
 
-/* Signal-safe: no lock. Without a context, the calling thread's, if it has one by now. */
-static tn_context *context_to_cancel(tn_context *context) {
-    if (context) return context;
+TN_PRIV tn_context *tni_context_known(void) {
     bool attached = tni_this_thread.epoch == tni_load_relaxed(&tni_epoch) && tni_this_thread.block;
     return attached ? tni_this_thread.block->context : tni_load(&context_default);
-}
-
-TN_API void tn_cancel(tn_context *context) {
-    tn_context *c = context_to_cancel(context);
-    if (c) tni_store(&c->cancel, 1u);
-}
-
-TN_API void tn_cancel_clear(tn_context *context) {
-    tn_context *c = context_to_cancel(context);
-    if (c) tni_store(&c->cancel, 0u);
-}
-
-TN_API const char *tn_isa(void) {
-    tni_block *b = tni_here();
-    return b ? tni_isa_name(b->context->isa) : "none";
 }

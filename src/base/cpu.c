@@ -77,11 +77,27 @@ TN_PRIV const char *tni_isa_name(int isa) {
     return isa >= 0 && isa < TNI_ISA_COUNT ? name[isa] : "none";
 }
 
+static const bool cpu_built[TNI_ISA_COUNT] = {TNI_HAS_SCALAR, TNI_HAS_AVX2, TNI_HAS_AVX512,
+                                              TNI_HAS_NEON};
+
 TN_PRIV int tni_isa_pick(const char *name) {
     if (!name) name = getenv("TN_ISA");
     bool any = !name || !*name;
     for (int isa = TNI_ISA_COUNT - 1; isa >= 0; isa--)
-        if ((any || strcmp(name, tni_isa_name(isa)) == 0) && cpu_runs(isa)) return isa;
+        if (cpu_built[isa] && (any || strcmp(name, tni_isa_name(isa)) == 0) && cpu_runs(isa))
+            return isa;
     return -1;
 }
+
+TN_PRIV bool tni_isa_left_out(const char *name) {
+    if (!name) name = getenv("TN_ISA");
+    for (int isa = 0; name && isa < TNI_ISA_COUNT; isa++)
+        if (!cpu_built[isa] && strcmp(name, tni_isa_name(isa)) == 0) return true;
+    return false;
+}
 #undef TNI_CPU_X86
+
+TN_API const char *tn_isa(void) {
+    tni_block *b = tni_here();
+    return b ? tni_isa_name(b->context->isa) : "none";
+}

@@ -1,8 +1,8 @@
 /* error.c - one pending error a thread and context: set once, kept until taken.
  *
  * The first error stays: what fails later fails because of it. Its place is the user's line of
- * the outermost public call, and the texts live in the block, so that setting an error needs no
- * memory. */
+ * the outermost public call, and the texts live in the block, so that setting an error needs
+ * no memory. */
 #include "base.h"
 
 /* The user's line: of the module call or backward in progress, else of the outermost operator. */
@@ -10,8 +10,8 @@ static void error_place(tni_block *b) {
     b->error_file = b->place_file;
     b->error_line = b->place_line;
     if (b->place_file) return;
-    for (const tn_frame *f = b->frame; f; f = f->caller)
-        if (f->file) b->error_file = f->file, b->error_line = f->line;
+    for (const tni_work *w = b->work; w; w = w->caller)
+        if (w->file) b->error_file = w->file, b->error_line = w->line;
 }
 
 TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_list list) {
@@ -99,6 +99,20 @@ TN_PRIV int tni_utf8(const char *at) {
     return n;
 }
 
+/* --- without a context ------------------------------------------------------------------------ */
+
+static const tn_error_info *error_reason; /* NULL: memory */
+
+TN_PRIV void tni_error_without_context(const tn_error_info *reason) {
+    tni_store(&error_reason, reason);
+}
+static tn_error_info error_no_context(void) {
+    static const tn_error_info memory = {TN_MEMORY, "out of memory: cannot make a context", NULL,
+                                         0};
+    const tn_error_info *reason = tni_load(&error_reason);
+    return reason ? *reason : memory;
+}
+
 /* --- public ----------------------------------------------------------------------------------- */
 
 TN_API bool tn_ok(void) {
@@ -109,7 +123,7 @@ TN_API bool tn_ok(void) {
 TN_API bool tn_error_peek(tn_error_info *error) {
     tni_block *b = tni_here();
     if (b && !b->failed) return false;
-    if (error) *error = b ? error_info(b) : *tni_context_refusal();
+    if (error) *error = b ? error_info(b) : error_no_context();
     return true;
 }
 
@@ -135,7 +149,7 @@ TN_API bool tn_error_set(tn_code code, const char *file, int line, const char *f
     va_start(list, format);
     tni_error_list(b, code, format, list);
     va_end(list);
-    if (b->frame || b->place_hold)
+    if (b->work || b->place_hold)
         return false; /* the call in progress tells, when it has cleaned up */
     b->error_file = file;
     b->error_line = line;
@@ -155,4 +169,33 @@ TN_API const char *tn_code_name(tn_code code) {
     static const char *const name[] = {TN_ERRORS(TNI_ERROR_NAME)};
 #undef TNI_ERROR_NAME
     return (unsigned)code < (unsigned)TN_ERROR_COUNT ? name[code] : "unknown error";
+}
+
+/* --- the chain of module calls ---------------------------------------------------------------- */
+
+TN_API void tn_path_push(tn_path *path) {
+    tni_block *b = tni_here();
+    if (!b) return;
+    path->caller = b->path;
+    if (!b->path) tni_place_set(b, path->file, path->line);
+    b->path = path;
+    b->place_hold++;
+}
+
+TN_API void tn_path_pop(tn_path *path) {
+    tni_block *b = tni_here();
+    if (!b || b->path != path) return;
+    b->path = path->caller;
+    b->place_hold--;
+    if (!b->path && !b->work && !b->place_hold) tni_error_tell(b);
+}
+
+TN_API tn_path *tn_path_current(void) {
+    tni_block *b = tni_here();
+    return b ? b->path : NULL;
+}
+
+TN_API void tn_lines_on(int (*decode)(const char *file, int line)) {
+    tni_block *b = tni_here();
+    if (b) b->context->decode = decode;
 }

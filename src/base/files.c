@@ -165,7 +165,7 @@ static bool files_begin(tni_block *b, tni_file *f, const char *path) {
     f->b = b;
     f->fd = -1;
     f->path = path;
-    return path && *path ? true : tni_error(b, TN_FILE, "a file name is empty");
+    return path && *path ? true : tni_error(b, TN_FILE, "the file name is empty");
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -200,9 +200,8 @@ TN_PRIV bool tni_file_read(tni_file *f, void *to, int64_t bytes) {
         if (n < 0 && errno == EINTR) continue;
         if (n < 0 || n > want) return files_fail(f, "read", errno);
         if (n == 0) {
-            tni_error(f->b, TN_FILE,
-                      "cannot read '%s': it ends after %lld bytes, %lld were expected", f->path,
-                      (long long)f->at, (long long)(f->at + (bytes - done)));
+            tni_error(f->b, TN_FILE, "cannot read '%s': it ends after %lld bytes, expected %lld",
+                      f->path, (long long)f->at, (long long)(f->at + (bytes - done)));
             tni_file_close(f);
             return false;
         }
@@ -280,9 +279,9 @@ TN_PRIV bool tni_file_write(tni_file *f, const void *from, int64_t bytes) {
     return true;
 }
 
-/* So that the rename lasts. A folder that cannot be opened or synced on this system is let be; a
- * failing disk is not: then the name leads to the new content, but perhaps not after a loss of
- * power. */
+/* So that the rename lasts. A folder that cannot be opened or synced on this system is let be;
+ * a failing disk is not: then the name leads to the new content, but perhaps not after a loss
+ * of power. */
 static bool files_sync_folder(tni_file *f) {
 #if defined(_WIN32)
     return (void)f, true;

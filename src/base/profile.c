@@ -152,7 +152,7 @@ static void profile_clear(tn_context *c, struct tni_profile *p) {
     p->dropped = 0;
 }
 
-TN_PRIV void tni_profile_free(tn_context *c) {
+static void profile_free(tn_context *c) {
     struct tni_profile *p = c->profile;
     if (!p) return;
     c->profile = NULL;
@@ -189,9 +189,10 @@ TN_API bool tn_profile_begin_at(const char *file, int line) {
     }
     tni_unlock(&p->lock);
     if (was_on) {
-        tni_error(b, TN_INVALID, "tn_profile_begin: a profile is being recorded already");
+        tni_error(b, TN_INVALID, "tn_profile_begin: a profile is already being recorded");
         return tni_error_tell(b), false;
     }
+    tni_context_at_end(b->context, profile_free);
     tni_context_hook(b->context, TNI_HOOK_PROFILE, true);
     return true;
 }
@@ -215,8 +216,8 @@ static bool profile_write(tni_block *b, const struct tni_profile *p, const char 
     return ok;
 }
 
-/* When the file cannot be written, the recorded events stay: a second call may name another
- * path. */
+/* When the file cannot be written, the recorded events stay: a second call may name
+ * another path. */
 TN_API bool tn_profile_end_at(const char *file, int line, const char *path) {
     tni_block *b = tni_here();
     if (!b) return false;

@@ -1,20 +1,44 @@
-/* call.h - the door's private part: tape nodes, the generated tables, devices, schemas. */
+/* call.h - the door's private part: tape nodes, the generated tables, schemas. */
 #ifndef TNI_CALL_CALL_H
 #define TNI_CALL_CALL_H
 
-#include "../tensor/tensor.h"
+#include "../device/device.h"
+
+/* --- what this room adds to a thread's block and to a context --------------------------------- */
+
+typedef struct tni_call_block {
+    tni_tensor_block tensors;
+    uint64_t next_id; /* numbers of tape nodes */
+    tni_node *dead;   /* nodes to free when the walk in progress ends */
+    bool sweeping;
+    tn_recording *recording;
+} tni_call_block;
+TNI_INLINE tni_call_block *tni_calls(const tni_block *b) { return (tni_call_block *)(uintptr_t)b; }
+
+typedef struct tni_call_context {
+    tni_tensor_context tensors;
+    struct tni_rows *rows; /* operators registered at run time (table.c) */
+    uint32_t rows_lock;    /* additions to them */
+    uint32_t grad_lock;    /* publication of .grad */
+    bool anomaly;
+    tni_wide backwards, hooks; /* numbers given out */
+} tni_call_context;
+TNI_INLINE tni_call_context *tni_library(const tn_context *c) {
+    return (tni_call_context *)(uintptr_t)c;
+}
 
 /* --- the tape --------------------------------------------------------------------------------- */
 
 /* A slot of a node: what is known of input or output i. */
 typedef struct tni_slot {
-    void *saved;      /* SAVED, OUT: the storage, counted (a header might come to hold the node) */
-    void *edge;       /* input: node it came from, or leaf tensor | 1; output: its pending gradient,
-                    counted */
-    uint32_t version; /* of the storage when saved */
+    void *saved; /* SAVED, OUT: the storage, counted (a header might come to hold the node) */
+    /* input: the node it came from, or leaf tensor | 1; output: its pending gradient, counted */
+    void *edge;
+    uint32_t version;  /* of the storage when saved */
     uint32_t edge_out; /* which output of the edge's node */
-    uint32_t at; /* in 8-byte words from the node: sizes (SAVED, outputs: then strides and offset);
-                    NUMBER: the value; 0: sizes as output 0 */
+    /* in 8-byte words from the node: sizes (SAVED, outputs: then strides and offset); NUMBER: the
+     * value; 0: sizes as output 0 */
+    uint32_t at;
     uint8_t dtype, ndim, kind, flags; /* flags: TNI_SLOT_META */
 } tni_slot;
 enum { TNI_SLOT_META = 1 };
@@ -24,6 +48,12 @@ TNI_INLINE tn_tensor *tni_edge_leaf(const void *edge) {
     return (tn_tensor *)((uintptr_t)edge & ~(uintptr_t)1);
 }
 
+/* The head of what hangs on the node of a custom function (autograd/function.c). */
+typedef struct tni_node_part {
+    bool (*spend)(tni_block *b, struct tn_function *f); /* what it saved goes; was there any? */
+    void (*free)(tni_block *b, struct tn_function *f);
+} tni_node_part;
+
 struct tni_node {
     const tn_row *row;
     uint64_t id; /* larger than those of its inputs */
@@ -31,15 +61,17 @@ struct tni_node {
     int32_t line;
     uint32_t refs; /* tensors that came out of it, and nodes it feeds */
     tni_block *owner;
-    tni_node *dead; /* worklist of freeing */
-    tni_wide busy;  /* number of the backward that has claimed it, 0: none */
+    union { /* the composed row that has a .node and made it its result, or NULL */
+        const tn_row *as;
+        tni_node *dead; /* worklist of freeing, which nobody shows */
+    } named;
+    tni_wide busy; /* number of the backward that has claimed it, 0: none */
     uint32_t bytes;
     int32_t nin;
     uint16_t nout;
-    uint16_t queued : 1, useful : 1, released : 1;
-    uint16_t named : 13; /* the composed row that has a .node and made it its result, 1 + number */
-    uint32_t args_at;    /* argument struct, in words from the node; 0: a custom function */
-    struct tn_function *function; /* of a custom function */
+    uint16_t queued : 1, useful : 1, released : 1, unused : 13; /* cleared as one */
+    uint32_t args_at; /* argument struct, in words from the node; 0: a custom function */
+    struct tn_function *function; /* of a custom function: begins with tni_node_part */
     struct tni_watch *watch;      /* hooks on outputs and gradients to retain (autograd/) */
     tni_slot slot[1];             /* nin inputs, nout outputs; then argument struct, sizes, lists */
 };
@@ -64,14 +96,19 @@ TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k);
 TN_PRIV void tni_node_release_saved(tni_block *b,
                                     tni_node *n);         /* what gradients read; edges stay */
 TN_PRIV void tni_node_abandon(tni_block *b, tni_node *n); /* of a call that failed: never hung */
-/* Frees the nodes that wait, unless a walk that does is under way (b->sweeping). */
+/* Frees the nodes that wait, unless a walk that does is under way (sweeping). */
 TN_PRIV void tni_node_sweep(tni_block *b);
-TN_PRIV void tni_watch_free(tni_block *b, tni_node *n); /* autograd/ */
-/* autograd/: the wish of t, which n has now, to retain its gradient leaves its old node */
+
+/* --- who waits for a gradient (watch.c) ------------------------------------------------------- */
+
+TN_PRIV void tni_watch_end(tni_block *b, tni_block *owner, tni_watch **at); /* takes out *at */
+TN_PRIV void tni_watch_free(tni_block *b, tni_node *n);
+/* The wish of t, which has another node now, to retain its gradient leaves its old node. */
 TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t);
-TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f); /* autograd/ */
-/* What it has saved goes; whether there was something. */
-TN_PRIV bool tni_function_spend(tni_block *b, struct tn_function *f);
+/* t dies: its hooks go, and its node forgets it. */
+TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t);
+/* t, which n had as an output, does not retain its gradient any more. */
+TN_PRIV void tni_retain_forget(tni_block *b, tni_node *n, const tn_tensor *t);
 
 /* The number a call was given where a tensor could stand, as a 0-dim tensor on the stack. */
 typedef struct tni_number {
@@ -80,6 +117,33 @@ typedef struct tni_number {
     double value[2];
 } tni_number;
 TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar value);
+
+/* The one place that fills a frame: all fields but note and given, which belong to check and the
+ * door, and the members of in_ and out_. Nothing is recorded or written yet; no tensors. */
+TNI_INLINE void tni_frame_begin(tn_frame *f, tni_block *b, const tn_row *row, unsigned how,
+                                const char *file, int line, const void *args) {
+    memset(&f->work.stop, 0, sizeof f->work.stop);
+    f->work.caller = NULL;
+    f->work.file = file;
+    f->work.line = line;
+    f->block = b;
+    f->row = row;
+    f->args = args;
+    f->in = f->in_;
+    f->out = f->out_;
+    f->nin = f->nout = 0;
+    f->recording = f->meta = false;
+    f->inplace = how & TN_IN_PLACE;
+    f->type = 0;
+    f->device = TN_CPU;
+    memset(&f->unneeded, 0, offsetof(tn_frame, note) - offsetof(tn_frame, unneeded));
+}
+/* The call in f is the one under way in this thread; b->work = f->work.caller leaves it. */
+TNI_INLINE void tni_frame_enter(tn_frame *f, tni_block *b) {
+    f->work.caller = b->work;
+    tni_place_set(b, f->work.file, f->work.line);
+    b->work = &f->work;
+}
 
 /* A call in progress, with what only the door knows. */
 typedef struct tni_call {
@@ -93,17 +157,17 @@ typedef struct tni_call {
     tni_number number[TNI_NUMBERS];
 } tni_call;
 
-/* Output 0, the only one, is row-major and has the shape of `like`, which is row-major, too. */
+/* Output 0, the only one, is row-major and has the shape of `like`, which is row-major as well. */
 TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *like);
 
-/* Copies src into dst, of the same shape, with conversion and any strides; no overlap
- * (ops/drive.c). */
+/* Copies src into dst, of the same shape, with conversion and any strides; no
+ * overlap (cpu/drive.c). */
 TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *src);
 
 /* Whose memory a recorded call may not write, as a text behind "is"; NULL: it may (door.c). */
 TN_PRIV const char *tni_unwritable(const tn_tensor *t);
 
-/* History of views and written bases (autograd/view.c): a view whose base was written since gets a
+/* History of views and written bases (view.c): a view whose base was written since gets a
  * new edge; the node of a base whose view is written. */
 TNI_INLINE bool tni_view_is_stale(const tn_tensor *t) {
     return t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES &&
@@ -113,16 +177,17 @@ TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view);
 TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);
 
 /* Runs the row of f, prepared; false: it was asked to stop, which is polled where all that it
- * writes is its own. Rare: where more is to be thought of. */
+ * writes is its own, or its verdict has failed with an error. Rare: where more is to be
+ * thought of. */
 TN_PRIV bool tni_run_rare(tn_frame *f);
 TNI_INLINE bool tni_run(tn_frame *f, const tn_row *row, tni_block *b) {
     uint32_t *cancel = &b->context->cancel;
-    if (TNI_UNLIKELY((row->gen->props & TN_PROP_MUTATED) | (f->generator != NULL) | f->ngiven |
-                     b->unstopped | tni_load_relaxed(cancel)))
+    if (TNI_UNLIKELY((row->gen->props & (TN_PROP_MUTATED | TN_PROP_VERDICT)) |
+                     (f->generator != NULL) | f->ngiven | b->unstopped | tni_load_relaxed(cancel)))
         return tni_run_rare(f);
-    f->stop.request = cancel;
+    f->work.stop.request = cancel;
     row->run(f);
-    return TNI_LIKELY(!tni_load_relaxed(&f->stop.seen));
+    return TNI_LIKELY(!tni_load_relaxed(&f->work.stop.seen));
 }
 
 /* tn_call, all the way: what row->quick leaves. */
@@ -141,6 +206,7 @@ TN_PRIV void tni_bump_written(tn_frame *f);
 
 /* Records the call in f for replay (record.c). */
 TN_PRIV bool tni_record_call(tni_call *c);
+TN_PRIV void tni_record_undo(tni_block *b); /* takes the last one back: it has failed */
 TN_PRIV void tni_record_drop(tni_block *b); /* the recording under way, if there is one */
 
 /* --- generated -------------------------------------------------------------------------------- */
@@ -149,16 +215,10 @@ TN_PRIV void tni_record_drop(tni_block *b); /* the recording under way, if there
 
 /* --- lookups and text ------------------------------------------------------------------------- */
 
-/* Whether a list of numbers is given, or absent by name where the schema allows it; all zero bytes
- * are neither. */
-TNI_INLINE bool tni_list_is_said(const tn_param *p, const void *args) {
-    tn_ints l;
-    memcpy(&l, (const char *)args + p->offset, sizeof l);
-    return l.n >= 0 ? l.at != NULL : l.n == -1 && p->flags & TN_P_OPTIONAL;
-}
 /* Whether a view of `of` that this call gives has of's history, too: else it shares data alone. */
 TNI_INLINE bool tni_view_has_history(const tn_frame *f, const tn_tensor *of) {
-    return f->row->grad != tn_grad_zero && !(f->block->no_grad && of->flags & TNI_REQUIRES);
+    return f->row->grad != tn_grad_zero &&
+           !(tni_state(f->block)->no_grad && of->flags & TNI_REQUIRES);
 }
 
 TN_PRIV const tn_row *tni_row_find(const char *name);
@@ -166,27 +226,13 @@ TN_PRIV const tn_row *tni_row_find(const char *name);
 TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, const void *args);
 /* What a call writes, by name: the first tensor of an in-place form, else "out". */
 TN_PRIV const char *tni_written_name(const tn_frame *f);
+/* Whether given tensor k shares no memory with those before it; else an error. */
+TN_PRIV bool tni_given_apart(tn_frame *f, int k);
 /* Appends operator and arguments, the chain of callers, to the pending error of f's block. */
 TN_PRIV void tni_call_error(tn_frame *f);
 
 /* Binds values to the parameters of a schema; false with the reason. */
 TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nvalues,
                              bool with_defaults, void *args, char *reason, size_t room);
-
-/* --- devices ---------------------------------------------------------------------------------- */
-
-/* A backend beside the CPU. Functions marked optional may be NULL. */
-typedef struct tni_device {
-    const char *name;                                            /* "cuda:0" */
-    void *(*alloc)(struct tni_device *d, int64_t bytes);         /* required */
-    void (*free)(struct tni_device *d, void *at, int64_t bytes); /* required */
-    bool (*copy)(struct tni_device *d, void *to, const void *from, int64_t bytes,
-                 int direction);               /* required */
-    void (*synchronize)(struct tni_device *d); /* optional */
-    void (*const *run)(tn_frame *);            /* by row index; NULL entry: no kernel */
-    uint32_t nrun;
-    void *user;
-    struct tni_device *next;
-} tni_device;
 
 #endif

@@ -1,6 +1,13 @@
 /* compose.c - rows that are made of calls of others. */
-#include "../api/ops.h"
 #include "call.h"
+#include "../api/ops/shape.h"
+
+TN_PRIV bool tni_given_apart(tn_frame *f, int k) {
+    for (int j = 0; j < k; j++)
+        if (f->given[j]->storage == f->given[k]->storage && tni_overlap(f->given[j], f->given[k]))
+            return tn_fail(f, TN_INVALID, "out tensors %d and %d overlap", j, k);
+    return true;
+}
 
 /* Whether the composed result k may be copied into the given tensor. */
 static bool compose_fits_given(tn_frame *f, int k) {
@@ -8,11 +15,12 @@ static bool compose_fits_given(tn_frame *f, int k) {
     const tn_tensor *t = f->given[k], *made = f->out[k];
     if (tni_overlaps_itself(t))
         return tn_fail(f, TN_INVALID, "%s overlaps itself; clone it first", tni_written_name(f));
+    if (!tni_given_apart(f, k)) return false;
     if (!tni_can_cast(made->dtype, t->dtype))
         return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
                        tni_dtype(made->dtype)->text, tni_dtype(t->dtype)->text);
     if (tni_same_shape(t, made)) return true;
-    return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", tni_written_name(f),
+    return tn_fail(f, TN_INVALID, "%s has shape %s, but the result has %s", tni_written_name(f),
                    tni_shape_text(has, sizeof has, t->ndim, t->size),
                    tni_shape_text(wants, sizeof wants, made->ndim, made->size));
 }
@@ -20,7 +28,7 @@ static bool compose_fits_given(tn_frame *f, int k) {
 /* Whether compose has made all results. */
 static bool compose_made(tn_frame *f, int64_t n) {
     for (int k = 0; k < n; k++)
-        if (!f->out[k]) return tn_fail(f, TN_INTERNAL, "result %d was not made", k);
+        if (!f->out[k]) return tn_fail(f, TN_INTERNAL, "result %d was not set", k);
     return true;
 }
 
@@ -40,14 +48,15 @@ static bool compose_write_given(tn_frame *f) {
 static bool compose_run(tn_frame *f) {
     tni_block *b = f->block;
     const bool whole = (f->row->gen->props & TN_PROP_MUTATED) != 0;
-    if (!b->unstopped) f->stop.request = &b->context->cancel;
-    bool ok = !whole || !tni_stop_seen(&f->stop);
-    if (whole) f->stop.request = NULL;
+    if (!b->unstopped) f->work.stop.request = &b->context->cancel;
+    bool ok = !whole || !tni_stop_seen(&f->work.stop);
+    if (whole) f->work.stop.request = NULL;
     b->unstopped += whole;
     ok = ok && f->row->compose(f) && !b->failed;
     b->unstopped -= whole;
-    f->stop.request = NULL;
-    return TNI_UNLIKELY(f->stop.seen) ? tn_fail(f, TN_CANCELLED, "the call was asked to stop") : ok;
+    f->work.stop.request = NULL;
+    return TNI_UNLIKELY(f->work.stop.seen) ? tn_fail(f, TN_CANCELLED, "the call was cancelled")
+                                           : ok;
 }
 
 /* What gradients read of the self that is written in the end is a copy. */
@@ -55,7 +64,7 @@ static bool compose_keep_self(tn_frame *f) {
     tn_tensor *const self = f->in[0];
     tn_tensor *copy;
     unsigned any = 0;
-    if (!f->inplace || f->block->no_grad) return true;
+    if (!f->inplace || tni_state(f->block)->no_grad) return true;
     for (int i = 0; i < f->nin; i++)
         if (f->in[i]) any |= f->in[i]->flags;
     if (!(any & TNI_REQUIRES)) return true;
@@ -70,7 +79,7 @@ static bool compose_keep_self(tn_frame *f) {
 static void compose_name(const tn_frame *f, uint64_t first) {
     for (int k = 0; f->row->node && k < f->nout; k++) {
         tni_node *n = f->out[k] ? f->out[k]->node : NULL;
-        if (n && n->id >= first && f->row->index < 8191) n->named = (f->row->index + 1) & 8191u;
+        if (n && n->id >= first) n->named.as = f->row;
     }
 }
 
@@ -80,7 +89,7 @@ TN_PRIV TNI_NOINLINE bool tni_compose(tni_call *c) {
     tni_block *b = f->block;
     int64_t mark = tni_begin(b),
             room = f->row->gen->props & TN_PROP_RETURNS_LIST ? 0 : f->row->gen->nresults;
-    const uint64_t first = b->next_id;
+    const uint64_t first = tni_calls(b)->next_id;
     bool ok = mark >= 0;
     f->out = f->out_;
     f->nout = (int)room;

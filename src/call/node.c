@@ -20,8 +20,8 @@ TNI_INLINE void node_copy(int64_t *to, const int64_t *from, int n) {
     for (int i = 0; i < n; i++) to[i] = from[i];
 }
 
-/* Bit of slot i among needs: single tensors have bits of their own, members of a list share their
- * parameter's. */
+/* Bit of slot i among needs: single tensors have bits of their own, members of a list share
+ * their parameter's. */
 static int node_bit(const tn_frame *f, int i) {
     int fixed = f->row->gen->nfixed;
     return i < fixed ? i : fixed; /* the lists of a row share one bit: optable numbers it nfixed */
@@ -44,12 +44,10 @@ static bool node_reads_out(const node_plan *p, int k) {
 }
 
 /* Whether parameter p points at something, and then the bytes at *from; 0: at nothing. */
-TNI_INLINE bool node_points(const tn_param *p) {
-    return (1u << p->type & (1u << TN_T_INTS | 1u << TN_T_FLOATS | 1u << TN_T_STRING)) != 0;
-}
+TNI_INLINE bool node_points(const tn_param *p) { return (1u << p->type & TN_TYPES_BEHIND) != 0; }
 TNI_INLINE int64_t node_behind(const tn_param *p, const void *args, const int64_t **from) {
     tn_ints l;
-    if (p->type == TN_T_STRING) {
+    if (p->type == TN_T_STRING) { /* shorter here than to ask for the trait */
         memcpy(from, (const char *)args + p->offset, sizeof *from);
         return *from ? (int64_t)strlen((const char *)(const void *)*from) + 1 : 0;
     }
@@ -159,7 +157,7 @@ static bool node_save_input(tn_frame *f, tni_node *n, tni_slot *s, tn_tensor *t,
     if (TNI_UNLIKELY(t->flags & TNI_INFERENCE))
         return tn_fail(f, TN_AUTOGRAD,
                        "an input was made in inference mode and cannot be saved for backward; "
-                       "clone it outside of that mode");
+                       "clone it outside that mode");
     if (TNI_UNLIKELY(node_overwrites(f, t))) {
         t = copy = tni_new(f->block, t->dtype, t->ndim, t->size);
         if (!copy) return false;
@@ -237,7 +235,10 @@ static void node_output(const tn_frame *f, tni_node *n, const node_plan *p, int 
 TNI_INLINE tni_node *node_get(tni_block *b, int64_t bytes) {
     if (TNI_LIKELY(bytes <= TNI_SMALL)) {
         void **bin = &b->bin[(bytes + TNI_ALIGN - 1) / TNI_ALIGN], *at = *bin;
-        if (TNI_LIKELY(at != NULL)) return *bin = *(void **)at, (tni_node *)at;
+        if (TNI_LIKELY(at != NULL)) {
+            *bin = *(void **)at; /* the next free block */
+            return (tni_node *)at;
+        }
     }
     return (tni_node *)tni_need(b, bytes);
 }
@@ -246,18 +247,18 @@ TNI_INLINE tni_node *node_get(tni_block *b, int64_t bytes) {
 TNI_INLINE void node_begin(tni_block *b, tni_node *n, const tn_row *row, int64_t bytes, int nin,
                            int nout) {
     n->row = row;
-    n->id = b->next_id++;
+    n->id = tni_calls(b)->next_id++;
     n->file = b->place_file;
     n->line = b->place_line;
     n->refs = 0;
     n->owner = b;
-    n->dead = NULL;
+    n->named.as = NULL;
     n->busy = 0;
     n->bytes = (uint32_t)bytes;
     n->nin = nin;
     n->nout = (uint16_t)nout;
     n->queued = n->useful = n->released = 0;
-    n->named = 0;
+    n->unused = 0;
     n->function = NULL;
     n->watch = NULL;
 }
@@ -272,7 +273,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     node_measure(f, &p);
     at = node_words((int64_t)offsetof(tni_node, slot) + p.slots * (int64_t)sizeof(tni_slot));
     if (at + p.words > UINT32_MAX / 8) {
-        tn_fail(f, TN_UNSUPPORTED, "its arguments are too large to record");
+        tn_fail(f, TN_UNSUPPORTED, "the arguments are too large to record");
         return NULL;
     }
     bytes = (at + p.words) * 8;
@@ -284,7 +285,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     for (int i = 0; i < f->nin; i++)
         if (!node_input(f, n, &p, i, &at)) return tni_node_abandon(b, n), (tni_node *)NULL;
     for (int k = 0; k < f->nout; k++) node_output(f, n, &p, k, &at);
-    if (n->id >= b->next_id) b->next_id = n->id + 1;
+    if (n->id >= tni_calls(b)->next_id) tni_calls(b)->next_id = n->id + 1;
     return n;
 }
 
@@ -326,7 +327,7 @@ TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn
     node_copy((int64_t *)(void *)n + at, out->size, out->ndim);
     node_copy((int64_t *)(void *)n + at + out->ndim, out->stride, out->ndim);
     ((int64_t *)(void *)n)[at + 2 * out->ndim] = 0; /* the offset */
-    if (n->id >= b->next_id) b->next_id = n->id + 1;
+    if (n->id >= tni_calls(b)->next_id) tni_calls(b)->next_id = n->id + 1;
     n->refs = 1; /* of out, which nobody else knows yet */
     out->node = n;
     out->flags |= TNI_REQUIRES;
@@ -356,7 +357,7 @@ TN_PRIV bool tni_node_view(tni_block *b, const tn_row *row, const void *args, tn
     at += like ? 0 : in->ndim;
     node_slot_flat(&n->slot[1], out, at, 0, false);
     node_geometry(n, &n->slot[1], out, &at);
-    if (n->id >= b->next_id) b->next_id = n->id + 1;
+    if (n->id >= tni_calls(b)->next_id) tni_calls(b)->next_id = n->id + 1;
     n->refs = 1; /* of out, which nobody else knows yet */
     out->node = n;
     out->flags |= TNI_REQUIRES;
@@ -375,6 +376,10 @@ TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k) {
     tni_node_drop(b, old);
 }
 
+static const tni_node_part *node_part(const tni_node *n) {
+    return (const tni_node_part *)(const void *)n->function;
+}
+
 TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n) {
     const tni_slot *end = n->slot + n->nin + n->nout;
     for (tni_slot *s = n->slot; s < end; s++) {
@@ -384,13 +389,13 @@ TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n) {
         s->saved = NULL;
         tni_storage_release(b, (tni_storage *)saved);
     }
-    if (n->function && tni_function_spend(b, n->function)) n->released = 1;
+    if (n->function && node_part(n)->spend(b, n->function)) n->released = 1;
 }
 
 static void node_free(tni_block *b, tni_node *n) {
     tni_node_release_saved(b, n);
     if (n->watch) tni_watch_free(b, n);
-    if (n->function) tni_function_free(b, n->function);
+    if (n->function) node_part(n)->free(b, n->function);
     const tni_slot *outputs = n->slot + n->nin, *end = outputs + n->nout;
     for (const tni_slot *s = n->slot; s < end; s++) {
         void *edge = s->edge;
@@ -409,24 +414,36 @@ static void node_free(tni_block *b, tni_node *n) {
 }
 
 TN_PRIV void tni_node_sweep(tni_block *b) {
-    if (b->sweeping) return;
-    b->sweeping = true;
-    while (b->dead) {
-        tni_node *n = b->dead;
-        b->dead = n->dead;
+    if (tni_calls(b)->sweeping) return;
+    tni_calls(b)->sweeping = true;
+    while (tni_calls(b)->dead) {
+        tni_node *n = tni_calls(b)->dead;
+        tni_calls(b)->dead = n->named.dead;
         node_free(b, n);
     }
-    b->sweeping = false;
+    tni_calls(b)->sweeping = false;
 }
 
 TN_PRIV void tni_node_drop(tni_block *b, tni_node *n) {
     if (tni_load(&n->refs) != 1 && tni_fetch_add(&n->refs, (uint32_t)-1) != 1) return;
-    n->dead = b->dead;
-    b->dead = n;
+    n->named.dead = tni_calls(b)->dead;
+    tni_calls(b)->dead = n;
     tni_node_sweep(b);
 }
 
 TN_PRIV void tni_node_abandon(tni_block *b, tni_node *n) {
     n->refs = 1;
     tni_node_drop(b, n);
+}
+
+TN_API tn_tensor *tn_lend(tn_tensor *t) {
+    tni_block *b = t ? tni_here() : NULL;
+    tn_tensor *header;
+    if (!b || !tni_state(b)->depth) return t;
+    if (t->owner == b && !t->depth) return tni_move(b, t, tni_state(b)->depth);
+    header = t;
+    if (t->owner != b && (header = tni_share(b, t->storage, t)) != NULL && t->node)
+        tni_node_hang(b, t->node, header, (int)t->node_out);
+    tni_release(b, t);
+    return header;
 }

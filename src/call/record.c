@@ -9,6 +9,7 @@ typedef struct record_call {
     struct record_call *next;
     tn_frame f;
     int64_t bytes, args_at, lists_at;
+    uint32_t redirected; /* bit k: out[k] is copied into given[k] when the call has run */
 } record_call;
 
 struct tn_recording {
@@ -24,8 +25,8 @@ static void record_copy_lists(record_call *r) {
     tni_args_members(gen, args, r->f.in + gen->nfixed);
 }
 
-/* A number given as an argument becomes a tensor of its own, with the number's low rank in
- * promotion. */
+/* A number given as an argument becomes a tensor of its own, with the number's low rank
+ * in promotion. */
 static tn_tensor *record_number(tni_block *b, const tn_tensor *n) {
     tn_tensor *t = tni_new(b, n->dtype, 0, NULL);
     if (!t) return NULL;
@@ -39,6 +40,7 @@ static bool record_inputs(tni_block *b, record_call *r, const tn_frame *f) {
     for (int k = 0; k < f->nout; k++) {
         r->f.out[k] = f->out[k];
         tni_retain(f->out[k]);
+        if (r->redirected >> k & 1) tni_retain(f->given[k]);
     }
     for (int i = 0; i < f->nin; i++) {
         tn_tensor *t = f->in[i];
@@ -55,7 +57,10 @@ static bool record_inputs(tni_block *b, record_call *r, const tn_frame *f) {
 /* b: the caller's; owner: of the memory. */
 static void record_free_call(tni_block *b, tni_block *owner, record_call *r) {
     for (int i = 0; i < r->f.nin; i++) tni_release(b, r->f.in[i]);
-    for (int k = 0; k < r->f.nout; k++) tni_release(b, r->f.out[k]);
+    for (int k = 0; k < r->f.nout; k++) {
+        tni_release(b, r->f.out[k]);
+        if (r->redirected >> k & 1) tni_release(b, r->f.given[k]);
+    }
     if (r->f.scratch) tni_put(b, owner, r->f.scratch, (int64_t)r->f.scratch_bytes);
     tni_put(b, owner, r, r->bytes);
 }
@@ -63,14 +68,11 @@ static void record_free_call(tni_block *b, tni_block *owner, record_call *r) {
 TN_PRIV bool tni_record_call(tni_call *c) {
     tn_frame *f = &c->f;
     tni_block *b = f->block;
-    tn_recording *to = b->recording;
+    tn_recording *to = tni_calls(b)->recording;
     const tn_gen *gen = f->row->gen;
     int64_t lists = (int64_t)sizeof(record_call) + (f->nin + f->nout) * (int64_t)sizeof(int64_t);
     int64_t args = lists + tni_args_words(gen, f->args) * (int64_t)sizeof(int64_t);
     record_call *r;
-    if (c->redirected)
-        return tn_fail(f, TN_UNSUPPORTED,
-                       "cannot be recorded with an out of another dtype or layout");
     r = (record_call *)tni_need(b, args + gen->args_size);
     if (!r) return false;
     r->next = NULL;
@@ -78,6 +80,7 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     r->bytes = args + gen->args_size;
     r->args_at = args;
     r->lists_at = lists;
+    r->redirected = c->redirected;
     r->f.in = (tn_tensor **)(void *)(r + 1);
     r->f.out = r->f.in + f->nin;
     r->f.args = (char *)r + args;
@@ -99,10 +102,27 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     return true;
 }
 
-/* Versions of what a call that ran again has rewritten: all but views, which share an input's
- * data. */
-static void record_bump(tn_frame *f) {
-    tni_bump_written(f);
+TN_PRIV void tni_record_undo(tni_block *b) {
+    tn_recording *from = tni_calls(b)->recording;
+    record_call *last = from ? from->last : NULL, *before = NULL;
+    if (!last) return;
+    for (record_call *r = from->first; r != last; r = r->next) before = r;
+    if (before)
+        before->next = NULL;
+    else
+        from->first = NULL;
+    from->last = before;
+    record_free_call(b, b, last);
+}
+
+/* What a call that ran again has rewritten: temporaries go where they belong, versions count
+ * up of all but views, which share an input's data. A call that failed has written its own
+ * results alone. */
+static void record_written(record_call *r, bool ok) {
+    tn_frame *f = &r->f;
+    for (int k = 0; ok && TNI_UNLIKELY(r->redirected >> k); k++)
+        if (r->redirected >> k & 1) tni_copy_elements(f->block, f->given[k], f->out[k]);
+    if (ok) tni_bump_written(f);
     for (int k = f->ngiven; k < f->nout; k++) {
         bool view = !f->out[k];
         for (int i = 0; i < f->nin && !view; i++)
@@ -114,55 +134,58 @@ static void record_bump(tn_frame *f) {
 static bool record_look(record_call *r) {
     tn_frame *f = &r->f;
     int64_t count = f->count, now;
+    bool ok;
     f->count = 0;
-    if (f->row->look && !tni_look(f)) return f->count = count, false;
+    ok = !f->row->look || tni_look(f);
     now = f->count;
     f->count = count;
+    if (!ok) return false;
     return !f->row->look || now == count ||
-           tn_fail(f, TN_INVALID, "replay: the result has %lld entries now, %lld were recorded",
+           tn_fail(f, TN_INVALID, "replay: the result has %lld entries, but %lld were recorded",
                    (long long)now, (long long)count);
 }
 
 static bool record_replay_call(tni_block *b, record_call *r) {
     tn_frame *f = &r->f;
     bool ok;
-    f->caller = b->frame;
-    b->frame = f;
+    f->work.caller = b->work;
+    b->work = &f->work;
     ok = !tni_stop_asked(b->context) || b->unstopped ||
-         tn_fail(f, TN_CANCELLED, "the replay was asked to stop");
+         tn_fail(f, TN_CANCELLED, "the replay was cancelled");
     ok = ok && record_look(r);
     if (ok) {
         b->unstopped++; /* it writes tensors that were there before */
-        tni_run(f, f->row, b);
+        ok = tni_run(f, f->row, b);
         b->unstopped--;
-        record_bump(f);
+        record_written(r, ok);
     }
     if (!ok) tni_call_error(f);
-    b->frame = f->caller;
+    b->work = f->work.caller;
     return ok;
 }
 
 TN_API bool tn_record_begin(void) {
     tni_block *b = tni_here();
     if (!b || b->failed) return false;
-    if (b->recording)
-        return tni_error_apart(b, TN_INVALID, "tn_record_begin: a recording is under way");
-    b->recording = (tn_recording *)tni_need(b, (int64_t)sizeof(tn_recording));
-    if (!b->recording) return false;
-    b->recording->b = b;
-    b->recording->first = b->recording->last = NULL;
+    if (tni_calls(b)->recording)
+        return tni_error_apart(b, TN_INVALID,
+                               "tn_record_begin: a recording is already in progress");
+    tni_calls(b)->recording = (tn_recording *)tni_need(b, (int64_t)sizeof(tn_recording));
+    if (!tni_calls(b)->recording) return false;
+    tni_calls(b)->recording->b = b;
+    tni_calls(b)->recording->first = tni_calls(b)->recording->last = NULL;
     tni_hook_set(b, TNI_HOOK_RECORD, true);
     return true;
 }
 
 TN_API tn_recording *tn_record_end(void) {
     tni_block *b = tni_here();
-    tn_recording *r = b ? b->recording : NULL;
+    tn_recording *r = b ? tni_calls(b)->recording : NULL;
     if (!r) {
-        if (b) tni_error_apart(b, TN_INVALID, "tn_record_end: nothing is recorded");
+        if (b) tni_error_apart(b, TN_INVALID, "tn_record_end: no recording is in progress");
         return NULL;
     }
-    b->recording = NULL;
+    tni_calls(b)->recording = NULL;
     tni_hook_set(b, TNI_HOOK_RECORD, false);
     return r;
 }
@@ -171,15 +194,16 @@ TN_API bool tn_replay(tn_recording *recording) {
     tni_block *b = tni_here();
     if (!b || b->failed) return false;
     if (!recording || recording->b != b)
-        return tni_error_apart(b, TN_INVALID, "tn_replay: not a recording of this thread");
+        return tni_error_apart(b, TN_INVALID,
+                               "tn_replay: the recording must belong to this thread");
     for (record_call *r = recording->first; r; r = r->next)
         if (!record_replay_call(b, r)) return false;
     return true;
 }
 
 TN_PRIV void tni_record_drop(tni_block *b) {
-    tn_recording *r = b->recording;
-    b->recording = NULL;
+    tn_recording *r = tni_calls(b)->recording;
+    tni_calls(b)->recording = NULL;
     tn_recording_free(r);
 }
 

@@ -1,122 +1,122 @@
-/* rowform.h - the macros that rows are written with. Included by gen/rows.h, which has their
- * numbers.
+/* rowform.h - the macros that rows are written with.
  *
- *     TN_OPERATOR(max_dim, "max.dim(Tensor self, int dim, ...) -> ...", .forms = TN_OUT, .check =
- *         max_dim_check, ...)
+ *     TN_OPERATOR(max_dim, "max.dim(Tensor self, int dim, ...) -> ...",
+ *                 TN_DOC(.shapes = "self (n, m) -> (n)", .example = "tn_max_dim(x, 1)"),
+ *                 .forms = TN_OUT, .check = max_dim_check, ...)
  *
- * stands below the operator's functions; the fields are those of struct tn_row from .forms on, in
- * their order. */
+ * stands below the operator's functions; behind TN_DOC, the fields are those of struct
+ * tn_row from .forms on, in their order. TN_DOC is for readers and tools. */
 #ifndef TNI_CALL_ROWFORM_H
 #define TNI_CALL_ROWFORM_H
 
 #include "call.h"
 
-#define TN_OPERATOR(op, text_, ...)                                                              \
-    TNI_ROW_BEGIN TNI_PRIVATE_BEGIN TN_PRIV_DEFINE(tn_row, tni_row_##op) = {                     \
-        .name = #op, .schema = text_, .gen = &tni_gen_##op, .index = TNI_ROW_##op, __VA_ARGS__}; \
+#define TN_OPERATOR(op, text_, doc, ...)                                                    \
+    TNI_ROW_BEGIN                                                                           \
+    TN_PRIV_DECLARE(tn_gen, tni_gen_##op);                                                  \
+    TN_PRIV_DECLARE(tn_row, tni_row_##op);                                                  \
+    TNI_PRIVATE_BEGIN                                                                       \
+    TN_PRIV_DEFINE(tn_row, tni_row_##op) = {                                                \
+        .name = #op, .schema = text_, .gen = &tni_gen_##op, TNI_WITHOUT_##doc __VA_ARGS__}; \
     TNI_PRIVATE_END TNI_ROW_END
 
-/* A row by expression, in the place of .check, .run, .loop and .text. kinds: letters of FICB (f32
- * f64, i32 i64, c64 c128, bool as it is) in this order; c for C: complex numbers one at a time, in
- * c128, by a loop of the scalar set, which is the only one that is compiled. The expression names
- * the schema's parameters: tensors are vectors, numbers are broadcast.
- * TN_PREDICATE: the expression is a mask, the result bool.
- * TN_SELECT: the first tensor is bool and a mask.
- * TN_DIVISION: an integer 0 in the second tensor is an error.
- * TN_POWER: of integers, a negative number in its place is.
- * TN_BOUND_LOW, TN_BOUND_HIGH: of integers, a number in the second tensor's place that no element
- * can reach is an error, one that every element has reached is none.
- * TN_TO_REAL: of complex tensors the result is the real part of the expression.
- * TN_CUTTING: where the tensors are integers, numbers lose their fraction; others refuse them.
- * TN_COUNTING: a bool counts as an int64.
- * TN_FLOATING: integers alone are refused, of which other rows of floats make floats.
- * TN_STEPPING: so, too; of 16-bit floats the result is the number next to self of their own type.
- * TN_BETWEEN: the second tensor has self's dtype, and the third, unless it has no dimensions;
- * without a float there integers are refused.
- * TN_QUOTIENT: the second and third tensor are not both of integers.
- * TN_LIMITING: TN_CUTTING, whose two numbers are not both negative where the tensor is unsigned. */
-#define TN_POINTWISE(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds, #__VA_ARGS__)
-#define TN_PREDICATE(kinds, ...) \
-    TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_PREDICATE, #__VA_ARGS__)
-#define TN_SELECT(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_SELECT, #__VA_ARGS__)
-#define TN_TO_REAL(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_REAL, #__VA_ARGS__)
-#define TN_CUTTING(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_CUTS, #__VA_ARGS__)
-#define TN_COUNTING(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_COUNTS, #__VA_ARGS__)
-#define TN_FLOATING(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_FLOATS, #__VA_ARGS__)
-#define TN_STEPPING(kinds, ...)                                                            \
-    .check = tni_pointwise_check, .run = tni_pointwise_step,                               \
-    .loop = (uint32_t)(TNI_KINDS_##kinds | TNI_FORM_FLOATS), .quick = tni_pointwise_short, \
-    .text = #__VA_ARGS__
-#define TN_BETWEEN(kinds, ...)                                                       \
-    .check = tni_pointwise_between, .run = tni_pointwise_run,                        \
-    .loop = (uint32_t)(TNI_KINDS_##kinds), .quick = TNI_SHORT_OF(TNI_KINDS_##kinds), \
-    .text = #__VA_ARGS__
-#define TN_QUOTIENT(kinds, ...)                                                      \
-    .check = tni_pointwise_quotient, .run = tni_pointwise_run,                       \
-    .loop = (uint32_t)(TNI_KINDS_##kinds), .quick = TNI_SHORT_OF(TNI_KINDS_##kinds), \
-    .text = #__VA_ARGS__
-#define TN_LIMITING(kinds, ...)                              \
-    .check = tni_pointwise_limits, .run = tni_pointwise_run, \
-    .loop = (uint32_t)(TNI_KINDS_##kinds | TNI_FORM_CUTS),   \
-    .quick = TNI_SHORT_OF(TNI_KINDS_##kinds), .text = #__VA_ARGS__
-#define TN_DIVISION(kinds, ...)                                                         \
-    .check = tni_pointwise_check, .look = tni_pointwise_look, .run = tni_pointwise_run, \
-    .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
-#define TN_POWER(kinds, ...)                                                             \
-    .check = tni_pointwise_check, .look = tni_pointwise_power, .run = tni_pointwise_run, \
-    .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
-#define TN_BOUND_LOW(kinds, ...)                                                             \
-    .check = tni_pointwise_check, .look = tni_pointwise_bound_low, .run = tni_pointwise_run, \
-    .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
-#define TN_BOUND_HIGH(kinds, ...)                                                             \
-    .check = tni_pointwise_check, .look = tni_pointwise_bound_high, .run = tni_pointwise_run, \
-    .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
-#define TNI_POINTWISE_AS(bits, ...)                                                   \
-    .check = tni_pointwise_check, .run = tni_pointwise_run, .loop = (uint32_t)(bits), \
-    .quick = TNI_SHORT_OF(bits), .text = __VA_ARGS__
+/* A row by expression, in the place of .check, .look, .run, .rules and .quick:
+ *
+ *     TN_POINTWISE(FIC, V_MUL(self, other))
+ *     TN_POINTWISE(FI, V_EQ(self, other), TN_GIVES_BOOL)
+ *
+ * The kinds are letters of FICB (f32 f64, i32 i64, c64 c128, bool as it is) in this order; c for C:
+ * complex numbers one at a time, in c128, by a loop of the scalar set, which is the only one that
+ * is compiled. The expression names the schema's parameters: tensors are vectors, numbers are
+ * broadcast; tools/optable lifts it out (gen/loops.inl). The rules are bits of tn_rules; the shared
+ * check, look and run read them. */
+#define TN_POINTWISE(kinds, ...) TNI_POINTWISE_ROW(TNI_KINDS_##kinds, __VA_ARGS__, TNI_NO_RULES, )
+#define TNI_POINTWISE_ROW(kinds, expression, bits, ...)                                \
+    .check = tni_pointwise_check, .look = TNI_LOOK_OF(bits), .run = tni_pointwise_run, \
+    .rules = (uint32_t)(kinds) | (uint32_t)(bits), .quick = TNI_SHORT_OF(kinds, bits)
+#define TNI_LOOK_OF(bits) ((bits)&TNI_RULES_LOOK ? tni_pointwise_look : NULL)
 /* Rows that make floats of floats by the loop alone have a short way (call/short.c). */
-#define TNI_SHORT_OF(bits)                                                          \
-    (((bits) & (TNI_KINDS_F | TNI_FORM_PREDICATE | TNI_FORM_SELECT)) == TNI_KINDS_F \
-         ? tni_pointwise_short                                                      \
+#define TNI_SHORT_OF(kinds, bits)                                                        \
+    ((kinds)&TNI_KINDS_F && !((bits) & (TN_GIVES_BOOL | TN_TAKES_MASK | TNI_RULES_LOOK)) \
+         ? tni_pointwise_short                                                           \
          : NULL)
 
-/* row->loop. */
+/* row->rules: what a pointwise row does that others do not, each with a row that has it.
+ *
+ * What it takes and gives:
+ *   TN_GIVES_BOOL           eq         the expression is a mask, the result bool
+ *   TN_TAKES_MASK           where      the first tensor is bool and read as a mask
+ *   TN_GIVES_REAL           abs        of complex tensors the result is the real part (refused in
+ *                                      their place)
+ *   TN_COUNTS_BOOL          square     a bool counts as an int64
+ *   TN_CUTS_NUMBERS         threshold  beside integers, numbers lose their fraction; other rows
+ *                                      refuse one
+ *   TN_STEPS_IN_DTYPE       nextafter  the result is the number next to self in self's own dtype:
+ *                                      f16 and bf16 are not computed in f32
+ * What it refuses by dtypes and arguments:
+ *   TN_FLOATS_ONLY          hypot      integers alone, of which other rows of floats make floats
+ *   TN_ONE_DTYPE            lerp       tensors of two dtypes, but for a third without dimensions;
+ *                                      integers, unless the third is a float
+ *   TN_NO_INTEGER_QUOTIENT  addcdiv    integers as second and third tensor
+ *   TN_NO_NEGATIVE_LIMITS   hardtanh   two negative numbers beside uint8
+ * What it refuses by data, where it computes integers:
+ *   TN_NO_ZERO_DIVISOR      fmod       a 0 in the second tensor
+ *   TN_NO_NEGATIVE_POWER    pow        a negative number in the second tensor's place
+ *   TN_LOWER_BOUND          clamp_min  a number in the second tensor's place that is above all that
+ *                                      the dtype holds (one below it all bounds nothing)
+ *   TN_UPPER_BOUND          clamp_max  one that is below it all (one above bounds nothing) */
+enum tn_rules {
+    TNI_NO_RULES = 0,
+    TN_GIVES_BOOL = 1 << 5,
+    TN_TAKES_MASK = 1 << 6,
+    TN_GIVES_REAL = 1 << 7,
+    TN_COUNTS_BOOL = 1 << 8,
+    TN_CUTS_NUMBERS = 1 << 9,
+    TN_STEPS_IN_DTYPE = 1 << 10,
+    TN_FLOATS_ONLY = 1 << 11,
+    TN_ONE_DTYPE = 1 << 12,
+    TN_NO_INTEGER_QUOTIENT = 1 << 13,
+    TN_NO_NEGATIVE_LIMITS = 1 << 14,
+    TN_NO_ZERO_DIVISOR = 1 << 15,
+    TN_NO_NEGATIVE_POWER = 1 << 16,
+    TN_LOWER_BOUND = 1 << 17,
+    TN_UPPER_BOUND = 1 << 18,
+    TNI_RULES_CHECK = TN_ONE_DTYPE | TN_NO_INTEGER_QUOTIENT | TN_NO_NEGATIVE_LIMITS,
+    TNI_RULES_LOOK = TN_NO_ZERO_DIVISOR | TN_NO_NEGATIVE_POWER | TN_LOWER_BOUND | TN_UPPER_BOUND
+};
+
+/* The kinds, in row->rules, too; a pointwise row has at least one. */
 enum {
     TNI_KINDS_F = 1,
     TNI_KINDS_I = 2,
     TNI_KINDS_C = 4,
     TNI_KINDS_B = 8,
-    TNI_KINDS_FI = 3,
-    TNI_KINDS_FC = 5,
-    TNI_KINDS_FB = 9,
-    TNI_KINDS_IC = 6,
-    TNI_KINDS_IB = 10,
-    TNI_KINDS_CB = 12,
-    TNI_KINDS_FIC = 7,
-    TNI_KINDS_FIB = 11,
-    TNI_KINDS_FCB = 13,
-    TNI_KINDS_ICB = 14,
-    TNI_KINDS_FICB = 15,
-    TNI_FORM_SINGLY = 512, /* the letter c */
-    TNI_KINDS_Fc = TNI_KINDS_FC | TNI_FORM_SINGLY,
-    TNI_KINDS_FIc = TNI_KINDS_FIC | TNI_FORM_SINGLY,
-    TNI_KINDS_FIcB = TNI_KINDS_FICB | TNI_FORM_SINGLY,
-    TNI_FORM_PREDICATE = 16,
-    TNI_FORM_SELECT = 32,
-    TNI_FORM_REAL = 64,
-    TNI_FORM_CUTS = 128,
-    TNI_FORM_COUNTS = 256,
-    TNI_FORM_FLOATS = 1024
+    TNI_SINGLY = 16, /* the letter c */
+    TNI_KINDS_FI = TNI_KINDS_F | TNI_KINDS_I,
+    TNI_KINDS_FC = TNI_KINDS_F | TNI_KINDS_C,
+    TNI_KINDS_FB = TNI_KINDS_F | TNI_KINDS_B,
+    TNI_KINDS_IC = TNI_KINDS_I | TNI_KINDS_C,
+    TNI_KINDS_IB = TNI_KINDS_I | TNI_KINDS_B,
+    TNI_KINDS_CB = TNI_KINDS_C | TNI_KINDS_B,
+    TNI_KINDS_FIC = TNI_KINDS_FI | TNI_KINDS_C,
+    TNI_KINDS_FIB = TNI_KINDS_FI | TNI_KINDS_B,
+    TNI_KINDS_FCB = TNI_KINDS_FC | TNI_KINDS_B,
+    TNI_KINDS_ICB = TNI_KINDS_IC | TNI_KINDS_B,
+    TNI_KINDS_FICB = TNI_KINDS_FIC | TNI_KINDS_B,
+    TNI_KINDS_Fc = TNI_KINDS_FC | TNI_SINGLY,
+    TNI_KINDS_FIc = TNI_KINDS_FIC | TNI_SINGLY,
+    TNI_KINDS_FIcB = TNI_KINDS_FICB | TNI_SINGLY,
+    /* by the kind of a dtype in TN_DTYPES */
+    TNI_KINDS_OF_b = TNI_KINDS_B,
+    TNI_KINDS_OF_u = TNI_KINDS_I,
+    TNI_KINDS_OF_i = TNI_KINDS_I,
+    TNI_KINDS_OF_f = TNI_KINDS_F,
+    TNI_KINDS_OF_c = TNI_KINDS_C
 };
 
-/* Gives t, which does not depend on input i, to it: in a graph of gradients t's derivative for the
- * input is zero, as torch's, where it would be none. Without that graph it is tn_give. */
-TN_PRIV void tni_give_flat(tn_gradient *g, int i, tn_tensor *t);
-
 TN_PRIV bool tni_pointwise_check(tn_frame *f);
-TN_PRIV bool tni_pointwise_between(tn_frame *f);
-TN_PRIV bool tni_pointwise_quotient(tn_frame *f);
-TN_PRIV bool tni_pointwise_limits(tn_frame *f);
+TN_PRIV bool tni_pointwise_look(tn_frame *f);
+TN_PRIV void tni_pointwise_run(tn_frame *f);
 TN_PRIV bool tni_pointwise_short(const tn_row *row, unsigned how, const char *file, int line,
                                  const void *args, void *results);
 /* Ways of rows of one tensor and one result, a float's of floats, that have a gradient which reads
@@ -126,11 +126,5 @@ TN_PRIV bool tni_view_short(const tn_row *row, unsigned how, const char *file, i
                             const void *args, void *results);
 TN_PRIV bool tni_reshape_short(const tn_row *row, unsigned how, const char *file, int line,
                                const void *args, void *results);
-TN_PRIV bool tni_pointwise_look(tn_frame *f);
-TN_PRIV bool tni_pointwise_power(tn_frame *f);
-TN_PRIV bool tni_pointwise_bound_low(tn_frame *f);
-TN_PRIV bool tni_pointwise_bound_high(tn_frame *f);
-TN_PRIV void tni_pointwise_run(tn_frame *f);
-TN_PRIV void tni_pointwise_step(tn_frame *f);
 
 #endif

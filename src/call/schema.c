@@ -44,6 +44,138 @@ TN_PRIV int tni_words(const char *text, tni_word *words, int max) {
     return n;
 }
 
+/* --- values of defaults ----------------------------------------------------------------------- */
+
+static int64_t schema_dtype(tni_word w) {
+    static const struct {
+        const char *name, *alias;
+        tn_dtype dtype;
+    } names[] = {
+#define SCHEMA_DTYPE(NAME, text, bytes, kind, alias, ...) {#text, #alias, TN_##NAME},
+        TN_DTYPES(SCHEMA_DTYPE)
+#undef SCHEMA_DTYPE
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (tni_word_is(w, names[i].name) || tni_word_is(w, names[i].alias)) return names[i].dtype;
+    return 0;
+}
+
+static bool schema_decimal(tni_word w, bool whole, int64_t *integer, double *real) {
+    char text[64], *end = NULL;
+    if (w.n >= (int)sizeof text) return false;
+    memcpy(text, w.at, (size_t)w.n);
+    text[w.n] = 0;
+    if (tni_word_is(w, "inf") || tni_word_is(w, "-inf")) {
+        if (whole) return false;
+        *real = strtod(text, NULL);
+        return true;
+    }
+    errno = 0;
+    *integer = (int64_t)strtoll(text, &end, 10);
+    if (whole && errno == ERANGE) return false;
+    if (!*end) {
+        *real = (double)*integer;
+        return true;
+    }
+    if (whole) return false;
+    *real = strtod(text, &end);
+    return !*end;
+}
+
+static bool schema_read_whole(tni_schema_param *p, tni_word w) {
+    return schema_decimal(w, true, &p->value.integer, &p->value.real);
+}
+static bool schema_read_real(tni_schema_param *p, tni_word w) {
+    return schema_decimal(w, false, &p->value.integer, &p->value.real);
+}
+
+static bool schema_read_truth(tni_schema_param *p, tni_word w) {
+    p->value.integer = tni_word_is(w, "True");
+    return p->value.integer || tni_word_is(w, "False");
+}
+
+static bool schema_read_number(tni_schema_param *p, tni_word w) {
+    p->flags |= TN_P_DOUBLE;
+    p->value.real = tni_word_is(w, "True");
+    return p->value.real != 0 || tni_word_is(w, "False") || schema_read_real(p, w);
+}
+
+static bool schema_read_list(tni_schema_param *p, tni_word w) {
+    tni_word items[TNI_LIST_DEFAULT];
+    char inside[96];
+    bool whole = p->type == TN_T_INTS;
+    if (w.at[0] != '[') { /* one number repeats */
+        p->value.n = 1;
+        return schema_decimal(w, whole, &p->value.ints[0], &p->value.floats[0]);
+    }
+    if (w.n < 2 || w.n - 2 >= (int)sizeof inside || w.at[w.n - 1] != ']') return false;
+    memcpy(inside, w.at + 1, (size_t)w.n - 2);
+    inside[w.n - 2] = 0;
+    p->value.n = tni_words(inside, items, TNI_LIST_DEFAULT);
+    for (int i = 0; i < p->value.n; i++)
+        if (!schema_decimal(items[i], whole, &p->value.ints[i], &p->value.floats[i])) return false;
+    return p->value.n >= 0;
+}
+
+static bool schema_read_dtype(tni_schema_param *p, tni_word w) {
+    p->value.integer = schema_dtype(w);
+    return p->value.integer != 0;
+}
+
+static bool schema_read_string(tni_schema_param *p, tni_word w) {
+    if (w.n >= 2 && (w.at[0] == '"' || w.at[0] == '\'') && w.at[w.n - 1] == w.at[0]) {
+        w.at++;
+        w.n -= 2;
+    }
+    p->value.string = w;
+    return true;
+}
+static bool schema_read_word(tni_schema_param *p, tni_word w) {
+    schema_read_string(p, w);
+    for (int i = 0; p->words->words[i]; i++)
+        if (tni_word_is(p->value.string, p->words->words[i])) {
+            p->value.integer = i + 1;
+            return true;
+        }
+    return false;
+}
+
+/* The ways of TN_TYPES; of those without a reader the default can be None alone. */
+#define SCHEMA_WAY_TENSOR NULL
+#define SCHEMA_WAY_TENSORS NULL
+#define SCHEMA_WAY_MODULE NULL
+#define SCHEMA_WAY_MODULES NULL
+#define SCHEMA_WAY_GENERATOR NULL
+#define SCHEMA_WAY_DEVICE NULL
+#define SCHEMA_WAY_WHOLE schema_read_whole
+#define SCHEMA_WAY_REAL schema_read_real
+#define SCHEMA_WAY_MAYBE schema_read_real
+#define SCHEMA_WAY_TRUTH schema_read_truth
+#define SCHEMA_WAY_NUMBER schema_read_number
+#define SCHEMA_WAY_WHOLES schema_read_list
+#define SCHEMA_WAY_REALS schema_read_list
+#define SCHEMA_WAY_DTYPE schema_read_dtype
+#define SCHEMA_WAY_STRING schema_read_string
+#define SCHEMA_WAY_WORD schema_read_word
+
+#define SCHEMA_PADDED(NAME, text, list, c, cxx, lies, traits, way) \
+    struct schema_padded_##NAME {                                  \
+        char first;                                                \
+        lies value;                                                \
+    };
+TN_TYPES(SCHEMA_PADDED)
+
+/* What a schema says of each type. */
+static const struct schema_known {
+    const char *text;
+    uint8_t list; /* the type of text[], 0: none */
+    uint8_t bytes, align;
+    bool (*read)(tni_schema_param *p, tni_word w);
+} schema_types[TN_TYPE_COUNT] = {{"", 0, 0, 1, NULL},
+#define SCHEMA_TYPE(NAME, text, list, c, cxx, lies, traits, way) \
+    {text, list, sizeof(lies), offsetof(struct schema_padded_##NAME, value), SCHEMA_WAY_##way},
+                                 TN_TYPES(SCHEMA_TYPE)};
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 typedef struct schema_reader {
@@ -82,27 +214,13 @@ static tni_word schema_name(schema_reader *r, const char *more) {
     return w;
 }
 
-static const struct schema_type_name {
-    const char *name;
-    uint8_t type, list; /* list: the type of name[], 0: none */
-} schema_types[] = {{"Tensor", TN_T_TENSOR, TN_T_TENSORS},
-                    {"int", TN_T_INT, TN_T_INTS},
-                    {"SymInt", TN_T_INT, TN_T_INTS},
-                    {"float", TN_T_FLOAT, TN_T_FLOATS},
-                    {"bool", TN_T_BOOL, 0},
-                    {"Scalar", TN_T_SCALAR, 0},
-                    {"ScalarType", TN_T_DTYPE, 0},
-                    {"Device", TN_T_DEVICE, 0},
-                    {"Generator", TN_T_GENERATOR, 0},
-                    {"str", TN_T_STRING, 0},
-                    {"Module", TN_T_MODULE, TN_T_MODULES}};
-
 static bool schema_type_named(schema_reader *r, tni_schema_param *p, uint8_t *list) {
     const char *start = r->at;
     tni_word w = schema_name(r, "");
-    for (size_t i = 0; i < sizeof schema_types / sizeof *schema_types; i++)
-        if (tni_word_is(w, schema_types[i].name)) {
-            p->type = schema_types[i].type;
+    const bool symbolic = tni_word_is(w, "SymInt"); /* an int */
+    for (int i = 1; i < TN_TYPE_COUNT; i++)
+        if (i != TN_T_ENUM && (symbolic ? i == TN_T_INT : tni_word_is(w, schema_types[i].text))) {
+            p->type = (uint8_t)i;
             *list = schema_types[i].list;
             return true;
         }
@@ -133,15 +251,15 @@ static bool schema_type(schema_reader *r, tni_schema_param *p) {
     if (p->type == TN_T_TENSOR && schema_take(r, "(") && schema_alias(r)) p->flags |= TN_P_MUTATED;
     bool question = schema_take(r, "?");
     if (schema_take(r, "[")) {
-        if (!list) return schema_error(r, "there is no list of this type");
+        if (!list) return schema_error(r, "lists of this type are not supported");
         if (question) p->flags |= p->type == TN_T_TENSOR ? TN_P_HOLES : 0;
         if (question && p->type != TN_T_TENSOR)
-            return schema_error(r, "only tensors may be absent from a list");
+            return schema_error(r, "only a list of tensors may have absent elements");
         p->type = list;
         if (isdigit((unsigned char)*r->at)) p->count = 0;
         for (; isdigit((unsigned char)*r->at); r->at++) {
             int count = 10 * p->count + (*r->at - '0');
-            if (count > INT16_MAX) return schema_error(r, "a list of too many");
+            if (count > INT16_MAX) return schema_error(r, "the list's count is too large");
             p->count = (int16_t)count;
         }
         if (!schema_take(r, "]")) return schema_error(r, "']' expected");
@@ -154,104 +272,15 @@ static bool schema_type(schema_reader *r, tni_schema_param *p) {
     return true;
 }
 
-/* --- defaults --------------------------------------------------------------------------------- */
-
-static int64_t schema_dtype(tni_word w) {
-    static const struct {
-        const char *name;
-        tn_dtype dtype;
-    } names[] = {
-#define TNI_DTYPE_NAME(NAME, text, bytes, kind) {#text, TN_##NAME},
-        TN_DTYPES(TNI_DTYPE_NAME)
-#undef TNI_DTYPE_NAME
-            {"float", TN_F32},
-        {"double", TN_F64},
-        {"long", TN_I64},
-        {"int", TN_I32},
-        {"half", TN_F16}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (tni_word_is(w, names[i].name)) return names[i].dtype;
-    return 0;
-}
-
-static bool schema_number(tni_word w, bool whole, int64_t *integer, double *real) {
-    char text[64], *end = NULL;
-    if (w.n >= (int)sizeof text) return false;
-    memcpy(text, w.at, (size_t)w.n);
-    text[w.n] = 0;
-    if (tni_word_is(w, "inf") || tni_word_is(w, "-inf")) {
-        if (whole) return false;
-        *real = strtod(text, NULL);
-        return true;
-    }
-    errno = 0;
-    *integer = (int64_t)strtoll(text, &end, 10);
-    if (whole && errno == ERANGE) return false;
-    if (!*end) {
-        *real = (double)*integer;
-        return true;
-    }
-    if (whole) return false;
-    *real = strtod(text, &end);
-    return !*end;
-}
-
-static bool schema_default_list(tni_schema_param *p, tni_word w) {
-    tni_word items[TNI_LIST_DEFAULT];
-    char inside[96];
-    bool whole = p->type == TN_T_INTS;
-    if (w.at[0] != '[') { /* one number repeats */
-        p->value.n = 1;
-        return schema_number(w, whole, &p->value.ints[0], &p->value.floats[0]);
-    }
-    if (w.n < 2 || w.n - 2 >= (int)sizeof inside || w.at[w.n - 1] != ']') return false;
-    memcpy(inside, w.at + 1, (size_t)w.n - 2);
-    inside[w.n - 2] = 0;
-    p->value.n = tni_words(inside, items, TNI_LIST_DEFAULT);
-    for (int i = 0; i < p->value.n; i++)
-        if (!schema_number(items[i], whole, &p->value.ints[i], &p->value.floats[i])) return false;
-    return p->value.n >= 0;
-}
-
-static bool schema_default_word(tni_schema_param *p, tni_word w) {
-    if (w.n >= 2 && (w.at[0] == '"' || w.at[0] == '\'') && w.at[w.n - 1] == w.at[0]) {
-        w.at++;
-        w.n -= 2;
-    }
-    p->value.string = w;
-    if (p->type == TN_T_STRING) return true;
-    for (int i = 0; p->words->words[i]; i++)
-        if (tni_word_is(w, p->words->words[i])) {
-            p->value.integer = i + 1;
-            return true;
-        }
-    return false;
-}
+/* --- a default -------------------------------------------------------------------------------- */
 
 static bool schema_default_is(tni_schema_param *p, tni_word w) {
-    bool yes = tni_word_is(w, "True"), no = tni_word_is(w, "False");
     if (tni_word_is(w, "None")) {
         p->value.none = true;
         return (p->flags & TN_P_OPTIONAL) != 0;
     }
-    switch (p->type) {
-    case TN_T_BOOL: p->value.integer = yes; return yes || no;
-    case TN_T_SCALAR:
-        p->flags |= TN_P_DOUBLE;
-        if (yes || no) {
-            p->value.real = yes;
-            return true;
-        }
-        return schema_number(w, false, &p->value.integer, &p->value.real);
-    case TN_T_INT: return schema_number(w, true, &p->value.integer, &p->value.real);
-    case TN_T_FLOAT: return schema_number(w, false, &p->value.integer, &p->value.real);
-    case TN_T_INTS:
-    case TN_T_FLOATS: return schema_default_list(p, w);
-    case TN_T_DTYPE: return (p->value.integer = schema_dtype(w)) != 0;
-    case TN_T_ENUM:
-    case TN_T_STRING: return schema_default_word(p, w);
-    default: return false; /* tensors, devices, generators, modules: None alone */
-    }
+    bool (*read)(tni_schema_param *, tni_word) = schema_types[tn_type_kept(p->type, p->flags)].read;
+    return read && read(p, w);
 }
 
 static bool schema_default(schema_reader *r, tni_schema_param *p) {
@@ -270,7 +299,7 @@ static bool schema_default(schema_reader *r, tni_schema_param *p) {
     p->flags |= TN_P_DEFAULT;
     if (w.n && schema_default_is(p, w)) return true;
     r->at = w.at;
-    return schema_fail(r, "this default does not fit the parameter's type:", w);
+    return schema_fail(r, "this default does not match the parameter's type:", w);
 }
 
 /* --- parameters, results ---------------------------------------------------------------------- */
@@ -280,7 +309,7 @@ static bool schema_append(schema_reader *r, const tni_schema_param *p) {
     if (s->nparam == TNI_PARAMS) return schema_error(r, "too many parameters");
     for (int i = 0; i < s->nparam; i++)
         if (schema_same(s->param[i].name, p->name))
-            return schema_fail(r, "two parameters are called", p->name);
+            return schema_fail(r, "two parameters are named", p->name);
     if ((p->flags & TN_P_NUMBER) && (p->flags & (TN_P_DEFAULT | TN_P_OPTIONAL)))
         return schema_fail(r, "Tensor|Scalar must be required:", p->name);
     s->param[s->nparam++] = *p;
@@ -291,11 +320,11 @@ static bool schema_tuple(schema_reader *r) { /* behind '(': "Tensor h, Tensor c)
     tni_schema_param member[TNI_SCHEMA_RESULTS], whole;
     int n = 0;
     do {
-        if (n == TNI_SCHEMA_RESULTS) return schema_error(r, "too many members in a tuple");
+        if (n == TNI_SCHEMA_RESULTS) return schema_error(r, "too many elements in a tuple");
         memset(&member[n], 0, sizeof member[n]);
         if (!schema_type(r, &member[n])) return false;
         member[n].name = schema_name(r, "");
-        if (!member[n].name.n) return schema_error(r, "a member of a tuple needs a name");
+        if (!member[n].name.n) return schema_error(r, "an element of a tuple needs a name");
         n++;
     } while (schema_take(r, ","));
     memset(&whole, 0, sizeof whole);
@@ -306,7 +335,7 @@ static bool schema_tuple(schema_reader *r) { /* behind '(': "Tensor h, Tensor c)
     if (schema_take(r, "=")) {
         if (!(whole.flags & TN_P_OPTIONAL) || !schema_take(r, "None"))
             return schema_error(
-                r, "the default of a tuple can only be None, and its type needs a '?'");
+                r, "the default of a tuple must be None, and its type must end in '?'");
         whole.flags |= TN_P_DEFAULT;
     }
     for (int i = 0; i < n; i++) {
@@ -346,7 +375,7 @@ static bool schema_result(schema_reader *r, tni_word group) {
     else if (p.type == TN_T_BOOL)
         s->returns_truth = true;
     else if (p.type != TN_T_TENSOR)
-        return schema_error(r, "a result is a Tensor, a Tensor[] or a bool");
+        return schema_error(r, "a result must be a Tensor, a Tensor[] or a bool");
     if (s->nresults == TNI_SCHEMA_RESULTS) return schema_error(r, "too many results");
     s->result_group[s->nresults] = group;
     s->result[s->nresults++] = schema_name(r, "");
@@ -360,7 +389,7 @@ static bool schema_results_in(schema_reader *r, int depth) { /* behind '(' */
         int first = r->s->nresults;
         if (schema_take(r, "(")) {
             if (depth || !schema_results_in(r, 1))
-                return depth ? schema_error(r, "tuples nest once") : false;
+                return depth ? schema_error(r, "tuples can be nested only once") : false;
             tni_word group = schema_name(r, "");
             for (int i = first; i < r->s->nresults; i++) r->s->result_group[i] = group;
         } else if (!schema_result(r, none))
@@ -379,7 +408,7 @@ static bool schema_results(schema_reader *r) {
         if (!s->result[i].n) return schema_error(r, "several results need names");
         for (int k = 0; k < i; k++)
             if (schema_same(s->result[i], s->result[k]))
-                return schema_fail(r, "two results are called", s->result[i]);
+                return schema_fail(r, "two results are named", s->result[i]);
     }
     if ((s->returns_list || s->returns_truth) && s->nresults != 1)
         return schema_error(r, "a list or a bool must be the only result");
@@ -402,7 +431,7 @@ TN_PRIV bool tni_schema_parse(tni_schema *s, const char *text, char *error, size
     }
     if (schema_take(&r, "->") && !schema_results(&r)) return false;
     schema_take(&r, "");
-    if (*r.at) return schema_error(&r, "text behind the end");
+    if (*r.at) return schema_error(&r, "unexpected text after the end");
     tni_schema_layout(s, 0);
     return true;
 }
@@ -426,49 +455,11 @@ TN_PRIV int tni_schema_order(const tni_schema *s, int *order) {
     return n;
 }
 
-typedef struct schema_space {
-    size_t bytes, align;
-} schema_space;
-#define SCHEMA_SPACE(type, name)                                             \
-    static schema_space name(void) {                                         \
-        struct padded {                                                      \
-            char first;                                                      \
-            type value;                                                      \
-        };                                                                   \
-        schema_space space = {sizeof(type), offsetof(struct padded, value)}; \
-        return space;                                                        \
-    }
-SCHEMA_SPACE(void *, schema_space_pointer)
-SCHEMA_SPACE(tn_ints, schema_space_list)
-SCHEMA_SPACE(tn_scalar, schema_space_scalar)
-SCHEMA_SPACE(tn_maybe, schema_space_maybe)
-SCHEMA_SPACE(int64_t, schema_space_int)
-SCHEMA_SPACE(double, schema_space_double)
-SCHEMA_SPACE(bool, schema_space_bool)
-SCHEMA_SPACE(int32_t, schema_space_int32)
-#undef SCHEMA_SPACE
-
-static schema_space schema_space_of(const tni_schema_param *p) {
-    switch (p->type) {
-    case TN_T_INT: return schema_space_int();
-    case TN_T_FLOAT: return p->flags & TN_P_MAYBE ? schema_space_maybe() : schema_space_double();
-    case TN_T_BOOL: return schema_space_bool();
-    case TN_T_SCALAR: return p->flags & TN_P_DOUBLE ? schema_space_double() : schema_space_scalar();
-    case TN_T_TENSORS:
-    case TN_T_MODULES:
-    case TN_T_INTS:
-    case TN_T_FLOATS: return schema_space_list();
-    case TN_T_DTYPE:
-    case TN_T_DEVICE:
-    case TN_T_ENUM: return schema_space_int32();
-    default: return schema_space_pointer();
-    }
-}
-
-static size_t schema_place(size_t *end, size_t *align, schema_space space) {
-    size_t at = (*end + space.align - 1) / space.align * space.align;
-    if (space.align > *align) *align = space.align;
-    *end = at + space.bytes;
+static size_t schema_place(size_t *end, size_t *align, unsigned type) {
+    const struct schema_known *t = &schema_types[type];
+    const size_t at = (*end + t->align - 1) / t->align * t->align;
+    if (t->align > *align) *align = t->align;
+    *end = at + t->bytes;
     return at;
 }
 
@@ -477,17 +468,17 @@ TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms) {
     size_t end = 0, align = 1;
     s->out_offset = SIZE_MAX;
     for (int i = 0; (forms & TN_OUT) && i < s->nresults; i++) {
-        size_t at = schema_place(&end, &align, schema_space_pointer());
+        size_t at = schema_place(&end, &align, TN_T_TENSOR);
         if (!i) s->out_offset = at;
     }
     for (int i = 0; i < n; i++) {
         tni_schema_param *p = &s->param[order[i] % TNI_PARAMS];
         if (order[i] < TNI_PARAMS)
-            p->offset = schema_place(&end, &align, schema_space_of(p));
+            p->offset = schema_place(&end, &align, tn_type_kept(p->type, p->flags));
         else
-            p->number_offset = schema_place(&end, &align, schema_space_scalar());
+            p->number_offset = schema_place(&end, &align, TN_T_SCALAR);
     }
-    if (!tni_schema_has_required(s)) schema_place(&end, &align, schema_space_int32());
+    if (!tni_schema_has_required(s)) schema_place(&end, &align, TN_T_ENUM); /* tni_last */
     s->args_size = (end + align - 1) / align * align;
 }
 
@@ -502,12 +493,9 @@ TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
         const tni_schema_param *p = &s->param[i];
         if (p->type == TN_T_TENSORS) props |= TN_PROP_LISTS;
         if (p->type == TN_T_GENERATOR) props |= TN_PROP_GENERATOR;
-        if (p->type == TN_T_INTS || p->type == TN_T_FLOATS || p->type == TN_T_STRING)
-            props |= TN_PROP_INTS;
+        if (TN_TYPES_BEHIND >> p->type & 1) props |= TN_PROP_INTS;
+        if (TN_TYPES_GAPS >> tn_type_kept(p->type, p->flags) & 1) props |= TN_PROP_WORDS;
         if (p->flags & TN_P_MUTATED) props |= TN_PROP_MUTATED;
-        if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM ||
-            p->flags & TN_P_MAYBE || (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)))
-            props |= TN_PROP_WORDS;
         if (p->type != TN_T_TENSOR) others++;
     }
     if (others == 1 && s->param[s->nparam - 1].flags & TN_P_DOUBLE) props |= TN_PROP_DOUBLE;
@@ -549,13 +537,13 @@ static bool schema_need(const tni_schema *s, tni_word item, const tni_word *save
         for (*target = 0; *target < n && !schema_same(s->param[slot[*target]].name, who);)
             ++*target;
         if (*target == n) {
-            snprintf(error, room, "needs: no tensor is called '%.*s'", who.n, who.at);
+            snprintf(error, room, "needs: no tensor is named '%.*s'", who.n, who.at);
             return false;
         }
     }
     bit = schema_bit(s, name, saves, nsaves);
     if (!bit) {
-        snprintf(error, room, "needs: no input, result or save is called '%.*s'", name.n, name.at);
+        snprintf(error, room, "needs: no input, result or save is named '%.*s'", name.n, name.at);
         return false;
     }
     for (int i = 0; i < n; i++)
@@ -569,7 +557,7 @@ TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char
     int slot[TNI_PARAMS], nfixed, n = tni_schema_slots(s, slot, &nfixed);
     int nsaves = tni_words(saves, names, TNI_SCHEMA_RESULTS), target = -1;
     if (nsaves < 0 || s->nresults + nsaves > TNI_RESULTS) {
-        snprintf(error, room, "saves: more than %d with the results", TNI_RESULTS);
+        snprintf(error, room, "saves: more than %d together with the results", TNI_RESULTS);
         return false;
     }
     for (int i = 0; i < n; i++) masks[i] = 0;
@@ -595,21 +583,21 @@ TN_PRIV bool tni_schema_limits(const tni_schema *s, uint32_t forms, char *error,
     if (!s->name.n)
         what = "no name";
     else if (nfixed > TNI_FIXED)
-        what = "more than 8 tensors beside lists";
+        what = "more than 8 tensors outside lists";
     else if (numbers > TNI_NUMBERS)
         what = "more than 3 Tensor|Scalar";
     else if (s->args_size > TNI_ARGS_BYTES)
         what = "too many arguments for a call's frame";
     else if (!s->has_results)
-        what = "no results: '->' expected";
+        what = "expected '->' and the results";
     else if (s->nresults > TNI_RESULTS)
         what = "more than 6 results";
     else if ((forms & TN_OUT) && list)
-        what = "a list result has no out=";
+        what = "a list result cannot have out=";
     else if ((forms & TN_OUT) && (s->nresults < 1 || s->nresults > 4))
         what = "out= takes 1 to 4 results";
     else if ((forms & TN_INPLACE) && (list || s->nresults != 1 || !tensor))
-        what = "an in-place form needs a first tensor and one result";
+        what = "an in-place form needs a tensor as first parameter and exactly one result";
     if (what) snprintf(error, room, "%s", what);
     return !what;
 }

@@ -3,16 +3,17 @@
  *     max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
  *
  * and derives what a call needs from it: parameters with defaults, the layout of the argument
- * struct, the masks of
- * `.needs`. tools/optable and tn_register share it. No allocation, no tensor; libc only.
+ * struct, the masks of `.needs`. tools/optable and tn_register share it. No allocation, no tensor;
+ * libc only.
  *
  * Types: Tensor Tensor? Tensor(a!) Tensor(a!)? Tensor|Scalar Tensor[] Tensor?[] Tensor(a!)[] int
  * int? int[] int[2] float float? float[] bool Scalar Scalar? ScalarType Device Generator str Module
- * Module[] and the enums of tni_enums; a tuple
- * `(Tensor h, Tensor c)? hx=None` is flat: its members remember the group.
+ * Module[] and the enums of tni_enums; a tuple `(Tensor h, Tensor c)? hx=None` is flat: its members
+ * remember the group.
+ *
  * Layout of the argument struct, in natural alignment: out (one pointer a result), options in
  * schema order, required parameters, numbers standing for operands (last, so that a stray argument
- * of a keyword macro never lands in a member that takes it silently); a dummy int where nothing is
+ * of a keyword macro never lands in a member that takes it silently); a dummy int if nothing is
  * required. */
 #ifndef TNI_CALL_SCHEMA_H
 #define TNI_CALL_SCHEMA_H
@@ -85,8 +86,8 @@ TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char
                               uint64_t *masks, char *error, size_t room);
 /* What the frame and the forms can hold; layout first. */
 TN_PRIV bool tni_schema_limits(const tni_schema *s, uint32_t forms, char *error, size_t room);
-/* The complete tables of a row in one block of `*bytes` from get (NULL: no memory, error says so).
- */
+/* The complete tables of a row in one block of `*bytes` from get (NULL: no memory, error
+ * says so). */
 typedef void *(*tni_schema_get)(void *user, size_t bytes);
 TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, tn_gen **gen,
                             size_t *bytes, char *error, size_t room);

@@ -1,8 +1,6 @@
 /* schema_tables.c - what optable writes for a built-in row, made at run time: parameters, defaults,
  * names and needs in one block. */
-#include "schema.h"
-
-#include "../base/base.h"
+#include "types.h"
 
 typedef struct schema_block { /* pieces of one block: counted with base NULL first, then carved */
     char *base;
@@ -24,68 +22,12 @@ static const char *schema_copy(schema_block *b, tni_word w) {
     return to;
 }
 
-/* Writes p's default at its place in the default struct. */
+/* Writes p's default at its place in the default struct, and what it points at into the block. */
 static void schema_store(schema_block *b, const tni_schema_param *p, char *args) {
-    const tni_default *v = &p->value;
-    size_t items = (size_t)v->n; /* of a list */
-    tn_scalar none = tn_none();
-    tn_maybe maybe;
-    tn_ints ints = {NULL, -1};
-    tn_floats floats = {NULL, -1};
-    const char *string;
-    int32_t code = (int32_t)v->integer;
-    bool truth = v->integer != 0;
-    int64_t integer = v->none ? TN_NONE : v->integer;
-    char *at = args ? args + p->offset : NULL;
-#define SCHEMA_PUT(value)                            \
-    do {                                             \
-        if (at) memcpy(at, &(value), sizeof(value)); \
-    } while (0)
-    switch (p->type) { /* of the others NULL and 0 */
-    case TN_T_INT: SCHEMA_PUT(integer); break;
-    case TN_T_FLOAT:
-        maybe = v->none ? tn_no_float() : tn_some(v->real);
-        if (p->flags & TN_P_MAYBE)
-            SCHEMA_PUT(maybe);
-        else
-            SCHEMA_PUT(v->real);
-        break;
-    case TN_T_BOOL: SCHEMA_PUT(truth); break;
-    case TN_T_SCALAR:
-        if (p->flags & TN_P_DOUBLE)
-            SCHEMA_PUT(v->real);
-        else
-            SCHEMA_PUT(none);
-        break;
-    case TN_T_INTS:
-        if (!v->none) {
-            int64_t *to = (int64_t *)schema_carve(b, items * sizeof *to);
-            if (to) memcpy(to, v->ints, items * sizeof *to);
-            ints.at = to;
-            ints.n = v->n;
-        }
-        SCHEMA_PUT(ints);
-        break;
-    case TN_T_FLOATS:
-        if (!v->none) {
-            double *to = (double *)schema_carve(b, items * sizeof *to);
-            if (to) memcpy(to, v->floats, items * sizeof *to);
-            floats.at = to;
-            floats.n = v->n;
-        }
-        SCHEMA_PUT(floats);
-        break;
-    case TN_T_DTYPE:
-    case TN_T_ENUM:
-        if (!v->none) SCHEMA_PUT(code);
-        break;
-    case TN_T_STRING:
-        string = v->none ? NULL : schema_copy(b, v->string);
-        SCHEMA_PUT(string);
-        break;
-    case TN_T_TENSORS: SCHEMA_PUT(ints); /* the same shape: pointer and count -1 */
-    }
-#undef SCHEMA_PUT
+    const tni_type *type = &tni_types[tn_type_kept(p->type, p->flags)];
+    const size_t behind = sizeof(int64_t) * (size_t)p->value.n + (size_t)p->value.string.n + 1;
+    void *to = TN_TYPES_BEHIND >> p->type & 1 ? schema_carve(b, behind) : NULL;
+    if (args && type->store) type->store(&p->value, args + p->offset, to);
 }
 
 static void schema_params(const tni_schema *s, schema_block *b, tn_gen *g) {
@@ -137,8 +79,8 @@ static tn_gen *schema_tables(const tni_schema *s, const tn_row *row, const uint6
     g->nsaves = (uint16_t)nsaves;
     g->args_size = (uint16_t)s->args_size;
     g->out_offset = s->out_offset == SIZE_MAX ? UINT16_MAX : (uint16_t)s->out_offset;
-    g->props = tni_schema_props(s);
-    g->loop_index = 0;
+    g->props = tni_schema_props(s) | (row->verdict ? (uint32_t)TN_PROP_VERDICT : 0u);
+    g->loops = NULL;
     for (int i = 0; i < TNI_FIXED; i++) g->fixed[i] = (uint16_t)(i < nfixed ? slot[i] : 0);
     return g;
 }
@@ -152,7 +94,7 @@ static bool schema_build(const tni_schema *s, const tn_row *row, const uint64_t 
     b.base = (char *)get(user, b.used);
     b.used = 0;
     if (!b.base) {
-        snprintf(error, room, "no memory for its tables");
+        snprintf(error, room, "out of memory for its tables");
         return false;
     }
     *gen = schema_tables(s, row, masks, &b);
@@ -165,7 +107,50 @@ TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, t
     uint64_t masks[TNI_PARAMS];
     if (!tni_schema_parse(&s, row->schema, error, room)) return false;
     tni_schema_layout(&s, row->forms);
+    if (row->verdict && tni_schema_props(&s) & TN_PROP_MUTATED) {
+        snprintf(error, room, "a row with a verdict must not write an argument");
+        return false;
+    }
     return tni_schema_limits(&s, row->forms, error, room) &&
            tni_schema_needs(&s, row->saves, row->needs, masks, error, room) &&
            schema_build(&s, row, masks, get, user, gen, bytes, error, room);
+}
+
+typedef struct schema_made {
+    tn_gen gen; /* first: what the user sees */
+    tni_block *b;
+    tn_gen *made;
+    size_t bytes;
+} schema_made;
+
+static void *schema_get(void *user, size_t bytes) {
+    return tni_need((tni_block *)user, (int64_t)bytes);
+}
+
+TN_API tn_gen *tn_schema_new(const char *schema) {
+    tni_block *b = tni_here();
+    schema_made *g;
+    tn_row row;
+    char error[200];
+    if (!b || b->failed) return NULL;
+    if (!(g = (schema_made *)tni_need(b, (int64_t)sizeof *g))) return NULL;
+    memset(&row, 0, sizeof row);
+    row.name = row.schema = schema;
+    g->b = b;
+    if (schema && tni_schema_gen(&row, schema_get, b, &g->made, &g->bytes, error, sizeof error)) {
+        g->gen = *g->made;
+        return &g->gen;
+    }
+    tni_put(b, b, g, (int64_t)sizeof *g);
+    tni_error(b, TN_INVALID, "schema \"%.200s\": %s", schema ? schema : "NULL",
+              schema ? error : "missing");
+    return NULL;
+}
+
+TN_API void tn_schema_free(tn_gen *gen) {
+    schema_made *g = (schema_made *)(void *)gen;
+    tni_block *b = gen ? tni_here() : NULL;
+    if (!b) return;
+    tni_put(b, g->b, g->made, (int64_t)g->bytes);
+    tni_put(b, g->b, g, (int64_t)sizeof *g);
 }

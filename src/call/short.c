@@ -1,23 +1,26 @@
 /* short.c - the short way of a pointwise call on a few floats.
  *
  * Most calls in a loop of small tensors are alike: operands of this thread, row-major, of one shape
- * and floating dtype, each in memory of whole vectors, or one element for all; a new result; nobody
- * who watches. Then the door's steps come down to a result, one loop and perhaps a node. What is
- * unusual in any way is left to the long way, which finds everything as it was. All that can fail
- * here is memory. */
+ * and floating dtype, each in memory of whole vectors, a part of larger memory, or one element for
+ * all; a new result; nobody who watches. Then the door's steps come down to a result, one loop and
+ * perhaps a node. What is unusual in any way is left to the long way, which finds everything as it
+ * was. All that can fail here is memory. */
 #include "../kernels/kernels.h"
 #include "rowform.h"
 
 enum {
     SHORT_IN = 3,
-    SHORT_MAY = TNI_REQUIRES | TNI_LEAF | TNI_RETAIN /* flags that change nothing here */
+    SHORT_MAY = TNI_REQUIRES | TNI_LEAF | TNI_RETAIN, /* flags that change nothing here */
+    SHORT_UNEVEN = 1 << 30,                           /* an operand is no flat tensor */
+    SHORT_PART = 1 << 29                              /* none is: all look like a part */
 };
 
 typedef struct short_way {
     tn_tensor *in[SHORT_IN];
     const char *at[SHORT_IN];
     int64_t step[SHORT_IN];
-    const tn_tensor *like; /* an operand that is flat */
+    const tn_tensor *like; /* an operand that is flat, else a part */
+    const char *like_at;
     unsigned any;          /* flags of all */
     int nin, type, vector; /* type: TNI_IN_*; vector: bytes of one */
     tni_number number[SHORT_IN];
@@ -39,6 +42,7 @@ static void short_fill(short_way *s, int i, const void *from) {
     else
         memcpy(&half, from, sizeof half), bits = half * UINT64_C(0x100000001);
     for (int k = 0; 8 * k < s->vector; k++) s->fill[i][k] = bits;
+    s->any |= SHORT_UNEVEN;
     s->at[i] = (const char *)s->fill[i];
     s->step[i] = 0;
 }
@@ -62,7 +66,31 @@ static bool short_number(short_way *s, tni_block *b, const tn_param *p, const vo
     return true;
 }
 
-/* Operand i, a tensor that is not the one that all are compared with. */
+/* Whether t's elements lie one after another in some memory, with a history that is up to date. */
+static bool short_is_part(const tn_tensor *t) {
+    const unsigned may = (unsigned)SHORT_MAY | TNI_VIEW;
+    return ((t->flags ^ TNI_CONTIGUOUS) & ~may) == 0 && t->device == TN_CPU && t->numel &&
+           !tni_view_is_stale(t);
+}
+
+/* Operand i as a part. Another thread may write what lies behind it: whole vectors are read where
+ * they lie, less is copied. */
+static TNI_NOINLINE bool short_part(short_way *s, int i) {
+    const tn_tensor *t = s->in[i];
+    const int64_t bytes = t->numel << tni_width(t->dtype);
+    if (!short_is_part(t)) return false;
+    s->any |= SHORT_UNEVEN;
+    s->at[i] = tni_bytes_at(t);
+    s->step[i] = s->vector;
+    if (bytes % s->vector == 0) return true;
+    if (bytes > TNI_VECTOR_BYTES) return false;
+    memset(s->fill[i], 0, sizeof s->fill[i]);
+    memcpy(s->fill[i], s->at[i], (size_t)bytes);
+    s->at[i] = (const char *)s->fill[i];
+    return true;
+}
+
+/* Operand i, a tensor; not the one with which all are compared. */
 TNI_INLINE bool short_beside(short_way *s, const tni_block *b, int i) {
     const tn_tensor *t = s->in[i];
     if (TNI_UNLIKELY(t->owner != b) || t->dtype != s->like->dtype || !tni_same_shape(t, s->like))
@@ -73,7 +101,8 @@ TNI_INLINE bool short_beside(short_way *s, const tni_block *b, int i) {
         s->step[i] = s->vector;
         return true;
     }
-    if (t->flags & ~(unsigned)SHORT_MAY || !tni_is_repeated(t)) return false;
+    if (t->flags & ~(unsigned)SHORT_MAY) return short_part(s, i);
+    if (!tni_is_repeated(t)) return false;
     short_fill(s, i, tni_bytes_at(t));
     return true;
 }
@@ -83,7 +112,7 @@ TNI_INLINE bool short_operands(short_way *s, tni_block *b, const tn_gen *gen, co
     bool numbers = false;
     for (int i = 0; i < s->nin; i++) {
         if (s->in[i] == s->like) {
-            s->at[i] = (const char *)s->like->storage->data;
+            s->at[i] = s->like_at;
             s->step[i] = s->vector;
         } else if (TNI_UNLIKELY(!s->in[i])) {
             numbers = true;
@@ -100,20 +129,40 @@ TNI_INLINE bool short_operands(short_way *s, tni_block *b, const tn_gen *gen, co
 static TNI_NOINLINE bool short_record(short_way *s, tni_block *b, const tn_row *row,
                                       const void *args, tn_tensor *out) {
     tn_frame f;
-    bool flat = true;
-    for (int i = 0; i < s->nin; i++) flat = flat && s->step[i];
-    if (TNI_LIKELY(flat)) return tni_node_flat(b, row, args, s->in, s->nin, out);
-    memset(&f, 0, offsetof(tn_frame, in_));
-    f.block = b;
-    f.row = row;
-    f.args = args;
+    if (TNI_LIKELY(!(s->any & SHORT_UNEVEN)))
+        return tni_node_flat(b, row, args, s->in, s->nin, out);
+    tni_frame_begin(&f, b, row, TN_PLAIN, NULL, 0, args);
     f.in = s->in;
-    f.out = f.out_;
     f.out_[0] = out;
     f.nin = s->nin;
     f.nout = 1;
     if (!(f.node = tni_node_new(&f))) return false;
     tni_node_hang(b, f.node, out, 0);
+    return true;
+}
+
+/* What s->like, an operand of this thread, says of all. */
+TNI_INLINE bool short_like(short_way *s, const tni_block *b) {
+    if (TNI_UNLIKELY(s->like->owner != b) || TNI_UNLIKELY(s->like->ndim > TNI_FEW_DIMS) ||
+        TNI_UNLIKELY(s->like->dtype != TN_F32 && s->like->dtype != TN_F64))
+        return false;
+    s->type = s->like->dtype == TN_F32 ? TNI_IN_F32 : TNI_IN_F64;
+    s->vector = b->context->kernels->lanes[s->type] * (s->type == TNI_IN_F32 ? 4 : 8);
+    s->any = s->like->flags;
+    return true;
+}
+
+/* No operand is flat: the first that is a part, and small, stands for all. */
+static TNI_NOINLINE bool short_begin_part(short_way *s, const tni_block *b) {
+    int i = 0;
+    while (i < s->nin && !(s->in[i] && short_is_part(s->in[i]))) i++;
+    if (i == s->nin) return false;
+    s->like = s->in[i];
+    if (s->like->numel > TNI_INSIDE || !short_like(s, b) ||
+        s->like->numel << tni_width(s->like->dtype) > TNI_INSIDE || !short_part(s, i))
+        return false;
+    s->like_at = s->at[i];
+    s->any |= SHORT_PART;
     return true;
 }
 
@@ -132,14 +181,9 @@ TNI_INLINE bool short_begin(short_way *s, const tni_block *b, const tn_gen *gen,
         memcpy(&s->in[i], (const char *)args + gen->param[gen->fixed[i]].offset, sizeof s->in[i]);
         if (!s->like && s->in[i] && short_is_flat(s->in[i])) s->like = s->in[i];
     }
-    if (TNI_UNLIKELY(!s->like) || TNI_UNLIKELY(s->like->owner != b) ||
-        TNI_UNLIKELY(s->like->ndim > TNI_FEW_DIMS))
-        return false;
-    if (TNI_UNLIKELY(s->like->dtype != TN_F32 && s->like->dtype != TN_F64)) return false;
-    s->type = s->like->dtype == TN_F32 ? TNI_IN_F32 : TNI_IN_F64;
-    s->vector = b->context->kernels->lanes[s->type] * (s->type == TNI_IN_F32 ? 4 : 8);
-    s->any = s->like->flags;
-    return true;
+    if (TNI_UNLIKELY(!s->like)) return short_begin_part(s, b);
+    s->like_at = (const char *)s->like->storage->data;
+    return short_like(s, b);
 }
 
 /* The row's one number parameter, if it has one, and the loop over whole vectors. */
@@ -152,7 +196,7 @@ TNI_INLINE void short_run(short_way *s, const tni_block *b, const tn_gen *gen, c
         memcpy(&number, (const char *)args + gen->param[gen->nfixed].offset, sizeof number);
     narrow = (float)number;
     TNI_PATH(short_way);
-    b->context->kernels->loop[gen->loop_index][s->type](
+    ((const tni_loop(*)[TNI_LOOP_TYPES])gen->loops)[b->context->kernels->isa][s->type](
         (char *)out->storage->data, s->at, s->step,
         bytes <= s->vector ? bytes > 0 : (bytes + s->vector - 1) / s->vector,
         s->type == TNI_IN_F64 ? (const void *)&number : (const void *)&narrow);
@@ -163,7 +207,9 @@ static tn_tensor *short_in_place(short_way *s, const tni_block *b, const tn_row 
                                  const void *args) {
     tn_tensor *self = s->in[0];
     uint32_t *version;
-    if (self != s->like || !(row->forms & TN_INPLACE) || (s->any & TNI_REQUIRES && !b->no_grad) ||
+    if (self != s->like || !(row->forms & TN_INPLACE) ||
+        (s->any & (TNI_REQUIRES | (unsigned)SHORT_PART) &&
+         (s->any & SHORT_PART || !tni_state(b)->no_grad)) ||
         self->storage->bytes != self->numel << tni_width(self->dtype))
         return NULL;
     for (int i = 1; i < s->nin; i++)
@@ -182,7 +228,8 @@ TNI_INLINE tn_tensor *short_make(tni_block *b, const tn_row *row, unsigned how, 
         TNI_UNLIKELY(!short_operands(&s, b, row->gen, args)))
         return NULL;
     if (TNI_UNLIKELY(how != TN_PLAIN)) return short_in_place(&s, b, row, args);
-    const bool records = s.any & TNI_REQUIRES && !b->no_grad && row->grad != tn_grad_zero;
+    const bool records =
+        s.any & TNI_REQUIRES && !tni_state(b)->no_grad && row->grad != tn_grad_zero;
     if (TNI_UNLIKELY(records && !row->grad) || TNI_UNLIKELY(!(out = tni_new_small(b, s.like))))
         return NULL;
     if (TNI_UNLIKELY(records && !short_record(&s, b, row, args, out)))

@@ -5,12 +5,15 @@
  * check, and perhaps a node. What is unusual goes the long way, which finds all as it was. */
 #include "../kernels/kernels.h"
 #include "rowform.h"
+#include "types.h"
 
 /* Whether the door would take the lists. */
 static bool short_view_lists(const tn_gen *gen, const void *args) {
     const tn_param *end = gen->param + gen->nparam;
     for (const tn_param *p = gen->param; p < end; p++)
-        if (p->type == TN_T_INTS && TNI_UNLIKELY(!tni_list_is_said(p, args))) return false;
+        if (p->type == TN_T_INTS &&
+            TNI_UNLIKELY(!tni_list_is_said(p, (const char *)args + p->offset)))
+            return false;
     return true;
 }
 
@@ -28,24 +31,12 @@ TNI_INLINE tn_tensor *short_view_self(const tni_block *b, const tn_gen *gen, con
 TNI_INLINE void short_view_begin(tni_call *c, tni_block *b, const tn_row *row, const char *file,
                                  int line, const void *args, tn_tensor *self) {
     tn_frame *f = &c->f;
-    f->block = b;
-    f->row = row;
-    f->args = args;
-    f->in = f->in_;
-    f->out = f->out_;
+    tni_frame_begin(f, b, row, TN_PLAIN, file, line, args);
     f->nin = 1;
-    f->nout = 0;
-    f->recording = self->flags & TNI_REQUIRES && !b->no_grad && row->grad != tn_grad_zero;
-    f->meta = f->inplace = false;
-    f->type = 0;
-    f->device = TN_CPU;
-    memset(&f->unneeded, 0, offsetof(tn_frame, caller) - offsetof(tn_frame, unneeded));
-    f->caller = b->frame;
-    f->file = file;
-    f->line = line;
     f->in_[0] = self;
-    tni_place_set(b, file, line);
-    b->frame = f;
+    f->recording =
+        self->flags & TNI_REQUIRES && !tni_state(b)->no_grad && row->grad != tn_grad_zero;
+    tni_frame_enter(f, b);
 }
 
 /* As the door leaves after a failure: what was made goes, nothing visible has changed. */
@@ -53,7 +44,7 @@ static TNI_NOINLINE bool short_view_failed(tn_frame *f, void *results) {
     tni_block *b = f->block;
     if (f->nout && f->out_[0]) tni_drop(b, f->out_[0]);
     tni_call_error(f);
-    b->frame = f->caller;
+    b->work = f->work.caller;
     *(tn_tensor **)results = NULL;
     return tni_leave(b, false);
 }
@@ -74,7 +65,7 @@ TN_PRIV bool tni_view_short(const tn_row *row, unsigned how, const char *file, i
     if (TNI_UNLIKELY(!row->check(&c.f)) ||
         (TNI_UNLIKELY(c.f.recording) && !tni_node_view(b, row, args, self, c.f.out_[0])))
         return short_view_failed(&c.f, results);
-    b->frame = c.f.caller;
+    b->work = c.f.work.caller;
     *(tn_tensor **)results = c.f.out_[0];
     return true;
 }

@@ -15,19 +15,23 @@ typedef struct tni_rows {
 
 static tni_rows *table_registered(void) {
     tni_block *b = tni_here();
-    return b ? tni_load(&b->context->rows) : NULL;
+    return b ? tni_load(&tni_library(b->context)->rows) : NULL;
 }
 
 TN_API int64_t tn_row_count(void) {
     tni_rows *r = table_registered();
-    return TNI_ROW_COUNT + (r ? r->index + 1 : 0);
+    int64_t count;
+    tni_row_list(&count);
+    return count + (r ? r->index + 1 : 0);
 }
 
 TN_API const tn_row *tn_row_at(int64_t i) {
+    int64_t count;
+    const tn_row *const *list = tni_row_list(&count);
     if (i < 0) return NULL;
-    if (i < TNI_ROW_COUNT) return tni_row_list[i];
+    if (i < count) return list[i];
     for (tni_rows *r = table_registered(); r; r = r->next)
-        if (r->index == i - TNI_ROW_COUNT) return r->row;
+        if (r->index == i - count) return r->row;
     return NULL;
 }
 
@@ -38,23 +42,30 @@ static bool table_is(const tn_row *row, const char *name) {
 }
 
 TN_PRIV const tn_row *tni_row_find(const char *name) {
+    int64_t count;
     for (tni_rows *r = table_registered(); r; r = r->next)
         if (table_is(r->row, name)) return r->row;
-    for (int i = 0; i < TNI_ROW_COUNT; i++)
-        if (table_is(tni_row_list[i], name)) return tni_row_list[i];
+    for (const tn_row *const *row = tni_row_list(&count); *row; row++)
+        if (table_is(*row, name)) return *row;
     return NULL;
 }
 
-TN_API const tn_row *tn_row_named(const char *name) { return name ? tni_row_find(name) : NULL; }
+TN_API const tn_row *tn_row_named(const char *name) {
+    const tn_row *row = name ? tni_row_find(name) : NULL;
+    if (TNI_TRIMMED && name && !row)
+        tni_error_apart(tni_here(), TN_UNSUPPORTED, "operator '%.60s' does not exist%s", name,
+                        TNI_OR_NOT_BUILT);
+    return row;
+}
 
 static void *table_get(void *user, size_t bytes) {
     return tni_need((tni_block *)user, (int64_t)bytes);
 }
 
 static void table_leave(tn_context *c) {
-    while (c->rows) {
-        tni_rows *r = c->rows;
-        c->rows = r->next;
+    while (tni_library(c)->rows) {
+        tni_rows *r = tni_library(c)->rows;
+        tni_library(c)->rows = r->next;
         r->row->gen = NULL; /* its memory goes with the context */
     }
 }
@@ -68,16 +79,16 @@ static const char *table_taken(const tn_row *row, char *torch, size_t room) {
 /* Links r; or the name that is taken. */
 static const char *table_link(tn_context *c, tni_rows *r, char *torch, size_t room) {
     const char *taken;
-    tni_lock(&c->rows_lock);
+    tni_lock(&tni_library(c)->rows_lock);
     taken = table_taken(r->row, torch, room);
     if (!taken) {
-        r->index = c->rows ? c->rows->index + 1 : 0;
-        r->next = c->rows;
+        r->index = tni_library(c)->rows ? tni_library(c)->rows->index + 1 : 0;
+        r->next = tni_library(c)->rows;
         r->row->gen = r->gen;
-        r->row->index = (uint32_t)(TNI_ROW_COUNT + r->index);
-        tni_store(&c->rows, r);
+        r->gen->index = (uint32_t)(TNI_ROW_COUNT + r->index);
+        tni_store(&tni_library(c)->rows, r);
     }
-    tni_unlock(&c->rows_lock);
+    tni_unlock(&tni_library(c)->rows_lock);
     return taken;
 }
 
@@ -90,11 +101,15 @@ TN_API bool tn_register(tn_row *row) {
     if (!row || !row->name || !row->schema)
         return tni_error(b, TN_INVALID, "tn_register: a row needs a name and a schema");
     if (row->gen)
-        return tni_error(b, TN_INVALID,
-                         "tn_register: '%.60s' is registered in a context that still lives",
-                         row->name);
+        return tni_error(
+            b, TN_INVALID,
+            "tn_register: '%.60s' is already registered in a context that still exists", row->name);
     if (!row->compose && (!row->check || !row->run))
         return tni_error(b, TN_INVALID, "tn_register: '%.60s' needs check and run, or compose",
+                         row->name);
+    if (row->verdict && (row->compose || row->rules))
+        return tni_error(b, TN_INVALID,
+                         "tn_register: '%.60s' must not combine a verdict with compose or rules",
                          row->name);
     r = (tni_rows *)tni_need(b, (int64_t)sizeof *r);
     if (!r) return false;
@@ -108,23 +123,5 @@ TN_API bool tn_register(tn_row *row) {
     if (!taken) return true;
     tni_put(b, b, r->gen, (int64_t)r->gen_bytes);
     tni_put(b, b, r, (int64_t)sizeof *r);
-    return tni_error(b, TN_INVALID, "tn_register: there is an operator '%.60s'", taken);
-}
-
-/* --- a context is ready for operators --------------------------------------------------------- */
-
-/* What a thread that has ended left open: its scopes, its recording. */
-static void table_adopt(tni_block *b) {
-    tni_end(b, 0);
-    tni_record_drop(b);
-}
-
-TN_PRIV bool tni_context_ready(tn_context *c) {
-    c->adopt = table_adopt;
-    c->kernels = tni_kernels_of(c->isa);
-    while (!c->kernels && !c->options.isa && c->isa > TNI_ISA_SCALAR)
-        c->kernels = tni_kernels_of(--c->isa);
-    c->default_dtype = TN_F32;
-    tni_context_at_end(c, tni_tensors_at_end);
-    return c->kernels != NULL;
+    return tni_error(b, TN_INVALID, "tn_register: an operator '%.60s' already exists", taken);
 }

@@ -3,6 +3,8 @@
 #include "../api/train.h"
 #include "../optim/optim.h"
 #include "data.h"
+#include "../api/ops/creation.h"
+#include "../api/ops/shape.h"
 
 #include <math.h>
 
@@ -73,9 +75,9 @@ static bool checkpoint_write(const char *path, checkpoint_list *l) {
 static bool checkpoint_state_fits(const char *path, const tn_state *s) {
     if (!path || !s) return tni_nn_error(TN_INVALID, "no path or no state");
     if (s->schedule && !s->optimizer)
-        return tni_nn_error(TN_INVALID, "a schedule goes with its optimizer");
+        return tni_nn_error(TN_INVALID, "a schedule needs its optimizer");
     if (s->nnumbers < 0 || (s->nnumbers && !s->numbers))
-        return tni_nn_error(TN_INVALID, "no list of numbers");
+        return tni_nn_error(TN_INVALID, "numbers: expected a list");
     for (int64_t i = 0; i < s->nnumbers; i++)
         if (!s->numbers[i].name)
             return tni_nn_error(TN_INVALID, "number %lld has no name", (long long)i);
@@ -127,18 +129,19 @@ static tn_safetensors *checkpoint_open(const char *path) {
     bool ok = format && version && strcmp(format, checkpoint_format) == 0 &&
               strcmp(version, checkpoint_version) == 0;
     if (!f || ok) return f;
-    tni_nn_error(TN_FORMAT, "'%s' is no checkpoint of version %s (format \"%s\", version \"%s\")",
-                 path, checkpoint_version, format ? format : "none", version ? version : "none");
+    tni_nn_error(TN_FORMAT,
+                 "'%s' is not a checkpoint of version %s (format \"%s\", version \"%s\")", path,
+                 checkpoint_version, format ? format : "none", version ? version : "none");
     tn_safetensors_close(f);
     return NULL;
 }
 
 static bool checkpoint_bad(const char *path, const char *what) {
-    return tni_nn_error(TN_FORMAT, "'%s': %s is missing, damaged, or does not fit", path, what);
+    return tni_nn_error(TN_FORMAT, "'%s': %s is missing, damaged or does not match", path, what);
 }
 
-/* All that is left to load once model and optimizer are prepared, and cannot fail: it is checked
- * here. */
+/* All that is left to load once model and optimizer are prepared, and cannot fail: it is
+ * checked here. */
 typedef struct checkpoint_rest {
     int64_t count;
     const double *initial;
@@ -182,7 +185,7 @@ static const tn_tensor *checkpoint_number(tn_named_list list, const char *name) 
 }
 static bool checkpoint_number_fits(const char *path, const char *name, const tn_tensor *t) {
     return !t || (tn_dtype_of(t) == TN_F64 && tn_numel(t) == 1) ||
-           tni_nn_error(TN_FORMAT, "'%s': train.%.200s is no number", path, name);
+           tni_nn_error(TN_FORMAT, "'%s': train.%.200s is not a number", path, name);
 }
 
 static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn_state *s,

@@ -1,5 +1,6 @@
 /* dataset.c - sets of items over tensors, images, IDX files, and parts of other sets. */
 #include "data.h"
+#include "../api/ops/shape.h"
 
 /* --- the set ---------------------------------------------------------------------------------- */
 
@@ -23,14 +24,13 @@ static bool dataset_field_fits(const tn_field *f) {
 static bool dataset_fits(const tn_dataset *d) {
     bool ok = d->size >= 0 && d->nfields >= 1 && d->nfields <= TN_MAX_FIELDS && d->get;
     for (int i = 0; ok && i < d->nfields; i++) ok = dataset_field_fits(&d->field[i]);
-    return ok ||
-           tni_nn_error(TN_INVALID, "a data set of 1 to %d fields with a size and get is expected",
-                        TN_MAX_FIELDS);
+    return ok || tni_nn_error(TN_INVALID, "expected a data set with size, get and 1 to %d fields",
+                              TN_MAX_FIELDS);
 }
 
 static tn_dataset *dataset_make(const tn_dataset *like) {
     tn_dataset *d = NULL, given;
-    if (!like) return tni_nn_error(TN_INVALID, "data set is NULL"), (tn_dataset *)NULL;
+    if (!like) return tni_nn_error(TN_INVALID, "the data set is NULL"), (tn_dataset *)NULL;
     if (tn_ok() && dataset_fits(like)) d = (tn_dataset *)tn_alloc(sizeof *d);
     if (d) {
         *d = *like;
@@ -103,7 +103,7 @@ static bool dataset_rows_add(tn_dataset *d, int i, tn_tensor *t) {
     d->field[i].ndim = (int)shape.n - 1;
     for (int64_t k = 1; k < shape.n; k++) d->field[i].size[k - 1] = shape.at[k];
     if (!dataset_field_fits(&d->field[i]))
-        return tni_nn_error(TN_INVALID, "tensor %d: its rows are too large", i);
+        return tni_nn_error(TN_INVALID, "the rows of tensor %d are too large", i);
     r->at[i] = (const char *)tn_data(dense);
     r->bytes[i] = tni_field_bytes(&d->field[i]);
     return true;
@@ -132,7 +132,7 @@ static tn_dataset *dataset_tensors(tn_tensors tensors) {
     bool ok = dataset_rows_begin(&d);
     if (!ok) return NULL;
     if (tensors.n < 1 || tensors.n > TN_MAX_FIELDS || !tensors.at)
-        ok = tni_nn_error(TN_INVALID, "1 to %d tensors are expected", TN_MAX_FIELDS);
+        ok = tni_nn_error(TN_INVALID, "expected 1 to %d tensors", TN_MAX_FIELDS);
     for (int i = 0; ok && i < (int)tensors.n; i++) ok = dataset_rows_add(&d, i, tensors.at[i]);
     d.nfields = (int)tensors.n;
     if (ok) return dataset_make(&d);
@@ -180,10 +180,10 @@ static bool dataset_images_fit(const tn_tensor *images, const tn_tensor *labels,
     int n = tn_ndim(images);
     if (!images || !labels) return tni_nn_error(TN_INVALID, "images or labels are NULL");
     if (tn_dtype_of(images) != TN_U8 || (n != 3 && n != 4))
-        return tni_nn_error(TN_INVALID, "images: uint8 (N, H, W) or (N, C, H, W) is expected");
+        return tni_nn_error(TN_INVALID, "images: expected uint8 (N, H, W) or (N, C, H, W)");
     if (tn_ndim(labels) != 1 ||
         (label != TN_U8 && label != TN_I8 && label != TN_I16 && label != TN_I32 && label != TN_I64))
-        return tni_nn_error(TN_INVALID, "labels: integers (N) are expected");
+        return tni_nn_error(TN_INVALID, "labels: expected integers (N)");
     return std > 0 || tni_nn_error(TN_INVALID, "std must be positive");
 }
 
@@ -260,7 +260,7 @@ static tn_dataset *dataset_slice(tn_dataset *d, int64_t from, int64_t to) {
     dataset_part *p = NULL;
     tn_dataset part;
     if (tn_ok() && (!d || from < 0 || from > to || to > d->size))
-        tni_nn_error(TN_INVALID, "slice: 0 <= from <= to <= %lld is expected",
+        tni_nn_error(TN_INVALID, "slice: expected 0 <= from <= to <= %lld",
                      d ? (long long)d->size : 0LL);
     if (tn_ok()) p = (dataset_part *)tn_alloc(sizeof *p);
     if (!p) return tn_dataset_free(d), (tn_dataset *)NULL;

@@ -6,6 +6,7 @@
  * of fork has none of the workers, so its thread fills the buffers itself; the locks are made anew
  * before any thread of it runs. */
 #include "data.h"
+#include "../api/ops/creation.h"
 
 #include <stdlib.h>
 
@@ -133,7 +134,7 @@ static bool loader_layout(loader_core *c, const tn_dataset *d, int64_t batch_siz
     for (int i = 0; i < d->nfields; i++) {
         int64_t each = tni_field_bytes(&d->field[i]);
         if (each > 0 && batch_size > (PTRDIFF_MAX / 2 - at) / each)
-            return tni_nn_error(TN_MEMORY, "a batch of more bytes than memory counts");
+            return tni_nn_error(TN_MEMORY, "a batch is too large");
         c->at[i] = at;
         at += (each * batch_size + LOADER_ALIGN - 1) / LOADER_ALIGN * LOADER_ALIGN;
     }
@@ -455,7 +456,7 @@ static bool loader_check(const tn_loader_args *a) {
     if (!a || !a->dataset) return tni_nn_error(TN_INVALID, "dataset is NULL");
     if (a->batch_size < 1) return tni_nn_error(TN_INVALID, "batch_size must be positive");
     if (a->workers < 0 || a->workers > LOADER_WORKERS)
-        return tni_nn_error(TN_INVALID, "workers: 0 to %d", LOADER_WORKERS);
+        return tni_nn_error(TN_INVALID, "workers: expected 0 to %d", LOADER_WORKERS);
     if (a->workers && (a->prefetch < 1 || a->prefetch > 1024))
         return tni_nn_error(TN_INVALID, "prefetch: 1 to 1024");
     return true;
@@ -469,7 +470,7 @@ static bool loader_start(tn_loader *l, int32_t workers) {
     l->threads_room = workers;
     for (int32_t i = 0; i < workers; i++, l->nworkers++)
         if (pthread_create(&l->thread[i], NULL, loader_worker, l) != 0)
-            return tni_nn_error(TN_MEMORY, "a worker thread cannot be started");
+            return tni_nn_error(TN_MEMORY, "cannot start a worker thread");
     return true;
 }
 static void loader_join(tn_loader *l) {
@@ -519,7 +520,7 @@ static tn_loader *loader_new(const tn_loader_args *a) {
     memset(l, 0, sizeof *l);
     memset(c, 0, sizeof *c);
 #if LOADER_THREADS
-    if (!loader_register(c)) tni_nn_error(TN_MEMORY, "no handler of fork can be set");
+    if (!loader_register(c)) tni_nn_error(TN_MEMORY, "cannot register a fork handler");
     l->forks = loader_forks;
     pthread_cond_init(&l->work, NULL);
     pthread_cond_init(&l->ready, NULL);
@@ -542,7 +543,7 @@ static bool loader_fit_out(tn_loader *l, const tn_loader_args *a) {
     int32_t nslots = workers ? workers * a->prefetch : 1;
     if (!loader_layout(l->core, l->dataset, l->batch_size)) return false;
     if (l->dataset->size > PTRDIFF_MAX / 64)
-        return tni_nn_error(TN_MEMORY, "a data set of more than 2^57 items, or than memory counts");
+        return tni_nn_error(TN_MEMORY, "the data set is too large (expected at most 2^57 items)");
     l->slot = (loader_slot *)tn_alloc((size_t)nslots * sizeof *l->slot);
     if (!l->slot) return false;
     memset(l->slot, 0, (size_t)nslots * sizeof *l->slot);

@@ -1,8 +1,10 @@
-/* train.c - the training loop: epochs of steps, evaluation, schedule, checkpoint, events to a
- * callback. */
+/* train.c - the training loop: epochs of steps, evaluation, schedule, checkpoint, events to
+ * a callback. */
 #include "../api/train.h"
 #include "../optim/optim.h"
 #include "data.h"
+#include "../api/ops/elementwise.h"
+#include "../api/ops/reduction.h"
 
 #include <math.h>
 
@@ -61,8 +63,7 @@ static tn_tensor *train_batch_loss(train_run *r, const tn_batch *b, tn_tensor **
     *output = NULL;
     if (r->a->batch_loss) return r->a->batch_loss(r->a->model, b, output, r->a->user);
     if (b->nfields < 2)
-        return tni_nn_error(TN_INVALID, "a batch of input and target is expected"),
-               (tn_tensor *)NULL;
+        return tni_nn_error(TN_INVALID, "expected a batch of input and target"), (tn_tensor *)NULL;
     *output = tn_forward_at(NULL, 0, r->a->model, b->field[0]);
     return *output ? train_loss_of(r->loss, *output, b->field[1]) : NULL;
 }
@@ -77,7 +78,8 @@ static bool train_step(train_run *r, const tn_batch *b) {
     tn_optimizer_zero_grad(a->optimizer);
     loss = train_batch_loss(r, b, &output);
     if (!loss)
-        return tn_ok() ? tni_nn_error(TN_INTERNAL, "the loss failed without an error") : false;
+        return tn_ok() ? tni_nn_error(TN_INTERNAL, "the loss failed without setting an error")
+                       : false;
     memset(&backward, 0, sizeof backward);
     backward.t = loss;
     if (!tn_backward_at(NULL, 0, &backward)) return false;
@@ -128,7 +130,7 @@ static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_bat
                                  train_sums *s) {
     tn_tensor *output, *value;
     double hits;
-    if (b->nfields < 2) return tni_nn_error(TN_INVALID, "a batch of input and target is expected");
+    if (b->nfields < 2) return tni_nn_error(TN_INVALID, "expected a batch of input and target");
     output = tn_forward_at(NULL, 0, model, b->field[0]);
     value = output ? train_loss_of(loss, output, b->field[1]) : NULL;
     if (!value) return false;
@@ -193,7 +195,7 @@ static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader,
 }
 
 static tn_module *train_default_loss(void) {
-    return tn_module_named_at(NULL, 0, "CrossEntropyLoss", NULL, 0);
+    return tnp_nn_cross_entropy_loss(NULL, -100, TN_REDUCTION_MEAN, 0, TN_NO_DTYPE, TN_NO_DEVICE);
 }
 
 TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_module *loss,
@@ -259,7 +261,8 @@ static bool train_resume(train_run *r) {
     done.name = "epoch";
     if (!tni_checkpoint_number(a->checkpoint, done.name, &done.value)) return false;
     if (!tni_is_count(done.value))
-        return tni_nn_error(TN_FORMAT, "'%s' does not say how many epochs are done: train.epoch %g",
+        return tni_nn_error(TN_FORMAT,
+                            "'%s': train.epoch is %g, expected the number of completed epochs",
                             a->checkpoint, done.value);
     state = train_state(a, &done);
     if (!tn_checkpoint_load_at(NULL, 0, a->checkpoint, &state)) return false;

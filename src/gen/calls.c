@@ -1969,6 +1969,50 @@ TN_API tn_tensor *tnp_lerp_scalar_(tn_tensor *self, tn_tensor *end, tn_scalar we
     return tn_lerp_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_linalg_cholesky_at(const char *file, int line,
+    const tn_linalg_cholesky_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_cholesky, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_cholesky(tn_tensor *self, bool upper) {
+    const tn_linalg_cholesky_args a = {NULL, upper, self};
+    return tn_linalg_cholesky_at(NULL, 0, &a);
+}
+
+TN_API tn_L_info tn_linalg_cholesky_ex_at(const char *file, int line,
+    const tn_linalg_cholesky_ex_args *args) {
+    tn_L_info r;
+    tn_call(&tni_row_linalg_cholesky_ex, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_L_info tnp_linalg_cholesky_ex(tn_tensor *self, bool upper, bool check_errors) {
+    const tn_linalg_cholesky_ex_args a = {{NULL, NULL}, upper, check_errors, self};
+    return tn_linalg_cholesky_ex_at(NULL, 0, &a);
+}
+
+TN_API tn_Q_R tn_linalg_qr_at(const char *file, int line, const tn_linalg_qr_args *args) {
+    tn_Q_R r;
+    tn_call(&tni_row_linalg_qr, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_Q_R tnp_linalg_qr(tn_tensor *A, const char *mode) {
+    const tn_linalg_qr_args a = {{NULL, NULL}, mode, A};
+    return tn_linalg_qr_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_solve_triangular_at(const char *file, int line,
+    const tn_linalg_solve_triangular_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_solve_triangular, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_solve_triangular(tn_tensor *self, tn_tensor *B, bool upper, bool left,
+    bool unitriangular) {
+    const tn_linalg_solve_triangular_args a = {NULL, left, unitriangular, self, B, upper};
+    return tn_linalg_solve_triangular_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_linalg_vector_norm_at(const char *file, int line,
     const tn_linalg_vector_norm_args *args) {
     tn_tensor *r;

@@ -26,8 +26,8 @@ static const tn_nn_relu_args tni_defaults_nn_relu = {false, TN_NO_DTYPE, TN_NO_D
 static const char *const tni_names_nn_relu[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_relu = {tni_params_nn_relu, &tni_defaults_nn_relu, tni_names_nn_relu,
-    NULL, 3, 0, 0, 0, sizeof(tn_nn_relu_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_relu_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_relu) = {"ReLU", &tni_make_relu, NULL, NULL,
@@ -51,7 +51,7 @@ static const char *const tni_names_nn_leaky_relu[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_leaky_relu = {tni_params_nn_leaky_relu, &tni_defaults_nn_leaky_relu,
     tni_names_nn_leaky_relu, NULL, 4, 0, 0, 0, sizeof(tn_nn_leaky_relu_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_leaky_relu) = {"LeakyReLU", &tni_make_leaky_relu, NULL, NULL,
@@ -73,8 +73,8 @@ static const tn_nn_gelu_args tni_defaults_nn_gelu = {TN_APPROXIMATE_NONE, TN_NO_
 static const char *const tni_names_nn_gelu[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_gelu = {tni_params_nn_gelu, &tni_defaults_nn_gelu, tni_names_nn_gelu,
-    NULL, 3, 0, 0, 0, sizeof(tn_nn_gelu_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_gelu_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_gelu) = {"GELU", &tni_make_gelu, NULL, NULL,
@@ -94,8 +94,8 @@ static const tn_nn_silu_args tni_defaults_nn_silu = {false, TN_NO_DTYPE, TN_NO_D
 static const char *const tni_names_nn_silu[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_silu = {tni_params_nn_silu, &tni_defaults_nn_silu, tni_names_nn_silu,
-    NULL, 3, 0, 0, 0, sizeof(tn_nn_silu_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_silu_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_silu) = {"SiLU", &tni_make_silu, NULL, NULL,
@@ -115,7 +115,7 @@ static const char *const tni_names_nn_sigmoid[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_sigmoid = {tni_params_nn_sigmoid, &tni_defaults_nn_sigmoid,
     tni_names_nn_sigmoid, NULL, 2, 0, 0, 0, sizeof(tn_nn_sigmoid_args), UINT16_MAX, TN_PROP_WORDS,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_sigmoid) = {"Sigmoid", &tni_make_sigmoid, NULL, NULL,
@@ -134,8 +134,8 @@ static const tn_nn_tanh_args tni_defaults_nn_tanh = {TN_NO_DTYPE, TN_NO_DEVICE, 
 static const char *const tni_names_nn_tanh[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_tanh = {tni_params_nn_tanh, &tni_defaults_nn_tanh, tni_names_nn_tanh,
-    NULL, 2, 0, 0, 0, sizeof(tn_nn_tanh_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    NULL, 2, 0, 0, 0, sizeof(tn_nn_tanh_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_tanh) = {"Tanh", &tni_make_tanh, NULL, NULL,
@@ -157,7 +157,7 @@ static const char *const tni_names_nn_softplus[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_softplus = {tni_params_nn_softplus, &tni_defaults_nn_softplus,
     tni_names_nn_softplus, NULL, 4, 0, 0, 0, sizeof(tn_nn_softplus_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_softplus) = {"Softplus", &tni_make_softplus, NULL, NULL,
@@ -177,7 +177,7 @@ static const char *const tni_names_nn_softsign[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_softsign = {tni_params_nn_softsign, &tni_defaults_nn_softsign,
     tni_names_nn_softsign, NULL, 2, 0, 0, 0, sizeof(tn_nn_softsign_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_softsign) = {"Softsign", &tni_make_softsign, NULL, NULL,
@@ -198,7 +198,7 @@ static const char *const tni_names_nn_softmax[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_softmax = {tni_params_nn_softmax, &tni_defaults_nn_softmax,
     tni_names_nn_softmax, NULL, 3, 0, 0, 0, sizeof(tn_nn_softmax_args), UINT16_MAX, TN_PROP_WORDS,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_softmax) = {"Softmax", &tni_make_softmax, NULL, NULL,
@@ -221,7 +221,7 @@ static const char *const tni_names_nn_log_softmax[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_log_softmax = {tni_params_nn_log_softmax,
     &tni_defaults_nn_log_softmax, tni_names_nn_log_softmax, NULL, 3, 0, 0, 0,
-    sizeof(tn_nn_log_softmax_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_log_softmax_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_log_softmax) = {"LogSoftmax", &tni_make_log_softmax, NULL, NULL,
@@ -249,7 +249,8 @@ static const char *const tni_names_nn_multihead_attention[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_multihead_attention = {tni_params_nn_multihead_attention,
     &tni_defaults_nn_multihead_attention, tni_names_nn_multihead_attention, NULL, 7, 0, 0, 0,
-    sizeof(tn_nn_multihead_attention_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_multihead_attention_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_multihead_attention_forward[] = {
     {"query", TN_T_TENSOR, 0, offsetof(tn_nn_multihead_attention_forward_args, query), 0, -1, NULL},
@@ -272,8 +273,8 @@ static const char *const tni_names_nn_multihead_attention_forward[] = {"attn_out
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_multihead_attention = {tni_params_nn_multihead_attention_forward,
     &tni_defaults_nn_multihead_attention_forward, tni_names_nn_multihead_attention_forward, NULL,
-    8, 5, 2, 0, sizeof(tn_nn_multihead_attention_forward_args), UINT16_MAX, 0, 0, {0, 1, 2, 3, 5,
-    0, 0, 0}};
+    8, 5, 2, 0, sizeof(tn_nn_multihead_attention_forward_args), UINT16_MAX, 0, NULL, {0, 1, 2, 3,
+    5, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_multihead_attention[] = {
     {"in_proj_weight", offsetof(tn_nn_multihead_attention_self, in_proj_weight)},
@@ -300,7 +301,7 @@ static const char *const tni_names_nn_sequential[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_sequential = {tni_params_nn_sequential, &tni_defaults_nn_sequential,
     tni_names_nn_sequential, NULL, 3, 0, 0, 0, sizeof(tn_nn_sequential_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_sequential) = {"Sequential", &tni_make_sequential, NULL, NULL,
@@ -322,7 +323,7 @@ static const char *const tni_names_nn_module_list[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_module_list = {tni_params_nn_module_list,
     &tni_defaults_nn_module_list, tni_names_nn_module_list, NULL, 3, 0, 0, 0,
-    sizeof(tn_nn_module_list_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_module_list_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_module_list) = {"ModuleList", &tni_make_module_list, NULL, NULL,
@@ -357,7 +358,7 @@ static const char *const tni_names_nn_conv2d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_conv2d = {tni_params_nn_conv2d, &tni_defaults_nn_conv2d,
     tni_names_nn_conv2d, NULL, 11, 0, 0, 0, sizeof(tn_nn_conv2d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_conv2d[] = {
     {"weight", offsetof(tn_nn_conv2d_self, weight)},
@@ -393,7 +394,7 @@ static const char *const tni_names_nn_max_pool2d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_max_pool2d = {tni_params_nn_max_pool2d, &tni_defaults_nn_max_pool2d,
     tni_names_nn_max_pool2d, NULL, 8, 0, 0, 0, sizeof(tn_nn_max_pool2d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_pool2d) = {"MaxPool2d", &tni_make_max_pool2d, NULL, NULL,
@@ -425,7 +426,7 @@ static const char *const tni_names_nn_avg_pool2d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_avg_pool2d = {tni_params_nn_avg_pool2d, &tni_defaults_nn_avg_pool2d,
     tni_names_nn_avg_pool2d, NULL, 8, 0, 0, 0, sizeof(tn_nn_avg_pool2d_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_avg_pool2d) = {"AvgPool2d", &tni_make_avg_pool2d, NULL, NULL,
@@ -448,8 +449,8 @@ static const char *const tni_names_nn_adaptive_avg_pool2d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_adaptive_avg_pool2d = {tni_params_nn_adaptive_avg_pool2d,
     &tni_defaults_nn_adaptive_avg_pool2d, tni_names_nn_adaptive_avg_pool2d, NULL, 3, 0, 0, 0,
-    sizeof(tn_nn_adaptive_avg_pool2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0,
-    0, 0, 0, 0, 0}};
+    sizeof(tn_nn_adaptive_avg_pool2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool2d) = {"AdaptiveAvgPool2d", &tni_make_adaptive_avg_pool2d, NULL, NULL,
@@ -471,8 +472,8 @@ static const tn_nn_linear_args tni_defaults_nn_linear = {true, TN_NO_DTYPE, TN_N
 static const char *const tni_names_nn_linear[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_linear = {tni_params_nn_linear, &tni_defaults_nn_linear,
-    tni_names_nn_linear, NULL, 5, 0, 0, 0, sizeof(tn_nn_linear_args), UINT16_MAX, TN_PROP_WORDS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_nn_linear, NULL, 5, 0, 0, 0, sizeof(tn_nn_linear_args), UINT16_MAX, TN_PROP_WORDS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_linear[] = {
     {"weight", offsetof(tn_nn_linear_self, weight)},
@@ -503,7 +504,7 @@ static const char *const tni_names_nn_embedding[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_embedding = {tni_params_nn_embedding, &tni_defaults_nn_embedding,
     tni_names_nn_embedding, NULL, 6, 0, 0, 0, sizeof(tn_nn_embedding_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_embedding[] = {
     {"weight", offsetof(tn_nn_embedding_self, weight)},
@@ -529,7 +530,7 @@ static const char *const tni_names_nn_dropout[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_dropout = {tni_params_nn_dropout, &tni_defaults_nn_dropout,
     tni_names_nn_dropout, NULL, 4, 0, 0, 0, sizeof(tn_nn_dropout_args), UINT16_MAX, TN_PROP_WORDS,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_dropout) = {"Dropout", &tni_make_dropout, NULL, NULL,
@@ -549,7 +550,7 @@ static const char *const tni_names_nn_identity[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_identity = {tni_params_nn_identity, &tni_defaults_nn_identity,
     tni_names_nn_identity, NULL, 2, 0, 0, 0, sizeof(tn_nn_identity_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_identity) = {"Identity", &tni_make_identity, NULL, NULL,
@@ -571,7 +572,7 @@ static const char *const tni_names_nn_flatten[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_flatten = {tni_params_nn_flatten, &tni_defaults_nn_flatten,
     tni_names_nn_flatten, NULL, 4, 0, 0, 0, sizeof(tn_nn_flatten_args), UINT16_MAX, TN_PROP_WORDS,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_flatten) = {"Flatten", &tni_make_flatten, NULL, NULL,
@@ -600,7 +601,8 @@ static const char *const tni_names_nn_cross_entropy_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_cross_entropy_loss = {tni_params_nn_cross_entropy_loss,
     &tni_defaults_nn_cross_entropy_loss, tni_names_nn_cross_entropy_loss, NULL, 6, 1, 0, 0,
-    sizeof(tn_nn_cross_entropy_loss_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_cross_entropy_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_cross_entropy_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_cross_entropy_loss_forward_args, input), 0, -1, NULL},
@@ -612,8 +614,8 @@ static const char *const tni_names_nn_cross_entropy_loss_forward[] = {"result", 
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_cross_entropy_loss = {tni_params_nn_cross_entropy_loss_forward,
     &tni_defaults_nn_cross_entropy_loss_forward, tni_names_nn_cross_entropy_loss_forward, NULL, 2,
-    2, 1, 0, sizeof(tn_nn_cross_entropy_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0,
-    0}};
+    2, 1, 0, sizeof(tn_nn_cross_entropy_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0,
+    0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_cross_entropy_loss[] = {
     {"weight", offsetof(tn_nn_cross_entropy_loss_self, weight)},
@@ -643,7 +645,7 @@ static const char *const tni_names_nn_nll_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_nll_loss = {tni_params_nn_nll_loss, &tni_defaults_nn_nll_loss,
     tni_names_nn_nll_loss, NULL, 5, 1, 0, 0, sizeof(tn_nn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_nll_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_nll_loss_forward_args, input), 0, -1, NULL},
@@ -654,7 +656,7 @@ static const char *const tni_names_nn_nll_loss_forward[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_nll_loss = {tni_params_nn_nll_loss_forward,
     &tni_defaults_nn_nll_loss_forward, tni_names_nn_nll_loss_forward, NULL, 2, 2, 1, 0,
-    sizeof(tn_nn_nll_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_nll_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_nll_loss[] = {
     {"weight", offsetof(tn_nn_nll_loss_self, weight)},
@@ -680,7 +682,7 @@ static const char *const tni_names_nn_mse_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_mse_loss = {tni_params_nn_mse_loss, &tni_defaults_nn_mse_loss,
     tni_names_nn_mse_loss, NULL, 3, 0, 0, 0, sizeof(tn_nn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_mse_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_mse_loss_forward_args, input), 0, -1, NULL},
@@ -691,7 +693,7 @@ static const char *const tni_names_nn_mse_loss_forward[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_mse_loss = {tni_params_nn_mse_loss_forward,
     &tni_defaults_nn_mse_loss_forward, tni_names_nn_mse_loss_forward, NULL, 2, 2, 1, 0,
-    sizeof(tn_nn_mse_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_mse_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_mse_loss) = {"MSELoss", &tni_make_mse_loss, &tni_call_mse_loss, NULL,
@@ -714,7 +716,7 @@ static const char *const tni_names_nn_l1_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_l1_loss = {tni_params_nn_l1_loss, &tni_defaults_nn_l1_loss,
     tni_names_nn_l1_loss, NULL, 3, 0, 0, 0, sizeof(tn_nn_l1_loss_args), UINT16_MAX, TN_PROP_WORDS,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_l1_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_l1_loss_forward_args, input), 0, -1, NULL},
@@ -725,7 +727,7 @@ static const char *const tni_names_nn_l1_loss_forward[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_l1_loss = {tni_params_nn_l1_loss_forward,
     &tni_defaults_nn_l1_loss_forward, tni_names_nn_l1_loss_forward, NULL, 2, 2, 1, 0,
-    sizeof(tn_nn_l1_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_l1_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_l1_loss) = {"L1Loss", &tni_make_l1_loss, &tni_call_l1_loss, NULL,
@@ -750,7 +752,7 @@ static const char *const tni_names_nn_bce_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_bce_loss = {tni_params_nn_bce_loss, &tni_defaults_nn_bce_loss,
     tni_names_nn_bce_loss, NULL, 4, 1, 0, 0, sizeof(tn_nn_bce_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_bce_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_bce_loss_forward_args, input), 0, -1, NULL},
@@ -761,7 +763,7 @@ static const char *const tni_names_nn_bce_loss_forward[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_bce_loss = {tni_params_nn_bce_loss_forward,
     &tni_defaults_nn_bce_loss_forward, tni_names_nn_bce_loss_forward, NULL, 2, 2, 1, 0,
-    sizeof(tn_nn_bce_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_bce_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_bce_loss[] = {
     {"weight", offsetof(tn_nn_bce_loss_self, weight)},
@@ -791,8 +793,8 @@ static const char *const tni_names_nn_bce_with_logits_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_bce_with_logits_loss = {tni_params_nn_bce_with_logits_loss,
     &tni_defaults_nn_bce_with_logits_loss, tni_names_nn_bce_with_logits_loss, NULL, 5, 2, 0, 0,
-    sizeof(tn_nn_bce_with_logits_loss_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 2, 0, 0, 0, 0, 0,
-    0}};
+    sizeof(tn_nn_bce_with_logits_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 2, 0, 0, 0, 0, 0,
+    0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_bce_with_logits_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_bce_with_logits_loss_forward_args, input), 0, -1,
@@ -805,8 +807,8 @@ static const char *const tni_names_nn_bce_with_logits_loss_forward[] = {"result"
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_bce_with_logits_loss = {tni_params_nn_bce_with_logits_loss_forward,
     &tni_defaults_nn_bce_with_logits_loss_forward, tni_names_nn_bce_with_logits_loss_forward, NULL,
-    2, 2, 1, 0, sizeof(tn_nn_bce_with_logits_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0,
-    0, 0, 0}};
+    2, 2, 1, 0, sizeof(tn_nn_bce_with_logits_loss_forward_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0,
+    0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_bce_with_logits_loss[] = {
     {"weight", offsetof(tn_nn_bce_with_logits_loss_self, weight)},
@@ -840,7 +842,7 @@ static const char *const tni_names_nn_batch_norm1d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_batch_norm1d = {tni_params_nn_batch_norm1d,
     &tni_defaults_nn_batch_norm1d, tni_names_nn_batch_norm1d, NULL, 8, 0, 0, 0,
-    sizeof(tn_nn_batch_norm1d_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_batch_norm1d_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_batch_norm1d[] = {
     {"weight", offsetof(tn_nn_batch_norm1d_self, weight)},
@@ -877,7 +879,7 @@ static const char *const tni_names_nn_batch_norm2d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_batch_norm2d = {tni_params_nn_batch_norm2d,
     &tni_defaults_nn_batch_norm2d, tni_names_nn_batch_norm2d, NULL, 8, 0, 0, 0,
-    sizeof(tn_nn_batch_norm2d_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_batch_norm2d_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_batch_norm2d[] = {
     {"weight", offsetof(tn_nn_batch_norm2d_self, weight)},
@@ -911,7 +913,7 @@ static const char *const tni_names_nn_layer_norm[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_layer_norm = {tni_params_nn_layer_norm, &tni_defaults_nn_layer_norm,
     tni_names_nn_layer_norm, NULL, 6, 0, 0, 0, sizeof(tn_nn_layer_norm_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_layer_norm[] = {
     {"weight", offsetof(tn_nn_layer_norm_self, weight)},
@@ -943,8 +945,8 @@ static const tn_nn_lstm_args tni_defaults_nn_lstm = {1, true, false, 0, false, T
 static const char *const tni_names_nn_lstm[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_lstm = {tni_params_nn_lstm, &tni_defaults_nn_lstm, tni_names_nn_lstm,
-    NULL, 9, 0, 0, 0, sizeof(tn_nn_lstm_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    NULL, 9, 0, 0, 0, sizeof(tn_nn_lstm_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_lstm_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_lstm_forward_args, input), 0, -1, NULL},
@@ -957,8 +959,8 @@ static const tn_nn_lstm_forward_args tni_defaults_nn_lstm_forward = {NULL, NULL,
 static const char *const tni_names_nn_lstm_forward[] = {"output", "h_n", "c_n", NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_call_lstm = {tni_params_nn_lstm_forward, &tni_defaults_nn_lstm_forward,
-    tni_names_nn_lstm_forward, NULL, 3, 3, 3, 0, sizeof(tn_nn_lstm_forward_args), UINT16_MAX, 0, 0,
-    {0, 1, 2, 0, 0, 0, 0, 0}};
+    tni_names_nn_lstm_forward, NULL, 3, 3, 3, 0, sizeof(tn_nn_lstm_forward_args), UINT16_MAX, 0,
+    NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 static const tn_mgroup tni_groups_lstm[] = {{"hx", 1, 2}, {"", 4, 2}};
 TNI_PRIVATE_BEGIN
@@ -986,7 +988,7 @@ static const char *const tni_names_optim_adam[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_adam) = {tni_params_optim_adam, &tni_defaults_optim_adam,
     tni_names_optim_adam, NULL, 7, 0, 0, 0, sizeof(tn_optim_adam_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_adamw);
@@ -1009,7 +1011,7 @@ static const char *const tni_names_optim_adamw[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_adamw) = {tni_params_optim_adamw, &tni_defaults_optim_adamw,
     tni_names_optim_adamw, NULL, 7, 0, 0, 0, sizeof(tn_optim_adamw_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
 TN_PRIV_DECLARE(tn_orow, tni_optimizer_sgd);
@@ -1029,12 +1031,13 @@ static const tn_optim_sgd_args tni_defaults_optim_sgd = {0.001, 0, 0, 0, false, 
 static const char *const tni_names_optim_sgd[] = {NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_ogen_sgd) = {tni_params_optim_sgd, &tni_defaults_optim_sgd,
-    tni_names_optim_sgd, NULL, 7, 0, 0, 0, sizeof(tn_optim_sgd_args), UINT16_MAX, TN_PROP_LISTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_optim_sgd, NULL, 7, 0, 0, 0, sizeof(tn_optim_sgd_args), UINT16_MAX, TN_PROP_LISTS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_mrow *const *tni_mrows(void) {
     static const tn_mrow *const rows[] = {
+#ifndef TENSOR_TRIM
         &tni_module_relu,
         &tni_module_leaky_relu,
         &tni_module_gelu,
@@ -1067,15 +1070,18 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_batch_norm2d,
         &tni_module_layer_norm,
         &tni_module_lstm,
+#endif
         NULL};
     return rows;
 }
 
 TN_PRIV const tn_orow *const *tni_orows(void) {
     static const tn_orow *const rows[] = {
+#ifndef TENSOR_TRIM
         &tni_optimizer_adam,
         &tni_optimizer_adamw,
         &tni_optimizer_sgd,
+#endif
         NULL};
     return rows;
 }

@@ -21,8 +21,8 @@ static const char *const tni_names_abs[] = {"result", NULL};
 static const uint64_t tni_needs_abs[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_abs) = {tni_params_abs, &tni_defaults_abs, tni_names_abs,
-    tni_needs_abs, 1, 1, 1, 0, sizeof(tn_abs_args), offsetof(tn_abs_args, out), 0, TNI_LOOP_abs,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_abs, 1, 1, 1, 0, sizeof(tn_abs_args), offsetof(tn_abs_args, out), 0, tni_loops_abs,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 0};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_acos[] = {
@@ -34,7 +34,7 @@ static const uint64_t tni_needs_acos[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_acos) = {tni_params_acos, &tni_defaults_acos, tni_names_acos,
     tni_needs_acos, 1, 1, 1, 0, sizeof(tn_acos_args), offsetof(tn_acos_args, out), 0,
-    TNI_LOOP_acos, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_acos, {0, 0, 0, 0, 0, 0, 0, 0}, 1};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_adaptive_avg_pool2d[] = {
@@ -48,7 +48,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_adaptive_avg_pool2d) = {tni_params_adaptive_avg_pool2d,
     &tni_defaults_adaptive_avg_pool2d, tni_names_adaptive_avg_pool2d,
     tni_needs_adaptive_avg_pool2d, 2, 1, 1, 0, sizeof(tn_adaptive_avg_pool2d_args),
-    offsetof(tn_adaptive_avg_pool2d_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_adaptive_avg_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 2};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_adaptive_avg_pool2d_input_grad[] = {
@@ -64,8 +64,8 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_adaptive_avg_pool2d_input_grad)
     = {tni_params_adaptive_avg_pool2d_input_grad, &tni_defaults_adaptive_avg_pool2d_input_grad,
     tni_names_adaptive_avg_pool2d_input_grad, tni_needs_adaptive_avg_pool2d_input_grad, 2, 1, 1, 0,
     sizeof(tn_adaptive_avg_pool2d_input_grad_args),
-    offsetof(tn_adaptive_avg_pool2d_input_grad_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    offsetof(tn_adaptive_avg_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0,
+    0, 0}, 3};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_add[] = {
@@ -81,7 +81,7 @@ static const uint64_t tni_needs_add[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_add) = {tni_params_add, &tni_defaults_add, tni_names_add,
     tni_needs_add, 3, 2, 1, 0, sizeof(tn_add_args), offsetof(tn_add_args, out), TN_PROP_DOUBLE,
-    TNI_LOOP_add, {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_loops_add, {0, 1, 0, 0, 0, 0, 0, 0}, 4};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_addcdiv[] = {
@@ -97,7 +97,7 @@ static const uint64_t tni_needs_addcdiv[] = {0, UINT64_C(0x4), UINT64_C(0x6)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_addcdiv) = {tni_params_addcdiv, &tni_defaults_addcdiv,
     tni_names_addcdiv, tni_needs_addcdiv, 4, 3, 1, 0, sizeof(tn_addcdiv_args),
-    offsetof(tn_addcdiv_args, out), TN_PROP_DOUBLE, TNI_LOOP_addcdiv, {0, 1, 2, 0, 0, 0, 0, 0}};
+    offsetof(tn_addcdiv_args, out), TN_PROP_DOUBLE, tni_loops_addcdiv, {0, 1, 2, 0, 0, 0, 0, 0}, 5};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_addcmul[] = {
@@ -113,7 +113,7 @@ static const uint64_t tni_needs_addcmul[] = {0, UINT64_C(0x4), UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_addcmul) = {tni_params_addcmul, &tni_defaults_addcmul,
     tni_names_addcmul, tni_needs_addcmul, 4, 3, 1, 0, sizeof(tn_addcmul_args),
-    offsetof(tn_addcmul_args, out), TN_PROP_DOUBLE, TNI_LOOP_addcmul, {0, 1, 2, 0, 0, 0, 0, 0}};
+    offsetof(tn_addcmul_args, out), TN_PROP_DOUBLE, tni_loops_addcmul, {0, 1, 2, 0, 0, 0, 0, 0}, 6};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_addmm[] = {
@@ -130,8 +130,8 @@ static const char *const tni_names_addmm[] = {"result", NULL};
 static const uint64_t tni_needs_addmm[] = {0, UINT64_C(0x4), UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_addmm) = {tni_params_addmm, &tni_defaults_addmm, tni_names_addmm,
-    tni_needs_addmm, 5, 3, 1, 0, sizeof(tn_addmm_args), offsetof(tn_addmm_args, out), 0, 0, {0, 1,
-    2, 0, 0, 0, 0, 0}};
+    tni_needs_addmm, 5, 3, 1, 0, sizeof(tn_addmm_args), offsetof(tn_addmm_args, out), 0, NULL, {0,
+    1, 2, 0, 0, 0, 0, 0}, 7};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_all[] = {
@@ -142,8 +142,8 @@ static const char *const tni_names_all[] = {"result", NULL};
 static const uint64_t tni_needs_all[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_all) = {tni_params_all, &tni_defaults_all, tni_names_all,
-    tni_needs_all, 1, 1, 1, 0, sizeof(tn_all_args), offsetof(tn_all_args, out), 0, 0, {0, 0, 0, 0,
-    0, 0, 0, 0}};
+    tni_needs_all, 1, 1, 1, 0, sizeof(tn_all_args), offsetof(tn_all_args, out), 0, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 8};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_all_dims[] = {
@@ -157,7 +157,7 @@ static const uint64_t tni_needs_all_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_all_dims) = {tni_params_all_dims, &tni_defaults_all_dims,
     tni_names_all_dims, tni_needs_all_dims, 3, 1, 1, 0, sizeof(tn_all_dims_args),
-    offsetof(tn_all_dims_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_all_dims_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 9};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_allclose[] = {
@@ -173,7 +173,7 @@ static const uint64_t tni_needs_allclose[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_allclose) = {tni_params_allclose, &tni_defaults_allclose,
     tni_names_allclose, tni_needs_allclose, 5, 2, 1, 0, sizeof(tn_allclose_args), UINT16_MAX,
-    TN_PROP_TRUTH, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_TRUTH, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 10};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_amax[] = {
@@ -187,8 +187,8 @@ static const char *const tni_names_amax[] = {"result", NULL};
 static const uint64_t tni_needs_amax[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_amax) = {tni_params_amax, &tni_defaults_amax, tni_names_amax,
-    tni_needs_amax, 3, 1, 1, 0, sizeof(tn_amax_args), offsetof(tn_amax_args, out), TN_PROP_INTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_amax, 3, 1, 1, 0, sizeof(tn_amax_args), offsetof(tn_amax_args, out), TN_PROP_INTS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 11};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_amin[] = {
@@ -202,8 +202,8 @@ static const char *const tni_names_amin[] = {"result", NULL};
 static const uint64_t tni_needs_amin[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_amin) = {tni_params_amin, &tni_defaults_amin, tni_names_amin,
-    tni_needs_amin, 3, 1, 1, 0, sizeof(tn_amin_args), offsetof(tn_amin_args, out), TN_PROP_INTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_amin, 3, 1, 1, 0, sizeof(tn_amin_args), offsetof(tn_amin_args, out), TN_PROP_INTS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 12};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_aminmax[] = {
@@ -219,7 +219,7 @@ static const uint64_t tni_needs_aminmax[] = {UINT64_C(0x300000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_aminmax) = {tni_params_aminmax, &tni_defaults_aminmax,
     tni_names_aminmax, tni_needs_aminmax, 3, 1, 2, 0, sizeof(tn_aminmax_args),
-    offsetof(tn_aminmax_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_aminmax_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 13};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_any[] = {
@@ -230,8 +230,8 @@ static const char *const tni_names_any[] = {"result", NULL};
 static const uint64_t tni_needs_any[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_any) = {tni_params_any, &tni_defaults_any, tni_names_any,
-    tni_needs_any, 1, 1, 1, 0, sizeof(tn_any_args), offsetof(tn_any_args, out), 0, 0, {0, 0, 0, 0,
-    0, 0, 0, 0}};
+    tni_needs_any, 1, 1, 1, 0, sizeof(tn_any_args), offsetof(tn_any_args, out), 0, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 14};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_any_dims[] = {
@@ -245,7 +245,7 @@ static const uint64_t tni_needs_any_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_any_dims) = {tni_params_any_dims, &tni_defaults_any_dims,
     tni_names_any_dims, tni_needs_any_dims, 3, 1, 1, 0, sizeof(tn_any_dims_args),
-    offsetof(tn_any_dims_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_any_dims_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 15};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_arange[] = {
@@ -260,7 +260,7 @@ static const char *const tni_names_arange[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_arange) = {tni_params_arange, &tni_defaults_arange,
     tni_names_arange, NULL, 3, 0, 1, 0, sizeof(tn_arange_args), offsetof(tn_arange_args, out),
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 16};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_arange_start[] = {
@@ -277,8 +277,8 @@ static const char *const tni_names_arange_start[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_arange_start) = {tni_params_arange_start,
     &tni_defaults_arange_start, tni_names_arange_start, NULL, 4, 0, 1, 0,
-    sizeof(tn_arange_start_args), offsetof(tn_arange_start_args, out), TN_PROP_WORDS, 0, {0, 0, 0,
-    0, 0, 0, 0, 0}};
+    sizeof(tn_arange_start_args), offsetof(tn_arange_start_args, out), TN_PROP_WORDS, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 17};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_arange_start_step[] = {
@@ -296,8 +296,8 @@ static const char *const tni_names_arange_start_step[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_arange_start_step) = {tni_params_arange_start_step,
     &tni_defaults_arange_start_step, tni_names_arange_start_step, NULL, 5, 0, 1, 0,
-    sizeof(tn_arange_start_step_args), offsetof(tn_arange_start_step_args, out), TN_PROP_WORDS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_arange_start_step_args), offsetof(tn_arange_start_step_args, out), TN_PROP_WORDS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 18};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_argmax[] = {
@@ -311,7 +311,7 @@ static const uint64_t tni_needs_argmax[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_argmax) = {tni_params_argmax, &tni_defaults_argmax,
     tni_names_argmax, tni_needs_argmax, 3, 1, 1, 0, sizeof(tn_argmax_args),
-    offsetof(tn_argmax_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_argmax_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 19};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_argmin[] = {
@@ -325,7 +325,7 @@ static const uint64_t tni_needs_argmin[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_argmin) = {tni_params_argmin, &tni_defaults_argmin,
     tni_names_argmin, tni_needs_argmin, 3, 1, 1, 0, sizeof(tn_argmin_args),
-    offsetof(tn_argmin_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_argmin_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 20};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_argsort[] = {
@@ -338,8 +338,8 @@ static const char *const tni_names_argsort[] = {"result", NULL};
 static const uint64_t tni_needs_argsort[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_argsort) = {tni_params_argsort, &tni_defaults_argsort,
-    tni_names_argsort, tni_needs_argsort, 3, 1, 1, 0, sizeof(tn_argsort_args), UINT16_MAX, 0, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_argsort, tni_needs_argsort, 3, 1, 1, 0, sizeof(tn_argsort_args), UINT16_MAX, 0, NULL,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 21};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_as_strided[] = {
@@ -360,7 +360,7 @@ static const uint64_t tni_needs_as_strided[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_as_strided) = {tni_params_as_strided, &tni_defaults_as_strided,
     tni_names_as_strided, tni_needs_as_strided, 6, 1, 1, 0, sizeof(tn_as_strided_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 22};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_as_strided_scatter[] = {
@@ -383,7 +383,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_as_strided_scatter) = {tni_params_as_strided_scatter,
     &tni_defaults_as_strided_scatter, tni_names_as_strided_scatter, tni_needs_as_strided_scatter,
     7, 2, 1, 0, sizeof(tn_as_strided_scatter_args), offsetof(tn_as_strided_scatter_args, out),
-    TN_PROP_INTS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 23};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_asin[] = {
@@ -395,7 +395,7 @@ static const uint64_t tni_needs_asin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_asin) = {tni_params_asin, &tni_defaults_asin, tni_names_asin,
     tni_needs_asin, 1, 1, 1, 0, sizeof(tn_asin_args), offsetof(tn_asin_args, out), 0,
-    TNI_LOOP_asin, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_asin, {0, 0, 0, 0, 0, 0, 0, 0}, 24};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_atan[] = {
@@ -407,7 +407,7 @@ static const uint64_t tni_needs_atan[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_atan) = {tni_params_atan, &tni_defaults_atan, tni_names_atan,
     tni_needs_atan, 1, 1, 1, 0, sizeof(tn_atan_args), offsetof(tn_atan_args, out), 0,
-    TNI_LOOP_atan, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_atan, {0, 0, 0, 0, 0, 0, 0, 0}, 25};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_atan2[] = {
@@ -420,7 +420,7 @@ static const uint64_t tni_needs_atan2[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_atan2) = {tni_params_atan2, &tni_defaults_atan2, tni_names_atan2,
     tni_needs_atan2, 2, 2, 1, 0, sizeof(tn_atan2_args), offsetof(tn_atan2_args, out), 0,
-    TNI_LOOP_atan2, {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_loops_atan2, {0, 1, 0, 0, 0, 0, 0, 0}, 26};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_avg_pool2d[] = {
@@ -443,7 +443,7 @@ static const uint64_t tni_needs_avg_pool2d[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_avg_pool2d) = {tni_params_avg_pool2d, &tni_defaults_avg_pool2d,
     tni_names_avg_pool2d, tni_needs_avg_pool2d, 7, 1, 1, 0, sizeof(tn_avg_pool2d_args),
-    offsetof(tn_avg_pool2d_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_avg_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 27};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_avg_pool2d_input_grad[] = {
@@ -470,7 +470,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_avg_pool2d_input_grad) = {tni_params_avg_pool2d_input_grad,
     &tni_defaults_avg_pool2d_input_grad, tni_names_avg_pool2d_input_grad,
     tni_needs_avg_pool2d_input_grad, 8, 1, 1, 0, sizeof(tn_avg_pool2d_input_grad_args),
-    offsetof(tn_avg_pool2d_input_grad_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_avg_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 28};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_batch_norm[] = {
@@ -495,7 +495,7 @@ static const uint64_t tni_needs_batch_norm[] = {UINT64_C(0x60000000f), 0, 0, UIN
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_batch_norm) = {tni_params_batch_norm, &tni_defaults_batch_norm,
     tni_names_batch_norm, tni_needs_batch_norm, 8, 5, 1, 2, sizeof(tn_batch_norm_args), UINT16_MAX,
-    TN_PROP_MUTATED, 0, {0, 1, 2, 3, 4, 0, 0, 0}};
+    TN_PROP_MUTATED, NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 29};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_batch_norm_backward[] = {
@@ -515,7 +515,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_batch_norm_backward) = {tni_params_batch_norm_backward,
     &tni_defaults_batch_norm_backward, tni_names_batch_norm_backward,
     tni_needs_batch_norm_backward, 5, 5, 3, 0, sizeof(tn_batch_norm_backward_args), UINT16_MAX, 0,
-    0, {0, 1, 2, 3, 4, 0, 0, 0}};
+    NULL, {0, 1, 2, 3, 4, 0, 0, 0}, 30};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bce[] = {
@@ -527,8 +527,8 @@ static const char *const tni_names_bce[] = {"result", NULL};
 static const uint64_t tni_needs_bce[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bce) = {tni_params_bce, &tni_defaults_bce, tni_names_bce,
-    tni_needs_bce, 2, 2, 1, 0, sizeof(tn_bce_args), offsetof(tn_bce_args, out), 0, TNI_LOOP_bce,
-    {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_needs_bce, 2, 2, 1, 0, sizeof(tn_bce_args), offsetof(tn_bce_args, out), 0, tni_loops_bce,
+    {0, 1, 0, 0, 0, 0, 0, 0}, 31};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bernoulli[] = {
@@ -542,7 +542,7 @@ static const uint64_t tni_needs_bernoulli[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bernoulli) = {tni_params_bernoulli, &tni_defaults_bernoulli,
     tni_names_bernoulli, tni_needs_bernoulli, 2, 1, 1, 0, sizeof(tn_bernoulli_args),
-    offsetof(tn_bernoulli_args, out), TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_bernoulli_args, out), TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 32};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bernoulli_float[] = {
@@ -557,7 +557,8 @@ static const uint64_t tni_needs_bernoulli_float[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bernoulli_float) = {tni_params_bernoulli_float,
     &tni_defaults_bernoulli_float, tni_names_bernoulli_float, tni_needs_bernoulli_float, 3, 1, 1,
-    0, sizeof(tn_bernoulli_float_args), UINT16_MAX, TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    0, sizeof(tn_bernoulli_float_args), UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 33};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_binary_cross_entropy[] = {
@@ -576,7 +577,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_binary_cross_entropy) = {tni_params_binary_cross_entropy,
     &tni_defaults_binary_cross_entropy, tni_names_binary_cross_entropy,
     tni_needs_binary_cross_entropy, 4, 3, 1, 0, sizeof(tn_binary_cross_entropy_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 34};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_binary_cross_entropy_with_logits[] = {
@@ -598,8 +599,8 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_binary_cross_entropy_with_logits)
     = {tni_params_binary_cross_entropy_with_logits, &tni_defaults_binary_cross_entropy_with_logits,
     tni_names_binary_cross_entropy_with_logits, tni_needs_binary_cross_entropy_with_logits, 5, 4,
-    1, 0, sizeof(tn_binary_cross_entropy_with_logits_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 1, 2,
-    3, 0, 0, 0, 0}};
+    1, 0, sizeof(tn_binary_cross_entropy_with_logits_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1,
+    2, 3, 0, 0, 0, 0}, 35};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_and[] = {
@@ -613,7 +614,7 @@ static const uint64_t tni_needs_bitwise_and[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_and) = {tni_params_bitwise_and, &tni_defaults_bitwise_and,
     tni_names_bitwise_and, tni_needs_bitwise_and, 2, 2, 1, 0, sizeof(tn_bitwise_and_args),
-    offsetof(tn_bitwise_and_args, out), 0, TNI_LOOP_bitwise_and, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_bitwise_and_args, out), 0, tni_loops_bitwise_and, {0, 1, 0, 0, 0, 0, 0, 0}, 36};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_left_shift[] = {
@@ -629,7 +630,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_left_shift) = {tni_params_bitwise_left_shift,
     &tni_defaults_bitwise_left_shift, tni_names_bitwise_left_shift, tni_needs_bitwise_left_shift,
     2, 2, 1, 0, sizeof(tn_bitwise_left_shift_args), offsetof(tn_bitwise_left_shift_args, out), 0,
-    TNI_LOOP_bitwise_left_shift, {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_loops_bitwise_left_shift, {0, 1, 0, 0, 0, 0, 0, 0}, 37};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_not[] = {
@@ -641,7 +642,7 @@ static const uint64_t tni_needs_bitwise_not[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_not) = {tni_params_bitwise_not, &tni_defaults_bitwise_not,
     tni_names_bitwise_not, tni_needs_bitwise_not, 1, 1, 1, 0, sizeof(tn_bitwise_not_args),
-    offsetof(tn_bitwise_not_args, out), 0, TNI_LOOP_bitwise_not, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_bitwise_not_args, out), 0, tni_loops_bitwise_not, {0, 0, 0, 0, 0, 0, 0, 0}, 38};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_or[] = {
@@ -655,7 +656,7 @@ static const uint64_t tni_needs_bitwise_or[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_or) = {tni_params_bitwise_or, &tni_defaults_bitwise_or,
     tni_names_bitwise_or, tni_needs_bitwise_or, 2, 2, 1, 0, sizeof(tn_bitwise_or_args),
-    offsetof(tn_bitwise_or_args, out), 0, TNI_LOOP_bitwise_or, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_bitwise_or_args, out), 0, tni_loops_bitwise_or, {0, 1, 0, 0, 0, 0, 0, 0}, 39};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_right_shift[] = {
@@ -671,8 +672,8 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_right_shift) = {tni_params_bitwise_right_shift,
     &tni_defaults_bitwise_right_shift, tni_names_bitwise_right_shift,
     tni_needs_bitwise_right_shift, 2, 2, 1, 0, sizeof(tn_bitwise_right_shift_args),
-    offsetof(tn_bitwise_right_shift_args, out), 0, TNI_LOOP_bitwise_right_shift, {0, 1, 0, 0, 0, 0,
-    0, 0}};
+    offsetof(tn_bitwise_right_shift_args, out), 0, tni_loops_bitwise_right_shift, {0, 1, 0, 0, 0,
+    0, 0, 0}, 40};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_xor[] = {
@@ -686,7 +687,7 @@ static const uint64_t tni_needs_bitwise_xor[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_xor) = {tni_params_bitwise_xor, &tni_defaults_bitwise_xor,
     tni_names_bitwise_xor, tni_needs_bitwise_xor, 2, 2, 1, 0, sizeof(tn_bitwise_xor_args),
-    offsetof(tn_bitwise_xor_args, out), 0, TNI_LOOP_bitwise_xor, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_bitwise_xor_args, out), 0, tni_loops_bitwise_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 41};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bmm[] = {
@@ -698,8 +699,8 @@ static const char *const tni_names_bmm[] = {"result", NULL};
 static const uint64_t tni_needs_bmm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bmm) = {tni_params_bmm, &tni_defaults_bmm, tni_names_bmm,
-    tni_needs_bmm, 2, 2, 1, 0, sizeof(tn_bmm_args), offsetof(tn_bmm_args, out), 0, 0, {0, 1, 0, 0,
-    0, 0, 0, 0}};
+    tni_needs_bmm, 2, 2, 1, 0, sizeof(tn_bmm_args), offsetof(tn_bmm_args, out), 0, NULL, {0, 1, 0,
+    0, 0, 0, 0, 0}, 42};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_broadcast_to[] = {
@@ -712,7 +713,7 @@ static const uint64_t tni_needs_broadcast_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_broadcast_to) = {tni_params_broadcast_to,
     &tni_defaults_broadcast_to, tni_names_broadcast_to, tni_needs_broadcast_to, 2, 1, 1, 0,
-    sizeof(tn_broadcast_to_args), UINT16_MAX, TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_broadcast_to_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 43};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bucketize[] = {
@@ -731,7 +732,7 @@ static const uint64_t tni_needs_bucketize[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bucketize) = {tni_params_bucketize, &tni_defaults_bucketize,
     tni_names_bucketize, tni_needs_bucketize, 4, 2, 1, 0, sizeof(tn_bucketize_args),
-    offsetof(tn_bucketize_args, out), 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_bucketize_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 44};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cat[] = {
@@ -743,8 +744,8 @@ static const char *const tni_names_cat[] = {"result", NULL};
 static const uint64_t tni_needs_cat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cat) = {tni_params_cat, &tni_defaults_cat, tni_names_cat,
-    tni_needs_cat, 2, 0, 1, 0, sizeof(tn_cat_args), offsetof(tn_cat_args, out), TN_PROP_LISTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_cat, 2, 0, 1, 0, sizeof(tn_cat_args), offsetof(tn_cat_args, out), TN_PROP_LISTS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 45};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ceil[] = {
@@ -756,7 +757,7 @@ static const uint64_t tni_needs_ceil[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ceil) = {tni_params_ceil, &tni_defaults_ceil, tni_names_ceil,
     tni_needs_ceil, 1, 1, 1, 0, sizeof(tn_ceil_args), offsetof(tn_ceil_args, out), 0,
-    TNI_LOOP_ceil, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_ceil, {0, 0, 0, 0, 0, 0, 0, 0}, 46};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_chunk[] = {
@@ -769,8 +770,8 @@ static const char *const tni_names_chunk[] = {"result", NULL};
 static const uint64_t tni_needs_chunk[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_chunk) = {tni_params_chunk, &tni_defaults_chunk, tni_names_chunk,
-    tni_needs_chunk, 3, 1, 1, 0, sizeof(tn_chunk_args), UINT16_MAX, TN_PROP_RETURNS_LIST, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    tni_needs_chunk, 3, 1, 1, 0, sizeof(tn_chunk_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
+    0, 0, 0, 0, 0, 0, 0}, 47};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp[] = {
@@ -785,7 +786,7 @@ static const uint64_t tni_needs_clamp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp) = {tni_params_clamp, &tni_defaults_clamp, tni_names_clamp,
     tni_needs_clamp, 3, 1, 1, 0, sizeof(tn_clamp_args), offsetof(tn_clamp_args, out),
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 48};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp_max[] = {
@@ -799,7 +800,7 @@ static const uint64_t tni_needs_clamp_max[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_max) = {tni_params_clamp_max, &tni_defaults_clamp_max,
     tni_names_clamp_max, tni_needs_clamp_max, 2, 2, 1, 0, sizeof(tn_clamp_max_args),
-    offsetof(tn_clamp_max_args, out), 0, TNI_LOOP_clamp_max, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_clamp_max_args, out), 0, tni_loops_clamp_max, {0, 1, 0, 0, 0, 0, 0, 0}, 49};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp_min[] = {
@@ -813,7 +814,7 @@ static const uint64_t tni_needs_clamp_min[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_min) = {tni_params_clamp_min, &tni_defaults_clamp_min,
     tni_names_clamp_min, tni_needs_clamp_min, 2, 2, 1, 0, sizeof(tn_clamp_min_args),
-    offsetof(tn_clamp_min_args, out), 0, TNI_LOOP_clamp_min, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_clamp_min_args, out), 0, tni_loops_clamp_min, {0, 1, 0, 0, 0, 0, 0, 0}, 50};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp_tensor[] = {
@@ -829,8 +830,8 @@ static const uint64_t tni_needs_clamp_tensor[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_tensor) = {tni_params_clamp_tensor,
     &tni_defaults_clamp_tensor, tni_names_clamp_tensor, tni_needs_clamp_tensor, 3, 3, 1, 0,
-    sizeof(tn_clamp_tensor_args), offsetof(tn_clamp_tensor_args, out), 0, 0, {0, 1, 2, 0, 0, 0, 0,
-    0}};
+    sizeof(tn_clamp_tensor_args), offsetof(tn_clamp_tensor_args, out), 0, NULL, {0, 1, 2, 0, 0, 0,
+    0, 0}, 51};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clone[] = {
@@ -844,7 +845,7 @@ static const uint64_t tni_needs_clone[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clone) = {tni_params_clone, &tni_defaults_clone, tni_names_clone,
     tni_needs_clone, 2, 1, 1, 0, sizeof(tn_clone_args), offsetof(tn_clone_args, out),
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 52};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conj[] = {
@@ -855,7 +856,8 @@ static const char *const tni_names_conj[] = {"result", NULL};
 static const uint64_t tni_needs_conj[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conj) = {tni_params_conj, &tni_defaults_conj, tni_names_conj,
-    tni_needs_conj, 1, 1, 1, 0, sizeof(tn_conj_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_conj, 1, 1, 1, 0, sizeof(tn_conj_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 53};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_contiguous[] = {
@@ -867,7 +869,7 @@ static const uint64_t tni_needs_contiguous[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_contiguous) = {tni_params_contiguous, &tni_defaults_contiguous,
     tni_names_contiguous, tni_needs_contiguous, 1, 1, 1, 0, sizeof(tn_contiguous_args), UINT16_MAX,
-    0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 54};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d[] = {
@@ -890,7 +892,7 @@ static const uint64_t tni_needs_conv2d[] = {UINT64_C(0x2), UINT64_C(0x1), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d) = {tni_params_conv2d, &tni_defaults_conv2d,
     tni_names_conv2d, tni_needs_conv2d, 7, 3, 1, 0, sizeof(tn_conv2d_args),
-    offsetof(tn_conv2d_args, out), TN_PROP_INTS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+    offsetof(tn_conv2d_args, out), TN_PROP_INTS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 55};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d_input_grad[] = {
@@ -915,7 +917,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d_input_grad) = {tni_params_conv2d_input_grad,
     &tni_defaults_conv2d_input_grad, tni_names_conv2d_input_grad, tni_needs_conv2d_input_grad, 7,
     2, 1, 0, sizeof(tn_conv2d_input_grad_args), offsetof(tn_conv2d_input_grad_args, out),
-    TN_PROP_INTS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 56};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conv2d_weight_grad[] = {
@@ -940,7 +942,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d_weight_grad) = {tni_params_conv2d_weight_grad,
     &tni_defaults_conv2d_weight_grad, tni_names_conv2d_weight_grad, tni_needs_conv2d_weight_grad,
     7, 2, 1, 0, sizeof(tn_conv2d_weight_grad_args), offsetof(tn_conv2d_weight_grad_args, out),
-    TN_PROP_INTS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 57};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_copy[] = {
@@ -952,7 +954,8 @@ static const char *const tni_names_copy[] = {"result", NULL};
 static const uint64_t tni_needs_copy[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_copy) = {tni_params_copy, &tni_defaults_copy, tni_names_copy,
-    tni_needs_copy, 2, 2, 1, 0, sizeof(tn_copy_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_needs_copy, 2, 2, 1, 0, sizeof(tn_copy_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 58};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_copysign[] = {
@@ -966,7 +969,7 @@ static const uint64_t tni_needs_copysign[] = {UINT64_C(0x100000001), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_copysign) = {tni_params_copysign, &tni_defaults_copysign,
     tni_names_copysign, tni_needs_copysign, 2, 2, 1, 0, sizeof(tn_copysign_args),
-    offsetof(tn_copysign_args, out), 0, TNI_LOOP_copysign, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_copysign_args, out), 0, tni_loops_copysign, {0, 1, 0, 0, 0, 0, 0, 0}, 59};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cos[] = {
@@ -977,8 +980,8 @@ static const char *const tni_names_cos[] = {"result", NULL};
 static const uint64_t tni_needs_cos[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cos) = {tni_params_cos, &tni_defaults_cos, tni_names_cos,
-    tni_needs_cos, 1, 1, 1, 0, sizeof(tn_cos_args), offsetof(tn_cos_args, out), 0, TNI_LOOP_cos,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_cos, 1, 1, 1, 0, sizeof(tn_cos_args), offsetof(tn_cos_args, out), 0, tni_loops_cos,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 60};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cosh[] = {
@@ -990,7 +993,7 @@ static const uint64_t tni_needs_cosh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cosh) = {tni_params_cosh, &tni_defaults_cosh, tni_names_cosh,
     tni_needs_cosh, 1, 1, 1, 0, sizeof(tn_cosh_args), offsetof(tn_cosh_args, out), 0,
-    TNI_LOOP_cosh, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_cosh, {0, 0, 0, 0, 0, 0, 0, 0}, 61};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cross_entropy[] = {
@@ -1012,7 +1015,7 @@ static const uint64_t tni_needs_cross_entropy[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cross_entropy) = {tni_params_cross_entropy,
     &tni_defaults_cross_entropy, tni_names_cross_entropy, tni_needs_cross_entropy, 6, 3, 1, 0,
-    sizeof(tn_cross_entropy_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+    sizeof(tn_cross_entropy_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 62};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumprod[] = {
@@ -1027,7 +1030,7 @@ static const uint64_t tni_needs_cumprod[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cumprod) = {tni_params_cumprod, &tni_defaults_cumprod,
     tni_names_cumprod, tni_needs_cumprod, 3, 1, 1, 0, sizeof(tn_cumprod_args),
-    offsetof(tn_cumprod_args, out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_cumprod_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 63};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumsum[] = {
@@ -1042,7 +1045,7 @@ static const uint64_t tni_needs_cumsum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cumsum) = {tni_params_cumsum, &tni_defaults_cumsum,
     tni_names_cumsum, tni_needs_cumsum, 3, 1, 1, 0, sizeof(tn_cumsum_args),
-    offsetof(tn_cumsum_args, out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_cumsum_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 64};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_detach[] = {
@@ -1053,8 +1056,8 @@ static const char *const tni_names_detach[] = {"result", NULL};
 static const uint64_t tni_needs_detach[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_detach) = {tni_params_detach, &tni_defaults_detach,
-    tni_names_detach, tni_needs_detach, 1, 1, 1, 0, sizeof(tn_detach_args), UINT16_MAX, 0, 0, {0,
-    0, 0, 0, 0, 0, 0, 0}};
+    tni_names_detach, tni_needs_detach, 1, 1, 1, 0, sizeof(tn_detach_args), UINT16_MAX, 0, NULL,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 65};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_diagonal[] = {
@@ -1068,8 +1071,8 @@ static const char *const tni_names_diagonal[] = {"result", NULL};
 static const uint64_t tni_needs_diagonal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_diagonal) = {tni_params_diagonal, &tni_defaults_diagonal,
-    tni_names_diagonal, tni_needs_diagonal, 4, 1, 1, 0, sizeof(tn_diagonal_args), UINT16_MAX, 0, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_diagonal, tni_needs_diagonal, 4, 1, 1, 0, sizeof(tn_diagonal_args), UINT16_MAX, 0,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 66};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div[] = {
@@ -1082,8 +1085,8 @@ static const char *const tni_names_div[] = {"result", NULL};
 static const uint64_t tni_needs_div[] = {UINT64_C(0x2), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div) = {tni_params_div, &tni_defaults_div, tni_names_div,
-    tni_needs_div, 2, 2, 1, 0, sizeof(tn_div_args), offsetof(tn_div_args, out), 0, TNI_LOOP_div,
-    {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_needs_div, 2, 2, 1, 0, sizeof(tn_div_args), offsetof(tn_div_args, out), 0, tni_loops_div,
+    {0, 1, 0, 0, 0, 0, 0, 0}, 67};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_mode[] = {
@@ -1100,7 +1103,7 @@ static const uint64_t tni_needs_div_mode[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_mode) = {tni_params_div_mode, &tni_defaults_div_mode,
     tni_names_div_mode, tni_needs_div_mode, 3, 2, 1, 0, sizeof(tn_div_mode_args),
-    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 68};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_trunc[] = {
@@ -1114,7 +1117,7 @@ static const uint64_t tni_needs_div_trunc[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_trunc) = {tni_params_div_trunc, &tni_defaults_div_trunc,
     tni_names_div_trunc, tni_needs_div_trunc, 2, 2, 1, 0, sizeof(tn_div_trunc_args),
-    offsetof(tn_div_trunc_args, out), 0, TNI_LOOP_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 69};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dot[] = {
@@ -1126,8 +1129,8 @@ static const char *const tni_names_dot[] = {"result", NULL};
 static const uint64_t tni_needs_dot[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dot) = {tni_params_dot, &tni_defaults_dot, tni_names_dot,
-    tni_needs_dot, 2, 2, 1, 0, sizeof(tn_dot_args), offsetof(tn_dot_args, out), 0, 0, {0, 1, 0, 0,
-    0, 0, 0, 0}};
+    tni_needs_dot, 2, 2, 1, 0, sizeof(tn_dot_args), offsetof(tn_dot_args, out), 0, NULL, {0, 1, 0,
+    0, 0, 0, 0, 0}, 70};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dropout[] = {
@@ -1140,8 +1143,8 @@ static const char *const tni_names_dropout[] = {"result", "kept", NULL};
 static const uint64_t tni_needs_dropout[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dropout) = {tni_params_dropout, &tni_defaults_dropout,
-    tni_names_dropout, tni_needs_dropout, 3, 1, 1, 1, sizeof(tn_dropout_args), UINT16_MAX, 0, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_dropout, tni_needs_dropout, 3, 1, 1, 1, sizeof(tn_dropout_args), UINT16_MAX, 0, NULL,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 71};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_elu[] = {
@@ -1156,8 +1159,8 @@ static const char *const tni_names_elu[] = {"result", NULL};
 static const uint64_t tni_needs_elu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_elu) = {tni_params_elu, &tni_defaults_elu, tni_names_elu,
-    tni_needs_elu, 4, 1, 1, 0, sizeof(tn_elu_args), offsetof(tn_elu_args, out), 0, TNI_LOOP_elu,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_elu, 4, 1, 1, 0, sizeof(tn_elu_args), offsetof(tn_elu_args, out), 0, tni_loops_elu,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 72};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding[] = {
@@ -1174,7 +1177,7 @@ static const uint64_t tni_needs_embedding[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding) = {tni_params_embedding, &tni_defaults_embedding,
     tni_names_embedding, tni_needs_embedding, 5, 2, 1, 0, sizeof(tn_embedding_args), UINT16_MAX, 0,
-    0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 73};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding_dense_backward[] = {
@@ -1196,7 +1199,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding_dense_backward) = {tni_params_embedding_dense_backward,
     &tni_defaults_embedding_dense_backward, tni_names_embedding_dense_backward,
     tni_needs_embedding_dense_backward, 5, 2, 1, 0, sizeof(tn_embedding_dense_backward_args),
-    UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 74};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty[] = {
@@ -1211,7 +1214,7 @@ static const char *const tni_names_empty[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty) = {tni_params_empty, &tni_defaults_empty, tni_names_empty,
     NULL, 3, 0, 1, 0, sizeof(tn_empty_args), offsetof(tn_empty_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 75};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty_like[] = {
@@ -1227,7 +1230,7 @@ static const uint64_t tni_needs_empty_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty_like) = {tni_params_empty_like, &tni_defaults_empty_like,
     tni_names_empty_like, tni_needs_empty_like, 3, 1, 1, 0, sizeof(tn_empty_like_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 76};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eq[] = {
@@ -1240,8 +1243,8 @@ static const char *const tni_names_eq[] = {"result", NULL};
 static const uint64_t tni_needs_eq[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eq) = {tni_params_eq, &tni_defaults_eq, tni_names_eq, tni_needs_eq,
-    2, 2, 1, 0, sizeof(tn_eq_args), offsetof(tn_eq_args, out), 0, TNI_LOOP_eq, {0, 1, 0, 0, 0, 0,
-    0, 0}};
+    2, 2, 1, 0, sizeof(tn_eq_args), offsetof(tn_eq_args, out), 0, tni_loops_eq, {0, 1, 0, 0, 0, 0,
+    0, 0}, 77};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_equal[] = {
@@ -1253,8 +1256,8 @@ static const char *const tni_names_equal[] = {"result", NULL};
 static const uint64_t tni_needs_equal[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_equal) = {tni_params_equal, &tni_defaults_equal, tni_names_equal,
-    tni_needs_equal, 2, 2, 1, 0, sizeof(tn_equal_args), UINT16_MAX, TN_PROP_TRUTH, 0, {0, 1, 0, 0,
-    0, 0, 0, 0}};
+    tni_needs_equal, 2, 2, 1, 0, sizeof(tn_equal_args), UINT16_MAX, TN_PROP_TRUTH, NULL, {0, 1, 0,
+    0, 0, 0, 0, 0}, 78};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erf[] = {
@@ -1265,8 +1268,8 @@ static const char *const tni_names_erf[] = {"result", NULL};
 static const uint64_t tni_needs_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erf) = {tni_params_erf, &tni_defaults_erf, tni_names_erf,
-    tni_needs_erf, 1, 1, 1, 0, sizeof(tn_erf_args), offsetof(tn_erf_args, out), 0, TNI_LOOP_erf,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_erf, 1, 1, 1, 0, sizeof(tn_erf_args), offsetof(tn_erf_args, out), 0, tni_loops_erf,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 79};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exp[] = {
@@ -1277,8 +1280,8 @@ static const char *const tni_names_exp[] = {"result", NULL};
 static const uint64_t tni_needs_exp[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exp) = {tni_params_exp, &tni_defaults_exp, tni_names_exp,
-    tni_needs_exp, 1, 1, 1, 0, sizeof(tn_exp_args), offsetof(tn_exp_args, out), 0, TNI_LOOP_exp,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_exp, 1, 1, 1, 0, sizeof(tn_exp_args), offsetof(tn_exp_args, out), 0, tni_loops_exp,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 80};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand[] = {
@@ -1293,7 +1296,7 @@ static const uint64_t tni_needs_expand[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand) = {tni_params_expand, &tni_defaults_expand,
     tni_names_expand, tni_needs_expand, 3, 1, 1, 0, sizeof(tn_expand_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 81};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand_as[] = {
@@ -1306,7 +1309,7 @@ static const uint64_t tni_needs_expand_as[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand_as) = {tni_params_expand_as, &tni_defaults_expand_as,
     tni_names_expand_as, tni_needs_expand_as, 2, 2, 1, 0, sizeof(tn_expand_as_args), UINT16_MAX, 0,
-    0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 82};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expm1[] = {
@@ -1318,7 +1321,7 @@ static const uint64_t tni_needs_expm1[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expm1) = {tni_params_expm1, &tni_defaults_expm1, tni_names_expm1,
     tni_needs_expm1, 1, 1, 1, 0, sizeof(tn_expm1_args), offsetof(tn_expm1_args, out), 0,
-    TNI_LOOP_expm1, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 83};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exponential[] = {
@@ -1333,7 +1336,7 @@ static const uint64_t tni_needs_exponential[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exponential) = {tni_params_exponential, &tni_defaults_exponential,
     tni_names_exponential, tni_needs_exponential, 3, 1, 1, 0, sizeof(tn_exponential_args),
-    UINT16_MAX, TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 84};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye[] = {
@@ -1347,8 +1350,8 @@ static const tn_eye_args tni_defaults_eye = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, 0}
 static const char *const tni_names_eye[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye) = {tni_params_eye, &tni_defaults_eye, tni_names_eye, NULL, 3,
-    0, 1, 0, sizeof(tn_eye_args), offsetof(tn_eye_args, out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0,
-    0, 0}};
+    0, 1, 0, sizeof(tn_eye_args), offsetof(tn_eye_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
+    0, 0, 0}, 85};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye_m[] = {
@@ -1363,8 +1366,8 @@ static const tn_eye_m_args tni_defaults_eye_m = {NULL, TN_NO_DTYPE, TN_NO_DEVICE
 static const char *const tni_names_eye_m[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye_m) = {tni_params_eye_m, &tni_defaults_eye_m, tni_names_eye_m,
-    NULL, 4, 0, 1, 0, sizeof(tn_eye_m_args), offsetof(tn_eye_m_args, out), TN_PROP_WORDS, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    NULL, 4, 0, 1, 0, sizeof(tn_eye_m_args), offsetof(tn_eye_m_args, out), TN_PROP_WORDS, NULL, {0,
+    0, 0, 0, 0, 0, 0, 0}, 86};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fill[] = {
@@ -1376,8 +1379,8 @@ static const char *const tni_names_fill[] = {"result", NULL};
 static const uint64_t tni_needs_fill[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fill) = {tni_params_fill, &tni_defaults_fill, tni_names_fill,
-    tni_needs_fill, 2, 1, 1, 0, sizeof(tn_fill_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0,
-    0, 0, 0}};
+    tni_needs_fill, 2, 1, 1, 0, sizeof(tn_fill_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 87};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flatten[] = {
@@ -1390,8 +1393,8 @@ static const char *const tni_names_flatten[] = {"result", NULL};
 static const uint64_t tni_needs_flatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flatten) = {tni_params_flatten, &tni_defaults_flatten,
-    tni_names_flatten, tni_needs_flatten, 3, 1, 1, 0, sizeof(tn_flatten_args), UINT16_MAX, 0, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_flatten, tni_needs_flatten, 3, 1, 1, 0, sizeof(tn_flatten_args), UINT16_MAX, 0, NULL,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 88};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flip[] = {
@@ -1403,8 +1406,8 @@ static const char *const tni_names_flip[] = {"result", NULL};
 static const uint64_t tni_needs_flip[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flip) = {tni_params_flip, &tni_defaults_flip, tni_names_flip,
-    tni_needs_flip, 2, 1, 1, 0, sizeof(tn_flip_args), offsetof(tn_flip_args, out), TN_PROP_INTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_flip, 2, 1, 1, 0, sizeof(tn_flip_args), offsetof(tn_flip_args, out), TN_PROP_INTS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 89};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor[] = {
@@ -1416,7 +1419,7 @@ static const uint64_t tni_needs_floor[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor) = {tni_params_floor, &tni_defaults_floor, tni_names_floor,
     tni_needs_floor, 1, 1, 1, 0, sizeof(tn_floor_args), offsetof(tn_floor_args, out), 0,
-    TNI_LOOP_floor, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 90};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor_divide[] = {
@@ -1430,8 +1433,8 @@ static const uint64_t tni_needs_floor_divide[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor_divide) = {tni_params_floor_divide,
     &tni_defaults_floor_divide, tni_names_floor_divide, tni_needs_floor_divide, 2, 2, 1, 0,
-    sizeof(tn_floor_divide_args), offsetof(tn_floor_divide_args, out), 0, TNI_LOOP_floor_divide,
-    {0, 1, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_floor_divide_args), offsetof(tn_floor_divide_args, out), 0, tni_loops_floor_divide,
+    {0, 1, 0, 0, 0, 0, 0, 0}, 91};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmod[] = {
@@ -1445,7 +1448,7 @@ static const uint64_t tni_needs_fmod[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmod) = {tni_params_fmod, &tni_defaults_fmod, tni_names_fmod,
     tni_needs_fmod, 2, 2, 1, 0, sizeof(tn_fmod_args), offsetof(tn_fmod_args, out), 0,
-    TNI_LOOP_fmod, {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 92};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_frac[] = {
@@ -1457,7 +1460,7 @@ static const uint64_t tni_needs_frac[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_frac) = {tni_params_frac, &tni_defaults_frac, tni_names_frac,
     tni_needs_frac, 1, 1, 1, 0, sizeof(tn_frac_args), offsetof(tn_frac_args, out), 0,
-    TNI_LOOP_frac, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 93};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full[] = {
@@ -1473,8 +1476,8 @@ static const tn_full_args tni_defaults_full = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, 
 static const char *const tni_names_full[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full) = {tni_params_full, &tni_defaults_full, tni_names_full, NULL,
-    4, 0, 1, 0, sizeof(tn_full_args), offsetof(tn_full_args, out), TN_PROP_INTS | TN_PROP_WORDS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    4, 0, 1, 0, sizeof(tn_full_args), offsetof(tn_full_args, out), TN_PROP_INTS | TN_PROP_WORDS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 94};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full_like[] = {
@@ -1492,7 +1495,7 @@ static const uint64_t tni_needs_full_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full_like) = {tni_params_full_like, &tni_defaults_full_like,
     tni_names_full_like, tni_needs_full_like, 4, 1, 1, 0, sizeof(tn_full_like_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 95};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adam[] = {
@@ -1521,7 +1524,7 @@ static const uint64_t tni_needs_fused_adam[] = {0, 0, 0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adam) = {tni_params_fused_adam, &tni_defaults_fused_adam,
     tni_names_fused_adam, tni_needs_fused_adam, 13, 0, 0, 0, sizeof(tn_fused_adam_args),
-    UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 96};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adamw[] = {
@@ -1550,7 +1553,7 @@ static const uint64_t tni_needs_fused_adamw[] = {0, 0, 0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adamw) = {tni_params_fused_adamw, &tni_defaults_fused_adamw,
     tni_names_fused_adamw, tni_needs_fused_adamw, 13, 0, 0, 0, sizeof(tn_fused_adamw_args),
-    UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 97};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_sgd[] = {
@@ -1575,7 +1578,7 @@ static const uint64_t tni_needs_fused_sgd[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_sgd) = {tni_params_fused_sgd, &tni_defaults_fused_sgd,
     tni_names_fused_sgd, tni_needs_fused_sgd, 10, 0, 0, 0, sizeof(tn_fused_sgd_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 98};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gather[] = {
@@ -1591,7 +1594,7 @@ static const uint64_t tni_needs_gather[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gather) = {tni_params_gather, &tni_defaults_gather,
     tni_names_gather, tni_needs_gather, 4, 2, 1, 0, sizeof(tn_gather_args),
-    offsetof(tn_gather_args, out), 0, 0, {0, 2, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 99};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ge[] = {
@@ -1604,8 +1607,8 @@ static const char *const tni_names_ge[] = {"result", NULL};
 static const uint64_t tni_needs_ge[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ge) = {tni_params_ge, &tni_defaults_ge, tni_names_ge, tni_needs_ge,
-    2, 2, 1, 0, sizeof(tn_ge_args), offsetof(tn_ge_args, out), 0, TNI_LOOP_ge, {0, 1, 0, 0, 0, 0,
-    0, 0}};
+    2, 2, 1, 0, sizeof(tn_ge_args), offsetof(tn_ge_args, out), 0, tni_loops_ge, {0, 1, 0, 0, 0, 0,
+    0, 0}, 100};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu[] = {
@@ -1619,7 +1622,7 @@ static const uint64_t tni_needs_gelu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu) = {tni_params_gelu, &tni_defaults_gelu, tni_names_gelu,
     tni_needs_gelu, 2, 1, 1, 0, sizeof(tn_gelu_args), offsetof(tn_gelu_args, out), TN_PROP_WORDS,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 101};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf[] = {
@@ -1631,7 +1634,7 @@ static const uint64_t tni_needs_gelu_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf) = {tni_params_gelu_erf, &tni_defaults_gelu_erf,
     tni_names_gelu_erf, tni_needs_gelu_erf, 1, 1, 1, 0, sizeof(tn_gelu_erf_args),
-    offsetof(tn_gelu_erf_args, out), 0, TNI_LOOP_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 102};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf_backward[] = {
@@ -1644,8 +1647,8 @@ static const uint64_t tni_needs_gelu_erf_backward[] = {UINT64_C(0x2), UINT64_C(0
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf_backward) = {tni_params_gelu_erf_backward,
     &tni_defaults_gelu_erf_backward, tni_names_gelu_erf_backward, tni_needs_gelu_erf_backward, 2,
-    2, 1, 0, sizeof(tn_gelu_erf_backward_args), UINT16_MAX, 0, TNI_LOOP_gelu_erf_backward, {0, 1,
-    0, 0, 0, 0, 0, 0}};
+    2, 1, 0, sizeof(tn_gelu_erf_backward_args), UINT16_MAX, 0, tni_loops_gelu_erf_backward, {0, 1,
+    0, 0, 0, 0, 0, 0}, 103};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_tanh[] = {
@@ -1657,7 +1660,7 @@ static const uint64_t tni_needs_gelu_tanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_tanh) = {tni_params_gelu_tanh, &tni_defaults_gelu_tanh,
     tni_names_gelu_tanh, tni_needs_gelu_tanh, 1, 1, 1, 0, sizeof(tn_gelu_tanh_args),
-    offsetof(tn_gelu_tanh_args, out), 0, TNI_LOOP_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 104};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gt[] = {
@@ -1670,8 +1673,8 @@ static const char *const tni_names_gt[] = {"result", NULL};
 static const uint64_t tni_needs_gt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gt) = {tni_params_gt, &tni_defaults_gt, tni_names_gt, tni_needs_gt,
-    2, 2, 1, 0, sizeof(tn_gt_args), offsetof(tn_gt_args, out), 0, TNI_LOOP_gt, {0, 1, 0, 0, 0, 0,
-    0, 0}};
+    2, 2, 1, 0, sizeof(tn_gt_args), offsetof(tn_gt_args, out), 0, tni_loops_gt, {0, 1, 0, 0, 0, 0,
+    0, 0}, 105};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardshrink[] = {
@@ -1685,8 +1688,8 @@ static const uint64_t tni_needs_hardshrink[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardshrink) = {tni_params_hardshrink, &tni_defaults_hardshrink,
     tni_names_hardshrink, tni_needs_hardshrink, 2, 1, 1, 0, sizeof(tn_hardshrink_args),
-    offsetof(tn_hardshrink_args, out), TN_PROP_DOUBLE, TNI_LOOP_hardshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    offsetof(tn_hardshrink_args, out), TN_PROP_DOUBLE, tni_loops_hardshrink, {0, 0, 0, 0, 0, 0, 0,
+    0}, 106};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardswish[] = {
@@ -1698,7 +1701,7 @@ static const uint64_t tni_needs_hardswish[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardswish) = {tni_params_hardswish, &tni_defaults_hardswish,
     tni_names_hardswish, tni_needs_hardswish, 1, 1, 1, 0, sizeof(tn_hardswish_args),
-    offsetof(tn_hardswish_args, out), 0, TNI_LOOP_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 107};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardtanh[] = {
@@ -1714,7 +1717,7 @@ static const uint64_t tni_needs_hardtanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardtanh) = {tni_params_hardtanh, &tni_defaults_hardtanh,
     tni_names_hardtanh, tni_needs_hardtanh, 3, 1, 1, 0, sizeof(tn_hardtanh_args),
-    offsetof(tn_hardtanh_args, out), 0, TNI_LOOP_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 108};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_huber_loss[] = {
@@ -1730,7 +1733,7 @@ static const uint64_t tni_needs_huber_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_huber_loss) = {tni_params_huber_loss, &tni_defaults_huber_loss,
     tni_names_huber_loss, tni_needs_huber_loss, 4, 2, 1, 0, sizeof(tn_huber_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 109};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hypot[] = {
@@ -1743,7 +1746,7 @@ static const uint64_t tni_needs_hypot[] = {UINT64_C(0x100000001), UINT64_C(0x100
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hypot) = {tni_params_hypot, &tni_defaults_hypot, tni_names_hypot,
     tni_needs_hypot, 2, 2, 1, 0, sizeof(tn_hypot_args), offsetof(tn_hypot_args, out), 0,
-    TNI_LOOP_hypot, {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 110};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_imag[] = {
@@ -1754,7 +1757,8 @@ static const char *const tni_names_imag[] = {"result", NULL};
 static const uint64_t tni_needs_imag[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_imag) = {tni_params_imag, &tni_defaults_imag, tni_names_imag,
-    tni_needs_imag, 1, 1, 1, 0, sizeof(tn_imag_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_imag, 1, 1, 1, 0, sizeof(tn_imag_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 111};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index[] = {
@@ -1766,8 +1770,8 @@ static const char *const tni_names_index[] = {"result", NULL};
 static const uint64_t tni_needs_index[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index) = {tni_params_index, &tni_defaults_index, tni_names_index,
-    tni_needs_index, 2, 1, 1, 0, sizeof(tn_index_args), UINT16_MAX, TN_PROP_LISTS, 0, {0, 0, 0, 0,
-    0, 0, 0, 0}};
+    tni_needs_index, 2, 1, 1, 0, sizeof(tn_index_args), UINT16_MAX, TN_PROP_LISTS, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 112};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_add[] = {
@@ -1784,7 +1788,7 @@ static const uint64_t tni_needs_index_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_add) = {tni_params_index_add, &tni_defaults_index_add,
     tni_names_index_add, tni_needs_index_add, 5, 3, 1, 0, sizeof(tn_index_add_args),
-    offsetof(tn_index_add_args, out), 0, 0, {0, 2, 3, 0, 0, 0, 0, 0}};
+    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 113};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_put[] = {
@@ -1799,7 +1803,7 @@ static const uint64_t tni_needs_index_put[] = {UINT64_C(0x4), UINT64_C(0x4), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_put) = {tni_params_index_put, &tni_defaults_index_put,
     tni_names_index_put, tni_needs_index_put, 4, 2, 1, 0, sizeof(tn_index_put_args),
-    offsetof(tn_index_put_args, out), TN_PROP_LISTS, 0, {0, 2, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 114};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_select[] = {
@@ -1813,8 +1817,8 @@ static const uint64_t tni_needs_index_select[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_select) = {tni_params_index_select,
     &tni_defaults_index_select, tni_names_index_select, tni_needs_index_select, 3, 2, 1, 0,
-    sizeof(tn_index_select_args), offsetof(tn_index_select_args, out), 0, 0, {0, 2, 0, 0, 0, 0, 0,
-    0}};
+    sizeof(tn_index_select_args), offsetof(tn_index_select_args, out), 0, NULL, {0, 2, 0, 0, 0, 0,
+    0, 0}, 115};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isclose[] = {
@@ -1829,8 +1833,8 @@ static const char *const tni_names_isclose[] = {"result", NULL};
 static const uint64_t tni_needs_isclose[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isclose) = {tni_params_isclose, &tni_defaults_isclose,
-    tni_names_isclose, tni_needs_isclose, 5, 2, 1, 0, sizeof(tn_isclose_args), UINT16_MAX, 0, 0,
-    {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_names_isclose, tni_needs_isclose, 5, 2, 1, 0, sizeof(tn_isclose_args), UINT16_MAX, 0, NULL,
+    {0, 1, 0, 0, 0, 0, 0, 0}, 116};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isfinite[] = {
@@ -1842,7 +1846,7 @@ static const uint64_t tni_needs_isfinite[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isfinite) = {tni_params_isfinite, &tni_defaults_isfinite,
     tni_names_isfinite, tni_needs_isfinite, 1, 1, 1, 0, sizeof(tn_isfinite_args), UINT16_MAX, 0,
-    TNI_LOOP_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 117};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isinf[] = {
@@ -1853,8 +1857,8 @@ static const char *const tni_names_isinf[] = {"result", NULL};
 static const uint64_t tni_needs_isinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isinf) = {tni_params_isinf, &tni_defaults_isinf, tni_names_isinf,
-    tni_needs_isinf, 1, 1, 1, 0, sizeof(tn_isinf_args), UINT16_MAX, 0, TNI_LOOP_isinf, {0, 0, 0, 0,
-    0, 0, 0, 0}};
+    tni_needs_isinf, 1, 1, 1, 0, sizeof(tn_isinf_args), UINT16_MAX, 0, tni_loops_isinf, {0, 0, 0,
+    0, 0, 0, 0, 0}, 118};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isnan[] = {
@@ -1865,8 +1869,8 @@ static const char *const tni_names_isnan[] = {"result", NULL};
 static const uint64_t tni_needs_isnan[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isnan) = {tni_params_isnan, &tni_defaults_isnan, tni_names_isnan,
-    tni_needs_isnan, 1, 1, 1, 0, sizeof(tn_isnan_args), UINT16_MAX, 0, TNI_LOOP_isnan, {0, 0, 0, 0,
-    0, 0, 0, 0}};
+    tni_needs_isnan, 1, 1, 1, 0, sizeof(tn_isnan_args), UINT16_MAX, 0, tni_loops_isnan, {0, 0, 0,
+    0, 0, 0, 0, 0}, 119};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kl_div[] = {
@@ -1883,7 +1887,7 @@ static const uint64_t tni_needs_kl_div[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kl_div) = {tni_params_kl_div, &tni_defaults_kl_div,
     tni_names_kl_div, tni_needs_kl_div, 4, 2, 1, 0, sizeof(tn_kl_div_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 120};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_l1_loss[] = {
@@ -1898,7 +1902,7 @@ static const uint64_t tni_needs_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_l1_loss) = {tni_params_l1_loss, &tni_defaults_l1_loss,
     tni_names_l1_loss, tni_needs_l1_loss, 3, 2, 1, 0, sizeof(tn_l1_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 121};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm[] = {
@@ -1917,7 +1921,7 @@ static const uint64_t tni_needs_layer_norm[] = {UINT64_C(0x3), UINT64_C(0x1), 0}
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm) = {tni_params_layer_norm, &tni_defaults_layer_norm,
     tni_names_layer_norm, tni_needs_layer_norm, 5, 3, 1, 0, sizeof(tn_layer_norm_args),
-    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, 0, {0, 2, 3, 0, 0, 0, 0, 0}};
+    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 122};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm_backward[] = {
@@ -1938,7 +1942,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm_backward) = {tni_params_layer_norm_backward,
     &tni_defaults_layer_norm_backward, tni_names_layer_norm_backward,
     tni_needs_layer_norm_backward, 5, 3, 3, 0, sizeof(tn_layer_norm_backward_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 1, 3, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 123};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_le[] = {
@@ -1951,8 +1955,8 @@ static const char *const tni_names_le[] = {"result", NULL};
 static const uint64_t tni_needs_le[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_le) = {tni_params_le, &tni_defaults_le, tni_names_le, tni_needs_le,
-    2, 2, 1, 0, sizeof(tn_le_args), offsetof(tn_le_args, out), 0, TNI_LOOP_le, {0, 1, 0, 0, 0, 0,
-    0, 0}};
+    2, 2, 1, 0, sizeof(tn_le_args), offsetof(tn_le_args, out), 0, tni_loops_le, {0, 1, 0, 0, 0, 0,
+    0, 0}, 124};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu[] = {
@@ -1966,8 +1970,8 @@ static const uint64_t tni_needs_leaky_relu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu) = {tni_params_leaky_relu, &tni_defaults_leaky_relu,
     tni_names_leaky_relu, tni_needs_leaky_relu, 2, 1, 1, 0, sizeof(tn_leaky_relu_args),
-    offsetof(tn_leaky_relu_args, out), TN_PROP_DOUBLE, TNI_LOOP_leaky_relu, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    offsetof(tn_leaky_relu_args, out), TN_PROP_DOUBLE, tni_loops_leaky_relu, {0, 0, 0, 0, 0, 0, 0,
+    0}, 125};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu_backward[] = {
@@ -1987,7 +1991,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu_backward) = {tni_params_leaky_relu_backward,
     &tni_defaults_leaky_relu_backward, tni_names_leaky_relu_backward,
     tni_needs_leaky_relu_backward, 4, 2, 1, 0, sizeof(tn_leaky_relu_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, TNI_LOOP_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 126};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lerp[] = {
@@ -2002,7 +2006,74 @@ static const uint64_t tni_needs_lerp[] = {UINT64_C(0x4), UINT64_C(0x4), UINT64_C
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lerp) = {tni_params_lerp, &tni_defaults_lerp, tni_names_lerp,
     tni_needs_lerp, 3, 3, 1, 0, sizeof(tn_lerp_args), offsetof(tn_lerp_args, out), 0,
-    TNI_LOOP_lerp, {0, 1, 2, 0, 0, 0, 0, 0}};
+    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 127};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_cholesky[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_linalg_cholesky_args, self), 0, -1, NULL},
+    {"upper", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linalg_cholesky_args, upper), 0,
+     -1, NULL},
+};
+static const tn_linalg_cholesky_args tni_defaults_linalg_cholesky = {NULL, false, NULL};
+static const char *const tni_names_linalg_cholesky[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_cholesky[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky) = {tni_params_linalg_cholesky,
+    &tni_defaults_linalg_cholesky, tni_names_linalg_cholesky, tni_needs_linalg_cholesky, 2, 1, 1,
+    0, sizeof(tn_linalg_cholesky_args), offsetof(tn_linalg_cholesky_args, out), 0, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 128};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_cholesky_ex[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_linalg_cholesky_ex_args, self), 0, -1, NULL},
+    {"upper", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linalg_cholesky_ex_args, upper),
+     0, -1, NULL},
+    {"check_errors", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linalg_cholesky_ex_args,
+     check_errors), 0, -1, NULL},
+};
+static const tn_linalg_cholesky_ex_args tni_defaults_linalg_cholesky_ex = {{NULL, NULL}, false,
+    false, NULL};
+static const char *const tni_names_linalg_cholesky_ex[] = {"L", "info", NULL};
+static const uint64_t tni_needs_linalg_cholesky_ex[] = {UINT64_C(0x100000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky_ex) = {tni_params_linalg_cholesky_ex,
+    &tni_defaults_linalg_cholesky_ex, tni_names_linalg_cholesky_ex, tni_needs_linalg_cholesky_ex,
+    3, 1, 2, 0, sizeof(tn_linalg_cholesky_ex_args), offsetof(tn_linalg_cholesky_ex_args, out),
+    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 129};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_qr[] = {
+    {"A", TN_T_TENSOR, 0, offsetof(tn_linalg_qr_args, A), 0, -1, NULL},
+    {"mode", TN_T_STRING, TN_P_DEFAULT, offsetof(tn_linalg_qr_args, mode), 0, -1, NULL},
+};
+static const tn_linalg_qr_args tni_defaults_linalg_qr = {{NULL, NULL}, "reduced", NULL};
+static const char *const tni_names_linalg_qr[] = {"Q", "R", NULL};
+static const uint64_t tni_needs_linalg_qr[] = {UINT64_C(0x300000001)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_qr) = {tni_params_linalg_qr, &tni_defaults_linalg_qr,
+    tni_names_linalg_qr, tni_needs_linalg_qr, 2, 1, 2, 0, sizeof(tn_linalg_qr_args),
+    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 130};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_solve_triangular[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_linalg_solve_triangular_args, self), 0, -1, NULL},
+    {"B", TN_T_TENSOR, 0, offsetof(tn_linalg_solve_triangular_args, B), 0, -1, NULL},
+    {"upper", TN_T_BOOL, TN_P_KEYWORD, offsetof(tn_linalg_solve_triangular_args, upper), 0, -1,
+     NULL},
+    {"left", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linalg_solve_triangular_args,
+     left), 0, -1, NULL},
+    {"unitriangular", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_linalg_solve_triangular_args, unitriangular), 0, -1, NULL},
+};
+static const tn_linalg_solve_triangular_args tni_defaults_linalg_solve_triangular = {NULL, true,
+    false, NULL, NULL, 0};
+static const char *const tni_names_linalg_solve_triangular[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_solve_triangular[] = {UINT64_C(0x100000001), UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_triangular) = {tni_params_linalg_solve_triangular,
+    &tni_defaults_linalg_solve_triangular, tni_names_linalg_solve_triangular,
+    tni_needs_linalg_solve_triangular, 5, 2, 1, 0, sizeof(tn_linalg_solve_triangular_args),
+    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 131};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_vector_norm[] = {
@@ -2024,7 +2095,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_vector_norm) = {tni_params_linalg_vector_norm,
     &tni_defaults_linalg_vector_norm, tni_names_linalg_vector_norm, tni_needs_linalg_vector_norm,
     5, 1, 1, 0, sizeof(tn_linalg_vector_norm_args), offsetof(tn_linalg_vector_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 132};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear[] = {
@@ -2039,7 +2110,7 @@ static const uint64_t tni_needs_linear[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
     tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
-    offsetof(tn_linear_args, out), 0, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 133};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_recurrence[] = {
@@ -2055,8 +2126,8 @@ static const uint64_t tni_needs_linear_recurrence[] = {UINT64_C(0x2), UINT64_C(0
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_recurrence) = {tni_params_linear_recurrence,
     &tni_defaults_linear_recurrence, tni_names_linear_recurrence, tni_needs_linear_recurrence, 4,
-    2, 1, 0, sizeof(tn_linear_recurrence_args), offsetof(tn_linear_recurrence_args, out), 0, 0, {0,
-    1, 0, 0, 0, 0, 0, 0}};
+    2, 1, 0, sizeof(tn_linear_recurrence_args), offsetof(tn_linear_recurrence_args, out), 0, NULL,
+    {0, 1, 0, 0, 0, 0, 0, 0}, 134};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_rows[] = {
@@ -2071,7 +2142,7 @@ static const uint64_t tni_needs_linear_rows[] = {UINT64_C(0x2), UINT64_C(0x1), 0
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_rows) = {tni_params_linear_rows, &tni_defaults_linear_rows,
     tni_names_linear_rows, tni_needs_linear_rows, 3, 3, 1, 0, sizeof(tn_linear_rows_args),
-    offsetof(tn_linear_rows_args, out), 0, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 135};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linspace[] = {
@@ -2089,7 +2160,7 @@ static const char *const tni_names_linspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linspace) = {tni_params_linspace, &tni_defaults_linspace,
     tni_names_linspace, NULL, 5, 0, 1, 0, sizeof(tn_linspace_args), offsetof(tn_linspace_args,
-    out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 136};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log[] = {
@@ -2100,8 +2171,8 @@ static const char *const tni_names_log[] = {"result", NULL};
 static const uint64_t tni_needs_log[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log) = {tni_params_log, &tni_defaults_log, tni_names_log,
-    tni_needs_log, 1, 1, 1, 0, sizeof(tn_log_args), offsetof(tn_log_args, out), 0, TNI_LOOP_log,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_log, 1, 1, 1, 0, sizeof(tn_log_args), offsetof(tn_log_args, out), 0, tni_loops_log,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 137};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log10[] = {
@@ -2113,7 +2184,7 @@ static const uint64_t tni_needs_log10[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log10) = {tni_params_log10, &tni_defaults_log10, tni_names_log10,
     tni_needs_log10, 1, 1, 1, 0, sizeof(tn_log10_args), offsetof(tn_log10_args, out), 0,
-    TNI_LOOP_log10, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 138};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log1p[] = {
@@ -2125,7 +2196,7 @@ static const uint64_t tni_needs_log1p[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log1p) = {tni_params_log1p, &tni_defaults_log1p, tni_names_log1p,
     tni_needs_log1p, 1, 1, 1, 0, sizeof(tn_log1p_args), offsetof(tn_log1p_args, out), 0,
-    TNI_LOOP_log1p, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 139};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log2[] = {
@@ -2137,7 +2208,7 @@ static const uint64_t tni_needs_log2[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log2) = {tni_params_log2, &tni_defaults_log2, tni_names_log2,
     tni_needs_log2, 1, 1, 1, 0, sizeof(tn_log2_args), offsetof(tn_log2_args, out), 0,
-    TNI_LOOP_log2, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 140};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax[] = {
@@ -2152,7 +2223,7 @@ static const uint64_t tni_needs_log_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax) = {tni_params_log_softmax, &tni_defaults_log_softmax,
     tni_names_log_softmax, tni_needs_log_softmax, 3, 1, 1, 0, sizeof(tn_log_softmax_args),
-    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 141};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax_backward[] = {
@@ -2171,7 +2242,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_backward,
     &tni_defaults_log_softmax_backward, tni_names_log_softmax_backward,
     tni_needs_log_softmax_backward, 4, 2, 1, 0, sizeof(tn_log_softmax_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 142};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_and[] = {
@@ -2184,7 +2255,7 @@ static const uint64_t tni_needs_logical_and[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_and) = {tni_params_logical_and, &tni_defaults_logical_and,
     tni_names_logical_and, tni_needs_logical_and, 2, 2, 1, 0, sizeof(tn_logical_and_args),
-    offsetof(tn_logical_and_args, out), 0, TNI_LOOP_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 143};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_not[] = {
@@ -2196,7 +2267,7 @@ static const uint64_t tni_needs_logical_not[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_not) = {tni_params_logical_not, &tni_defaults_logical_not,
     tni_names_logical_not, tni_needs_logical_not, 1, 1, 1, 0, sizeof(tn_logical_not_args),
-    offsetof(tn_logical_not_args, out), 0, TNI_LOOP_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 144};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_or[] = {
@@ -2209,7 +2280,7 @@ static const uint64_t tni_needs_logical_or[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_or) = {tni_params_logical_or, &tni_defaults_logical_or,
     tni_names_logical_or, tni_needs_logical_or, 2, 2, 1, 0, sizeof(tn_logical_or_args),
-    offsetof(tn_logical_or_args, out), 0, TNI_LOOP_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 145};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_xor[] = {
@@ -2222,7 +2293,7 @@ static const uint64_t tni_needs_logical_xor[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_xor) = {tni_params_logical_xor, &tni_defaults_logical_xor,
     tni_names_logical_xor, tni_needs_logical_xor, 2, 2, 1, 0, sizeof(tn_logical_xor_args),
-    offsetof(tn_logical_xor_args, out), 0, TNI_LOOP_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 146};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logsumexp[] = {
@@ -2236,7 +2307,7 @@ static const uint64_t tni_needs_logsumexp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
     tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
-    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 147};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lt[] = {
@@ -2249,8 +2320,8 @@ static const char *const tni_names_lt[] = {"result", NULL};
 static const uint64_t tni_needs_lt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lt) = {tni_params_lt, &tni_defaults_lt, tni_names_lt, tni_needs_lt,
-    2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, TNI_LOOP_lt, {0, 1, 0, 0, 0, 0,
-    0, 0}};
+    2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, tni_loops_lt, {0, 1, 0, 0, 0, 0,
+    0, 0}, 148};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_fill[] = {
@@ -2265,7 +2336,7 @@ static const uint64_t tni_needs_masked_fill[] = {UINT64_C(0x2), 0, UINT64_C(0x2)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_fill) = {tni_params_masked_fill, &tni_defaults_masked_fill,
     tni_names_masked_fill, tni_needs_masked_fill, 3, 3, 1, 0, sizeof(tn_masked_fill_args),
-    offsetof(tn_masked_fill_args, out), 0, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 149};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_scatter[] = {
@@ -2279,8 +2350,8 @@ static const uint64_t tni_needs_masked_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_scatter) = {tni_params_masked_scatter,
     &tni_defaults_masked_scatter, tni_names_masked_scatter, tni_needs_masked_scatter, 3, 3, 1, 0,
-    sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, 0, {0, 1, 2, 0, 0, 0,
-    0, 0}};
+    sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, NULL, {0, 1, 2, 0, 0,
+    0, 0, 0}, 150};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_select[] = {
@@ -2293,7 +2364,7 @@ static const uint64_t tni_needs_masked_select[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_select) = {tni_params_masked_select,
     &tni_defaults_masked_select, tni_names_masked_select, tni_needs_masked_select, 2, 2, 1, 0,
-    sizeof(tn_masked_select_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 151};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -2306,7 +2377,7 @@ static const uint64_t tni_needs_matmul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matmul) = {tni_params_matmul, &tni_defaults_matmul,
     tni_names_matmul, tni_needs_matmul, 2, 2, 1, 0, sizeof(tn_matmul_args),
-    offsetof(tn_matmul_args, out), 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 152};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max[] = {
@@ -2317,8 +2388,8 @@ static const char *const tni_names_max[] = {"result", NULL};
 static const uint64_t tni_needs_max[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max) = {tni_params_max, &tni_defaults_max, tni_names_max,
-    tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, 0, {0, 0, 0, 0,
-    0, 0, 0, 0}};
+    tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 153};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_dim[] = {
@@ -2332,7 +2403,7 @@ static const uint64_t tni_needs_max_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
     tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
-    offsetof(tn_max_dim_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 154};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d[] = {
@@ -2353,7 +2424,7 @@ static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
     tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
-    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 155};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_input_grad[] = {
@@ -2381,7 +2452,8 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_input_grad,
     &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
     tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
-    offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
+    156};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_pick[] = {
@@ -2405,8 +2477,8 @@ static const uint64_t tni_needs_max_pool2d_pick[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
-    0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, 0,
-    {0, 1, 0, 0, 0, 0, 0, 0}};
+    0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, NULL,
+    {0, 1, 0, 0, 0, 0, 0, 0}, 157};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_maximum[] = {
@@ -2419,7 +2491,7 @@ static const uint64_t tni_needs_maximum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_maximum) = {tni_params_maximum, &tni_defaults_maximum,
     tni_names_maximum, tni_needs_maximum, 2, 2, 1, 0, sizeof(tn_maximum_args),
-    offsetof(tn_maximum_args, out), 0, TNI_LOOP_maximum, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 158};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mean[] = {
@@ -2435,7 +2507,7 @@ static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
     tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 159};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -2449,7 +2521,7 @@ static const uint64_t tni_needs_meshgrid[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
     tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 160};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {
@@ -2460,8 +2532,8 @@ static const char *const tni_names_min[] = {"result", NULL};
 static const uint64_t tni_needs_min[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min) = {tni_params_min, &tni_defaults_min, tni_names_min,
-    tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, 0, {0, 0, 0, 0,
-    0, 0, 0, 0}};
+    tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, NULL, {0, 0, 0,
+    0, 0, 0, 0, 0}, 161};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_dim[] = {
@@ -2475,7 +2547,7 @@ static const uint64_t tni_needs_min_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min_dim,
     tni_names_min_dim, tni_needs_min_dim, 3, 1, 2, 0, sizeof(tn_min_dim_args),
-    offsetof(tn_min_dim_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 162};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_minimum[] = {
@@ -2488,7 +2560,7 @@ static const uint64_t tni_needs_minimum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_minimum) = {tni_params_minimum, &tni_defaults_minimum,
     tni_names_minimum, tni_needs_minimum, 2, 2, 1, 0, sizeof(tn_minimum_args),
-    offsetof(tn_minimum_args, out), 0, TNI_LOOP_minimum, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 163};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mm[] = {
@@ -2500,7 +2572,8 @@ static const char *const tni_names_mm[] = {"result", NULL};
 static const uint64_t tni_needs_mm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names_mm, tni_needs_mm,
-    2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
+    164};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_movedim[] = {
@@ -2514,7 +2587,7 @@ static const uint64_t tni_needs_movedim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 165};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mse_loss[] = {
@@ -2529,7 +2602,7 @@ static const uint64_t tni_needs_mse_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
     tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 166};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -2542,8 +2615,8 @@ static const char *const tni_names_mul[] = {"result", NULL};
 static const uint64_t tni_needs_mul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_names_mul,
-    tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, TNI_LOOP_mul,
-    {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, tni_loops_mul,
+    {0, 1, 0, 0, 0, 0, 0, 0}, 167};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mv[] = {
@@ -2555,7 +2628,8 @@ static const char *const tni_names_mv[] = {"result", NULL};
 static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
-    2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
+    168};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_narrow[] = {
@@ -2569,8 +2643,8 @@ static const char *const tni_names_narrow[] = {"result", NULL};
 static const uint64_t tni_needs_narrow[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
-    tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, 0, {0,
-    0, 0, 0, 0, 0, 0, 0}};
+    tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, NULL,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 169};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ne[] = {
@@ -2583,8 +2657,8 @@ static const char *const tni_names_ne[] = {"result", NULL};
 static const uint64_t tni_needs_ne[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
-    2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, TNI_LOOP_ne, {0, 1, 0, 0, 0, 0,
-    0, 0}};
+    2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, tni_loops_ne, {0, 1, 0, 0, 0, 0,
+    0, 0}, 170};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_neg[] = {
@@ -2595,8 +2669,8 @@ static const char *const tni_names_neg[] = {"result", NULL};
 static const uint64_t tni_needs_neg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
-    tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, TNI_LOOP_neg,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, tni_loops_neg,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 171};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_empty[] = {
@@ -2614,7 +2688,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -2633,7 +2707,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 173};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -2650,7 +2724,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 174};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -2668,7 +2742,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 175};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nextafter[] = {
@@ -2681,7 +2755,7 @@ static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
     tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
-    offsetof(tn_nextafter_args, out), 0, TNI_LOOP_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 176};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -2699,7 +2773,7 @@ static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
     tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 177};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -2723,7 +2797,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 1, 2, 3, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 178};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_plain[] = {
@@ -2742,7 +2816,7 @@ static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT6
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
     &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
-    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 179};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -2753,8 +2827,8 @@ static const char *const tni_names_nonzero[] = {"result", NULL};
 static const uint64_t tni_needs_nonzero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
-    tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, NULL,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 180};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_norm[] = {
@@ -2772,7 +2846,7 @@ static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
     tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 181};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -2788,7 +2862,7 @@ static const uint64_t tni_needs_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
     tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 182};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_one_hot[] = {
@@ -2800,8 +2874,8 @@ static const char *const tni_names_one_hot[] = {"result", NULL};
 static const uint64_t tni_needs_one_hot[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
-    tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, NULL,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 183};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones[] = {
@@ -2815,8 +2889,8 @@ static const tn_ones_args tni_defaults_ones = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, 
 static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
-    3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 184};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -2832,7 +2906,7 @@ static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
     tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 185};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -2845,7 +2919,7 @@ static const uint64_t tni_needs_permute[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 186};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pow[] = {
@@ -2859,8 +2933,8 @@ static const char *const tni_names_pow[] = {"result", NULL};
 static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
-    tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, TNI_LOOP_pow,
-    {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, tni_loops_pow,
+    {0, 1, 0, 0, 0, 0, 0, 0}, 187};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu_kernel[] = {
@@ -2873,7 +2947,8 @@ static const uint64_t tni_needs_prelu_kernel[] = {UINT64_C(0x3), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
     &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
-    sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, TNI_LOOP_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, tni_loops_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0},
+    188};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -2889,7 +2964,7 @@ static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
     tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 189};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -2906,7 +2981,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 190};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -2920,7 +2995,7 @@ static const uint64_t tni_needs_rand_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
     tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 191};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint[] = {
@@ -2939,7 +3014,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 192};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -2959,8 +3034,8 @@ static const char *const tni_names_randint_low[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
-    offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
+    0, 0, 0, 0, 0, 0, 0}, 193};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -2977,7 +3052,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 194};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -2991,7 +3066,7 @@ static const uint64_t tni_needs_randn_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
     tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 195};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_random[] = {
@@ -3005,7 +3080,7 @@ static const uint64_t tni_needs_random[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
     tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
-    TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 196};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randperm[] = {
@@ -3022,7 +3097,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 197};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -3033,7 +3108,8 @@ static const char *const tni_names_real[] = {"result", NULL};
 static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
-    tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 198};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reciprocal[] = {
@@ -3045,7 +3121,7 @@ static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
     tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
-    offsetof(tn_reciprocal_args, out), 0, TNI_LOOP_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 199};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_relu[] = {
@@ -3057,7 +3133,7 @@ static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
     tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
-    TNI_LOOP_relu, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 200};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_remainder[] = {
@@ -3071,7 +3147,7 @@ static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
     tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
-    offsetof(tn_remainder_args, out), 0, TNI_LOOP_remainder, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 201};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -3084,7 +3160,7 @@ static const uint64_t tni_needs_repeat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
     tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
-    offsetof(tn_repeat_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 202};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {
@@ -3097,7 +3173,7 @@ static const uint64_t tni_needs_reshape[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
     tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_roll[] = {
@@ -3111,8 +3187,8 @@ static const char *const tni_names_roll[] = {"result", NULL};
 static const uint64_t tni_needs_roll[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
-    tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_round[] = {
@@ -3124,7 +3200,7 @@ static const uint64_t tni_needs_round[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
     tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
-    TNI_LOOP_round, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 205};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsqrt[] = {
@@ -3136,7 +3212,7 @@ static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
     tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
-    TNI_LOOP_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsub[] = {
@@ -3152,7 +3228,7 @@ static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
     tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
-    0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 207};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -3176,7 +3252,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), TN_PROP_WORDS, 0, {0, 1, 2, 3, 0, 0, 0, 0}};
+    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 208};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -3191,7 +3267,7 @@ static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
     tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
-    offsetof(tn_scatter_args, out), 0, 0, {0, 2, 3, 0, 0, 0, 0, 0}};
+    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 209};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_add[] = {
@@ -3206,7 +3282,7 @@ static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
     tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
-    offsetof(tn_scatter_add_args, out), 0, 0, {0, 2, 3, 0, 0, 0, 0, 0}};
+    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 210};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value[] = {
@@ -3221,8 +3297,8 @@ static const uint64_t tni_needs_scatter_value[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
-    sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, 0, {0, 2,
-    0, 0, 0, 0, 0, 0}};
+    sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, NULL, {0,
+    2, 0, 0, 0, 0, 0, 0}, 211};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_searchsorted[] = {
@@ -3246,8 +3322,8 @@ static const uint64_t tni_needs_searchsorted[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
     &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
-    sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, 0, {0, 1, 5,
-    0, 0, 0, 0, 0}};
+    sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, NULL, {0, 1,
+    5, 0, 0, 0, 0, 0}, 212};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -3260,8 +3336,8 @@ static const char *const tni_names_select[] = {"result", NULL};
 static const uint64_t tni_needs_select[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
-    tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, 0, {0,
-    0, 0, 0, 0, 0, 0, 0}};
+    tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, NULL,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 213};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sgn[] = {
@@ -3272,8 +3348,8 @@ static const char *const tni_names_sgn[] = {"result", NULL};
 static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
-    tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, TNI_LOOP_sgn,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, tni_loops_sgn,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 214};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid[] = {
@@ -3285,7 +3361,7 @@ static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
     tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
-    offsetof(tn_sigmoid_args, out), 0, TNI_LOOP_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 215};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid_backward[] = {
@@ -3298,8 +3374,8 @@ static const uint64_t tni_needs_sigmoid_backward[] = {UINT64_C(0x2), UINT64_C(0x
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
     &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
-    1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, TNI_LOOP_sigmoid_backward, {0, 1, 0, 0,
-    0, 0, 0, 0}};
+    1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, tni_loops_sigmoid_backward, {0, 1, 0, 0,
+    0, 0, 0, 0}, 216};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sign[] = {
@@ -3311,7 +3387,7 @@ static const uint64_t tni_needs_sign[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
-    TNI_LOOP_sign, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 217};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_signbit[] = {
@@ -3323,7 +3399,7 @@ static const uint64_t tni_needs_signbit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
     tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
-    offsetof(tn_signbit_args, out), 0, TNI_LOOP_signbit, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 218};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -3335,7 +3411,7 @@ static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
     tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
-    TNI_LOOP_silu, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 219};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu_backward[] = {
@@ -3348,7 +3424,8 @@ static const uint64_t tni_needs_silu_backward[] = {UINT64_C(0x2), UINT64_C(0x3)}
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
     &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
-    sizeof(tn_silu_backward_args), UINT16_MAX, 0, TNI_LOOP_silu_backward, {0, 1, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_silu_backward_args), UINT16_MAX, 0, tni_loops_silu_backward, {0, 1, 0, 0, 0, 0, 0,
+    0}, 220};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sin[] = {
@@ -3359,8 +3436,8 @@ static const char *const tni_names_sin[] = {"result", NULL};
 static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
-    tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, TNI_LOOP_sin,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, tni_loops_sin,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 221};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinh[] = {
@@ -3372,7 +3449,7 @@ static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
     tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
-    TNI_LOOP_sinh, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 222};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -3387,7 +3464,8 @@ static const char *const tni_names_slice[] = {"result", NULL};
 static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
-    tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 223};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_smooth_l1_loss[] = {
@@ -3404,7 +3482,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 224};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -3419,7 +3497,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 225};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -3434,7 +3512,8 @@ static const uint64_t tni_needs_softmax_backward[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
-    1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
+    0}, 226};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -3450,7 +3529,7 @@ static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
-    offsetof(tn_softplus_args, out), 0, TNI_LOOP_softplus, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 227};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softshrink[] = {
@@ -3464,8 +3543,8 @@ static const uint64_t tni_needs_softshrink[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
     tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
-    offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, TNI_LOOP_softshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, tni_loops_softshrink, {0, 0, 0, 0, 0, 0, 0,
+    0}, 228};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -3477,7 +3556,7 @@ static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
     tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
-    TNI_LOOP_softsign, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 229};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sort[] = {
@@ -3490,8 +3569,8 @@ static const char *const tni_names_sort[] = {"values", "indices", NULL};
 static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
-    tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, 0, {0, 0, 0,
-    0, 0, 0, 0, 0}};
+    tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 230};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split[] = {
@@ -3504,8 +3583,8 @@ static const char *const tni_names_split[] = {"result", NULL};
 static const uint64_t tni_needs_split[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
-    tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
+    0, 0, 0, 0, 0, 0, 0}, 231};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split_with_sizes[] = {
@@ -3519,8 +3598,8 @@ static const uint64_t tni_needs_split_with_sizes[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
-    1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, 0, {0,
-    0, 0, 0, 0, 0, 0, 0}};
+    1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 232};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sqrt[] = {
@@ -3532,7 +3611,7 @@ static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
     tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
-    TNI_LOOP_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 233};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_square[] = {
@@ -3544,7 +3623,7 @@ static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
     tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
-    offsetof(tn_square_args, out), 0, TNI_LOOP_square, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 234};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -3555,8 +3634,8 @@ static const char *const tni_names_squeeze[] = {"result", NULL};
 static const uint64_t tni_needs_squeeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
-    tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, NULL,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 235};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dim[] = {
@@ -3569,7 +3648,7 @@ static const uint64_t tni_needs_squeeze_dim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
     tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
-    UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 236};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dims[] = {
@@ -3582,7 +3661,7 @@ static const uint64_t tni_needs_squeeze_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
     &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
-    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stack[] = {
@@ -3595,7 +3674,7 @@ static const uint64_t tni_needs_stack[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
     tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
-    TN_PROP_LISTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 238};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_std[] = {
@@ -3613,7 +3692,7 @@ static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
     tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 239};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -3629,7 +3708,7 @@ static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
     tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
-    TNI_LOOP_sub, {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 240};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -3645,7 +3724,7 @@ static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
     tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 241};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -3656,7 +3735,7 @@ static const char *const tni_names_t[] = {"result", NULL};
 static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
-    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_take_along_dim[] = {
@@ -3671,8 +3750,8 @@ static const uint64_t tni_needs_take_along_dim[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
     &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
-    sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, 0, {0, 1, 0, 0, 0, 0,
-    0, 0}};
+    sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, NULL, {0, 1, 0, 0, 0,
+    0, 0, 0}, 243};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tan[] = {
@@ -3683,8 +3762,8 @@ static const char *const tni_names_tan[] = {"result", NULL};
 static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
-    tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, TNI_LOOP_tan,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, tni_loops_tan,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 244};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh[] = {
@@ -3696,7 +3775,7 @@ static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
     tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
-    TNI_LOOP_tanh, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh_backward[] = {
@@ -3709,7 +3788,8 @@ static const uint64_t tni_needs_tanh_backward[] = {UINT64_C(0x2), UINT64_C(0x3)}
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
     &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
-    sizeof(tn_tanh_backward_args), UINT16_MAX, 0, TNI_LOOP_tanh_backward, {0, 1, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_tanh_backward_args), UINT16_MAX, 0, tni_loops_tanh_backward, {0, 1, 0, 0, 0, 0, 0,
+    0}, 246};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold[] = {
@@ -3723,7 +3803,8 @@ static const uint64_t tni_needs_threshold[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
-    offsetof(tn_threshold_args, out), TN_PROP_WORDS, TNI_LOOP_threshold, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_threshold_args, out), TN_PROP_WORDS, tni_loops_threshold, {0, 0, 0, 0, 0, 0, 0, 0},
+    247};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -3739,7 +3820,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
     3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
-    TNI_LOOP_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 248};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -3754,7 +3835,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 249};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -3770,7 +3851,7 @@ static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 250};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -3785,8 +3866,8 @@ static const char *const tni_names_topk[] = {"values", "indices", NULL};
 static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
-    tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, 0, {0, 0, 0,
-    0, 0, 0, 0, 0}};
+    tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 251};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -3800,7 +3881,7 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 252};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -3812,8 +3893,8 @@ static const char *const tni_names_tril[] = {"result", NULL};
 static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
-    tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, 0, {0, 0, 0,
-    0, 0, 0, 0, 0}};
+    tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 253};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -3825,8 +3906,8 @@ static const char *const tni_names_triu[] = {"result", NULL};
 static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
-    tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, 0, {0, 0, 0,
-    0, 0, 0, 0, 0}};
+    tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
+    0, 0, 0, 0, 0, 0}, 254};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -3838,7 +3919,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    TNI_LOOP_trunc, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 255};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -3851,7 +3932,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 256};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -3865,7 +3946,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 257};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -3881,7 +3962,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 258};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -3894,7 +3975,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -3912,7 +3993,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -3930,7 +4011,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -3942,8 +4023,8 @@ static const char *const tni_names_view[] = {"result", NULL};
 static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
-    tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, 0, {0, 0, 0, 0, 0,
-    0, 0, 0}};
+    tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
+    0, 0, 0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -3955,7 +4036,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -3967,7 +4048,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -3984,7 +4065,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    TNI_LOOP_where, {0, 1, 2, 0, 0, 0, 0, 0}};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -3995,7 +4076,8 @@ static const char *const tni_names_zero[] = {"result", NULL};
 static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
-    tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
+    0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -4010,7 +4092,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -4026,275 +4108,283 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
-    &tni_row_abs,
-    &tni_row_acos,
-    &tni_row_adaptive_avg_pool2d,
-    &tni_row_adaptive_avg_pool2d_input_grad,
-    &tni_row_add,
-    &tni_row_addcdiv,
-    &tni_row_addcmul,
-    &tni_row_addmm,
-    &tni_row_all,
-    &tni_row_all_dims,
-    &tni_row_allclose,
-    &tni_row_amax,
-    &tni_row_amin,
-    &tni_row_aminmax,
-    &tni_row_any,
-    &tni_row_any_dims,
-    &tni_row_arange,
-    &tni_row_arange_start,
-    &tni_row_arange_start_step,
-    &tni_row_argmax,
-    &tni_row_argmin,
-    &tni_row_argsort,
-    &tni_row_as_strided,
-    &tni_row_as_strided_scatter,
-    &tni_row_asin,
-    &tni_row_atan,
-    &tni_row_atan2,
-    &tni_row_avg_pool2d,
-    &tni_row_avg_pool2d_input_grad,
-    &tni_row_batch_norm,
-    &tni_row_batch_norm_backward,
-    &tni_row_bce,
-    &tni_row_bernoulli,
-    &tni_row_bernoulli_float,
-    &tni_row_binary_cross_entropy,
-    &tni_row_binary_cross_entropy_with_logits,
-    &tni_row_bitwise_and,
-    &tni_row_bitwise_left_shift,
-    &tni_row_bitwise_not,
-    &tni_row_bitwise_or,
-    &tni_row_bitwise_right_shift,
-    &tni_row_bitwise_xor,
-    &tni_row_bmm,
-    &tni_row_broadcast_to,
-    &tni_row_bucketize,
-    &tni_row_cat,
-    &tni_row_ceil,
-    &tni_row_chunk,
-    &tni_row_clamp,
-    &tni_row_clamp_max,
-    &tni_row_clamp_min,
-    &tni_row_clamp_tensor,
-    &tni_row_clone,
-    &tni_row_conj,
-    &tni_row_contiguous,
-    &tni_row_conv2d,
-    &tni_row_conv2d_input_grad,
-    &tni_row_conv2d_weight_grad,
-    &tni_row_copy,
-    &tni_row_copysign,
-    &tni_row_cos,
-    &tni_row_cosh,
-    &tni_row_cross_entropy,
-    &tni_row_cumprod,
-    &tni_row_cumsum,
-    &tni_row_detach,
-    &tni_row_diagonal,
-    &tni_row_div,
-    &tni_row_div_mode,
-    &tni_row_div_trunc,
-    &tni_row_dot,
-    &tni_row_dropout,
-    &tni_row_elu,
-    &tni_row_embedding,
-    &tni_row_embedding_dense_backward,
-    &tni_row_empty,
-    &tni_row_empty_like,
-    &tni_row_eq,
-    &tni_row_equal,
-    &tni_row_erf,
-    &tni_row_exp,
-    &tni_row_expand,
-    &tni_row_expand_as,
-    &tni_row_expm1,
-    &tni_row_exponential,
-    &tni_row_eye,
-    &tni_row_eye_m,
-    &tni_row_fill,
-    &tni_row_flatten,
-    &tni_row_flip,
-    &tni_row_floor,
-    &tni_row_floor_divide,
-    &tni_row_fmod,
-    &tni_row_frac,
-    &tni_row_full,
-    &tni_row_full_like,
-    &tni_row_fused_adam,
-    &tni_row_fused_adamw,
-    &tni_row_fused_sgd,
-    &tni_row_gather,
-    &tni_row_ge,
-    &tni_row_gelu,
-    &tni_row_gelu_erf,
-    &tni_row_gelu_erf_backward,
-    &tni_row_gelu_tanh,
-    &tni_row_gt,
-    &tni_row_hardshrink,
-    &tni_row_hardswish,
-    &tni_row_hardtanh,
-    &tni_row_huber_loss,
-    &tni_row_hypot,
-    &tni_row_imag,
-    &tni_row_index,
-    &tni_row_index_add,
-    &tni_row_index_put,
-    &tni_row_index_select,
-    &tni_row_isclose,
-    &tni_row_isfinite,
-    &tni_row_isinf,
-    &tni_row_isnan,
-    &tni_row_kl_div,
-    &tni_row_l1_loss,
-    &tni_row_layer_norm,
-    &tni_row_layer_norm_backward,
-    &tni_row_le,
-    &tni_row_leaky_relu,
-    &tni_row_leaky_relu_backward,
-    &tni_row_lerp,
-    &tni_row_linalg_vector_norm,
-    &tni_row_linear,
-    &tni_row_linear_recurrence,
-    &tni_row_linear_rows,
-    &tni_row_linspace,
-    &tni_row_log,
-    &tni_row_log10,
-    &tni_row_log1p,
-    &tni_row_log2,
-    &tni_row_log_softmax,
-    &tni_row_log_softmax_backward,
-    &tni_row_logical_and,
-    &tni_row_logical_not,
-    &tni_row_logical_or,
-    &tni_row_logical_xor,
-    &tni_row_logsumexp,
-    &tni_row_lt,
-    &tni_row_masked_fill,
-    &tni_row_masked_scatter,
-    &tni_row_masked_select,
-    &tni_row_matmul,
-    &tni_row_max,
-    &tni_row_max_dim,
-    &tni_row_max_pool2d,
-    &tni_row_max_pool2d_input_grad,
-    &tni_row_max_pool2d_pick,
-    &tni_row_maximum,
-    &tni_row_mean,
-    &tni_row_meshgrid,
-    &tni_row_min,
-    &tni_row_min_dim,
-    &tni_row_minimum,
-    &tni_row_mm,
-    &tni_row_movedim,
-    &tni_row_mse_loss,
-    &tni_row_mul,
-    &tni_row_mv,
-    &tni_row_narrow,
-    &tni_row_ne,
-    &tni_row_neg,
-    &tni_row_new_empty,
-    &tni_row_new_full,
-    &tni_row_new_ones,
-    &tni_row_new_zeros,
-    &tni_row_nextafter,
-    &tni_row_nll_loss,
-    &tni_row_nll_loss_input_grad,
-    &tni_row_nll_loss_plain,
-    &tni_row_nonzero,
-    &tni_row_norm,
-    &tni_row_normal,
-    &tni_row_one_hot,
-    &tni_row_ones,
-    &tni_row_ones_like,
-    &tni_row_permute,
-    &tni_row_pow,
-    &tni_row_prelu_kernel,
-    &tni_row_prod,
-    &tni_row_rand,
-    &tni_row_rand_like,
-    &tni_row_randint,
-    &tni_row_randint_low,
-    &tni_row_randn,
-    &tni_row_randn_like,
-    &tni_row_random,
-    &tni_row_randperm,
-    &tni_row_real,
-    &tni_row_reciprocal,
-    &tni_row_relu,
-    &tni_row_remainder,
-    &tni_row_repeat,
-    &tni_row_reshape,
-    &tni_row_roll,
-    &tni_row_round,
-    &tni_row_rsqrt,
-    &tni_row_rsub,
-    &tni_row_scaled_dot_product_attention,
-    &tni_row_scatter,
-    &tni_row_scatter_add,
-    &tni_row_scatter_value,
-    &tni_row_searchsorted,
-    &tni_row_select,
-    &tni_row_sgn,
-    &tni_row_sigmoid,
-    &tni_row_sigmoid_backward,
-    &tni_row_sign,
-    &tni_row_signbit,
-    &tni_row_silu,
-    &tni_row_silu_backward,
-    &tni_row_sin,
-    &tni_row_sinh,
-    &tni_row_slice,
-    &tni_row_smooth_l1_loss,
-    &tni_row_softmax,
-    &tni_row_softmax_backward,
-    &tni_row_softplus,
-    &tni_row_softshrink,
-    &tni_row_softsign,
-    &tni_row_sort,
-    &tni_row_split,
-    &tni_row_split_with_sizes,
-    &tni_row_sqrt,
-    &tni_row_square,
-    &tni_row_squeeze,
-    &tni_row_squeeze_dim,
-    &tni_row_squeeze_dims,
-    &tni_row_stack,
-    &tni_row_std,
-    &tni_row_sub,
-    &tni_row_sum,
-    &tni_row_t,
-    &tni_row_take_along_dim,
-    &tni_row_tan,
-    &tni_row_tanh,
-    &tni_row_tanh_backward,
-    &tni_row_threshold,
-    &tni_row_threshold_backward,
-    &tni_row_to,
-    &tni_row_to_dtype,
-    &tni_row_topk,
-    &tni_row_transpose,
-    &tni_row_tril,
-    &tni_row_triu,
-    &tni_row_trunc,
-    &tni_row_unbind,
-    &tni_row_unflatten,
-    &tni_row_uniform,
-    &tni_row_unsqueeze,
-    &tni_row_var,
-    &tni_row_var_mean,
-    &tni_row_view,
-    &tni_row_view_as_complex,
-    &tni_row_view_as_real,
-    &tni_row_where,
-    &tni_row_zero,
-    &tni_row_zeros,
-    &tni_row_zeros_like,
-    NULL};
-TNI_PRIVATE_END
+TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
+    static const tn_row *const rows[] = {
+#ifndef TENSOR_TRIM
+        &tni_row_abs,
+        &tni_row_acos,
+        &tni_row_adaptive_avg_pool2d,
+        &tni_row_adaptive_avg_pool2d_input_grad,
+        &tni_row_add,
+        &tni_row_addcdiv,
+        &tni_row_addcmul,
+        &tni_row_addmm,
+        &tni_row_all,
+        &tni_row_all_dims,
+        &tni_row_allclose,
+        &tni_row_amax,
+        &tni_row_amin,
+        &tni_row_aminmax,
+        &tni_row_any,
+        &tni_row_any_dims,
+        &tni_row_arange,
+        &tni_row_arange_start,
+        &tni_row_arange_start_step,
+        &tni_row_argmax,
+        &tni_row_argmin,
+        &tni_row_argsort,
+        &tni_row_as_strided,
+        &tni_row_as_strided_scatter,
+        &tni_row_asin,
+        &tni_row_atan,
+        &tni_row_atan2,
+        &tni_row_avg_pool2d,
+        &tni_row_avg_pool2d_input_grad,
+        &tni_row_batch_norm,
+        &tni_row_batch_norm_backward,
+        &tni_row_bce,
+        &tni_row_bernoulli,
+        &tni_row_bernoulli_float,
+        &tni_row_binary_cross_entropy,
+        &tni_row_binary_cross_entropy_with_logits,
+        &tni_row_bitwise_and,
+        &tni_row_bitwise_left_shift,
+        &tni_row_bitwise_not,
+        &tni_row_bitwise_or,
+        &tni_row_bitwise_right_shift,
+        &tni_row_bitwise_xor,
+        &tni_row_bmm,
+        &tni_row_broadcast_to,
+        &tni_row_bucketize,
+        &tni_row_cat,
+        &tni_row_ceil,
+        &tni_row_chunk,
+        &tni_row_clamp,
+        &tni_row_clamp_max,
+        &tni_row_clamp_min,
+        &tni_row_clamp_tensor,
+        &tni_row_clone,
+        &tni_row_conj,
+        &tni_row_contiguous,
+        &tni_row_conv2d,
+        &tni_row_conv2d_input_grad,
+        &tni_row_conv2d_weight_grad,
+        &tni_row_copy,
+        &tni_row_copysign,
+        &tni_row_cos,
+        &tni_row_cosh,
+        &tni_row_cross_entropy,
+        &tni_row_cumprod,
+        &tni_row_cumsum,
+        &tni_row_detach,
+        &tni_row_diagonal,
+        &tni_row_div,
+        &tni_row_div_mode,
+        &tni_row_div_trunc,
+        &tni_row_dot,
+        &tni_row_dropout,
+        &tni_row_elu,
+        &tni_row_embedding,
+        &tni_row_embedding_dense_backward,
+        &tni_row_empty,
+        &tni_row_empty_like,
+        &tni_row_eq,
+        &tni_row_equal,
+        &tni_row_erf,
+        &tni_row_exp,
+        &tni_row_expand,
+        &tni_row_expand_as,
+        &tni_row_expm1,
+        &tni_row_exponential,
+        &tni_row_eye,
+        &tni_row_eye_m,
+        &tni_row_fill,
+        &tni_row_flatten,
+        &tni_row_flip,
+        &tni_row_floor,
+        &tni_row_floor_divide,
+        &tni_row_fmod,
+        &tni_row_frac,
+        &tni_row_full,
+        &tni_row_full_like,
+        &tni_row_fused_adam,
+        &tni_row_fused_adamw,
+        &tni_row_fused_sgd,
+        &tni_row_gather,
+        &tni_row_ge,
+        &tni_row_gelu,
+        &tni_row_gelu_erf,
+        &tni_row_gelu_erf_backward,
+        &tni_row_gelu_tanh,
+        &tni_row_gt,
+        &tni_row_hardshrink,
+        &tni_row_hardswish,
+        &tni_row_hardtanh,
+        &tni_row_huber_loss,
+        &tni_row_hypot,
+        &tni_row_imag,
+        &tni_row_index,
+        &tni_row_index_add,
+        &tni_row_index_put,
+        &tni_row_index_select,
+        &tni_row_isclose,
+        &tni_row_isfinite,
+        &tni_row_isinf,
+        &tni_row_isnan,
+        &tni_row_kl_div,
+        &tni_row_l1_loss,
+        &tni_row_layer_norm,
+        &tni_row_layer_norm_backward,
+        &tni_row_le,
+        &tni_row_leaky_relu,
+        &tni_row_leaky_relu_backward,
+        &tni_row_lerp,
+        &tni_row_linalg_cholesky,
+        &tni_row_linalg_cholesky_ex,
+        &tni_row_linalg_qr,
+        &tni_row_linalg_solve_triangular,
+        &tni_row_linalg_vector_norm,
+        &tni_row_linear,
+        &tni_row_linear_recurrence,
+        &tni_row_linear_rows,
+        &tni_row_linspace,
+        &tni_row_log,
+        &tni_row_log10,
+        &tni_row_log1p,
+        &tni_row_log2,
+        &tni_row_log_softmax,
+        &tni_row_log_softmax_backward,
+        &tni_row_logical_and,
+        &tni_row_logical_not,
+        &tni_row_logical_or,
+        &tni_row_logical_xor,
+        &tni_row_logsumexp,
+        &tni_row_lt,
+        &tni_row_masked_fill,
+        &tni_row_masked_scatter,
+        &tni_row_masked_select,
+        &tni_row_matmul,
+        &tni_row_max,
+        &tni_row_max_dim,
+        &tni_row_max_pool2d,
+        &tni_row_max_pool2d_input_grad,
+        &tni_row_max_pool2d_pick,
+        &tni_row_maximum,
+        &tni_row_mean,
+        &tni_row_meshgrid,
+        &tni_row_min,
+        &tni_row_min_dim,
+        &tni_row_minimum,
+        &tni_row_mm,
+        &tni_row_movedim,
+        &tni_row_mse_loss,
+        &tni_row_mul,
+        &tni_row_mv,
+        &tni_row_narrow,
+        &tni_row_ne,
+        &tni_row_neg,
+        &tni_row_new_empty,
+        &tni_row_new_full,
+        &tni_row_new_ones,
+        &tni_row_new_zeros,
+        &tni_row_nextafter,
+        &tni_row_nll_loss,
+        &tni_row_nll_loss_input_grad,
+        &tni_row_nll_loss_plain,
+        &tni_row_nonzero,
+        &tni_row_norm,
+        &tni_row_normal,
+        &tni_row_one_hot,
+        &tni_row_ones,
+        &tni_row_ones_like,
+        &tni_row_permute,
+        &tni_row_pow,
+        &tni_row_prelu_kernel,
+        &tni_row_prod,
+        &tni_row_rand,
+        &tni_row_rand_like,
+        &tni_row_randint,
+        &tni_row_randint_low,
+        &tni_row_randn,
+        &tni_row_randn_like,
+        &tni_row_random,
+        &tni_row_randperm,
+        &tni_row_real,
+        &tni_row_reciprocal,
+        &tni_row_relu,
+        &tni_row_remainder,
+        &tni_row_repeat,
+        &tni_row_reshape,
+        &tni_row_roll,
+        &tni_row_round,
+        &tni_row_rsqrt,
+        &tni_row_rsub,
+        &tni_row_scaled_dot_product_attention,
+        &tni_row_scatter,
+        &tni_row_scatter_add,
+        &tni_row_scatter_value,
+        &tni_row_searchsorted,
+        &tni_row_select,
+        &tni_row_sgn,
+        &tni_row_sigmoid,
+        &tni_row_sigmoid_backward,
+        &tni_row_sign,
+        &tni_row_signbit,
+        &tni_row_silu,
+        &tni_row_silu_backward,
+        &tni_row_sin,
+        &tni_row_sinh,
+        &tni_row_slice,
+        &tni_row_smooth_l1_loss,
+        &tni_row_softmax,
+        &tni_row_softmax_backward,
+        &tni_row_softplus,
+        &tni_row_softshrink,
+        &tni_row_softsign,
+        &tni_row_sort,
+        &tni_row_split,
+        &tni_row_split_with_sizes,
+        &tni_row_sqrt,
+        &tni_row_square,
+        &tni_row_squeeze,
+        &tni_row_squeeze_dim,
+        &tni_row_squeeze_dims,
+        &tni_row_stack,
+        &tni_row_std,
+        &tni_row_sub,
+        &tni_row_sum,
+        &tni_row_t,
+        &tni_row_take_along_dim,
+        &tni_row_tan,
+        &tni_row_tanh,
+        &tni_row_tanh_backward,
+        &tni_row_threshold,
+        &tni_row_threshold_backward,
+        &tni_row_to,
+        &tni_row_to_dtype,
+        &tni_row_topk,
+        &tni_row_transpose,
+        &tni_row_tril,
+        &tni_row_triu,
+        &tni_row_trunc,
+        &tni_row_unbind,
+        &tni_row_unflatten,
+        &tni_row_uniform,
+        &tni_row_unsqueeze,
+        &tni_row_var,
+        &tni_row_var_mean,
+        &tni_row_view,
+        &tni_row_view_as_complex,
+        &tni_row_view_as_real,
+        &tni_row_where,
+        &tni_row_zero,
+        &tni_row_zeros,
+        &tni_row_zeros_like,
+#endif
+        NULL};
+    *count = (int64_t)(sizeof rows / sizeof *rows) - 1;
+    return rows;
+}

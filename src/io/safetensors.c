@@ -4,7 +4,7 @@
  * The header is untrusted: every length is checked against the file before memory is asked for;
  * names are unique UTF-8, offsets cover the data exactly, without overlap. The reader accepts what
  * the format's own library does. */
-#include "io.h"
+#include "json.h"
 
 enum {
     SAFE_HEADER_MAX = 100000000, /* the format's own limit */
@@ -12,126 +12,11 @@ enum {
     SAFE_CHUNK = 4096
 };
 
-static const struct safe_dtype {
-    const char *name;
-    int dtype;
-} safe_dtypes[] = {{"F64", TN_F64},        {"F32", TN_F32},    {"F16", TN_F16},
-                   {"BF16", TN_BF16},      {"I64", TN_I64},    {"I32", TN_I32},
-                   {"I16", TN_I16},        {"I8", TN_I8},      {"U8", TN_U8},
-                   {"BOOL", TN_BOOL},      {"U16", TN_U16},    {"U32", TN_U32},
-                   {"U64", TN_U64},        {"C64", TN_C64},    {"F8_E4M3", TN_F8E4M3},
-                   {"F8_E5M2", TN_F8E5M2}, {NULL, TN_NO_DTYPE}};
-
-/* --- reading JSON ----------------------------------------------------------------------------- */
-
-/* A place in the header. Strings are decoded where they stand: their text, then NULs up to where
- * the closing quote was, so that the header can be walked again. Behind the end lies a NUL, too,
- * which no string and no number holds: reading one stops there. */
-typedef struct safe_cursor {
-    char *at, *end;
-} safe_cursor;
-
-static bool safe_sign(safe_cursor *c, char sign) {
-    while (c->at < c->end &&
-           (*c->at == ' ' || *c->at == '\n' || *c->at == '\t' || *c->at == '\r' || *c->at == 0))
-        c->at++;
-    if (c->at >= c->end || *c->at != sign) return false;
-    c->at++;
-    return true;
-}
-
-static bool safe_hex(const char *at, uint32_t *to) {
-    *to = 0;
-    for (int i = 0; i < 4; i++) {
-        char h = at[i];
-        int v = h >= '0' && h <= '9'   ? h - '0'
-                : h >= 'a' && h <= 'f' ? h - 'a' + 10
-                : h >= 'A' && h <= 'F' ? h - 'A' + 10
-                                       : -1;
-        if (v < 0) return false;
-        *to = *to << 4 | (uint32_t)v;
-    }
-    return true;
-}
-
-static char *safe_put_utf8(char *to, uint32_t u) {
-    if (u < 0x80) return *to++ = (char)u, to;
-    if (u < 0x800)
-        *to++ = (char)(0xc0 | u >> 6);
-    else if (u < 0x10000)
-        *to++ = (char)(0xe0 | u >> 12);
-    else
-        *to++ = (char)(0xf0 | u >> 18), *to++ = (char)(0x80 | (u >> 12 & 63));
-    if (u >= 0x800) *to++ = (char)(0x80 | (u >> 6 & 63));
-    *to++ = (char)(0x80 | (u & 63));
-    return to;
-}
-
-/* \x of a string at c->at, which is behind the backslash; 0: malformed, or a NUL, which no name may
- * hold. */
-static uint32_t safe_escape(safe_cursor *c) {
-    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-    const char *known = *c->at ? strchr(from, *c->at) : NULL;
-    uint32_t u, low;
-    if (known) return c->at++, (uint32_t)(unsigned char)to[known - from];
-    if (*c->at != 'u' || !safe_hex(c->at + 1, &u)) return 0;
-    c->at += 5;
-    if (u < 0xd800 || u > 0xdfff) return u;
-    if (u > 0xdbff || c->at[0] != '\\' || c->at[1] != 'u' || !safe_hex(c->at + 2, &low)) return 0;
-    if (low < 0xdc00 || low > 0xdfff) return 0;
-    c->at += 6;
-    return 0x10000 + ((u - 0xd800) << 10) + (low - 0xdc00);
-}
-
-/* A string; *text is what it says, NUL-terminated. */
-static bool safe_string(safe_cursor *c, char **text) {
-    char *to;
-    if (!safe_sign(c, '"')) return false;
-    *text = to = c->at;
-    while (*c->at != '"') {
-        int n = 1;
-        if (*c->at == '\\') {
-            uint32_t u = (c->at++, safe_escape(c));
-            if (!u) return false;
-            to = safe_put_utf8(to, u);
-            continue;
-        }
-        if ((unsigned char)*c->at < 0x20 || (n = tni_utf8(c->at)) == 0) return false;
-        while (n--) *to++ = *c->at++;
-    }
-    c->at++;
-    while (to < c->at) *to++ = 0;
-    return true;
-}
-
-/* A string that was decoded before: moves behind it. */
-static char *safe_decoded(safe_cursor *c) {
-    char *text;
-    safe_sign(c, '"');
-    text = c->at;
-    while (*c->at) c->at++;
-    return text;
-}
-
-static bool safe_natural(safe_cursor *c, int64_t *to) {
-    char *start;
-    safe_sign(c, ' ');
-    start = c->at;
-    *to = 0;
-    for (; *c->at >= '0' && *c->at <= '9'; c->at++)
-        if (!tni_mul(*to, 10, to) || !tni_add(*to, *c->at - '0', to)) return false;
-    return c->at > start && (*start != '0' || c->at == start + 1);
-}
-
-/* "[1, 2]": at most max numbers; -1: malformed. */
-static int safe_naturals(safe_cursor *c, int64_t *to, int max) {
-    int n = 0;
-    if (!safe_sign(c, '[')) return -1;
-    if (safe_sign(c, ']')) return 0;
-    do
-        if (n == max || !safe_natural(c, &to[n++])) return -1;
-    while (safe_sign(c, ','));
-    return safe_sign(c, ']') ? n : -1;
+/* TN_NO_DTYPE: the format has no such name. */
+static int safe_dtype_named(const char *name) {
+    for (int d = 1; d < TN_DTYPE_COUNT; d++)
+        if (*name && !strcmp(tni_dtype(d)->safetensors, name)) return d;
+    return TN_NO_DTYPE;
 }
 
 /* --- entries ---------------------------------------------------------------------------------- */
@@ -143,37 +28,35 @@ typedef struct safe_info {
 
 /* {"dtype": .., "shape": [..], "data_offsets": [..]}, in any order. `again`: its strings are
  * decoded. */
-static bool safe_read_info(safe_cursor *c, safe_info *info, bool again) {
+static bool safe_read_info(tni_json *c, safe_info *info, bool again) {
     int seen = 0;
-    if (!safe_sign(c, '{')) return false;
+    if (!tni_json_sign(c, '{')) return false;
     do {
         char *key = NULL, *name = NULL;
         int k;
         if (again)
-            key = safe_decoded(c);
-        else if (!safe_string(c, &key))
+            key = tni_json_decoded(c);
+        else if (!tni_json_string(c, &key))
             return false;
         k = strcmp(key, "dtype") == 0          ? 1
             : strcmp(key, "shape") == 0        ? 2
             : strcmp(key, "data_offsets") == 0 ? 4
                                                : 0;
-        if (!k || (seen & k) || !safe_sign(c, ':')) return false;
+        if (!k || (seen & k) || !tni_json_sign(c, ':')) return false;
         seen |= k;
         if (k == 1) {
-            const struct safe_dtype *d = safe_dtypes;
             if (again)
-                name = safe_decoded(c);
-            else if (!safe_string(c, &name))
+                name = tni_json_decoded(c);
+            else if (!tni_json_string(c, &name))
                 return false;
-            while (d->name && strcmp(d->name, name) != 0) d++;
-            info->dtype = d->dtype;
+            info->dtype = safe_dtype_named(name);
         } else if (k == 2) {
-            if ((info->ndim = safe_naturals(c, info->size, TN_MAX_DIMS)) < 0) return false;
-        } else if (safe_naturals(c, info->offset, 2) != 2) {
+            if ((info->ndim = tni_json_naturals(c, info->size, TN_MAX_DIMS)) < 0) return false;
+        } else if (tni_json_naturals(c, info->offset, 2) != 2) {
             return false;
         }
-    } while (safe_sign(c, ','));
-    return seen == 7 && safe_sign(c, '}');
+    } while (tni_json_sign(c, ','));
+    return seen == 7 && tni_json_sign(c, '}');
 }
 
 static bool safe_info_fits(const safe_info *info, int64_t data_bytes) {
@@ -199,7 +82,8 @@ struct tn_safetensors {
 };
 
 static bool safe_bad(const tn_safetensors *f, const char *what) {
-    return tni_error(f->owner, TN_FORMAT, "'%s' is no valid safetensors file: %s", f->path, what);
+    return tni_error(f->owner, TN_FORMAT, "'%s' is not a valid safetensors file: %s", f->path,
+                     what);
 }
 
 static uint64_t safe_hash(const char *at, int64_t n) {
@@ -208,16 +92,16 @@ static uint64_t safe_hash(const char *at, int64_t n) {
     return h;
 }
 
-static safe_cursor safe_at(const tn_safetensors *f, int64_t offset) {
-    safe_cursor c = {f->header + offset, f->header + f->header_bytes};
+static tni_json safe_at(const tn_safetensors *f, int64_t offset) {
+    tni_json c = {f->header + offset, f->header + f->header_bytes};
     return c;
 }
 
 /* The information behind the name of entry i, known to be right. */
 static void safe_entry(const tn_safetensors *f, int64_t i, safe_info *info) {
-    safe_cursor c = safe_at(f, f->entry[i]);
+    tni_json c = safe_at(f, f->entry[i]);
     while (*c.at) c.at++;
-    safe_sign(&c, ':');
+    tni_json_sign(&c, ':');
     safe_read_info(&c, info, true);
     tni_numel_of(info->ndim, info->size, &info->numel);
 }
@@ -239,42 +123,43 @@ static bool safe_add_entry(tn_safetensors *f, int64_t offset) {
 }
 
 /* {"key": "value", ..} */
-static bool safe_read_notes(tn_safetensors *f, safe_cursor *c) {
+static bool safe_read_notes(tn_safetensors *f, tni_json *c) {
     char *text;
-    if (f->notes || !safe_sign(c, '{')) return false;
+    if (f->notes || !tni_json_sign(c, '{')) return false;
     f->notes = c->at - f->header;
-    if (safe_sign(c, '}')) return true;
+    if (tni_json_sign(c, '}')) return true;
     do
-        if (!safe_string(c, &text) || !safe_sign(c, ':') || !safe_string(c, &text)) return false;
-    while (safe_sign(c, ','));
-    return safe_sign(c, '}');
+        if (!tni_json_string(c, &text) || !tni_json_sign(c, ':') || !tni_json_string(c, &text))
+            return false;
+    while (tni_json_sign(c, ','));
+    return tni_json_sign(c, '}');
 }
 
 static bool safe_read_header(tn_safetensors *f) {
-    safe_cursor c = safe_at(f, 0);
+    tni_json c = safe_at(f, 0);
     safe_info info;
     char *name;
     if (c.at == c.end || *c.at != '{') return safe_bad(f, "the header does not begin with {");
-    if (memchr(c.at, 0, (size_t)f->header_bytes)) return safe_bad(f, "a NUL in the header");
+    if (memchr(c.at, 0, (size_t)f->header_bytes)) return safe_bad(f, "the header contains a NUL");
     c.at++;
-    if (!safe_sign(&c, '}')) {
+    if (!tni_json_sign(&c, '}')) {
         do {
-            if (!safe_string(&c, &name) || !safe_sign(&c, ':'))
-                return safe_bad(f, "a name is expected");
+            if (!tni_json_string(&c, &name) || !tni_json_sign(&c, ':'))
+                return safe_bad(f, "expected a name");
             if (strcmp(name, "__metadata__") == 0) {
                 if (!safe_read_notes(f, &c)) return safe_bad(f, "malformed __metadata__");
                 continue;
             }
             if (!safe_read_info(&c, &info, false))
-                return safe_bad(f, "malformed description of a tensor");
+                return safe_bad(f, "the description of a tensor is malformed");
             if (!safe_info_fits(&info, f->data_bytes))
-                return safe_bad(f, "dtype, shape and offsets of a tensor do not fit");
+                return safe_bad(f, "the dtype, shape and offsets of a tensor do not agree");
             if (!safe_add_entry(f, name - f->header)) return false;
-        } while (safe_sign(&c, ','));
-        if (!safe_sign(&c, '}')) return safe_bad(f, "} is expected at the end of the header");
+        } while (tni_json_sign(&c, ','));
+        if (!tni_json_sign(&c, '}')) return safe_bad(f, "expected } at the end of the header");
     }
     while (c.at < c.end && (*c.at == ' ' || *c.at == 0)) c.at++;
-    return c.at == c.end || safe_bad(f, "something follows the header's }");
+    return c.at == c.end || safe_bad(f, "unexpected text after the header's }");
 }
 
 /* Sorts entries by `less`: a heap sort, as qsort may allocate or recurse. */
@@ -322,16 +207,16 @@ static bool safe_check_entries(tn_safetensors *f) {
     safe_sort(f, f->entry, f->n, safe_less_name);
     for (int64_t i = 1; i < f->n; i++)
         if (strcmp(f->header + f->entry[i - 1], f->header + f->entry[i]) == 0)
-            return safe_bad(f, "a name stands twice");
+            return safe_bad(f, "a name appears twice");
     for (int64_t i = 1; i < f->n && sorted; i++)
         sorted = safe_less_offset(f, f->entry[i - 1], f->entry[i]);
     if (!sorted) safe_sort(f, f->entry, f->n, safe_less_offset);
     for (int64_t i = 0; i < f->n; i++, end = offset[1]) {
         safe_offsets_at(f, f->entry[i], offset);
         if (offset[0] != end)
-            return safe_bad(f, offset[0] < end ? "tensors overlap" : "a hole in the data");
+            return safe_bad(f, offset[0] < end ? "tensors overlap" : "the data has a gap");
     }
-    return end == f->data_bytes || safe_bad(f, "its data are shorter or longer than its tensors");
+    return end == f->data_bytes || safe_bad(f, "the data is shorter or longer than the tensors");
 }
 
 /* Opens the file and reads up to the header's text. */
@@ -343,7 +228,7 @@ static bool safe_begin(tn_safetensors *f, int64_t *header_bytes) {
     if (!tni_file_read(&f->file, head, 8)) return false;
     for (int i = 7; i >= 0; i--) n = n << 8 | head[i];
     if (n > SAFE_HEADER_MAX || (int64_t)n > f->file.size - 8)
-        return safe_bad(f, "the header's length is beyond the file, or above 100 MB");
+        return safe_bad(f, "the header's length exceeds the file or 100 MB");
     *header_bytes = (int64_t)n;
     return true;
 }
@@ -351,7 +236,7 @@ static bool safe_begin(tn_safetensors *f, int64_t *header_bytes) {
 static bool safe_load_header(tn_safetensors *f) {
     int64_t bytes;
     if (!safe_begin(f, &bytes)) return false;
-    if (bytes == 0) return safe_bad(f, "an empty header");
+    if (bytes == 0) return safe_bad(f, "the header is empty");
     f->header = (char *)tni_need(f->owner, bytes + 1);
     if (!f->header) return false;
     f->header_bytes = bytes;
@@ -405,16 +290,16 @@ TN_API const char *tn_safetensors_name(const tn_safetensors *f, int64_t i) {
 }
 
 TN_API const char *tn_safetensors_note(const tn_safetensors *f, const char *key) {
-    safe_cursor c;
+    tni_json c;
     if (!f || !key || !f->notes) return NULL;
     c = safe_at(f, f->notes);
-    if (safe_sign(&c, '}')) return NULL;
+    if (tni_json_sign(&c, '}')) return NULL;
     do {
-        const char *k = safe_decoded(&c), *value;
-        safe_sign(&c, ':');
-        value = safe_decoded(&c);
+        const char *k = tni_json_decoded(&c), *value;
+        tni_json_sign(&c, ':');
+        value = tni_json_decoded(&c);
         if (strcmp(k, key) == 0) return value;
-    } while (safe_sign(&c, ','));
+    } while (tni_json_sign(&c, ','));
     return NULL;
 }
 
@@ -461,7 +346,7 @@ static tn_tensor *safe_read(tn_safetensors *f, int64_t i) {
     ok = bytes == 0 ||
          (safe_seek(f, info.offset[0]) && tni_file_read(&f->file, t->storage->data, bytes));
     if (ok && info.dtype == TN_BOOL && !safe_bools_fit((const uint8_t *)t->storage->data, bytes))
-        ok = safe_bad(f, "a BOOL tensor holds bytes other than 0 and 1");
+        ok = safe_bad(f, "a BOOL tensor contains bytes other than 0 and 1");
     if (!ok) return tni_drop(b, t), (tn_tensor *)NULL;
     each = info.dtype == TN_C64 ? 4 : tni_dtype(info.dtype)->bytes;
     if (!tni_host_is_little() && bytes) tni_swap_bytes(t->storage->data, bytes / each, each);
@@ -482,7 +367,7 @@ TN_API tn_tensor *tn_safetensors_get_at(const char *file, int line, tn_safetenso
     int64_t i = 0;
     if (!b) return NULL;
     if (!f || !name) {
-        tni_error(b, TN_INVALID, "no open file, or no name");
+        tni_error(b, TN_INVALID, "the file or the name is NULL");
     } else if (safe_here(f, b)) {
         while (i < f->n && strcmp(f->header + f->entry[i], name) != 0) i++;
         if (i < f->n)
@@ -509,7 +394,10 @@ static tn_named_list safe_load(tn_safetensors *f) {
     tn_named_list list = {NULL, 0, 0, true};
     char *names;
     if (f->n == 0) return list;
-    if (!safe_list_room(f, &list, &names)) return list.n = -1, list;
+    if (!safe_list_room(f, &list, &names)) {
+        list.n = -1;
+        return list;
+    }
     for (int64_t i = 0; i < f->n; i++) {
         size_t n = strlen(f->header + f->entry[i]) + 1;
         tn_tensor *t = safe_read(f, i);
@@ -573,12 +461,6 @@ static void safe_put_string(safe_writer *w, const char *text) {
     safe_put(w, "\"", 1);
 }
 
-static const char *safe_dtype_name(int dtype) {
-    const struct safe_dtype *d = safe_dtypes;
-    while (d->name && d->dtype != dtype) d++;
-    return d->name;
-}
-
 static int64_t safe_tensor_bytes(const tn_tensor *t) { return t->numel * tni_dtype_size(t); }
 
 typedef struct safe_plan {
@@ -610,7 +492,7 @@ static void safe_put_header(safe_writer *w, const safe_plan *p) {
             first = false;
             safe_put_string(w, p->at[i].name);
             safe_put_text(w, ":{\"dtype\":\"");
-            safe_put_text(w, safe_dtype_name(t->dtype));
+            safe_put_text(w, tni_dtype(t->dtype)->safetensors);
             safe_put_text(w, "\",\"shape\":[");
             for (int d = 0; d < t->ndim; d++) {
                 if (d) safe_put_text(w, ",");
@@ -655,20 +537,20 @@ static bool safe_names_differ(const safe_plan *p) {
 static bool safe_check_plan(const safe_plan *p, int64_t *data_bytes) {
     *data_bytes = 0;
     if (p->n < 0 || p->nnotes < 0 || (p->n && !p->at) || (p->nnotes && !p->notes))
-        return tni_error(p->b, TN_INVALID, "no list of tensors");
+        return tni_error(p->b, TN_INVALID, "expected a list of tensors");
     for (int64_t i = 0; i < p->nnotes; i++)
         if (!safe_text_fits(p->notes[i].key) || !safe_text_fits(p->notes[i].value))
-            return tni_error(p->b, TN_INVALID, "note %lld is NULL or no UTF-8", (long long)i);
+            return tni_error(p->b, TN_INVALID, "note %lld is NULL or not UTF-8", (long long)i);
     for (int64_t i = 0; i < p->n; i++) {
         const tn_tensor *t = p->at[i].tensor;
         if (!safe_text_fits(p->at[i].name) || strcmp(p->at[i].name, "__metadata__") == 0)
             return tni_error(p->b, TN_INVALID,
-                             "the name of tensor %lld is NULL, no UTF-8, or __metadata__",
+                             "the name of tensor %lld is NULL, not UTF-8, or __metadata__",
                              (long long)i);
         if (!t) return tni_error(p->b, TN_INVALID, "tensor \"%s\" is NULL", p->at[i].name);
-        if (!safe_dtype_name(t->dtype))
-            return tni_error(p->b, TN_TYPE, "tensor \"%s\": safetensors has no %s", p->at[i].name,
-                             tni_dtype(t->dtype)->text);
+        if (!*tni_dtype(t->dtype)->safetensors)
+            return tni_error(p->b, TN_TYPE, "tensor \"%s\": safetensors does not support %s",
+                             p->at[i].name, tni_dtype(t->dtype)->text);
         if (t->device != TN_CPU || (t->flags & TNI_META))
             return tni_error(p->b, TN_UNSUPPORTED, "tensor \"%s\" is not on the CPU",
                              p->at[i].name);
@@ -730,7 +612,7 @@ static bool safe_save(const safe_plan *p, const char *path) {
     safe_put_header(&w, p);
     bytes = w.n;
     if (bytes > SAFE_HEADER_MAX)
-        return tni_error(p->b, TN_INVALID, "names for a header of more than 100 MB");
+        return tni_error(p->b, TN_INVALID, "the names need a header of more than 100 MB");
     w.at = (char *)tni_need(p->b, bytes);
     if (!w.at) return false;
     w.n = 0;

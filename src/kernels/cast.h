@@ -1,5 +1,5 @@
 /* cast.h - elements of one dtype to another, contiguous. cast(from, to) is the loop of a direct
- * conversion or NULL; ops/drive.c goes from any dtype to any other by a chain of them. Values as
+ * conversion or NULL; cpu/drive.c goes from any dtype to any other by a chain of them. Values as
  * tni_element_set gives them. */
 #ifndef TNI_KERNELS_CAST_H
 #define TNI_KERNELS_CAST_H

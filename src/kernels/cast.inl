@@ -28,7 +28,6 @@ TNI_INLINE uint64_t TNI_FN(cast_unsigned)(double v) {
     X(U16, I32, uint16_t, int32_t, v)                            \
     X(U32, I64, uint32_t, int64_t, v)                            \
     X(U64, I64, uint64_t, int64_t, (int64_t)v)                   \
-    X(BF16, F32, uint16_t, float, tni_bf16_to_f32(v))            \
     X(BOOL, F32, uint8_t, float, (float)(v != 0))                \
     X(U8, F32, uint8_t, float, (float)v)                         \
     X(I32, U8, int32_t, uint8_t, (uint8_t)v)                     \
@@ -37,7 +36,6 @@ TNI_INLINE uint64_t TNI_FN(cast_unsigned)(double v) {
     X(I32, U16, int32_t, uint16_t, (uint16_t)v)                  \
     X(I64, U32, int64_t, uint32_t, (uint32_t)v)                  \
     X(I64, U64, int64_t, uint64_t, (uint64_t)v)                  \
-    X(F32, BF16, float, uint16_t, tni_f32_to_bf16(v))            \
     X(I32, BOOL, int32_t, uint8_t, v != 0)                       \
     X(I64, BOOL, int64_t, uint8_t, v != 0)                       \
     X(F32, BOOL, float, uint8_t, v != 0)                         \
@@ -56,6 +54,10 @@ TNI_INLINE uint64_t TNI_FN(cast_unsigned)(double v) {
     X(F64, I64, double, int64_t, tni_truncate(v))        \
     X(F64, U64, double, uint64_t, TNI_FN(cast_unsigned)(v))
 
+#define TNI_CASTS_BF16(X)                             \
+    X(BF16, F32, uint16_t, float, tni_bf16_to_f32(v)) \
+    X(F32, BF16, float, uint16_t, tni_f32_to_bf16(v))
+
 #define TNI_CAST_LOOP(A, B, From, To, value)                                    \
     static void TNI_FN(cast_##A##_##B)(void *to, const void *from, int64_t n) { \
         const From *TNI_RESTRICT x = (const From *)from;                        \
@@ -66,8 +68,9 @@ TNI_INLINE uint64_t TNI_FN(cast_unsigned)(double v) {
         }                                                                       \
     }
 TNI_CASTS(TNI_CAST_LOOP)
-#undef TNI_CAST_LOOP
 
+#ifndef TN_NO_HALF
+TNI_CASTS_BF16(TNI_CAST_LOOP)
 static void TNI_FN(cast_F16_F32)(void *to, const void *from, int64_t n) {
     const uint16_t *x = (const uint16_t *)from;
     float *y = (float *)to;
@@ -89,6 +92,11 @@ static void TNI_FN(cast_F32_F16)(void *to, const void *from, int64_t n) {
 #endif
     for (; i < n; i++) y[i] = tni_f32_to_f16(x[i]);
 }
+#define TNI_CASTS_HALF(X) TNI_CASTS_BF16(X) X(F16, F32, , , ) X(F32, F16, , , )
+#else
+#define TNI_CASTS_HALF(X)
+#endif
+#undef TNI_CAST_LOOP
 
 /* 8-bit floats, element by element */
 static void TNI_FN(cast_F8E4M3_F32)(void *to, const void *from, int64_t n) {
@@ -109,6 +117,7 @@ static void TNI_FN(cast_F32_F8E5M2)(void *to, const void *from, int64_t n) {
 }
 
 /* complex numbers: the real part, or with 0 as the other */
+#ifndef TN_NO_COMPLEX
 #define TNI_CAST_COMPLEX(R, C, Real)                                                      \
     static void TNI_FN(cast_##R##_##C)(void *to, const void *from, int64_t n) {           \
         for (int64_t i = 0; i < n; i++)                                                   \
@@ -132,12 +141,17 @@ static void TNI_FN(cast_C128_C64)(void *to, const void *from, int64_t n) {
     TNI_FN(cast_F64_F32)(to, from, 2 * n);
 }
 
-#define TNI_CASTS_BY_HAND(X)                                                             \
-    X(F16, F32, , , )                                                                    \
-    X(F32, F16, , , ) X(F8E4M3, F32, , , ) X(F8E5M2, F32, , , ) X(F32, F8E4M3, , , )     \
-        X(F32, F8E5M2, , , ) X(F32, C64, , , ) X(C64, F32, , , ) X(C64, BOOL, , , )      \
-            X(F64, C128, , , ) X(C128, F64, , , ) X(C128, BOOL, , , ) X(C64, C128, , , ) \
-                X(C128, C64, , , )
+#define TNI_CASTS_COMPLEX(X)                                                             \
+    X(F32, C64, , , ) X(C64, F32, , , ) X(C64, BOOL, , , ) X(F64, C128, , , )            \
+    X(C128, F64, , , ) X(C128, BOOL, , , ) X(C64, C128, , , ) X(C128, C64, , , )
+#else
+#define TNI_CASTS_COMPLEX(X)
+#endif
+
+#define TNI_CASTS_BY_HAND(X) \
+    TNI_CASTS_HALF(X)        \
+    TNI_CASTS_COMPLEX(X)     \
+    X(F8E4M3, F32, , , ) X(F8E5M2, F32, , , ) X(F32, F8E4M3, , , ) X(F32, F8E5M2, , , )
 #define TNI_CAST_CASE(A, B, From, To, value) \
     case TN_##A *TN_DTYPE_COUNT + TN_##B:    \
         return TNI_FN(cast_##A##_##B);
@@ -150,6 +164,9 @@ static tni_cast TNI_FN(cast)(int from, int to) {
     }
 }
 #undef TNI_CASTS
+#undef TNI_CASTS_BF16
+#undef TNI_CASTS_HALF
+#undef TNI_CASTS_COMPLEX
 #undef TNI_CASTS_BY_HAND
 #undef TNI_CAST_CASE
 #if defined(__GNUC__) && !defined(__clang__)

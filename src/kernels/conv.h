@@ -3,7 +3,7 @@
  * Convolution is a matrix product whose second matrix is never made: its row k is the source
  * shifted by offset[k], and pixel (image, y, x) lies at image * image_step + y * pitch + x of it.
  * The operator lays out the source so that this holds: padded, and split by phase where the
- * stride is not 1 (ops/conv.c). Elements are sums in the order of gemm.h, where chains of the
+ * stride is not 1 (conv.c). Elements are sums in the order of gemm.h, where chains of the
  * first block begin at bias. */
 #ifndef TNI_KERNELS_CONV_H
 #define TNI_KERNELS_CONV_H
@@ -11,8 +11,8 @@
 #include "../base/base.h"
 
 /* c (image, m, y, x) = bias (m) + sum over k of a (m, k) source (image, y, x; offset[k]), for
- * `count` pixels from pixel `first` on, numbered row-major over (image, height, width). Steps in
- * elements. */
+ * `count` pixels from pixel `first` on, numbered row-major over (image, height, width). All steps
+ * count elements. */
 typedef struct tni_conv {
     int64_t m, k, height, width, first, count;
     const void *a;                   /* row-major */
@@ -41,22 +41,22 @@ typedef struct tni_conv_weight {
     bool add;
 } tni_conv_weight;
 
-#define TNI_KERNELS_CONV_TYPE(K, S)                                                            \
-    K(void, conv_##S, (const tni_conv *v))                                                     \
-    /* For small m and k <= TNI_K_BLOCK; reads up to 4 vectors beyond a row of the source. */  \
-    K(void, conv_direct_##S, (const tni_conv *v))                                              \
-    /* Rows of n elements from one place to another, steps in elements. */                     \
-    K(void, conv_rows_##S,                                                                     \
+#define TNI_KERNELS_CONV_TYPE(K, S)                                                              \
+    K(void, conv_##S, (const tni_conv *v))                                                       \
+    /* For small m and k <= TNI_K_BLOCK; reads up to 4 vectors beyond a row of the source. */    \
+    K(void, conv_direct_##S, (const tni_conv *v))                                                \
+    /* Rows of n elements from one place to another, steps in elements. */                       \
+    K(void, conv_rows_##S,                                                                       \
       (void *to, int64_t to_step, const void *from, int64_t from_step, int64_t rows, int64_t n)) \
-    K(void, conv_weight_##S, (const tni_conv_weight *v))                                       \
-    K(void, conv_weight_one_##S, (const tni_conv_weight *v))                                   \
-    /* to[depth][gemm_columns]: n columns `lane` apart in from, rows `row` apart; others 0 */  \
-    K(void, gemm_pack_b_##S,                                                                   \
-      (void *to, const void *from, int64_t lane, int64_t row, int64_t n, int64_t depth))       \
+    K(void, conv_weight_##S, (const tni_conv_weight *v))                                         \
+    K(void, conv_weight_one_##S, (const tni_conv_weight *v))                                     \
+    /* to[depth][gemm_columns]: n columns `lane` apart in from, rows `row` apart; others 0 */    \
+    K(void, gemm_pack_b_##S,                                                                     \
+      (void *to, const void *from, int64_t lane, int64_t row, int64_t n, int64_t depth))         \
     K(int64_t, gemm_columns_##S, (void))
 
-#define TNI_KERNELS_CONV(K)                                                                    \
-    TNI_KERNELS_CONV_TYPE(K, f32)                                                              \
+#define TNI_KERNELS_CONV(K)       \
+    TNI_KERNELS_CONV_TYPE(K, f32) \
     TNI_KERNELS_CONV_TYPE(K, f64)
 
 #endif

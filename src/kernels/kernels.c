@@ -13,7 +13,7 @@
 #undef TNI_ISA
 #undef TNI_FN
 
-#if defined(TNI_X86)
+#if TNI_HAS_AVX2
 #define TNI_ISA 1
 #define TNI_FN(name) TNI_JOIN(name, _avx2)
 #include "pass.inl"
@@ -21,7 +21,7 @@
 #undef TNI_FN
 #endif
 
-#if defined(TNI_X86) && !defined(TN_NO_AVX512)
+#if TNI_HAS_AVX512
 #define TNI_ISA 2
 #define TNI_FN(name) TNI_JOIN(name, _avx512)
 #include "pass.inl"
@@ -29,7 +29,7 @@
 #undef TNI_FN
 #endif
 
-#if defined(TNI_ARM)
+#if TNI_HAS_NEON
 #define TNI_ISA 3
 #define TNI_FN(name) TNI_JOIN(name, _neon)
 #include "pass.inl"
@@ -37,15 +37,81 @@
 #undef TNI_FN
 #endif
 
+/* --- tables, one a kernel and one a pointwise row -------------------------------------------- */
+
+#if TNI_HAS_SCALAR
+#define TNI_OF_SCALAR(name) TNI_JOIN(name, _scalar)
+#else
+#define TNI_OF_SCALAR(name) NULL
+#endif
+#if TNI_HAS_AVX2
+#define TNI_OF_AVX2(name) TNI_JOIN(name, _avx2)
+#else
+#define TNI_OF_AVX2(name) NULL
+#endif
+#if TNI_HAS_AVX512
+#define TNI_OF_AVX512(name) TNI_JOIN(name, _avx512)
+#else
+#define TNI_OF_AVX512(name) NULL
+#endif
+#if TNI_HAS_NEON
+#define TNI_OF_NEON(name) TNI_JOIN(name, _neon)
+#else
+#define TNI_OF_NEON(name) NULL
+#endif
+#define TNI_ENTRY(ret, name, params)                                             \
+    TN_PRIV_DEFINE(tni_kernel_##name##_at, tni_kernel_##name[TNI_ISA_COUNT]) = { \
+        TNI_OF_SCALAR(name), TNI_OF_AVX2(name), TNI_OF_AVX512(name), TNI_OF_NEON(name)};
+TNI_PRIVATE_BEGIN
+TNI_KERNELS(TNI_ENTRY)
+TNI_PRIVATE_END
+#undef TNI_ENTRY
+
+#define TNI_WHEN_1(entry) entry
+#define TNI_WHEN_0(entry) NULL
+#define TNI_C64_2(loop) NULL /* one at a time: in c128, the scalar set's loop */
+#define TNI_C64_1(loop) loop
+#define TNI_C64_0(loop) NULL
+#ifdef TN_NO_COMPLEX
+#undef TNI_C64_1
+#define TNI_C64_1(loop) NULL
+#define TNI_C128_2(OF, loop) NULL
+#define TNI_C128_1(OF, loop) NULL
+#else
+#define TNI_C128_2(OF, loop) TNI_JOIN(loop, _scalar)
+#define TNI_C128_1(OF, loop) OF(loop)
+#endif
+#define TNI_C128_0(OF, loop) NULL
+#define TNI_LOOPS_OF(OF, REST, name, F, I, C, B)                                                  \
+    {                                                                                             \
+        TNI_WHEN_##F(OF(tni_loop_##name##_f32)), TNI_WHEN_##F(REST(tni_loop_##name##_f64)),       \
+            TNI_WHEN_##I(REST(tni_loop_##name##_i32)), TNI_WHEN_##I(REST(tni_loop_##name##_i64)), \
+            TNI_C64_##C(REST(tni_loop_##name##_c64)), TNI_C128_##C(REST, tni_loop_##name##_c128), \
+            TNI_WHEN_##B(REST(tni_loop_##name##_truth))                                           \
+    }
+#define TNI_ROW_LOOP(name, kinds, form, nt, nn, F, I, C, B)                       \
+    TN_PRIV_DEFINE(tni_loop, tni_loops_##name[TNI_ISA_COUNT][TNI_LOOP_TYPES]) = { \
+        TNI_LOOPS_OF(TNI_OF_SCALAR, TNI_OF_SCALAR, name, F, I, C, B),             \
+        TNI_LOOPS_OF(TNI_OF_AVX2, TNI_OF_AVX2, name, F, I, C, B),                 \
+        TNI_LOOPS_OF(TNI_OF_AVX512, TNI_OF_AVX2, name, F, I, C, B),               \
+        TNI_LOOPS_OF(TNI_OF_NEON, TNI_OF_NEON, name, F, I, C, B)};
+TNI_PRIVATE_BEGIN
+#include "../gen/loops.inl"
+TNI_PRIVATE_END
+#undef TNI_ROW_LOOP
+
 TN_PRIV const tni_kernels *tni_kernels_of(int isa) {
     switch (isa) {
+#if TNI_HAS_SCALAR
     case TNI_ISA_SCALAR: return &tni_table_scalar;
-#if defined(TNI_X86)
+#endif
+#if TNI_HAS_AVX2
     case TNI_ISA_AVX2: return &tni_table_avx2;
-#ifndef TN_NO_AVX512
+#endif
+#if TNI_HAS_AVX512
     case TNI_ISA_AVX512: return &tni_table_avx512;
 #endif
-#elif defined(TNI_ARM)
+#if TNI_HAS_NEON
     case TNI_ISA_NEON: return &tni_table_neon;
 #endif
     default: return NULL;

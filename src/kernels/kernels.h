@@ -17,15 +17,7 @@
 #include "random.h"
 #include "optimize.h"
 #include "cast.h"
-
-/* Which vector instruction sets the compiler can make functions for; the scalar set is always
- * there. On x86-64 all of them, the scalar one included, use the FMA instruction, unless TN_NO_FMA
- * asks for libm's fma. */
-#if defined(__GNUC__) && defined(__x86_64__) && !defined(__TINYC__) && !defined(TN_NO_FMA)
-#define TNI_X86 1
-#elif defined(__GNUC__) && defined(__aarch64__) && !defined(__TINYC__)
-#define TNI_ARM 1
-#endif
+#include "matrix.h"
 
 #define TNI_KERNELS(K)       \
     TNI_KERNELS_GEMM(K)      \
@@ -35,19 +27,23 @@
     TNI_KERNELS_ROWWISE(K)   \
     TNI_KERNELS_RANDOM(K)    \
     TNI_KERNELS_OPTIMIZE(K)  \
+    TNI_KERNELS_MATRIX(K)    \
     TNI_KERNELS_POINTWISE(K) \
     TNI_KERNELS_CAST(K)
 
 typedef struct tni_kernels {
     int isa;
-    const tni_loop (*loop)[TNI_LOOP_TYPES]; /* by a pointwise row's loop_index and by type; NULL:
-                                               not of its kinds */
-    const uint8_t *lanes;                   /* elements of a vector, by type; complex loops of
-                                               the letter c take one (call/rowform.h) */
-#define TNI_POINTER(ret, name, params) ret(*name) params;
-    TNI_KERNELS(TNI_POINTER)
-#undef TNI_POINTER
+    const uint8_t *lanes; /* elements of a vector, by type; complex loops of
+                             the letter c take one (call/rowform.h) */
 } tni_kernels;
+
+/* Each kernel has a table of its own, by instruction set: what no row calls is not compiled. */
+#define TNI_POINTER(ret, name, params)           \
+    typedef ret(*tni_kernel_##name##_at) params; \
+    TN_PRIV_DECLARE(tni_kernel_##name##_at, tni_kernel_##name[TNI_ISA_COUNT]);
+TNI_KERNELS(TNI_POINTER)
+#undef TNI_POINTER
+#define TNI_K(k, name) tni_kernel_##name[(k)->isa]
 
 /* The table of an instruction set, NULL when it is not compiled in. */
 TN_PRIV const tni_kernels *tni_kernels_of(int isa);

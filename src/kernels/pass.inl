@@ -53,11 +53,7 @@
 #include "pool.inl"
 #include "random.inl"
 
-static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_loops), TNI_FN(tni_lanes),
-#define TNI_ENTRY(ret, name, params) TNI_FN(name),
-                                              TNI_KERNELS(TNI_ENTRY)
-#undef TNI_ENTRY
-};
+static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 
 #if defined(__clang__)
 #if (TNI_ISA == 0 && defined(TNI_X86)) || TNI_ISA == 1 || TNI_ISA == 2

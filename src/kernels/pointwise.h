@@ -9,7 +9,7 @@
 
 #include "../base/base.h"
 
-/* What is computed in; other dtypes are converted (kernels/cast.h). */
+/* The types of the computation; other dtypes are converted (kernels/cast.h). */
 enum tni_loop_type {
     TNI_IN_F32,
     TNI_IN_F64,

@@ -12,35 +12,6 @@
 #else
 #define TNI_FN_REST(name) TNI_FN(name)
 #endif
-#define TNI_WHEN_1(entry) entry
-#define TNI_WHEN_0(entry) NULL
-#define TNI_C64_2(loop) NULL /* one at a time: in c128, the scalar set's loop */
-#define TNI_C64_1(loop) TNI_FN_REST(loop)
-#define TNI_C64_0(loop) NULL
-#define TNI_C128_2(loop) TNI_JOIN(loop, _scalar)
-#define TNI_C128_1(loop) TNI_FN_REST(loop)
-#define TNI_C128_0(loop) NULL
-#define TNI_ROW_LOOP(name, kinds, form, nt, nn, F, I, C, B) \
-    {TNI_WHEN_##F(TNI_FN(tni_loop_##name##_f32)),           \
-     TNI_WHEN_##F(TNI_FN_REST(tni_loop_##name##_f64)),      \
-     TNI_WHEN_##I(TNI_FN_REST(tni_loop_##name##_i32)),      \
-     TNI_WHEN_##I(TNI_FN_REST(tni_loop_##name##_i64)),      \
-     TNI_C64_##C(tni_loop_##name##_c64),                    \
-     TNI_C128_##C(tni_loop_##name##_c128),                  \
-     TNI_WHEN_##B(TNI_FN_REST(tni_loop_##name##_truth))},
-static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
-#include "../gen/loops.inl"
-    {NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
-#undef TNI_ROW_LOOP
-#undef TNI_WHEN_1
-#undef TNI_WHEN_0
-#undef TNI_C64_2
-#undef TNI_C64_1
-#undef TNI_C64_0
-#undef TNI_C128_2
-#undef TNI_C128_1
-#undef TNI_C128_0
-
 static const uint8_t TNI_FN(tni_lanes)[TNI_LOOP_TYPES] = {
     TNI_FN(tni_lanes_f32),         TNI_FN_REST(tni_lanes_f64), TNI_FN_REST(tni_lanes_f32),
     TNI_FN_REST(tni_lanes_f64),    TNI_FN_REST(tni_lanes_f32), TNI_FN_REST(tni_lanes_f64),

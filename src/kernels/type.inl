@@ -39,6 +39,7 @@ enum { TNI_FNT(tni_lanes) = W };
 #endif
 #include "random_type.inl"
 #include "optimize_type.inl"
+#include "matrix_type.inl"
 #endif
 
 #if defined(TNI_TYPE_I64)
@@ -58,10 +59,15 @@ enum { TNI_FNT(tni_lanes) = W };
 #include "../simd/end.h"
 #define TNI_TYPE_C128
 #endif
+#ifndef TN_NO_COMPLEX
 #include "../simd/complex.h"
 #define TNI_KIND_C 1
 #define TNI_STEP (2 * W * (int64_t)sizeof(T))
 #define TNI_MASK_STEP W
 #include "pointwise_type.inl"
 #include "../simd/end.h"
+#else
+#undef TNI_TYPE_C64
+#undef TNI_TYPE_C128
+#endif
 #endif

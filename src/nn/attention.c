@@ -1,5 +1,11 @@
 /* attention.c - MultiheadAttention, composed of products and a softmax as torch's own. */
 #include "nn.h"
+#include "../api/ops/creation.h"
+#include "../api/ops/elementwise.h"
+#include "../api/ops/indexing.h"
+#include "../api/ops/linalg.h"
+#include "../api/ops/reduction.h"
+#include "../api/ops/shape.h"
 
 #include <math.h>
 
@@ -47,8 +53,8 @@ static tn_tensor *mha_causal(const mha_sizes *z, tn_tensor *like) {
     return mha_mask(tnp_triu(tnp_ones(tn_ints_of(size, 2), TN_BOOL, tn_device_of(like)), 1), like);
 }
 
-/* attn_mask (L, S) or (N * H, L, S) and key_padding_mask (N, S) in one mask that fits (N * H, L,
- * S). */
+/* attn_mask (L, S) or (N * H, L, S) and key_padding_mask (N, S) in one mask that fits (N * H,
+ * L, S). */
 static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forward_args *a,
                       tn_tensor *q, tn_tensor **mask) {
     tn_tensor *attn = mha_mask(a->attn_mask, q), *pad = mha_mask(a->key_padding_mask, q);
@@ -118,7 +124,8 @@ static bool mha_fits(const mha_sizes *z, const tn_tensor *q, const tn_tensor *k,
                      const tn_tensor *v) {
     if (tn_ndim(k) != tn_ndim(q) || tn_ndim(v) != tn_ndim(q) ||
         (tn_ndim(q) != 2 && tn_ndim(q) != 3))
-        return tni_nn_error(TN_INVALID, "query, key and value must have 2 or 3 dimensions alike");
+        return tni_nn_error(TN_INVALID,
+                            "query, key and value must all have 2 or all have 3 dimensions");
     return z->e > 0;
 }
 
@@ -134,7 +141,8 @@ static bool multihead_attention_forward(tn_mframe *f) {
     if (!q || !k || !v) return false;
     z.l = tn_size(q, 0), z.s = tn_size(k, 0), z.n = tn_size(q, 1);
     if (tn_size(k, 1) != z.n || tn_size(v, 1) != z.n || tn_size(v, 0) != z.s)
-        return tni_nn_error(TN_INVALID, "key and value must have the query's batch and one length");
+        return tni_nn_error(TN_INVALID,
+                            "key and value must have the query's batch size and the same length");
     if (!mha_masks(&z, a, q, &mask)) return false;
     w = mha_weights(s, &z, mha_project(s, &z, 0, q), mha_project(s, &z, 1, k), mask);
     y = tnp_matmul(w, mha_project(s, &z, 2, v));
@@ -149,12 +157,14 @@ static bool multihead_attention_forward(tn_mframe *f) {
 }
 /* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. is_causal
  * says that attn_mask is the causal one, which is then made here where no weights are asked for.
- * attn_output_weights is NULL without need_weights. query (L, N, E), key, value (S, N, E), or (N,
- * L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
+ * attn_output_weights is NULL without need_weights. */
 TN_MODULE(
     multihead_attention,
     "MultiheadAttention(int embed_dim, int num_heads, float dropout=0.0, bool bias=True, "
     "bool batch_first=False)",
+    TN_DOC(.shapes = "query (L, N, E), key, value (S, N, E) -> (L, N, E), (N, L, S); with "
+                     "batch_first (N, L, E), (N, S, E) -> (N, L, E), (N, L, S)",
+           .example = "tn_nn_multihead_attention(64, 4)"),
     .parts = "in_proj_weight(3 * embed_dim, embed_dim); in_proj_bias(3 * embed_dim) if bias; "
              "child out_proj = Linear(embed_dim, embed_dim, bias=bias)",
     .call =

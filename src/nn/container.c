@@ -23,15 +23,18 @@ static bool sequential_forward(tn_mframe *f) {
     }
     return (f->out[0] = x) != NULL;
 }
-/* Calls its children one after the other; takes them.   tn_sequential(tn_nn_linear(4, 8),
- * tn_nn_relu()) */
-TN_MODULE(sequential, "Sequential(Module[] modules)", .build = sequential_build,
-          .forward = sequential_forward)
+/* Calls its children one after the other; takes them. */
+TN_MODULE(sequential, "Sequential(Module[] modules)",
+          TN_DOC(.shapes = "input -> as the last child gives it",
+                 .example = "tn_module *m = tn_sequential(tn_nn_linear(4, 8), tn_nn_relu());"),
+          .build = sequential_build, .forward = sequential_forward)
 
 static bool module_list_build(tn_module *m) {
     TN_SELF(module_list, s, m);
     return container_build(m, s->o.modules);
 }
-/* A list of children under the names 0, 1, ..; no forward. tn_module_append adds one.
- * tn_nn_module_list(TN_MODULES(a, b)) */
-TN_MODULE(module_list, "ModuleList(Module[] modules)", .repr = "[]", .build = module_list_build)
+/* A list of children under the names 0, 1, ..; no forward. tn_module_append adds one. */
+TN_MODULE(module_list, "ModuleList(Module[] modules)",
+          TN_DOC(.example = "tn_nn_module_list(TN_MODULES(one, two))",
+                 .differs = "parameter modules: an empty list is written {}"),
+          .repr = "[]", .build = module_list_build)

@@ -1,5 +1,6 @@
 /* conv.c - convolution and pooling over images (N, C, H, W). */
 #include "nn.h"
+#include "../api/ops/layers.h"
 
 /* --- Conv2d ----------------------------------------------------------------------------------- */
 
@@ -11,7 +12,7 @@ static bool conv2d_build(tn_module *m) {
             "in_channels (%lld) and out_channels (%lld) must be multiples of groups (%lld)",
             (long long)s->o.in_channels, (long long)s->o.out_channels, (long long)s->o.groups);
     if (s->o.padding_mode != TN_PADDING_MODE_ZEROS)
-        return tni_nn_error(TN_UNSUPPORTED, "padding_mode: only zeros so far");
+        return tni_nn_error(TN_UNSUPPORTED, "padding_mode: only zeros is supported");
     return true;
 }
 static bool conv2d_reset(tn_module *m) {
@@ -24,14 +25,14 @@ static bool conv2d_forward(tn_mframe *f) {
                            s->o.groups);
     return f->out[0] != NULL;
 }
-/* Cross-correlation with out_channels filters.
- * input (N, in_channels, H, W) -> (N, out_channels, H', W')   tn_nn_conv2d(1, 32, TN_DIMS(3),
- * .padding = TN_DIMS(1)) */
+/* Cross-correlation with out_channels filters. */
 TN_MODULE(
     conv2d,
     "Conv2d(int in_channels, int out_channels, int[2] kernel_size, int[2] stride=1, int[2] "
     "padding=0, "
     "int[2] dilation=1, int groups=1, bool bias=True, PaddingMode padding_mode=zeros)",
+    TN_DOC(.shapes = "input (N, in_channels, H, W) -> (N, out_channels, H', W')",
+           .example = "tn_nn_conv2d(1, 32, TN_DIMS(3), .padding = TN_DIMS(1))"),
     .parts = "weight(out_channels, in_channels / groups, kernel_size[0], kernel_size[1]); "
              "bias(out_channels) if bias",
     .takes = "input(*, in_channels, _, _)",
@@ -48,7 +49,7 @@ static bool max_pool2d_build(tn_module *m) {
     TN_SELF(max_pool2d, s, m);
     if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
     return !s->o.return_indices ||
-           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false so far");
+           tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
 }
 static bool max_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(max_pool2d, s, a, f);
@@ -56,11 +57,12 @@ static bool max_pool2d_forward(tn_mframe *f) {
                                s->o.ceil_mode);
     return f->out[0] != NULL;
 }
-/* Largest element of each window; stride is kernel_size when not given.
- * input (N, C, H, W) -> (N, C, H', W')   tn_nn_max_pool2d(TN_DIMS(2)) */
+/* Largest element of each window; stride is kernel_size when not given. */
 TN_MODULE(max_pool2d,
           "MaxPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, "
           "bool return_indices=False, bool ceil_mode=False)",
+          TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, H', W')",
+                 .example = "tn_nn_max_pool2d(TN_DIMS(2))"),
           .repr = "kernel_size=, stride=, padding=, dilation=, ceil_mode=",
           .build = max_pool2d_build, .forward = max_pool2d_forward,
           .sample = "[2]: (2,3,4,6) | [3,2] stride=[2] padding=[1]: (1,2,5,5)")
@@ -76,12 +78,13 @@ static bool avg_pool2d_forward(tn_mframe *f) {
                                s->o.ceil_mode, s->o.count_include_pad, s->o.divisor_override);
     return f->out[0] != NULL;
 }
-/* Mean of each window.
- * input (N, C, H, W) -> (N, C, H', W')   tn_nn_avg_pool2d(TN_DIMS(2)) */
+/* Mean of each window. */
 TN_MODULE(
     avg_pool2d,
     "AvgPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, "
     "bool count_include_pad=True, int? divisor_override=None)",
+    TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, H', W')",
+           .example = "tn_nn_avg_pool2d(TN_DIMS(2))"),
     .repr = "kernel_size=, stride=, padding=", .build = avg_pool2d_build,
     .forward = avg_pool2d_forward,
     .sample = "[2]: (2,3,4,6) | [3] stride=[2] padding=[1]: (1,2,5,5)")
@@ -90,8 +93,9 @@ static bool adaptive_avg_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(adaptive_avg_pool2d, s, a, f);
     return (f->out[0] = tnp_adaptive_avg_pool2d(a->input, s->o.output_size)) != NULL;
 }
-/* Mean over windows that divide the image into output_size parts.
- * input (N, C, H, W) -> (N, C, output_size)   tn_nn_adaptive_avg_pool2d(TN_DIMS(1)) */
+/* Mean over windows that divide the image into output_size parts. */
 TN_MODULE(adaptive_avg_pool2d, "AdaptiveAvgPool2d(int[2] output_size)",
+          TN_DOC(.shapes = "input (N, C, H, W) -> (N, C, output_size)",
+                 .example = "tn_nn_adaptive_avg_pool2d(TN_DIMS(1))"),
           .repr = "output_size=", .forward = adaptive_avg_pool2d_forward,
           .sample = "[1]: (2,3,4,6) | [3,2]: (1,2,5,5)")

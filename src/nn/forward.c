@@ -1,6 +1,7 @@
-/* forward.c - the door of modules: the chain of calls, hooks, shapes that are taken, ownership of
- * results. */
+/* forward.c - the door of modules: the chain of calls, hooks, shapes that are taken, ownership
+ * of results. */
 #include "nn.h"
+#include "../api/ops/shape.h"
 
 /* --- shapes that are taken -------------------------------------------------------------------- */
 
@@ -182,7 +183,7 @@ static int64_t forward_hook_add(tn_module *m, int when, tn_module_hook_fn hook, 
     if (!m || !hook || (when != TN_BEFORE_FORWARD && when != TN_AFTER_FORWARD))
         return tni_nn_error(
             TN_INVALID,
-            "a hook wants a module, TN_BEFORE_FORWARD or TN_AFTER_FORWARD, and a function");
+            "a hook needs a module, TN_BEFORE_FORWARD or TN_AFTER_FORWARD, and a function");
     h = (struct tn_mhook *)tn_alloc(sizeof *h);
     if (!h) return 0;
     for (at = &m->hooks; *at; at = &(*at)->next) continue;
@@ -234,7 +235,7 @@ TN_API bool tn_module_hook_remove_at(const char *file, int line, tn_module *m, i
         return true;
     }
     tni_place_begin(&step, file, line);
-    tni_nn_error(TN_INVALID, "there is no hook %lld", (long long)number);
+    tni_nn_error(TN_INVALID, "hook %lld does not exist", (long long)number);
     tni_step_end(&step);
     return false;
 }
@@ -256,7 +257,8 @@ static bool forward_hook_call(tn_mframe *f, struct tn_mhook *h) {
     tn_guard_end(&guard, f->out, ok ? f->nout : 0);
     f->hook = NULL;
     if (f->hook_removed) forward_hook_free(h);
-    return ok || !tn_ok() ? ok : tni_nn_error(TN_INTERNAL, "a hook failed without an error");
+    return ok || !tn_ok() ? ok
+                          : tni_nn_error(TN_INTERNAL, "a hook failed without setting an error");
 }
 
 /* Numbers rise along the list, which hooks may change: the next one is that with the next number,
@@ -297,8 +299,8 @@ static bool forward_run(tn_mframe *f) {
     ok = (!f->m->hooks || forward_hooks(f, TN_BEFORE_FORWARD, last)) && forward_check(f);
     if (!ok) return false;
     ok = f->m->row->forward(f);
-    if (!ok && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward failed without an error");
-    if (ok && !f->out[0] && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward gave no result");
+    if (!ok && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward failed without setting an error");
+    if (ok && !f->out[0] && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward returned no result");
     ok = ok && (!f->m->hooks || forward_hooks(f, TN_AFTER_FORWARD, last)) && tn_ok();
     for (int k = 0; ok && k < f->nout; k++) ok = forward_own(f, k);
     return ok;
@@ -343,9 +345,10 @@ TN_API bool tn_module_call(const char *file, int line, tn_module *m, const tn_mr
     if (!tn_ok()) return false;
     if (!m) return forward_refuse(file, line, "module is NULL");
     if (row && m->row != row)
-        return forward_refuse(file, line, "forward of another kind of module");
+        return forward_refuse(file, line, "forward belongs to another kind of module");
     if (!args || nout != call->nresults)
-        return forward_refuse(file, line, "forward: no arguments, or not as many results");
+        return forward_refuse(
+            file, line, "forward: expected arguments and room for as many results as the row has");
     return forward_enter(file, line, m, call, args, out, nout);
 }
 
@@ -364,7 +367,7 @@ TN_API tn_tensor *tn_forward_at(const char *file, int line, tn_module *m, tn_ten
     if (required != 1 || first < 0 || call->nresults != 1 || call->args_size > sizeof args.at) {
         forward_refuse(
             file, line,
-            "tn_forward is for one required tensor and one result: call this module's own forward");
+            "tn_forward needs one required tensor and one result; call this module's own forward");
         return NULL;
     }
     memcpy(args.at, call->defaults, call->args_size);

@@ -1,5 +1,7 @@
 /* init.c - initial values, as torch.nn.init: the same formulas in double, the same draws. */
 #include "nn.h"
+#include "../api/ops/creation.h"
+#include "../api/ops/shape.h"
 
 #include <math.h>
 
@@ -46,7 +48,7 @@ static double init_gain(tn_init_for nonlinearity, double param) {
     case TN_INIT_RELU: return sqrt(2.0);
     case TN_INIT_LEAKY_RELU: return sqrt(2.0 / fma(param, param, 1));
     case TN_INIT_SELU: return 3.0 / 4;
-    default: tni_nn_error(TN_INVALID, "gain of an unknown nonlinearity"); return (double)NAN;
+    default: tni_nn_error(TN_INVALID, "the nonlinearity is unknown"); return (double)NAN;
     }
 }
 TN_API double tn_init_gain_at(const char *file, int line, tn_init_for nonlinearity, double param) {
@@ -64,7 +66,7 @@ static bool init_fans(const tn_tensor *t, double *in, double *out) {
     double field = 1;
     *in = *out = 0;
     if (shape.n < 2)
-        return tni_nn_error(TN_INVALID, "fan in and fan out want a tensor of 2 dimensions or more");
+        return tni_nn_error(TN_INVALID, "fan in and fan out need a tensor of 2 or more dimensions");
     for (int64_t i = 2; i < shape.n; i++) field *= (double)shape.at[i];
     *in = (double)shape.at[1] * field;
     *out = (double)shape.at[0] * field;
@@ -75,7 +77,7 @@ static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_
                              double *std) {
     double in, out, gain;
     if (mode != TN_FAN_IN && mode != TN_FAN_OUT)
-        return tni_nn_error(TN_INVALID, "mode is TN_FAN_IN or TN_FAN_OUT");
+        return tni_nn_error(TN_INVALID, "mode: expected TN_FAN_IN or TN_FAN_OUT");
     if (!init_fans(t, &in, &out)) return false;
     gain = init_gain(nonlinearity, a);
     *std = gain / sqrt(mode == TN_FAN_OUT ? out : in);

@@ -1,6 +1,10 @@
 /* linear.c - modules that are one operator on parameters or on nothing: Linear, Embedding, Dropout,
  * Identity, Flatten. */
 #include "nn.h"
+#include "../api/ops/creation.h"
+#include "../api/ops/indexing.h"
+#include "../api/ops/linalg.h"
+#include "../api/ops/shape.h"
 
 /* --- Linear ----------------------------------------------------------------------------------- */
 
@@ -12,10 +16,10 @@ static bool linear_forward(tn_mframe *f) {
     TN_FORWARD(linear, s, a, f);
     return (f->out[0] = tnp_linear(a->input, s->weight, s->bias)) != NULL;
 }
-/* y = x W^T + b.
- * input (*, in_features) -> (*, out_features)   tn_module *m = tn_nn_linear(784, 10, .bias =
- * false); */
+/* y = x W^T + b. */
 TN_MODULE(linear, "Linear(int in_features, int out_features, bool bias=True)",
+          TN_DOC(.shapes = "input (*, in_features) -> (*, out_features)",
+                 .example = "tn_module *m = tn_nn_linear(784, 10, .bias = false);"),
           .parts = "weight(out_features, in_features); bias(out_features) if bias",
           .takes = "input(*, in_features)",
           .repr = "in_features=, out_features=, bias=", .reset = linear_reset,
@@ -29,7 +33,7 @@ static bool embedding_build(tn_module *m) {
     if (p == TN_NONE) return true;
     if (p < 0) s->o.padding_idx += n;
     return (s->o.padding_idx >= 0 && s->o.padding_idx < n) ||
-           tni_nn_error(TN_INVALID, "padding_idx is %lld: within [-%lld, %lld) is expected",
+           tni_nn_error(TN_INVALID, "padding_idx is %lld, expected a value in [-%lld, %lld)",
                         (long long)p, (long long)n, (long long)n);
 }
 static bool embedding_reset(tn_module *m) { /* normal draws, zeros in the padding row */
@@ -46,11 +50,12 @@ static bool embedding_forward(tn_mframe *f) {
     return (f->out[0] = tnp_embedding(s->weight, a->input, padding, s->o.scale_grad_by_freq,
                                       false)) != NULL;
 }
-/* A table of vectors by number. The row padding_idx is zero at first and gets no gradient.
- * input (*) integers -> (*, embedding_dim)   tn_nn_embedding(1000, 64, .padding_idx = 0) */
+/* A table of vectors by number. The row padding_idx is zero at first and gets no gradient. */
 TN_MODULE(embedding,
           "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool "
           "scale_grad_by_freq=False)",
+          TN_DOC(.shapes = "input (*) integers -> (*, embedding_dim)",
+                 .example = "tn_nn_embedding(1000, 64, .padding_idx = 0)"),
           .parts = "weight(num_embeddings, embedding_dim)",
           .repr = "num_embeddings, embedding_dim, ?padding_idx=, ?scale_grad_by_freq=",
           .build = embedding_build, .reset = embedding_reset, .forward = embedding_forward,
@@ -61,7 +66,7 @@ TN_MODULE(embedding,
 static bool dropout_build(tn_module *m) {
     TN_SELF(dropout, s, m);
     if (s->o.p >= 0 && s->o.p <= 1) return true;
-    return tni_nn_error(TN_INVALID, "p is %g: a probability within [0, 1] is expected", s->o.p);
+    return tni_nn_error(TN_INVALID, "p is %g, expected a probability in [0, 1]", s->o.p);
 }
 static bool dropout_forward(tn_mframe *f) {
     TN_FORWARD(dropout, s, a, f);
@@ -72,10 +77,10 @@ static bool dropout_forward(tn_mframe *f) {
                                  : tnp_dropout(a->input, s->o.p, true);
     return f->out[0] != NULL;
 }
-/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p); else a
- * view of its input.
- * input (*) -> (*)   tn_nn_dropout(.p = 0.1) */
-TN_MODULE(dropout, "Dropout(float p=0.5, bool inplace=False)", .draws = "p",
+/* In training, zeroes each element with probability p and scales the others by 1 / (1
+ * - p); else a view of its input. */
+TN_MODULE(dropout, "Dropout(float p=0.5, bool inplace=False)",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_dropout(.p = 0.1)"), .draws = "p",
           .repr = "p=, inplace=", .build = dropout_build, .forward = dropout_forward,
           .sample = "p=0.5: (4,5)")
 
@@ -86,8 +91,10 @@ static bool identity_forward(tn_mframe *f) {
     (void)s;
     return (f->out[0] = a->input) != NULL;
 }
-/* Gives back a view of its input.   tn_nn_identity() */
-TN_MODULE(identity, "Identity()", .forward = identity_forward, .sample = ": (2,3)")
+/* Gives back a view of its input. */
+TN_MODULE(identity, "Identity()",
+          TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_identity()"),
+          .forward = identity_forward, .sample = ": (2,3)")
 
 static bool flatten_forward(tn_mframe *f) {
     TN_FORWARD(flatten, s, a, f);
@@ -98,8 +105,8 @@ static bool flatten_forward(tn_mframe *f) {
                     : tnp_flatten(a->input, s->o.start_dim, s->o.end_dim);
     return f->out[0] != NULL;
 }
-/* Merges the dimensions start_dim..end_dim into one.
- * input (N, *) -> (N, product)   tn_nn_flatten() */
+/* Merges the dimensions start_dim..end_dim into one. */
 TN_MODULE(flatten, "Flatten(int start_dim=1, int end_dim=-1)",
+          TN_DOC(.shapes = "input (N, *) -> (N, product)", .example = "tn_nn_flatten()"),
           .repr = "start_dim=, end_dim=", .forward = flatten_forward,
           .sample = ": (2,3,4) | start_dim=0: (2,3)")

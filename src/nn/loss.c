@@ -1,5 +1,6 @@
 /* loss.c - losses as modules: one operator call on input and target. */
 #include "nn.h"
+#include "../api/ops/layers.h"
 
 #define LOSS_FORWARD(name, ...)                     \
     static bool name##_forward(tn_mframe *f) {      \
@@ -10,49 +11,55 @@
 LOSS_FORWARD(cross_entropy_loss,
              tnp_cross_entropy(a->input, a->target, s->weight, s->o.ignore_index, s->o.reduction,
                                s->o.label_smoothing))
-/* -log softmax(input)[target], the mean over the batch.
- * input (N, C, *), target (N, *) class numbers or (N, C, *) probabilities
- * tn_nn_cross_entropy_loss() */
+/* -log softmax(input)[target], the mean over the batch. */
 TN_MODULE(cross_entropy_loss,
           "CrossEntropyLoss(Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean, "
           "float label_smoothing=0.0)",
+          TN_DOC(.shapes = "input (N, C, *), target (N, *) class numbers or (N, C, *) "
+                           "probabilities -> () or (N, *)",
+                 .example = "tn_nn_cross_entropy_loss()"),
           .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
           .forward = cross_entropy_loss_forward,
           .sample = ": (4,5) (4):i64<5 | reduction=sum label_smoothing=0.1: (4,5) (4):i64<5")
 
 LOSS_FORWARD(nll_loss,
              tnp_nll_loss(a->input, a->target, s->weight, s->o.ignore_index, s->o.reduction))
-/* -input[target], of log-probabilities.
- * input (N, C, *), target (N, *)   tn_nn_nll_loss() */
+/* -input[target], of log-probabilities. */
 TN_MODULE(nll_loss, "NLLLoss(Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean)",
+          TN_DOC(.shapes = "input (N, C, *), target (N, *) -> () or (N, *)",
+                 .example = "tn_nn_nll_loss()"),
           .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
           .forward = nll_loss_forward, .sample = ": (4,5) (4):i64<5")
 
 LOSS_FORWARD(mse_loss, ((void)s, tnp_mse_loss(a->input, a->target, s->o.reduction)))
-/* (input - target)^2.   tn_nn_mse_loss() */
+/* (input - target)^2. */
 TN_MODULE(mse_loss, "MSELoss(Reduction reduction=mean)",
+          TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_mse_loss()"),
           .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
           .forward = mse_loss_forward, .sample = ": (2,3) (2,3)")
 
 LOSS_FORWARD(l1_loss, tnp_l1_loss(a->input, a->target, s->o.reduction))
-/* |input - target|.   tn_nn_l1_loss() */
+/* |input - target|. */
 TN_MODULE(l1_loss, "L1Loss(Reduction reduction=mean)",
+          TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_l1_loss()"),
           .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "warns",
           .forward = l1_loss_forward, .sample = ": (2,3) (2,3)")
 
 LOSS_FORWARD(bce_loss, tnp_binary_cross_entropy(a->input, a->target, s->weight, s->o.reduction))
-/* -(t log x + (1 - t) log(1 - x)), of probabilities.   tn_nn_bce_loss() */
+/* -(t log x + (1 - t) log(1 - x)), of probabilities. */
 TN_MODULE(bce_loss, "BCELoss(Tensor? weight=None, Reduction reduction=mean)",
+          TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_bce_loss()"),
           .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
           .unlike = "deprecated", .forward = bce_loss_forward)
 
 LOSS_FORWARD(bce_with_logits_loss,
              tnp_binary_cross_entropy_with_logits(a->input, a->target, s->weight, s->pos_weight,
                                                   s->o.reduction))
-/* BCELoss of sigmoid(input), without overflow.   tn_nn_bce_with_logits_loss() */
+/* BCELoss of sigmoid(input), without overflow. */
 TN_MODULE(
     bce_with_logits_loss,
     "BCEWithLogitsLoss(Tensor? weight=None, Reduction reduction=mean, Tensor? pos_weight=None)",
+    TN_DOC(.shapes = "input, target (*) -> () or (*)", .example = "tn_nn_bce_with_logits_loss()"),
     .parts = "buffer weight = weight; buffer pos_weight = pos_weight",
     .call = "(Tensor input, Tensor target) -> Tensor", .unlike = "refused",
     .forward = bce_with_logits_loss_forward, .sample = ": (2,3) (2,3)")

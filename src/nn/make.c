@@ -2,272 +2,10 @@
  *
  * Errors go one way: a step that fails marks the module as broken, frees what it was given, and
  * tn_module_finish frees the rest. */
+#include "../api/ops/creation.h"
+#include "../api/ops/shape.h"
 #include "nn.h"
-
-/* --- errors ----------------------------------------------------------------------------------- */
-
-TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) {
-    char text[1000];
-    tn_path *p = tn_path_current();
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    while (p && p->caller) p = p->caller;
-    return tn_error_set(code, p ? p->file : NULL, p ? p->line : 0, "%s", text);
-}
-
-static void make_step_text(const tn_path *path, char *to, size_t room) {
-    snprintf(to, room, "%s", ((const tni_step *)(const void *)path)->type);
-}
-
-TN_PRIV void tni_step_begin(tni_step *s, const char *file, int line, const char *type) {
-    s->path.text = make_step_text;
-    s->path.file = file;
-    s->path.line = line;
-    s->type = type ? type : "module";
-    tn_path_push(&s->path);
-}
-TN_PRIV void tni_place_begin(tni_step *s, const char *file, int line) {
-    if (!tn_path_current()) tni_step_begin(s, file, line, "");
-}
-TN_PRIV void tni_step_end(tni_step *s) { tn_path_pop(&s->path); }
-
-/* --- options ---------------------------------------------------------------------------------- */
-
-static const tn_param make_call_param[] = {{"input", TN_T_TENSOR, 0, 0, 0, 0, NULL}};
-static tn_tensor *const make_call_defaults[1] = {NULL};
-static const char *const make_call_result[] = {"output"};
-static const tn_gen make_call = {make_call_param,
-                                 make_call_defaults,
-                                 make_call_result,
-                                 NULL,
-                                 1,
-                                 1,
-                                 1,
-                                 0,
-                                 sizeof(tn_tensor *),
-                                 UINT16_MAX,
-                                 0,
-                                 0,
-                                 {0}};
-
-TN_PRIV const tn_gen *tni_call_of(const tn_module *m) {
-    return m->gen && m->gen->call ? m->gen->call : &make_call;
-}
-
-TN_PRIV void *tni_options(const tn_module *m) {
-    return m->gen && m->gen->make ? (char *)(uintptr_t)m + m->gen->options : NULL;
-}
-
-static const tn_param *make_option(const tn_module *m, tni_span name) {
-    const tn_gen *gen = m->gen ? m->gen->make : NULL;
-    for (int i = 0; gen && i < gen->nparam; i++)
-        if (tni_span_is(name, gen->param[i].name)) return &gen->param[i];
-    return NULL;
-}
-TN_PRIV const tn_param *tni_option(const tn_module *m, const char *name) {
-    tni_span s = {name, (int)strlen(name)};
-    return make_option(m, s);
-}
-
-TN_PRIV bool tni_option_ints(const tn_module *m, tni_span name, tn_ints *to) {
-    const tn_param *p = make_option(m, name);
-    if (!p || p->type != TN_T_INTS) return false;
-    memcpy(to, (char *)tni_options(m) + p->offset, sizeof *to);
-    return true;
-}
-
-static tni_figure make_int(int64_t v) {
-    tni_figure f = {v == TN_NONE ? TNI_FIGURE_NONE : TNI_FIGURE_INT, v, 0};
-    return f;
-}
-static tni_figure make_float(double v, bool given) {
-    tni_figure f = {given ? TNI_FIGURE_FLOAT : TNI_FIGURE_NONE, 0, v};
-    return f;
-}
-
-/* A number in an int list: one number stands for all. A list that is absent is None. */
-static bool make_list_number(tn_ints list, int64_t index, tni_figure *to) {
-    *to = make_int(TN_NONE);
-    if (list.n < 0) return true;
-    if (index < 0 || (index >= list.n && list.n != 1))
-        return index < 0 && list.n == 1 ? *to = make_int(list.at[0]), true : false;
-    *to = make_int(list.at[list.n == 1 ? 0 : index]);
-    return true;
-}
-
-TN_PRIV bool tni_option_number(void *module, tni_span name, int64_t index, tni_figure *to) {
-    const tn_module *m = (const tn_module *)module;
-    const tn_param *p = make_option(m, name);
-    const char *at = p ? (const char *)tni_options(m) + p->offset : NULL;
-    if (!p || (index >= 0) != (p->type == TN_T_INTS && index >= 0)) return false;
-    switch (p->type) {
-    case TN_T_INT: {
-        int64_t v;
-        memcpy(&v, at, sizeof v);
-        return *to = make_int(v), true;
-    }
-    case TN_T_BOOL: return *to = make_int(*(const bool *)at), true;
-    case TN_T_ENUM:
-    case TN_T_DTYPE:
-    case TN_T_DEVICE: {
-        int32_t v;
-        memcpy(&v, at, sizeof v);
-        return *to = make_int(v ? v : TN_NONE), true;
-    }
-    case TN_T_FLOAT:
-    case TN_T_SCALAR: {
-        tn_maybe v = {0, TN_GIVEN};
-        if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) return false;
-        if (p->flags & TN_P_MAYBE)
-            memcpy(&v, at, sizeof v);
-        else
-            memcpy(&v.value, at, sizeof v.value);
-        return *to = make_float(v.value, v.given == TN_GIVEN), true;
-    }
-    case TN_T_INTS: {
-        tn_ints list;
-        memcpy(&list, at, sizeof list);
-        return make_list_number(list, index, to);
-    }
-    case TN_T_TENSOR:
-    case TN_T_STRING: { /* present or not */
-        void *v;
-        memcpy(&v, at, sizeof v);
-        return *to = make_int(v ? 1 : TN_NONE), true;
-    }
-    default: return false;
-    }
-}
-
-static int32_t make_small_option(const tn_module *m, const char *name, int type) {
-    const tn_param *p = tni_option(m, name);
-    int32_t v = 0;
-    if (p && p->type == type) memcpy(&v, (char *)tni_options(m) + p->offset, sizeof v);
-    return v;
-}
-TN_PRIV tn_dtype tni_dtype_option(const tn_module *m) {
-    int32_t v = make_small_option(m, "dtype", TN_T_DTYPE);
-    return v ? (tn_dtype)v : tn_default_dtype();
-}
-TN_PRIV tn_device_id tni_device_option(const tn_module *m) {
-    int32_t v = make_small_option(m, "device", TN_T_DEVICE);
-    return v ? v : TN_CPU;
-}
-
-/* --- checking options ------------------------------------------------------------------------- */
-
-static bool make_bad(const tn_param *p, const char *what) {
-    return tni_nn_error(TN_INVALID, "%s: %s", p->name, what);
-}
-
-static bool make_check_list(const tn_param *p, const void *at) {
-    tn_ints list; /* all lists are a pointer and a count */
-    memcpy(&list, at, sizeof list);
-    if (list.n < 0)
-        return (p->flags & TN_P_OPTIONAL) || make_bad(p, "a list is expected, got None");
-    if (!list.at) return make_bad(p, "a list is expected, got zeros");
-    if (list.n > INT32_MAX)
-        return tni_nn_error(TN_INVALID, "%s: a list of %lld", p->name, (long long)list.n);
-    if (p->count > 0 && list.n != 1 && list.n != p->count)
-        return tni_nn_error(TN_INVALID, "%s: expected 1 or %d numbers, got %lld", p->name, p->count,
-                            (long long)list.n);
-    if (p->type != TN_T_MODULES && p->type != TN_T_TENSORS) return true;
-    for (int64_t i = 0; i < list.n; i++) /* all pointers have one representation */
-        if (!((tn_module *const *)(const void *)list.at)[i])
-            return tni_nn_error(TN_INVALID, "%s[%lld] is NULL", p->name, (long long)i);
-    return true;
-}
-
-static bool make_check_option(const tn_param *p, const char *args) {
-    const char *at = args + p->offset;
-    switch (p->type) {
-    case TN_T_TENSOR:
-    case TN_T_MODULE:
-    case TN_T_STRING: {
-        const void *v;
-        memcpy(&v, at, sizeof v);
-        return v || (p->flags & TN_P_OPTIONAL) || make_bad(p, "is NULL");
-    }
-    case TN_T_INTS:
-    case TN_T_FLOATS:
-    case TN_T_TENSORS:
-    case TN_T_MODULES: return make_check_list(p, at);
-    case TN_T_INT: {
-        int64_t v;
-        memcpy(&v, at, sizeof v);
-        return v != TN_NONE || (p->flags & TN_P_OPTIONAL) ||
-               make_bad(p, "an integer is expected, got None");
-    }
-    case TN_T_FLOAT: {
-        tn_maybe v = {0, TN_GIVEN};
-        if (p->flags & TN_P_MAYBE) memcpy(&v, at, sizeof v);
-        return v.given == TN_GIVEN || v.given == TN_ABSENT ||
-               make_bad(p, "TN_SOME(x) or TN_NO_FLOAT is expected");
-    }
-    case TN_T_ENUM: {
-        int32_t v, n = 0;
-        memcpy(&v, at, sizeof v);
-        while (p->words && p->words[n]) n++;
-        return (v > 0 && v <= n) || (v == 0 && (p->flags & TN_P_OPTIONAL)) ||
-               make_bad(p, "an unknown word");
-    }
-    default: return true;
-    }
-}
-
-static bool make_check_options(const tn_gen *gen, const void *args) {
-    if (!args) return tni_nn_error(TN_INVALID, "no arguments");
-    for (int i = 0; i < gen->nparam; i++)
-        if (!make_check_option(&gen->param[i], (const char *)args)) return false;
-    return true;
-}
-
-/* Bytes behind the struct for copies of lists and strings; each begins at a multiple of 8. */
-static int64_t make_list_bytes(const tn_param *p, const void *at) {
-    tn_ints list;
-    if (p->type == TN_T_STRING) {
-        const char *text;
-        memcpy(&text, at, sizeof text);
-        return text ? ((int64_t)strlen(text) + 8) / 8 * 8 : 0;
-    }
-    if (p->type != TN_T_INTS && p->type != TN_T_FLOATS) return 0;
-    memcpy(&list, at, sizeof list);
-    return list.n > 0 ? list.n * 8 : 0;
-}
-
-/* Copies the arguments into `o`, their lists behind the struct. */
-static void make_copy_options(tn_module *m, const void *args, char *behind) {
-    const tn_gen *gen = m->gen->make;
-    char *o = (char *)tni_options(m);
-    memcpy(o, args, gen->args_size);
-    for (int i = 0; i < gen->nparam; i++) {
-        const tn_param *p = &gen->param[i];
-        int64_t bytes = make_list_bytes(p, o + p->offset);
-        const void *from;
-        if (bytes == 0) continue;
-        memcpy(&from, o + p->offset, sizeof from);
-        memcpy(behind, from,
-               p->type == TN_T_STRING ? strlen((const char *)from) + 1 : (size_t)bytes);
-        memcpy(o + p->offset, &behind, sizeof behind);
-        behind += bytes;
-    }
-}
-
-/* What was borrowed for the making must not be seen later. */
-static void make_forget_borrowed(tn_module *m) {
-    static const char zero[sizeof(tn_modules)] = {0};
-    const tn_gen *gen = m->gen->make;
-    for (int i = 0; i < gen->nparam; i++) {
-        const tn_param *p = &gen->param[i];
-        size_t bytes = p->type == TN_T_TENSOR || p->type == TN_T_MODULE || p->type == TN_T_GENERATOR
-                           ? sizeof(void *)
-                       : p->type == TN_T_TENSORS || p->type == TN_T_MODULES ? sizeof(tn_modules)
-                                                                            : 0;
-        memcpy((char *)tni_options(m) + p->offset, zero, bytes);
-    }
-}
+#include "../api/ops/creation.h"
 
 /* --- beginning and end ------------------------------------------------------------------------ */
 
@@ -303,7 +41,7 @@ TN_API void *tn_module_new_at(const char *file, int line, const tn_mrow *row) {
     if (!tn_ok()) return NULL;
     tni_step_begin(&step, file, line, row ? row->name : NULL);
     if (!row || !row->name)
-        tni_nn_error(TN_INVALID, "no row, or a row without a name");
+        tni_nn_error(TN_INVALID, "expected a row with a name");
     else
         m = make_new(row, tni_mgen_of(row), 0);
     tni_step_end(&step);
@@ -320,7 +58,7 @@ static bool make_end(tn_module *m) {
     m->finished = !m->row->reset || m->row->reset(m);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
-    if (!m->finished && tn_ok()) tni_nn_error(TN_INTERNAL, "reset failed without an error");
+    if (!m->finished && tn_ok()) tni_nn_error(TN_INTERNAL, "reset failed without setting an error");
     return m->finished && tn_ok();
 }
 
@@ -330,7 +68,7 @@ TN_API tn_module *tn_module_finish_at(const char *file, int line, tn_module *m) 
     if (!m || m->finished) return m;
     tni_step_begin(&step, file, line, m->type);
     if (m->broken && tn_ok())
-        tni_nn_error(TN_INVALID, "a step of its making failed, and the error was taken");
+        tni_nn_error(TN_INVALID, "a step of its construction failed and its error was cleared");
     ok = !m->broken && tn_ok() && make_end(m);
     if (!ok) tn_module_free(m);
     tni_step_end(&step);
@@ -339,25 +77,29 @@ TN_API tn_module *tn_module_finish_at(const char *file, int line, tn_module *m) 
 
 static tn_module *make_build(const tn_mrow *row, const void *args) {
     const tn_mgen *gen = tni_mgen_of(row);
-    int64_t behind = 0, mark;
+    int64_t mark;
     tn_module *m;
+    char why[200], *behind;
     bool ok;
     if (!gen || !gen->make) {
-        tni_nn_error(TN_INVALID, "a row without a schema, or not registered: it is made by calls");
+        tni_nn_error(TN_INVALID,
+                     "the row has no schema or is not registered; make the module by calls");
         return NULL;
     }
-    if (!make_check_options(gen->make, args)) return NULL;
-    for (int i = 0; i < gen->make->nparam; i++)
-        behind +=
-            make_list_bytes(&gen->make->param[i], (const char *)args + gen->make->param[i].offset);
-    m = make_new(row, gen, behind);
+    if (!args || !tn_args_check(gen->make, args, why, sizeof why)) {
+        tni_nn_error(TN_INVALID, "%s", args ? why : "the arguments are NULL");
+        return NULL;
+    }
+    m = make_new(row, gen, 8 * tn_args_words(gen->make, args));
     if (!m) return NULL;
-    make_copy_options(m, args, (char *)m + (row->size + 7) / 8 * 8);
+    memcpy(tni_options(m), args, gen->make->args_size);
+    behind = (char *)m + (row->size + 7) / 8 * 8;
+    tn_args_copy(gen->make, tni_options(m), (int64_t *)(void *)behind);
     mark = tn_scope_begin();
     ok = tni_parts_make(m) && (!row->build || row->build(m)) && !m->broken;
     tn_scope_end(mark);
-    if (!ok && tn_ok()) tni_nn_error(TN_INTERNAL, "build failed without an error");
-    make_forget_borrowed(m);
+    if (!ok && tn_ok()) tni_nn_error(TN_INTERNAL, "build failed without setting an error");
+    tn_args_forget(gen->make, tni_options(m)); /* what was lent for the making */
     if (ok && tn_ok() && make_end(m)) return m;
     tn_module_free(m);
     return NULL;
@@ -382,7 +124,7 @@ TN_API tn_module *tn_module_make(const char *file, int line, const tn_mrow *row,
     tni_step step;
     tni_step_begin(&step, file, line, gen ? gen->type : row ? row->name : NULL);
     if (!row)
-        tni_nn_error(TN_INVALID, "no row");
+        tni_nn_error(TN_INVALID, "the row is NULL");
     else if (tn_ok())
         m = make_build(row, args);
     make_release_given(gen ? gen->make : NULL, (const char *)args);
@@ -423,11 +165,11 @@ static bool make_broken(tn_module *m) {
 
 static bool make_name_fits(const tn_module *m, const char *name) {
     if (!name || !*name || strchr(name, '.'))
-        return tni_nn_error(TN_INVALID, "a part's name may not be empty or hold a dot: \"%s\"",
+        return tni_nn_error(TN_INVALID, "a part's name must not be empty or contain a dot: \"%s\"",
                             name ? name : "NULL");
     for (int i = 0; i < m->nparts; i++)
         if (strcmp(m->part[i].name, name) == 0)
-            return tni_nn_error(TN_INVALID, "there is a part \"%s\" already", name);
+            return tni_nn_error(TN_INVALID, "part \"%s\" already exists", name);
     return true;
 }
 
@@ -435,7 +177,7 @@ static bool make_field_fits(const tn_module *m, const char *name, const void *fi
     uintptr_t at = (uintptr_t)field, from = (uintptr_t)m;
     if (!field || (at >= from + sizeof *m && at <= from + (uintptr_t)m->bytes - sizeof(void *)))
         return true;
-    return tni_nn_error(TN_INVALID, "the field of part \"%s\" lies outside of the module's struct",
+    return tni_nn_error(TN_INVALID, "the field of part \"%s\" lies outside the module's struct",
                         name);
 }
 
@@ -468,16 +210,6 @@ TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name,
     return p;
 }
 
-TN_PRIV char tni_dtype_kind(tn_dtype dtype) {
-    switch (dtype) {
-#define MAKE_KIND(NAME, text, bytes, kind) \
-    case TN_##NAME: return #kind[0];
-        TN_DTYPES(MAKE_KIND)
-#undef MAKE_KIND
-    default: return 0;
-    }
-}
-
 /* A new zero tensor in the current scope. */
 static tn_tensor *make_tensor(const tn_module *m, tn_part_kind kind, tn_dtype dtype,
                               tn_ints shape) {
@@ -499,7 +231,7 @@ static bool make_part_tensor(tn_module *m, tn_part_kind kind, const char *name, 
 
 static bool make_kind_fits(tn_part_kind kind) {
     return kind == TN_PARAM || kind == TN_BUFFER || kind == TN_TRANSIENT ||
-           tni_nn_error(TN_INVALID, "a part's kind is TN_PARAM, TN_BUFFER or TN_TRANSIENT");
+           tni_nn_error(TN_INVALID, "a part's kind must be TN_PARAM, TN_BUFFER or TN_TRANSIENT");
 }
 
 TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_kind kind,
@@ -531,7 +263,7 @@ TN_API bool tn_part_give_at(const char *file, int line, tn_module *m, tn_part_ki
 static bool make_child_fits(const tn_module *m, const char *name, const tn_module *child) {
     if (!child) return tni_nn_error(TN_INVALID, "child \"%s\" is NULL", name ? name : "");
     if (!child->finished)
-        return tni_nn_error(TN_INVALID, "child \"%s\" was not finished", name ? name : "");
+        return tni_nn_error(TN_INVALID, "child \"%s\" is not finished", name ? name : "");
     if (child == m || (m->level && tni_tree_contains(child, m)))
         return tni_nn_error(TN_INVALID, "child \"%s\" would make a cycle", name ? name : "");
     return true;
@@ -591,4 +323,150 @@ TN_API bool tn_module_append_at(const char *file, int line, tn_module *m, tn_mod
     char name[16];
     snprintf(name, sizeof name, "%d", m ? (int)m->nparts : 0);
     return tn_part_child_at(file, line, m, name, NULL, child);
+}
+
+/* --- children --------------------------------------------------------------------------------- */
+
+static bool made_put(const tn_param *p, char *args, tni_figure v) {
+    return tn_param_set_number(p, args,
+                               v.kind == TNI_FIGURE_NONE    ? tn_none()
+                               : v.kind == TNI_FIGURE_FLOAT ? tn_float(v.real)
+                                                            : tn_int(v.value));
+}
+
+/* The options dtype and device of a parent apply to its children as well. */
+static void made_inherit(const tn_module *m, const tn_gen *gen, char *args) {
+    const tn_param *dtype = tn_param_named(gen, "dtype", SIZE_MAX),
+                   *device = tn_param_named(gen, "device", SIZE_MAX);
+    if (dtype) tn_param_set_number(dtype, args, tn_int(tni_dtype_option(m)));
+    if (device) tn_param_set_number(device, args, tn_int(tni_device_option(m)));
+}
+
+/* Fills args from "expr, name=expr". */
+static bool made_args(tn_module *m, const char *what, tni_span items, const tn_gen *gen,
+                      char *args) {
+    tni_span item, name, value;
+    const char *why = NULL;
+    for (int k = 0; tni_item_next(&items, &item); k++) {
+        const tn_param *p;
+        tni_figure v;
+        tni_item_split(item, &name, &value);
+        p = tn_param_named(gen, name.at, (size_t)name.n);
+        if (!name.n && k < gen->nparam) p = &gen->param[k];
+        if (!p) return tni_row_text_error(what, item, "this option does not exist");
+        if (!tni_expression(value, tni_option_number, m, &v, &why))
+            return tni_row_text_error(what, item, why);
+        if (!made_put(p, args, v))
+            return tni_row_text_error(what, item, "the value has the wrong type");
+    }
+    return true;
+}
+
+/* Whether as many constructors are in progress as levels are allowed: a row may name itself. */
+static bool made_deep(void) {
+    const tn_path *p = tn_path_current(), *last = p;
+    int depth = 0;
+    for (; p && p->text == last->text && depth < TN_MODULE_DEPTH; p = p->caller) depth++;
+    return depth == TN_MODULE_DEPTH;
+}
+
+static tn_module *made_child(tn_module *m, const tni_part_text *t) {
+    char type[64];
+    tni_args args;
+    const tn_mrow *row;
+    const tn_mgen *gen;
+    if (made_deep()) {
+        tni_row_text_error(m->row->parts, t->type, "children are nested too deeply");
+        return NULL;
+    }
+    snprintf(type, sizeof type, "%.*s", t->type.n, t->type.at);
+    row = tn_mrow_named(type);
+    gen = row ? tni_mgen_of(row) : NULL;
+    if (!gen || gen->make->args_size > sizeof args.at) {
+        tni_row_text_error(m->row->parts, t->type, "this class does not exist" TNI_OR_NOT_BUILT);
+        return NULL;
+    }
+    memcpy(args.at, gen->make->defaults, gen->make->args_size);
+    made_inherit(m, gen->make, args.at);
+    if (!made_args(m, m->row->parts, t->items, gen->make, args.at)) return NULL;
+    return tn_module_make(NULL, 0, row, args.at);
+}
+
+/* --- parts ------------------------------------------------------------------------------------ */
+
+static void **made_field(tn_module *m, const char *name) {
+    for (uint32_t i = 0; m->gen && i < m->gen->nfields; i++)
+        if (strcmp(m->gen->fields[i].name, name) == 0)
+            return (void **)(void *)((char *)m + m->gen->fields[i].offset);
+    return NULL;
+}
+
+/* A copy of a tensor given as an option becomes a part; absent when the option is. */
+static bool made_given(tn_module *m, const tni_part_text *t, const char *name, void **field) {
+    char option[64];
+    const tn_param *p;
+    tn_tensor *given;
+    snprintf(option, sizeof option, "%.*s", t->given.n, t->given.at);
+    p = tni_option(m, option);
+    if (!p || p->type != TN_T_TENSOR)
+        return tni_row_text_error(m->row->parts, t->given, "expected an option that is a tensor");
+    memcpy(&given, (char *)tni_options(m) + p->offset, sizeof given);
+    if (given && !(given = tnp_clone(tnp_detach(given), (tn_memory_format)0)))
+        return false; /* of this module alone */
+    return tn_part_give_at(NULL, 0, m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field,
+                           given);
+}
+
+static bool made_part(tn_module *m, const tni_part_text *t) {
+    char name[64], dtype[24];
+    int64_t size[TN_MAX_DIMS];
+    tni_figure wanted = {TNI_FIGURE_INT, 1, 0};
+    tn_dtype type = TN_NO_DTYPE;
+    const char *why = NULL;
+    int n, star, most;
+    void **field;
+    snprintf(name, sizeof name, "%.*s", t->name.n, t->name.at);
+    snprintf(dtype, sizeof dtype, "%.*s", t->dtype.n, t->dtype.at);
+    field = made_field(m, name);
+    if (t->given.n) return made_given(m, t, name, field);
+    if (t->condition.n && !tni_expression(t->condition, tni_option_number, m, &wanted, &why))
+        return tni_row_text_error(m->row->parts, t->condition, why);
+    if (!tni_figure_true(wanted))
+        return tni_part_new(m, (tn_part_kind)t->kind, name, field) != NULL;
+    if (t->kind == TNI_SPAN_CHILD)
+        return tn_part_child_at(NULL, 0, m, name, (tn_module **)(void *)field, made_child(m, t));
+    if (t->dtype.n && (type = tn_dtype_named(dtype)) == TN_NO_DTYPE)
+        return tni_row_text_error(m->row->parts, t->dtype, "this dtype does not exist");
+    if (!tni_sizes_of(m, m->row->parts, t->items, size, &n, &star, &most)) return false;
+    if (star >= 0)
+        return tni_row_text_error(m->row->parts, t->items, "a part must not have * or ?");
+    return tn_part_tensor_at(NULL, 0, m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field,
+                             type, tn_ints_of(size, n));
+}
+
+TN_PRIV bool tni_parts_make(tn_module *m) {
+    const char *at = m->row->parts, *why = NULL;
+    tni_part_text t;
+    int more = 0;
+    if (!at) return true;
+    while ((more = tni_part_next(&at, &t, &why)) > 0)
+        if (!made_part(m, &t)) return false;
+    if (more == 0) return true;
+    tni_span rest = {at, (int)strlen(at)};
+    return tni_row_text_error(m->row->parts, rest, why);
+}
+
+TN_API tn_module *tn_module_named_at(const char *file, int line, const char *type,
+                                     const tn_value *values, int nvalues) {
+    const tn_mrow *row = tn_mrow_named(type);
+    const tn_mgen *gen = row ? tni_mgen_of(row) : NULL;
+    tni_args args;
+    if (!tn_ok()) return NULL;
+    if (!gen || gen->make->args_size > sizeof args.at) {
+        tn_error_set(TN_INVALID, file, line, "module class \"%s\" does not exist%s",
+                     type ? type : "NULL", TNI_OR_NOT_BUILT);
+        return NULL;
+    }
+    if (!tn_bind(file, line, gen->type, gen->make, values, nvalues, true, args.at)) return NULL;
+    return tn_module_make(file, line, row, args.at);
 }

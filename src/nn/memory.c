@@ -16,7 +16,7 @@ static bool buffer_reserve(tni_buffer *b, int64_t bytes) {
     char *at;
     if (b->failed) return false;
     if (bytes > PTRDIFF_MAX / 2 - b->n) {
-        tni_nn_error(TN_MEMORY, "a text of more bytes than memory counts");
+        tni_nn_error(TN_MEMORY, "the text is too large");
         return !(b->failed = true);
     }
     while (room < b->n + bytes) room *= 2;

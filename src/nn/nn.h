@@ -11,7 +11,7 @@
 /* --- rows ------------------------------------------------------------------------------------- */
 
 /* A built-in module; stands below its functions. The generator reads these lines. */
-#define TN_MODULE(name_, schema_, ...)                                                   \
+#define TN_MODULE(name_, schema_, doc, ...)                                              \
     TNI_ROW_BEGIN                                                                        \
     TN_PRIV_DECLARE(tn_mgen, tni_mgen_##name_);                                          \
     TN_PRIV_DECLARE(tn_mrow, tni_module_##name_);                                        \
@@ -20,7 +20,7 @@
                                                    .schema = schema_,                    \
                                                    .gen = &tni_mgen_##name_,             \
                                                    .size = sizeof(tn_nn_##name_##_self), \
-                                                   __VA_ARGS__};                         \
+                                                   TNI_WITHOUT_##doc __VA_ARGS__};       \
     TNI_PRIVATE_END TNI_ROW_END
 
 /* All built-in rows, NULL at the end (generated). */
@@ -81,6 +81,8 @@ TN_PRIV bool tni_option_number(void *module, tni_span name, int64_t index,
                                tni_figure *to); /* a tni_lookup */
 /* The list of an int-list option, by name; false when it is not one. */
 TN_PRIV bool tni_option_ints(const tn_module *m, tni_span name, tn_ints *to);
+/* The error of a row's text, at the piece that does not fit; false. */
+TN_PRIV bool tni_row_text_error(const char *what, tni_span at, const char *why);
 /* Sizes of a list of items; -1 for _; *star: before which size * or ? stands, -1: nowhere; *most:
  * how many sizes it stands for at most. false with an error that quotes `what`. */
 TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n,
@@ -101,7 +103,6 @@ typedef union tni_args {
     int64_t align_int;
     char at[TNI_ARGS_BYTES];
 } tni_args;
-TN_PRIV char tni_dtype_kind(tn_dtype dtype); /* as in TN_DTYPES: 'f' floating, 'c' complex, .. */
 /* A part without a value, registered; `field` as in tn_part_tensor. NULL with an error set. */
 TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name, void **field);
 
@@ -137,8 +138,5 @@ TN_PRIV const char *tni_nn_shape_text(char *text, size_t room, const tn_tensor *
 
 /* Initial values of Linear and the convolutions; bias may be NULL. */
 TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias);
-
-/* Python's repr of a float. */
-TN_PRIV void tni_float_text(char *text, size_t room, double v);
 
 #endif

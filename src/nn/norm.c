@@ -1,5 +1,7 @@
 /* norm.c - normalisation: over the batch, over the last dimensions. */
 #include "nn.h"
+#include "../api/ops/elementwise.h"
+#include "../api/ops/layers.h"
 
 /* --- BatchNorm -------------------------------------------------------------------------------- */
 
@@ -56,11 +58,12 @@ static tn_tensor *norm_batch_forward(const norm_batch *n, tn_tensor *x) {
     }
 
 NORM_BATCH_ROW(batch_norm1d)
-/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel.
- * input (N, C) or (N, C, L) -> the same   tn_nn_batch_norm1d(64) */
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel. */
 TN_MODULE(batch_norm1d,
           "BatchNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
           "bool track_running_stats=True, *, bool bias=True)",
+          TN_DOC(.shapes = "input (N, C) or (N, C, L) -> the same",
+                 .example = "tn_nn_batch_norm1d(64)"),
           .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
                    "buffer running_mean(num_features) if track_running_stats; "
                    "buffer running_var(num_features) if track_running_stats; "
@@ -71,11 +74,12 @@ TN_MODULE(batch_norm1d,
           .sample = "3: (4,3) | 3 momentum=None: (4,3,2)")
 
 NORM_BATCH_ROW(batch_norm2d)
-/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel, over a batch of images.
- * input (N, C, H, W) -> the same   tn_nn_batch_norm2d(64, .momentum = TN_SOME(0.01)) */
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel, over a batch of images. */
 TN_MODULE(batch_norm2d,
           "BatchNorm2d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
           "bool track_running_stats=True, *, bool bias=True)",
+          TN_DOC(.shapes = "input (N, C, H, W) -> the same",
+                 .example = "tn_nn_batch_norm2d(64, .momentum = TN_SOME(0.01))"),
           .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
                    "buffer running_mean(num_features) if track_running_stats; "
                    "buffer running_var(num_features) if track_running_stats; "
@@ -100,11 +104,12 @@ static bool layer_norm_forward(tn_mframe *f) {
     return (f->out[0] = tnp_layer_norm(a->input, s->o.normalized_shape, s->weight, s->bias,
                                        s->o.eps)) != NULL;
 }
-/* Normalises each sample over its last dimensions.
- * input (*, normalized_shape) -> the same   tn_nn_layer_norm(TN_DIMS(64)) */
+/* Normalises each sample over its last dimensions. */
 TN_MODULE(layer_norm,
           "LayerNorm(int[] normalized_shape, float eps=1e-05, bool elementwise_affine=True, bool "
           "bias=True)",
+          TN_DOC(.shapes = "input (*, normalized_shape) -> the same",
+                 .example = "tn_nn_layer_norm(TN_DIMS(64))"),
           .parts = "weight(normalized_shape) if elementwise_affine; bias(normalized_shape) if "
                    "elementwise_affine && bias",
           .takes = "input(*, normalized_shape)",

@@ -110,7 +110,7 @@ static void parts_head(const char **at, tni_part_text *p) {
 
 static int parts_end(const char **at, const char **error) {
     *at = parts_skip(*at);
-    if (**at && **at != ';') return parts_bad(error, "';' is expected");
+    if (**at && **at != ';') return parts_bad(error, "expected ';'");
     *at += **at == ';';
     return 1;
 }
@@ -120,31 +120,31 @@ TN_PRIV int tni_part_next(const char **at, tni_part_text *p, const char **error)
     *at = parts_skip(*at);
     if (**at == 0) return 0;
     parts_head(at, p);
-    if (p->name.n == 0) return parts_bad(error, "a name is expected");
+    if (p->name.n == 0) return parts_bad(error, "expected a name");
     *at = parts_skip(*at);
     if (p->kind == TNI_SPAN_CHILD) {
-        if (**at != '=') return parts_bad(error, "'=' is expected after a child's name");
+        if (**at != '=') return parts_bad(error, "expected '=' after a child's name");
         ++*at;
         p->type = parts_word(at);
-        if (p->type.n == 0) return parts_bad(error, "a class name is expected");
+        if (p->type.n == 0) return parts_bad(error, "expected a class name");
     } else if (**at == ':') {
         ++*at;
         p->dtype = parts_word(at);
-        if (p->dtype.n == 0) return parts_bad(error, "a dtype is expected");
+        if (p->dtype.n == 0) return parts_bad(error, "expected a dtype");
     } else if (**at == '=') {
         ++*at;
         p->given = parts_word(at);
-        if (p->given.n == 0) return parts_bad(error, "an option is expected after '='");
+        if (p->given.n == 0) return parts_bad(error, "expected an option after '='");
         return parts_end(at, error);
     }
-    if (!parts_inside(at, &p->items)) return parts_bad(error, "a list in parentheses is expected");
+    if (!parts_inside(at, &p->items)) return parts_bad(error, "expected a list in parentheses");
     const char *next = *at;
     if (tni_span_is(parts_word(&next), "if")) {
         p->condition.at = *at = next;
         while (**at && **at != ';') ++*at;
         p->condition.n = (int)(*at - next);
         p->condition = parts_trim(p->condition);
-        if (p->condition.n == 0) return parts_bad(error, "a condition is expected after if");
+        if (p->condition.n == 0) return parts_bad(error, "expected a condition after if");
     }
     return parts_end(at, error);
 }
@@ -209,35 +209,35 @@ static tni_figure parts_named(parts_calc *c) {
     if (parts_sign(c, "[")) {
         tni_figure i = parts_choice(c);
         if (i.kind != TNI_FIGURE_INT || i.value < 0)
-            return parts_fail(c, "an index must be an integer");
-        if (!parts_sign(c, "]")) return parts_fail(c, "']' is expected");
+            return parts_fail(c, "an index must be a non-negative integer");
+        if (!parts_sign(c, "]")) return parts_fail(c, "expected ']'");
         index = i.value;
     }
     if (!c->lookup || !c->lookup(c->user, name, index, &v))
-        return parts_fail(c, "an unknown name, or no number");
+        return parts_fail(c, "expected the name of a number");
     return v;
 }
 
 static tni_figure parts_unary(parts_calc *c) {
     tni_figure v;
-    if (c->depth >= PARTS_DEPTH) return parts_fail(c, "too deeply nested");
+    if (c->depth >= PARTS_DEPTH) return parts_fail(c, "nested too deeply");
     c->depth++;
     if (parts_sign(c, "(")) {
         v = parts_choice(c);
-        if (!parts_sign(c, ")")) v = parts_fail(c, "')' is expected");
+        if (!parts_sign(c, ")")) v = parts_fail(c, "expected ')'");
     } else if (parts_sign(c, "!")) {
         v = parts_int(!tni_figure_true(parts_unary(c)));
     } else if (parts_sign(c, "-")) {
         v = parts_unary(c);
         if (v.kind != TNI_FIGURE_INT || v.value == INT64_MIN)
-            v = parts_fail(c, "- wants an integer");
+            v = parts_fail(c, "- needs an integer");
         v.value = -v.value;
     } else if (c->at < c->end && parts_digit(*c->at)) {
         v = parts_digits(c);
     } else if (c->at < c->end && parts_letter(*c->at)) {
         v = parts_named(c);
     } else {
-        v = parts_fail(c, "a value is expected");
+        v = parts_fail(c, "expected a value");
     }
     c->depth--;
     return v;
@@ -247,7 +247,8 @@ static bool parts_mul(int64_t a, int64_t b, int64_t *to) {
     if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a)
               : (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
         return false;
-    return *to = a * b, true;
+    *to = a * b;
+    return true;
 }
 
 /* Python's // and %: rounded down. */
@@ -265,7 +266,7 @@ static tni_figure parts_op(parts_calc *c, char op, tni_figure a, tni_figure b) {
     bool fits;
     if (c->error) return parts_none();
     if (a.kind != TNI_FIGURE_INT || b.kind != TNI_FIGURE_INT)
-        return parts_fail(c, "arithmetic wants integers");
+        return parts_fail(c, "arithmetic needs integers");
     if (op == '/' || op == '%') return parts_divide(c, a.value, b.value, op == '%');
     if (op == '*')
         fits = parts_mul(a.value, b.value, &r);
@@ -309,7 +310,7 @@ static tni_figure parts_compare(parts_calc *c) {
         double x = a.kind == TNI_FIGURE_FLOAT ? a.real : (double)a.value;
         double y = b.kind == TNI_FIGURE_FLOAT ? b.real : (double)b.value;
         bool both = a.kind != TNI_FIGURE_NONE && b.kind != TNI_FIGURE_NONE;
-        if (!both) return k < 2 ? parts_int(k == 1) : parts_fail(c, "None has no order");
+        if (!both) return k < 2 ? parts_int(k == 1) : parts_fail(c, "None cannot be ordered");
         return parts_int(k == 0   ? x == y
                          : k == 1 ? x != y
                          : k == 2 ? x <= y
@@ -318,7 +319,8 @@ static tni_figure parts_compare(parts_calc *c) {
                                   : x > y);
     }
     if (k < 2) return parts_int((a.kind == b.kind && a.value == b.value) == (k == 0));
-    if (a.kind != b.kind || a.kind != TNI_FIGURE_INT) return parts_fail(c, "None has no order");
+    if (a.kind != b.kind || a.kind != TNI_FIGURE_INT)
+        return parts_fail(c, "None cannot be ordered");
     return parts_int(k == 2   ? a.value <= b.value
                      : k == 3 ? a.value >= b.value
                      : k == 4 ? a.value < b.value
@@ -342,9 +344,9 @@ parts_choice(parts_calc *c) { /* both sides are calculated: neither has an effec
         v = parts_int(tni_figure_true(v) || tni_figure_true(w));
     }
     if (!parts_sign(c, "?")) return v;
-    if (c->depth++ >= PARTS_DEPTH) return parts_fail(c, "too deeply nested");
+    if (c->depth++ >= PARTS_DEPTH) return parts_fail(c, "nested too deeply");
     yes = parts_choice(c);
-    if (!parts_sign(c, ":")) return parts_fail(c, "':' is expected");
+    if (!parts_sign(c, ":")) return parts_fail(c, "expected ':'");
     no = parts_choice(c);
     c->depth--;
     return tni_figure_true(v) ? yes : no;
@@ -355,7 +357,7 @@ TN_PRIV bool tni_expression(tni_span text, tni_lookup lookup, void *user, tni_fi
     parts_calc c = {text.at, text.at + text.n, NULL, lookup, user, 0};
     *to = parts_choice(&c);
     while (c.at < c.end && parts_space(*c.at)) c.at++;
-    if (!c.error && c.at != c.end) c.error = "something follows the expression";
+    if (!c.error && c.at != c.end) c.error = "unexpected text after the expression";
     if (c.error) *error = c.error;
     return !c.error;
 }

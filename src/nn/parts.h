@@ -1,5 +1,5 @@
 /* parts.h - the small texts of a module row: parts, shapes that are taken, what is printed. Libc
- * only: the generator reads them, too.
+ * only: the generator reads them as well.
  *
  *   parts   part {';' part}
  *   part    [param|buffer|transient] name [:dtype] (sizes) [if expr]

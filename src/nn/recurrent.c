@@ -1,5 +1,9 @@
 /* recurrent.c - LSTM. Its parts are counted, so they are made by calls and read by number. */
 #include "nn.h"
+#include "../api/ops/creation.h"
+#include "../api/ops/elementwise.h"
+#include "../api/ops/linalg.h"
+#include "../api/ops/shape.h"
 
 #include <math.h>
 
@@ -17,7 +21,7 @@ static bool lstm_build(tn_module *m) {
     if (h < 1 || s->o.input_size < 1 || layers < 1 || layers > 100000 || h > INT64_MAX / 8)
         return tni_nn_error(TN_INVALID, "input_size, hidden_size and num_layers must be positive");
     if (s->o.dropout < 0 || s->o.dropout > 1)
-        return tni_nn_error(TN_INVALID, "dropout is %g: within [0, 1] is expected", s->o.dropout);
+        return tni_nn_error(TN_INVALID, "dropout is %g, expected a value in [0, 1]", s->o.dropout);
     for (int64_t l = 0; l < layers; l++)
         for (int d = 0; d < dirs; d++)
             for (int k = 0; k < (s->o.bias ? 4 : 2); k++) {
@@ -115,23 +119,24 @@ static tn_tensor *lstm_squeeze(tn_tensor *t, bool batched) {
     return t && !batched ? tnp_squeeze_dim(t, 1) : t;
 }
 
-/* Checks what `.takes` cannot say; brings input and states to (T, N, I) and (layers * dirs, N, H).
- */
+/* Checks what `.takes` cannot say; brings input and states to (T, N, I) and (layers * dirs,
+ * N, H). */
 static bool lstm_prepare(const tn_nn_lstm_self *s, const tn_nn_lstm_forward_args *a, tn_tensor **x,
                          tn_tensor **h, tn_tensor **c, bool *batched) {
     int n = tn_ndim(a->input);
     *batched = n == 3;
     if (n != 2 && n != 3)
-        return tni_nn_error(TN_INVALID, "input: 2 or 3 dimensions are expected, got %d", n);
-    if (!a->h != !a->c) return tni_nn_error(TN_INVALID, "hx: h and c are given both or not at all");
+        return tni_nn_error(TN_INVALID, "input: expected 2 or 3 dimensions, got %d", n);
+    if (!a->h != !a->c)
+        return tni_nn_error(TN_INVALID, "hx: h and c must both be given, or neither");
     *x = s->o.batch_first && *batched ? tnp_transpose(a->input, 0, 1)
                                       : lstm_unsqueeze(a->input, *batched);
     *h = lstm_unsqueeze(a->h, *batched);
     *c = lstm_unsqueeze(a->c, *batched);
     if (!*x || (a->h && (!*h || !*c))) return false;
-    if (tn_size(*x, 0) < 1) return tni_nn_error(TN_INVALID, "input: a sequence of no steps");
+    if (tn_size(*x, 0) < 1) return tni_nn_error(TN_INVALID, "input: the sequence is empty");
     if (*h && (tn_size(*h, 1) != tn_size(*x, 1) || tn_size(*c, 1) != tn_size(*x, 1)))
-        return tni_nn_error(TN_INVALID, "hx: a batch of %lld is expected, got %lld and %lld",
+        return tni_nn_error(TN_INVALID, "hx: expected a batch of %lld, got %lld and %lld",
                             (long long)tn_size(*x, 1), (long long)tn_size(*h, 1),
                             (long long)tn_size(*c, 1));
     return true;
@@ -159,15 +164,16 @@ static bool lstm_forward(tn_mframe *f) {
     tn_alloc_free(room, (size_t)(r.steps + 2 * count) * sizeof *room);
     return x && f->out[0] && f->out[1] && f->out[2];
 }
-/* Long short-term memory, num_layers deep.
- * input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers * directions, N,
- * hidden_size)
- * -> output (T, N, directions * hidden_size), h_n, c_n   tn_nn_lstm(10, 20, .num_layers = 2) */
+/* Long short-term memory, num_layers deep. */
 TN_MODULE(
     lstm,
     "LSTM(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool "
     "batch_first=False, "
     "float dropout=0.0, bool bidirectional=False)",
+    TN_DOC(.shapes =
+               "input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers * "
+               "directions, N, hidden_size) -> output (T, N, directions * hidden_size), h_n, c_n",
+           .example = "tn_nn_lstm(10, 20, .num_layers = 2)"),
     .call = "(Tensor input, (Tensor h, Tensor c)? hx=None) -> (Tensor output, (Tensor h_n, Tensor "
             "c_n))",
     .takes = "input(*, input_size); h(num_layers * (1 + bidirectional), *, hidden_size); "

@@ -3,6 +3,8 @@
  * Load and to prepare every new tensor first and then exchange data with the old ones, which cannot
  * fail: the tensors stay the same objects, and a failure changes nothing. */
 #include "nn.h"
+#include "../api/ops/creation.h"
+#include "../api/ops/shape.h"
 
 /* --- exchanges that wait ---------------------------------------------------------------------- */
 
@@ -13,8 +15,8 @@ typedef struct state_swap {
 /* What tn_swap_data refuses is refused here, so that the exchange cannot fail. */
 static bool state_may_swap(const char *name, const tn_tensor *t) {
     return (!tn_is_view(t) && tn_is_leaf(t)) ||
-           tni_nn_error(TN_AUTOGRAD, "%s is a view or a recorded result: its data stay its own",
-                        name);
+           tni_nn_error(TN_AUTOGRAD,
+                        "%s is a view or a recorded result; its data cannot be replaced", name);
 }
 
 /* Takes one more owner of fresh, new or from the list that is loaded, into the plan; NULL fails. */
@@ -64,7 +66,7 @@ static void state_mismatch(state_report *r, const char *name, const tn_tensor *f
                            const tn_tensor *here) {
     char a[TN_MAX_DIMS * 22 + 40], b[TN_MAX_DIMS * 22 + 40];
     if (r->nmismatch++ >= STATE_SHOWN) return;
-    tni_buffer_text(&r->mismatch, "; size mismatch for %s: given %s, the module has %s", name,
+    tni_buffer_text(&r->mismatch, "; size mismatch for %s: got %s, the module has %s", name,
                     tni_nn_shape_text(a, sizeof a, file), tni_nn_shape_text(b, sizeof b, here));
 }
 
@@ -93,7 +95,7 @@ static void state_names_free(state_names *t) {
 static bool state_names_make(state_names *t, const tn_named *at, int64_t n) {
     memset(t, 0, sizeof *t);
     if (n < 0 || n > PTRDIFF_MAX / 64 || (n > 0 && !at))
-        return tni_nn_error(TN_INVALID, "no list of named tensors");
+        return tni_nn_error(TN_INVALID, "expected a list of named tensors");
     for (t->room = 16; t->room < 2 * n; t->room *= 2) continue;
     t->n = n;
     t->at = at;
@@ -150,7 +152,7 @@ static bool state_judge(state_report *r, bool strict) {
     bool bad = r->nmismatch || (strict && (r->nmissing || r->nunexpected));
     if (r->missing.failed || r->unexpected.failed || r->mismatch.failed) return false;
     if (!bad) return true;
-    tni_buffer_text(&text, "the state does not fit");
+    tni_buffer_text(&text, "the state does not match");
     if (strict && r->nmissing)
         tni_buffer_text(&text, "; missing (%lld): %.*s", (long long)r->nmissing, (int)r->missing.n,
                         r->missing.at);
@@ -242,7 +244,7 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
     all = tni_module_tensors(m);
     ok = all.n >= 0;
     if (ok && dtype != TN_NO_DTYPE && tni_dtype_kind(dtype) != 'f')
-        ok = tni_nn_error(TN_TYPE, "to: %s is no floating dtype", tn_dtype_name(dtype));
+        ok = tni_nn_error(TN_TYPE, "to: %s is not a floating dtype", tn_dtype_name(dtype));
     for (int64_t i = 0; ok && i < all.n; i++) {
         const char *name = all.at[i].name;
         tn_tensor *t = all.at[i].tensor, *grad = tn_grad_of(t);
@@ -258,7 +260,7 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
 /* --- copy ------------------------------------------------------------------------------------- */
 
 typedef struct state_copy {
-    tni_map seen; /* old module or tensor -> its copy */
+    tni_map seen;  /* old module or tensor -> its copy */
     uint8_t level; /* of the outermost module, whose copy has no level above it */
 } state_copy;
 static tn_module *state_copy_module(state_copy *c, const tn_module *m);
@@ -280,26 +282,10 @@ static tn_tensor *state_copy_tensor(state_copy *c, tn_tensor *t) {
     return copy;
 }
 
-/* Lists and strings of the options lie behind the struct: their pointers move along. */
-static void state_move_options(tn_module *to, const tn_module *from) {
-    const tn_gen *gen = to->gen ? to->gen->make : NULL;
-    uintptr_t begin = (uintptr_t)from, end = begin + (uintptr_t)from->bytes;
-    for (int i = 0; gen && i < gen->nparam; i++) {
-        char *at = (char *)tni_options(to) + gen->param[i].offset, *moved;
-        uintptr_t p;
-        int type = gen->param[i].type;
-        if (type != TN_T_INTS && type != TN_T_FLOATS && type != TN_T_STRING) continue;
-        memcpy(&p, at, sizeof p);
-        if (p < begin || p >= end) continue;
-        moved = (char *)to + (p - begin);
-        memcpy(at, &moved, sizeof moved);
-    }
-}
-
 static tn_module *state_copy_head(const state_copy *c, const tn_module *m) {
     tn_module *to;
     if (m->row->destroy) {
-        tni_nn_error(TN_UNSUPPORTED, "%s cannot be copied: its row has destroy", m->type);
+        tni_nn_error(TN_UNSUPPORTED, "%s cannot be copied because its row has destroy", m->type);
         return NULL;
     }
     to = (tn_module *)tn_alloc((size_t)m->bytes);
@@ -313,7 +299,7 @@ static tn_module *state_copy_head(const state_copy *c, const tn_module *m) {
     to->nparts = to->room = 0;
     to->level = (uint8_t)(m->level - c->level);
     if (tni_expect_copy(to, m)) {
-        state_move_options(to, m);
+        if (to->gen && to->gen->make) tn_args_move(to->gen->make, tni_options(to), m, m->bytes, to);
         return to;
     }
     tn_alloc_free(to, (size_t)to->bytes);

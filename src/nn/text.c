@@ -1,34 +1,6 @@
 /* text.c - a module as torch prints it. */
 #include "nn.h"
 
-#include <stdlib.h>
-
-/* The shortest decimal that reads back as v, in Python's spelling: 0.1, 1e-05, 3.0. */
-TN_PRIV void tni_float_text(char *text, size_t room, double v) {
-    char digits[40], *e, *c;
-    int precision = 1, exponent, count;
-    if (v != v || v - v != 0) {
-        snprintf(text, room, "%s", v != v ? "nan" : v > 0 ? "inf" : "-inf");
-        return;
-    }
-    do snprintf(digits, sizeof digits, "%.*e", precision - 1, v);
-    while (strtod(digits, NULL) != v && precision++ < 17);
-    for (c = digits; *c; c++) /* a host's locale may write a comma */
-        if (*c == ',') *c = '.';
-    e = strchr(digits, 'e');
-    exponent = atoi(e + 1);
-    count = precision - 1;
-    if (exponent < -4 || exponent >= 16) {
-        snprintf(text, room, "%.*se%s%02d", (int)(e - digits), digits, exponent < 0 ? "-" : "+",
-                 abs(exponent));
-        return;
-    }
-    count -= exponent;
-    snprintf(text, room, "%.*f", count > 1 ? count : 1, v);
-    for (c = text; *c; c++)
-        if (*c == ',') *c = '.';
-}
-
 /* --- options ---------------------------------------------------------------------------------- */
 
 /* An item of a row's `repr`: [?]name[[count]][=]['] */
@@ -62,120 +34,38 @@ static bool repr_item_next(tni_span *list, repr_item *t) {
     return true;
 }
 
-static void repr_int(tni_buffer *b, int64_t v) {
-    if (v == TN_NONE)
-        tni_buffer_text(b, "None");
-    else
-        tni_buffer_text(b, "%lld", (long long)v);
-}
-
-static void repr_float(tni_buffer *b, double v) {
-    char text[48];
-    tni_float_text(text, sizeof text, v);
-    tni_buffer_text(b, "%s", text);
-}
-
 static void repr_ints(tni_buffer *b, tn_ints list, const repr_item *t) {
     int64_t n = t->count && list.n == 1 ? t->count : list.n; /* one number stands for all */
+    const char *between = "(";
     if (list.n < 0) {
         tni_buffer_text(b, "None");
     } else if (list.n == 1 && !t->tuple) {
-        repr_int(b, list.at[0]);
+        tni_buffer_text(b, "%lld", (long long)list.at[0]);
     } else {
-        for (int64_t i = 0; i < n; i++) {
-            tni_buffer_text(b, "%s", i ? ", " : "(");
-            repr_int(b, list.at[list.n == 1 ? 0 : i]);
-        }
+        for (int64_t i = 0; i < n; i++, between = ", ")
+            tni_buffer_text(b, "%s%lld", between, (long long)list.at[list.n == 1 ? 0 : i]);
         tni_buffer_text(b, n == 0 ? "()" : n == 1 ? ",)" : ")");
     }
 }
 
-static void repr_maybe(tni_buffer *b, const tn_param *p, const char *at) {
-    tn_maybe v = {0, TN_GIVEN};
-    if (p->flags & TN_P_MAYBE)
-        memcpy(&v, at, sizeof v);
-    else
-        memcpy(&v.value, at, sizeof v.value);
-    if (v.given == TN_GIVEN)
-        repr_float(b, v.value);
-    else
-        tni_buffer_text(b, "None");
-}
-
-static void repr_small(tni_buffer *b, const tn_param *p, const char *at, const char *quote) {
-    int32_t v;
-    memcpy(&v, at, sizeof v);
-    if (v == 0)
-        tni_buffer_text(b, "None");
-    else if (p->type == TN_T_ENUM)
-        tni_buffer_text(b, "%s%s%s", quote, p->words[v - 1], quote);
-    else if (p->type == TN_T_DTYPE)
-        tni_buffer_text(b, "torch.%s", tn_dtype_name((tn_dtype)v));
-    else
-        tni_buffer_text(b, "%s", tn_device_name(v));
-}
-
 static void repr_value(tni_buffer *b, const tn_module *m, const tn_param *p, const repr_item *t) {
-    const char *at = (const char *)tni_options(m) + p->offset;
-    int64_t v;
+    const void *options = tni_options(m);
+    tn_scalar s;
     tn_ints list;
-    const char *string;
-    switch (p->type) {
-    case TN_T_INT:
-        memcpy(&v, at, sizeof v);
-        repr_int(b, v);
-        break;
-    case TN_T_BOOL: tni_buffer_text(b, *(const bool *)at ? "True" : "False"); break;
-    case TN_T_FLOAT:
-    case TN_T_SCALAR: repr_maybe(b, p, at); break;
-    case TN_T_INTS:
-        memcpy(&list, at, sizeof list);
+    bool quoted = t->quoted && tn_param_number(p, options, &s) && s.kind != TN_KIND_NONE;
+    if (tni_option_ints(m, t->name, &list)) {
         repr_ints(b, list, t);
-        break;
-    case TN_T_STRING:
-        memcpy(&string, at, sizeof string);
-        tni_buffer_text(b, string ? "'%s'" : "None", string ? string : "");
-        break;
-    case TN_T_ENUM:
-    case TN_T_DTYPE:
-    case TN_T_DEVICE: repr_small(b, p, at, t->quoted ? "'" : ""); break;
-    default: tni_buffer_text(b, "..."); break;
+        return;
     }
-}
-
-static bool repr_list_same(tn_ints a, tn_ints b) {
-    int64_t n = a.n > b.n ? a.n : b.n;
-    if (a.n < 0 || b.n < 0) return a.n == b.n;
-    for (int64_t i = 0; i < n; i++) /* one number stands for all */
-        if ((a.n != 1 && i >= a.n) || (b.n != 1 && i >= b.n) ||
-            a.at[a.n == 1 ? 0 : i] != b.at[b.n == 1 ? 0 : i])
-            return false;
-    return true;
-}
-
-static bool repr_is_default(const tn_module *m, const tn_param *p) {
-    const char *at = (const char *)tni_options(m) + p->offset;
-    const char *usual = (const char *)m->gen->make->defaults + p->offset;
-    tn_maybe a, b;
-    tn_ints x, y;
-    switch (p->type) {
-    case TN_T_BOOL: return *(const bool *)at == *(const bool *)usual;
-    case TN_T_ENUM:
-    case TN_T_DTYPE:
-    case TN_T_DEVICE: return memcmp(at, usual, sizeof(int32_t)) == 0;
-    case TN_T_FLOAT:
-        if (!(p->flags & TN_P_MAYBE)) return memcmp(at, usual, sizeof(double)) == 0;
-        memcpy(&a, at, sizeof a);
-        memcpy(&b, usual, sizeof b);
-        return a.given == b.given &&
-               (a.given != TN_GIVEN || memcmp(&a.value, &b.value, sizeof(double)) == 0);
-    case TN_T_INTS:
-        memcpy(&x, at, sizeof x);
-        memcpy(&y, usual, sizeof y);
-        return repr_list_same(x, y);
-    case TN_T_INT: return memcmp(at, usual, sizeof(int64_t)) == 0;
-    default: return memcmp(at, usual, sizeof(void *)) == 0; /* a pointer */
+    int64_t n = (int64_t)tn_param_text(NULL, 0, p, options, true);
+    char *text = (char *)tn_alloc((size_t)n + 1);
+    if (!text) {
+        b->failed = true;
+        return;
     }
+    tn_param_text(text, (size_t)n + 1, p, options, true);
+    tni_buffer_text(b, quoted ? "'%s'" : "%s", text);
+    tn_alloc_free(text, (size_t)n + 1);
 }
 
 static void repr_options(tni_buffer *b, const tn_module *m) {
@@ -185,10 +75,8 @@ static void repr_options(tni_buffer *b, const tn_module *m) {
     if (!m->gen || !m->gen->make) return;
     while (repr_item_next(&list, &t)) {
         const tn_gen *gen = m->gen->make;
-        const tn_param *p = NULL;
-        for (int i = 0; i < gen->nparam && !p; i++)
-            if (tni_span_is(t.name, gen->param[i].name)) p = &gen->param[i];
-        if (!p || (t.unless_default && repr_is_default(m, p))) continue;
+        const tn_param *p = tn_param_named(gen, t.name.at, (size_t)t.name.n);
+        if (!p || (t.unless_default && tn_param_same(p, tni_options(m), gen->defaults))) continue;
         tni_buffer_text(b, "%s", first ? "" : ", ");
         if (t.named) tni_buffer_text(b, "%s=", p->name);
         repr_value(b, m, p, &t);
@@ -301,7 +189,7 @@ TN_API bool tn_module_print_at(const char *file, int line, const tn_module *m) {
     tni_place_begin(&step, file, line);
     text = repr_text(m);
     ok = text && puts(text) >= 0;
-    if (text && !ok) tni_nn_error(TN_FILE, "stdout cannot be written");
+    if (text && !ok) tni_nn_error(TN_FILE, "cannot write to stdout");
     tni_text_free(text);
     tni_step_end(&step);
     return ok;

@@ -231,7 +231,7 @@ TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module
     tni_step step;
     tni_step_begin(&step, file, line, m ? m->type : NULL);
     if (child && *name) child = tn_part_child_of(child, tree_part(child, name, strlen(name)));
-    if (!child) tni_nn_error(TN_INVALID, "there is no module \"%s\"", path ? path : "");
+    if (!child) tni_nn_error(TN_INVALID, "module \"%s\" does not exist", path ? path : "");
     tni_step_end(&step);
     return (tn_module *)(uintptr_t)child;
 }
@@ -243,7 +243,7 @@ TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_modul
     tn_tensor *t = owner ? tn_part_tensor_of(owner, tree_part(owner, name, strlen(name))) : NULL;
     tni_step step;
     tni_step_begin(&step, file, line, m ? m->type : NULL);
-    if (!t) tni_nn_error(TN_INVALID, "there is no tensor \"%s\"", path ? path : "");
+    if (!t) tni_nn_error(TN_INVALID, "tensor \"%s\" does not exist", path ? path : "");
     tni_step_end(&step);
     return t;
 }
@@ -258,7 +258,7 @@ TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const cha
     if (!tn_ok()) return false;
     if (i < 0 || owner->part[i].kind == TN_CHILD) {
         tni_step_begin(&step, file, line, m ? m->type : NULL);
-        tni_nn_error(TN_INVALID, "there is no tensor \"%s\"", path ? path : "");
+        tni_nn_error(TN_INVALID, "tensor \"%s\" does not exist", path ? path : "");
         tni_step_end(&step);
         return false;
     }
@@ -302,4 +302,24 @@ TN_API bool tn_module_requires_grad_at(const char *file, int line, tn_module *m,
     ok = m ? tree_requires_grad(m, requires_grad) : tni_nn_error(TN_INVALID, "module is NULL");
     tni_step_end(&step);
     return ok;
+}
+
+TN_API tn_tensors tn_parameters_at(const char *file, int line, tn_module *m) {
+    tn_named_list list = tn_module_parameters_at(file, line, m);
+    tn_tensors none = {NULL, -1};
+    tn_tensor **at;
+    tni_step step;
+    if (list.n < 0) return none;
+    tni_place_begin(&step, file, line);
+    at = (tn_tensor **)tn_alloc((size_t)(list.n + 1) * sizeof *at);
+    tni_step_end(&step);
+    if (at) {
+        if (m->parameters) tn_alloc_free(m->parameters, (size_t)(m->nparameters + 1) * sizeof *at);
+        m->parameters = at;
+        m->nparameters = list.n;
+        for (int64_t i = 0; i < list.n; i++) at[i] = list.at[i].tensor;
+        none = tn_tensors_of(at, list.n);
+    }
+    tn_named_free(list);
+    return none;
 }

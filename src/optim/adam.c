@@ -1,5 +1,6 @@
 /* adam.c - Adam (Kingma, Ba, 2015) and AdamW (Loshchilov, Hutter, 2019), as torch.optim. */
 #include "optim.h"
+#include "../api/ops/layers.h"
 
 /* Both have the same options in structs of their own. */
 typedef struct adam_view {
@@ -18,13 +19,14 @@ ADAM_OPTIONS(adamw)
 #undef ADAM_OPTIONS
 
 static bool adam_check_options(adam_view o) {
-    if (!(o.lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g: it may not be negative", o.lr);
-    if (!(o.eps >= 0)) return tni_nn_error(TN_INVALID, "eps is %g: it may not be negative", o.eps);
+    if (!(o.lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g, but must not be negative", o.lr);
+    if (!(o.eps >= 0))
+        return tni_nn_error(TN_INVALID, "eps is %g, but must not be negative", o.eps);
     if (!(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1))
-        return tni_nn_error(TN_INVALID, "betas are %g and %g: within [0, 1) is expected", o.beta1,
+        return tni_nn_error(TN_INVALID, "betas are %g and %g, expected values in [0, 1)", o.beta1,
                             o.beta2);
     return o.weight_decay >= 0 ||
-           tni_nn_error(TN_INVALID, "weight_decay is %g: it may not be negative", o.weight_decay);
+           tni_nn_error(TN_INVALID, "weight_decay is %g, but must not be negative", o.weight_decay);
 }
 
 /* The option lists of a step, n numbers each. */
@@ -75,23 +77,24 @@ static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options),
 
 ADAM_ROW(adam, tnp_fused_adam_)
 /* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v)
- * / sqrt(1 - beta2^t) + eps); weight_decay is added to g. amsgrad: the largest v so far.
- * tn_optim_adam(tn_parameters(net), .lr = 1e-3) */
+ * / sqrt(1 - beta2^t) + eps); weight_decay is added to g. amsgrad: the largest v so far. */
 TN_OPTIMIZER(adam,
              "Adam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
              "float weight_decay=0.0, "
              "bool amsgrad=False, *, bool maximize=False)",
+             TN_DOC(.example = "tn_optim_adam(tn_parameters(net), .lr = 1e-3)"),
              .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adam_check, .uses = adam_uses,
              .step = adam_step, .counts = true)
 
 ADAM_ROW(adamw, tnp_fused_adamw_)
-/* Adam, with the weights decayed by themselves: p *= 1 - lr * weight_decay.
- * tn_optim_adamw(tn_parameters(net), .lr = 1e-3, .weight_decay = 0.1) */
-TN_OPTIMIZER(adamw,
-             "AdamW(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
-             "float weight_decay=0.01, "
-             "bool amsgrad=False, *, bool maximize=False)",
-             .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adamw_check,
-             .uses = adamw_uses, .step = adamw_step, .counts = true)
+/* Adam, with the weights decayed by themselves: p *= 1 - lr * weight_decay. */
+TN_OPTIMIZER(
+    adamw,
+    "AdamW(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
+    "float weight_decay=0.01, "
+    "bool amsgrad=False, *, bool maximize=False)",
+    TN_DOC(.example = "tn_optim_adamw(tn_parameters(net), .lr = 1e-3, .weight_decay = 0.1)"),
+    .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adamw_check, .uses = adamw_uses,
+    .step = adamw_step, .counts = true)
 
 #undef ADAM_ROW

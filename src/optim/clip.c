@@ -1,5 +1,8 @@
 /* clip.c - clipping of gradients by their common norm, with torch's arithmetic. */
 #include "optim.h"
+#include "../api/ops/elementwise.h"
+#include "../api/ops/reduction.h"
+#include "../api/ops/shape.h"
 
 #include <math.h>
 
@@ -40,9 +43,10 @@ static double clip_run(tn_tensors params, double max_norm, double order) {
     tn_tensor *total;
     double factor;
     if (params.n < 0 || (params.n && !params.at))
-        return tni_nn_error(TN_INVALID, "no list of parameters"), (double)NAN;
+        return tni_nn_error(TN_INVALID, "expected a list of parameters"), (double)NAN;
     if (!(max_norm >= 0) || order != order)
-        return tni_nn_error(TN_INVALID, "max_norm must be 0 or more, norm_type not NaN"),
+        return tni_nn_error(TN_INVALID,
+                            "max_norm must be 0 or more, and norm_type must not be NaN"),
                (double)NAN;
     total = clip_norm(params, order, &n);
     if (!total) return n == 0 && tn_ok() ? 0 : (double)NAN;

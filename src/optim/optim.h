@@ -5,13 +5,15 @@
 #include "../nn/nn.h"
 
 /* A kind of optimizer; stands below its functions. The generator reads these lines. */
-#define TN_OPTIMIZER(name_, schema_, ...)                                          \
-    TNI_ROW_BEGIN                                                                  \
-    TN_PRIV_DECLARE(tn_gen, tni_ogen_##name_);                                     \
-    TN_PRIV_DECLARE(tn_orow, tni_optimizer_##name_);                               \
-    TNI_PRIVATE_BEGIN                                                              \
-    TN_PRIV_DEFINE(tn_orow, tni_optimizer_##name_) = {                             \
-        .name = #name_, .schema = schema_, .gen = &tni_ogen_##name_, __VA_ARGS__}; \
+#define TN_OPTIMIZER(name_, schema_, doc, ...)                                        \
+    TNI_ROW_BEGIN                                                                     \
+    TN_PRIV_DECLARE(tn_gen, tni_ogen_##name_);                                        \
+    TN_PRIV_DECLARE(tn_orow, tni_optimizer_##name_);                                  \
+    TNI_PRIVATE_BEGIN                                                                 \
+    TN_PRIV_DEFINE(tn_orow, tni_optimizer_##name_) = {.name = #name_,                 \
+                                                      .schema = schema_,              \
+                                                      .gen = &tni_ogen_##name_,       \
+                                                      TNI_WITHOUT_##doc __VA_ARGS__}; \
     TNI_PRIVATE_END TNI_ROW_END
 
 TN_PRIV const tn_orow *const *tni_orows(void); /* NULL-terminated, by name; generated */

@@ -1,30 +1,9 @@
-/* optimizer.c - groups of parameters with options, states, and the step. Knows no kind of
- * optimizer. */
+/* optimizer.c - groups of parameters with options, states, and the step. Knows no kind
+ * of optimizer. */
 #include "optim.h"
+#include "../api/ops/creation.h"
 
 #include <math.h>
-
-/* --- a module's parameters -------------------------------------------------------------------- */
-
-TN_API tn_tensors tn_parameters_at(const char *file, int line, tn_module *m) {
-    tn_named_list list = tn_module_parameters_at(file, line, m);
-    tn_tensors none = {NULL, -1};
-    tn_tensor **at;
-    tni_step step;
-    if (list.n < 0) return none;
-    tni_place_begin(&step, file, line);
-    at = (tn_tensor **)tn_alloc((size_t)(list.n + 1) * sizeof *at);
-    tni_step_end(&step);
-    if (at) {
-        if (m->parameters) tn_alloc_free(m->parameters, (size_t)(m->nparameters + 1) * sizeof *at);
-        m->parameters = at;
-        m->nparameters = list.n;
-        for (int64_t i = 0; i < list.n; i++) at[i] = list.at[i].tensor;
-        none = tn_tensors_of(at, list.n);
-    }
-    tn_named_free(list);
-    return none;
-}
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
@@ -39,56 +18,27 @@ TN_API const tn_orow *tn_orow_at(int64_t i) {
 
 /* --- options ---------------------------------------------------------------------------------- */
 
+TN_PRIV bool tni_is_count(double value) {
+    return value >= 0 && value <= 9007199254740992.0 && value == floor(value);
+}
+
 TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options) {
     if (!o->row->check || o->row->check(options)) return true;
-    return tn_ok() ? tni_nn_error(TN_INVALID, "options that do not fit") : false;
-}
-
-static int64_t optim_lists(const tn_gen *gen, const char *args) {
-    int64_t bytes = 0;
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_floats list;
-        if (gen->param[i].type != TN_T_FLOATS) continue;
-        memcpy(&list, args + gen->param[i].offset, sizeof list);
-        if (list.n > 0) bytes += list.n * 8;
-    }
-    return bytes;
-}
-
-static bool optim_check_lists(const tn_gen *gen, const char *args) {
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_floats list;
-        if (gen->param[i].type != TN_T_FLOATS) continue;
-        memcpy(&list, args + gen->param[i].offset, sizeof list);
-        if (!list.at || list.n < 0 || list.n > INT32_MAX / 64 ||
-            (gen->param[i].count > 0 && list.n != gen->param[i].count))
-            return tni_nn_error(TN_INVALID, "%s: a list of %d numbers is expected",
-                                gen->param[i].name, gen->param[i].count);
-    }
-    return true;
+    return tn_ok() ? tni_nn_error(TN_INVALID, "the options are not valid") : false;
 }
 
 /* A copy of an argument struct with its lists behind it; the parameters in it are forgotten. */
 static char *optim_copy_options(const tn_gen *gen, const char *args, int64_t *bytes) {
     int64_t head = (gen->args_size + 7) / 8 * 8;
-    char *to, *behind;
-    if (!optim_check_lists(gen, args)) return NULL;
-    *bytes = head + optim_lists(gen, args);
+    char *to, why[200];
+    if (!tn_args_check(gen, args, why, sizeof why))
+        return tni_nn_error(TN_INVALID, "%s", why), (char *)NULL;
+    *bytes = head + 8 * tn_args_words(gen, args);
     to = (char *)tn_alloc((size_t)*bytes);
     if (!to) return NULL;
     memcpy(to, args, gen->args_size);
-    behind = to + head;
-    for (int i = 0; i < gen->nparam; i++) {
-        const tn_param *p = &gen->param[i];
-        tn_floats list = {NULL, 0};
-        if (p->type == TN_T_FLOATS) memcpy(&list, args + p->offset, sizeof list);
-        if (list.n > 0) {
-            memcpy(behind, list.at, (size_t)list.n * 8);
-            memcpy(to + p->offset, &behind, sizeof behind);
-            behind += list.n * 8;
-        }
-        if (p->type == TN_T_TENSORS) memset(to + p->offset, 0, sizeof(tn_tensors));
-    }
+    tn_args_copy(gen, to, (int64_t *)(void *)(to + head));
+    tn_args_forget(gen, to);
     return to;
 }
 
@@ -154,19 +104,18 @@ static bool optim_check_params(const tn_optimizer *o, tn_tensors params) {
     tni_map seen = {NULL, NULL, 0, 0};
     bool fresh = true, ok = true;
     if (params.n < 0)
-        return tn_ok() ? tni_nn_error(TN_INVALID, "params: no list of tensors") : false;
-    if (params.n == 0 || !params.at) return tni_nn_error(TN_INVALID, "params: an empty list");
+        return tn_ok() ? tni_nn_error(TN_INVALID, "params: expected a list of tensors") : false;
+    if (params.n == 0 || !params.at) return tni_nn_error(TN_INVALID, "params: the list is empty");
     for (int64_t i = 0; ok && i < o->n; i++) ok = tni_map_at(&seen, o->param[i], &fresh) != NULL;
     for (int64_t i = 0; ok && i < params.n; i++) {
         if (!params.at[i])
             ok = tni_nn_error(TN_INVALID, "params[%lld] is NULL", (long long)i);
         else if (!tn_is_leaf(params.at[i]))
-            ok = tni_nn_error(TN_INVALID, "params[%lld] is no leaf", (long long)i);
+            ok = tni_nn_error(TN_INVALID, "params[%lld] is not a leaf", (long long)i);
         else if (!tni_map_at(&seen, params.at[i], &fresh))
             ok = false;
         else if (!fresh)
-            ok = tni_nn_error(TN_INVALID, "params[%lld] stands in the optimizer already",
-                              (long long)i);
+            ok = tni_nn_error(TN_INVALID, "params[%lld] is already in the optimizer", (long long)i);
     }
     tni_map_free(&seen);
     return ok;
@@ -199,7 +148,7 @@ static tn_optimizer *optim_new(const tn_orow *row, const void *args) {
     tn_tensors params;
     tn_optimizer *o;
     if (!row || !args)
-        return tni_nn_error(TN_INVALID, "no row or no arguments"), (tn_optimizer *)NULL;
+        return tni_nn_error(TN_INVALID, "no row or the arguments are NULL"), (tn_optimizer *)NULL;
     memcpy(&params, (const char *)args + p->offset, sizeof params);
     o = (tn_optimizer *)tn_alloc(sizeof *o);
     if (!o) return NULL;
@@ -256,50 +205,36 @@ TN_API int tn_optimizer_groups(const tn_optimizer *o) { return o ? o->ngroups : 
 /* --- numbers among the options ---------------------------------------------------------------- */
 
 static const tn_param *optim_option(const tn_optimizer *o, int group, const char *name) {
-    const tn_gen *gen = o ? o->row->gen : NULL;
-    for (int i = 0; gen && name && group >= 0 && group < o->ngroups && i < gen->nparam; i++)
-        if (strcmp(gen->param[i].name, name) == 0) return &gen->param[i];
-    tni_nn_error(TN_INVALID, "no option \"%s\" in group %d", name ? name : "", group);
-    return NULL;
+    const tn_param *p = o && name && group >= 0 && group < o->ngroups
+                            ? tn_param_named(o->row->gen, name, SIZE_MAX)
+                            : NULL;
+    if (!p)
+        tni_nn_error(TN_INVALID, "option \"%s\" does not exist in group %d", name ? name : "",
+                     group);
+    return p;
 }
 
-static bool optim_is_double(const tn_param *p) {
-    return (p->type == TN_T_FLOAT && !(p->flags & TN_P_MAYBE)) ||
-           (p->type == TN_T_SCALAR && (p->flags & TN_P_DOUBLE));
+/* An option that is always a number or a truth, which a schedule may move. */
+static bool optim_is_number(const tn_param *p) {
+    const unsigned type = tn_type_kept(p->type, p->flags);
+    return type == TN_T_FLOAT || type == TN_T_INT || type == TN_T_BOOL;
 }
 
 TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value) {
-    char *at = options + p->offset;
-    int64_t integer;
-    bool truth = value != 0;
-    if (optim_is_double(p)) return memcpy(at, &value, sizeof value), true;
-    if (p->type != TN_T_INT && p->type != TN_T_BOOL)
-        return tni_nn_error(TN_TYPE, "option \"%s\" is no number", p->name);
-    if (p->type == TN_T_BOOL && value != 0 && value != 1)
-        return tni_nn_error(TN_INVALID, "%s is %g: 0 or 1 is expected", p->name, value);
+    const unsigned type = tn_type_kept(p->type, p->flags);
+    if (!optim_is_number(p)) return tni_nn_error(TN_TYPE, "option \"%s\" is not a number", p->name);
+    if (type == TN_T_FLOAT) return tn_param_set_number(p, options, tn_float(value));
+    if (type == TN_T_BOOL && value != 0 && value != 1)
+        return tni_nn_error(TN_INVALID, "%s is %g, expected 0 or 1", p->name, value);
     if (!tni_is_count(fabs(value)))
-        return tni_nn_error(TN_INVALID, "%s is %g: an integer is expected", p->name, value);
-    integer = (int64_t)value;
-    if (p->type == TN_T_BOOL)
-        memcpy(at, &truth, sizeof truth);
-    else
-        memcpy(at, &integer, sizeof integer);
-    return true;
+        return tni_nn_error(TN_INVALID, "%s is %g, expected an integer", p->name, value);
+    return tn_param_set_number(p, options, tn_int((int64_t)value));
 }
 
 TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *value) {
-    const char *at = options + p->offset;
-    int64_t integer;
-    if (optim_is_double(p)) {
-        memcpy(value, at, sizeof *value);
-    } else if (p->type == TN_T_INT) {
-        memcpy(&integer, at, sizeof integer);
-        *value = (double)integer;
-    } else if (p->type == TN_T_BOOL) {
-        *value = *(const bool *)at ? 1 : 0;
-    } else {
-        return false;
-    }
+    tn_scalar s;
+    if (!optim_is_number(p) || !tn_param_number(p, options, &s)) return false;
+    *value = s.kind == TN_KIND_FLOAT ? s.real : (double)s.integer;
     return true;
 }
 
@@ -308,7 +243,7 @@ static bool optim_set(tn_optimizer *o, int group, const char *option, double val
     double before;
     if (!p) return false;
     if (!tni_option_take(p, o->group[group].options, &before))
-        return tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
+        return tni_nn_error(TN_TYPE, "option \"%s\" is not a number", option);
     if (!tni_option_put(p, o->group[group].options, value)) return false;
     if (tni_group_check(o, o->group[group].options)) return true;
     tni_option_put(p, o->group[group].options, before);
@@ -334,7 +269,7 @@ TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer
     tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
     p = optim_option(o, group, option);
     if (p && !tni_option_take(p, o->group[group].options, &value))
-        tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
+        tni_nn_error(TN_TYPE, "option \"%s\" is not a number", option);
     tni_step_end(&step);
     return value;
 }
@@ -430,7 +365,7 @@ static bool optim_step_run(tn_optimizer *o) {
     w.s.count = o->row->counts ? w.count : NULL;
     for (int k = 0; k < o->nstates; k++) w.s.state[k] = w.state[k];
     ok = optim_make_states(o, &w) && o->row->step(&w.s);
-    if (!ok && tn_ok()) tni_nn_error(TN_INTERNAL, "the step failed without an error");
+    if (!ok && tn_ok()) tni_nn_error(TN_INTERNAL, "the step failed without setting an error");
     if (!ok) optim_drop_states(o, &w);
     for (int64_t i = 0; ok && i < w.s.n; i++) o->count[w.index[i]] = w.count[i];
     return ok;

@@ -18,10 +18,6 @@ struct tn_schedule {
     double *rate;    /* a group's next, while a step decides */
 };
 
-TN_PRIV bool tni_is_count(double value) {
-    return value >= 0 && value <= 9007199254740992.0 && value == floor(value);
-}
-
 static tn_schedule *schedule_make(tn_optimizer *o, schedule_fn next) {
     tn_schedule *s;
     size_t bytes;
@@ -65,8 +61,7 @@ static bool schedule_rates(tn_schedule *s) {
             !tn_optimizer_set_at(NULL, 0, s->o, g, "lr", lr))
             return false;
     }
-    for (int g = 0; g < s->ngroups; g++)
-        tn_optimizer_set_at(NULL, 0, s->o, g, "lr", s->rate[g]);
+    for (int g = 0; g < s->ngroups; g++) tn_optimizer_set_at(NULL, 0, s->o, g, "lr", s->rate[g]);
     return tn_ok();
 }
 
@@ -100,7 +95,7 @@ TN_API tn_schedule *tn_cosine_lr_at(const char *file, int line, tn_optimizer *o,
                                     double eta_min) {
     bool fits = t_max >= 1 && tni_is_count((double)t_max);
     tn_schedule *s = schedule_new(file, line, "cosine_lr", o, schedule_cosine_next,
-                                  fits ? NULL : "t_max: 1 to 2^53 is expected");
+                                  fits ? NULL : "t_max: expected 1 to 2^53");
     if (!s) return NULL;
     s->every = t_max;
     s->eta_min = eta_min;
@@ -155,7 +150,7 @@ TN_API bool tn_schedule_resume_at(const char *file, int line, tn_schedule *s, in
     tni_step step;
     bool ok = s && count >= 0 && tni_is_count((double)count) && initial && ngroups == s->ngroups;
     tni_place_begin(&step, file, line);
-    if (!ok) tni_nn_error(TN_INVALID, "the schedule's state does not fit");
+    if (!ok) tni_nn_error(TN_INVALID, "the schedule's state does not match");
     tni_step_end(&step);
     if (!ok) return false;
     s->count = count;

@@ -1,16 +1,17 @@
 /* sgd.c - stochastic gradient descent with momentum (torch.optim.SGD). */
 #include "optim.h"
+#include "../api/ops/layers.h"
 
 static bool sgd_check(const void *options) {
     const tn_optim_sgd_args *o = (const tn_optim_sgd_args *)options;
-    if (!(o->lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g: it may not be negative", o->lr);
+    if (!(o->lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g, but must not be negative", o->lr);
     if (!(o->momentum >= 0))
-        return tni_nn_error(TN_INVALID, "momentum is %g: it may not be negative", o->momentum);
+        return tni_nn_error(TN_INVALID, "momentum is %g, but must not be negative", o->momentum);
     if (!(o->weight_decay >= 0))
-        return tni_nn_error(TN_INVALID, "weight_decay is %g: it may not be negative",
+        return tni_nn_error(TN_INVALID, "weight_decay is %g, but must not be negative",
                             o->weight_decay);
     if (o->nesterov && (o->momentum <= 0 || o->dampening != 0))
-        return tni_nn_error(TN_INVALID, "nesterov wants a momentum and no dampening");
+        return tni_nn_error(TN_INVALID, "nesterov needs a momentum and zero dampening");
     return true;
 }
 static uint32_t sgd_uses(const void *options) {
@@ -37,10 +38,10 @@ static bool sgd_step(tn_ostep *s) {
                           tni_numbers(maximize, s->n), tni_numbers(first, s->n));
 }
 /* g += weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g at first); p -= lr *
- * (nesterov ? g + momentum * b : b). tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9)
- */
+ * (nesterov ? g + momentum * b : b). */
 TN_OPTIMIZER(sgd,
              "SGD(Tensor[] params, float lr=0.001, float momentum=0.0, float dampening=0.0, float "
              "weight_decay=0.0, "
              "bool nesterov=False, *, bool maximize=False)",
+             TN_DOC(.example = "tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9)"),
              .state = "momentum_buffer", .check = sgd_check, .uses = sgd_uses, .step = sgd_step)

@@ -345,8 +345,8 @@ static PyObject *py_autograd_grad_lent(PyObject *self, PyObject *const *args, Py
         return NULL;
     if (batched)
         return PyErr_Format(PyExc_NotImplementedError,
-                            "grad(): is_grads_batched needs vmap, which is not there: call grad "
-                            "for each of the gradients");
+                            "grad(): is_grads_batched needs vmap, which is not supported; call "
+                            "grad for each of the gradients");
     p.create = create > 0;
     p.retain = retain > 0;
     if (py_tensors_of(&outputs, "outputs", a[0], false) &&

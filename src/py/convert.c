@@ -11,8 +11,8 @@ static PyObject *py_convert_dtype(PyObject *self, tn_dtype dtype, PyObject *cons
                                   Py_ssize_t n, PyObject *kwnames) {
     PyObject *all[3] = {self, py.dtypes[dtype], NULL};
     if (n || (kwnames && PyTuple_Size(kwnames) != 1))
-        return PyErr_Format(PyExc_TypeError, "a conversion to %s takes memory_format= alone",
-                            tn_dtype_name(dtype));
+        return PyErr_Format(PyExc_TypeError,
+                            "a conversion to %s takes only memory_format=", tn_dtype_name(dtype));
     if (!kwnames && tn_dtype_of(py_of(self)) == dtype) return Py_NewRef(self);
     if (kwnames) all[2] = args[0];
     return py_call(py_convert_to, true, all, 2, kwnames);
@@ -57,7 +57,7 @@ static PyObject *py_convert_same(PyObject *self, PyObject *r) {
 static PyObject *py_convert_cpu(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                 PyObject *kwnames) {
     if (n || (kwnames && PyTuple_Size(kwnames) != 1))
-        return PyErr_Format(PyExc_TypeError, "cpu() takes memory_format= alone");
+        return PyErr_Format(PyExc_TypeError, "cpu() takes only memory_format=");
     if (!kwnames && tn_device_of(py_of(self)) == TN_CPU) return Py_NewRef(self);
     PyObject *device = py_device_of(TN_CPU), *all[3] = {self, device, kwnames ? args[0] : NULL};
     PyObject *r = device ? py_call(py_convert_to, true, all, 2, kwnames) : NULL;
@@ -65,8 +65,7 @@ static PyObject *py_convert_cpu(PyObject *self, PyObject *const *args, Py_ssize_
     return py_convert_same(self, r);
 }
 
-/* to and contiguous give the tensor itself where it is as it should be, so that a leaf stays one.
- */
+/* to and contiguous return the tensor itself if nothing changes, so that a leaf stays a leaf. */
 static PyObject *py_convert_call(const py_group *g, PyObject *self, PyObject *const *args,
                                  Py_ssize_t n, PyObject *kwnames) {
     PyObject *all[8] = {self};

@@ -90,7 +90,7 @@ static void py_nested_put(py_nested *n, tn_scalar s) {
     n->written++;
 }
 
-/* A tensor of one element stands for its number, too. */
+/* A tensor of one element also stands for its number. */
 static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim, bool number) {
     tn_tensor *t = py_of(array), *flat;
     bool fits = tn_ndim(t) == n->ndim - dim;
@@ -127,8 +127,7 @@ static void py_nested_unknown(PyObject *o) {
     Py_XDECREF(name);
 }
 
-/* A member that is a number. More than 64 bits have a place in uint64 and where numbers are
- * floating. */
+/* A member that is a number. One beyond int64 fits uint64 or a list of floats. */
 static bool py_nested_number(py_nested *n, PyObject *o, tn_scalar *s) {
     if (py_to_scalar(o, s)) {
         if (!n->to || n->asked != TN_U64 || s->kind != TN_KIND_INT || s->integer >= 0) return true;
@@ -196,8 +195,7 @@ static tn_dtype py_nested_dtype(const py_nested *n) {
     return n->numbers ? tn_promote(n->dtype, own) : n->dtype;
 }
 
-/* Whether number i is one of an integer dtype: integers of unsigned ones by magnitude, as torch has
- * it. */
+/* Whether number i fits an integer dtype. Unsigned dtypes compare the magnitude, as torch does. */
 static bool py_nested_fits_integer(const py_nested *n, int64_t i, int bits, bool whole) {
     if (n->kind == TN_KIND_FLOAT) {
         double v, top = ldexp(1, bits - (whole ? 0 : 1));
@@ -219,7 +217,7 @@ static bool py_nested_fits(const py_nested *n, tn_dtype dtype) {
     if (!dtype || (n->kind != TN_KIND_INT && n->kind != TN_KIND_FLOAT) || dtype == TN_BOOL ||
         py_dtype_is_float(dtype) || py_dtype_is_complex(dtype))
         return true;
-    bool whole = dtype == TN_U8 || dtype == TN_U16 || dtype == TN_U32 || dtype == TN_U64;
+    const bool whole = tni_dtype_kind(dtype) == 'u';
     for (int64_t i = 0; i < n->written; i++) {
         if (py_nested_fits_integer(n, i, 8 * tn_dtype_bytes(dtype), whole)) continue;
         PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow",
@@ -229,9 +227,18 @@ static bool py_nested_fits(const py_nested *n, tn_dtype dtype) {
     return true;
 }
 
+/* The dtype that numbers of a TN_KIND_ are read in. */
+static tn_dtype py_nested_staging(int kind) {
+    switch (kind) {
+    case TN_KIND_BOOL: return TN_BOOL;
+    case TN_KIND_INT: return TN_I64;
+    case TN_KIND_COMPLEX: return TN_C128;
+    default: return TN_F64;
+    }
+}
+
 /* A new tensor of Python's numbers; dtype TN_NO_DTYPE: theirs. */
 static tn_tensor *py_create_nested(PyObject *o, tn_dtype dtype) {
-    static const tn_dtype staging[] = {TN_F64, TN_F64, TN_BOOL, TN_I64, TN_F64, TN_C128};
     py_nested n;
     memset(&n, 0, sizeof n);
     n.numel = 1;
@@ -239,13 +246,14 @@ static tn_tensor *py_create_nested(PyObject *o, tn_dtype dtype) {
     if (n.dtype && n.dtype >= TN_C64 && n.dtype <= TN_C128) n.kind = TN_KIND_COMPLEX;
     n.asked = dtype ? dtype : py_nested_dtype(&n);
     if (n.big && py_dtype_kind(n.asked) > n.kind) n.kind = py_dtype_kind(n.asked);
-    tn_tensor *t = tnp_empty(tn_ints_of(n.size, n.ndim), staging[n.kind], TN_NO_DEVICE), *as;
+    tn_tensor *t = tnp_empty(tn_ints_of(n.size, n.ndim), py_nested_staging(n.kind), TN_NO_DEVICE),
+              *as;
     if (!t) return NULL;
     static char none[16];
     n.to = tn_numel(t) ? (char *)tn_data(t) : none;
     bool ok = py_nested_walk(&n, o, 0);
     if (ok && n.written != tn_numel(t))
-        PyErr_SetString(PyExc_RuntimeError, "the sequence changed while it was read");
+        PyErr_SetString(PyExc_RuntimeError, "the sequence changed while being read");
     if (!ok || PyErr_Occurred() || !py_nested_fits(&n, dtype)) return tn_free(t), NULL;
     tn_touch(t);
     as = tnp_to_dtype(t, n.asked, false, false);
@@ -265,19 +273,24 @@ static tn_tensor *py_create_nested(PyObject *o, tn_dtype dtype) {
 #define BUFFER_U64 "Q"
 #endif
 static const struct {
-    const char *format;
+    const char *format; /* "": none */
     tn_dtype dtype;
-} py_buffer_formats[] = {{BUFFER_I64, TN_I64}, {BUFFER_U64, TN_U64}, {"?", TN_BOOL}, {"B", TN_U8},
-                         {"b", TN_I8},         {"h", TN_I16},        {"i", TN_I32},  {"q", TN_I64},
-                         {"l", TN_I64},        {"e", TN_F16},        {"f", TN_F32},  {"d", TN_F64},
-                         {"Zf", TN_C64},       {"Zd", TN_C128},      {"H", TN_U16},  {"I", TN_U32},
-                         {"Q", TN_U64},        {"L", TN_U64},        {"c", TN_U8}};
+} py_buffer_formats[] = {{BUFFER_I64, TN_I64},
+                         {BUFFER_U64, TN_U64},
+#define BUFFER_FORMAT(NAME, text, bytes, kind, alias, computes, loop, largest, digits, \
+                      safetensors, dlpack, buffer)                                     \
+    {buffer, TN_##NAME},
+                         TN_DTYPES(BUFFER_FORMAT)
+#undef BUFFER_FORMAT
+                             {"l", TN_I64},
+                         {"L", TN_U64},
+                         {"c", TN_U8}};
 enum { BUFFER_FORMATS = sizeof py_buffer_formats / sizeof py_buffer_formats[0] };
 
 static tn_dtype py_buffer_dtype(const Py_buffer *v) {
     const char *f = v->format ? v->format : "B";
     if (*f == '@' || *f == '=' || (*f == '<' && PY_LITTLE_ENDIAN)) f++;
-    for (int i = 0; i < BUFFER_FORMATS; i++) {
+    for (int i = 0; *f && i < BUFFER_FORMATS; i++) {
         tn_dtype d = py_buffer_formats[i].dtype;
         bool sized = tn_dtype_bytes(d) == v->itemsize;
         if (strcmp(f, py_buffer_formats[i].format) == 0)
@@ -368,8 +381,8 @@ PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
 
 /* --- a tensor as a buffer --------------------------------------------------------------------- */
 
-/* Shape and strides of a view that is out, and the tensor that it is of: self may be another by
- * then. */
+/* The shape and strides of an exported buffer, and its tensor, because self may have another one
+ * by then. */
 typedef struct py_buffer_given {
     tn_tensor *tensor;
     Py_ssize_t room[2 * TN_MAX_DIMS];
@@ -392,10 +405,11 @@ static bool py_create_ordered(const tn_tensor *t, int flags) {
 /* The number of the format that t is given in; -1 with an exception: it is not as asked for. */
 static int py_create_format(const tn_tensor *t, int flags) {
     int k = 0;
-    tn_dtype dtype = tn_dtype_of(t);
-    while (k < BUFFER_FORMATS && py_buffer_formats[k].dtype != dtype) k++;
-    if (k == BUFFER_FORMATS || tn_device_of(t) != TN_CPU || tn_needs_grad(t)) {
-        if (k == BUFFER_FORMATS)
+    const tn_dtype dtype = tn_dtype_of(t);
+    while (py_buffer_formats[k].dtype != dtype) k++;
+    const bool none = !*py_buffer_formats[k].format;
+    if (none || tn_device_of(t) != TN_CPU || tn_needs_grad(t)) {
+        if (none)
             PyErr_Format(PyExc_TypeError, "Got unsupported ScalarType %s", tn_dtype_name(dtype));
         else
             PyErr_SetString(PyExc_BufferError, "the tensor requires grad, or is not on the CPU");
@@ -483,8 +497,7 @@ static bool py_making_parse(py_making *m, PyObject *args, PyObject *kwargs, cons
     return true;
 }
 
-/* As asked for in m: a new reference to the tensor itself where nothing changes, or a
- * conversion. */
+/* The conversion that m asks for, or a new reference to the tensor itself if nothing changes. */
 static PyObject *py_making_finish(const py_making *m, PyObject *o, bool copy) {
     tn_tensor *t = py_of(o);
     tn_dtype dtype = m->dtype ? m->dtype : tn_dtype_of(t);
@@ -630,7 +643,7 @@ static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwa
         PyObject *o = py_entry(kwargs, "device");
         if (!o && PyErr_Occurred()) return NULL;
         if (!o || PyDict_Size(kwargs) > 1)
-            return PyErr_Format(PyExc_TypeError, "new() takes device= alone as a keyword");
+            return PyErr_Format(PyExc_TypeError, "new() takes only device= as a keyword");
         if (o != Py_None && !py_to_device(o, &device)) {
             if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "device= must be a device");
             return NULL;

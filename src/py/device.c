@@ -1,5 +1,5 @@
 /* device.c - torch.device, and the device that functions which make tensors of nothing take where
- * they are told none. That one belongs to the calling thread. */
+ * they are given none. That one belongs to the calling thread. */
 #include "py.h"
 
 /* --- the class -------------------------------------------------------------------------------- */
@@ -37,7 +37,10 @@ static bool py_device_parse(PyObject *text, tn_device_id *to, bool *zero) {
 
 PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to) {
     bool zero;
-    if (Py_TYPE(o) == py.device) return *to = ((py_device *)o)->id, true;
+    if (Py_TYPE(o) == py.device) {
+        *to = ((py_device *)o)->id;
+        return true;
+    }
     return PyUnicode_Check(o) && py_device_parse(o, to, &zero);
 }
 
@@ -179,7 +182,8 @@ static PyObject *py_device_exit(PyObject *self, PyObject *const *args, Py_ssize_
     PyObject *list = py_device_list(false);
     const Py_ssize_t n = list ? PyList_Size(list) : 0;
     (void)self, (void)args, (void)nargs;
-    if (n < 2) return PyErr_Format(PyExc_RuntimeError, "a device was left that was not entered");
+    if (n < 2)
+        return PyErr_Format(PyExc_RuntimeError, "cannot leave a device that was not entered");
     if (PyList_SetSlice(list, n - 1, n, NULL)) return NULL;
     Py_RETURN_NONE;
 }

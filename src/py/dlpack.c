@@ -39,15 +39,11 @@ typedef struct py_dl_versioned { /* "dltensor_versioned" */
 
 enum { DL_CPU = 1, DL_READ_ONLY = 1, DL_COPIED = 2, DL_MAJOR = 1, DL_MINOR = 1 };
 
-static const struct {
-    tn_dtype dtype;
-    uint8_t code, bits;
-} py_dl_dtypes[] = {{TN_I8, 0, 8},     {TN_I16, 0, 16},   {TN_I32, 0, 32}, {TN_I64, 0, 64},
-                    {TN_U8, 1, 8},     {TN_U16, 1, 16},   {TN_U32, 1, 32}, {TN_U64, 1, 64},
-                    {TN_F16, 2, 16},   {TN_F32, 2, 32},   {TN_F64, 2, 64}, {TN_BF16, 4, 16},
-                    {TN_C64, 5, 64},   {TN_C128, 5, 128}, {TN_BOOL, 6, 8}, {TN_F8E4M3, 10, 8},
-                    {TN_F8E5M2, 12, 8}};
-enum { DL_DTYPES = sizeof py_dl_dtypes / sizeof py_dl_dtypes[0] };
+#define DL_CODE(NAME, text, bytes, kind, alias, computes, loop, largest, digits, safetensors, \
+                dlpack, buffer)                                                               \
+    dlpack,
+static const uint8_t py_dl_code[TN_DTYPE_COUNT] = {0, TN_DTYPES(DL_CODE)};
+#undef DL_CODE
 
 /* --- out -------------------------------------------------------------------------------------- */
 
@@ -81,14 +77,14 @@ static void py_dl_capsule_free(PyObject *capsule) {
 }
 
 static bool py_dl_describe(py_dl_tensor *to, const tn_tensor *t, int64_t *sizes) {
-    int k = 0, n = tn_ndim(t);
-    while (k < DL_DTYPES && py_dl_dtypes[k].dtype != tn_dtype_of(t)) k++;
-    if (k == DL_DTYPES || tn_device_of(t) != TN_CPU) return false;
+    const int n = tn_ndim(t);
+    const tn_dtype dtype = tn_dtype_of(t);
+    if (tn_device_of(t) != TN_CPU) return false;
     to->data = tn_data(t);
     to->device.type = DL_CPU;
     to->ndim = n;
-    to->dtype.code = py_dl_dtypes[k].code;
-    to->dtype.bits = py_dl_dtypes[k].bits;
+    to->dtype.code = py_dl_code[dtype];
+    to->dtype.bits = (uint8_t)(8 * tn_dtype_bytes(dtype));
     to->dtype.lanes = 1;
     to->shape = sizes;
     to->strides = sizes + n;
@@ -107,7 +103,7 @@ static PyObject *py_dl_give(tn_tensor *t, bool versioned, uint64_t flags) {
         if (!out)
             PyErr_NoMemory();
         else
-            PyErr_Format(PyExc_BufferError, "DLPack has nothing for %s on %s",
+            PyErr_Format(PyExc_BufferError, "DLPack does not support %s on %s",
                          tn_dtype_name(tn_dtype_of(t)), tn_device_name(tn_device_of(t)));
         py_give(out);
         return tn_release(t), NULL;
@@ -135,12 +131,12 @@ static bool py_dl_asked(PyObject *stream, PyObject *version, PyObject *device, b
     }
     if ((device != Py_None && !PyTuple_Check(device)) ||
         (version != Py_None && !PyTuple_Check(version))) {
-        PyErr_SetString(PyExc_TypeError, "__dlpack__: dl_device and max_version are tuples");
+        PyErr_SetString(PyExc_TypeError, "__dlpack__: dl_device and max_version must be tuples");
         return false;
     }
     if (device != Py_None && !PyArg_ParseTuple(device, "ii", &type, &id)) return false;
     if (type != DL_CPU || id) {
-        PyErr_SetString(PyExc_BufferError, "a CPU tensor goes to CPU memory alone");
+        PyErr_SetString(PyExc_BufferError, "a CPU tensor can be exported to CPU memory only");
         return false;
     }
     if (version != Py_None && !PyArg_ParseTuple(version, "ii", &major, &minor)) return false;
@@ -196,15 +192,17 @@ static void py_dl_versioned_release(void *data, void *user) {
 }
 
 static bool py_dl_fits(const py_dl_tensor *d, tn_dtype *dtype) {
-    int k = 0;
-    while (k < DL_DTYPES && (py_dl_dtypes[k].code != d->dtype.code ||
-                             py_dl_dtypes[k].bits != d->dtype.bits || d->dtype.lanes != 1))
+    int k = 1;
+    while (k < TN_DTYPE_COUNT &&
+           (py_dl_code[k] != d->dtype.code || 8 * tn_dtype_bytes((tn_dtype)k) != d->dtype.bits ||
+            d->dtype.lanes != 1))
         k++;
     if (d->device.type != DL_CPU)
-        PyErr_Format(PyExc_BufferError, "DLPack: device type %d is not the CPU",
+        PyErr_Format(PyExc_BufferError, "DLPack: expected the CPU, got device type %d",
                      (int)d->device.type);
-    else if (k == DL_DTYPES)
-        PyErr_Format(PyExc_BufferError, "DLPack: no dtype for code %d, %d bits, %d lanes",
+    else if (k == TN_DTYPE_COUNT)
+        PyErr_Format(PyExc_BufferError,
+                     "DLPack: code %d with %d bits and %d lanes is not supported",
                      (int)d->dtype.code, (int)d->dtype.bits, (int)d->dtype.lanes);
     else if (d->ndim < 0 || d->ndim > TN_MAX_DIMS)
         PyErr_Format(PyExc_BufferError, "DLPack: %d dimensions", (int)d->ndim);
@@ -213,7 +211,7 @@ static bool py_dl_fits(const py_dl_tensor *d, tn_dtype *dtype) {
             PyErr_Format(PyExc_BufferError, "DLPack: tensors with negative strides are not "
                                             "supported. Copy the array first");
     if (PyErr_Occurred()) return false;
-    *dtype = py_dl_dtypes[k].dtype;
+    *dtype = (tn_dtype)k;
     return true;
 }
 
@@ -244,7 +242,7 @@ static PyObject *py_dl_take(PyObject *capsule) {
     if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
         py_dl_versioned *v = (py_dl_versioned *)PyCapsule_GetPointer(capsule, "dltensor_versioned");
         if (v->version.major > DL_MAJOR)
-            return PyErr_Format(PyExc_BufferError, "DLPack %d is not known here",
+            return PyErr_Format(PyExc_BufferError, "DLPack version %d is not supported",
                                 (int)v->version.major);
         t = py_dl_wrap(&v->t, (v->flags & DL_READ_ONLY) != 0, py_dl_versioned_release, v);
         if (t) PyCapsule_SetName(capsule, "used_dltensor_versioned");
@@ -289,7 +287,8 @@ static PyObject *py_dl_import(PyObject *self, PyObject *args, PyObject *kwargs) 
         return PyErr_Occurred() ? NULL
                                 : PyErr_Format(PyExc_TypeError, "from_dlpack(): argument 'device' "
                                                                 "must be torch.device");
-    if (id != TN_CPU) return PyErr_Format(PyExc_BufferError, "from_dlpack: to the CPU alone");
+    if (id != TN_CPU)
+        return PyErr_Format(PyExc_BufferError, "from_dlpack: only the CPU is supported");
     if (PyCapsule_CheckExact(o)) return py_dl_take(o);
     PyObject *capsule = py_dl_ask(o, copy);
     if (!capsule) return NULL;

@@ -61,7 +61,7 @@ static void py_docs_put_default(py_docs_text *t, const tn_row *row, int i) {
     if (!(p->flags & TN_P_DEFAULT) && p->type != TN_T_GENERATOR) return;
     bool has = py_row_param(row, i, &text) && text.value;
     bool word = has && (p->type == TN_T_ENUM || p->type == TN_T_STRING) &&
-                strncmp(text.value, "None", 4) != 0;
+                strncmp(text.value, "None", 4) != 0 && *text.value != '\'';
     py_docs_put(t, word ? "='" : "=");
     if (has)
         py_docs_put_bytes(t, text.value, text.nvalue);
@@ -100,11 +100,16 @@ static void py_docs_put_params(py_docs_text *t, const tn_row *row, bool method, 
 
 static void py_docs_put_row(py_docs_text *t, const tn_row *row) {
     size_t known = sizeof py_docs_comment / sizeof py_docs_comment[0];
-    if (row->index < known && *py_docs_comment[row->index]) {
-        py_docs_put(t, py_docs_comment[row->index]);
+    if (row->gen->index < known && *py_docs_comment[row->gen->index]) {
+        py_docs_put(t, py_docs_comment[row->gen->index]);
         py_docs_put(t, "\n\n");
     }
     py_docs_put(t, row->schema);
+}
+
+PY_PRIV const char *py_docs_places(const tn_row *row) {
+    const size_t known = sizeof py_docs_place / sizeof py_docs_place[0];
+    return row->gen->index < known ? py_docs_place[row->gen->index] : NULL;
 }
 
 PY_PRIV char *py_docs_of(const py_group *g, bool method) {

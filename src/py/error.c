@@ -70,6 +70,43 @@ static PyObject *py_raise_text(const char *message) {
     return o;
 }
 
+/* The class of each code: one of Python's, or one that is made here, as _C.NAME and at a place
+ * below torch, of a base of Python's. A code without a line is a RuntimeError. */
+static struct py_raise_class {
+    tn_code code;
+    const char *name, *place, *base; /* place NULL: the class is Python's */
+    PyObject *type;
+} py_raise_classes[] = {
+    {TN_INDEX, "IndexError", NULL, NULL, NULL},
+    {TN_MEMORY, "MemoryError", NULL, NULL, NULL},
+    {TN_UNSUPPORTED, "NotImplementedError", NULL, NULL, NULL},
+    {TN_FILE, "OSError", NULL, NULL, NULL},
+    {TN_CANCELLED, "KeyboardInterrupt", NULL, NULL, NULL},
+    {TN_LINALG, "_LinAlgError", "linalg.LinAlgError", "RuntimeError", NULL},
+};
+enum { RAISE_CLASSES = sizeof py_raise_classes / sizeof *py_raise_classes };
+
+static bool py_raise_make(struct py_raise_class *c, PyObject *module, PyObject *builtins) {
+    char name[64];
+    c->type = PyObject_GetAttrString(builtins, c->base ? c->base : c->name);
+    if (!c->type || !c->place) return c->type != NULL;
+    PyObject *base = c->type;
+    snprintf(name, sizeof name, "torch._C.%s", c->name);
+    c->type = PyErr_NewException(name, base, NULL);
+    Py_DECREF(base);
+    return c->type && !PyModule_AddObjectRef(module, c->name, c->type) &&
+           py_place(module, c->place, strlen(c->place), c->type);
+}
+
+PY_PRIV int py_errors_begin(PyObject *module) {
+    PyObject *builtins = PyImport_ImportModule("builtins");
+    bool ok = builtins != NULL;
+    for (size_t i = 0; ok && i < RAISE_CLASSES; i++)
+        ok = py_raise_make(&py_raise_classes[i], module, builtins);
+    Py_XDECREF(builtins);
+    return ok ? 0 : -1;
+}
+
 PY_PRIV PyObject *py_raise(void) {
     tn_error_info info;
     PyObject *type = PyExc_RuntimeError;
@@ -78,11 +115,8 @@ PY_PRIV PyObject *py_raise(void) {
         return NULL;
     }
     if (PyErr_Occurred()) return NULL; /* from a hook, say: the library's error came of it */
-    if (info.code == TN_INDEX) type = PyExc_IndexError;
-    if (info.code == TN_MEMORY) type = PyExc_MemoryError;
-    if (info.code == TN_UNSUPPORTED) type = PyExc_NotImplementedError;
-    if (info.code == TN_FILE) type = PyExc_OSError;
-    if (info.code == TN_CANCELLED) type = PyExc_KeyboardInterrupt;
+    for (size_t i = 0; i < RAISE_CLASSES; i++)
+        if (py_raise_classes[i].code == info.code) type = py_raise_classes[i].type;
     PyObject *text = py_raise_text(info.message);
     if (text) PyErr_SetObject(type, text);
     Py_XDECREF(text);

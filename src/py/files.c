@@ -9,13 +9,13 @@
 /* _storage_bytes(t): uint8 over the storage of t from its begin to t's last element; it keeps t. */
 static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
     (void)self;
-    if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "a Tensor is expected");
+    if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "expected a Tensor");
     tn_tensor *t = py_of(o), *bytes;
     int64_t end = tn_numel(t) ? tn_storage_offset(t) + 1 : 0, each = tn_dtype_bytes(tn_dtype_of(t));
     static char none[64];
     tn_wrap_options options;
     if (tn_device_of(t) != TN_CPU)
-        return PyErr_Format(PyExc_RuntimeError, "only memory of the CPU is bytes");
+        return PyErr_Format(PyExc_RuntimeError, "expected a tensor in CPU memory");
     for (int i = 0; end && i < tn_ndim(t); i++) end += (tn_size(t, i) - 1) * tn_stride(t, i);
     memset(&options, 0, sizeof options);
     options.release = py_own_tensor_end;
@@ -48,7 +48,7 @@ static PyObject *py_files_from_memory(PyObject *self, PyObject *args) {
     options.user = v;
     options.read_only = v->readonly != 0;
     if (from < 0 || numel < 0 || from > v->len || numel > (v->len - from) / each) {
-        PyErr_Format(PyExc_ValueError, "the buffer has no such part");
+        PyErr_Format(PyExc_ValueError, "the range is outside the buffer");
     } else if (((uintptr_t)v->buf + (uintptr_t)from) % (uintptr_t)each) {
         r = Py_NewRef(Py_None);
     } else {
@@ -76,7 +76,7 @@ typedef struct py_files_save {
 static const char *py_files_text(PyObject *kept, PyObject *o, const char *what) {
     Py_ssize_t n = 0;
     const char *text = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, &n) : NULL;
-    if (!text && !PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%s: str is expected", what);
+    if (!text && !PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%s: expected str", what);
     if (text && strlen(text) != (size_t)n) {
         PyErr_Format(PyExc_ValueError, "%s: embedded null character", what);
         return NULL;
@@ -119,7 +119,7 @@ static PyObject *py_files_safe_save(PyObject *self, PyObject *args) {
     path = PyBytes_AsString(path_of);
     if (notes != Py_None && !PyDict_Check(notes)) {
         Py_DECREF(path_of);
-        return PyErr_Format(PyExc_TypeError, "metadata: a dict of str is expected");
+        return PyErr_Format(PyExc_TypeError, "metadata: expected a dict of str");
     }
     s.at = (tn_named *)py_get((size_t)PyDict_Size(tensors) + 1, sizeof *s.at);
     s.note =

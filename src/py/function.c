@@ -384,7 +384,7 @@ static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_te
     return py_lent(turn, r);
 }
 
-/* Output o of a call that is not recorded: an input, unless it was written, comes as another
+/* Output o of a call that is not recorded. An input that was not written is returned as another
  * tensor. */
 static PyObject *py_apply_apart(const py_context *ctx, PyObject *const *args, PyObject *o) {
     for (int i = 0; i < ctx->nargs; i++)

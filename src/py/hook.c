@@ -46,8 +46,8 @@ static void py_hook_unlink(py_hook *h) {
 
 /* --- a hook that runs ------------------------------------------------------------------------- */
 
-/* What the hook of name `function` returned in place of grad: a tensor for the tape; NULL with an
- * exception. */
+/* The gradient that hook `function` returned in place of grad, as a tensor for the tape. NULL with
+ * an exception. */
 static tn_tensor *py_hook_result(PyObject *r, tn_tensor *grad) {
     PyObject *type;
     if (r == Py_None) return grad;

@@ -194,8 +194,8 @@ static bool py_index_is_plain(PyObject *o) {
            py_is_tensor(o) || (PyIndex_Check(o) && !PyObject_CheckBuffer(o));
 }
 
-/* A tuple with lists and arrays as tensors: beside an ellipsis it counts how many dimensions they
- * take. */
+/* A tuple in which lists and arrays are tensors: next to an ellipsis it matters how many dimensions
+ * they take. */
 static PyObject *py_index_settled(PyObject *key) {
     PyObject *all = PyTuple_New(PyTuple_Size(key));
     for (Py_ssize_t i = 0; all && i < PyTuple_Size(key); i++) {

@@ -36,16 +36,16 @@ PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused) {
         const tn_gen *gen = row->gen;
         PyObject *params = py_inspect_params(row);
         PyObject *one =
-            params
-                ? Py_BuildValue("{ss#,ss,ss,sz,sz,sN,sN,sN,si,sN}", "torch", row->schema,
-                                (Py_ssize_t)strcspn(row->schema, ".("), "name", row->name, "schema",
-                                row->schema, "sample", row->sample, "domain", row->domain, "out",
-                                PyBool_FromLong(gen->out_offset != UINT16_MAX), "inplace",
-                                PyBool_FromLong(row->forms & TN_INPLACE), "creates",
-                                PyBool_FromLong(py_row_creates(gen)), "results",
-                                gen->props & TN_PROP_RETURNS_LIST ? -1 : gen->nresults, "params",
-                                params)
-                : NULL;
+            params ? Py_BuildValue(
+                         "{ss#,ss,ss,sz,sz,sz,sN,sN,sN,sN,si,sN}", "torch", row->schema,
+                         (Py_ssize_t)strcspn(row->schema, ".("), "name", row->name, "schema",
+                         row->schema, "sample", row->sample, "domain", row->domain, "places",
+                         py_docs_places(row), "method", PyBool_FromLong(py_row_is_method(row)),
+                         "out", PyBool_FromLong(gen->out_offset != UINT16_MAX), "inplace",
+                         PyBool_FromLong(row->forms & TN_INPLACE), "creates",
+                         PyBool_FromLong(py_row_creates(gen)), "results",
+                         gen->props & TN_PROP_RETURNS_LIST ? -1 : gen->nresults, "params", params)
+                   : NULL;
         if (!one || PyList_Append(all, one)) Py_CLEAR(all);
         Py_XDECREF(one);
     }

@@ -6,7 +6,7 @@
 static PyObject *py_loader_draw(PyObject *self, PyObject *o) {
     (void)self;
     if (o != Py_None && Py_TYPE(o) != py.generator)
-        return PyErr_Format(PyExc_TypeError, "a torch.Generator is expected, not %R", Py_TYPE(o));
+        return PyErr_Format(PyExc_TypeError, "expected a torch.Generator, got %R", Py_TYPE(o));
     tn_generator *g = o == Py_None ? tn_default_generator() : ((py_generator *)o)->generator;
     if (!g) return py_raise();
     py_draw_begin();
@@ -23,7 +23,7 @@ static bool py_loader_rows(PyObject *list, int64_t count, int64_t size, int64_t 
         int64_t row;
         bool ok = o && py_to_index(o, &row);
         if (o && !ok && !PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "an index is expected, not %R", o);
+            PyErr_Format(PyExc_TypeError, "expected an index, got %R", o);
         Py_XDECREF(o);
         if (!ok) return false;
         if (row < -size || row >= size) {
@@ -57,7 +57,7 @@ static tn_tensor *py_loader_select(tn_tensor *t, tn_tensor *rows) {
 static PyObject *py_loader_gather(PyObject *self, PyObject *const *args, Py_ssize_t n) {
     (void)self;
     if (n != 2 || !PyTuple_Check(args[0]) || !PyList_Check(args[1]) || !PyTuple_Size(args[0]))
-        return PyErr_Format(PyExc_TypeError, "a tuple of tensors and a list of rows are expected");
+        return PyErr_Format(PyExc_TypeError, "expected a tuple of tensors and a list of rows");
     int64_t count = PyList_Size(args[1]);
     tn_tensor *rows = tnp_empty(tn_ints_of(&count, 1), TN_I64, TN_CPU);
     if (!rows) return py_raise();
@@ -81,7 +81,7 @@ static PyObject *py_loader_gather(PyObject *self, PyObject *const *args, Py_ssiz
     tn_free(rows);
     if (ok) return all;
     Py_XDECREF(all);
-    if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "tensors with rows are expected");
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "expected tensors with rows");
     return NULL;
 }
 

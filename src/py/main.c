@@ -77,7 +77,8 @@ static PyObject *py_main_registered(PyObject *self, PyObject *o) {
     const char *name = PyUnicode_AsUTF8AndSize(o, NULL);
     PyObject *f = name ? py_registered(name) : NULL;
     (void)self;
-    if (name && !f && !PyErr_Occurred()) PyErr_Format(PyExc_AttributeError, "no operator %R", o);
+    if (name && !f && !PyErr_Occurred())
+        PyErr_Format(PyExc_AttributeError, "operator %R does not exist", o);
     return f;
 }
 
@@ -96,10 +97,10 @@ static PyMethodDef py_main_functions[] = {
 
 /* What each part adds to the module, in the order in which they need each other. */
 static int (*const py_begins[])(PyObject *module) = {
-    py_types_begin,   py_devices_begin, py_tensor_begin,    py_groups_begin,  py_number_begin,
-    py_create_begin,  py_optim_begin,   py_loader_begin,    py_files_begin,   py_autograd_begin,
-    py_modes_begin,   py_hooks_begin,   py_functions_begin, py_modules_begin, py_override_begin,
-    py_convert_begin, py_dlpack_begin,
+    py_places_begin,  py_errors_begin,   py_types_begin,   py_devices_begin, py_tensor_begin,
+    py_groups_begin,  py_number_begin,   py_create_begin,  py_optim_begin,   py_loader_begin,
+    py_files_begin,   py_autograd_begin, py_modes_begin,   py_hooks_begin,   py_functions_begin,
+    py_modules_begin, py_override_begin, py_convert_begin, py_dlpack_begin,
 };
 
 static int py_main_exec(PyObject *module) {
@@ -115,7 +116,8 @@ static int py_main_exec(PyObject *module) {
     if (!py_main_words()) return -1;
     for (size_t i = 0; i < sizeof py_begins / sizeof py_begins[0]; i++)
         if (py_begins[i](module)) {
-            if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "tensorh: a part is missing");
+            if (!PyErr_Occurred())
+                PyErr_SetString(PyExc_SystemError, "tensorh: part of the module is missing");
             return -1;
         }
     return 0;

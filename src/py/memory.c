@@ -5,17 +5,17 @@
  * every block of the library by a call of its own. */
 static struct {
     bool on, once;
-    long long left; /* until one fails, and all after it but for `once`; -1: none does */
+    long long left; /* until one fails, and all after it unless `once`; -1: none fails */
 } py_failing = {false, false, -1};
 
 static bool py_failing_now(void) {
-    if (py_failing.left > 0)
+    if (py_failing.left > 0) {
         py_failing.left--;
-    else if (!py_failing.left && py_failing.once)
-        return py_failing.left = -1, true;
-    else
-        return !py_failing.left;
-    return false;
+        return false;
+    }
+    if (py_failing.left < 0) return false;
+    if (py_failing.once) py_failing.left = -1;
+    return true;
 }
 
 static void *py_failing_alloc(size_t bytes, void *user) {

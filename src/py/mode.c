@@ -61,7 +61,7 @@ static PyObject *py_mode_decorate(PyObject *self, PyObject *function) {
 static PyObject *py_mode_call(PyObject *self, PyObject *args, PyObject *kwargs) {
     py_mode *m = (py_mode *)self;
     if (PyTuple_Size(args) != 1 || (kwargs && PyDict_Size(kwargs)))
-        return PyErr_Format(PyExc_TypeError, "a grad mode decorates one function");
+        return PyErr_Format(PyExc_TypeError, "expected one function to decorate");
     if (m->kind == MODE_SET) tn_set_grad_mode(m->first); /* what it did when made is undone */
     return py_mode_decorate(self, PyTuple_GetItem(args, 0));
 }

@@ -81,7 +81,7 @@ static PyObject *py_parameter_rebuild(PyObject *self, PyObject *args) {
     if (type == Py_None) type = (PyObject *)py.parameter;
     if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, py.parameter) ||
         !py_is_tensor(data))
-        return PyErr_Format(PyExc_TypeError, "_rebuild_parameter(): a class and a Tensor");
+        return PyErr_Format(PyExc_TypeError, "_rebuild_parameter(): expected a class and a Tensor");
     return py_parameter_make((PyTypeObject *)type, data, requires_grad != 0);
 }
 
@@ -513,7 +513,8 @@ static PyObject *py_tap_gradients(tn_tensor *const *grad, int n) {
 /* given: a tuple of as many gradients. */
 static bool py_tap_give(PyObject *given, tn_tensor **grad, int n) {
     if (!PyTuple_Check(given) || PyTuple_Size(given) != n) {
-        PyErr_SetString(PyExc_RuntimeError, "a backward hook returned another number of gradients");
+        PyErr_SetString(PyExc_RuntimeError,
+                        "a backward hook returned the wrong number of gradients");
         return false;
     }
     for (int i = 0; i < n; i++) {
@@ -521,7 +522,7 @@ static bool py_tap_give(PyObject *given, tn_tensor **grad, int n) {
         grad[i] = NULL;
         if (o == Py_None) continue;
         if (!py_is_tensor(o)) {
-            PyErr_SetString(PyExc_TypeError, "a backward hook returns Tensors or None");
+            PyErr_SetString(PyExc_TypeError, "a backward hook must return Tensors or None");
             return false;
         }
         if (!(grad[i] = tnp_view(py_of(o), tn_shape(py_of(o))))) return false;
@@ -573,10 +574,10 @@ static PyObject *py_module_tap(PyObject *self, PyObject *args) {
     if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &tensors, &call)) return NULL;
     Py_ssize_t n = PyTuple_Size(tensors);
     if (n < 1 || n > TAP_MOST)
-        return PyErr_Format(PyExc_ValueError, "hooks: 1 to %d tensors", TAP_MOST);
+        return PyErr_Format(PyExc_ValueError, "hooks: expected 1 to %d tensors", TAP_MOST);
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *o = PyTuple_GetItem(tensors, i);
-        if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "hooks: a Tensor is expected");
+        if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "hooks: expected a Tensor");
         in[i] = py_of(o);
     }
     py_tap *tap = (py_tap *)py_get(1, sizeof *tap);

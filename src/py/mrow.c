@@ -21,8 +21,9 @@ struct py_kind {
 /* forward of a row that has no call of its own: (Tensor input) -> Tensor. */
 static const tn_param py_mrow_input[] = {{"input", TN_T_TENSOR, 0, 0, 0, -1, NULL}};
 static tn_tensor *const py_mrow_no_input[1] = {NULL};
-static const tn_gen py_mrow_plain = {py_mrow_input,       py_mrow_no_input, NULL, NULL, 1,  1, 1, 0,
-                                     sizeof(tn_tensor *), UINT16_MAX,       0,    0,    {0}};
+static const tn_gen py_mrow_plain = {
+    py_mrow_input,       py_mrow_no_input, NULL, NULL, 1,   1, 1, 0,
+    sizeof(tn_tensor *), UINT16_MAX,       0,    0,    {0}, 0};
 
 /* --- kinds ------------------------------------------------------------------------------------ */
 
@@ -122,38 +123,25 @@ static PyObject *py_option_ints(const py_kind *k, int i, const void *at) {
     return all;
 }
 
-static PyObject *py_option_float(const tn_param *p, const void *at) {
-    tn_maybe v = {0, TN_GIVEN};
-    if (p->flags & TN_P_MAYBE)
-        memcpy(&v, at, sizeof v);
-    else
-        memcpy(&v.value, at, sizeof v.value);
-    if (v.given != TN_GIVEN) Py_RETURN_NONE;
-    return PyFloat_FromDouble(v.value);
+PY_PRIV PyObject *py_param_object(const tn_param *p, const void *args) {
+    const char *text;
+    tn_scalar s;
+    if (p->type == TN_T_STRING) {
+        memcpy(&text, (const char *)args + p->offset, sizeof text);
+        return text ? PyUnicode_FromString(text) : Py_NewRef(Py_None);
+    }
+    if (!tn_param_number(p, args, &s) || (TN_TYPES_CODE >> p->type & 1 && !p->words)) return NULL;
+    if (s.kind == TN_KIND_NONE) Py_RETURN_NONE;
+    if (p->words) return PyUnicode_FromString(p->words[s.integer - 1]);
+    if (s.kind == TN_KIND_BOOL) return PyBool_FromLong(s.integer != 0);
+    return s.kind == TN_KIND_INT ? PyLong_FromLongLong(s.integer) : PyFloat_FromDouble(s.real);
 }
 
 /* NULL without an exception: an option that no attribute shows. */
 static PyObject *py_option(const py_kind *k, int i, const void *options) {
     const tn_param *p = &k->make.param[i];
-    const char *at = (const char *)options + p->offset;
-    int64_t integer;
-    int32_t code;
-    const char *text;
-    switch (p->type) {
-    case TN_T_INT:
-        memcpy(&integer, at, sizeof integer);
-        return integer == TN_NONE ? Py_NewRef(Py_None) : PyLong_FromLongLong(integer);
-    case TN_T_BOOL: return PyBool_FromLong(*(const bool *)at);
-    case TN_T_INTS: return py_option_ints(k, i, at);
-    case TN_T_FLOAT: return py_option_float(p, at);
-    case TN_T_ENUM:
-        memcpy(&code, at, sizeof code);
-        return code ? PyUnicode_FromString(p->words[code - 1]) : Py_NewRef(Py_None);
-    case TN_T_STRING:
-        memcpy(&text, at, sizeof text);
-        return text ? PyUnicode_FromString(text) : Py_NewRef(Py_None);
-    default: return NULL;
-    }
+    if (p->type == TN_T_INTS) return py_option_ints(k, i, (const char *)options + p->offset);
+    return py_param_object(p, options);
 }
 
 static const void *py_options(const tn_module *made) {
@@ -275,7 +263,7 @@ static PyObject *py_mrow_part_object(tn_module *made, int i) {
 /* Python code that runs in between may change an option. */
 static bool py_mrow_still(const py_module *m) {
     if (TNI_LIKELY(m->made != NULL)) return true;
-    PyErr_SetString(PyExc_RuntimeError, "the module was changed while it was called");
+    PyErr_SetString(PyExc_RuntimeError, "the module changed while it was called");
     return false;
 }
 
@@ -383,7 +371,7 @@ static bool py_mrow_bind_make(py_module *m, PyObject *args, PyObject *kwargs) {
     return r != NULL;
 }
 
-/* A number that was given as an int is one in the object, too, though the row has a float of it. */
+/* A number given as an int stays an int in the object, although the row holds a float. */
 static bool py_mrow_as_given(py_module *m, PyObject *args, PyObject *kwargs) {
     const py_kind *k = m->kind;
     for (int i = 0; i < k->make.nparam; i++) {
@@ -435,8 +423,8 @@ static bool py_mrow_option_now(PyObject *self, int i, PyObject *kwargs) {
     return ok;
 }
 
-/* Makes the library's module of the options as they are now: of shapes alone, so that nothing is
- * drawn. */
+/* Makes the library's module from the options as they are now, with shapes alone, so that no random
+ * numbers are drawn. */
 static bool py_mrow_remake(PyObject *self) {
     py_module *m = (py_module *)self;
     PyObject *args = PyTuple_New(0), *kwargs = PyDict_New(), *meta = PyUnicode_FromString("meta");

@@ -178,7 +178,7 @@ static PyObject *py_number_div(PyObject *a, PyObject *b) {
     Py_XDECREF(one);
     return r;
 }
-/* The row takes a number as its first argument, too. */
+/* The row also takes a number as its first argument. */
 static PyObject *py_number_pow(PyObject *a, PyObject *b, PyObject *modulus) {
     PyObject *args[2] = {a, b}, *r, *t = NULL;
     if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
@@ -234,7 +234,7 @@ static PyObject *py_number_float(PyObject *self) {
                           "only one element tensors can be converted to Python scalars"))
         return NULL;
     if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0)
-        return PyErr_Format(PyExc_RuntimeError, "a complex element has no float");
+        return PyErr_Format(PyExc_RuntimeError, "cannot convert a complex element to float");
     return PyFloat_FromDouble(s.kind >= TN_KIND_FLOAT              ? s.real
                               : tn_dtype_of(py_of(self)) == TN_U64 ? (double)(uint64_t)s.integer
                                                                    : (double)s.integer);
@@ -252,7 +252,7 @@ static PyObject *py_number_int(PyObject *self) {
                           "only one element tensors can be converted to Python scalars"))
         return NULL;
     if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0)
-        return PyErr_Format(PyExc_RuntimeError, "a complex element has no int");
+        return PyErr_Format(PyExc_RuntimeError, "cannot convert a complex element to int");
     return s.kind >= TN_KIND_FLOAT ? PyLong_FromDouble(s.real) : py_number_whole(self, s);
 }
 

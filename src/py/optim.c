@@ -64,7 +64,7 @@ static bool py_optim_words(py_optim_row *r) {
 static const py_optim_row *py_optim_row_at(long i) {
     const tn_orow *row = i >= 0 && i < PY_OPTIM_ROWS ? tn_orow_at(i) : NULL;
     if (!row || row->gen->nparam > PY_OPTIM_PARAMS || row->gen->args_size > PY_OPTIM_ARGS)
-        return PyErr_Format(PyExc_ValueError, "no optimizer row %ld", i), NULL;
+        return PyErr_Format(PyExc_ValueError, "optimizer row %ld does not exist", i), NULL;
     if (py_optim_rows[i]) return py_optim_rows[i];
     py_optim_row *r = (py_optim_row *)py_get(1, sizeof *r);
     if (!r) return PyErr_NoMemory(), NULL;
@@ -81,31 +81,19 @@ static const py_optim_row *py_optim_row_at(long i) {
 
 /* A parameter's default as Python writes it: 0 for a float of zero, as torch's own. */
 static PyObject *py_optim_default(const tn_gen *gen, const tn_param *p) {
-    const char *at = (const char *)gen->defaults + p->offset;
     tn_floats l;
-    tn_maybe m;
-    int64_t i;
-    int32_t word;
-    double d;
-    if (p->type == TN_T_BOOL) return PyBool_FromLong(*(const bool *)at);
-    if (p->type == TN_T_INT) return memcpy(&i, at, sizeof i), PyLong_FromLongLong(i);
-    if (p->type == TN_T_ENUM) {
-        memcpy(&word, at, sizeof word);
-        return word ? PyUnicode_FromString(p->words[word - 1]) : Py_NewRef(Py_None);
-    }
+    tn_scalar s;
     if (p->type == TN_T_FLOATS) {
-        memcpy(&l, at, sizeof l);
+        memcpy(&l, (const char *)gen->defaults + p->offset, sizeof l);
         PyObject *all = PyTuple_New((Py_ssize_t)l.n);
         for (int64_t k = 0; all && k < l.n; k++)
             PyTuple_SetItem(all, (Py_ssize_t)k, PyFloat_FromDouble(l.at[k]));
         return all;
     }
-    if (p->flags & TN_P_MAYBE) {
-        memcpy(&m, at, sizeof m);
-        return m.given == TN_GIVEN ? PyFloat_FromDouble(m.value) : Py_NewRef(Py_None);
-    }
-    memcpy(&d, at, sizeof d);
-    return d == 0 ? PyLong_FromLong(0) : PyFloat_FromDouble(d);
+    if (tn_param_number(p, gen->defaults, &s) && s.kind == TN_KIND_FLOAT && s.real == 0 &&
+        !(p->flags & TN_P_MAYBE))
+        return PyLong_FromLong(0);
+    return py_param_object(p, gen->defaults);
 }
 
 /* (("lr", 0.001, False), ..): name, default, whether by keyword alone. */
@@ -146,8 +134,8 @@ static PyObject *py_optim_list(PyObject *self, PyObject *unused) {
 
 static bool py_optim_misfit(const tn_param *p, PyObject *o) {
     if (!PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "option '%s' of a parameter group: %R does not fit", p->name,
-                     o);
+        PyErr_Format(PyExc_TypeError, "option '%s' of a parameter group: %R is not a valid value",
+                     p->name, o);
     return false;
 }
 
@@ -258,7 +246,7 @@ static PyObject *py_optim_params(const py_optim_row *r, PyObject *group) {
     PyObject *list = PyDict_Check(group) ? PyDict_GetItemWithError(group, r->params) : NULL;
     if (list && PyList_Check(list)) return list;
     if (!PyErr_Occurred())
-        PyErr_SetString(PyExc_TypeError, "a parameter group is a dict with a list 'params'");
+        PyErr_SetString(PyExc_TypeError, "a parameter group must be a dict with a list 'params'");
     return NULL;
 }
 
@@ -292,11 +280,11 @@ static bool py_optim_lay(py_optim_step *w) {
     return true;
 }
 
-/* The state dictionary of a parameter, new where there is none. */
+/* The state dictionary of a parameter; made if it has none. */
 static PyObject *py_optim_state_of(py_optim_step *w, PyObject *param, uint8_t *made) {
     PyObject *d = PyDict_GetItemWithError(w->state, param);
     if (d && !PyDict_Check(d))
-        return PyErr_Format(PyExc_TypeError, "the state of a parameter is a dict, not %R", d);
+        return PyErr_Format(PyExc_TypeError, "the state of a parameter must be a dict, got %R", d);
     if (d || PyErr_Occurred()) return Py_XNewRef(d);
     d = PyDict_New();
     if (!d || PyDict_SetItem(w->state, param, d)) Py_CLEAR(d);
@@ -321,7 +309,8 @@ static bool py_optim_count(py_optim_step *w, int64_t i) {
                 !tn_is_read_only(py_of(o));
     if (!o && PyErr_Occurred()) return false;
     if (o && !py_to_float(o, &count)) {
-        if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "state 'step' is no number: %R", o);
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "state 'step' must be a number, got %R", o);
         return false;
     }
     now = (float)count;
@@ -333,7 +322,7 @@ static bool py_optim_count(py_optim_step *w, int64_t i) {
     return w->step[i] != NULL;
 }
 
-/* State k of parameter i, held; made of zeros where there is none. */
+/* State k of parameter i, held; zeros if it has none yet. */
 static bool py_optim_one_state(py_optim_step *w, int64_t i, int k) {
     PyObject *o = PyDict_GetItemWithError(w->of[i], w->r->state[k]), *put = NULL;
     const tn_tensor *p = w->s.param[i];
@@ -347,7 +336,7 @@ static bool py_optim_one_state(py_optim_step *w, int64_t i, int k) {
     }
     bool ok = py_is_tensor(o);
     if (ok) w->s.state[k][i] = tn_retain(py_of(o));
-    if (!ok) PyErr_Format(PyExc_TypeError, "state %R is no tensor", w->r->state[k]);
+    if (!ok) PyErr_Format(PyExc_TypeError, "state %R must be a tensor", w->r->state[k]);
     Py_XDECREF(put);
     return ok;
 }
@@ -467,7 +456,7 @@ static PyObject *py_optim_do(PyObject *self, PyObject *const *args, Py_ssize_t n
     (void)self;
     if (n != 3 || !PyLong_Check(args[0]) || !PyList_Check(args[1]) || !PyDict_Check(args[2]))
         return PyErr_Format(PyExc_TypeError,
-                            "param_groups is a list of dicts and state is a dict of dicts");
+                            "param_groups must be a list of dicts, and state a dict of dicts");
     memset(&w, 0, sizeof w);
     w.r = py_optim_row_at(PyLong_AsLong(args[0]));
     if (!w.r) return NULL;
@@ -498,7 +487,7 @@ static bool py_optim_zero(tn_tensor *t) {
 static PyObject *py_optim_zero_grad(PyObject *self, PyObject *const *args, Py_ssize_t n) {
     (void)self;
     if (n != 2 || !PyList_Check(args[0]))
-        return PyErr_Format(PyExc_TypeError, "'params' of a parameter group is a list");
+        return PyErr_Format(PyExc_TypeError, "'params' of a parameter group must be a list");
     int none = PyObject_IsTrue(args[1]);
     if (none < 0) return NULL;
     bool mode = tn_set_grad_mode(false), ok = true;

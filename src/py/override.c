@@ -130,7 +130,7 @@ static PyObject *py_asked_types(const py_asked *a) {
 
 static PyObject *py_asked_nobody(const py_asked *a, PyObject *func) {
     PyObject *types = py_asked_types(a), *name = PyObject_GetAttrString(func, "__name__");
-    if (types && name) { /* HasAttr forgets what is raised */
+    if (types && name) { /* HasAttr clears an exception */
         const char *of = PyObject_HasAttrString(func, "__objclass__") ? "Tensor." : "";
         PyErr_Format(PyExc_TypeError,
                      "Multiple dispatch failed for 'torch.%s%S'; all __torch_function__ handlers "
@@ -142,7 +142,7 @@ static PyObject *py_asked_nobody(const py_asked *a, PyObject *func) {
     return NULL;
 }
 
-/* Asks one after another; nobody, where there is none. Ends a. */
+/* Asks one after another, or nobody if a has none. Ends a. */
 static PyObject *py_asked_ask(py_asked *a, PyObject *func, PyObject *args, PyObject *kwargs) {
     PyObject *types = py_asked_types(a), *r = types ? Py_NewRef(Py_NotImplemented) : NULL;
     if (kwargs && !PyDict_Size(kwargs)) kwargs = NULL;

@@ -54,8 +54,9 @@ static bool py_bind_no(py_bind *b, py_bind_fault fault, int at) {
     return false;
 }
 
-TNI_INLINE void py_bind_put(py_bind *b, size_t offset, const void *value, size_t bytes) {
+TNI_INLINE bool py_bind_put(py_bind *b, size_t offset, const void *value, size_t bytes) {
     memcpy(b->args.bytes + offset, value, bytes);
+    return true;
 }
 
 /* Room for n members of a list: `here` has some left, else it is got and freed at the end. */
@@ -101,8 +102,7 @@ static bool py_bind_tensor(py_bind *b, const tn_param *p, PyObject *o) {
         if (!(p->flags & TN_P_NUMBER) || !py_bind_scalar(b, o, &s)) return false;
         py_bind_put(b, p->number_offset, &s, sizeof s);
     }
-    py_bind_put(b, p->offset, &t, sizeof t);
-    return true;
+    return py_bind_put(b, p->offset, &t, sizeof t);
 }
 
 static bool py_bind_tensors(py_bind *b, const tn_param *p, PyObject *o) {
@@ -122,8 +122,7 @@ static bool py_bind_tensors(py_bind *b, const tn_param *p, PyObject *o) {
             return b->place = (int)i, false;
     }
     tn_tensors l = tn_tensors_of(at, n);
-    py_bind_put(b, p->offset, &l, sizeof l);
-    return true;
+    return py_bind_put(b, p->offset, &l, sizeof l);
 }
 
 /* Whether one int is a list. A size is one only where ints may stand in its place, as torch has it
@@ -157,8 +156,7 @@ static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
         *at = one;
         l = tn_ints_of(at, 1);
     }
-    py_bind_put(b, p->offset, &l, sizeof l);
-    return true;
+    return py_bind_put(b, p->offset, &l, sizeof l);
 }
 
 static bool py_bind_floats(py_bind *b, const tn_param *p, PyObject *o) {
@@ -178,8 +176,7 @@ static bool py_bind_floats(py_bind *b, const tn_param *p, PyObject *o) {
         }
         l.at = at;
     }
-    py_bind_put(b, p->offset, &l, sizeof l);
-    return true;
+    return py_bind_put(b, p->offset, &l, sizeof l);
 }
 
 static bool py_bind_number(py_bind *b, const tn_param *p, PyObject *o) {
@@ -216,60 +213,96 @@ static bool py_bind_word(py_bind *b, const tn_param *p, PyObject *o) {
                      "%s is not a valid value for %s", text, p->name);
         return false;
     }
-    py_bind_put(b, p->offset, &word, sizeof word);
-    return true;
+    return py_bind_put(b, p->offset, &word, sizeof word);
 }
 
-static bool py_bind_value(py_bind *b, const tn_param *p, PyObject *o) {
-    bool optional = o == Py_None && p->flags & TN_P_OPTIONAL, truth;
+static bool py_bind_int(py_bind *b, const tn_param *p, PyObject *o) {
     int64_t integer = TN_NONE;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tn_device_id device = TN_NO_DEVICE;
-    tn_generator *generator = NULL;
-    const char *text = NULL;
-    switch (p->type) {
-    case TN_T_TENSOR: return py_bind_tensor(b, p, o);
-    case TN_T_TENSORS: return py_bind_tensors(b, p, o);
-    case TN_T_INTS: return py_bind_ints(b, p, o);
-    case TN_T_FLOATS: return py_bind_floats(b, p, o);
-    case TN_T_FLOAT:
-    case TN_T_SCALAR: return py_bind_number(b, p, o);
-    case TN_T_ENUM: return py_bind_word(b, p, o);
-    case TN_T_INT:
-        if (!optional && !py_to_index(o, &integer)) return false;
-        py_bind_put(b, p->offset, &integer, sizeof integer);
-        return true;
-    case TN_T_BOOL:
-        truth = o == Py_True;
-        if (!truth && o != Py_False) return false;
-        py_bind_put(b, p->offset, &truth, sizeof truth);
-        return true;
-    case TN_T_DTYPE:
-        if (o != Py_None && !py_to_dtype(o, &dtype)) return false;
-        py_bind_put(b, p->offset, &dtype, sizeof dtype);
-        return true;
-    case TN_T_DEVICE:
-        if (o != Py_None && !py_to_device(o, &device)) return false;
-        py_bind_put(b, p->offset, &device, sizeof device);
-        return true;
-    case TN_T_GENERATOR:
-        if (o != Py_None && Py_TYPE(o) != py.generator) return false;
-        if (o != Py_None) generator = ((py_generator *)o)->generator;
-        py_bind_put(b, p->offset, &generator, sizeof generator);
-        return true;
-    case TN_T_STRING:
-        if (!optional && !(PyUnicode_Check(o) && (text = PyUnicode_AsUTF8AndSize(o, NULL)) != NULL))
-            return false;
-        py_bind_put(b, p->offset, &text, sizeof text);
-        return true;
-    default: return false;
-    }
+    if (!(o == Py_None && p->flags & TN_P_OPTIONAL) && !py_to_index(o, &integer)) return false;
+    return py_bind_put(b, p->offset, &integer, sizeof integer);
 }
+
+static bool py_bind_bool(py_bind *b, const tn_param *p, PyObject *o) {
+    const bool truth = o == Py_True;
+    if (!truth && o != Py_False) return false;
+    return py_bind_put(b, p->offset, &truth, sizeof truth);
+}
+
+static bool py_bind_dtype(py_bind *b, const tn_param *p, PyObject *o) {
+    tn_dtype dtype = TN_NO_DTYPE;
+    if (o != Py_None && !py_to_dtype(o, &dtype)) return false;
+    return py_bind_put(b, p->offset, &dtype, sizeof dtype);
+}
+
+static bool py_bind_device(py_bind *b, const tn_param *p, PyObject *o) {
+    tn_device_id device = TN_NO_DEVICE;
+    if (o != Py_None && !py_to_device(o, &device)) return false;
+    return py_bind_put(b, p->offset, &device, sizeof device);
+}
+
+static bool py_bind_generator(py_bind *b, const tn_param *p, PyObject *o) {
+    tn_generator *generator = NULL;
+    if (o != Py_None && Py_TYPE(o) != py.generator) return false;
+    if (o != Py_None) generator = ((py_generator *)o)->generator;
+    return py_bind_put(b, p->offset, &generator, sizeof generator);
+}
+
+static bool py_bind_string(py_bind *b, const tn_param *p, PyObject *o) {
+    const char *text = NULL;
+    if (!(o == Py_None && p->flags & TN_P_OPTIONAL) &&
+        !(PyUnicode_Check(o) && (text = PyUnicode_AsUTF8AndSize(o, NULL)) != NULL))
+        return false;
+    return py_bind_put(b, p->offset, &text, sizeof text);
+}
+
+/* The ways of TN_TYPES: from Python, and what an error calls them. */
+#define PY_WAY_TENSOR \
+    { py_bind_tensor, "Tensor" }
+#define PY_WAY_TENSORS \
+    { py_bind_tensors, "tuple of Tensors" }
+#define PY_WAY_WHOLE \
+    { py_bind_int, "int" }
+#define PY_WAY_REAL \
+    { py_bind_number, "float" }
+#define PY_WAY_MAYBE \
+    { py_bind_number, "float" }
+#define PY_WAY_TRUTH \
+    { py_bind_bool, "bool" }
+#define PY_WAY_NUMBER \
+    { py_bind_number, "Number" }
+#define PY_WAY_WHOLES \
+    { py_bind_ints, "tuple of ints" }
+#define PY_WAY_REALS \
+    { py_bind_floats, "tuple of floats" }
+#define PY_WAY_DTYPE \
+    { py_bind_dtype, "torch.dtype" }
+#define PY_WAY_DEVICE \
+    { py_bind_device, "torch.device" }
+#define PY_WAY_GENERATOR \
+    { py_bind_generator, "torch.Generator" }
+#define PY_WAY_WORD \
+    { py_bind_word, "str" }
+#define PY_WAY_STRING \
+    { py_bind_string, "str" }
+#define PY_WAY_MODULE \
+    { NULL, "Module" }
+#define PY_WAY_MODULES \
+    { NULL, "Modules" }
+static const struct py_bind_type {
+    bool (*bind)(py_bind *b, const tn_param *p, PyObject *o); /* NULL: not from Python */
+    const char *kind;
+} py_bind_types[TN_TYPE_COUNT] = {{NULL, ""},
+#define PY_TYPE(NAME, text, list, c, cxx, lies, traits, way) PY_WAY_##way,
+                                  TN_TYPES(PY_TYPE)
+#undef PY_TYPE
+};
 
 static bool py_bind_one(py_bind *b, int i, PyObject *o) {
     if (b->bound >> i & 1) return py_bind_no(b, FAULT_TWICE, i);
     b->bound |= (uint64_t)1 << i;
-    if (TNI_LIKELY(py_bind_value(b, &b->gen->param[i], o))) return true;
+    const tn_param *p = &b->gen->param[i];
+    bool (*bind)(py_bind *, const tn_param *, PyObject *) = py_bind_types[p->type].bind;
+    if (TNI_LIKELY(bind && bind(b, p, o))) return true;
     b->given = o;
     return py_bind_no(b, FAULT_KIND, i);
 }
@@ -283,8 +316,8 @@ static struct {
 } py_names;
 
 static PyObject **py_names_of(const tn_row *row) {
-    if (row->index >= py_names.room) {
-        uint32_t room = row->index + 64;
+    if (row->gen->index >= py_names.room) {
+        uint32_t room = row->gen->index + 64;
         PyObject ***of = (PyObject ***)PyMem_Calloc(room, sizeof *of);
         if (!of) return NULL;
         if (py_names.room) memcpy(of, py_names.of, py_names.room * sizeof *of);
@@ -292,7 +325,7 @@ static PyObject **py_names_of(const tn_row *row) {
         py_names.of = of;
         py_names.room = room;
     }
-    if (!py_names.of[row->index]) {
+    if (!py_names.of[row->gen->index]) {
         int n = row->gen->nparam;
         PyObject **at = (PyObject **)PyMem_Calloc((size_t)n + 1, sizeof *at);
         for (int i = 0; at && i < n; i++)
@@ -300,9 +333,9 @@ static PyObject **py_names_of(const tn_row *row) {
                 PyMem_Free(at);
                 return NULL;
             }
-        py_names.of[row->index] = at;
+        py_names.of[row->gen->index] = at;
     }
-    return py_names.of[row->index];
+    return py_names.of[row->gen->index];
 }
 
 /* Names of **words that a program makes are not interned. */
@@ -455,8 +488,7 @@ static bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssi
         if (!py_bind_keyword(b, how, PyTuple_GetItem(kwnames, k), args[nargs + k], (int)k))
             return false;
     for (int i = 0; i < gen->nparam; i++)
-        if (!(b->bound >> i & 1) && !(gen->param[i].flags & TN_P_DEFAULT) &&
-            gen->param[i].type != TN_T_GENERATOR)
+        if (!(b->bound >> i & 1) && tn_param_is_required(&gen->param[i]))
             return py_bind_no(b, FAULT_MISSING, i);
     py_bind_place(b);
     return true;
@@ -487,23 +519,7 @@ static void py_bind_end(py_bind *b) {
 /* --- what did not fit ------------------------------------------------------------------------- */
 
 static const char *py_fault_kind(const tn_param *p) {
-    static const char *const kinds[] = {"",
-                                        "Tensor",
-                                        "tuple of Tensors",
-                                        "int",
-                                        "float",
-                                        "bool",
-                                        "Number",
-                                        "tuple of ints",
-                                        "tuple of floats",
-                                        "torch.dtype",
-                                        "torch.device",
-                                        "torch.Generator",
-                                        "str",
-                                        "str",
-                                        "Module",
-                                        "Modules"};
-    return p->flags & TN_P_NUMBER ? "Tensor or Number" : kinds[p->type];
+    return p->flags & TN_P_NUMBER ? "Tensor or Number" : py_bind_types[p->type].kind;
 }
 
 static const char *py_fault_type(PyObject *o, char *text, size_t room) {
@@ -568,7 +584,7 @@ static PyObject *py_fault_missing(const py_bind *b, const char *name) {
     int n = 0;
     for (int i = 0; text && i < b->gen->nparam; i++) {
         const tn_param *p = &b->gen->param[i];
-        if (b->bound >> i & 1 || p->flags & TN_P_DEFAULT || p->type == TN_T_GENERATOR) continue;
+        if (b->bound >> i & 1 || !tn_param_is_required(p)) continue;
         PyObject *more =
             PyUnicode_FromFormat("%U%s\"%s\"", text, n++ ? ", " : "", py_fault_param(b, i));
         Py_DECREF(text);

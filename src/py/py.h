@@ -13,6 +13,7 @@
 
 #include "python.h"
 
+#include "../api/ops.h"
 #include "../api/train.h"
 
 #ifdef TNI_OBJECTS
@@ -119,6 +120,7 @@ TNI_INLINE PyObject *py_lent(int turn, PyObject *r) {
 /* The pending error of the library as an exception, where none is set that came from Python code in
  * between. Returns NULL. */
 PY_PRIV PyObject *py_raise(void);
+PY_PRIV int py_errors_begin(PyObject *module); /* the classes of codes */
 /* The line of Python code that is being run, as a place for the tape: cheap, decoded only where it
  * is shown. NULL and 0 outside of Python code. */
 PY_PRIV void py_here(const char **file, int *line);
@@ -213,12 +215,16 @@ PY_PRIV bool py_records(const tn_gen *gen, const void *args);
 PY_PRIV PyObject *py_entry(PyObject *dict, const char *name);
 PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n);
 PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames);
+PY_PRIV bool py_row_is_method(const tn_row *row);      /* of Tensor */
 PY_PRIV const py_group *py_group_of(const char *name); /* NULL: none */
 PY_PRIV int py_groups_begin(PyObject *module);         /* functions and methods of all rows */
 PY_PRIV PyObject *py_registered(const char *name);     /* a function of a row registered since */
 /* Whether the row takes requires_grad, layout and pin_memory, which no schema has: it makes a
  * tensor of numbers, or like another. */
 PY_PRIV bool py_row_creates(const tn_gen *gen);
+/* An option as Python's object: numbers, truths, words, texts; NULL without an exception: it is
+ * none of these. */
+PY_PRIV PyObject *py_param_object(const tn_param *p, const void *args);
 
 /* --- docs.c, inspect.c ------------------------------------------------------------------------ */
 
@@ -230,9 +236,18 @@ typedef struct py_param_text {
 PY_PRIV bool py_row_param(const tn_row *row, int i, py_param_text *to);
 /* A docstring with a signature, which the caller frees; NULL without memory. */
 PY_PRIV char *py_docs_of(const py_group *g, bool method);
+/* Names of the row below torch, apart by blanks: "special.expit nn.functional.sigmoid"; or NULL. */
+PY_PRIV const char *py_docs_places(const tn_row *row);
 PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused);
+
+/* --- place.c ---------------------------------------------------------------------------------- */
+
+PY_PRIV int py_places_begin(PyObject *module); /* before all that has a place */
+PY_PRIV bool py_place(PyObject *module, const char *place, size_t n, PyObject *value);
+PY_PRIV bool py_place_group(PyObject *module, const py_group *g);
+PY_PRIV bool py_place_is_own(const tn_row *row);
 
 /* --- autograd.c, hook.c, function.c ----------------------------------------------------------- */
 
@@ -320,7 +335,7 @@ PY_PRIV int py_number_begin(PyObject *module);
 PY_PRIV int py_types_begin(PyObject *module);
 PY_PRIV int py_create_begin(PyObject *module);
 PY_PRIV PyObject *py_device_of(tn_device_id device);
-/* Where this thread makes tensors when it is told no device; TN_NO_DEVICE: the library's choice. */
+/* Where this thread makes tensors if no device is given; TN_NO_DEVICE: the library's choice. */
 PY_PRIV tn_device_id py_default_device(void);
 /* A name or a torch.device; false: neither, without an exception, or with one. */
 PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to);
@@ -332,7 +347,7 @@ PY_PRIV bool py_dtype_is_float(tn_dtype d);
 PY_PRIV int py_dtype_kind(tn_dtype d); /* of its elements: TN_KIND_BOOL .. TN_KIND_COMPLEX */
 extern TNI_HIDDEN tn_print_options py_printing;
 PY_PRIV PyObject *py_results_list(tn_list l); /* a tuple; takes the list */
-/* optim.c, loader.c, files.c: functions behind tensorh.optim, tensorh.utils and
+/* optim.c, loader.c, files.c: the functions behind tensorh.optim, tensorh.utils and the module
  * tensorh.serialization. */
 PY_PRIV int py_optim_begin(PyObject *module);
 PY_PRIV int py_loader_begin(PyObject *module);

@@ -116,7 +116,7 @@ static PyObject *py_results_named(PyObject *self, PyObject *o) {
     for (int i = 0; g && i < g->nrows; i++)
         if (g->row[i]->gen->nresults > 1) return Py_XNewRef(py_results_type(g->row[i]));
     if (PyErr_Occurred()) return NULL;
-    return PyErr_Format(PyExc_AttributeError, "no function %R has named results", o);
+    return PyErr_Format(PyExc_AttributeError, "function %R has no named results", o);
 }
 
 /* --- running ---------------------------------------------------------------------------------- */
@@ -254,8 +254,7 @@ static void py_group_count(py_group *g) {
     const tn_gen *gen = g->row[0]->gen;
     int least = 0, most = 0, positional = 0;
     for (int i = 0; i < gen->nparam; i++) {
-        if (!(gen->param[i].flags & TN_P_DEFAULT) && gen->param[i].type != TN_T_GENERATOR)
-            least = i + 1;
+        if (tn_param_is_required(&gen->param[i])) least = i + 1;
         if (!(gen->param[i].flags & TN_P_KEYWORD)) positional = i + 1;
     }
     while (most < gen->nparam && py_group_is_plain(&gen->param[most]))
@@ -268,14 +267,18 @@ static void py_group_count(py_group *g) {
     if (gen->param[most - 1].type == TN_T_INTS && most == positional) g->spread = (uint8_t)most;
 }
 
+PY_PRIV bool py_row_is_method(const tn_row *row) {
+    const tn_param *first = row->gen->param;
+    return row->gen->nparam && !strcmp(first->name, "self") && first->type == TN_T_TENSOR &&
+           !py_place_is_own(row);
+}
+
 static void py_group_fill(py_group *g, const tn_row *row, unsigned how, const char *more) {
-    const tn_gen *gen = row->gen;
     g->name = py_groups_name(row->schema, strcspn(row->schema, ".("), more);
     g->how = how;
     g->nrows = 1;
     g->row[0] = row;
-    g->method =
-        gen->nparam && !strcmp(gen->param[0].name, "self") && gen->param[0].type == TN_T_TENSOR;
+    g->method = py_row_is_method(row);
     py_group_count(g);
 }
 
@@ -325,10 +328,10 @@ static PyObject *py_groups_as_function(const py_group *g, void *function) {
 
 static int py_groups_publish(py_group *g, PyObject *module) {
     PyObject *f = py_groups_as_function(g, (void *)py_groups_function), *m;
-    int bad = !f || PyModule_AddObjectRef(module, g->name, f);
-    Py_XDECREF(f);
-    g->function = f;
-    if (bad || !g->method) return bad ? -1 : 0;
+    int bad = !f || (!py_place_is_own(g->row[0]) && PyModule_AddObjectRef(module, g->name, f));
+    g->function = f; /* counted: it stays */
+    if (bad || !py_place_group(module, g)) return -1;
+    if (!g->method) return 0;
     if (PyObject_HasAttrString((PyObject *)py.tensor, g->name)) return 0; /* x.real, by hand */
     PyMethodDef *def = py_groups_def(g, true, (void *)py_groups_entry[g - py_groups.at]);
     m = def ? PyDescr_NewMethod(py.tensor, def) : NULL;
@@ -371,7 +374,7 @@ static PyObject *py_groups_row_named(PyObject *self, PyObject *o) {
     const py_group *g = name ? py_group_of(name) : NULL;
     (void)self;
     if (g) return py_groups_kept(&kept, name, g, (void *)py_groups_row);
-    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_AttributeError, "no row %R", o);
+    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_AttributeError, "row %R does not exist", o);
 }
 static PyMethodDef py_groups_functions[] = {{"_row", py_groups_row_named, METH_O, NULL},
                                             {"_return_type", py_results_named, METH_O, NULL},

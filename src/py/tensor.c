@@ -8,8 +8,8 @@
 
 /* --- wrappers --------------------------------------------------------------------------------- */
 
-/* Wrappers to be used again. Each has the count of its class and one of its own, which is its next
- * user's. */
+/* Wrappers to be used again. Each keeps a reference to its class and one to itself, which its next
+ * user takes over. */
 enum { FREE_MOST = 256 };
 static struct {
     py_tensor *at[FREE_MOST];
@@ -455,7 +455,7 @@ static bool py_tensor_dim_word(PyObject *kwnames, Py_ssize_t *n) {
     PyObject *name = PyTuple_GetItem(kwnames, 0);
     if (*n + PyTuple_Size(kwnames) == 1 && PyUnicode_Compare(name, py.dim) == 0)
         return (*n = 1) != 0;
-    PyErr_SetString(PyExc_TypeError, "only dim= is a keyword here");
+    PyErr_SetString(PyExc_TypeError, "dim= is the only keyword");
     return false;
 }
 

@@ -10,15 +10,15 @@ static PyObject *py_dtype_itemsize(PyObject *self, void *unused) {
     (void)unused;
     return PyLong_FromLong(tn_dtype_bytes(((py_dtype *)self)->dtype));
 }
-PY_PRIV bool py_dtype_is_complex(tn_dtype d) { return d == TN_C64 || d == TN_C128; }
-PY_PRIV bool py_dtype_is_float(tn_dtype d) {
-    return (d >= TN_F16 && d <= TN_F64) || d == TN_F8E4M3 || d == TN_F8E5M2;
-}
+PY_PRIV bool py_dtype_is_complex(tn_dtype d) { return tni_dtype_kind(d) == 'c'; }
+PY_PRIV bool py_dtype_is_float(tn_dtype d) { return tni_dtype_kind(d) == 'f'; }
 PY_PRIV int py_dtype_kind(tn_dtype d) {
-    return d == TN_BOOL             ? TN_KIND_BOOL
-           : py_dtype_is_complex(d) ? TN_KIND_COMPLEX
-           : py_dtype_is_float(d)   ? TN_KIND_FLOAT
-                                    : TN_KIND_INT;
+    switch (tni_dtype_kind(d)) {
+    case 'b': return TN_KIND_BOOL;
+    case 'f': return TN_KIND_FLOAT;
+    case 'c': return TN_KIND_COMPLEX;
+    default: return TN_KIND_INT;
+    }
 }
 static PyObject *py_dtype_floating(PyObject *self, void *unused) {
     (void)unused;
@@ -29,9 +29,9 @@ static PyObject *py_dtype_complex(PyObject *self, void *unused) {
     return PyBool_FromLong(py_dtype_is_complex(((py_dtype *)self)->dtype));
 }
 static PyObject *py_dtype_signed(PyObject *self, void *unused) {
-    tn_dtype d = ((py_dtype *)self)->dtype;
+    const char kind = tni_dtype_kind(((py_dtype *)self)->dtype);
     (void)unused;
-    return PyBool_FromLong(d != TN_BOOL && d != TN_U8 && d != TN_U16 && d != TN_U32 && d != TN_U64);
+    return PyBool_FromLong(kind != 'b' && kind != 'u');
 }
 /* Objects of these classes are pickled as a call of a function of _C: their classes are named
  * torch's, where an unpickler would look for them. */
@@ -54,7 +54,8 @@ static PyObject *py_dtype_named(PyObject *self, PyObject *name) {
     tn_dtype d = text ? tn_dtype_named(text) : TN_NO_DTYPE;
     (void)self;
     if (d != TN_NO_DTYPE) return Py_NewRef(py.dtypes[d]);
-    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "no dtype %R", name);
+    return PyErr_Occurred() ? NULL
+                            : PyErr_Format(PyExc_ValueError, "dtype %R does not exist", name);
 }
 static PyObject *py_dtype_to_complex(PyObject *self, PyObject *unused) {
     tn_dtype d = ((py_dtype *)self)->dtype;
@@ -87,10 +88,9 @@ static PyType_Spec py_dtype_spec = {"torch.dtype", sizeof(py_dtype), 0,
                                     py_dtype_slots};
 
 static int py_dtype_begin(PyObject *module) {
-    static const char *const other[][2] = {
-        {"float32", "float"}, {"float64", "double"},   {"float16", "half"},
-        {"uint8", NULL},      {"int16", "short"},      {"int32", "int"},
-        {"int64", "long"},    {"complex64", "cfloat"}, {"complex128", "cdouble"}};
+#define PY_DTYPE_ALIAS(NAME, text, bytes, kind, alias, ...) #alias,
+    static const char *const aliases[] = {"", TN_DTYPES(PY_DTYPE_ALIAS)};
+#undef PY_DTYPE_ALIAS
     py.dtype = (PyTypeObject *)PyType_FromSpec(&py_dtype_spec);
     if (!py.dtype || PyModule_AddObjectRef(module, "dtype", (PyObject *)py.dtype)) return -1;
     for (int d = 1; d < TN_DTYPE_COUNT; d++) {
@@ -100,10 +100,7 @@ static int py_dtype_begin(PyObject *module) {
         ((py_dtype *)o)->dtype = (tn_dtype)d;
         py.dtypes[d] = o;
         if (PyModule_AddObjectRef(module, name, o)) return -1;
-        for (size_t k = 0; k < sizeof other / sizeof other[0]; k++)
-            if (!strcmp(other[k][0], name) && other[k][1] &&
-                PyModule_AddObjectRef(module, other[k][1], o))
-                return -1;
+        if (*aliases[d] && PyModule_AddObjectRef(module, aliases[d], o)) return -1;
     }
     return 0;
 }

@@ -11,7 +11,7 @@ static bool py_value_long(PyObject *o, int64_t *to) {
     int overflow;
     long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
     if (overflow) {
-        PyErr_SetString(PyExc_OverflowError, "int too large for 64 bits");
+        PyErr_SetString(PyExc_OverflowError, "int does not fit into 64 bits");
         return false;
     }
     *to = v;
@@ -51,13 +51,19 @@ static bool py_value_item(PyObject *o, tn_scalar *to) {
 PY_PRIV bool py_to_index(PyObject *o, int64_t *to) {
     tn_scalar s;
     if (PyLong_CheckExact(o)) return py_value_long(o, to);
-    if (py_value_item(o, &s) && s.kind == TN_KIND_INT) return *to = s.integer, true;
+    if (py_value_item(o, &s) && s.kind == TN_KIND_INT) {
+        *to = s.integer;
+        return true;
+    }
     return py_to_int(o, to);
 }
 
 PY_PRIV bool py_to_bound(PyObject *o, int64_t *to) {
     tn_scalar s;
-    if (py_value_item(o, &s) && s.kind == TN_KIND_INT) return *to = s.integer, true;
+    if (py_value_item(o, &s) && s.kind == TN_KIND_INT) {
+        *to = s.integer;
+        return true;
+    }
     return py_value_index(o, to);
 }
 
@@ -72,8 +78,14 @@ static bool py_value_is_truth(PyObject *o) {
 }
 
 PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to) {
-    if (PyFloat_CheckExact(o)) return *to = tn_float(PyFloat_AsDouble(o)), true;
-    if (o == Py_True || o == Py_False) return *to = tn_bool(o == Py_True), true;
+    if (PyFloat_CheckExact(o)) {
+        *to = tn_float(PyFloat_AsDouble(o));
+        return true;
+    }
+    if (o == Py_True || o == Py_False) {
+        *to = tn_bool(o == Py_True);
+        return true;
+    }
     if (PyLong_CheckExact(o)) {
         to->kind = TN_KIND_INT;
         to->imaginary = 0;
@@ -83,9 +95,14 @@ PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to) {
     }
     if (py_value_item(o, to)) return true;
     if (py_is_tensor(o)) return false;
-    if (PyComplex_Check(o))
-        return *to = tn_complex(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)), true;
-    if (PyFloat_Check(o)) return *to = tn_float(PyFloat_AsDouble(o)), true;
+    if (PyComplex_Check(o)) {
+        *to = tn_complex(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o));
+        return true;
+    }
+    if (PyFloat_Check(o)) {
+        *to = tn_float(PyFloat_AsDouble(o));
+        return true;
+    }
     int64_t i;
     if (PyIndex_Check(o)) return py_to_int(o, &i) ? (*to = tn_int(i), true) : false;
     if (PyUnicode_Check(o) || PySequence_Check(o) || !PyNumber_Check(o)) return false;
@@ -99,18 +116,36 @@ PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to) {
 
 PY_PRIV bool py_to_float(PyObject *o, double *to) {
     tn_scalar s;
-    if (PyFloat_CheckExact(o)) return *to = PyFloat_AsDouble(o), true;
+    if (PyFloat_CheckExact(o)) {
+        *to = PyFloat_AsDouble(o);
+        return true;
+    }
     if (!py_to_scalar(o, &s) || s.kind == TN_KIND_COMPLEX) return false;
     *to = s.kind == TN_KIND_FLOAT ? s.real : (double)s.integer;
     return true;
 }
 
 PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to) {
-    if (Py_TYPE(o) == py.dtype) return *to = ((py_dtype *)o)->dtype, true;
-    if (o == (PyObject *)&PyFloat_Type) return *to = TN_F64, true;
-    if (o == (PyObject *)&PyLong_Type) return *to = TN_I64, true;
-    if (o == (PyObject *)&PyBool_Type) return *to = TN_BOOL, true;
-    if (o == (PyObject *)&PyComplex_Type) return *to = TN_C128, true;
+    if (Py_TYPE(o) == py.dtype) {
+        *to = ((py_dtype *)o)->dtype;
+        return true;
+    }
+    if (o == (PyObject *)&PyFloat_Type) {
+        *to = TN_F64;
+        return true;
+    }
+    if (o == (PyObject *)&PyLong_Type) {
+        *to = TN_I64;
+        return true;
+    }
+    if (o == (PyObject *)&PyBool_Type) {
+        *to = TN_BOOL;
+        return true;
+    }
+    if (o == (PyObject *)&PyComplex_Type) {
+        *to = TN_C128;
+        return true;
+    }
     return false;
 }
 

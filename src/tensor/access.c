@@ -1,8 +1,6 @@
 /* access.c - reading a tensor from outside: sizes, data, items; memory of the user's own. */
 #include "tensor.h"
 
-TNI_EXTERN_C_BEGIN
-
 TN_API tn_scalar tn_element(const void *at, tn_dtype dtype) { return tni_element(at, (int)dtype); }
 TN_API int tn_ndim(const tn_tensor *t) { return t ? t->ndim : 0; }
 
@@ -15,7 +13,8 @@ static int64_t access_dim(const tn_tensor *t, int dim, const int64_t *of, const 
     if (!t)
         tni_error_apart(b, TN_INVALID, "%s: the tensor is NULL", name);
     else
-        tni_error_apart(b, TN_INDEX, "%s: dimension %d of a tensor of %d dimensions", name, dim,
+        tni_error_apart(b, TN_INDEX,
+                        "%s: dimension %d is out of range for a tensor of %d dimensions", name, dim,
                         t->ndim);
     return 0;
 }
@@ -71,7 +70,7 @@ static tn_scalar access_item(tni_block *b, const tn_tensor *t) {
     if (!t)
         tni_error(b, TN_INVALID, "tn_item: the tensor is NULL");
     else if (t->numel != 1)
-        tni_error(b, TN_INVALID, "tn_item: %s has not one element",
+        tni_error(b, TN_INVALID, "tn_item: expected one element, got %s",
                   tni_tensor_text(text, sizeof text, t));
     else if (!tn_data(t))
         tni_error(b, TN_UNSUPPORTED, "tn_item: a meta tensor has no data");
@@ -115,7 +114,8 @@ static bool access_may_read(tni_block *b, const tn_tensor *t, const void *to, in
     if (!t || (count && !to))
         return tni_error(b, TN_INVALID, "tn_read: the tensor or the array is NULL");
     if (count != t->numel)
-        return tni_error(b, TN_INVALID, "tn_read: %lld elements into an array of %lld",
+        return tni_error(b, TN_INVALID,
+                         "tn_read: the tensor has %lld elements, but the array has %lld",
                          (long long)t->numel, (long long)count);
     if (count && !tn_data(t))
         return tni_error(b, TN_UNSUPPORTED, "tn_read: a meta tensor has no data");
@@ -171,10 +171,10 @@ static bool access_enter(tni_block *b, const char *file, int line, const char *w
                          tn_dtype dtype) {
     if (!tni_enter(b, file, line)) return false;
     if (shape.n < 0 || shape.n > TN_MAX_DIMS || (shape.n && !shape.at))
-        return tni_error(b, TN_INVALID, "%s: a shape of 0 to %d dimensions is needed", what,
+        return tni_error(b, TN_INVALID, "%s: expected a shape of 0 to %d dimensions", what,
                          TN_MAX_DIMS);
     if (dtype <= TN_NO_DTYPE || dtype >= TN_DTYPE_COUNT)
-        return tni_error(b, TN_TYPE, "%s: no such dtype", what);
+        return tni_error(b, TN_TYPE, "%s: this dtype does not exist", what);
     return true;
 }
 
@@ -187,7 +187,7 @@ TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_in
     if (!t) return NULL;
     if (t->numel && !data) {
         tni_drop(b, t);
-        return tni_error(b, TN_INVALID, "tn_from: the data are NULL"), (tn_tensor *)NULL;
+        return tni_error(b, TN_INVALID, "tn_from: data is NULL"), (tn_tensor *)NULL;
     }
     if (t->numel) memcpy(t->storage->data, data, (size_t)(t->numel * tni_dtype_size(t)));
     return t;
@@ -213,13 +213,12 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
     tn_tensor *t;
     if (!access_enter(b, file, line, "tn_wrap", shape, dtype)) return NULL;
     if (o->strides.n > 0 && o->strides.n != shape.n)
-        return tni_error(b, TN_INVALID, "tn_wrap: %d strides for %d dimensions", (int)o->strides.n,
-                         (int)shape.n),
+        return tni_error(b, TN_INVALID, "tn_wrap: got %d strides for %d dimensions",
+                         (int)o->strides.n, (int)shape.n),
                (tn_tensor *)NULL;
     if ((uintptr_t)data % (uintptr_t)access_align(dtype))
         return tni_error(b, TN_INVALID,
-                         "tn_wrap: the data do not lie at a multiple of %d bytes, as %s needs: "
-                         "copy them first",
+                         "tn_wrap: the data is not aligned to %d bytes, as %s needs; copy it first",
                          access_align(dtype), tni_dtype((int)dtype)->text),
                (tn_tensor *)NULL;
     t = tni_header(b, (int)dtype, (int)shape.n, shape.at, o->strides.n > 0 ? o->strides.at : NULL);
@@ -241,4 +240,4 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
     return t;
 }
 
-TNI_EXTERN_C_END
+TN_API tn_tensor *tn_base_of(const tn_tensor *t) { return t ? t->base : NULL; }

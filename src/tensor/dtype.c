@@ -1,46 +1,49 @@
 /* dtype.c - element types: their table, promotion, and one element of any type as a number.
  *
- * Loops over many elements convert in kernels; what stands here is the definition they are held
- * to. */
+ * Loops over many elements convert in kernels; what stands here is the definition they are
+ * held to. */
 #include "tensor.h"
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define DTYPE_CATEGORY_b TNI_CAT_BOOL
-#define DTYPE_CATEGORY_u TNI_CAT_INT
-#define DTYPE_CATEGORY_i TNI_CAT_INT
-#define DTYPE_CATEGORY_f TNI_CAT_FLOAT
-#define DTYPE_CATEGORY_c TNI_CAT_COMPLEX
-#define DTYPE_SIGNED_b 0
-#define DTYPE_SIGNED_u 0
-#define DTYPE_SIGNED_i 1
-#define DTYPE_SIGNED_f 1
-#define DTYPE_SIGNED_c 1
-
-static const tni_dtype_info dtype_table[TN_DTYPE_COUNT] = {{"None", "None", 0, 0, 0, 0},
-#define DTYPE_INFO(NAME, text, bytes, kind) \
-    {#NAME,                                 \
-     #text,                                 \
-     bytes,                                 \
-     (uint8_t)DTYPE_CATEGORY_##kind,        \
-     DTYPE_SIGNED_##kind,                   \
-     TN_##NAME <= TN_C128},
-                                                           TN_DTYPES(DTYPE_INFO)
-#undef DTYPE_INFO
+/* By the letter of the kind. */
+enum {
+    DTYPE_CATEGORY_b = TNI_CAT_BOOL,
+    DTYPE_CATEGORY_u = TNI_CAT_INT,
+    DTYPE_CATEGORY_i = TNI_CAT_INT,
+    DTYPE_CATEGORY_f = TNI_CAT_FLOAT,
+    DTYPE_CATEGORY_c = TNI_CAT_COMPLEX,
+    DTYPE_SIGNED_b = 0,
+    DTYPE_SIGNED_u = 0,
+    DTYPE_SIGNED_i = 1,
+    DTYPE_SIGNED_f = 1,
+    DTYPE_SIGNED_c = 1
 };
-#undef DTYPE_CATEGORY_b
-#undef DTYPE_CATEGORY_u
-#undef DTYPE_CATEGORY_i
-#undef DTYPE_CATEGORY_f
-#undef DTYPE_CATEGORY_c
-#undef DTYPE_SIGNED_b
-#undef DTYPE_SIGNED_u
-#undef DTYPE_SIGNED_i
-#undef DTYPE_SIGNED_f
-#undef DTYPE_SIGNED_c
+
+TNI_ROW_BEGIN
+#define DTYPE_INFO(NAME, text_, bytes_, kind, alias_, computes_, loop, largest_, digits_, \
+                   safetensors_, ...)                                                     \
+    {.text = #text_,                                                                      \
+     .alias = #alias_,                                                                    \
+     .safetensors = #safetensors_,                                                        \
+     .largest = largest_,                                                                 \
+     .bytes = bytes_,                                                                     \
+     .category = DTYPE_CATEGORY_##kind,                                                   \
+     .is_signed = DTYPE_SIGNED_##kind,                                                    \
+     .computes = computes_,                                                               \
+     .digits = digits_},
+static const tni_dtype_info dtype_table[TN_DTYPE_COUNT] = {
+    {.text = "None", .alias = "", .safetensors = ""}, TN_DTYPES(DTYPE_INFO)};
+#undef DTYPE_INFO
+TNI_ROW_END
 
 TN_PRIV const tni_dtype_info *tni_dtype(int dtype) {
     return &dtype_table[dtype > 0 && dtype < TN_DTYPE_COUNT ? dtype : 0];
+}
+
+TN_PRIV TNI_NOINLINE bool tni_dtype_error(tni_block *b, int dtype) {
+    return tni_error(b, TN_TYPE, "%s is not in this build (%s)", tni_dtype(dtype)->text,
+                     tni_is_complex(dtype) ? "TN_NO_COMPLEX" : "TN_NO_HALF");
 }
 
 TN_API const char *tn_dtype_name(tn_dtype dtype) { return tni_dtype((int)dtype)->text; }
@@ -48,31 +51,27 @@ TN_API const char *tn_dtype_name(tn_dtype dtype) { return tni_dtype((int)dtype)-
 TN_API int tn_dtype_bytes(tn_dtype dtype) { return tni_dtype((int)dtype)->bytes; }
 
 TN_API tn_dtype tn_dtype_named(const char *name) {
-    static const struct {
-        const char *name;
-        tn_dtype dtype;
-    } other[] = {{"float", TN_F32}, {"double", TN_F64}, {"half", TN_F16},   {"int", TN_I32},
-                 {"long", TN_I64},  {"short", TN_I16},  {"cfloat", TN_C64}, {"cdouble", TN_C128}};
-    if (!name) return TN_NO_DTYPE;
+    if (!name || !*name) return TN_NO_DTYPE;
     for (int d = 1; d < TN_DTYPE_COUNT; d++)
-        if (!strcmp(name, dtype_table[d].text)) return (tn_dtype)d;
-    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
-        if (!strcmp(name, other[i].name)) return other[i].dtype;
+        if (!strcmp(name, dtype_table[d].text) || !strcmp(name, dtype_table[d].alias))
+            return (tn_dtype)d;
     return TN_NO_DTYPE;
 }
 
 TN_API tn_dtype tn_default_dtype(void) {
     tni_block *b = tni_here();
-    return b ? b->context->default_dtype : TN_F32;
+    return b ? tni_tensors(b->context)->default_dtype : TN_F32;
 }
 
 TN_API bool tn_set_default_dtype(tn_dtype dtype) {
     tni_block *b = tni_here();
     if (!b) return false;
     if (!tni_is_float((int)dtype) || !tni_dtype((int)dtype)->computes)
-        return tni_error_apart(b, TN_TYPE, "the default dtype is a floating one, not %s",
+        return tni_error_apart(b, TN_TYPE, "the default dtype must be floating, got %s",
                                tn_dtype_name(dtype));
-    b->context->default_dtype = dtype;
+    if (tni_dtype_left_out((int)dtype))
+        return tni_error_apart(b, TN_TYPE, "%s is not in this build", tn_dtype_name(dtype));
+    tni_tensors(b->context)->default_dtype = dtype;
     return true;
 }
 

@@ -2,8 +2,7 @@
  *
  * M. Matsumoto, T. Nishimura, "Mersenne Twister", ACM TOMACS 8(1), 1998 (mt19937ar: initialisation
  * by 1812433253). J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011
- * (Philox4x32-10). How words become numbers is decided by the operators that draw (ops/random.c).
- */
+ * (Philox4x32-10). How words become numbers is decided by the operators that draw (random.c). */
 #include "tensor.h"
 
 enum {
@@ -17,9 +16,9 @@ static uint32_t mt_mix(uint32_t high, uint32_t low) {
     return (y >> 1) ^ ((0u - (low & 1u)) & 0x9908b0dfu);
 }
 
-/* The next 624 words in place. Loops of fixed lengths, which compilers vectorise: word i reads i +
- * 1, not written yet, and i + 397 (not written yet) or i - 227 (new, farther away than a vector).
- */
+/* The next 624 words in place. Loops of fixed lengths, which compilers vectorise: word i
+ * reads i + 1, not written yet, and i + 397 (not written yet) or i - 227 (new, farther away
+ * than a vector). */
 static void mt_twist(uint32_t *m) {
     enum { SPLIT = MT_WORDS - MT_MIDDLE, WHOLE = SPLIT / 16 * 16 };
     int i;
@@ -116,14 +115,14 @@ static void generator_drop(tni_block *b, tn_generator *g) {
     tni_put(b, b, g, (int64_t)sizeof(tn_generator));
 }
 
-/* The default seed is torch's (c10::detail::default_rng_seed_val). Two threads may make it at once.
- */
+/* The default seed is torch's (c10::detail::default_rng_seed_val). Two threads may make it
+ * at once. */
 TN_PRIV tn_generator *tni_generator_default(tni_block *b) {
-    tn_generator *g = tni_load(&b->context->generator);
+    tn_generator *g = tni_load(&tni_tensors(b->context)->generator);
     if (TNI_LIKELY(g != NULL)) return g;
     tn_generator *mine = generator_make(b, 67280421310721u);
     if (!mine) return NULL;
-    if (tni_swap_if(&b->context->generator, &g, mine)) return mine;
+    if (tni_swap_if(&tni_tensors(b->context)->generator, &g, mine)) return mine;
     generator_drop(b, mine);
     return g;
 }
@@ -149,7 +148,7 @@ TN_API void tn_generator_free(tn_generator *generator) {
     if (!generator) return;
     before = tn_context_use(generator->context); /* memory goes back to where it came from */
     b = tni_here();
-    if (b && generator != b->context->generator) generator_drop(b, generator);
+    if (b && generator != tni_tensors(b->context)->generator) generator_drop(b, generator);
     tn_context_use(before);
 }
 
@@ -198,7 +197,8 @@ TN_API void tn_generator_get(const tn_generator *generator, uint8_t state[TN_GEN
 }
 
 static bool state_refused(const char *what) {
-    return tn_error_set(TN_FORMAT, NULL, 0, "not the state of a random generator: %s", what);
+    return tn_error_set(TN_FORMAT, NULL, 0, "the state is not that of a random generator: %s",
+                        what);
 }
 
 TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GENERATOR_BYTES]) {
@@ -207,12 +207,11 @@ TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GEN
         return tn_error_set(TN_INVALID, NULL, 0, "tn_generator_set: the %s is NULL",
                             generator ? "state" : "generator");
     left = state_take(state + STATE_LEFT, 4), next = state_take(state + STATE_NEXT, 8);
-    if (state_take(state + STATE_SEEDED, 4) != 1)
-        return state_refused("it says that it was never seeded");
+    if (state_take(state + STATE_SEEDED, 4) != 1) return state_refused("it was never seeded");
     if (next > MT_WORDS || left < 1 || left > MT_WORDS)
         return state_refused("its position is out of range");
     if (next + left != MT_WORDS + 1 && !(next == 0 && left == 1))
-        return state_refused("its position and its count of words left disagree");
+        return state_refused("its position does not match its count of remaining words");
     for (int i = 0; i < MT_WORDS; i++)
         if (state_take(state + STATE_WORDS + 8 * i, 8) >> 32)
             return state_refused("a word has more than 32 bits");
@@ -225,4 +224,10 @@ TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GEN
     bits = state_take(state + STATE_NORMAL, 8);
     memcpy(&generator->normal, &bits, 8);
     return true;
+}
+
+TN_API uint64_t tn_random64(tn_generator *generator) {
+    tni_block *b = tni_here();
+    tn_generator *g = generator ? generator : b ? tni_generator_default(b) : NULL;
+    return g ? tni_random64(g) : 0;
 }

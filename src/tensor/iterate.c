@@ -5,15 +5,15 @@
  * has one dimension. */
 #include "tensor.h"
 
-/* Bytes from one index of dimension d (of a shape of ndim) to the next in t; 0 where t is
- * broadcast. */
+/* Bytes from one index of dimension d (of a shape of ndim) to the next in t; 0 where t
+ * is broadcast. */
 static int64_t iterate_stride(const tn_tensor *t, int ndim, int d, int64_t bytes) {
     int at = d - (ndim - t->ndim);
     return at < 0 || t->size[at] == 1 ? 0 : t->stride[at] * bytes;
 }
 
-/* Whether dimension a belongs further in than b: by the first operand that steps along both and
- * tells. */
+/* Whether dimension a belongs further in than b: by the first operand that steps along both
+ * and tells. */
 static bool iterate_inner(const tni_iterate *it, int a, int b) {
     for (int k = 0; k < it->n; k++) {
         int64_t x = it->stride[k][a], y = it->stride[k][b];

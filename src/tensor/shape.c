@@ -165,11 +165,10 @@ TN_PRIV void tni_like_strides(tni_shape *s, const tn_tensor *const *operands, in
 
 /* --- overlap ---------------------------------------------------------------------------------- */
 
-/* The question of whether strided sets meet is: has sum(step[i] * x[i]) = want a solution with
- * 0 <= x[i] <= most[i]? Integer programming in general; a search over the larger steps that stops
- * as soon as
- * the smaller ones reach every multiple of their divisor in their range decides views in a few
- * tries. */
+/* The question of whether strided sets meet is: has sum(step[i] * x[i]) = want a solution with 0 <=
+ * x[i] <= most[i]? Integer programming in general; a search over the larger steps that stops as
+ * soon as the smaller ones reach every multiple of their divisor in their range decides views in a
+ * few tries. */
 enum { SHAPE_TERMS = 2 * TN_MAX_DIMS + 1, SHAPE_TRIES = 1 << 20 };
 
 typedef struct shape_equation {
@@ -262,7 +261,11 @@ static bool shape_solve(shape_equation *e, int64_t want) {
 
 TN_PRIV bool tni_extent(const tn_tensor *t, int64_t *bytes) {
     int64_t last = 0, step;
-    if (t->numel == 0) return *bytes = 0, true;
+    if (t->numel == 0) {
+        *bytes = 0;
+        return true;
+    }
+    /* The last element's place bounds the extent: strides are not negative. */
     for (int i = 0; i < t->ndim; i++)
         if (t->stride[i] < 0 || !tni_mul(t->size[i] - 1, t->stride[i], &step) ||
             !tni_add(last, step, &last))

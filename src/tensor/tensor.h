@@ -1,12 +1,13 @@
 /* tensor.h (room) - headers over shared storage, shapes and strides, dtypes, text. Knows no
  * operator.
  *
- * Fields of a header but `refs` belong to whoever has the tensor alone; `refs`, `version` and
- * `edge_version` are atomic. Nothing here copies a header: shapes travel as (ndim, size[],
- * stride[]). */
+ * Fields of a header but `refs` belong to whoever has the tensor alone; `refs`, `version`
+ * and `edge_version` are atomic. Nothing here copies a header: shapes travel as (ndim,
+ * size[], stride[]). */
 #ifndef TNI_TENSOR_TENSOR_H
 #define TNI_TENSOR_TENSOR_H
 
+#include "../api/extend.h"
 #include "../base/base.h"
 
 enum tni_flags {
@@ -24,6 +25,40 @@ enum tni_flags {
         1024 /* made in inference mode: no graph may read its data, only that mode write */
 };
 
+/* What this room adds to a thread's block, which it begins with. */
+enum { TNI_SCOPES = 64 }; /* depth of scopes that costs no memory of its own */
+enum { TNI_NO_GRAD = 1, TNI_NO_GRAD_INFERENCE = 2 };
+typedef struct tni_tensor_block {
+    tni_block block;
+    uint8_t no_grad;    /* TNI_NO_GRAD | TNI_NO_GRAD_INFERENCE; not 0: nothing is recorded */
+    uint16_t inference; /* TNI_INFERENCE in inference mode: what new tensors are marked with */
+    uint32_t depth;     /* of the innermost scope; 0: none */
+    uint32_t floor;     /* scopes that a callback may not end (tn_guard) */
+    uint32_t scope_room;
+    tn_tensor **scope_more; /* scopes from TNI_SCOPES on; room for scope_room */
+    tn_tensor
+        *scope[TNI_SCOPES]; /* live tensors by the scope that holds them; [0]: held by nobody's */
+    char apart[TNI_ALIGN];
+    tn_tensor *returned; /* freed by other threads */
+    char behind[TNI_ALIGN];
+} tni_tensor_block;
+TNI_INLINE tni_tensor_block *tni_state(const tni_block *b) {
+    return (tni_tensor_block *)(uintptr_t)b;
+}
+
+/* What this room adds to a context. */
+typedef struct tni_tensor_context {
+    tn_context context;
+    tn_dtype default_dtype;
+    tn_generator *generator;     /* the default one, made at first need */
+    struct tni_device *devices;  /* beside the CPU (device/) */
+    struct tni_wrapped *wrapped; /* the user's memory under tensors, to be released */
+    uint32_t wrapped_lock; /* its own: who takes it over from a dead thread repairs the list */
+} tni_tensor_context;
+TNI_INLINE tni_tensor_context *tni_tensors(const tn_context *c) {
+    return (tni_tensor_context *)(uintptr_t)c;
+}
+
 typedef struct tni_storage {
     uint32_t refs, version;
     tni_block *owner;
@@ -35,6 +70,7 @@ typedef struct tni_storage {
     void *user;
 } tni_storage; /* 64 bytes or fewer; TNI_DATA_INSIDE: the data follow, aligned */
 enum { TNI_DATA_INSIDE = 1, TNI_DATA_OWN, TNI_DATA_WRAPPED, TNI_DATA_DEVICE };
+enum { TNI_INSIDE = 512 }; /* data up to this many bytes lie behind their storage */
 
 struct tn_tensor {
     uint32_t refs;
@@ -64,13 +100,31 @@ typedef enum tni_category {
     TNI_CAT_FLOAT,
     TNI_CAT_COMPLEX
 } tni_category;
+/* A line of TN_DTYPES (api/types.h). */
 typedef struct tni_dtype_info {
-    const char *name, *text;                      /* "F32", "float32" */
-    uint8_t bytes, category, is_signed, computes; /* computes: arithmetic exists */
+    const char *text, *alias, *safetensors; /* "float32", "float", "F32" */
+    double largest;
+    uint8_t bytes, category, is_signed, computes, digits; /* category: tni_category */
 } tni_dtype_info;
-TN_PRIV const tni_dtype_info *
-tni_dtype(int dtype); /* of TN_NO_DTYPE: a row of zeros, name "None" */
+TN_PRIV const tni_dtype_info *tni_dtype(int dtype); /* of TN_NO_DTYPE: zeros, text "None" */
 TNI_INLINE bool tni_is_float(int d) { return tni_dtype(d)->category == TNI_CAT_FLOAT; }
+/* Bit d: the switches of api/config.h leave dtype d out. No tensor has it, nothing is computed
+ * in it. */
+#ifdef TN_NO_COMPLEX
+#define TNI_NO_COMPLEX_BITS (1u << TN_C64 | 1u << TN_C128)
+#else
+#define TNI_NO_COMPLEX_BITS 0u
+#endif
+#ifdef TN_NO_HALF
+#define TNI_NO_HALF_BITS (1u << TN_F16 | 1u << TN_BF16)
+#else
+#define TNI_NO_HALF_BITS 0u
+#endif
+TNI_INLINE bool tni_dtype_left_out(int d) {
+    return (TNI_NO_COMPLEX_BITS | TNI_NO_HALF_BITS) >> d & 1;
+}
+/* The error of such a dtype. Returns false. */
+TN_PRIV TNI_NOINLINE bool tni_dtype_error(tni_block *b, int dtype);
 TNI_INLINE bool tni_is_complex(int d) { return tni_dtype(d)->category == TNI_CAT_COMPLEX; }
 TNI_INLINE bool tni_is_int(int d) {
     return tni_dtype(d)->category == TNI_CAT_INT;
@@ -79,8 +133,8 @@ TN_PRIV tn_dtype tni_real_of(int dtype);     /* C64 -> F32 */
 TN_PRIV tn_dtype tni_complex_of(int dtype);  /* F32 -> C64, F64 -> C128, F16 -> C64 */
 TN_PRIV bool tni_can_cast(int from, int to); /* torch.can_cast: category may not fall */
 
-/* One element, any dtype to any: as torch's .to (wrap, truncate; NaN to int is 0 for sanity's
- * sake). */
+/* One element, any dtype to any: as torch's .to (wrap, truncate; NaN to int is 0 for
+ * sanity's sake). */
 TN_PRIV tn_scalar tni_element(const void *at, int dtype);
 TN_PRIV void tni_element_set(void *at, int dtype, tn_scalar value);
 /* The bits of an element of 1, 2, 4 or 8 bytes as a number, on machines of either byte order. */
@@ -195,7 +249,7 @@ TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *
 /* The same with the shape of a row-major tensor. */
 TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *like);
 /* The same, of few dimensions, with uninitialised memory behind its storage, where the elements of
- * `like` lie, too. */
+ * `like` lie. */
 enum { TNI_FEW_DIMS = 4 };
 TN_PRIV tn_tensor *tni_new_small(tni_block *b, const tn_tensor *like);
 TN_PRIV bool
@@ -219,27 +273,71 @@ TN_PRIV void tni_release(tni_block *b, tn_tensor *t); /* drops a count; the last
 TNI_INLINE void tni_retain(tn_tensor *t) {
     if (t) tni_fetch_add_relaxed(&t->refs, 1u);
 }
+/* The list of a scope's tensors; into it, and out. */
+TNI_INLINE tn_tensor **tni_scope_head(tni_block *b, uint32_t depth) {
+    return TNI_LIKELY(depth < TNI_SCOPES) ? &tni_state(b)->scope[depth]
+                                          : &tni_state(b)->scope_more[depth - TNI_SCOPES];
+}
+
+TNI_INLINE void tni_scope_link(tni_block *b, tn_tensor *t, uint32_t depth) {
+    tn_tensor **head = tni_scope_head(b, depth);
+    t->depth = (uint16_t)depth;
+    t->prev = NULL;
+    t->next = *head;
+    if (*head) (*head)->prev = t;
+    *head = t;
+}
+
+TNI_INLINE void tni_scope_unlink(tni_block *b, tn_tensor *t) {
+    if (t->prev)
+        t->prev->next = t->next;
+    else
+        *tni_scope_head(b, t->depth) = t->next;
+    if (t->next) t->next->prev = t->prev;
+}
 /* Opens a scope and returns the depth before, the mark that tni_end takes; -1 with MEMORY set, then
  * nothing is open and tni_end(b, -1) does nothing. tni_end releases what scopes deeper than the
  * mark still hold. */
 TN_PRIV int64_t tni_begin_deep(tni_block *b);
 TNI_INLINE int64_t tni_begin(tni_block *b) {
-    return TNI_LIKELY(b->depth < TNI_SCOPES - 1) ? (int64_t)b->depth++ : tni_begin_deep(b);
+    return TNI_LIKELY(tni_state(b)->depth < TNI_SCOPES - 1) ? (int64_t)tni_state(b)->depth++
+                                                            : tni_begin_deep(b);
 }
 TN_PRIV void tni_end(tni_block *b, int64_t mark);
 /* Moves t, of b, with the count its scope has, to the scope of that depth (0: out of all scopes).
  * Returns t. */
-TN_PRIV tn_tensor *tni_move(tni_block *b, tn_tensor *t, int64_t depth);
+TNI_INLINE tn_tensor *tni_move(tni_block *b, tn_tensor *t, int64_t depth) {
+    tni_scope_unlink(b, t);
+    tni_scope_link(b, t, (uint32_t)depth);
+    return t;
+}
 /* Drops the count that t's scope has; t lives on if somebody else counts it. */
 TN_PRIV void tni_drop(tni_block *b, tn_tensor *t);
 TN_PRIV void tni_tensors_at_end(tn_context *c); /* releases the user's memory under live tensors */
 /* Called when the last count of a header with a node goes (call/ sets it: tensor knows no tape). */
 TN_PRIV void tni_node_drop(tni_block *b, tni_node *node);
-/* A tensor with extras dies: its node forgets it, hooks of a leaf go. */
-TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t);
+
+/* A header over of's storage that lives on the caller's stack: uncounted, for loops that
+ * take tensors. */
+TNI_INLINE void tni_stack_view(tn_tensor *v, const tn_tensor *of, int ndim, const int64_t *size,
+                               const int64_t *stride, int64_t offset) {
+    memset(v, 0, offsetof(tn_tensor, dims));
+    v->refs = 1;
+    v->dtype = of->dtype;
+    v->ndim = (uint8_t)ndim;
+    v->device = of->device;
+    v->owner = of->owner;
+    v->storage = of->storage;
+    v->offset = offset;
+    v->size = (int64_t *)(uintptr_t)size;
+    v->stride = (int64_t *)(uintptr_t)stride;
+    v->numel = 1;
+    for (int i = 0; i < ndim; i++) v->numel *= size[i];
+    v->flags = (uint16_t)(TNI_STACK | (tni_is_row_major(ndim, size, stride) ? TNI_CONTIGUOUS : 0));
+}
 
 /* The power of two that an element's bytes are, three bits a dtype; a tensor has no TN_NO_DTYPE. */
-#define TNI_WIDTH(NAME, text, bytes, kind)                                                       \
+#define TNI_WIDTH(NAME, text, bytes, ...)                                                        \
     | (uint64_t)((bytes) / 16 * 4 + (bytes) / 8 % 2 * 3 + (bytes) / 4 % 2 * 2 + (bytes) / 2 % 2) \
             << 3 * TN_##NAME
 TNI_INLINE int tni_width(int dtype) {
@@ -268,8 +366,9 @@ typedef struct tni_watch {
     bool after; /* sees the leaf when its .grad is there */
 } tni_watch;
 typedef struct tni_extra {
-    tni_watch *hooks; /* of a leaf */
-    void *binding;    /* a language binding's own object */
+    tni_watch *hooks;                           /* of a leaf */
+    void (*forget)(tni_block *b, tn_tensor *t); /* where t waits for gradients: before it dies */
+    void *binding;                              /* a language binding's own object */
     void (*binding_release)(void *);
 } tni_extra;
 /* NULL where there are none, or nothing but a binding's object that the tensor does not own. */
@@ -293,8 +392,8 @@ typedef struct tni_iterate {
     char *at[TNI_OPERANDS];
     int64_t bytes[TNI_OPERANDS];
 } tni_iterate;
-/* operands[0] is written; the shape is `s` (row-major sizes), operands broadcast to it from the
- * right. */
+/* operands[0] is written; the shape is `s` (row-major sizes), operands broadcast to it from
+ * the right. */
 TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size,
                               tn_tensor *const *operands, int n);
 
@@ -304,6 +403,7 @@ TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size,
 TN_PRIV const char *tni_shape_text(char *text, size_t room, int ndim, const int64_t *size);
 TN_PRIV const char *tni_tensor_text(char *text, size_t room, const tn_tensor *t);
 TN_PRIV const char *tni_scalar_text(char *text, size_t room, tn_scalar s);
+TN_PRIV void tni_float_text(char *text, size_t room, double v); /* as Python's repr */
 
 /* --- random streams (generator.c) ------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
-/* text.c - short texts of shapes, tensors and numbers, for messages. Cut where the room ends; no
- * allocation. */
+/* text.c - short texts of shapes, tensors and numbers, for messages. Cut where the room ends;
+ * no allocation. */
 #include "tensor.h"
 
 /* Appends to text[*at..room), keeping it terminated. */
@@ -34,22 +34,36 @@ TN_PRIV const char *tni_tensor_text(char *text, size_t room, const tn_tensor *t)
     return text;
 }
 
-/* The shortest decimal that reads back as v, with a mark of being a float, as Python's repr. */
+/* The shortest decimal that reads back as v, in Python's spelling: 0.1, 1e-05, 3.0. */
+TN_PRIV void tni_float_text(char *text, size_t room, double v) {
+    char digits[40], *e, *c;
+    int precision = 1, exponent, count;
+    if (v != v || v - v != 0) {
+        snprintf(text, room, "%s", v != v ? "nan" : v > 0 ? "inf" : "-inf");
+        return;
+    }
+    do snprintf(digits, sizeof digits, "%.*e", precision - 1, v);
+    while (strtod(digits, NULL) != v && precision++ < 17);
+    for (c = digits; *c; c++) /* a host's locale may write a comma */
+        if (*c == ',') *c = '.';
+    e = strchr(digits, 'e');
+    exponent = (int)strtol(e + 1, NULL, 10);
+    count = precision - 1;
+    if (exponent < -4 || exponent >= 16) {
+        snprintf(text, room, "%.*se%s%02d", (int)(e - digits), digits, exponent < 0 ? "-" : "+",
+                 abs(exponent));
+        return;
+    }
+    count -= exponent;
+    snprintf(text, room, "%.*f", count > 1 ? count : 1, v);
+    for (c = text; *c; c++)
+        if (*c == ',') *c = '.';
+}
+
 static void text_float(char *text, size_t room, size_t *at, double v) {
-    char digits[40];
-    if (v != v) {
-        text_add(text, room, at, "nan");
-        return;
-    }
-    if (v - v != 0) {
-        text_add(text, room, at, v < 0 ? "-inf" : "inf");
-        return;
-    }
-    for (int n = 1; n <= 17; n++) {
-        snprintf(digits, sizeof digits, "%.*g", n, v);
-        if (strtod(digits, NULL) == v) break;
-    }
-    text_add(text, room, at, "%s%s", digits, strpbrk(digits, ".e") ? "" : ".0");
+    char digits[48];
+    tni_float_text(digits, sizeof digits, v);
+    text_add(text, room, at, "%s", digits);
 }
 
 TN_PRIV const char *tni_scalar_text(char *text, size_t room, tn_scalar s) {

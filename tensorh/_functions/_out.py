@@ -39,7 +39,7 @@ def written(out, result, name):
         )
     if out.shape != result.shape:
         raise RuntimeError(
-            f"{name}(): out has shape {tuple(out.shape)}, the result has {tuple(result.shape)}"
+            f"{name}(): out has shape {tuple(out.shape)}, but the result has {tuple(result.shape)}"
         )
     return out.copy_(fitting(result, out.dtype))
 

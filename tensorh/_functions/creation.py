@@ -146,7 +146,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None,
     if size is not None:
         r = _C.empty(size, dtype=dtype, device=device).normal_(mean, std, generator=generator)
     elif not isinstance(mean, Tensor) and not isinstance(std, Tensor):
-        raise TypeError("normal(): of two numbers argument 'size' must be given")
+        raise TypeError("normal(): argument 'size' is required if mean and std are numbers")
     elif not all(hasattr(x, "__float__") for x in (mean, std)):
         raise TypeError("normal(): arguments 'mean' and 'std' must be Tensor or float")
     else:

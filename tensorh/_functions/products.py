@@ -195,6 +195,7 @@ _MODES = {  # of cdist: from how many rows on the Euclidean distance is a produc
     "donot_use_mm_for_euclid_dist": _inf,
 }  # fmt: skip
 _AT_ONCE = 1 << 18  # differences that are there at a time
+_norm = _C._spaces["linalg"]["vector_norm"]
 
 
 @function
@@ -206,7 +207,7 @@ def cdist(x1: Tensor, x2: Tensor, p=2.0, compute_mode=None):
         return _euclidean(x1, x2)
     x1, x2 = x1.unsqueeze(-2), x2.unsqueeze(-3)
     step = max(_AT_ONCE // max(others * columns * _prod(x2.shape[:-3]), 1), 1)
-    parts = [_C.linalg_vector_norm(x - x2, p, -1) for x in x1.split(step, -3)]
+    parts = [_norm(x - x2, p, -1) for x in x1.split(step, -3)]
     return parts[0] if len(parts) == 1 else _C.cat(parts, -2)
 
 

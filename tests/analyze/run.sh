@@ -14,7 +14,7 @@ have() { command -v "$1" > /dev/null 2>&1; }
 passed=0 failed=0
 . tests/shared.sh
 need cppcheck clang-tidy -m32
-hand=$(ls src/*/*.c | grep -vE '^src/(gen|kernels|py)/') # kernels are checked by their values, src/py by the lane python
+hand=$(ls src/*/*.c src/*/*/*.c | grep -vE '^src/(gen|kernels|py)/') # kernels are checked by their values, src/py by the lane python
 core=$(ls src/base/*.c src/tensor/*.c src/io/*.c)
 [ -z "${TN_FULL:-}" ] || core=$(ls src/base/*.c src/tensor/*.c src/io/*.c src/call/*.c src/autograd/*.c)
 reasons() { awk -F ' [|] ' -v tool="$1" '$1 == tool && NF == 3 { print $2 }' "$here/allowed"; }
@@ -43,9 +43,9 @@ each() { printf '%s\n' "$@"; }
 # --- memory is asked for in one way ---------------------------------------------------------------
 # malloc and its kin are called by base alone; a count that is a product goes through tni_mul or
 # tni_bytes (the element's size is the other argument, or a sizeof).
-grep -nE '(^|[^a-z_])(malloc|calloc|realloc|alloca|strdup)\(' src/*/*.[ch] src/*/*.inl > "$out/asked.log"
-grep -nE 'tn_scratch\([a-z]+, [^,;]*[^,; ] \* [^,;]*,' src/*/*.c >> "$out/asked.log"
-grep -nE '(tni_need|tni_get|tni_get_apart|tni_raw_get|tn_alloc)\(.* \* ' src/*/*.c |
+grep -nE '(^|[^a-z_])(malloc|calloc|realloc|alloca|strdup)\(' $(find src -name "*.[ch]" -o -name "*.inl") > "$out/asked.log"
+grep -nE 'tn_scratch\([a-z]+, [^,;]*[^,; ] \* [^,;]*,' src/*/*.c src/*/*/*.c >> "$out/asked.log"
+grep -nE '(tni_need|tni_get|tni_get_apart|tni_raw_get|tn_alloc)\(.* \* ' src/*/*.c src/*/*/*.c |
     grep -vE ' \* (\(int64_t\))?sizeof ?(\*|\()' | grep -vE '^[^:]*:[0-9]*:(TN|static| \*)' >> "$out/asked.log"
 findings size "$out/asked.log"
 
@@ -62,7 +62,7 @@ else
 fi
 if have cppcheck; then
     every=$core
-    [ -z "${TN_FULL:-}" ] || every=$(ls src/*/*.c)
+    [ -z "${TN_FULL:-}" ] || every=$(ls src/*/*.c src/*/*/*.c)
     each $every | xargs -P "$jobs" -n 6 cppcheck --quiet --std=c99 --enable=warning,portability \
         -DTNI_OBJECTS -DPy_RETURN_NONE='return 0' -DPy_RETURN_FALSE='return 0' -DPy_RETURN_NOTIMPLEMENTED='return 0' \
         -D__GNUC__=12 -D__x86_64__ --max-configs=1 \
@@ -116,9 +116,9 @@ try_programs() { # PREFIX COUNT COMPILER FLAGS: torch's values, the forms, rando
         "$@" -std=gnu99 -DTNI_OBJECTS -w -I"$out" ${program#* } "$out/$kind/libtensor.a" \
             -o "$out/$kind/${program%% *}" -lm -pthread || failed=$((failed + 1))
     done
-    check "$kind-oracle" "$out/$kind/oracle" tests/oracle/data
-    check "$kind-forms" "$out/$kind/walk" forms
-    check "$kind-calls" "$out/$kind/calls" 1 $((count / 50))
+    check "$kind-oracle" "$out/$kind/oracle" tests/oracle/data $(sample operator 300)
+    check "$kind-forms" "$out/$kind/walk" forms $(sample operator 300)
+    check "$kind-calls" "$out/$kind/calls" 1 $((count / 50)) $(sample row 300)
     check "$kind-programs" "$out/$kind/programs" 1 "$count"
 }
 units() { # PREFIX COMPILER FLAGS

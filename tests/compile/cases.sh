@@ -21,6 +21,7 @@ refuse() {
       echo 'if (attempt) > log 2>&1; then echo "it was accepted" >&2; exit 1; fi'
       printf "grep -qE '%s' log || cat log >&2\n" "$2"; } > "$out/cases/$number.sh"
 }
+among() { case " $2 " in *" $1 "*) ;; *) return 1 ;; esac; } # WORD "WORDS"
 have() { command -v "$1" > /dev/null 2>&1; }
 leave_out() { echo "left out: $1"; }
 
@@ -32,10 +33,14 @@ for c in g++ clang++; do
     if have $c; then cxx_compilers="$cxx_compilers $c"; else leave_out "$c is not installed"; fi
 done
 [ -n "$c_compilers" ] || c_compilers=${CC:-cc}
-# What is the same text for every compiler is tried with the first, and whole programs of C++ with the last.
-first=$(echo $c_compilers | cut -d' ' -f1) apart="clang g++"
+# What is the same text for every compiler is tried with the first. Of the two cases that compile the library twice, the first has one
+# and the last the other, in turn by TN_SEED.
+first=$(echo $c_compilers | cut -d' ' -f1) all=$(echo $c_compilers $cxx_compilers)
+static_by=$first prefix_by=${all##* }
+case $TN_SEED in *[02468ace]) static_by=$prefix_by prefix_by=$first ;; esac
 c_modes="c99 gnu17" cxx_modes="c++11 c++20"
-[ -z "${TN_FULL:-}" ] || c_modes="c99 c11 c17 gnu17" cxx_modes="c++11 c++14 c++17 c++20" first=$c_compilers apart=
+[ -z "${TN_FULL:-}" ] || c_modes="c99 c11 c17 gnu17" cxx_modes="c++11 c++14 c++17 c++20" \
+    first=$c_compilers static_by=$all prefix_by=$all
 headers=tensor.h nn=""
 [ -f tensor_nn.h ] && headers="tensor.h tensor_nn.h" nn=-DWITH_NN
 
@@ -49,6 +54,9 @@ $c -std=$mode -O1 $warnings -I$top -c $here/use.c -o use.o
 E
         add "implementation: $c -std=$mode" << 'E'
 $c -std=$mode $warnings -I$top $nn -fsyntax-only $here/implementation.c
+E
+        add "examples of the rows: $c -std=$mode" << 'E'
+$c -std=$mode $warnings -Wno-shadow -I$top -fsyntax-only $top/tests/unit/examples.c
 E
     done
     for h in $headers; do
@@ -76,6 +84,15 @@ for c in $cxx_compilers; do
     for mode in $cxx_modes; do
         add "callers: $c -std=$mode" << 'E'
 $c -x c++ -std=$mode -O1 $warnings -I$top -c $here/use.c -o use.o
+E
+        add "callers without overloads: $c -std=$mode" << 'E'
+printf '#include "tensor_nn.h"\ntn_tensor *f(tn_tensor *x) { return tnp_add(x, tnp_relu(x), 1); }\n' > use.cc
+$c -std=$mode -DTN_NO_OVERLOADS $warnings -I$top -fsyntax-only use.cc
+printf 'tn_tensor *g(tn_tensor *x) { return tn_add(x, x); }\n' >> use.cc
+! $c -std=$mode -DTN_NO_OVERLOADS -I$top -fsyntax-only use.cc 2> /dev/null
+E
+        add "examples of the rows: $c -std=$mode" << 'E'
+$c -x c++ -std=$mode $warnings -Wno-shadow -I$top -fsyntax-only $top/tests/unit/examples.c
 E
         add "implementation: $c -std=$mode" << 'E'
 $c -x c++ -std=$mode -Wall -Wextra -pedantic -Wshadow -Werror -I$top $nn \
@@ -114,8 +131,7 @@ $c $lang -Iold -DUSE=first -c $here/use.c -o first.o || exit 0
 $c $lang -DFIRST=first -DSECOND=first -c $here/main.c -o main.o || exit 0
 $c main.o first.o $objects/$c.o -o main $libs
 E
-    case " $apart " in *" $c "*) continue ;; esac
-    add "TENSOR_STATIC in two files of a program, no symbol outside: $c" << 'E'
+    ! among "$c" "$static_by" || add "TENSOR_STATIC in two files of a program, no symbol outside: $c" << 'E'
 for f in first second; do
     $c $lang -Wall -Wextra -Werror -DTENSOR_STATIC -DUSE=$f -I$top -c $here/whole.c -o $f.o
 done
@@ -125,7 +141,7 @@ $c main.o first.o second.o -o main $libs
 ./main
 E
     # the other version is this one with another hash
-    add "two versions in one program, told apart by TN_PREFIX: $c" << 'E'
+    ! among "$c" "$prefix_by" || add "two versions in one program, told apart by TN_PREFIX: $c" << 'E'
 mkdir old
 hash=$(sed -n 's/.*tn_layout_\([0-9a-f]*\).*/\1/p' $top/tensor.h | head -1)
 sed "s/$hash/0123456789ab/g" $top/tensor.h > old/tensor.h
@@ -214,6 +230,17 @@ $c -std=c99 $warnings -I$top fit.c -o fit $libs
 ./fit > line
 cat line
 grep -q '^y = [23]\.[09]. x + [12]\.[09].$' line
+E
+    add "README.md shows the program on the first screen of tensor.h: $c" << 'E'
+sed -n '/ \*\/$/q; s/^ \*     \(.*\)/\1/p' $top/tensor.h | sed '1,2d' > screen.c
+sed -n '/^```c$/,/^```$/p' $top/README.md | sed '1d; /^```$/q' | sed '$d' | diff screen.c - >&2
+E
+    add "the program in docs/modules.md runs: $c" << 'E'
+sed -n '/^```c$/,/^```$/p' $top/docs/modules.md | awk '/^```/ { text = ""; next } { text = text $0 "\n" } /^}$/ && text ~ /int main/ { printf "%s", text }' |
+    sed '/^#define TENSOR_.*IMPLEMENTATION$/d' > program.c
+$c -std=c99 $warnings -I$top program.c $objects/$c.o -o program $libs
+./program > printed
+grep -q '"0.scale"' net.safetensors
 E
 done
 

@@ -4,6 +4,7 @@
 #define TESTS_DISK_H
 
 #include "../../src/api/modules.h"
+#include "../../src/api/ops.h"
 #include "../../src/api/train.h"
 
 #include <stdint.h>

@@ -10,6 +10,7 @@
 #define _XOPEN_SOURCE 700 /* mkstemp */
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
+#include "../../src/api/ops.h"
 #include "api.h"
 
 #include <unistd.h>
@@ -727,6 +728,9 @@ static const char others[] =
     " tn_grad_mode tn_set_inference_mode tn_hook_remove tn_function_written tn_history_only"
     " tn_history_output tn_history_user tn_history_lasts tn_set_anomaly_mode tn_announce"
     " tn_announce_strided tn_announce_like tn_announce_view tn_announce_count tn_scratch"
+    " tn_announce_columns tn_scratch_each tn_each tn_info_verdict"
+    " tn_param_named tn_args_check tn_param_number tn_param_set_number tn_param_same tn_param_text"
+    " tn_args_words tn_args_copy tn_args_move tn_args_forget"
     " tn_fail tn_cancelled tn_give tn_incoming tn_grad_zero tn_call tn_call_named tn_register"
     " tn_row_named tn_path_push tn_path_pop tn_path_current tn_lines_on tn_whole_begin "
     "tn_whole_pause"

@@ -83,6 +83,9 @@ static const struct line lines[] = {
     ANY(orow_at),
     ANY(scratch_count),
     ANY(scratch_each),
+    ANY(worker_scratch_count),
+    ANY(worker_scratch_each),
+    ANY(announce_columns),
     ANY(fail_code),
     ANY(announce_size),
     IN(announce_like, TN_BOOL, TN_DTYPE_COUNT - 1),
@@ -324,6 +327,9 @@ static const char others[] =
     " tn_module_print_at tn_init_constant_at tn_init_uniform_at tn_init_normal_at"
     " tn_init_xavier_uniform_at tn_init_xavier_normal_at tn_orow_count tn_optimizer_make"
     " tn_optimizer_step_at tn_optimizer_zero_grad tn_dataset_hold tn_dataset_images_at"
+    " tn_each tn_info_verdict tn_param_named tn_args_check tn_param_number tn_param_set_number "
+    "tn_param_same tn_param_text"
+    " tn_args_words tn_args_copy tn_args_move tn_args_forget"
     " tn_dataset_idx_at tn_loader_dataset tn_loader_generator tn_loader_stop tn_evaluate_at ";
 static void the_headers_have_no_other_functions(void) {
     static const char *const files[] = {"tests/edges/ranges_core.h", "tests/edges/ranges_nn.h",

@@ -4,6 +4,7 @@
 
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
+#include "../../src/api/ops.h"
 #include "../balance.h"
 #include "api.h"
 
@@ -417,6 +418,10 @@ static bool probe_each(tn_frame *f) { return tn_scratch(f, 1 << 20, given); }
 static bool probe_code(tn_frame *f) { return tn_fail(f, (tn_code)as_int(given), "probe"); }
 static bool scratch_count(int64_t v) { return probed(probe_scratch, v); }
 static bool scratch_each(int64_t v) { return probed(probe_each, v); }
+static bool probe_workers(tn_frame *f) { return tn_scratch_each(f, given, 1); }
+static bool probe_worker(tn_frame *f) { return tn_scratch_each(f, 1 << 20, given); }
+static bool worker_scratch_count(int64_t v) { return probed(probe_workers, v); }
+static bool worker_scratch_each(int64_t v) { return probed(probe_worker, v); }
 static bool fail_code(int64_t v) { return probed(probe_code, v); }
 static bool announce_check(tn_frame *f) {
     const int64_t size[2] = {2, given};
@@ -478,6 +483,11 @@ static bool call_how(int64_t v) {
     tn_free(copy);
     return ok;
 }
+static bool columns_check(tn_frame *f) {
+    const int64_t size[3] = {2, given, 3};
+    return tn_announce_columns(f, 0, TN_F32, 3, size);
+}
+static bool announce_columns(int64_t v) { return announced(columns_check, v); }
 static bool announce_size(int64_t v) { return announced(announce_check, v); }
 static bool announce_kind(int64_t v) { return announced(announce_dtype, v); }
 static bool announce_stride(int64_t v) { return announced(strided_check, v); }

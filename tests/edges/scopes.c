@@ -7,6 +7,8 @@
  * From the row table and its samples, with and without gradients. Each case runs twice; what the
  * second run leaves behind, tensors or bytes, is an error. */
 #include "../../src/api/extend.h"
+#include "../../src/api/ops.h"
+#include "../rows.h"
 #include "../ops/sample.h"
 #include "api.h"
 
@@ -396,10 +398,10 @@ static bool writes_self(const tn_row *row) { /* fill_: gives back what it was gi
     const size_t base = strcspn(row->schema, ".(");
     return base && row->schema[base - 1] == '_';
 }
-static void rows(const char *only, int samples) {
+static void rows(int samples) {
     for (int64_t i = 0; i < tn_row_count(); i++) {
         const tn_row *row = tn_row_at(i);
-        if (!row->sample || (only && !strstr(row->name, only)) || writes_self(row)) continue;
+        if (!rows_take(0, i) || !row->sample || writes_self(row)) continue;
         for (int k = 0; k < sample_count(row) && k < samples; k++)
             for (int p = 0; p < LENGTH(places); p++)
                 for (int graph = 0; graph <= (row->grad || row->compose ? 1 : 0); graph++)
@@ -410,13 +412,15 @@ static void rows(const char *only, int samples) {
 int main(int argc, char **argv) {
     tn_context_options o;
     tn_context *c;
+    static const rows_table tables[] = {ROWS_OPERATORS, {NULL, NULL}};
+    if (!rows_begin(argc, argv, tables)) return 1;
     memset(&o, 0, sizeof o);
     setvbuf(stdout, NULL, _IOLBF, 0);
     o.threads = -1;
     o.no_cache = true;
     c = tn_context_new(&o);
     tn_context_use(c);
-    rows(argc > 2 ? argv[2] : NULL, argc > 1 ? atoi(argv[1]) : 100);
+    rows(argc > 1 ? atoi(argv[1]) : 100);
     tn_context_use(NULL);
     tn_context_free(c);
     printf("%d passed, %d failed\n", passed, failed);

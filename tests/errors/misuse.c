@@ -103,7 +103,7 @@ static void missing_tensors_are_named(void) {
         BAD(tn_add(a, none), TN_INVALID,
             "argument 'other' is NULL|add(self=float32 (2, 3), other=None)");
         BAD(tn_relu(none), TN_INVALID, "argument 'self' is NULL|relu(self=None)");
-        BAD(tn_cat(TN_LIST(a, none)), TN_INVALID, "'tensors' has NULL at position 1|cat(");
+        BAD(tn_cat(TN_LIST(a, none)), TN_INVALID, "argument 'tensors' has NULL at position 1|cat(");
         BAD(tn_linear(a, none), TN_INVALID, "argument 'weight' is NULL|linear(");
         BAD(tn_backward(none), TN_INVALID, "backward|NULL");
     }
@@ -186,7 +186,8 @@ static void outputs_that_do_not_fit_are_named(void) {
         tn_tensor *a = zeros(two_three, TN_F32), *b = zeros(three_four, TN_F32),
                   *one = tn_full(TN_DIMS(1, 3), 7.0);
         tn_tensor *wide = tn_expand(one, TN_DIMS(2, 3)), *x = leaf(), *i = zeros(two_three, TN_I64);
-        BAD(tn_add(a, a, .out = b), TN_INVALID, "out has shape (3, 4), the result has (2, 3)|add(");
+        BAD(tn_add(a, a, .out = b), TN_INVALID,
+            "out has shape (3, 4), but the result has (2, 3)|add(");
         BAD(tn_add(a, a, .out = i), TN_TYPE, "float32|int64|add(");
         BAD(tn_add(a, a, .out = wide), TN_INVALID, "out overlaps itself|add(");
         BAD(tn_add_(wide, a), TN_INVALID,
@@ -194,8 +195,8 @@ static void outputs_that_do_not_fit_are_named(void) {
         BAD(tn_add(a, a, .out = x), TN_AUTOGRAD, "out= does not support gradients|add(");
         BAD(tn_add_(x, a), TN_AUTOGRAD, "leaf that requires grad|add(self=float32 (2, 3)");
         BAD(tn_add_(tn_select(x, 0, 1), tn_select(a, 0, 1)), TN_AUTOGRAD, "view of a leaf|add(");
-        BAD(tn_sum(a, .out = a), TN_INVALID, "out has shape (2, 3), the result has ()|sum(");
-        BAD(tn_mul_(one, a), TN_INVALID, "self has shape (1, 3), the result has (2, 3)|mul(");
+        BAD(tn_sum(a, .out = a), TN_INVALID, "out has shape (2, 3), but the result has ()|sum(");
+        BAD(tn_mul_(one, a), TN_INVALID, "self has shape (1, 3), but the result has (2, 3)|mul(");
         BAD(tn_max_dim(a, 1, .out = {zeros(two_three, TN_F32), NULL}).values, TN_INVALID,
             "all 2 results|max_dim(");
         CHECK(first(one) == 7 && first(a) == 0 && first(x) == 0);
@@ -237,11 +238,9 @@ static void calls_by_name_say_what_does_not_fit(void) {
         v[1].type = TN_T_INT, v[1].as.integer = 0;
         for (int k = 0; k < 100; k++) many[k] = v[0], members[k] = a;
         BAD(tn_call_named(__FILE__, __LINE__, "no_such_row", v, 1, out, 2, &n), TN_INVALID,
-            "there is no operator 'no_such_row'");
-        BAD(tn_call_named(__FILE__, __LINE__, "", v, 1, out, 2, &n), TN_INVALID,
-            "there is no operator");
-        BAD(tn_call_named(__FILE__, __LINE__, "_", v, 1, out, 2, &n), TN_INVALID,
-            "there is no operator");
+            "operator 'no_such_row' does not exist");
+        BAD(tn_call_named(__FILE__, __LINE__, "", v, 1, out, 2, &n), TN_INVALID, "does not exist");
+        BAD(tn_call_named(__FILE__, __LINE__, "_", v, 1, out, 2, &n), TN_INVALID, "does not exist");
         BAD(tn_call_named(__FILE__, __LINE__, NULL, v, 1, out, 2, &n), TN_INVALID, "operator");
         BAD(tn_call_named(__FILE__, __LINE__, "relu", many, 100, out, 2, &n), TN_TYPE,
             "relu|positional");
@@ -249,21 +248,21 @@ static void calls_by_name_say_what_does_not_fit(void) {
             "relu|'self' is missing");
         v[1].name = "dimm";
         BAD(tn_call_named(__FILE__, __LINE__, "softmax", v, 2, out, 2, &n), TN_TYPE,
-            "softmax|no argument 'dimm'");
+            "softmax|argument 'dimm' does not exist");
         v[1].name = "self";
         BAD(tn_call_named(__FILE__, __LINE__, "relu", v, 2, out, 2, &n), TN_TYPE,
             "relu|given twice");
         v[1].name = "dim", v[1].type = TN_T_STRING, v[1].as.string = "two";
         BAD(tn_call_named(__FILE__, __LINE__, "softmax", v, 2, out, 2, &n), TN_TYPE,
-            "softmax|'dim' wants an int");
+            "softmax|argument 'dim': expected an int");
         v[1].name = "dim", v[1].type = TN_T_INT, v[1].as.integer = 0;
         BAD(tn_call_named(__FILE__, __LINE__, "max_dim", v, 2, out, 1, &n), TN_INVALID,
-            "max_dim|room for 1");
+            "max_dim|room for only 1");
         BAD(tn_call_named(__FILE__, __LINE__, "unbind", v, 1, out, 1, &n), TN_INVALID,
-            "unbind|2 results, room for 1");
+            "unbind|got 2 results, but there is room for only 1");
         v[1].name = "out", v[1].type = TN_T_TENSORS, v[1].as.tensors = tn_tensors_of(members, 100);
         BAD(tn_call_named(__FILE__, __LINE__, "relu", v, 2, out, 2, &n), TN_TYPE,
-            "relu|out wants 1");
+            "relu|out= expects 1");
         BAD(tn_call_named(__FILE__, __LINE__, "matmul_", v, 1, out, 2, &n), TN_INVALID, "matmul_");
         v[1].name = NULL, v[1].type = 99;
         BAD(tn_call_named(__FILE__, __LINE__, "softmax", v, 2, out, 2, &n), TN_TYPE,

@@ -18,12 +18,16 @@ function literal(said) {
     said_where[nliterals] = FILENAME ":" FNR
     said_what[nliterals++] = said
 }
-function arguments(line,   rest, word) {
+# The texts of a row's TN_DOC are for readers, and begin with a place.
+function arguments(line,   rest, word, spoken) {
     rest = line
+    if (rest ~ /TN_DOC\(/) in_doc = 1
+    spoken = !in_doc
+    if (in_doc && rest ~ /\),$/) in_doc = 0
     while (match(rest, /"([^"\\]|\\.)*"/)) {
         word = substr(rest, RSTART + 1, RLENGTH - 2)
         rest = substr(rest, RSTART + RLENGTH)
-        if (match(word, /^[a-z_]+: [^%(]/)) {
+        if (spoken && match(word, /^[a-z_]+: [^%(]/)) {
             said_there[nthere] = FILENAME ":" FNR
             of_file[nthere] = FILENAME
             argument[nthere++] = substr(word, 1, index(word, ":") - 1)

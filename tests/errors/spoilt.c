@@ -1,7 +1,7 @@
 /* spoilt.c - every row with every argument spoilt in turn: a result or an error, never a report of
  * a sanitizer.
  *
- *     spoilt [samples=N] [row=NAME ...]      N samples a row (0: all of them)
+ *     spoilt [samples=N] [rows.h]      N samples a row (0: all of them)
  *
  * From the row table and its samples: each int, list, number, word, dtype and tensor is replaced by
  * values that do not fit, below the checks of calls by name, in the argument struct itself. In all
@@ -10,6 +10,7 @@
  * and the unspoilt call works. Memory is capped at 64 MiB. A row runs in a child process, so one
  * that crashes is a line of the report. */
 #define _GNU_SOURCE
+#include "../rows.h"
 #include "../ops/sample.h"
 
 #include <errno.h>
@@ -716,23 +717,18 @@ static void run_row(shared *sh, const tn_row *row, int samples, const char *log)
 int main(int argc, char **argv) {
     shared *sh =
         (shared *)mmap(NULL, sizeof *sh, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int samples = 2, rows = 0, chosen = 0, part = 0, parts = 1;
+    int samples = 2, rows = 0;
     char log[300];
     for (int a = 1; a < argc; a++) {
-        chosen += strncmp(argv[a], "row=", 4) == 0;
         if (strncmp(argv[a], "samples=", 8) == 0) samples = atoi(argv[a] + 8);
-        if (strncmp(argv[a], "part=", 5) == 0 && sscanf(argv[a] + 5, "%d/%d", &part, &parts) != 2)
-            return 2;
     }
-    snprintf(log, sizeof log, "%s.%d.log", argv[0], part);
+    static const rows_table tables[] = {ROWS_OPERATORS, {NULL, NULL}};
+    if (!rows_begin(argc, argv, tables)) return 1;
+    snprintf(log, sizeof log, "%s.%d.log", argv[0], (int)getpid());
     if (sh == MAP_FAILED) return 1;
-    for (int64_t i = part; i < tn_row_count(); i += parts) {
+    for (int64_t i = 0; i < tn_row_count(); i++) {
         const tn_row *row = tn_row_at(i);
-        bool wanted = !chosen;
-        for (int a = 1; a < argc; a++)
-            wanted =
-                wanted || (strncmp(argv[a], "row=", 4) == 0 && !strcmp(argv[a] + 4, row->name));
-        if (!wanted) continue;
+        if (!rows_take(0, i)) continue;
         rows++;
         run_row(sh, row, samples, log);
     }

@@ -6,6 +6,7 @@
  * A result or an error within 8 MiB, and nothing is left. */
 #include "fuzz.h"
 
+#include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 
 enum { LINES = 10, ITEMS = 8, RESULTS = 64 };

@@ -8,6 +8,7 @@
 #define TESTS_FUZZ_H
 
 #include "../../src/api/modules.h"
+#include "../../src/api/ops.h"
 #include "../../src/api/train.h"
 
 #include <stdio.h>

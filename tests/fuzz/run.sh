@@ -1,7 +1,8 @@
 #!/bin/sh
 # Every format that takes a stranger's bytes: the corpus of each is replayed under ASan and UBSan, then libFuzzer looks for
 # more, where clang has it. Seconds a format: 5, TN_QUICK=1: the corpora alone, TN_FULL=1: 75.
-# FUZZ_KEEP=1 merges what was found into tests/fuzz/corpus, as little as keeps the coverage.
+# FUZZ_KEEP=1 merges what was found into tests/fuzz/corpus/FORMAT.tar, as little as keeps the coverage. An input that must be taken is
+# named valid-*, one that must be refused refused-*; to add one, put it into build/fuzz/corpus/FORMAT and run with FUZZ_PACK=1.
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 out=$build/fuzz
@@ -12,14 +13,24 @@ passed=0 failed=0 files=0 inputs=0
 mkdir -p "$out"
 export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
+pack() { # FORMAT: the archive of its inputs, whose bytes follow from theirs
+    (cd "$out/corpus/$1" && ls | LC_ALL=C sort > "../$1.names") &&
+        tar --format=ustar --owner=0 --group=0 --numeric-owner --mtime=@0 -C "$out/corpus/$1" -cf "tests/fuzz/corpus/$1.tar" -T "$out/corpus/$1.names"
+}
+
 # --- replay ---
 sanitized
 for format in $formats; do
+    if [ -n "${FUZZ_PACK:-}" ]; then pack "$format"; fi
+    rm -rf "$out/corpus/$format"
+    mkdir -p "$out/corpus/$format"
+    tar -C "$out/corpus/$format" -xf "tests/fuzz/corpus/$format.tar"
     rm -f "$out/replay-$format"
     ${CC:-cc} $flags $sanitize -DFUZZ_REPLAY tests/fuzz/$format.c tests/fuzz/fuzz.c "$build/sanitized/libtensor.a" \
         -o "$out/replay-$format" -lm -pthread
-    if "$out/replay-$format" tests/fuzz/corpus/$format/* > "$out/$format.txt" 2> "$out/$format.err"; then
+    if "$out/replay-$format" "$out/corpus/$format"/* > "$out/$format.txt" 2> "$out/$format.err"; then
         sum=$(sed -n '$s/ passed, 0 failed$//p' "$out/$format.txt")
+        [ "$sum" -ge 50 ] || { failed=$((failed + 1)) && echo "FAILED $format: the corpus has only $sum inputs"; }
         passed=$((passed + sum)) files=$((files + sum))
         echo "$format: $sum inputs of the corpus"
     else
@@ -44,9 +55,9 @@ find_clang() {
 }
 fuzzer() { # instrumented: the rooms that read; what calculates is the library's own objects
     rooms="base tensor call io data nn optim" objects= others=
-    for at in $(ls src/*/*.c | grep -v ^src/py/); do # src/py needs Python
-        object=${at#src/} room=${at#src/}
-        object=${object%.c}.o room=${room%%/*}
+    for at in $(ls src/*/*.c src/*/*/*.c | grep -v ^src/py/); do # src/py needs Python
+        object=${at%.c}.o room=${at#src/}
+        room=${room%%/*}
         case " $rooms " in
         *" $room "*) objects="$objects $out/clang/$object" ;;
         *) others="$others $build/$object" ;;
@@ -71,7 +82,7 @@ if [ "$seconds" != 0 ]; then
     printf '%s\n' $formats | xargs -P "$jobs" -n 1 sh -c '
         out=$1 seconds=$2 format=$3
         "$out/fuzz-$format" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -max_len=8192 -print_final_stats=1 \
-            -artifact_prefix="$out/$format." "$out/found-$format" "tests/fuzz/corpus/$format" > "$out/$format.log" 2>&1
+            -artifact_prefix="$out/$format." "$out/found-$format" "$out/corpus/$format" > "$out/$format.log" 2>&1
         echo $? > "$out/$format.status"' fuzz "$out" "$seconds"
     for format in $formats; do
         count=$(sed -n 's/^stat::number_of_executed_units: *//p' "$out/$format.log")
@@ -84,8 +95,8 @@ if [ "$seconds" != 0 ]; then
             failed=$((failed + 1))
             tail -40 "$out/$format.log" | cut -c1-200
         fi
-        [ -z "${FUZZ_KEEP:-}" ] || "$out/fuzz-$format" -merge=1 -max_len=4096 "tests/fuzz/corpus/$format" "$out/found-$format" \
-            2>&1 | tail -1
+        [ -z "${FUZZ_KEEP:-}" ] || "$out/fuzz-$format" -merge=1 -max_len=4096 "$out/corpus/$format" "$out/found-$format" \
+            2>&1 | tail -1 && pack "$format"
     done
 fi
 formats=$(echo $formats | tr ' ' '\n' | grep -c .)

@@ -3,6 +3,7 @@
  * without a graph. */
 #include "fuzz.h"
 
+#include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 
 enum { VALUES = 64 };

@@ -161,7 +161,7 @@ esac
 if [ -n "$fused" ] && [ "$failed" = 0 ]; then
     : > "$out/contracted"
     export machine first
-    for source in src/*/*.c; do
+    for source in src/*/*.c src/*/*/*.c; do
         case $source in src/kernels/* | src/py/*) continue ;; esac
         grep -q '[a-z0-9_)] [*] .*[-+]\|[-+] .* [*] \|[-+]= .* [*] ' "$source" || continue
         contraction "$first" "$machine" fast "$source" > "$out/fast"

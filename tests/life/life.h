@@ -5,6 +5,7 @@
 
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
+#include "../../src/api/ops.h"
 #include "../check.h"
 
 #include <pthread.h>

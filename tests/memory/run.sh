@@ -51,12 +51,12 @@ if [ -n "$cc" ]; then
         > "$out/make.log" 2>&1 || cat "$out/make.log"
     count=1000
     [ -z "${TN_FULL:-}" ] || count=50000
-    link oracle tests/ops/oracle.c tests/ops/sample.c && check oracle "$out/oracle" tests/oracle/data
-    link walk tests/ops/walk.c tests/ops/sample.c && check forms "$out/walk" forms
+    link oracle tests/ops/oracle.c tests/ops/sample.c && check oracle "$out/oracle" tests/oracle/data $(sample operator 300)
+    link walk tests/ops/walk.c tests/ops/sample.c && check forms "$out/walk" forms $(sample operator 300)
     . tests/random/sources.sh
     list_optimizers "$out"
     link calls -I"$out" $calls &&
-        check calls "$out/calls" 1 $((count / 200))
+        check calls "$out/calls" 1 $((count / 200)) $(sample row 300)
     link programs $programs &&
         check programs "$out/programs" 1 $count
     if [ -n "${TN_FULL:-}" ]; then

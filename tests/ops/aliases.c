@@ -2,7 +2,7 @@
  * an in-place form, out=, or a tensor that its schema says it writes. The tensors of a call are
  * laid by chance into one memory a dtype.
  *
- *     aliases [count=N] [seed=N] [row=NAME]        N layouts a sample, form and dtype
+ *     aliases [count=N] [seed=N] [rows.h]        N layouts a sample, form and dtype
  *
  * The model lists the address of every element. A call is refused where a written tensor has two
  * elements at one address, or shares one with another written tensor or with an input: but an input
@@ -10,6 +10,8 @@
  * at one address. Else it is done, with the bits of the same call on tensors that have memory of
  * their own, and changes nothing else. What is refused changes nothing, no version either. */
 #include "../../src/api/extend.h"
+#include "../../src/api/ops.h"
+#include "../rows.h"
 #include "sample.h"
 
 #include <stdio.h>
@@ -144,7 +146,7 @@ static bool same_places(const place *a, const place *b) {
 /* Whether input p may be exactly the written tensor (TN_INPLACE, TN_ALIAS in docs/rows.md). */
 static bool may_be_written(const place *p) {
     const tn_row *row = m.s.row;
-    if (row->loop) return true;
+    if (row->rules) return true;
     if (!(row->forms & TN_INPLACE)) return false;
     return p->first || (m.inplace && row->forms & TN_ALIAS);
 }
@@ -310,7 +312,7 @@ static bool make_places(tn_tensor *const *result, int n) {
     }
     if (m.inplace && !m.p[0].written) return false;
     for (int k = 0; k < m.nouts; k++) add_place(NULL, result[k])->written = true;
-    if (m.s.row->loop && below(4)) reshape_places();
+    if (m.s.row->rules && below(4)) reshape_places();
     for (int i = 0; i < m.nplaces; i++)
         if (!lay(i)) return false;
     for (int i = 0; i < m.nplaces; i++)
@@ -350,17 +352,17 @@ static void check_row(const tn_row *row, int count) {
 }
 
 int main(int argc, char **argv) {
-    const char *only = NULL;
+    static const rows_table tables[] = {ROWS_OPERATORS, {NULL, NULL}};
     int count = 40, rows = 0;
     for (int a = 1; a < argc; a++) {
         if (strncmp(argv[a], "count=", 6) == 0) count = atoi(argv[a] + 6);
         if (strncmp(argv[a], "seed=", 5) == 0) state = strtoull(argv[a] + 5, NULL, 10) << 32;
-        if (strncmp(argv[a], "row=", 4) == 0) only = argv[a] + 4;
     }
+    if (!rows_begin(argc, argv, tables)) return 1;
     tn_set_threads(1); /* many very small calls */
     for (int64_t r = 0; r < tn_row_count() && failed < 20; r++) {
         const int64_t before = passed;
-        if (only && strcmp(only, tn_row_at(r)->name)) continue;
+        if (!rows_take(0, r)) continue;
         check_row(tn_row_at(r), count);
         rows += passed > before;
     }
@@ -370,7 +372,7 @@ int main(int argc, char **argv) {
         "%lld for another reason\n",
         rows, (long long)(done + itself), (long long)itself, (long long)overlapping,
         (long long)other);
-    if (!only && (done < 1000 || itself < 1000 || overlapping < 1000))
+    if (!rows_named && (done < 1000 || itself < 1000 || overlapping < 1000))
         printf("FAILED aliases: too few calls of a kind\n"), failed++;
     printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);
     return failed != 0;

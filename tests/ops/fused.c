@@ -1,13 +1,14 @@
 /* fused.c - fused against composed: the value and the gradients of a row are those of its formula
  * in primitive rows, and what a row's `.fused` gives is what its `.grad` gives.
  *
- *     fused [row=NAME]
+ *     fused [rows.h]
  *
  * In f64: value, gradient and gradient of the gradient within 1e-12 (1e-10 the last) of the
  * largest element. In f32, against the formula in f64 of the same numbers: each step rounds to
  * 2^-24, sums of n elements are trees of log2 n such steps, so 16 + 2 log2 n units of 2^-23 of the
  * largest element; where k terms are added to an element they may cancel, and their errors grow
  * as sqrt k (Higham and Mary 2019, A new approach to probabilistic rounding error analysis). */
+#include "../rows.h"
 #include "compositions.h"
 
 #include <math.h>
@@ -16,7 +17,6 @@
 enum { OUTS = 40 };
 
 static int64_t passed, failed;
-static const char *only;
 typedef struct tally {
     int64_t rows, samples, first, second;
 } tally;
@@ -90,12 +90,12 @@ static int leaves_of(sample *s, tn_dtype dtype, tn_tensor **leaf) {
         bool written = false; /* running statistics */
         for (int v = 0; v < s->nvalues; v++)
             for (int p = 0; p < s->row->gen->nparam; p++)
-                written = written || (s->row->gen->param[p].flags & TN_P_MUTATED &&
-                                      s->value[v].type == TN_T_TENSOR &&
-                                      s->value[v].as.tensor == s->tensor[t] &&
-                                      (s->value[v].name ? !strcmp(s->value[v].name,
-                                                                  s->row->gen->param[p].name)
-                                                        : v == p));
+                written =
+                    written ||
+                    (s->row->gen->param[p].flags & TN_P_MUTATED &&
+                     s->value[v].type == TN_T_TENSOR && s->value[v].as.tensor == s->tensor[t] &&
+                     (s->value[v].name ? !strcmp(s->value[v].name, s->row->gen->param[p].name)
+                                       : v == p));
         if (written || s->tensor[t]->dtype != dtype) continue;
         s->tensor[t]->flags |= TNI_REQUIRES | TNI_LEAF;
         leaf[n++] = s->tensor[t];
@@ -120,11 +120,11 @@ static tn_tensor *formula_of(const composition *c, sample *s) {
 static void same_numbers(sample *to, const sample *from) {
     for (int t = 0; t < to->ntensors; t++)
         for (int64_t i = 0; i < to->tensor[t]->numel; i++)
-            tni_element_set((char *)tn_data(to->tensor[t]) + i * tni_dtype_size(to->tensor[t]),
-                            to->tensor[t]->dtype,
-                            tni_element((char *)tn_data(from->tensor[t]) +
-                                            i * tni_dtype_size(from->tensor[t]),
-                                        from->tensor[t]->dtype));
+            tni_element_set(
+                (char *)tn_data(to->tensor[t]) + i * tni_dtype_size(to->tensor[t]),
+                to->tensor[t]->dtype,
+                tni_element((char *)tn_data(from->tensor[t]) + i * tni_dtype_size(from->tensor[t]),
+                            from->tensor[t]->dtype));
 }
 
 /* Of a gradient whose elements are sums of k terms each. */
@@ -219,16 +219,15 @@ static void each_sample(const tn_row *row, part_fn part, tally *sum) {
 
 int main(int argc, char **argv) {
     tally formulas = {0, 0, 0, 0}, kernels = {0, 0, 0, 0};
-    if (argc > 1 && strncmp(argv[1], "row=", 4) == 0) only = argv[1] + 4;
+    static const rows_table tables[] = {ROWS_OPERATORS, {NULL, NULL}};
+    if (!rows_begin(argc, argv, tables)) return 1;
     for (stated = compositions; stated->row; stated++) {
         const tn_row *row = tn_row_named(stated->row);
-        if (only && strcmp(only, stated->row)) continue;
-        if (row) each_sample(row, by_formula, &formulas);
-        else printf("FAILED fused: there is no row %s\n", stated->row), failed++;
+        if (row && rows_take(0, row->gen->index)) each_sample(row, by_formula, &formulas);
+        if (!row) printf("FAILED fused: there is no row %s\n", stated->row), failed++;
     }
     for (int64_t r = 0; r < tn_row_count(); r++)
-        if (tn_row_at(r)->fused && (!only || strcmp(only, tn_row_at(r)->name) == 0))
-            each_sample(tn_row_at(r), one_fused, &kernels);
+        if (tn_row_at(r)->fused && rows_take(0, r)) each_sample(tn_row_at(r), one_fused, &kernels);
     printf("promise 7: %lld rows against their formulas in primitive rows, value and both orders: "
            "%lld samples, %lld + %lld gradients equal; %lld rows with a fused gradient against "
            "their own, %lld samples\n",

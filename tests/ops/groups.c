@@ -2,6 +2,7 @@
  * state says it under the group's number, and a loaded optimizer has it all again. */
 #include "../../src/api/modules.h"
 #include "../../src/optim/optim.h"
+#include "../../src/api/ops.h"
 #include "../check.h"
 
 #include <stdlib.h>

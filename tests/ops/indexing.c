@@ -4,6 +4,7 @@
  * The rules are NumPy's (advanced indexing), which are torch's.
  *
  *     indexing [count=N] */
+#include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"
 

@@ -4,6 +4,7 @@
  * missing and unexpected names only when it is; of tied tensors the last given stands.
  *
  * A module is made twice: one gives its state, one, two containers deep, takes it. */
+#include "../rows.h"
 #include "msample.h"
 
 #include <math.h>
@@ -47,8 +48,8 @@ static bool is_filled(const tn_tensor *t, double value) {
 /* --- one load --------------------------------------------------------------------------------- */
 
 typedef struct taker {
-    tn_module *outer;    /* Sequential(Sequential(module)) */
-    tn_named_list here;  /* of outer */
+    tn_module *outer;   /* Sequential(Sequential(module)) */
+    tn_named_list here; /* of outer */
     tn_dtype dtype[ENTRIES];
     bool needs[ENTRIES];
 } taker;
@@ -164,7 +165,7 @@ static void shapes_spoilt(const taker *t, int64_t i) {
 }
 
 static void dtypes_and_layouts(const taker *t) {
-    static const tn_dtype dtypes[] = {TN_F64, TN_F32, TN_F16, TN_BF16, TN_I64,
+    static const tn_dtype dtypes[] = {TN_F64, TN_F32, TN_F16,  TN_BF16, TN_I64,
                                       TN_I32, TN_U8,  TN_BOOL, TN_C64};
     given g;
     for (int d = 0; d < 9; d++) {
@@ -176,8 +177,8 @@ static void dtypes_and_layouts(const taker *t) {
     whole(&g, t);
     for (int64_t i = 0; i < g.n; i++)
         if (tn_ndim(g.at[i].tensor) > 1)
-            g.at[i].tensor = tnp_transpose(
-                tnp_contiguous(tnp_transpose(g.at[i].tensor, 0, 1)), 0, 1);
+            g.at[i].tensor =
+                tnp_transpose(tnp_contiguous(tnp_transpose(g.at[i].tensor, 0, 1)), 0, 1);
     load_both(t, &g, "transposed in memory");
     whole(&g, t);
     for (int64_t i = 0; i < g.n / 2; i++) { /* the other way round */
@@ -256,15 +257,24 @@ static void sample_of(const tn_mrow *row, int number) {
     tn_error_print();
 }
 
-int main(void) {
+static const char *module_name(int64_t i) {
+    return i < tn_mrow_count() ? tn_mrow_at(i)->name : NULL;
+}
+
+int main(int argc, char **argv) {
+    static const rows_table tables[] = {{"module", module_name}, {NULL, NULL}};
     long rows = 0, states = 0;
-    for (int64_t r = 0; r < tn_mrow_count(); r++, rows++)
+    if (!rows_begin(argc, argv, tables)) return 1;
+    for (int64_t r = 0; r < tn_mrow_count(); r++) {
+        if (!rows_take(0, r)) continue;
+        rows++;
         for (int i = 0; i < msample_count(tn_mrow_at(r)); i++, states++) {
             int64_t mark = tn_scope_begin();
             sample_of(tn_mrow_at(r), i);
             tn_scope_end(mark);
             check(tn_memory().live_tensors == 0, "nothing is left");
         }
+    }
     printf("states loaded into %ld modules of %ld rows\n", states, rows);
     printf("%ld passed, %ld failed\n", passed, failed);
     tn_context_free(NULL);

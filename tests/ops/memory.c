@@ -1,7 +1,7 @@
 /* memory.c - any allocation may fail: every row of operators, modules and optimizers with its k-th
  * allocation failing, k = 1, 2, .. until none is left, once and from there on for ever.
  *
- *     memory [samples=N] [row=NAME] [once]      samples a row, 0: all; once: no retry
+ *     memory [samples=N] [rows.h] [once]      samples a row, 0: all; once: no retry
  *
  * A run is: an operator's call with backward, in place, with out=, or in place of a recorded view
  * with backward, while a recording is made; a module made, called with
@@ -9,9 +9,11 @@
  * state taken and loaded, and a step alone. After a failure: an error that says MEMORY, not one
  * block more than before, inputs, random state and .grad as they were where the run promises all
  * or nothing, and a retry that gives the bits of a run without failures. */
+#include "../rows.h"
 #include "msample.h"
 
 #include "../../src/optim/optim.h"
+#include "../../src/api/ops.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -302,7 +304,6 @@ static tally total[3];
 static int64_t passed, failed;
 static int samples;
 static bool once;
-static const char *only;
 
 static bool make(const work *w) {
     bool ok = w->row ? make_operator(w) : w->module ? make_module(w) : make_optimizer(w);
@@ -449,7 +450,7 @@ static void each_operator(void) {
         const int all = sample_count(row), count = samples && samples < all ? samples : all;
         const tally was = total[0];
         const int64_t had = failed;
-        if (only && strcmp(only, row->name)) continue;
+        if (!rows_take(0, r)) continue;
         for (int i = 0; i < count; i++)
             for (int form = PLAIN; form < FORMS; form++) {
                 work w = work_of(0, row->name);
@@ -467,7 +468,7 @@ static void each_module(void) {
         const tn_mrow *row = tni_mrows()[r];
         const tally was = total[1];
         const int64_t had = failed;
-        if (only && strcmp(only, row->name)) continue;
+        if (!rows_take(1, r)) continue;
         for (int i = 0; i < msample_count(row) && (!samples || i < samples); i++)
             for (int form = 0; form < 2; form++) { /* called; copied, loaded and saved */
                 work w = work_of(1, row->name);
@@ -487,13 +488,18 @@ static const tn_orow *const optimizers[] = {
 #undef OPTIMIZER
 };
 
+static const char *module_name(int64_t i) { return tni_mrows()[i] ? tni_mrows()[i]->name : NULL; }
+static const char *optimizer_name(int64_t i) {
+    return i < (int64_t)(sizeof optimizers / sizeof *optimizers) ? optimizers[i]->name : NULL;
+}
+
 /* Each option that is a word or a number apart, and each pair of them that the row takes. */
 static void each_optimizer(void) {
     for (size_t r = 0; r < sizeof optimizers / sizeof *optimizers; r++) {
         const tn_orow *row = optimizers[r];
         const tally was = total[2];
         const int64_t had = failed;
-        if (only && strcmp(only, row->name)) continue;
+        if (!rows_take(2, (int64_t)r)) continue;
         for (int flag = 0; flag < row->gen->nparam; flag++)
             for (int number = 0; number < row->gen->nparam; number++) {
                 work w = work_of(2, row->name);
@@ -509,9 +515,11 @@ static void each_optimizer(void) {
 }
 
 int main(int argc, char **argv) {
+    static const rows_table tables[] = {
+        ROWS_OPERATORS, {"module", module_name}, {"optimizer", optimizer_name}, {NULL, NULL}};
+    if (!rows_begin(argc, argv, tables)) return 1;
     for (int a = 1; a < argc; a++) {
         if (strncmp(argv[a], "samples=", 8) == 0) samples = atoi(argv[a] + 8);
-        if (strncmp(argv[a], "row=", 4) == 0) only = argv[a] + 4;
         if (strcmp(argv[a], "once") == 0) once = true;
     }
     each_operator();

@@ -4,8 +4,8 @@
 static const tn_param plain_param[] = {{"input", TN_T_TENSOR, 0, 0, 0, 0, NULL}};
 static tn_tensor *const plain_defaults[1] = {NULL};
 static const char *const plain_results[] = {"output"};
-static const tn_gen plain_call = {plain_param, plain_defaults,      plain_results, NULL, 1, 1, 1, 0,
-                                  sizeof(tn_tensor *), UINT16_MAX, 0, 0, {0}};
+static const tn_gen plain_call = {plain_param, plain_defaults,      plain_results, NULL, 1, 1,   1,
+                                  0,           sizeof(tn_tensor *), UINT16_MAX,    0,    0, {0}, 0};
 
 int msample_count(const tn_mrow *row) {
     int n = 1;
@@ -68,6 +68,6 @@ tn_module *msample_module(msample *m) {
 
 bool msample_call(msample *m, tn_module *module, tn_tensor **out, int room, int *n) {
     *n = m->call.gen->nresults;
-    return *n <= room && tn_module_call_values("msample", 2, module, m->inputs.value,
-                                               m->inputs.nvalues, out, *n);
+    return *n <= room &&
+           tn_module_call_values("msample", 2, module, m->inputs.value, m->inputs.nvalues, out, *n);
 }

@@ -1,7 +1,7 @@
 /* oracle.c - every row's samples against what torch gave (tests/oracle/data, made by
  * tests/oracle/make.py).
  *
- *     oracle FOLDER [row=NAME] [paths=FILE] [grids=FOLDER]
+ *     oracle FOLDER [rows.h] [paths=FILE] [grids=FOLDER]
  *
  * Compared: dtype, sizes, strides and values of results and of what the call changes; in float64
  * and complex128 also gradients of sum(w . outputs). The values again with inputs in four other
@@ -14,7 +14,8 @@
  * the last place at |y|; of other rows, in complex numbers, whose parts cancel, and in the
  * pointwise rows named below, by 16 at |y| plus the largest |value| of the output; a gradient by
  * 256 at |y| plus 1 plus that. */
-#include "sample.h"
+#include "../rows.h"
+#include "clauses.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@
 enum { OUTS = 40, KEEP = 48, LINE = 1 << 16 };
 
 static int passed, failed;
-static const char *only_row, *grids;
+static const char *grids;
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
@@ -74,31 +75,7 @@ typedef struct oracle {
     char what[80], path[1000];
 } oracle;
 
-/* Where torch's answer is not the measure; docs/differences.md has them, too. */
-static const struct {
-    const char *row, *what, *reason; /* what: how the place begins */
-    bool in_grids;                   /* only where elements are equal or zero */
-} exceptions[] = {
-    {"as_strided_scatter", "grad of tensor 0", "torch keeps a gradient where self was overwritten",
-     false},
-    {"sort", "result 1", "torch's order of equal elements is not stable", false},
-    {"argsort", "result 0", "torch's order of equal elements is not stable", false},
-    {"index_add", "call", "torch cuts the fraction off alpha where the tensors are integers",
-     false},
-    {"topk", "result 1", "torch's choice among equal elements is not stable", false},
-    {"topk", "grad", "as its choice", true},
-    {"sort", "grad", "as its order, of 300 elements", true},
-    {"clamp_tensor", "grad", "bounds that are equal take a half and a quarter here", true},
-    {"kl_div", "grad of tensor 1", "torch's is NaN where target is 0", true},
-};
-static bool excepted(const oracle *o) {
-    for (size_t i = 0; i < sizeof exceptions / sizeof *exceptions; i++)
-        if (strcmp(exceptions[i].row, o->row->name) == 0 &&
-            strncmp(exceptions[i].what, o->what, strlen(exceptions[i].what)) == 0 &&
-            (sample_grid || !exceptions[i].in_grids))
-            return true;
-    return false;
-}
+static bool excepted(const oracle *o) { return sample_differs(o->row, o->what, o->s.text) != NULL; }
 
 static bool next_line(oracle *o) {
     if (o->ahead) return o->ahead = false, true;
@@ -130,7 +107,7 @@ static const char *const cancelling[] = {"gelu_erf", "gelu_erf_backward", "gelu_
 static bool is_exact_form(const tn_row *row) {
     for (size_t i = 0; i < sizeof cancelling / sizeof *cancelling; i++)
         if (strcmp(cancelling[i], row->name) == 0) return false;
-    return row->loop != 0;
+    return row->rules != 0;
 }
 
 /* Allowed units in the last place: what docs/numerics.md states. */
@@ -152,13 +129,15 @@ static bool close_enough(double x, double y, double tolerance, double scale) {
     return fabs(x - y) <= tolerance * (fabs(y) + scale);
 }
 
-/* The values line against the kept elements of t. */
-static bool compare_values(oracle *o, const tn_tensor *t) {
+/* The values line against the kept elements of t; of result k, whose absolute values may be all
+ * that is unique; -1: of another tensor. */
+static bool compare_values(oracle *o, const tn_tensor *t, int k) {
     int64_t step = t->numel <= KEEP ? 1 : (t->numel + KEEP - 1) / KEEP;
     bool is_float = tni_dtype(t->dtype)->category >= TNI_CAT_FLOAT,
          is_complex = tni_is_complex(t->dtype);
     double want[2 * KEEP + 2], scale = 0, tolerance = allowed(o->row, t->dtype);
     char *at = o->line;
+    bool phase;
     int n = 0, per = is_complex ? 2 : 1;
     if (t->numel == 0) return true;
     for (int64_t i = 0; i < t->numel; i += step)
@@ -181,6 +160,10 @@ static bool compare_values(oracle *o, const tn_tensor *t) {
             n++;
         }
     if (!is_float) return true;
+    if (k >= 0 && sample_oracle_has(o->row, "free", k)) return true;
+    phase = k >= 0 && sample_oracle_has(o->row, "phase", k);
+    for (int i = 0; phase && i < n; i += per)
+        want[i] = is_complex ? hypot(want[i], want[i + 1]) : fabs(want[i]);
     scale = is_exact_form(o->row) && !is_complex ? 1e-300 : scale + 1e-300;
     if (strncmp(o->what, "grad", 4) == 0)
         scale += 1, tolerance *= 16;
@@ -191,6 +174,8 @@ static bool compare_values(oracle *o, const tn_tensor *t) {
         tn_scalar s = tni_element(tni_bytes_at(t) + element_at(t, i) * tni_dtype_size(t), t->dtype);
         for (int p = 0; p < per; p++, n++) {
             double has = p ? s.imaginary : s.real;
+            if (phase && p) continue;
+            if (phase) has = hypot(s.real, s.imaginary);
             double denormal = t->dtype == TN_F16                          ? 0x1p-24
                               : t->dtype == TN_F64 || t->dtype == TN_C128 ? 0
                                                                           : 0x1p-149;
@@ -262,7 +247,7 @@ static void check_grads(oracle *o) {
             continue;
         }
         ok = compare_shape(o, grads[k], false) && next_line(o) &&
-             (excepted(o) || compare_values(o, grads[k]));
+             (excepted(o) || compare_values(o, grads[k], -1));
         if (ok) right();
     }
     if (!ok) skip_sample(o);
@@ -275,7 +260,7 @@ static bool check_changed(oracle *o, bool strides) {
         if (sscanf(o->line, "after %d", &k) != 1) return o->ahead = true;
         snprintf(o->what, sizeof o->what, "tensor %d after the call", k);
         if (k >= o->s.ntensors || !compare_shape(o, o->s.tensor[k], strides) || !next_line(o) ||
-            !compare_values(o, o->s.tensor[k]))
+            !compare_values(o, o->s.tensor[k], -1))
             return false;
     }
     return true;
@@ -283,6 +268,7 @@ static bool check_changed(oracle *o, bool strides) {
 
 static bool check_results(oracle *o, tn_tensor **out, int n, int nout, const char *how) {
     const bool strides = !how[0];
+    char why[200];
     if (n != nout) return wrong(o, "%d results, torch gives %d%s", n, nout, how), false;
     for (int k = 0; k < n; k++) {
         snprintf(o->what, sizeof o->what, "result %d", k);
@@ -292,9 +278,10 @@ static bool check_results(oracle *o, tn_tensor **out, int n, int nout, const cha
             continue;
         }
         snprintf(o->what, sizeof o->what, "result %d%s", k, how);
-        if (!compare_shape(o, out[k], strides) || !next_line(o) || !compare_values(o, out[k]))
+        if (!compare_shape(o, out[k], strides) || !next_line(o) || !compare_values(o, out[k], k))
             return false;
     }
+    if (!clauses_hold(&o->s, out, n, why)) return wrong(o, "%s%s", why, how), false;
     return check_changed(o, !how[0]);
 }
 
@@ -419,15 +406,15 @@ static void check_row(const char *folder, const tn_row *row) {
 
 int main(int argc, char **argv) {
     const char *folder = argc > 1 ? argv[1] : "tests/oracle/data", *paths = NULL;
+    static const rows_table tables[] = {ROWS_OPERATORS, {NULL, NULL}};
+    if (!rows_begin(argc, argv, tables)) return 1;
     for (int a = 2; a < argc; a++)
-        if (strncmp(argv[a], "row=", 4) == 0)
-            only_row = argv[a] + 4;
-        else if (strncmp(argv[a], "paths=", 6) == 0)
+        if (strncmp(argv[a], "paths=", 6) == 0)
             paths = argv[a] + 6;
         else if (strncmp(argv[a], "grids=", 6) == 0)
             grids = argv[a] + 6;
     for (int64_t r = 0; r < tn_row_count(); r++)
-        if (!only_row || strcmp(only_row, tn_row_at(r)->name) == 0) check_row(folder, tn_row_at(r));
+        if (rows_take(0, r)) check_row(folder, tn_row_at(r));
     tn_context_free(NULL);
     paths_write(paths);
     printf("%d passed, %d failed\n", passed, failed);

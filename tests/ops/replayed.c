@@ -2,12 +2,13 @@
  * recorded, its inputs are rewritten, the recording is run again; then backward goes from the
  * results of the first call.
  *
- *     replayed [row=NAME]
+ *     replayed [rows.h]
  *
  * A graph is that of the first run, whose values its gradient reads: it gives the bits of the same
  * call that nobody replayed, or is refused since something that it reads was modified. Where it
  * reads inputs alone and none was rewritten, it is not refused. Rows that draw numbers draw others
  * in the replay. */
+#include "../rows.h"
 #include "record.h"
 
 #include <stdio.h>
@@ -166,11 +167,13 @@ static void check(const tn_row *row, int number, int operands, int change, bool 
 
 int main(int argc, char **argv) {
     int rows = 0, saving = 0;
+    static const rows_table tables[] = {ROWS_OPERATORS, {NULL, NULL}};
+    if (!rows_begin(argc, argv, tables)) return 1;
     tn_set_threads(1); /* many very small calls */
     for (int64_t r = 0; r < tn_row_count() && failed < 400; r++) {
         const tn_row *row = tn_row_at(r);
         const int64_t before = passed;
-        if (argc > 1 && strcmp(argv[1] + 4, row->name)) continue;
+        if (!rows_take(0, r)) continue;
         if ((!row->grad && !row->compose) || row->grad == tn_grad_zero) continue;
         for (int i = 0; i < sample_count(row); i++)
             for (int k = 0; k < OPERANDS * CHANGES * 2; k++) {

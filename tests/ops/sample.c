@@ -1,6 +1,8 @@
 /* sample.c - see sample.h. */
 #include "sample.h"
 
+#include "elements.h"
+
 #include <ctype.h>
 
 typedef struct reader {
@@ -9,12 +11,7 @@ typedef struct reader {
     bool ok;
 } reader;
 
-uint64_t sample_hash(uint64_t x) {
-    uint64_t z = x + 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
+uint64_t sample_hash(uint64_t x) { return elements_hash(x); }
 
 static bool reader_fail(reader *r, const char *what) {
     if (r->ok)
@@ -60,6 +57,12 @@ static tn_tensor *weights_of(const tn_tensor *out, uint64_t from) {
     return w;
 }
 
+/* The gradient of the sum of Re(w) |x|^2, which is 2 Re(w) x. */
+static tn_tensor *weights_of_squares(tn_tensor *w, tn_tensor *x) {
+    w = tni_is_complex(w->dtype) ? tnp_real(w) : w;
+    return tnp_mul_scalar(tnp_mul(w, tnp_detach(x)), tn_float(2));
+}
+
 bool sample_grads(sample *s, unsigned how, tn_tensor **grads) {
     tn_tensor *out[SAMPLE_OUTS], *roots[SAMPLE_OUTS], *seeds[SAMPLE_OUTS], *inputs[SAMPLE_TENSORS],
         *found[SAMPLE_TENSORS];
@@ -80,8 +83,11 @@ bool sample_grads(sample *s, unsigned how, tn_tensor **grads) {
         tn_tensor *w;
         if (!out[k] || tni_dtype(out[k]->dtype)->category < TNI_CAT_FLOAT) continue;
         if (!(w = weights_of(out[k], from))) return false;
-        if (out[k]->flags & TNI_REQUIRES) roots[nroots] = out[k], seeds[nroots++] = w;
         from += 2 * (uint64_t)w->numel;
+        if (sample_oracle_has(s->row, "free", k)) continue;
+        if (sample_oracle_has(s->row, "phase", k) && !(w = weights_of_squares(w, out[k])))
+            return false;
+        if (out[k]->flags & TNI_REQUIRES) roots[nroots] = out[k], seeds[nroots++] = w;
     }
     if (!nroots ||
         !tn_grads(tn_tensors_of(roots, nroots), tn_tensors_of(inputs, ninputs), found, &options))
@@ -115,14 +121,6 @@ static void sample_domain(const tn_row *row, const char *name, double *lo, doubl
 }
 
 int sample_grid;
-static double grid_element(uint64_t h, double lo, double hi) {
-    static const double at[SAMPLE_GRIDS][4] = {
-        {0, 0, 0, 0},  {-1, 0, 1, 2},       {0, 0, 0, 1},        {1, 1, 1, 1},
-        {-1, 0, 1, 2}, {NAN, 1, -0.0, 0.5}, {HUGE_VAL, -1, 0, 1}};
-    const double v = at[sample_grid][h >> 20 & 3];
-    return sample_grid != 4 ? v : v < lo ? lo : v > hi ? hi : v;
-}
-
 /* Class 7: the ends of integers; floats of which one in eight is not ordinary. */
 static tn_scalar end_of_integers(uint64_t h, const tni_dtype_info *d) {
     const int unused = 64 - 8 * (int)d->bytes;
@@ -138,45 +136,82 @@ static double not_ordinary(uint64_t h, double ordinary) {
     return h >> 20 & 7 ? ordinary : at[h >> 24 & 3];
 }
 
-static tn_scalar sample_element(uint64_t h, tn_dtype dtype, int64_t below, double lo, double hi) {
-    const tni_dtype_info *d = tni_dtype(dtype);
-    double u = (double)(h >> 11) * 0x1p-53, v = (double)(sample_hash(h) >> 11) * 0x1p-53;
-    if (d->category == TNI_CAT_BOOL) return tn_bool(h & 1);
-    if (d->category == TNI_CAT_INT) {
-        if (below > 0) return tn_int((int64_t)(h % (uint64_t)below));
-        if (sample_grid == SAMPLE_ENDS) return end_of_integers(h, d);
-        return tn_int((int64_t)(h % 11) - (d->is_signed ? 5 : 0));
-    }
-    if (sample_grid == SAMPLE_ENDS && d->category == TNI_CAT_FLOAT)
-        return tn_float(not_ordinary(h, lo + u * (hi - lo)));
-    if (sample_grid && d->category == TNI_CAT_FLOAT) return tn_float(grid_element(h, lo, hi));
-    if (d->category == TNI_CAT_COMPLEX) return tn_complex(lo + u * (hi - lo), lo + v * (hi - lo));
-    return tn_float(lo + u * (hi - lo));
+/* Elements at the ends of their range: sample_grid is SAMPLE_ENDS. */
+static tn_scalar sample_end(const elements *e, int64_t i, const tni_dtype_info *d) {
+    const uint64_t h = elements_bits(e, i);
+    if (d->category == TNI_CAT_INT) return end_of_integers(h, d);
+    return tn_float(not_ordinary(h, e->lo + elements_part(h) * (e->hi - e->lo)));
+}
+
+static tn_scalar sample_element(const elements *e, int64_t i, const tn_tensor *t) {
+    const tni_dtype_info *d = tni_dtype(t->dtype);
+    double v[2];
+    if (sample_grid == SAMPLE_ENDS && !e->structure &&
+        ((d->category == TNI_CAT_INT && !(e->below > 0)) || d->category == TNI_CAT_FLOAT))
+        return sample_end(e, i, d);
+    elements_at(e, i, t->numel, v);
+    if (d->category == TNI_CAT_BOOL) return tn_bool(v[0] != 0);
+    if (d->category == TNI_CAT_INT) return tn_int((int64_t)v[0]);
+    return d->category == TNI_CAT_COMPLEX ? tn_complex(v[0], v[1]) : tn_float(v[0]);
+}
+
+static elements sample_elements(const sample *s, const tn_tensor *t, const char *name) {
+    const tni_dtype_info *d = tni_dtype(t->dtype);
+    elements e;
+    memset(&e, 0, sizeof e);
+    e.tensor = s->ntensors;
+    e.kind = d->category == TNI_CAT_BOOL    ? (int)ELEMENTS_BOOL
+             : d->category == TNI_CAT_FLOAT ? (int)ELEMENTS_FLOAT
+             : d->category != TNI_CAT_INT   ? (int)ELEMENTS_COMPLEX
+             : d->is_signed                 ? (int)ELEMENTS_INT
+                                            : (int)ELEMENTS_UINT;
+    e.grid = sample_grid < SAMPLE_GRIDS ? sample_grid : 0;
+    e.ndim = t->ndim;
+    e.size = t->size;
+    sample_domain(s->row, name, &e.lo, &e.hi);
+    return e;
 }
 
 static tn_tensor *sample_tensor(sample *s, const char *name, tn_dtype dtype, int ndim,
-                                const int64_t *size, int64_t below) {
+                                const int64_t *size, int structure, double below) {
     tni_block *b = tni_here();
-    int which = s->ntensors;
-    double lo, hi;
     tn_tensor *t = tni_header(b, dtype, ndim, size, NULL);
-    if (!t || which >= SAMPLE_TENSORS) return NULL;
+    elements e;
+    if (!t || s->ntensors >= SAMPLE_TENSORS) return NULL;
     if (s->meta) t->flags |= TNI_META, t->device = TN_META;
     if (!tni_set_storage(b, t)) return NULL;
-    sample_domain(s->row, name, &lo, &hi);
-    for (int64_t i = 0; !s->meta && i < t->numel; i++) {
-        uint64_t h = sample_hash(((uint64_t)(which + 1) << 32) | (uint64_t)i);
+    e = sample_elements(s, t, name);
+    e.structure = structure;
+    e.below = below;
+    for (int64_t i = 0; !s->meta && i < t->numel; i++)
         tni_element_set((char *)t->storage->data + i * tni_dtype_size(t), dtype,
-                        sample_element(h, dtype, below, lo, hi));
-    }
+                        sample_element(&e, i, t));
+    s->structure[s->ntensors] = structure;
     return s->tensor[s->ntensors++] = t;
 }
 
-static tn_tensor *read_tensor(reader *r, const char *name) {
-    int64_t size[TN_MAX_DIMS], below = 0;
-    int ndim = 0, n = 0;
+/* The words behind a shape, ":f64", ":pd" or both; ":f64<3", ":bool<0.2". */
+static bool read_kind(reader *r, tn_dtype *dtype, int *structure, double *below) {
     char word[16];
-    tn_dtype dtype = r->s->dtype;
+    while (*r->at == ':') {
+        int n = 0, named;
+        for (r->at++; isalnum((unsigned char)*r->at) && n < 15; r->at++) word[n++] = *r->at;
+        word[n] = 0;
+        named = elements_structure_named(word);
+        if (named)
+            *structure = named;
+        else if (!(*dtype = sample_dtype(word)))
+            return reader_fail(r, "unknown dtype");
+    }
+    if (*r->at == '<') *below = strtod(r->at + 1, (char **)(uintptr_t)&r->at);
+    return true;
+}
+
+static tn_tensor *read_tensor(reader *r, const char *name) {
+    int64_t size[TN_MAX_DIMS];
+    double below = 0;
+    int ndim = 0, structure = ELEMENTS_ANY;
+    tn_dtype dtype = TN_NO_DTYPE;
     tn_tensor *t;
     r->at++; /* ( */
     while (*r->at && *r->at != ')' && ndim < TN_MAX_DIMS) {
@@ -187,16 +222,12 @@ static tn_tensor *read_tensor(reader *r, const char *name) {
     }
     if (*r->at != ')') return reader_fail(r, "expected )"), (tn_tensor *)NULL;
     r->at++;
-    if (*r->at == ':') {
-        for (r->at++; isalnum((unsigned char)*r->at) && n < 15; r->at++) word[n++] = *r->at;
-        word[n] = 0;
-        dtype = sample_dtype(word);
-        if (!dtype) return reader_fail(r, "unknown dtype"), (tn_tensor *)NULL;
-    }
-    if (*r->at == '<') below = strtoll(r->at + 1, (char **)(uintptr_t)&r->at, 10);
-    t = sample_tensor(r->s, name, dtype, ndim, size, below);
+    if (!read_kind(r, &dtype, &structure, &below)) return NULL;
+    if (!elements_fit(structure, ndim, size))
+        return reader_fail(r, "this shape has no such structure"), (tn_tensor *)NULL;
+    t = sample_tensor(r->s, name, dtype ? dtype : r->s->dtype, ndim, size, structure, below);
     if (!t) return reader_fail(r, "cannot make the tensor"), (tn_tensor *)NULL;
-    r->s->under_test[r->s->ntensors - 1] = n == 0;
+    r->s->under_test[r->s->ntensors - 1] = !dtype;
     return t;
 }
 
@@ -338,22 +369,58 @@ bool sample_call(sample *s, unsigned how, tn_tensor **out, int room, int *n) {
 bool sample_draws(const tn_row *row) { return (row->gen->props & TN_PROP_GENERATOR) != 0; }
 bool sample_reads_memory(const tn_row *row) { return strncmp(row->name, "as_strided", 10) == 0; }
 
-/* The oracle holds these against torch's. */
 static const struct {
-    const char *row, *sample, *reason;
-} no_difference[] = {
-    {"embedding", "padding_idx", "the padding row's gradient is zero by definition"},
-    {"nll_loss", "(5)", "the class weights are not differentiated, as in torch"},
-    {"nll_loss", "(7)", "the class weights are not differentiated, as in torch"},
-    {"cross_entropy", "(5)", "the class weights are not differentiated, as in torch"},
-    {"bernoulli_float", "",
-     "what is overwritten by draws has gradient zero; in complex the draws are real"},
+    const char *kind, *row, *place;
+    bool at_ties;
+    const char *text, *why;
+} differences[] = {
+#define DIFFERS(kind, row, place, at_ties, text, why) {kind, row, place, at_ties, text, why},
+#define ORACLE(row, clauses)
+#include "rows.inl"
 };
+static const struct {
+    const char *row, *clauses;
+} oracles[] = {
+#define DIFFERS(kind, row, place, at_ties, text, why)
+#define ORACLE(row, clauses) {row, clauses},
+#include "rows.inl"
+    {NULL, NULL}};
+
+/* "grad" is said of "grad of tensor 0", not of "gradcheck". */
+static bool covers(const char *said, const char *place) {
+    const size_t n = strlen(said);
+    return strncmp(said, place, n) == 0 && !isalnum((unsigned char)place[n]);
+}
+
+const char *sample_differs(const tn_row *row, const char *place, const char *text) {
+    for (size_t i = 0; i < sizeof differences / sizeof *differences; i++)
+        if (strcmp(differences[i].kind, "operator") == 0 &&
+            strcmp(differences[i].row, row->name) == 0 && covers(differences[i].place, place) &&
+            (sample_grid || !differences[i].at_ties) &&
+            (!text || strstr(text, differences[i].text)) && (text || !*differences[i].text))
+            return differences[i].why;
+    return NULL;
+}
 bool sample_has_no_difference(const sample *s) {
-    for (size_t i = 0; i < sizeof no_difference / sizeof *no_difference; i++)
-        if (strcmp(no_difference[i].row, s->row->name) == 0 &&
-            strstr(s->text, no_difference[i].sample))
-            return true;
+    return sample_differs(s->row, "gradcheck", s->text) != NULL;
+}
+
+const char *sample_oracle(const tn_row *row) {
+    for (int i = 0; oracles[i].row; i++)
+        if (strcmp(oracles[i].row, row->name) == 0) return oracles[i].clauses;
+    return NULL;
+}
+bool sample_oracle_has(const tn_row *row, const char *clause, int k) {
+    const char *at = sample_oracle(row);
+    const size_t n = strlen(clause);
+    for (; at && *at; at += strcspn(at, ";"), at += strspn(at, "; "))
+        if (strncmp(at, clause, n) == 0 && at[n] == ' ' && k < row->gen->nresults)
+            for (const char *word = at + n; *word == ' '; word += strcspn(word, " ;")) {
+                const size_t length = strcspn(++word, " ;");
+                if (strlen(row->gen->result_names[k]) == length &&
+                    strncmp(word, row->gen->result_names[k], length) == 0)
+                    return true;
+            }
     return false;
 }
 

@@ -1,11 +1,11 @@
 /* sample.h - a row's `.sample` text as values of a call.
  *
  *     samples  separated by " | ", each a list of items `[name=]value`, positional in schema order
- *     value    tensor `(2,3)` `():i64` `(4):i64<3`, tensor list `{(2,3),(4,3)}`, ints `[1,-1]`,
- * floats `[0.5,2.0]`, `3` `0.5` `True` `False` `None`, or a word (an enum, a dtype)
+ *     value    tensor `(2,3)` `():i64` `(4):i64<3` `(9):bool<0.2` `(2,4,4):pd` (a structure of
+ *              elements.h), tensor list `{(2,3),(4,3)}`, ints `[1,-1]`, floats `[0.5,2.0]`, `3`
+ *              `0.5` `True` `False` `None`, or a word (an enum, a dtype)
  *
- * Elements come from splitmix64 of (argument number, element number), so the oracle's generator
- * makes the same. */
+ * Elements are those of elements.h, which the oracle reads, too. */
 #ifndef TNI_TESTS_SAMPLE_H
 #define TNI_TESTS_SAMPLE_H
 
@@ -31,6 +31,7 @@ typedef struct sample {
     char name[SAMPLE_VALUES][40], word[SAMPLE_VALUES][40];
     tn_tensor *tensor[SAMPLE_TENSORS]; /* in order of appearance, list members included */
     bool under_test[SAMPLE_TENSORS];   /* has the dtype under test */
+    int structure[SAMPLE_TENSORS];     /* of elements.h; 0: none */
     int64_t ints[SAMPLE_INTS];
     double floats[SAMPLE_INTS];
     tn_tensor *list[SAMPLE_TENSORS];
@@ -71,6 +72,12 @@ void sample_replace(sample *s, tn_tensor *old, tn_tensor *by);
  */
 bool sample_draws(const tn_row *row);
 bool sample_reads_memory(const tn_row *row);
+/* Why .differs of the row leaves out a place in samples of this text; NULL: it does not. text NULL:
+ * in all samples. */
+const char *sample_differs(const tn_row *row, const char *place, const char *text);
+/* The row's .oracle (clauses.h), NULL: element by element; whether a clause names result k. */
+const char *sample_oracle(const tn_row *row);
+bool sample_oracle_has(const tn_row *row, const char *clause, int k);
 /* Samples whose gradient is another than that of the function by definition, as torch's. */
 bool sample_has_no_difference(const sample *s);
 /* Whether tensor t is given for a parameter that the call writes, as batch_norm's running_mean. */

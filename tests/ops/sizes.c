@@ -3,7 +3,8 @@
  * gives the same bits in contexts of scalar code and of the best instruction set, with one thread
  * and with three.
  *
- *     sizes [depth=0..2] [row=NAME] */
+ *     sizes [depth=0..2] [rows.h] */
+#include "../rows.h"
 #include "record.h"
 
 #include <ctype.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 
 enum { CONTEXTS = 3, MOST = 1 << 16, CAP = 1 << 30 };
+enum { MOST_STRUCTURED = 1 << 13 }; /* elements of a matrix with a structure: its rows are cubic */
 static const struct {
     const char *isa;
     int32_t threads;
@@ -29,8 +31,10 @@ static const struct
     int nf32, nothers, dtypes;
 } depths[] = {{few, few, 15, 15, 1}, {most, few, 36, 15, 3}, {all, all, 53, 53, 8}};
 
+static int most_elements;
+
 /* The sample's text with the number `was` in shapes, and in lists too where `lists`, replaced
- * by `now`; false where a tensor would have more than MOST elements. */
+ * by `now`; false where a tensor would have more than most_elements. */
 static bool rewrite(const char *from, int was, int now, bool lists, char *to, size_t room) {
     int depth = 0;
     int64_t numel = 1;
@@ -47,7 +51,7 @@ static bool rewrite(const char *from, int was, int now, bool lists, char *to, si
                 (inside == '(' || (inside == '[' && lists)))
                 number = now;
             if (before == '<' && number == was && now < was) number = now;
-            if (inside == '(' && (numel *= number) > MOST) return false;
+            if (inside == '(' && (numel *= number) > most_elements) return false;
             if (real)
                 while (from < end) to[n++] = *from++;
             else
@@ -128,6 +132,9 @@ static void walk_sample(const tn_row *row, int i, tn_dtype dtype, int depth) {
     TN_SCOPE {
         if (sample_make(&s, row, i, dtype, false)) n = numbers_of(&s, number, 12);
     }
+    most_elements = MOST;
+    for (int t = 0; t < s.ntensors; t++)
+        if (s.structure[t]) most_elements = MOST_STRUCTURED;
     tn_error_take(NULL);
     memcpy(original, s.text, sizeof original);
     for (int k = 0; k < n; k++)
@@ -146,12 +153,11 @@ int main(int argc, char **argv) {
     static const tn_dtype dtypes[] = {TN_F32, TN_F64, TN_BF16, TN_F16,
                                       TN_I64, TN_I32, TN_U8,   TN_C64};
     int depth = 1;
-    const char *only = NULL;
+    static const rows_table tables[] = {ROWS_OPERATORS, {NULL, NULL}};
     int64_t rows = 0;
-    for (int a = 1; a < argc; a++) {
+    if (!rows_begin(argc, argv, tables)) return 1;
+    for (int a = 1; a < argc; a++)
         if (strncmp(argv[a], "depth=", 6) == 0) depth = argv[a][6] - '0';
-        if (strncmp(argv[a], "row=", 4) == 0) only = argv[a] + 4;
-    }
     for (int k = 0; k < CONTEXTS; k++) {
         tn_context_options o;
         memset(&o, 0, sizeof o);
@@ -165,7 +171,7 @@ int main(int argc, char **argv) {
     }
     for (int64_t r = 0; r < tn_row_count(); r++) {
         const tn_row *row = tn_row_at(r);
-        if ((only && strcmp(only, row->name)) || record_leaves_out(row)) continue;
+        if (!rows_take(0, r) || record_leaves_out(row)) continue;
         taken_of_row = 0;
         for (int i = 0; i < sample_count(row); i++)
             for (int d = 0; d < depths[depth].dtypes; d++) walk_sample(row, i, dtypes[d], depth);

@@ -1,7 +1,8 @@
 /* twin.c - nothing uninitialised leaks out: every sample of every row, forward and backward, in two
  * contexts whose fresh memory is filled with 0x00 and with 0xFF, gives the same bits.
  *
- *     twin [row=NAME] */
+ *     twin [rows.h] */
+#include "../rows.h"
 #include "record.h"
 
 #include <stdio.h>
@@ -30,6 +31,8 @@ int main(int argc, char **argv) {
     tn_context *context[2];
     record r[2];
     int64_t passed = 0, failed = 0;
+    static const rows_table tables[] = {ROWS_OPERATORS, {NULL, NULL}};
+    if (!rows_begin(argc, argv, tables)) return 1;
     for (int k = 0; k < 2; k++) {
         tn_context_options o;
         memset(&o, 0, sizeof o);
@@ -43,8 +46,7 @@ int main(int argc, char **argv) {
     }
     for (int64_t j = 0; j < tn_row_count(); j++) {
         const tn_row *row = tn_row_at(j);
-        if (argc > 1 && strcmp(argv[1] + 4, row->name)) continue;
-        if (record_leaves_out(row)) continue;
+        if (!rows_take(0, j) || record_leaves_out(row)) continue;
         for (int i = 0; i < sample_count(row); i++)
             for (int d = 0; d < (int)(sizeof dtypes / sizeof *dtypes); d++)
                 for (int layout = 0; layout < 4; layout += 2) {

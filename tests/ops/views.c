@@ -4,6 +4,7 @@
  * view shows says where it looks, and its gradient, weighed, is what the model adds up.
  *
  *     views [count=N] */
+#include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"
 

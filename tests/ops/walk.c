@@ -1,7 +1,7 @@
 /* walk.c - every row through everything its form promises, from its own samples: no row is named
  * here.
  *
- *     walk [lane ...] [row=NAME]      lanes: forms writes missing meta replay grad layout
+ *     walk [lane ...] [rows.h]      lanes: forms writes missing meta replay grad layout
  *
  * forms   by name, in place, out=: the same bits as the plain call
  * missing a tensor that is NULL is refused with its name, in a list with its position
@@ -11,14 +11,17 @@
  * layout  inputs in four other layouts: the same bits, where nothing is summed
  * grad    gradcheck and gradgradcheck in f64 and c128, in all layouts */
 #include "../../src/call/rowform.h"
+#include "../../src/api/ops.h"
+#include "../rows.h"
 #include "sample.h"
+
+#include "elements.h"
 
 #include <stdio.h>
 
 enum { OUTS = 40 };
 
 static int passed, failed;
-static const char *only_row;
 
 static bool report(bool ok, const sample *s, const char *lane, const char *what) {
     tn_error_info e;
@@ -149,7 +152,7 @@ static void lane_inplace(const tn_row *row, int i, tn_dtype dtype, tn_tensor *wa
     self = s.value[0].as.tensor;
     if (!tni_can_cast(want->dtype, self->dtype) || !tni_same_shape(self, want) ||
         (want->dtype != self->dtype &&
-         (row->loop & TNI_FORM_REAL || strstr(s.text, "dtype=")))) { /* asked for in words */
+         (row->rules & TN_GIVES_REAL || strstr(s.text, "dtype=")))) { /* asked for in words */
         ok = seeded_call(&s, TN_IN_PLACE, out, &n);
         report(!ok, &s, "in place", "a result of another shape or dtype was taken");
         no_error();
@@ -257,7 +260,8 @@ static void lane_missing(const tn_row *row, int i, tn_dtype dtype) {
             memcpy(list, held.as.tensors.at, (size_t)held.as.tensors.n * sizeof *list);
             list[m] = NULL;
             v->as.tensors = tn_tensors_of(list, held.as.tensors.n);
-            snprintf(words, sizeof words, "'%s' has NULL at position %lld", p->name, (long long)m);
+            snprintf(words, sizeof words, "argument '%s' has NULL at position %lld", p->name,
+                     (long long)m);
             missing_is_named(&s, words);
         }
         *v = held;
@@ -330,7 +334,7 @@ static void lane_layout(const tn_row *row, int i, tn_dtype dtype) {
         if (!ok && strstr(no_error(), "stride"))
             continue; /* torch's view() refuses such a layout, too */
         for (int k = 0; ok && k < n; k++)
-            ok = row->loop ? same_bits(want[k], out[k]) : same_sums(want[k], out[k]);
+            ok = row->rules ? same_bits(want[k], out[k]) : same_sums(want[k], out[k]);
         report(ok, &s, names[layout], "differs from row-major inputs");
     }
 }
@@ -358,6 +362,31 @@ static tn_tensor *grad_view(tn_tensor *leaf, const tn_tensor *like, int layout) 
     if (layout == SAMPLE_LAST && like->ndim > 1)
         return tnp_movedim(leaf, tni_ints(&last, 1), tni_ints(&second, 1));
     return leaf;
+}
+
+/* What stays of any x in a structure, and all that is in it: gradcheck moves one element of a leaf,
+ * the row sees a matrix of its kind. Others keep what they are for, as a small step does not take
+ * it from them; a step out of an orthogonal matrix is one that gradients of such rows take, too. */
+static tn_tensor *grad_within(tn_tensor *x, int structure) {
+    tn_tensor *turned;
+    switch (structure) {
+    case ELEMENTS_pd:
+    case ELEMENTS_symmetric:
+        turned = tnp_transpose(x, -2, -1);
+        if (turned && tni_is_complex(x->dtype)) turned = tnp_conj(turned);
+        return tnp_mul_scalar(tnp_add(x, turned, 1), tn_float(0.5));
+    case ELEMENTS_lower: return tnp_tril(x, 0);
+    case ELEMENTS_upper: return tnp_triu(x, 0);
+    case ELEMENTS_unitlower:
+    case ELEMENTS_unitupper:
+        return tnp_add(structure == ELEMENTS_unitlower ? tnp_tril(x, -1) : tnp_triu(x, 1),
+                       tnp_eye(x->size[x->ndim - 1], (tn_dtype)x->dtype, TN_NO_DEVICE), 1);
+    case ELEMENTS_probabilities: {
+        const int64_t last = -1;
+        return tnp_div(x, tnp_sum(x, tni_ints(&last, 1), true, TN_NO_DTYPE));
+    }
+    default: return x;
+    }
 }
 
 static tn_tensor *grad_leaf(tn_tensor *t, int layout) {
@@ -401,7 +430,8 @@ static bool grad_fn(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, v
         if (s.value[v].name) s.value[v].name = s.name[v];
     }
     for (int k = 0; k < c->n && k < nin; k++) {
-        tn_tensor *t = c->s->tensor[c->where[k]], *view = grad_view(in[k], t, c->layout);
+        tn_tensor *t = c->s->tensor[c->where[k]],
+                  *view = grad_within(grad_view(in[k], t, c->layout), c->s->structure[c->where[k]]);
         if (!view) return false;
         sample_replace(&s, t, view);
     }
@@ -415,7 +445,7 @@ static bool grad_fn(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, v
 
 /* Which rows were checked how: the layouts of sample.h (of the last, operands of four and more
  * dimensions), then all inputs 0-dimensional, an input empty. */
-enum { COVER_ROWS = 1000, COVER_SCALAR = SAMPLE_LAST + 1, COVER_EMPTY, COVER_KINDS };
+enum { COVER_ROWS = 4000, COVER_SCALAR = SAMPLE_LAST + 1, COVER_EMPTY, COVER_KINDS };
 static struct { bool differentiable, once[COVER_KINDS], twice[COVER_KINDS]; } cover[COVER_ROWS];
 
 static int64_t row_number(const tn_row *row) {
@@ -433,16 +463,8 @@ static int cover_kind(const sample *s, const int *where, int n, int layout) {
 }
 
 /* Differentiable rows that differences cannot check. */
-static const struct {
-    const char *row, *reason;
-} unchecked[] = {
-    {"bernoulli_float", "the gradient of what draws overwrite is zero by definition"},
-    {NULL, NULL},
-};
 static bool may_stay_unchecked(const tn_row *row) {
-    for (size_t i = 0; unchecked[i].row; i++)
-        if (strcmp(unchecked[i].row, row->name) == 0) return true;
-    return false;
+    return sample_differs(row, "gradcheck", NULL) != NULL;
 }
 
 static void cover_report(void) {
@@ -452,7 +474,7 @@ static void cover_report(void) {
     for (int64_t r = 0; r < tn_row_count(); r++) {
         const tn_row *row = tn_row_at(r);
         bool once = false, twice = false;
-        if (only_row && strcmp(only_row, row->name) != 0) continue;
+        if (!rows_take(0, r)) continue;
         if (!cover[r].differentiable && (!row->grad || row->grad == tn_grad_zero)) continue;
         rows++;
         for (int k = 0; k < COVER_KINDS; k++)
@@ -483,6 +505,13 @@ static bool large_jacobian(const grad_call *c, tn_tensor *const *out, int n) {
     return in * outs > 50000;
 }
 
+/* Rows that repeat are no matrix of full rank. */
+static bool may_expand(const sample *s) {
+    for (int t = 0; t < s->ntensors; t++)
+        if (s->structure[t] && s->tensor[t]->ndim < 3) return false;
+    return true;
+}
+
 /* false: this layout says nothing about the row's sample, nor does any later one. */
 static bool grad_layout(const tn_row *row, sample *s, int layout, tn_dtype dtype) {
     static const char *const names[] = {"contiguous", "transposed", "sliced", "expanded", "last"};
@@ -504,6 +533,7 @@ static bool grad_layout(const tn_row *row, sample *s, int layout, tn_dtype dtype
         if (c.leaf[c.n] != NULL) c.leaf[c.n]->flags |= TNI_REQUIRES | TNI_LEAF, c.n++;
     }
     if (!c.n || (layout == SAMPLE_LAST && !deep)) return false;
+    if (layout == SAMPLE_EXPANDED && !may_expand(s)) return true;
     if (!grad_fn(c.leaf, c.n, probe, &nprobe, &c)) {
         bool refused = strstr(no_error(), "stride") != NULL; /* view() of such a layout */
         if (!refused) report(false, s, "grad", "forward fails");
@@ -550,7 +580,7 @@ static bool reshaped_sample(sample *s, const tn_row *row, const char *shape, tn_
     reshaped = *row;
     reshaped.sample = text;
     if (!sample_make(s, &reshaped, 0, dtype, false)) return false;
-    if (row->loop) return true;
+    if (row->rules) return true;
     if (!seeded_call(s, TN_PLAIN, out, &count)) return no_error(), false;
     return sample_make(s, &reshaped, 0, dtype, false);
 }
@@ -570,7 +600,7 @@ static void lane_grad(const tn_row *row, int i, tn_dtype dtype) {
         if (!sample_make(&s, row, i, dtype, false) || sample_has_no_difference(&s) ||
             !grad_layout(row, &s, layout, dtype))
             break;
-    for (int k = 0; k < 4 && i == 0 && (row->loop || row->compose); k++)
+    for (int k = 0; k < 4 && i == 0 && (row->rules || row->compose); k++)
         if (reshaped_sample(&s, row, shapes[k].size, dtype))
             grad_layout(row, &s, shapes[k].layout, dtype);
 }
@@ -639,19 +669,20 @@ static const lane lanes[] = {
 };
 
 int main(int argc, char **argv) {
-    for (int a = 1; a < argc; a++)
-        if (strncmp(argv[a], "row=", 4) == 0) only_row = argv[a] + 4;
+    static const rows_table tables[] = {ROWS_OPERATORS, {NULL, NULL}};
+    bool every = true;
+    if (!rows_begin(argc, argv, tables)) return 1;
+    for (int a = 1; a < argc; a++) every = every && strchr(argv[a], '=');
     for (size_t k = 0; k < sizeof lanes / sizeof *lanes; k++) {
-        bool chosen = argc < 2 || (argc == 2 && only_row);
+        bool chosen = every;
         int was_passed = passed, was_failed = failed;
         for (int a = 1; a < argc; a++) chosen = chosen || strcmp(argv[a], lanes[k].name) == 0;
         if (!chosen) continue;
         tn_set_threads(lanes[k].run == lane_grad ? 1 : tn_threads()); /* many very small calls */
         for (int64_t r = 0; r < tn_row_count(); r++)
-            if (!only_row || strcmp(only_row, tn_row_at(r)->name) == 0)
-                walk_row(&lanes[k], tn_row_at(r));
+            if (rows_take(0, r)) walk_row(&lanes[k], tn_row_at(r));
         if (lanes[k].run == lane_grad) cover_report();
-        if (!only_row && passed == was_passed)
+        if (!rows_named && passed == was_passed)
             failed++, printf("FAILED %s: no row was checked\n", lanes[k].name);
         fflush(stdout);
         printf("%s: %d checks passed, %d failed\n", lanes[k].name, passed - was_passed,

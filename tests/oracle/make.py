@@ -9,19 +9,25 @@ rounded to the type (dtype and strides come from the call in the type itself); r
 steps from one number of the type to the next.
 """
 
+import inspect
 import json
 import os
 import re
 import struct
 import sys
+import traceback
 
 import torch
 import torch.nn.functional as F
 
+from elements import is_structure, splitmix, tensor_elements
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 M64 = (1 << 64) - 1
-REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError, LookupError, AssertionError, AttributeError)
+ERRORS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError, LookupError, AssertionError, AttributeError)
+OURS = re.compile(r"NoneType|(list|tuple|string|range) index|positional argument|unexpected keyword|not subscriptable|not iterable|"
+                  r"unsupported operand|not callable|interpreted as an integer|unpack")  # what Python says of code, not torch of tensors
 KEEP = 48  # elements of an output that are kept
 SHORT = {
     "f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i64": torch.int64,
@@ -34,16 +40,22 @@ UP = {torch.float32: torch.float64, torch.float16: torch.float64, torch.bfloat16
 STEPS = ("nextafter",)  # exact in each type, and not the same in a wider one
 
 
-NAN, INF = float("nan"), float("inf")
-GRIDS = [[], [-1.0, 0.0, 1.0, 2.0], [0.0, 0.0, 0.0, 1.0], [1.0] * 4, [-1.0, 0.0, 1.0, 2.0], [NAN, 1.0, -0.0, 0.5],
-         [INF, -1.0, 0.0, 1.0]]
+class Refused(Exception):
+    """torch does not take what it was asked: the one exception that means a refusal. All others are errors of these programs."""
 
 
-def splitmix(x):
-    z = (x + 0x9E3779B97F4A7C15) & M64
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & M64
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & M64
-    return z ^ (z >> 31)
+def ask(f, args, kwargs):
+    """f(*args, **kwargs), of torch or of a function here that stands for it."""
+    here = os.path.dirname(getattr(getattr(f, "__code__", None), "co_filename", "")) == HERE
+    if here:
+        inspect.signature(f).bind(*args, **kwargs)
+    try:
+        return f(*args, **kwargs)
+    except ERRORS as e:
+        at = traceback.extract_tb(e.__traceback__)[-1].filename
+        if here and os.path.dirname(at) == HERE and (isinstance(e, (AttributeError, KeyError, AssertionError)) or OURS.search(str(e))):
+            raise
+        raise Refused(str(e)) from e
 
 
 def weight(i):
@@ -89,7 +101,7 @@ def window_places(input_size, out_size, kernel_size, stride, padding, dilation, 
 
 def floating(t):
     if not t.is_floating_point():  # what is written with other operators here would take it
-        raise TypeError("torch's own gradient is that of floating tensors")
+        raise Refused("torch's own gradient is that of floating tensors")
     return t
 
 
@@ -120,7 +132,7 @@ torch_linear_rows = F.linear
 
 def torch_linear_recurrence(input, factor, dim, reverse=False):
     if factor.dtype != input.dtype or not (input.is_floating_point() or input.is_complex()):
-        raise TypeError("two tensors of one floating dtype")
+        raise Refused("two tensors of one floating dtype")
     torch.cumsum(input, dim)  # whether it takes them
     if not input.dim():
         return input.clone()
@@ -169,8 +181,8 @@ def torch_layer_norm_backward(grad_out, input, normalized_shape, weight, eps):
 
 
 def torch_batch_norm(input, running_mean, running_var, weight=None, bias=None, *args, **kwargs):
-    if input.dtype is torch.float16 and running_mean.dtype is torch.float32:  # torch wants all numbers in float then
-        weight, bias = weight.float(), bias.float()
+    if input.dtype is torch.float16 and running_mean is not None and running_mean.dtype is torch.float32:
+        weight, bias = (None if t is None else t.float() for t in (weight, bias))  # torch wants all numbers in float then
     return F.batch_norm(input, running_mean, running_var, weight, bias, *args, **kwargs)
 
 
@@ -224,7 +236,7 @@ def torch_fused_sgd(self, grads, momentum_buffer_list, nesterov, maximize, is_fi
 
 class Sample:
     """One sample in one dtype: positional and keyword values, and its tensors in order of appearance."""
-    grid = 0  # of GRIDS: where floating elements lie instead (tests/ops/sample.h)
+    grid = 0  # where floating elements lie instead (tests/ops/sample.h)
 
     def __init__(self, row, text, dtype):
         self.row, self.text, self.dtype = row, text, dtype
@@ -234,7 +246,9 @@ class Sample:
         for position, item in enumerate(text.split()):
             m = re.match(r"(\w+)=(.*)$", item)
             if m:
-                p = next(p for p in params if p["name"] == m.group(1))
+                p = next((p for p in params if p["name"] == m.group(1)), None)
+                if p is None:
+                    raise ValueError(f"{row['name']}: sample {text!r} names {m.group(1)!r}, which is no parameter")
                 self.kwargs[p["name"]] = self.value(m.group(2), p)
             elif position > 1 and any(p["type"] == "enum" for p in params):
                 self.kwargs[params[position]["name"]] = self.value(item, params[position])
@@ -249,38 +263,29 @@ class Sample:
         return -2.0, 2.0
 
     def tensor(self, text, name):
-        m = re.match(r"\(([\d,]*)\)(?::(\w+))?(?:<(\d+))?$", text)
+        m = re.match(r"\(([\d,]*)\)((?::\w+)*)(?:<([\d.]+))?$", text)
         if not m:
             raise ValueError(f"{self.row['name']}: tensor {text!r}")
         size = [int(s) for s in m.group(1).split(",") if s]
-        dtype = SHORT[m.group(2)] if m.group(2) else self.dtype
-        below = int(m.group(3) or 0)
+        words = m.group(2).split(":")[1:]
+        dtypes = [SHORT[w] for w in words if w in SHORT]
+        structure = next((w for w in words if is_structure(w)), "")
+        dtype = dtypes[0] if dtypes else self.dtype
+        kind = ("bool" if dtype is torch.bool else "complex" if dtype.is_complex else "float" if dtype.is_floating_point else
+                "uint" if dtype is torch.uint8 else "int")
         lo, hi = self.domain(name)
-        which, n = len(self.tensors), 1
-        for s in size:
-            n *= s
-        values = []
-        for i in range(n):
-            h = splitmix((((which + 1) << 32) | i) & M64)
-            u = (h >> 11) * 2.0**-53
-            if dtype is torch.bool:
-                values.append(bool(h & 1))
-            elif not dtype.is_floating_point and not dtype.is_complex:
-                values.append(h % below if below else h % 11 - (0 if dtype is torch.uint8 else 5))
-            elif dtype.is_complex:
-                values.append(complex(lo + u * (hi - lo), lo + (splitmix(h) >> 11) * 2.0**-53 * (hi - lo)))
-            elif Sample.grid:
-                v = GRIDS[Sample.grid][h >> 20 & 3]
-                values.append(min(max(v, lo), hi) if Sample.grid == 4 else v)
-            else:
-                values.append(lo + u * (hi - lo))
+        parts = tensor_elements(len(self.tensors), kind, size, structure, float(m.group(3) or 0), lo, hi, Sample.grid)
+        if kind == "complex":
+            values = [complex(re, im) for re, im in zip(parts[::2], parts[1::2])]
+        else:
+            values = [v if kind == "float" else bool(v) if kind == "bool" else int(v) for v in parts[::2]]
         wide = torch.float64 if dtype.is_floating_point else torch.complex128 if dtype.is_complex else dtype
         t = torch.tensor(values, dtype=wide).reshape(size)
         if dtype in (torch.float16, torch.bfloat16):
             t = t.to(torch.float32)
         t = t.to(dtype)
         self.tensors.append(t)
-        self.tested.append(m.group(2) is None)
+        self.tested.append(not dtypes)
         self.mutated.append(any(p["name"] == name and p["mutated"] for p in self.row["params"]))
         return t
 
@@ -288,7 +293,7 @@ class Sample:
         if text.startswith("("):
             return self.tensor(text, p["name"])
         if text.startswith("{"):
-            parts = re.findall(r"None|\([\d,]*\)(?::\w+)?(?:<\d+)?", text)
+            parts = re.findall(r"None|\([\d,]*\)(?::\w+)*(?:<[\d.]+)?", text)
             return [None if part == "None" else self.tensor(part, p["name"]) for part in parts]
         if text.startswith("["):
             return [float(v) if re.search(r"[.e]", v) else int(v) for v in text[1:-1].split(",") if v]
@@ -341,8 +346,8 @@ def call(row, args, kwargs):
     for f in callee(row):
         try:
             torch.manual_seed(7)
-            return f(*args, **kwargs)
-        except REFUSALS as e:
+            return ask(f, args, kwargs)
+        except Refused as e:
             error = error or e
     raise error or LookupError(f"torch has no {row['torch']}")
 
@@ -378,7 +383,36 @@ def hexes(t):
 
 
 def shape_text(t):
+    if t.dtype not in NAME:
+        raise Refused(f"there is no {t.dtype} here")
     return f"{NAME[t.dtype]} {t.dim()} {' '.join(map(str, t.shape))} {' '.join(map(str, t.stride()))}".rstrip()
+
+
+def clause(row, word):
+    """The results that a clause of the row's .oracle names (tests/ops/clauses.h)."""
+    for text in (row["oracle"] or "").split("; "):
+        if text.startswith(word + " "):
+            return [row["results"].index(name) for name in text.split()[1:]]
+    return []
+
+
+def loss_of(row, out):
+    """The weighted sum of the outputs, None: none has a gradient; of those that are unique up to a phase, of their squares."""
+    loss, start = None, 0
+    for k, o in enumerate(out):
+        if not (o.dtype.is_floating_point or o.dtype.is_complex):
+            continue
+        n = o.numel()
+        if o.requires_grad and n and k not in clause(row, "free"):
+            re_w, im_w = (torch.tensor([weight(start + 2 * i + part) for i in range(n)], dtype=torch.float64).reshape(o.shape)
+                          for part in (0, 1))
+            if k in clause(row, "phase"):
+                term = ((o * o.conj()).real * re_w).sum()
+            else:
+                term = (o.real * re_w + o.imag * im_w).sum() if o.dtype.is_complex else (o * re_w).sum()
+            loss = term if loss is None else loss + term
+        start += 2 * n
+    return loss
 
 
 def gradients(row, s, lines):
@@ -389,23 +423,11 @@ def gradients(row, s, lines):
     try:
         args, kwargs = s.swapped(mapping)
         out = flat(call(row, args, kwargs))
-        loss, start = 0, 0
-        for o in out:
-            if not (o.dtype.is_floating_point or o.dtype.is_complex):
-                continue
-            n = o.numel()
-            if o.requires_grad and n:
-                re_w = torch.tensor([weight(start + 2 * i) for i in range(n)], dtype=torch.float64).reshape(o.shape)
-                if o.dtype.is_complex:
-                    im_w = torch.tensor([weight(start + 2 * i + 1) for i in range(n)], dtype=torch.float64).reshape(o.shape)
-                    loss = loss + (o.real * re_w + o.imag * im_w).sum()
-                else:
-                    loss = loss + (o * re_w).sum()
-            start += 2 * n
-        if not isinstance(loss, torch.Tensor):
+        loss = loss_of(row, out)
+        if loss is None:
             return
-        grads = torch.autograd.grad(loss, [mapping[id(t)] for t in wanted], allow_unused=True)
-    except REFUSALS:
+        grads = ask(torch.autograd.grad, [loss, [mapping[id(t)] for t in wanted]], {"allow_unused": True})
+    except Refused:
         return
     for k, t in enumerate(s.tensors):
         g = next((g for w, g in zip(wanted, grads) if w is t), None)
@@ -428,7 +450,7 @@ def one(row, i, text, dtype):
             more = flat(call(row, args, kwargs))
             values = [w if o.dtype.is_floating_point or o.dtype.is_complex else o for w, o in zip(more, out)]
             wide = mapping
-        except REFUSALS:
+        except Refused:
             pass
     lines.append(f"sample {i} {NAME[dtype]} {len(out)}")
     for o, v in zip(out, values):
@@ -458,7 +480,7 @@ def write_grids(row):
                 continue
             try:
                 lines += one(row, i, text, torch.float64)
-            except REFUSALS:
+            except Refused:
                 pass
     Sample.grid = 0
     if not any(line.startswith(("grad", "after")) for line in lines):
@@ -484,7 +506,7 @@ def write(row):
                 continue
             try:
                 lines += one(row, i, text, dtype)
-            except REFUSALS as e:
+            except Refused as e:
                 refused.append((i, short, str(e).split("\n")[0][:100]))
     path = os.path.join(HERE, "data", row["name"] + ".txt")
     if not lines:

@@ -1,6 +1,6 @@
 """Writes tests/oracle/mpairs/<module>.txt: what torch gives for modules with their options in pairs.
 
-    python tests/oracle/mpairs.py      needs torch; tests/pairs/modules.c needs only what this writes
+    python tests/oracle/mpairs.py      needs torch; tests/ops/mpairs.c needs only what this writes
 
 Parameter k has the elements ((7 i + 3 k) % 13 - 6) / 16. Two calls in training, after each p -= grad / 8 of sum(w . outputs);
 a call in evaluation; then the state dict. In float64; the digests are those of pairs.py.
@@ -17,7 +17,7 @@ import torch.nn as nn
 
 import make
 import pairs
-from make import REFUSALS, ROOT, flat, weight
+from make import ROOT, Refused, ask, flat, weight
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BOTH = ["False", "True"]
@@ -81,15 +81,15 @@ def called(m, s):
     args, kwargs = s.args, dict(s.kwargs)
     if "h" in kwargs:
         args, kwargs = args + [(kwargs.pop("h"), kwargs.pop("c"))], kwargs
-    return tensors(m(*args, **kwargs))
+    return tensors(ask(m, args, kwargs))
 
 
 def run(module, text):
     options, inputs = text.split(":", 1)
+    o = read(module["params"], options, module["name"])
+    s = read(inputs_of(module), inputs, module["name"])
     try:
-        o = read(module["params"], options, module["name"])
-        m = getattr(nn, module["class"])(*[plain(v) for v in o.args], **{k: plain(v) for k, v in o.kwargs.items()}).double()
-        s = read(inputs_of(module), inputs, module["name"])
+        m = ask(getattr(nn, module["class"]), [plain(v) for v in o.args], {k: plain(v) for k, v in o.kwargs.items()}).double()
         lines = []
         with torch.no_grad():
             for k, p in enumerate(m.parameters()):
@@ -105,7 +105,7 @@ def run(module, text):
                     loss = loss + (t * w).sum()
                 start += t.numel()
             if params:
-                for p, g in zip(params, torch.autograd.grad(loss, params, allow_unused=True)):
+                for p, g in zip(params, ask(torch.autograd.grad, [loss, params], {"allow_unused": True})):
                     with torch.no_grad():
                         p -= g / 8 if g is not None else 0
         m.eval()
@@ -113,7 +113,7 @@ def run(module, text):
         lines += [f"s {k} {make.NAME[t.dtype]} {pairs.digest(t)}" for k, t in m.state_dict().items()]
         if "!" in "".join(lines):
             return None
-    except REFUSALS:
+    except Refused:
         return [f"? {text}"]
     return [f"! {text}"] + lines
 

@@ -1,6 +1,6 @@
 """Writes tests/oracle/pairs/<row>.txt: what torch gives for operators with their options in pairs.
 
-    python tests/oracle/pairs.py [ROW ...]      needs torch; tests/pairs/pairs.c needs only what this writes
+    python tests/oracle/pairs.py [ROW ...]      needs torch; tests/ops/pairs.c needs only what this writes
 
 Every row of src/gen/table.json that has options. A case is one of the row's own samples, its options replaced by values of
 their pools (below, by name or type), one of its sizes by 0, 1 or 19, in a dtype, a class of elements (tests/ops/sample.h) and a
@@ -20,7 +20,8 @@ import sys
 import torch
 
 import make
-from make import M64, REFUSALS, ROOT, UP, Sample, flat, splitmix, weight
+from elements import is_structure
+from make import M64, ROOT, UP, Refused, Sample, ask, flat, splitmix, weight
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES, REFUSED, ELEMENTS = 40, 8, 1500
@@ -53,7 +54,7 @@ POOLS = {
     "negative_slope": ["0.01", "0", "-0.5", "1", "2"], "threshold": ["0", "20", "0.5", "-1"], "Scalar:scale": ["1", "0.5", "2"],
     "input_scale": ["1", "0.5", "2"], "fill_value": ["0", "-1", "2.5", "True"], "float": ["0.0", "0.5", "1.0"],
     "Scalar": ["0", "1", "-1", "2", "0.5"], "bool": ["False", "True"], "int": ["0", "1", "-1", "2"],
-    "ScalarType": ["None", "float64", "float32", "bfloat16", "int64", "int8", "bool", "complex64"], "indexing": ["ij", "xy"], "side": ["None", "left", "right", "middle"],
+    "ScalarType": ["None", "float64", "float32", "bfloat16", "int64", "int8", "bool", "complex64"], "indexing": ["ij", "xy"], "mode": ["reduced", "complete", "r", "full"], "side": ["None", "left", "right", "middle"],
     "source[]": ["[0]", "[-1]", "[0,1]", "[1,0]"], "destination[]": ["[0]", "[-1]", "[1,0]", "[0,2]"],
     "shape[]": ["[-1]", "[1,-1]", "[-1,1]", "[0,-1]", "[6,2]"], "size[]": ["[-1]", "[3,4]", "[2,6]", "[12]", "[2,-1]", "[0]"],
     "sizes[]": ["[-1]", "[1,-1]", "[2,3]", "[2,-1,1]"],
@@ -106,7 +107,7 @@ class Case(Sample):
             Sample.grid, grid = 0 if Sample.grid == 7 else Sample.grid, Sample.grid
             t = super().tensor(text, name)
             Sample.grid = grid
-            if grid == 7 and t.dtype is not torch.bool and not t.is_complex() and "<" not in text:
+            if grid == 7 and t.dtype is not torch.bool and not t.is_complex() and "<" not in text and not any(map(is_structure, text.split(":"))):
                 change = [element(splitmix((((which + 1) << 32) | i) & M64), t.dtype, i) for i in range(t.numel())]
                 t = torch.tensor([o if v is None else v for o, v in zip(t.flatten().tolist(), change)], dtype=t.dtype).reshape(t.shape)
             Case.cache[key] = (t, self.tested[-1])
@@ -238,15 +239,12 @@ def run(row, case, samples):
     Sample.grid = case["@grid"]
     dtype = make.SHORT[case["@dtype"]]
     head = f"{case['@dtype']} {case['@grid']} {case['@layout']} {text}"
-    try:
-        s = Case(row, text, dtype)
-    except ValueError:
-        return None
+    s = Case(row, text, dtype)
     own = {id(t): laid(t, case["@layout"]) for t in s.tensors}
     try:
         args, kwargs = s.swapped(own)
         out = flat(make.call(row, args, kwargs))
-    except REFUSALS:
+    except Refused:
         return [f"? {head}"]
     if only_empty(row, case, text):
         return None
@@ -259,7 +257,7 @@ def run(row, case, samples):
             args, kwargs = s.swapped(wide)
             more = flat(make.call(row, args, kwargs))
             values = [w if o.dtype.is_floating_point or o.dtype.is_complex else o for w, o in zip(more, out)]
-        except REFUSALS:
+        except Refused:
             wide = own
     lines = [f"! {head}"]
     for o, v in zip(out, values):
@@ -288,23 +286,14 @@ def gradients(row, s):
     mapping = {id(t): t.clone().requires_grad_(any(t is w for w in wanted)) for t in s.tensors}
     try:
         args, kwargs = s.swapped(mapping)
-        loss, start = None, 0
-        for o in flat(make.call(row, args, kwargs)):
-            if o.dtype in UP:
-                return []  # as exact as that
-            if not (o.dtype.is_floating_point or o.dtype.is_complex):
-                continue
-            n = o.numel()
-            if o.requires_grad and n:
-                w = [torch.tensor([weight(start + 2 * i + part) for i in range(n)], dtype=torch.float64).reshape(o.shape)
-                     for part in (0, 1)]
-                term = (o.real * w[0] + o.imag * w[1]).sum() if o.dtype.is_complex else (o * w[0]).sum()
-                loss = term if loss is None else loss + term
-            start += 2 * n
+        out = flat(make.call(row, args, kwargs))
+        if any(o.dtype in UP for o in out):
+            return []  # as exact as that
+        loss = make.loss_of(row, out)
         if loss is None:
             return []
-        grads = torch.autograd.grad(loss, [mapping[id(t)] for t in wanted], allow_unused=True)
-    except REFUSALS:
+        grads = ask(torch.autograd.grad, [loss, [mapping[id(t)] for t in wanted]], {"allow_unused": True})
+    except Refused:
         return []
     numbers = [k for k, tested in enumerate(s.tested) if tested]
     return [f"g {k} {name_of(g.dtype)} {digest(g.contiguous())}" for k, g in zip(numbers, grads) if g is not None]
@@ -359,24 +348,15 @@ def torch_topk(self, k, dim=-1, largest=True, sorted=True):
 make.torch_sort, make.torch_argsort, make.torch_topk = torch_sort, torch_argsort, torch_topk  # the first of equals first
 
 
-def torch_batch_norm(input, running_mean, running_var, weight=None, bias=None, *args, **kwargs):
-    if input.dtype is torch.float16 and running_mean is not None and running_mean.dtype is torch.float32:
-        weight, bias = (None if t is None else t.float() for t in (weight, bias))
-    return torch.nn.functional.batch_norm(input, running_mean, running_var, weight, bias, *args, **kwargs)
-
-
-make.torch_batch_norm = torch_batch_norm
-
-
 def only_empty(row, case, text):
     """Whether torch takes what is empty though it refuses the same options elsewhere: it has not looked."""
     if not re.search(r"[(,]0[,)]", text):
         return False
+    s = Case(row, resized(text, "0", "3"), make.SHORT[case["@dtype"]])
     try:
-        s = Case(row, resized(text, "0", "3"), make.SHORT[case["@dtype"]])
         make.call(row, s.args, s.kwargs)
         return False
-    except (ValueError, *REFUSALS):
+    except Refused:
         return True
 
 
@@ -386,11 +366,11 @@ def takes(row, samples, i, dtype):
     key = (row["name"], i, dtype)
     if key not in TAKEN:
         Sample.grid = 0
+        s = Case(row, samples[i], make.SHORT[dtype])
         try:
-            s = Case(row, samples[i], make.SHORT[dtype])
             make.call(row, s.args, s.kwargs)
             TAKEN[key] = all(t.numel() for t in s.tensors)
-        except (ValueError, *REFUSALS):
+        except Refused:
             TAKEN[key] = False
         if not all(t.numel() for t in s.tensors):
             TAKEN[key] = any(takes(row, samples, j, dtype) for j in range(i) if ":" not in samples[j])
@@ -444,7 +424,7 @@ def cover(row):
     if not samples:
         return [], 0
     f = factors(row, samples)
-    options = {p["name"] for p in option_params(row)}
+    options = [p["name"] for p in option_params(row)]
     rng = random.Random(row["name"])
     met, tried, taken, refused, seen = set(), {}, [], [], set()
     refused_values, useless = set(), 0

@@ -3,7 +3,8 @@ table (src/gen/table.json) that torch's function, class or schema of that name h
 
     operator|module|optimizer NAME PARAMETER POSITION keyword|positional DEFAULT
 
-DEFAULT is as Python writes it, `required` where there is none. Run with an interpreter that has torch:
+DEFAULT is as Python writes it, `required` where there is none. A row that torch does not have, or of which it
+tells no parameter, has the line `KIND NAME - 0 none -`. Run with an interpreter that has torch:
     python tests/oracle/signatures.py
 """
 
@@ -34,10 +35,10 @@ def operator(row):
     name, _, overload = row["torch"].partition(".")
     for module in (F, torch):
         f = getattr(module, name, None)
-        if not overload and inspect.isfunction(f):
+        if not overload and inspect.isfunction(f) and "args" not in inspect.signature(f).parameters:
             return of_callable(f)
     for schema in torch._C._jit_get_schemas_for_operator("aten::" + name):
-        if schema.overload_name == overload or (not overload and schema.overload_name in ("Tensor", "dim_IntList")):
+        if schema.overload_name == overload or (not overload and schema.overload_name in ("Tensor", "dim_IntList", "memory_format")):
             return of_schema(schema)
     return None
 
@@ -62,9 +63,14 @@ def main():
             cls = getattr(torch.optim if row["optimizer"] else torch.nn, row["class"], None)
             theirs = of_callable(cls) if cls else None
         ours = {p["name"] for p in row["params"]}
+        before = len(lines)
         for position, (parameter, keyword, default) in enumerate(theirs or []):
+            if parameter == "input" and "input" not in ours:
+                parameter = "self"
             if parameter in ours:
                 lines.append(f"{kind} {name} {parameter} {position} {'keyword' if keyword else 'positional'} {written(default)}")
+        if len(lines) == before:
+            lines.append(f"{kind} {name} - 0 none -")
     with open(os.path.join(HERE, "signatures.txt"), "w", encoding="utf-8") as f:
         f.write(f"# torch {torch.__version__}, by tests/oracle/signatures.py\n" + "\n".join(lines) + "\n")
 

@@ -56,9 +56,9 @@ with open(path, "w") as f:
         for b in DTYPES:
             try:
                 p = torch.promote_types(DTYPES[a], DTYPES[b])
-                name = "TN_" + next(k for k in DTYPES if DTYPES[k] == p)
-            except (RuntimeError, StopIteration):
-                name = "TN_NO_DTYPE"
+            except RuntimeError:
+                p = None
+            name = "TN_" + next((k for k in DTYPES if DTYPES[k] == p), "NO_DTYPE")
             cast = torch.can_cast(DTYPES[a], DTYPES[b])
             f.write("    {TN_%s, TN_%s, %s, %d},\n" % (a, b, name, cast))
     f.write("};\n")

@@ -172,7 +172,7 @@ def case(row):
 def main():
     warnings.simplefilter("ignore")
     rows = []
-    for path in sorted(glob.glob(os.path.join(HERE, "../../src/ops/*.c"))):
+    for path in sorted(glob.glob(os.path.join(HERE, "../../src/ops/*/*.c"))):
         with open(path, encoding="utf-8") as f:
             rows += re.findall(r'"([a-zA-Z0-9_.]+)\(Tensor\(a\) self', f.read())
     lines = [f"# torch {torch.__version__.split('+')[0]}, by tests/oracle/views.py"]

@@ -7,7 +7,9 @@ bits, so that a call may change them.
 import ctypes
 import dataclasses
 import math
+import os
 import re
+import sys
 
 import numpy as np
 
@@ -43,8 +45,8 @@ class Param:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A row; creates: it takes requires_grad, too; results: how many tensors it gives,
-    -1: a list."""
+    """A row; creates: it takes requires_grad, too; results: how many tensors it gives, -1: a list;
+    places: its names below torch; method: whether it is one of Tensor."""
 
     torch: str
     name: str
@@ -56,15 +58,8 @@ class Row:
     creates: bool
     results: int
     params: tuple
-
-    @property
-    def method(self):
-        """Whether it is a method of Tensor."""
-        return bool(self.params) and self.params[0].name == "self" and "[]" not in self.self_type
-
-    @property
-    def self_type(self):
-        return self.params[0].type
+    places: str | None
+    method: bool
 
     @property
     def function(self):
@@ -108,16 +103,31 @@ def number(text):
             return kind(text)
         except ValueError:
             pass
-    return text
+    return text.strip("'")
+
+
+def structured(size, name, structure, which):
+    """The elements of a structure, as all lanes have them."""
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../oracle"))
+    from elements import tensor_elements
+
+    kind = "complex" if name.startswith("complex") else "float" if "float" in name else "int"
+    parts = np.array(tensor_elements(which, kind, size, structure)).reshape(-1, 2)
+    values = parts[:, 0] + 1j * parts[:, 1] if kind == "complex" else parts[:, 0]
+    return values.reshape(size).astype("float32" if name == "bfloat16" else name)
 
 
 def tensor(text, which, low=-2.0, high=2.0):
-    """The tensor of an item such as (2,3):i64<4; which seeds its values."""
-    match = re.fullmatch(r"\(([^)]*)\)(?::(\w+))?(?:<(\d+))?", text)
+    """The tensor of an item such as (2,3):i64<4 or (3,3):pd; which seeds its values."""
+    match = re.fullmatch(r"\(([^)]*)\)((?::\w+)*)(?:<([\d.]+))?", text)
     size = [int(n) for n in match[1].split(",") if n]
-    name = SHORT[match[2] or "f32"]
+    words = match[2].split(":")[1:]
+    name = next((SHORT[w] for w in words if w in SHORT), "float32")
+    structure = next((w for w in words if w not in SHORT), "")
     random = np.random.default_rng(which)
-    if name == "bool":
+    if structure:
+        values = structured(size, name, structure, which)
+    elif name == "bool":
         values = random.integers(0, 2, size).astype(bool)
     elif name.startswith(("int", "uint")):
         least, below = (0, int(match[3])) if match[3] else (0 if name[0] == "u" else -5, 6)
@@ -137,7 +147,7 @@ def value(text, param, which, domain):
     if text.startswith("("):
         return tensor(text, which, *domain)
     if text.startswith("{"):
-        members = re.findall(r"\([^)]*\)(?::\w+)?(?:<\d+)?|None", text)
+        members = re.findall(r"\([^)]*\)(?::\w+)*(?:<[\d.]+)?|None", text)
         return [
             None if m == "None" else tensor(m, which + i, *domain) for i, m in enumerate(members)
         ]

@@ -92,7 +92,7 @@ check "ruff" "$venv/bin/ruff" check --no-cache -q $folders
 files=$(find $folders -name '*.py')
 check "no file of more than 800 lines" awk 'FNR > 800 { print FILENAME; exit 1 }' $files
 check "the stubs are current (make stubs)" "$python" tools/python/stubs.py --check tensorh
-for stub in tensorh/*.pyi; do
+for stub in $(find tensorh -name "*.pyi"); do
     check "$stub is Python" "$python" -m ast "$stub"
 done
 

@@ -676,7 +676,7 @@ def test_places_are_told_where_code_is_made_all_the_time():
 def test_a_hook_does_not_change_the_dtype():
     x = torch.ones(2, requires_grad=True)
     x.register_hook(lambda g: g.double())
-    with pytest.raises(RuntimeError, match="another dtype: float64, not float32"):
+    with pytest.raises(RuntimeError, match="dtype float64, expected float32"):
         x.sum().backward()
     assert x.grad is None
 
@@ -771,7 +771,7 @@ def test_a_complex_output_needs_a_gradient_given():
         with pytest.raises(RuntimeError, match=text):
             call()
     for out, given in [((z * 2).sum(), torch.tensor(1.0)), (z.abs().sum(), torch.tensor(1j))]:
-        with pytest.raises(RuntimeError, match="both must be real or complex"):
+        with pytest.raises(RuntimeError, match="both must be real, or both complex"):
             out.backward(given)
     assert z.grad is None
     (z * 2).sum().backward(torch.tensor(1 + 0j, dtype=torch.complex128))

@@ -193,5 +193,5 @@ def test_words_and_modes_that_a_module_was_given_later_are_refused():
     with pytest.raises(RuntimeError, match="Invalid padding string 'some'"):
         c(x)
     c.padding = (1, 1, 1)
-    with pytest.raises(RuntimeError, match="padding must have 1 or 2 numbers, got 3"):
+    with pytest.raises(RuntimeError, match="padding must have 1 or 2 elements, got 3"):
         c(x)

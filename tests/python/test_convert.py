@@ -168,14 +168,14 @@ def test_memory_formats_of_cpu_and_is_contiguous():
 
 def test_memory_that_is_not_aligned_is_copied_where_that_is_asked_for_and_else_refused():
     data = bytearray(range(9))
-    with pytest.raises(RuntimeError, match="multiple of 2 bytes, as bfloat16 needs: copy them"):
+    with pytest.raises(RuntimeError, match="aligned to 2 bytes, as bfloat16 needs; copy it"):
         torch.frombuffer(data, dtype=torch.bfloat16, offset=1)
     odd = np.frombuffer(data, np.int32, offset=1)
     for make in (torch.tensor, torch.as_tensor, torch.asarray):
         assert make(odd).tolist() == odd.tolist()
-    with pytest.raises(RuntimeError, match="multiple of 4 bytes, as int32 needs"):
+    with pytest.raises(RuntimeError, match="aligned to 4 bytes, as int32 needs"):
         torch.from_numpy(odd)
-    with pytest.raises(RuntimeError, match="multiple of 4 bytes, as int32 needs"):
+    with pytest.raises(RuntimeError, match="aligned to 4 bytes, as int32 needs"):
         torch.asarray(odd, copy=False)
 
 

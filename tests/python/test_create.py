@@ -478,18 +478,18 @@ def test_a_device_with_an_index_is_another_device():
     [
         (("cpu", -1), RuntimeError, "Device index must not be negative"),
         (("cpu:0", 0), RuntimeError, "type .string. must not include an index"),
-        (("cpu", 1), RuntimeError, "no device 'cpu:1'"),
+        (("cpu", 1), RuntimeError, "device 'cpu:1' does not exist"),
         (("cpu", "0"), TypeError, "argument 'index' must be int"),
         (("cpu", 0.0), TypeError, "argument 'index' must be int"),
         ((3.5,), TypeError, "argument 'type' must be str or device, not <class 'float'>"),
         (("cpu", True), TypeError, "argument 'index' must be int"),
-        (("cpu", 2**70), OverflowError, "too large"),
+        (("cpu", 2**70), OverflowError, "does not fit into 64 bits"),
         ((torch.device("cpu"), 0), TypeError, "must be str where 'index' is given"),
         ((), TypeError, r"device\(\) missing required argument 'type'"),
         (("cpu\0x",), RuntimeError, "Invalid device string: .cpu.x00x."),
-        (("cpu:0:0",), RuntimeError, "no device 'cpu:0:0'"),
-        (("cpu:00",), RuntimeError, "no device 'cpu:00'"),
-        (("cuda:0",), RuntimeError, "no device 'cuda:0'"),
+        (("cpu:0:0",), RuntimeError, "device 'cpu:0:0' does not exist"),
+        (("cpu:00",), RuntimeError, "device 'cpu:00' does not exist"),
+        (("cuda:0",), RuntimeError, "device 'cuda:0' does not exist"),
     ],
 )
 def test_devices_that_are_refused(args, error, text):

@@ -373,3 +373,13 @@ def test_names_of_torchs_other_files():
     assert isinstance(1.5, Number) and isinstance("cpu", Device) and _size
     assert th.version.__version__ == th.__version__ and th.version.cuda is None
     assert not th.backends.openmp.is_available() and not hasattr(th.backends, "nope")
+
+
+def test_a_matrix_without_a_factor_is_torchs_error():
+    a, out = th.stack([th.eye(2), -th.eye(2)]), th.ones(2, 2, 2)
+    with pytest.raises(th.linalg.LinAlgError, match=r"batch element \(1\): .* order 1"):
+        th.linalg.cholesky(a, out=out)
+    assert out.tolist() == th.ones(2, 2, 2).tolist()
+    assert th.linalg.cholesky_ex(a).info.tolist() == [0, 1]
+    assert th.linalg.LinAlgError is th._C._LinAlgError and "LinAlgError" in dir(th.linalg)
+    assert str(th.linalg.LinAlgError) == "<class 'torch._C._LinAlgError'>"

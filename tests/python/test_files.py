@@ -444,6 +444,33 @@ def test_pickles_that_are_no_data(pickled):
         torch.load(io.BytesIO(archive(pickled)))
 
 
+def test_a_frame_lies_within_the_pickle(tmp_path):
+    path = tmp_path / "framed.pt"
+    for beyond in (0, 1, 1 << 62, (1 << 64) - 3):
+        pickled = b"\x80\4\x95" + struct.pack("<Q", 2 + beyond) + b"N."
+        path.write_bytes(archive(pickled))
+        if not beyond:
+            assert pickle.loads(pickled) is None and torch.load(path) is None
+            continue
+        with pytest.raises((pickle.UnpicklingError, OverflowError)):
+            pickle.loads(pickled)
+        for where, name in ((path, "framed.pt: "), (io.BytesIO(path.read_bytes()), "")):
+            with pytest.raises(pickle.UnpicklingError, match=f"{name}pickle data was truncated"):
+                torch.load(where)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    path = tmp_path / "broken.pt"
+    for data, kind in (
+        (b"", EOFError),
+        (b"PK no archive", RuntimeError),
+        (archive(b"\x80\2(."), pickle.UnpicklingError),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(kind, match="broken.pt: "):
+            torch.load(path)
+
+
 def test_pickles_that_would_take_long_or_much():
     deep = b"\x80\2)" + b"\x85" * 300000 + b"."
     assert isinstance(torch.load(io.BytesIO(archive(deep))), tuple)
@@ -471,8 +498,8 @@ DOUBLING = b")" + b"2\x86" * 60  # a tuple whose repr has 2^60 members
     [
         (DOUBLING + b")R.", "Trying to call a tuple"),
         (b"ctorch\nFloatStorage\n" + DOUBLING + b"R.", "Trying to call torch.FloatStorage"),
-        (b"ctorch\ndevice\n(" + text_of("cpu") + DOUBLING + b"tR.", "expected, not a tuple"),
-        (tensor_pickle(4, 99, (), ()).replace(b"Kc", DOUBLING), "size is expected, not a tuple"),
+        (b"ctorch\ndevice\n(" + text_of("cpu") + DOUBLING + b"tR.", "expected a size, not a tuple"),
+        (tensor_pickle(4, 99, (), ()).replace(b"Kc", DOUBLING), "expected a size, not a tuple"),
         (b"(" + text_of("storage") + DOUBLING * 4 + b"tQ.", "a storage type"),
         (b"ccollections\nOrderedDict\n)R}" + b"(K\1" + text_of("a") * 8 + b"tK\1sb.", "a tuple"),
     ],

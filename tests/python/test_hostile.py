@@ -164,7 +164,7 @@ def test_a_list_of_rows_that_empties_itself():
             return "Empties" * 100
 
     rows = [Empties()]
-    with pytest.raises(TypeError, match="an index is expected, not Empties"):
+    with pytest.raises(TypeError, match="expected an index, got Empties"):
         th._C._gather((th.zeros(4),), rows)
 
 

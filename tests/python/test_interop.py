@@ -71,7 +71,7 @@ def test_started_as_it_is_it_says_what_is_left_out(tmp_path):
     first, *rest = done.stdout.splitlines()
     assert first == "NumPy: an array and a tensor over one memory, sum 30"
     assert rest == [
-        f"no_{n} is not installed: left out" for n in ("scipy", "sklearn", "matplotlib")
+        f"no_{n} is not installed: skipped" for n in ("scipy", "sklearn", "matplotlib")
     ]
 
 
@@ -198,8 +198,8 @@ for call in (
 """,
     )
     assert said.splitlines() == [
-        "5 RuntimeError: float32 is wanted;  in logaddexp(self=float64 (3), other=float32 (3))",
-        "6 RuntimeError: contiguous tensors of the same shape are wanted;"
+        "5 RuntimeError: expected float32;  in logaddexp(self=float64 (3), other=float32 (3))",
+        "6 RuntimeError: expected contiguous tensors of the same shape;"
         "  in logaddexp(self=float32 (3), other=float32 (4))",
         '7 TypeError: logaddexp() missing 1 required positional arguments: "other"',
         "8 TypeError: logaddexp(): argument 'other' (position 2) must be Tensor, not str",

@@ -112,6 +112,6 @@ def test_data_of_another_shape_since_the_call():
         x.data = torch.ones(3)
         y = x * 2
         x.data = torch.ones(shape).transpose(0, -1)
-        with pytest.raises(RuntimeError, match="given other data since"):
+        with pytest.raises(RuntimeError, match="its data was replaced after the call that used it"):
             y.sum().backward()
         assert x.grad is None

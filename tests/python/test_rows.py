@@ -158,7 +158,7 @@ def test_out_is_written_and_returned(row):
 
 @each_row
 def test_function_has_a_signature_and_a_docstring(row):
-    function = getattr(th._C, row.torch)
+    function = row.function
     names = list(inspect.signature(function).parameters)
     assert row.schema in function.__doc__
     if names[-1] != "kwargs":
@@ -169,6 +169,23 @@ def test_function_has_a_signature_and_a_docstring(row):
         if p.name in [q.name for q in row.params if q.name not in ("self", "input")]:
             q = row.param(p.name)
             assert q.required or names[-1] == "kwargs" or p.default == q.default_value
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.places], ids=lambda r: r.name)
+def test_a_row_stands_at_its_places(row):
+    for place in row.places.split():
+        *spaces, name = place.split(".")
+        space = th
+        for part in spaces:
+            space = getattr(space, part)
+        given = row.torch if name.endswith("_") == row.torch.endswith("_") else row.torch + "_"
+        assert getattr(space, name).__name__ == given and name in dir(space)
+
+
+def test_names_with_a_namespace_are_neither_in_torch_nor_methods():
+    own = [r for r in ROWS if r.places and r.places.split()[0].replace(".", "_") == r.torch]
+    assert {"linalg_cholesky", "linalg_vector_norm"} <= {r.torch for r in own}
+    assert not {r.torch for r in own} & ({*dir(th)} | {*dir(th.Tensor)})
 
 
 @pytest.mark.parametrize("row", [r for r in ROWS if r.method], ids=lambda r: r.name)

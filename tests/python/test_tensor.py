@@ -1,6 +1,8 @@
 """The class Tensor and torch's functions over rows: against NumPy; __torch_function__; what is
 printed; assert_close; small types."""
 import contextlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -589,6 +591,20 @@ def test_what_is_drawn_in_a_fork_leaves_the_generator():
     with torch.random.fork_rng():
         torch.rand(9)
     assert torch.equal(torch.rand(4), want)
+
+
+def test_names_that_are_missing_are_counted(tmp_path):
+    def counted(*args):
+        command = [sys.executable, "-m", "tensorh._missing", *args]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    for args in ([], ["--help"], ["a", "b"]):
+        run = counted(*args)
+        assert run.returncode == 1 and "usage: " in run.stderr and "Traceback" not in run.stderr
+    names = tmp_path / "names.txt"
+    names.write_text("## torch.* (3)\nadd\nqr\nno_such_name\n")
+    run = counted(str(names))
+    assert run.returncode == 0 and "torch 1 present, 1 planned, 0 left out, 1 unknown" in run.stdout
 
 
 def test_names_that_are_missing_say_so():

@@ -2,17 +2,19 @@
  * ranges (tuples.h): a result or an error, never a report of a sanitizer, an internal error, an
  * element outside of its memory, or a call that does not end.
  *
- *     calls [SEED [TUPLES [part=K/N] [row=NAME]]]
+ *     calls [SEED [TUPLES [rows.h]]]
  *
  * TUPLES different tuples a row. Operators: each by row with backward, by name, with out=, in
  * place, and on meta; modules: made by their options, called with backward, copied, loaded;
  * optimizers: made by their options, stepped, loaded. Memory is capped at 64 MiB; what does not
  * fit is done again on meta. */
 #define _XOPEN_SOURCE 700 /* alarm */
+#include "../rows.h"
 #include "../ops/msample.h"
 #include "tuples.h"
 
 #include "../../src/optim/optim.h"
+#include "../../src/api/ops.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -395,7 +397,12 @@ static job job_at(int64_t i) {
 }
 
 static const char *job_name(job j) {
-    return j.row ? j.row->name : j.module ? j.module->gen->type : j.optimizer->name;
+    return j.row ? j.row->name : j.module ? j.module->name : j.optimizer->name;
+}
+
+static const char *job_text(int64_t i) {
+    const job j = job_at(i);
+    return j.row || j.module || j.optimizer ? job_name(j) : NULL;
 }
 
 static void one_job(job j, int64_t number, uint64_t seed, int64_t count) {
@@ -421,10 +428,11 @@ static void one_job(job j, int64_t number, uint64_t seed, int64_t count) {
 
 int main(int argc, char **argv) {
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-    int64_t count = argc > 2 ? strtoll(argv[2], NULL, 10) : 20, rows = 0, part = 0, parts = 1;
-    const char *only = NULL;
+    int64_t count = argc > 2 ? strtoll(argv[2], NULL, 10) : 20, rows = 0;
+    static const rows_table tables[] = {{"row", job_text}, {NULL, NULL}};
     tn_context_options o;
     tn_context *context;
+    if (!rows_begin(argc, argv, tables)) return 1;
     memset(&o, 0, sizeof o);
     o.memory_cap = 64 << 20;
     o.threads = -1;
@@ -433,15 +441,10 @@ int main(int argc, char **argv) {
     tn_context_use(context);
     signal(SIGALRM, hangs);
     if (count > MOST) count = MOST;
-    for (int a = 3; a < argc; a++) {
-        if (strncmp(argv[a], "row=", 4) == 0) only = argv[a] + 4;
-        if (strncmp(argv[a], "part=", 5) == 0)
-            part = strtoll(argv[a] + 5, NULL, 10), parts = strtoll(strchr(argv[a], '/') + 1, 0, 10);
-    }
     for (int64_t i = 0;; i++) {
         const job j = job_at(i);
         if (!j.row && !j.module && !j.optimizer) break;
-        if (i % parts != part || (only && strcmp(only, job_name(j)))) continue;
+        if (!rows_take(0, i)) continue;
         one_job(j, i, seed, count);
         rows++;
     }

@@ -10,6 +10,7 @@
  * ones. */
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
+#include "../../src/api/ops.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,6 +8,7 @@
 #ifndef TNI_TESTS_MODEL_H
 #define TNI_TESTS_MODEL_H
 
+#include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 
 enum {

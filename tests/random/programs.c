@@ -10,6 +10,7 @@
  * (a leaf, partial overlap) or a backward (a saved tensor was modified): then nothing has changed.
  * It may not be silently wrong. */
 #include "../../src/api/extend.h"
+#include "../../src/api/ops.h"
 #include "model.h"
 
 #include <math.h>

@@ -8,12 +8,12 @@ mkdir -p "$out"
 . tests/shared.sh
 passed=0 failed=0
 export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
-count=20000 tuples=40 compilers=${CC:-cc}
+count=20000 tuples=40 more=
 [ -z "${TN_QUICK:-}" ] || count=3000 tuples=5
 if [ -n "${TN_FULL:-}" ]; then
     count=300000 tuples=500
     need clang:clang,libclang-rt-dev
-    if command -v clang > /dev/null; then compilers="${CC:-cc} clang"; else echo "left out: clang, which is not here"; fi
+    if command -v clang > /dev/null; then more=clang; else echo "left out: clang, which is not here"; fi
 fi
 . tests/random/sources.sh
 list_optimizers "$out"
@@ -37,7 +37,7 @@ collect() { # NAME: its parts are running as $pids
     part=0
     for pid in $pids; do
         wait "$pid" || failed=$((failed + 1))
-        grep -vE '^(tuples|programs) ' "$to/$1.$part" | tail -n 20 | sed '$d'
+        grep -vE '^(tuples|programs|sample:) ' "$to/$1.$part" | tail -n 20 | sed '$d'
         sum=$(sed -n '$s/^\([0-9]*\) passed, .*/\1/p' "$to/$1.$part")
         passed=$((passed + ${sum:-0})) part=$((part + 1))
     done
@@ -57,22 +57,27 @@ count_tuples() { # COMPILER
               if (never != "" && few >= 500) print "short 1: no drawn tuple was taken, only refused:" never }'
 }
 
-for compiler in $compilers; do
-    to=$out objects=${BUILD:-build}/sanitized chosen="calls programs files"
+calls() { # COMPILER
+    compiler=$1 to=$out objects=${BUILD:-build}/sanitized chosen="calls programs files"
+    [ -z "${TN_ROW:-}" ] || chosen=calls
     [ "$compiler" = "${CC:-cc}" ] || to=$out/$compiler objects=${BUILD:-build}/sanitized-$compiler chosen=calls
     mkdir -p "$to"
     prepare "$compiler" "$objects" $chosen
     part=0 pids=
-    while [ -x "$to/calls" ] && [ "$part" -lt "$jobs" ]; do
-        "$to/calls" 1 $tuples part=$part/"$jobs" > "$to/calls.$part" 2>&1 &
+    while [ -x "$to/calls" ] && [ "$part" -lt "$jobs" ] && rows=$(sample row 500 300); do
+        "$to/calls" 1 $tuples $rows part=$part/"$jobs" > "$to/calls.$part" 2>&1 &
         pids="$pids $!"
         part=$((part + 1))
     done
     collect calls
-    count_tuples "$compiler"
-done
+    [ -n "${TN_ROW:-}" ] || count_tuples "$compiler"
+}
+calls "${CC:-cc}"
+[ -z "$more" ] || calls "$more"
 to=$out
-for name in programs files; do
+chosen="programs files"
+[ -z "${TN_ROW:-}" ] || chosen=
+for name in $chosen; do
     part=0 pids=
     while [ -x "$out/$name" ] && [ "$part" -lt "$jobs" ]; do
         "$out/$name" $((1 + part * 1000000)) $((count / jobs)) > "$out/$name.$part" 2>&1 &
@@ -81,7 +86,7 @@ for name in programs files; do
     done
     collect $name
 done
-cat "$out"/programs.[0-9]* | awk '
+[ -n "${TN_ROW:-}" ] || cat "$out"/programs.[0-9]* | awk '
     $1 == "programs" { for (i = 1; i < NF; i += 2) n[$i] += $(i + 1) }
     END { printf "promise 12: %d programs, 0 tensors left, ASan + UBSan: %d frees by hand, %d by hooks, %d exchanges of data, ",
                  n["programs"], n["frees"], n["hook_frees"], n["exchanges"]

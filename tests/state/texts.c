@@ -2,6 +2,7 @@
  * hashes of torch's texts (texts.txt, written by texts.py).
  *
  *     texts FILE [show] */
+#include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 
 #include <stdio.h>

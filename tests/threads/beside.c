@@ -3,6 +3,7 @@
  * rows, one graph for several backwards. Results are as with one thread. */
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
+#include "../../src/api/ops.h"
 #include "../check.h"
 
 #include <pthread.h>

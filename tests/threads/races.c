@@ -4,6 +4,7 @@
  * gradients, a context, tensors that are handed over, the operator table. */
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
+#include "../../src/api/ops.h"
 #include "../check.h"
 
 #include <pthread.h>

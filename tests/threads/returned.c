@@ -249,7 +249,7 @@ static void count_block(census *all, const tni_block *b) {
         available += (int64_t)(uintptr_t)at[1] * TNI_ALIGN;
     all->live += b->live_count;
     steps = 0;
-    for (const tn_tensor *t = b->returned_tensors; t && steps++ <= b->live_count;
+    for (const tn_tensor *t = tni_state(b)->returned; t && steps++ <= b->live_count;
          t = (const tn_tensor *)(const void *)t->storage) {
         int64_t bytes = (int64_t)offsetof(tn_tensor, dims) + 16 * t->capacity;
         available += b->binned ? (bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN : bytes;

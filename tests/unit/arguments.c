@@ -36,7 +36,8 @@ static void given_tensors_are_written_or_refused(void) {
         tn_tensor *whole = counted(2, 3, TN_I64), *wide = counted(2, 3, TN_F64);
         tn_tensor *turned = tnp_transpose(counted(3, 2, TN_F32), 0, 1);
         CHECK(tnp_add_(a, b, 1) == a && at(a, 5) == 12 && at(a, 0) == 2);
-        REFUSED(tnp_add_(one, b, 1), TN_INVALID, "self has shape (1, 3), the result has (2, 3)");
+        REFUSED(tnp_add_(one, b, 1), TN_INVALID,
+                "self has shape (1, 3), but the result has (2, 3)");
         REFUSED(tnp_add_(whole, b, 1), TN_TYPE,
                 "a result of dtype float32 cannot be written into int64");
         CHECK(tnp_add_(wide, b, 1) == wide && at(wide, 5) == 12);
@@ -44,14 +45,14 @@ static void given_tensors_are_written_or_refused(void) {
         CHECK(tn_add(a, b, .out = turned) == turned && at(turned, 1) == 6 && at(turned, 3) == 12);
         CHECK(turned->stride[0] == 1 && turned->stride[1] == 2);
         REFUSED(tn_add(a, b, .out = one), TN_INVALID,
-                "out has shape (1, 3), the result has (2, 3)");
+                "out has shape (1, 3), but the result has (2, 3)");
         REFUSED(tn_add(a, b, .out = whole), TN_TYPE, "cannot be written into int64");
         tn_values_indices two = {wide, NULL};
         REFUSED(tn_max_dim(a, 1, .out = two).values, TN_INVALID,
-                "out: all 2 results must be given, or none");
+                "out: expected all 2 results, or none");
         two.values = NULL, two.indices = whole;
         REFUSED(tn_max_dim(a, 1, .out = two).values, TN_INVALID,
-                "out: all 2 results must be given, or none");
+                "out: expected all 2 results, or none");
         two.values = counted(2, 1, TN_F32);
         two.indices = tnp_select(counted(2, 2, TN_I64), 1, 0); /* every other number */
         two.values = tnp_select(two.values, 1, 0);
@@ -61,9 +62,9 @@ static void given_tensors_are_written_or_refused(void) {
         REFUSED(tn_add(leaf, b, .out = out), TN_AUTOGRAD, "out= does not support gradients");
         REFUSED(tn_add(a, b, .out = leaf), TN_AUTOGRAD, "out= does not support gradients");
         REFUSED(tnp_add_(leaf, b, 1), TN_AUTOGRAD,
-                "self is a leaf that requires grad and is written in place");
+                "self is a leaf that requires grad and must not be written in place");
         REFUSED(tnp_add_(tnp_select(leaf, 0, 0), tnp_select(b, 0, 0), 1), TN_AUTOGRAD,
-                "self is a view of a leaf that requires grad and is written in place");
+                "self is a view of a leaf that requires grad and must not be written in place");
         CHECK(at(leaf, 5) == 6 && at(leaf, 0) == 1);
         tn_set_grad_mode(false);
         CHECK(tnp_add_(leaf, b, 1) == leaf && at(leaf, 5) == 12);
@@ -103,12 +104,13 @@ static void arguments_that_are_none_are_named(void) {
                 "argument 'other' is NULL\n  in add(self=float32 (2, 3)");
         REFUSED(tnp_add(NULL, a, 1), TN_INVALID, "argument 'self' is NULL");
         list[0] = a;
-        REFUSED(tnp_cat(tn_tensors_of(list, 2), 0), TN_INVALID, "'tensors' has NULL at position 1");
+        REFUSED(tnp_cat(tn_tensors_of(list, 2), 0), TN_INVALID,
+                "argument 'tensors' has NULL at position 1");
         REFUSED(tnp_cat(tn_tensors_of(NULL, 2), 0), TN_INVALID, "argument 'tensors' is NULL");
         REFUSED(tnp_cat(tn_tensors_of(list, -1), 0), TN_INVALID, "argument 'tensors' is NULL");
         static tn_tensor *crowd[(1 << 24) + 1];
         REFUSED(tnp_cat(tn_tensors_of(crowd, (1 << 24) + 1), 0), TN_INVALID,
-                "'tensors' has 16777217 tensors, at most 16777216 fit");
+                "argument 'tensors' has 16777217 tensors, expected at most 16777216");
         REFUSED(tnp_reshape(a, empty), TN_INVALID, "argument 'shape' is an empty struct");
         REFUSED(tnp_reshape(a, absent), TN_INVALID, "argument 'shape' is absent");
         REFUSED(tnp_add(a, meta, 1), TN_INVALID,
@@ -117,10 +119,10 @@ static void arguments_that_are_none_are_named(void) {
         CHECK(tnp_add(meta, tnp_zeros(TN_EMPTY_DIMS, TN_F32, TN_CPU), 1) == NULL || tn_ok());
         tn_error_take(NULL);
         REFUSED(tnp_zeros(TN_DIMS(2), TN_DTYPE_COUNT, TN_CPU), TN_INVALID,
-                "argument 'dtype' has no value of number 18");
+                "argument 'dtype': 18 is not a valid value");
         REFUSED(tnp_zeros(TN_DIMS(2), (tn_dtype)-1, TN_CPU), TN_INVALID,
-                "argument 'dtype' has no value of number -1");
-        REFUSED(tnp_clone(a, (tn_memory_format)5), TN_INVALID, "has no value of number 5");
+                "argument 'dtype': -1 is not a valid value");
+        REFUSED(tnp_clone(a, (tn_memory_format)5), TN_INVALID, "is not a valid value");
         REFUSED(tnp_zeros(TN_DIMS(-1), TN_F32, TN_CPU), TN_INVALID, "zeros(size=[-1]");
         tn_scalar none = tn_none(), bad = tn_int(1);
         bad.kind = 9;
@@ -128,7 +130,8 @@ static void arguments_that_are_none_are_named(void) {
                 "'fill_value' is not a number");
         REFUSED(tnp_full(TN_DIMS(2), bad, TN_F32, TN_CPU), TN_INVALID,
                 "'fill_value' is not a number");
-        REFUSED(tnp_nonzero(meta), TN_UNSUPPORTED, "size of its result depends on data");
+        REFUSED(tnp_nonzero(meta), TN_UNSUPPORTED,
+                "the result's size depends on data, which a meta tensor does not have");
         CHECK(tn_cat(TN_LIST(a, a), .dim = 0) && tn_ok());
     }
 }
@@ -170,7 +173,8 @@ static void recordings(void) {
         tn_tensor *places[1], *picked;
         int64_t dims[2] = {3, 2}, order[1] = {0};
         CHECK(tn_record_begin());
-        REFUSED(tn_record_begin(), TN_INVALID, "tn_record_begin: a recording is under way");
+        REFUSED(tn_record_begin(), TN_INVALID,
+                "tn_record_begin: a recording is already in progress");
         out[0] = tnp_add(x, y, 2);
         out[1] = tnp_mul_scalar(out[0], tn_float(0.5));
         out[2] = tnp_reshape(tnp_flip(out[1], tn_ints_of(order, 1)), tn_ints_of(dims, 2));
@@ -184,7 +188,7 @@ static void recordings(void) {
         for (int i = 0; i < 10; i++)
             list[i] = NULL; /* copied: what the caller does to his is his */
         tn_recording *r = tn_record_end();
-        REFUSED(tn_record_end(), TN_INVALID, "tn_record_end: nothing is recorded");
+        REFUSED(tn_record_end(), TN_INVALID, "tn_record_end: no recording is in progress");
         CHECK(at(out[1], 0) == 1.5 && at(out[2], 0) == 6 && at(out[5], 5) == 12);
         for (int round = 0; r && round < 3; round++) {
             double y0 = at(y, 0), x0 = 10 * round;
@@ -200,7 +204,7 @@ static void recordings(void) {
             for (int k = 0; k < 6; k++) CHECK(tn_version(out[k]) > versions[k]);
         }
         tn_recording_free(r);
-        REFUSED(tn_replay(NULL), TN_INVALID, "tn_replay: not a recording of this thread");
+        REFUSED(tn_replay(NULL), TN_INVALID, "tn_replay: the recording must belong to this thread");
         tn_recording_free(NULL);
     }
 }
@@ -214,17 +218,10 @@ static void a_replay_whose_result_has_another_size_is_refused(void) {
         tn_recording *r = tn_record_end();
         CHECK(tn_replay(r) && tn_size(found, 0) == 6);
         ((float *)tn_data(x))[1] = 0;
-        REFUSED(tn_replay(r), TN_INVALID, "replay: the result has 5 entries now, 6 were recorded");
+        REFUSED(tn_replay(r), TN_INVALID, "replay: the result has 5 entries, but 6 were recorded");
         ((float *)tn_data(x))[1] = 3;
         CHECK(tn_replay(r) && at(found, 3) == 1);
         tn_recording_free(r);
-        CHECK(tn_record_begin());
-        REFUSED(tn_add(x, x, .out = tnp_transpose(counted(3, 2, TN_F64), 0, 1)) &&
-                    tn_add(tnp_sum(x, TN_DIMS(0), false, TN_NO_DTYPE), x,
-                           .out = counted(2, 3, TN_F32)) &&
-                    tn_matmul(x, counted(3, 2, TN_F32), .out = counted(2, 2, TN_F64)),
-                TN_UNSUPPORTED, "cannot be recorded with an out of another dtype or layout");
-        tn_recording_free(tn_record_end());
     }
 }
 
@@ -251,7 +248,7 @@ static void registered_rows_are_listed_while_their_context_lives(void) {
         rows[i].name = names[i], rows[i].schema = texts[i];
         rows[i].check = same_check, rows[i].run = same_run;
         CHECK(tn_register(&rows[i]) && tn_row_count() == before + i + 1);
-        CHECK(tn_row_at(before + i) == &rows[i] && rows[i].index == (uint32_t)(before + i));
+        CHECK(tn_row_at(before + i) == &rows[i] && rows[i].gen->index == (uint32_t)(before + i));
     }
     for (int i = 0; i < 3; i++) CHECK(tn_row_at(before + i) == &rows[i] && tn_row_named(names[i]));
     CHECK(tn_row_named("calls.b") == &rows[1] && !tn_row_named("calls") && !tn_row_named(NULL));
@@ -259,7 +256,7 @@ static void registered_rows_are_listed_while_their_context_lives(void) {
     CHECK(!tn_row_named("calls_") && !tn_row_named("calls_aa"));
     REFUSED(tn_register(&bad), TN_INVALID, "tn_register: a row needs a name and a schema");
     bad = rows[0], bad.gen = NULL, bad.name = "calls_d";
-    REFUSED(tn_register(&bad), TN_INVALID, "tn_register: there is an operator 'calls_a'");
+    REFUSED(tn_register(&bad), TN_INVALID, "tn_register: an operator 'calls_a' already exists");
     bad.schema = "calls_d(Tensor self) -> Tensor", bad.run = NULL;
     REFUSED(tn_register(&bad), TN_INVALID, "'calls_d' needs check and run, or compose");
     bad.run = same_run, bad.check = NULL;
@@ -267,7 +264,8 @@ static void registered_rows_are_listed_while_their_context_lives(void) {
     bad.check = same_check, bad.schema = "calls_d(Tensr self) -> Tensor";
     REFUSED(tn_register(&bad), TN_INVALID,
             "tn_register: 'calls_d': column 9: unknown type 'Tensr'");
-    REFUSED(tn_register(&rows[0]), TN_INVALID, "is registered in a context that still lives");
+    REFUSED(tn_register(&rows[0]), TN_INVALID,
+            "is already registered in a context that still exists");
     CHECK_EQ(tn_row_count(), before + 3);
     tn_context_use(was);
     tn_context_free(c);
@@ -287,8 +285,10 @@ static void what_a_tensor_is_can_be_asked(void) {
         CHECK(tn_device_of(t) == TN_CPU && tn_dtype_of(t) == TN_I16 && tn_shape(t).n == 2);
         CHECK(!tn_ndim(NULL) && !tn_numel(NULL) && !tn_dtype_of(NULL) && !tn_data(NULL));
         CHECK(!tn_is_view(NULL) && !tn_version(NULL) && !tn_strides(NULL).n && !tn_shape(NULL).n);
-        REFUSED(tn_size(t, 2), TN_INDEX, "tn_size: dimension 2 of a tensor of 2 dimensions");
-        REFUSED(tn_size(t, -3), TN_INDEX, "tn_size: dimension -3 of a tensor of 2 dimensions");
+        REFUSED(tn_size(t, 2), TN_INDEX,
+                "tn_size: dimension 2 is out of range for a tensor of 2 dimensions");
+        REFUSED(tn_size(t, -3), TN_INDEX,
+                "tn_size: dimension -3 is out of range for a tensor of 2 dimensions");
         REFUSED(tn_stride(NULL, 0), TN_INVALID, "tn_stride: the tensor is NULL");
         int64_t version = tn_version(t);
         CHECK(tn_touch(view) && tn_version(t) == version + 1);
@@ -307,14 +307,15 @@ static void elements_are_read_row_by_row_as_any_dtype(void) {
         CHECK(tn_read_i64(t, i, 6) && i[3] == 5 && i[4] == 3);
         ((double *)tn_data(h))[2] = -7.9;
         CHECK(tn_read_i64(h, i, 4) && i[2] == -7 && i[3] == 4);
-        REFUSED(tn_read_f64(t, d, 7), TN_INVALID, "tn_read: 6 elements into an array of 7");
+        REFUSED(tn_read_f64(t, d, 7), TN_INVALID,
+                "tn_read: the tensor has 6 elements, but the array has 7");
         REFUSED(tn_read_f64(t, NULL, 6), TN_INVALID, "tn_read: the tensor or the array is NULL");
         REFUSED(tn_read_f64(NULL, d, 6), TN_INVALID, "tn_read: the tensor or the array is NULL");
         tn_tensor *meta = tnp_empty(TN_DIMS(1), TN_F32, TN_META);
         REFUSED(tn_read_f64(meta, d, 1), TN_UNSUPPORTED, "tn_read: a meta tensor has no data");
         CHECK(tn_read_f64(tnp_zeros(TN_DIMS(0), TN_F32, TN_CPU), NULL, 0));
         REFUSED(tn_item(meta) != 0, TN_UNSUPPORTED, "tn_item: a meta tensor has no data");
-        REFUSED(tn_item(t) != 0, TN_INVALID, "tn_item: int16 (3, 2) has not one element");
+        REFUSED(tn_item(t) != 0, TN_INVALID, "tn_item: expected one element, got int16 (3, 2)");
         REFUSED(tn_item(NULL) != 0, TN_INVALID, "tn_item: the tensor is NULL");
         tn_tensor *z = tnp_full(TN_DIMS(1), tn_complex(2.5, 1), TN_C128, TN_CPU);
         REFUSED(tn_item(z) != 0, TN_TYPE, "tn_item: the element is complex; use tn_item_scalar");
@@ -346,7 +347,7 @@ static void memory_is_wrapped_as_far_as_it_reaches(void) {
         REFUSED(tn_wrap(NULL, TN_DIMS(2, 3), TN_F32, &o), TN_INVALID, "tn_wrap: data is NULL");
         o.strides = tn_ints_of(many, 1);
         REFUSED(tn_wrap(store, TN_DIMS(2, 3), TN_F32, &o), TN_INVALID,
-                "tn_wrap: 1 strides for 2 dimensions");
+                "tn_wrap: got 1 strides for 2 dimensions");
         o.strides = tn_ints_of(minus, 2);
         REFUSED(tn_wrap(store, TN_DIMS(2, 3), TN_F32, &o), TN_INVALID, "shape and strides reach");
         CHECK_EQ(released, 0);
@@ -358,12 +359,16 @@ static void memory_is_wrapped_as_far_as_it_reaches(void) {
         for (int i = 0; i <= TN_MAX_DIMS; i++) ones[i] = 1;
         CHECK(tn_from(store, tn_ints_of(ones, TN_MAX_DIMS), TN_F32) != NULL);
         REFUSED(tn_from(store, tn_ints_of(ones, TN_MAX_DIMS + 1), TN_F32), TN_INVALID,
-                "tn_from: a shape of 0 to ");
-        REFUSED(tn_from(store, tn_ints_of(ones, -1), TN_F32), TN_INVALID, "tn_from: a shape of 0");
-        REFUSED(tn_from(store, tn_ints_of(NULL, 1), TN_F32), TN_INVALID, "tn_from: a shape of 0");
-        REFUSED(tn_from(store, TN_DIMS(1), TN_NO_DTYPE), TN_TYPE, "tn_from: no such dtype");
-        REFUSED(tn_from(store, TN_DIMS(1), TN_DTYPE_COUNT), TN_TYPE, "tn_from: no such dtype");
-        REFUSED(tn_from(NULL, TN_DIMS(1), TN_F32), TN_INVALID, "tn_from: the data are NULL");
+                "tn_from: expected a shape of 0 to ");
+        REFUSED(tn_from(store, tn_ints_of(ones, -1), TN_F32), TN_INVALID,
+                "tn_from: expected a shape of 0 to ");
+        REFUSED(tn_from(store, tn_ints_of(NULL, 1), TN_F32), TN_INVALID,
+                "tn_from: expected a shape of 0 to ");
+        REFUSED(tn_from(store, TN_DIMS(1), TN_NO_DTYPE), TN_TYPE,
+                "tn_from: this dtype does not exist");
+        REFUSED(tn_from(store, TN_DIMS(1), TN_DTYPE_COUNT), TN_TYPE,
+                "tn_from: this dtype does not exist");
+        REFUSED(tn_from(NULL, TN_DIMS(1), TN_F32), TN_INVALID, "tn_from: data is NULL");
         REFUSED(tn_from(store, TN_DIMS(-1), TN_F32), TN_INVALID, "size -1 of dimension 0");
         CHECK(at(tn_from(store, TN_EMPTY_DIMS, TN_F32), 0) == 0);
     }
@@ -398,8 +403,8 @@ static void exchanged_tensors_and_their_views_see_the_other_data(void) {
               at(turned, 1) == 2);
         CHECK(tn_is_contiguous(turned) && !tn_is_contiguous(b));
         REFUSED(tn_swap_data(a, c), TN_INVALID, "tn_swap_data: the shapes differ");
-        REFUSED(tn_swap_data(a, NULL), TN_INVALID, "tn_swap_data: NULL");
-        REFUSED(tn_swap_data(NULL, a), TN_INVALID, "tn_swap_data: NULL");
+        REFUSED(tn_swap_data(a, NULL), TN_INVALID, "tn_swap_data: a tensor is NULL");
+        REFUSED(tn_swap_data(NULL, a), TN_INVALID, "tn_swap_data: a tensor is NULL");
         REFUSED(tn_swap_data(tnp_transpose(c, 0, 1), a), TN_AUTOGRAD,
                 "a view or a recorded result");
     }

@@ -130,7 +130,7 @@ static const struct {
      "open none/x;size;read 2;read 4;close;"},
     {true,
      {"read", 2, 0, 1, 99, 0, ""},
-     "it ends after 2 bytes, 6 were expected",
+     "it ends after 2 bytes, expected 6",
      "open none/x;size;read 2;read 4;close;"},
     {true,
      {"read", 1, TOO_MANY, 1, 99, 0, ""},
@@ -447,7 +447,7 @@ static void what_is_asked_of_no_file_is_refused(void) {
     CHECK(tni_file_exists(tni_here(), "x", &there) && there);
     CHECK_TEXT(s.saw, "open x;open x;close;");
     CHECK(!tni_file_open(tni_here(), &f, "") && tn_error_take(&e) &&
-          strstr(e.message, "a file name is empty"));
+          strstr(e.message, "the file name is empty"));
     CHECK(!tni_file_create(tni_here(), &f, NULL) && tn_error_take(&e) && e.code == TN_FILE);
     CHECK(!tni_file_read(&f, text, 1) && tn_error_take(&e) && e.code == TN_INTERNAL);
     CHECK(!tni_file_write(&f, text, 1) && tn_error_take(&e) && e.code == TN_INTERNAL);

@@ -126,7 +126,7 @@ static void file_errors_name_path_and_reason(void) {
           tn_error_take(&e));
     CHECK(save(in_folder("short"), "123") && tni_file_open(tni_here(), &f, in_folder("short")));
     CHECK(tni_file_read(&f, text, 2) && !tni_file_read(&f, text, 2) && tn_error_take(&e));
-    CHECK(strstr(e.message, "ends after 3 bytes, 4 were expected"));
+    CHECK(strstr(e.message, "ends after 3 bytes, expected 4"));
     tn_cancel(c);
     CHECK(!save(in_folder("short"), "456") && tn_error_take(&e) && e.code == TN_CANCELLED);
     tn_cancel_clear(c);

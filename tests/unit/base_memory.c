@@ -406,8 +406,8 @@ static void a_cap_is_a_number_of_bytes(void) {
 static int told;
 static void tell(const tn_error_info *e, void *user) { (void)e, ++*(int *)user; }
 static void wanted(char *text, int64_t bytes, int cap) {
-    sprintf(text, "out of memory: %lld bytes wanted, 7777 in use%s", (long long)bytes,
-            cap ? ", the cap is 1048576" : "");
+    sprintf(text, "out of memory: cannot allocate %lld bytes with 7777 in use%s", (long long)bytes,
+            cap ? " and a cap of 1048576" : "");
 }
 static void what_cannot_be_had_is_said_in_these_words(void) {
     lender l;
@@ -423,8 +423,9 @@ static void what_cannot_be_had_is_said_in_these_words(void) {
         tni_place_set(b, "before.c", 5);
         l.refuse = 1 << 20;
         CHECK(!tn_alloc(2000000) && told == 1);
-        SAYS(TN_MEMORY, cap ? "out of memory: 2000000 bytes wanted, 7777 in use, the cap is 1048576"
-                            : "out of memory: 2000000 bytes wanted, 7777 in use");
+        SAYS(TN_MEMORY, cap ? "out of memory: cannot allocate 2000000 bytes with 7777 in use and a "
+                              "cap of 1048576"
+                            : "out of memory: cannot allocate 2000000 bytes with 7777 in use");
         CHECK(!tn_alloc((size_t)PTRDIFF_MAX / 2) && told == 2);
         wanted(text, PTRDIFF_MAX / 2, cap);
         SAYS(TN_MEMORY, text);
@@ -432,8 +433,9 @@ static void what_cannot_be_had_is_said_in_these_words(void) {
         wanted(text, INT64_MAX, cap);
         SAYS(TN_MEMORY, text);
         CHECK(!tni_need(b, 3000000) && told == 3); /* the call in progress tells */
-        SAYS(TN_MEMORY, cap ? "out of memory: 3000000 bytes wanted, 7777 in use, the cap is 1048576"
-                            : "out of memory: 3000000 bytes wanted, 7777 in use");
+        SAYS(TN_MEMORY, cap ? "out of memory: cannot allocate 3000000 bytes with 7777 in use and a "
+                              "cap of 1048576"
+                            : "out of memory: cannot allocate 3000000 bytes with 7777 in use");
         CHECK(!tni_get(b, 3000000) && tn_ok());
         at = tni_need(b, 40);
         CHECK(at && tn_ok());

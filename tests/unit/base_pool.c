@@ -172,10 +172,10 @@ static void a_caller_waits_for_the_last_task(void) {
 /* --- how tasks are dealt out ------------------------------------------------------------------ */
 
 /* A call in progress that tests ask to stop. */
-static void in_call(tn_frame *f, uint32_t *request) {
-    memset(f, 0, sizeof *f);
-    f->stop.request = request;
-    tni_here()->frame = f;
+static void in_call(tni_work *w, uint32_t *request) {
+    memset(w, 0, sizeof *w);
+    w->stop.request = request;
+    tni_here()->work = w;
 }
 static void many_tasks_are_dealt_out_in_grains(void) {
     static const struct {
@@ -189,10 +189,10 @@ static void many_tasks_are_dealt_out_in_grains(void) {
     tn_context *c = begin_threads(1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         meeting x = {2, 0, 0, {-1, -1}, false, 0, 0};
-        tn_frame frame;
-        in_call(&frame, &x.asked);
+        tni_work work;
+        in_call(&work, &x.asked);
         tni_parallel(c, cases[i].count, meet, &x);
-        tni_here()->frame = NULL;
+        tni_here()->work = NULL;
         CHECK_EQ(x.runs, 2); /* then it was stopped */
         CHECK_EQ(x.index[0] + x.index[1], cases[i].grain);
         CHECK(x.index[0] == 0 || x.index[1] == 0);
@@ -223,14 +223,14 @@ static void a_call_that_is_stopped_begins_no_task(void) {
         tn_context *c = begin(&o);
         for (int64_t at = 0; at < 4; at++) {
             stopping x = {0, at, 0};
-            tn_frame frame;
-            in_call(&frame, &x.asked);
+            tni_work work;
+            in_call(&work, &x.asked);
             tni_parallel(c, 1000, stop_at, &x);
             CHECK(kind == 1 ? x.runs <= at + 4 : x.runs == at + 1);
             tni_parallel(c, 1000, stop_at, &x); /* asked already */
             CHECK(kind == 1 ? x.runs <= at + 4 : x.runs == at + 1);
-            CHECK(tni_stopped() && frame.stop.seen);
-            tni_here()->frame = NULL;
+            CHECK(tni_stopped() && work.stop.seen);
+            tni_here()->work = NULL;
             CHECK(!tni_stopped());
         }
         end_pool(c);
@@ -308,7 +308,7 @@ static void counts_unstopped(void *arg, int64_t i) {
 }
 static void a_hosts_thread_goes_on_with_what_it_was_at(void) {
     tn_context_options o;
-    tn_frame frame;
+    tni_work work;
     uint32_t asked = 0;
     int runs = 0;
     memset(&o, 0, sizeof o);
@@ -316,12 +316,12 @@ static void a_hosts_thread_goes_on_with_what_it_was_at(void) {
     tn_context *c = begin(&o);
     tni_parallel(c, 3, counts_unstopped, &runs); /* of no call */
     CHECK_EQ(runs, 3);
-    in_call(&frame, &asked);
+    in_call(&work, &asked);
     tni_parallel(c, 3, counts_unstopped, &runs);
     asked = 1;
     tni_parallel(c, 3, counts_unstopped, &runs);
     CHECK_EQ(runs, 6);
-    tni_here()->frame = NULL;
+    tni_here()->work = NULL;
     end_pool(c);
 }
 

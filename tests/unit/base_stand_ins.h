@@ -25,13 +25,31 @@ static TNI_UNUSED void leave_say(char name) {
 }
 static TNI_UNUSED void leave_a(tn_context *c) { (void)c, leave_say('a'); }
 static TNI_UNUSED void leave_b(tn_context *c) { (void)c, leave_say('b'); }
-TN_PRIV bool tni_context_ready(tn_context *c) {
+static TNI_UNUSED void (*adopt_hook)(tni_block *b); /* called where a thread adopts a block */
+typedef struct stand_in_context {
+    tn_context context;
+    int64_t above;
+} stand_in_context;
+typedef struct stand_in_block {
+    tni_block block;
+    int64_t above;
+} stand_in_block;
+static bool stand_in_ready(tn_context *c) {
     __atomic_fetch_add(&ready_calls, 1, __ATOMIC_RELAXED);
     tni_context_at_end(c, leave_a);
     tni_context_at_end(c, leave_b);
     tni_context_at_end(c, leave_b);
     if (ready_hook) ready_hook(c);
     return !ready_fails;
+}
+static void stand_in_adopt(tni_block *b) {
+    if (adopt_hook) adopt_hook(b);
+}
+TN_PRIV const tni_rooms *tni_rooms_above(void) {
+    static const tni_rooms rooms = {(int64_t)sizeof(stand_in_context),
+                                    (int64_t)sizeof(stand_in_block), stand_in_ready,
+                                    stand_in_adopt};
+    return &rooms;
 }
 
 /* An allocator that counts what it gave, checks sizes at free, and fails from the k-th call on,

@@ -110,7 +110,7 @@ static void a_message_begins_with_its_path(void) {
 static void setting_an_error_is_false(void) {
     tn_context *c = begin(NULL);
     tni_block *b = tni_here();
-    static tn_frame frame;
+    static tni_work work;
     tn_error_info e;
     CHECK(!tni_error_apart(NULL, TN_TYPE, "x") && !tni_error(NULL, TN_TYPE, "x"));
     CHECK(tn_ok());
@@ -127,13 +127,13 @@ static void setting_an_error_is_false(void) {
         if (hold)
             b->place_hold = 1, b->place_file = "module.c", b->place_line = 4;
         else
-            frame.file = "call.c", frame.line = 3, b->frame = &frame;
+            work.file = "call.c", work.line = 3, b->work = &work;
         CHECK(!tn_error_set(TN_INDEX, "inside.c", 9, "x") && told == 0);
         CHECK(!tni_error_apart(b, TN_INDEX, "y") && !tni_leave(b, false) && told == 0);
         CHECK(tn_error_peek(&e) && e.line == 3 + hold);
         CHECK_TEXT(e.file, hold ? "module.c" : "call.c");
         CHECK_TEXT(e.message, "x");
-        b->frame = NULL, b->place_hold = 0, b->place_file = NULL;
+        b->work = NULL, b->place_hold = 0, b->place_file = NULL;
         CHECK(tn_error_take(NULL) && tni_leave(b, true) && told == 0);
     }
     CHECK(!tni_error_apart(b, TN_FORMAT, "z") && told == 1 && told_code == TN_FORMAT);
@@ -177,17 +177,10 @@ static void an_error_is_printed_with_its_place(void) {
 }
 
 static void codes_have_names(void) {
-    static const char *const names[] = {"no error",
-                                        "invalid argument",
-                                        "wrong dtype or kind of argument",
-                                        "index out of range",
-                                        "out of memory",
-                                        "not supported",
-                                        "file or input error",
-                                        "malformed file",
-                                        "cancelled",
-                                        "autograd error",
-                                        "internal error"};
+    static const char *const names[] = {
+        "no error",      "invalid argument", "wrong dtype or argument type", "index out of range",
+        "out of memory", "not supported",    "file or input error",          "malformed file",
+        "cancelled",     "autograd error",   "linear algebra error",         "internal error"};
     for (int i = 0; i < TN_ERROR_COUNT; i++) CHECK_TEXT(tn_code_name((tn_code)i), names[i]);
     CHECK_TEXT(tn_code_name(TN_ERROR_COUNT), "unknown error");
     CHECK_TEXT(tn_code_name((tn_code)-1), "unknown error");
@@ -370,7 +363,7 @@ static void a_handler_hears_of_a_profile_that_fails(void) {
     CHECK(tn_profile_begin_at("p.c", 8) && told == 2 && tni_profile_on(c));
     CHECK(!tn_profile_begin_at("p.c", 9) && told == 3 && tn_error_take(&e) && e.line == 9);
     CHECK(e.code == TN_INVALID);
-    CHECK_TEXT(e.message, "tn_profile_begin: a profile is being recorded already");
+    CHECK_TEXT(e.message, "tn_profile_begin: a profile is already being recorded");
     CHECK(!tn_profile_end_at("p.c", 10, NULL) && told == 4 && tn_error_take(&e) && e.line == 10);
     CHECK(e.code == TN_INVALID && tni_profile_on(c));
     CHECK_TEXT(e.message, "tn_profile_end: argument 'path' is NULL");

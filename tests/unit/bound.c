@@ -78,22 +78,23 @@ static void numbers_fit_or_are_refused(void) {
     CHECK(bind(none("y")) && AT(tn_maybe, "y").given == TN_ABSENT);
     CHECK(bind(of_scalar("s", tn_complex(1, 2))) && AT(tn_scalar, "s").imaginary == 2);
     CHECK(bind(of_int("s", 5)) && AT(tn_scalar, "s").kind == TN_KIND_INT);
-    NOT_BOUND(of_scalar("x", tn_complex(1, 2)), "Block: 'x' wants a real number");
-    NOT_BOUND(of_string("x", "3"), "'x' wants a number");
-    NOT_BOUND(none("x"), "'x' wants a number, not None");
-    NOT_BOUND(of_ints("s", tn_empty_dims()), "'s' wants a number");
+    NOT_BOUND(of_scalar("x", tn_complex(1, 2)),
+              "Block: argument 'x': expected a real number, got a complex one");
+    NOT_BOUND(of_string("x", "3"), "argument 'x': expected a number");
+    NOT_BOUND(none("x"), "argument 'x': expected a number, got None");
+    NOT_BOUND(of_ints("s", tn_empty_dims()), "argument 's': expected a number");
     CHECK(bind(of_int("i", -4)) && AT(int64_t, "i") == -4);
     CHECK(bind(of_bool("i", true)) && AT(int64_t, "i") == 1);
     CHECK(bind(of_scalar("i", tn_int(6))) && AT(int64_t, "i") == 6);
     CHECK(bind(of_scalar("i", tn_bool(false))) && AT(int64_t, "i") == 0);
     CHECK(bind(of_scalar("j", tn_none())) && AT(int64_t, "j") == TN_NONE);
     CHECK(bind(none("j")) && AT(int64_t, "j") == TN_NONE);
-    NOT_BOUND(of_scalar("i", tn_none()), "'i' wants an int");
-    NOT_BOUND(of_scalar("j", tn_float(1)), "'j' wants an int");
-    NOT_BOUND(of_real("i", 1), "'i' wants an int");
-    NOT_BOUND(none("i"), "'i' wants an int");
+    NOT_BOUND(of_scalar("i", tn_none()), "argument 'i': expected an int");
+    NOT_BOUND(of_scalar("j", tn_float(1)), "argument 'j': expected an int");
+    NOT_BOUND(of_real("i", 1), "argument 'i': expected an int");
+    NOT_BOUND(none("i"), "argument 'i': expected an int");
     CHECK(bind(of_bool("b", true)) && AT(bool, "b"));
-    NOT_BOUND(of_int("b", 1), "'b' wants a bool");
+    NOT_BOUND(of_int("b", 1), "argument 'b': expected a bool");
     end();
 }
 
@@ -110,21 +111,22 @@ static void tensors_and_lists_fit_or_are_refused(void) {
         CHECK(bind(of_tensor("o", t)) && AT(tn_tensor *, "o") == t);
         CHECK(bind(of_tensors("l", tn_tensors_of(&t, 1))) && AT(tn_tensors, "l").at[0] == t);
         CHECK(bind(of_real("o", 3)) && AT(tn_tensor *, "o") == NULL);
-        NOT_BOUND(of_int("t", 1), "'t' wants a tensor");
-        NOT_BOUND(of_tensor("t", NULL), "'t' wants a tensor");
-        NOT_BOUND(none("t"), "'t' wants a tensor");
-        NOT_BOUND(of_int("u", 1), "'u' wants a tensor");
-        NOT_BOUND(of_string("o", "x"), "'o' wants a tensor");
-        NOT_BOUND(of_tensor("l", t), "'l' wants a list of tensors");
+        NOT_BOUND(of_int("t", 1), "argument 't': expected a tensor");
+        NOT_BOUND(of_tensor("t", NULL), "argument 't': expected a tensor");
+        NOT_BOUND(none("t"), "argument 't': expected a tensor");
+        NOT_BOUND(of_int("u", 1), "argument 'u': expected a tensor");
+        NOT_BOUND(of_string("o", "x"), "argument 'o': expected a tensor");
+        NOT_BOUND(of_tensor("l", t), "argument 'l': expected a list of tensors");
     }
     CHECK(bind(of_ints("il", tn_ints_of(two, 2))) && AT(tn_ints, "il").at[1] == 5);
     CHECK(bind(none("jl")) && AT(tn_ints, "jl").n == -1);
     CHECK(bind(of_floats("fl", f)) && AT(tn_floats, "fl").at[0] == 0.5);
-    NOT_BOUND(of_int("il", 3), "'il' wants a list of numbers"); /* there is no room to make one */
-    NOT_BOUND(of_floats("il", f), "'il' wants a list of numbers");
-    NOT_BOUND(of_int("fl", 3), "'fl' wants a list of numbers");
-    NOT_BOUND(none("il"), "'il' wants a list of numbers");
-    NOT_BOUND(of_real("jl", 1), "'jl' wants a list of numbers");
+    NOT_BOUND(of_int("il", 3),
+              "argument 'il': expected a list of numbers"); /* there is no room to make one */
+    NOT_BOUND(of_floats("il", f), "argument 'il': expected a list of numbers");
+    NOT_BOUND(of_int("fl", 3), "argument 'fl': expected a list of numbers");
+    NOT_BOUND(none("il"), "argument 'il': expected a list of numbers");
+    NOT_BOUND(of_real("jl", 1), "argument 'jl': expected a list of numbers");
     end();
 }
 
@@ -134,23 +136,23 @@ static void words_and_the_rest_fit_or_are_refused(void) {
     CHECK(bind(of_string("r", "sum")) && AT(int32_t, "r") == 3);
     CHECK(bind(of_word("r", 1)) && AT(int32_t, "r") == 1 && bind(of_int("r", 2)));
     CHECK(bind(none("q")) && AT(int32_t, "q") == 0);
-    NOT_BOUND(of_string("r", "least"), "'r' has no choice 'least'");
-    NOT_BOUND(of_string("r", NULL), "'r' wants a word");
-    NOT_BOUND(of_word("r", -1), "'r' has no choice of number -1");
-    NOT_BOUND(of_int("r", (int64_t)1 << 40), "'r' has no choice of number");
-    NOT_BOUND(of_real("r", 1), "'r' wants a word");
-    NOT_BOUND(none("r"), "'r' wants a word");
+    NOT_BOUND(of_string("r", "least"), "argument 'r': 'least' is not a valid value");
+    NOT_BOUND(of_string("r", NULL), "argument 'r': expected the name of a value");
+    NOT_BOUND(of_word("r", -1), "argument 'r': -1 is not a valid value");
+    NOT_BOUND(of_int("r", (int64_t)1 << 40), "is not a valid value");
+    NOT_BOUND(of_real("r", 1), "argument 'r': expected the name of a value");
+    NOT_BOUND(none("r"), "argument 'r': expected the name of a value");
     CHECK(bind(of_dtype("d", TN_F64)) && AT(int32_t, "d") == TN_F64);
     CHECK(bind(none("d")) && AT(int32_t, "d") == 0);
-    NOT_BOUND(of_int("d", 1), "'d' wants a dtype");
+    NOT_BOUND(of_int("d", 1), "argument 'd': expected a dtype");
     CHECK(bind(of_device("dev", TN_CPU)) && AT(int32_t, "dev") == TN_CPU && bind(none("dev")));
-    NOT_BOUND(of_int("dev", 1), "'dev' wants a device");
+    NOT_BOUND(of_int("dev", 1), "argument 'dev': expected a device");
     CHECK(bind(of_generator("g", g)) && AT(tn_generator *, "g") == g && bind(none("g")));
-    NOT_BOUND(of_int("g", 1), "'g' wants a generator");
+    NOT_BOUND(of_int("g", 1), "argument 'g': expected a generator");
     CHECK(bind(of_string("a", "text")) && bind(none("c")) && bind(none("a")));
     CHECK_TEXT(AT(char *, "a"), "text"); /* None leaves what was there */
-    NOT_BOUND(of_int("a", 1), "'a' wants a string");
-    NOT_BOUND(of_int("m", 1), "'m' cannot be given here");
+    NOT_BOUND(of_int("a", 1), "argument 'a': expected a string");
+    NOT_BOUND(of_int("m", 1), "argument 'm' cannot be given here");
     end();
     tn_generator_free(g);
 }
@@ -162,13 +164,13 @@ static void names_and_places_are_checked(void) {
     tn_error_info e;
     two[0] = of_int(NULL, 1), two[1] = of_int("a", 1);
     CHECK(!tn_bind("x.c", 9, "f", few, two, 2, true, to) && tn_error_take(&e));
-    CHECK(strstr(e.message, "f: 'a' is given twice") && e.line == 9);
+    CHECK(strstr(e.message, "f: argument 'a' is given twice") && e.line == 9);
     two[1] = of_int(NULL, 2);
     CHECK(!tn_bind(NULL, 0, "f", few, two, 2, true, to));
-    says(TN_TYPE, "takes 1 positional arguments, more are given", __LINE__);
+    says(TN_TYPE, "takes 1 positional arguments, got more", __LINE__);
     two[1] = of_int("c", 2);
     CHECK(!tn_bind(NULL, 0, "f", few, two, 2, true, to));
-    says(TN_TYPE, "there is no argument 'c'", __LINE__);
+    says(TN_TYPE, "argument 'c' does not exist", __LINE__);
     CHECK(!tn_bind(NULL, 0, "f", few, two, 0, true, to));
     says(TN_TYPE, "argument 'a' is missing", __LINE__);
     CHECK(tn_bind(NULL, 0, "f", few, two, 0, false, to));
@@ -206,19 +208,21 @@ static void names_find_overloads_and_in_place_forms(void) {
         v[1] = of_int("dim", 0);
         CHECK(call("max", v, 2, 2) && count == 2 && value(result[1], 0) == 0);
         CHECK(!call("max", v, 2, 1) && count == 0);
-        says(TN_INVALID, "room for 1 results", __LINE__);
+        says(TN_INVALID, "room for only 1 results", __LINE__);
         v[1] = of_int(NULL, 2);
         CHECK(call("chunk", v, 2, 4) && count == 2 && value(result[1], 0) == 7);
         CHECK(!call("chunk", v, 2, 1));
-        says(TN_INVALID, "2 results, room for 1", __LINE__);
+        says(TN_INVALID, "got 2 results, but there is room for only 1", __LINE__);
         v[1] = of_int("dim", 7), count = 9;
         CHECK(!call("unbind", v, 2, 4) && count == 0 && tn_error_take(NULL));
         CHECK(!call("sum", v, 2, 4) && count == 0 && tn_error_take(NULL));
         v[1] = of_string("dim", "rows");
         CHECK(!call("max", v, 2, 2));
-        says(TN_TYPE, "max: no overload fits; the last: 'dim' wants an int", __LINE__);
+        says(TN_TYPE,
+             "max: no overload matches; the last one tried: argument 'dim': expected an int",
+             __LINE__);
         CHECK(!call("relu", v, 2, 1));
-        says(TN_TYPE, "relu: there is no argument 'dim'\n  schema: relu(Tensor self)", __LINE__);
+        says(TN_TYPE, "relu: argument 'dim' does not exist\n  schema: relu(Tensor self)", __LINE__);
         v[1] = of_tensor(NULL, tn_ones(TN_DIMS(5)));
         CHECK(!call("add", v, 2, 1) && tn_error_take(NULL)); /* the operator's own refusal */
         six = tn_empty(TN_DIMS(2, 3), .dtype = TN_F64);
@@ -236,22 +240,22 @@ static void wrong_names_and_outs_are_refused(void) {
         v[0] = of_tensor(NULL, x), both[0] = both[1] = x;
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
             CHECK(!call(names[i], v, 1, 1) && count == 0);
-            says(TN_INVALID, "there is no operator '", __LINE__);
+            says(TN_INVALID, "does not exist", __LINE__);
         }
         v[1] = of_tensor("out", x);
         CHECK(!call("chunk", v, 2, 4));
-        says(TN_TYPE, "there is no out=", __LINE__);
+        says(TN_TYPE, "out= is not supported", __LINE__);
         CHECK(!call("relu_", v, 2, 1));
-        says(TN_TYPE, "there is no out=", __LINE__);
+        says(TN_TYPE, "out= is not supported", __LINE__);
         v[1] = of_int("out", 1);
         CHECK(!call("relu", v, 2, 1));
-        says(TN_TYPE, "out wants 1 tensors", __LINE__);
+        says(TN_TYPE, "out= expects 1 tensors", __LINE__);
         v[1] = of_tensors("out", tn_tensors_of(both, 2));
         CHECK(!call("relu", v, 2, 1));
-        says(TN_TYPE, "out wants 1 tensors", __LINE__);
+        says(TN_TYPE, "out= expects 1 tensors", __LINE__);
         v[1] = of_tensors("out", tn_tensors_of(NULL, 2)), v[2] = of_int("dim", 0);
         CHECK(!call("max.dim", v, 3, 2));
-        says(TN_TYPE, "out wants 2 tensors", __LINE__);
+        says(TN_TYPE, "out= expects 2 tensors", __LINE__);
         both[0] = tn_empty(tn_empty_dims()), both[1] = tn_empty(tn_empty_dims(), .dtype = TN_I64);
         v[1] = of_tensors("out", tn_tensors_of(both, 2)), v[2] = of_int("dim", 0);
         CHECK(call("max.dim", v, 3, 2) && result[0] == both[0] && value(both[0], 0) == 1);
@@ -324,7 +328,7 @@ static void a_wrong_call_in_a_hook_names_the_backward(void) {
         CHECK(tn_hook_add(x, calls, NULL, NULL));
         CHECK(!tn_backward(tn_sum(x)));
         CHECK(tn_error_take(&e) && e.line == line && strstr(e.file, "bound.c"));
-        CHECK(strstr(e.message, "there is no operator 'no_such'") && !tn_grad_of(x));
+        CHECK(strstr(e.message, "operator 'no_such' does not exist") && !tn_grad_of(x));
     }
 }
 static bool short_check(tn_frame *f) {
@@ -341,7 +345,7 @@ static void a_name_of_one_letter_has_an_in_place_form(void) {
         CHECK(call("q_", &v, 1, 1) && count == 1 && result[0] == v.as.tensor);
         CHECK(call("q", &v, 1, 1) && count == 1 && result[0] != v.as.tensor);
         CHECK(!call("q__", &v, 1, 1) && count == 0);
-        says(TN_INVALID, "there is no operator 'q__'", __LINE__);
+        says(TN_INVALID, "operator 'q__' does not exist", __LINE__);
     }
 }
 static void more_lists_than_there_is_room_for_are_refused(void) {
@@ -359,14 +363,14 @@ static void more_lists_than_there_is_room_for_are_refused(void) {
         v[0] = of_tensor(NULL, tn_ones(TN_DIMS(1)));
         for (int i = 1; i < 18; i++) v[i] = of_int(NULL, i);
         CHECK(!call("many", v, 18, 1));
-        says(TN_TYPE, "'l16' wants a list of numbers", __LINE__);
+        says(TN_TYPE, "argument 'l16': expected a list of numbers", __LINE__);
         v[17] = of_ints(NULL, tn_empty_dims());
         CHECK(!call("many", v, 18, 1));
         says(TN_INTERNAL, "never called", __LINE__);
         wide = *row.gen, wide.args_size = 2000; /* tables that no schema gives */
         row.gen = &wide;
         CHECK(!tn_call_row(NULL, 0, &row, TN_PLAIN, v, 18, result, 1, &count));
-        says(TN_TYPE, "its arguments are too large for a call by name", __LINE__);
+        says(TN_TYPE, "the arguments are too large for a call by name", __LINE__);
     }
 }
 

@@ -5,6 +5,7 @@
  * what is below from it: the second part follows the kernels, should their rounding ever change. */
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
+#include "../../src/api/ops.h"
 #include "../check.h"
 
 static const char path[] = "tests/unit/data/checkpoint-1.safetensors";

@@ -1,6 +1,7 @@
 /* complex.c - elementary functions of complex numbers where a careless formula fails: on both
  * sides of branch cuts, beside zeros, far out. Wanted are values of 300 bits, rounded (mpmath); a
  * zero's sign chooses the side of a cut, as in C99, Annex G. */
+#include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"
 

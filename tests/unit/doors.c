@@ -6,13 +6,16 @@
 /* --- a row that does as the test says --------------------------------------------------------- */
 
 static bool (*look_in)(tn_frame *f);
-static tn_row probe, lists, pair, four, listing;
+static tn_row probe, lists, pair, four, listing, composed;
 static bool probe_check(tn_frame *f) { return look_in(f); }
 static bool one_check(tn_frame *f) {
     static const int64_t three[1] = {3};
     return tn_announce(f, 0, TN_F64, 1, three);
 }
 static void no_grad(tn_gradient *g) { (void)g; }
+static bool signs_compose(tn_frame *f) {
+    return (f->out[0] = tn_neg(f->in[0])) && (f->out[1] = tn_clone(f->in[0]));
+}
 
 static void add_row(tn_row *r, const char *name, const char *schema, uint32_t forms) {
     memset(r, 0, sizeof *r);
@@ -28,6 +31,10 @@ static void rows(void) {
             TN_OUT | TN_ALIAS);
     add_row(&four, "four", "four(Tensor self) -> (Tensor p, Tensor q, Tensor r, Tensor s)", TN_OUT);
     add_row(&listing, "listing", "listing(Tensor self, int n) -> Tensor[]", 0);
+    memset(&composed, 0, sizeof composed);
+    composed.name = "signs", composed.schema = "signs(Tensor self) -> (Tensor x, Tensor y)";
+    composed.forms = TN_OUT, composed.compose = signs_compose;
+    CHECK(tn_register(&composed));
     look_in = one_check;
 }
 
@@ -36,10 +43,11 @@ static void rows(void) {
 static tn_scalar numbers[3];
 static bool numbers_check(tn_frame *f) {
     static const int dtypes[] = {0, 0, TN_BOOL, TN_I64, TN_F64, TN_C128};
-    CHECK(f->nin == 3 && f->file && !strcmp(f->file, "exact") && f->line == 42 && !f->caller);
+    CHECK(f->nin == 3 && f->work.file && !strcmp(f->work.file, "exact") && f->work.line == 42 &&
+          !f->work.caller);
     CHECK(!f->type && !f->unneeded && !f->unwritten && !f->count && !f->scratch_bytes);
     CHECK(!f->scratch && !f->generator && !f->node && f->out == f->out_ && !f->nout);
-    CHECK(f->block == tni_here() && f->block->frame == f && f->row == &probe && f->args);
+    CHECK(f->block == tni_here() && f->block->work == &f->work && f->row == &probe && f->args);
     CHECK(!f->recording && !f->meta && !f->inplace && f->device == TN_CPU && !f->ngiven);
     for (int i = 0; i < 3; i++) {
         const tn_tensor *t = f->in[i];
@@ -110,7 +118,7 @@ static void lists_stand_behind_the_single_tensors(void) {
             CHECK_EQ(live, before);
         }
         v[1] = of_list(t, 4), v[2] = of_list(t, 0), look_in = one_check;
-        REFUSED(call(&lists, v, 4), TN_INVALID, "'l' has NULL at position 3");
+        REFUSED(call(&lists, v, 4), TN_INVALID, "argument 'l' has NULL at position 3");
         v[1] = of_list(t, 0), v[2] = of_list(t, -1);
         REFUSED(call(&lists, v, 4), TN_INVALID, "argument 'm' is NULL");
         v[2] = of_list(NULL, 1);
@@ -120,11 +128,12 @@ static void lists_stand_behind_the_single_tensors(void) {
         v[2] = of_list(t, ((int64_t)1 << 24) - 1); /* one more than there is memory for */
         tn_tensor **many = (tn_tensor **)calloc((size_t)1 << 24, sizeof *many);
         v[1] = of_list(many, ((int64_t)1 << 24) - 1), v[2] = of_list(t, 0);
-        REFUSED(call(&lists, v, 4), TN_INVALID, "'l' has NULL at position 0");
+        REFUSED(call(&lists, v, 4), TN_INVALID, "argument 'l' has NULL at position 0");
         v[2] = of_list(t, 1);
-        REFUSED(call(&lists, v, 4), TN_INVALID, "'m' has 1 tensors, at most 16777216 fit");
+        REFUSED(call(&lists, v, 4), TN_INVALID,
+                "argument 'm' has 1 tensors, expected at most 16777216");
         v[1] = of_list(t, 0), v[2] = of_list(t, INT64_MAX);
-        REFUSED(call(&lists, v, 4), TN_INVALID, "at most 16777216 fit");
+        REFUSED(call(&lists, v, 4), TN_INVALID, "expected at most 16777216");
         free(many);
         other = tn_context_new(NULL);
         tn_context_use(other);
@@ -165,7 +174,9 @@ static void lists_of_numbers_are_given_or_absent(void) {
         const char *must, *may;
     } cases[] = {{{some, 1}, NULL, NULL},
                  {{some, 0}, NULL, NULL},
-                 {{NULL, 0}, "an empty struct; the empty list", "an empty struct; the empty list"},
+                 {{NULL, 0},
+                  "an empty struct; use TN_EMPTY_DIMS for an empty list, TN_NO_DIMS for none",
+                  "an empty struct; use TN_EMPTY_DIMS for an empty list, TN_NO_DIMS for none"},
                  {{NULL, 1}, "an empty struct", "an empty struct"},
                  {{NULL, -1}, "is absent", NULL},
                  {{some, -1}, "is absent", NULL},
@@ -218,7 +229,7 @@ static void words_are_those_that_there_are(void) {
                     bool fits = w >= kinds[k].first - may && w <= kinds[k].last;
                     memcpy(args + r[k][may].gen->param[0].offset, &w, sizeof w);
                     CHECK_EQ(called(&r[k][may], args), fits);
-                    snprintf(text, sizeof text, "argument 'w' has no value of number %d\n", (int)w);
+                    snprintf(text, sizeof text, "argument 'w': %d is not a valid value\n", (int)w);
                     if (!fits) says(TN_INVALID, text, __LINE__);
                 }
                 free(args);
@@ -251,7 +262,8 @@ static void numbers_are_given_or_absent(void) {
                 memcpy(more + s.gen->param[!i].offset, &m, sizeof m);
                 memcpy(more + s.gen->param[i].offset, &n, sizeof n);
                 CHECK_EQ(called(&s, more), fits);
-                if (!fits) says(TN_INVALID, "is neither given nor absent; write TN_SOME", __LINE__);
+                if (!fits)
+                    says(TN_INVALID, "is uninitialized; use TN_SOME or TN_NO_FLOAT", __LINE__);
             }
     }
     free(args), free(more);
@@ -321,13 +333,13 @@ static void four_results_are_given_apart(void) {
         for (int i = 0; i < 4; i++) {
             tn_tensor *was = out[i];
             out[i] = NULL;
-            REFUSED(call4(x, out), TN_INVALID, "out: all 4 results must be given, or none");
+            REFUSED(call4(x, out), TN_INVALID, "out: expected all 4 results, or none");
             out[i] = of(2, 2, 1);
-            REFUSED(call4(x, out), TN_INVALID, "out has shape (2, 2), the result has (2, 3)");
+            REFUSED(call4(x, out), TN_INVALID, "out has shape (2, 2), but the result has (2, 3)");
             out[i] = tn_full(TN_DIMS(2, 3), 1, .dtype = TN_I64);
             REFUSED(call4(x, out), TN_TYPE, "of dtype float64 cannot be written into int64");
             out[i] = tn_empty(TN_DIMS(2, 3), .dtype = TN_F64, .device = TN_META);
-            REFUSED(call4(x, out), TN_INVALID, "out is on another device");
+            REFUSED(call4(x, out), TN_INVALID, "out is on a different device");
             out[i] = tn_expand(of(1, 3, 1), TN_DIMS(2, 3));
             REFUSED(call4(x, out), TN_INVALID, "out overlaps itself (it is expanded)");
             out[i] = x;
@@ -369,6 +381,28 @@ static void four_results_are_given_apart(void) {
     end(c);
 }
 
+static void composed_results_are_given_apart(void) {
+    tn_context *c = begin();
+    rows();
+    TN_SCOPE {
+        tn_tensor *all = tn_full(TN_DIMS(12), 5.0, .dtype = TN_F64), *out[2];
+        tn_value v[2];
+        v[0] = tensor(NULL, of(1, 6, 3)), v[1] = of_list(out, 2), v[1].name = "out";
+        for (int from = 0; from <= 6; from++) {
+            out[0] = tn_view(tn_slice(all, .start = 0, .end = 6), TN_DIMS(1, 6));
+            out[1] = tn_view(tn_slice(all, .start = from, .end = from + 6), TN_DIMS(1, 6));
+            if (from < 6)
+                REFUSED(call(&composed, v, 2), TN_INVALID, "out tensors 0 and 1 overlap");
+            else
+                CHECK(call(&composed, v, 2) == out[0] && result[1] == out[1]);
+            CHECK(at(all, 0) == (from < 6 ? 5 : -3) && at(all, 11) == (from < 6 ? 5 : 3));
+        }
+        out[1] = out[0];
+        REFUSED(call(&composed, v, 2), TN_INVALID, "out tensors 0 and 1 overlap");
+    }
+    end(c);
+}
+
 /* Whether a given tensor is written as it is: where dtype and strides are the result's, but for
  * those of dimensions of one element. */
 static bool direct;
@@ -402,12 +436,12 @@ static void results_are_written_straight_where_they_can_be(void) {
         y->dims[2] = 5, x->dims[2] = 6; /* behind the sizes lies what nobody knows */
         CHECK(tn_add_(x, y) == x && at(y, 2) == 4);
         x = tn_slice(wide, .end = 2), y = tn_slice(wide, .start = 1, .end = 3);
-        REFUSED(tn_add(tn_detach(x), y, .out = x), TN_INVALID, "out overlaps input 1 in part");
+        REFUSED(tn_add(tn_detach(x), y, .out = x), TN_INVALID, "out partly overlaps input 1");
         REFUSED(tn_add(tn_slice(wide, .end = 1), y, .out = x), TN_INVALID, "overlaps input 0");
         y = tn_slice(wide, .dim = 1, .end = 6);
-        REFUSED(tn_add_(y, tn_t(y)), TN_INVALID, "self overlaps input 1 in part");
+        REFUSED(tn_add_(y, tn_t(y)), TN_INVALID, "self partly overlaps input 1");
         y = tn_slice(wide, .start = 1, .end = 3);
-        REFUSED(tn_add(y, tn_detach(x), .out = x), TN_INVALID, "out overlaps input 0 in part");
+        REFUSED(tn_add(y, tn_detach(x), .out = x), TN_INVALID, "out partly overlaps input 0");
         CHECK(tn_add(tn_detach(x), x, .out = x) == x && at(tn_select(wide, 0, 0), 7) == 2);
     }
     end(c);
@@ -426,14 +460,14 @@ static void what_a_direct_call_gets_wrong_is_said(void) {
         CHECK(pair.gen->args_size == sizeof a && tn_call(&pair, TN_PLAIN, "f", 1, &a, two));
         CHECK(two[0] && two[1] && two[0] != x && at(two[1], 2) == 0);
         REFUSED(tn_call(&pair, TN_IN_PLACE, "f", 1, &a, two), TN_INVALID,
-                "there is no in-place form");
+                "the operator has no in-place form");
         CHECK(!two[0] && !two[1]);
         for (int k = 0; k < 2; k++) {
             a.out[0] = a.out[1] = NULL, a.out[k] = x;
             REFUSED(tn_call(&pair, TN_IN_PLACE, "f", 1, &a, two), TN_INVALID,
-                    "the in-place form has no .out");
+                    "the in-place form does not take .out");
             REFUSED(tn_call(&pair, TN_PLAIN, "f", 1, &a, two), TN_INVALID,
-                    "out: all 2 results must be given, or none");
+                    "out: expected all 2 results, or none");
         }
         a.out[0] = NULL, a.self = NULL;
         REFUSED(tn_call(&pair, TN_PLAIN, "f", 1, &a, two), TN_INVALID, "argument 'self' is NULL");
@@ -514,13 +548,17 @@ static void a_list_of_results_has_holes_and_limits(void) {
 }
 
 static int64_t scratch_parts[3];
+typedef struct scratch_note {
+    int64_t live;
+} scratch_note;
 static bool scratch_check(tn_frame *f) {
+    TN_NOTE(scratch_note, note, f);
     for (int i = 0; i < 3; i++) {
         size_t had = f->scratch_bytes, bytes = (size_t)scratch_parts[i] * 4;
         if (!tn_scratch(f, scratch_parts[i], 4)) return false;
         CHECK_EQ(f->scratch_bytes, (had + bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN);
     }
-    f->note[0] = live;
+    note->live = live;
     return one_check(f);
 }
 static void scratch_run(tn_frame *f) {
@@ -607,7 +645,7 @@ static bool recorded(void) {
     tn_recording *r;
     bool ok = tn_record_begin();
     ok = ok && tn_add_scalar(scene_z, 2) && joined() && scratched();
-    tn_recording_free(r = tni_here()->recording ? tn_record_end() : NULL);
+    tn_recording_free(r = tni_calls(tni_here())->recording ? tn_record_end() : NULL);
     return ok && r;
 }
 static bool recorded_number(void) { /* the numbers become tensors before b is counted */
@@ -617,7 +655,7 @@ static bool recorded_number(void) { /* the numbers become tensors before b is co
     v[1] = tensor(NULL, scene_z);
     scratch_parts[0] = 100, look_in = scratch_check;
     ok = ok && call(&probe, v, 3);
-    if (tni_here()->recording) tn_recording_free(tn_record_end());
+    if (tni_calls(tni_here())->recording) tn_recording_free(tn_record_end());
     return ok;
 }
 static bool registered(void) {
@@ -667,7 +705,8 @@ static void whichever_allocation_fails_nothing_has_changed(void) {
                 if (!ok) CHECK_EQ(tn_memory().live_tensors, tensors);
                 if ((!ok || (i > 1 && i < 11)) && !CHECK_EQ(live, before))
                     printf("    scene %d, %d\n", i, (int)k);
-                CHECK(!tni_here()->recording && !tni_here()->unstopped && !tni_here()->frame);
+                CHECK(!tni_calls(tni_here())->recording && !tni_here()->unstopped &&
+                      !tni_here()->work);
             }
         if (!CHECK(ok && failures > 0)) printf("    scene %d: %d\n", i, (int)failures);
     }
@@ -683,6 +722,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(numbers_are_given_or_absent),
         CHECK_TEST(results_may_be_left_out),
         CHECK_TEST(four_results_are_given_apart),
+        CHECK_TEST(composed_results_are_given_apart),
         CHECK_TEST(results_are_written_straight_where_they_can_be),
         CHECK_TEST(an_absent_tensor_overlaps_nothing),
         CHECK_TEST(what_a_direct_call_gets_wrong_is_said),

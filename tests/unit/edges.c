@@ -48,20 +48,23 @@ static void lists_that_are_none_are_refused(void) {
         tn_tensors nowhere = {NULL, 1}, less = {&x, -1}, none = {NULL, 0};
         tn_backward_args o;
         memset(&o, 0, sizeof o);
-        REFUSED(tn_backward_all(nowhere, NULL, NULL), TN_INVALID, "backward: no list of tensors");
-        REFUSED(tn_backward_all(less, NULL, NULL), TN_INVALID, "backward: no list of tensors");
+        REFUSED(tn_backward_all(nowhere, NULL, NULL), TN_INVALID,
+                "backward: expected a list of tensors");
+        REFUSED(tn_backward_all(less, NULL, NULL), TN_INVALID,
+                "backward: expected a list of tensors");
         o.inputs = less;
-        REFUSED(tn_backward_all(TN_LIST(y), NULL, &o), TN_INVALID, "inputs: no list of tensors");
-        REFUSED(tn_grads(less, TN_LIST(x), grads, NULL), TN_INVALID, "outputs: no list");
+        REFUSED(tn_backward_all(TN_LIST(y), NULL, &o), TN_INVALID,
+                "inputs: expected a list of tensors");
+        REFUSED(tn_grads(less, TN_LIST(x), grads, NULL), TN_INVALID, "outputs: expected a list");
         CHECK(!grads[0]);
-        REFUSED(tn_grads(nowhere, TN_LIST(x), grads, NULL), TN_INVALID, "outputs: no list");
-        REFUSED(tn_grads(TN_LIST(y), less, grads, NULL), TN_INVALID, "inputs: no list");
-        REFUSED(tn_grads(TN_LIST(y), nowhere, grads, NULL), TN_INVALID, "inputs: no list");
+        REFUSED(tn_grads(nowhere, TN_LIST(x), grads, NULL), TN_INVALID, "outputs: expected a list");
+        REFUSED(tn_grads(TN_LIST(y), less, grads, NULL), TN_INVALID, "inputs: expected a list");
+        REFUSED(tn_grads(TN_LIST(y), nowhere, grads, NULL), TN_INVALID, "inputs: expected a list");
         CHECK(tn_grads(TN_LIST(y), none, NULL, NULL) && tn_backward_all(none, NULL, NULL));
         CHECK(!tn_grad_of(x) && tn_backward_all(TN_LIST(tn_sum(x)), NULL, NULL));
         CHECK(at(tn_grad_of(x), 0) == 1);
         CHECK(!tn_checkpoint(NULL, less, NULL));
-        says(TN_INVALID, "checkpoint: no list of tensors", __LINE__);
+        says(TN_INVALID, "checkpoint: expected a list of tensors", __LINE__);
     }
     end(c);
 }
@@ -122,11 +125,12 @@ static void a_view_that_a_function_has_written_leads_its_base_there(void) {
         CHECK(at(tn_grad_of(x), 0) == 6 && at(tn_grad_of(x), 1) == 2);
         CHECK(tn_requires_grad(w)); /* a leaf, and a view of what is none */
         REFUSED(tn_function_call(&triples_row, TN_LIST(w), &p, &out), TN_AUTOGRAD,
-                "tripled: input 0 is a leaf that requires grad and is written in place");
+                "tripled: input 0 is a leaf that requires grad and must not be written in place");
         CHECK(!out && tn_is_leaf(w) && !tn_needs_grad(bare) && p.released == 1);
         w = tn_slice(x, .end = 1);
         REFUSED(tn_function_call(&triples_row, TN_LIST(w), &p, &out), TN_AUTOGRAD,
-                "tripled: input 0 is a view of a leaf that requires grad and is written in place");
+                "tripled: input 0 is a view of a leaf that requires grad and must not be written "
+                "in place");
         CHECK_TEXT(tn_grad_fn(w), "slice");
         CHECK(!out && tn_is_leaf(x));
     }
@@ -288,17 +292,19 @@ static void views_whose_base_cannot_follow_are_not_written(void) {
                 "self is a view of an expanded tensor without history");
         base = tn_zeros(TN_DIMS(4), .dtype = TN_F64), v = tn_slice(base, .end = 1);
         CHECK(tn_swap_data(base, tn_zeros(TN_DIMS(4))));
-        REFUSED(tn_add_(v, row), TN_AUTOGRAD, "has other data since tn_swap_data");
+        REFUSED(tn_add_(v, row), TN_AUTOGRAD,
+                "self is a view of a tensor whose data tn_swap_data replaced; clone it");
         REFUSED(tn_function_call(&triples_row, TN_LIST(v, x), &p, &out), TN_AUTOGRAD,
-                "self is a view of a tensor that has other data");
+                "self is a view of a tensor whose data tn_swap_data replaced; clone it");
         CHECK(!out && p.released == 2 && !tn_needs_grad(v) && !tn_needs_grad(base));
-        REFUSED(tn_function_written(NULL, 0), TN_INDEX, "tn_function_written: input 0");
+        REFUSED(tn_function_written(NULL, 0), TN_INDEX,
+                "tn_function_written: input 0 does not exist");
     }
     end(c);
 }
 static bool marks_none(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
-    REFUSED(tn_function_written(f, -1), TN_INDEX, "tn_function_written: input -1");
-    REFUSED(tn_function_written(f, 64), TN_INDEX, "tn_function_written: input 64");
+    REFUSED(tn_function_written(f, -1), TN_INDEX, "tn_function_written: input -1 does not exist");
+    REFUSED(tn_function_written(f, 64), TN_INDEX, "tn_function_written: input 64 does not exist");
     return (out[0] = in[nin - 1]) != NULL;
 }
 static bool gives_one(tn_function *f, tn_tensor *const *g, tn_tensor **grad_in) {
@@ -317,7 +323,8 @@ static void functions_take_any_number_of_inputs(void) {
         CHECK(tn_function_call(&row, tn_tensors_of(in, 65), NULL, &out) && out != in[64]);
         CHECK(tn_backward(tn_sum(out)) && at(tn_grad_of(x), 1) == 5);
         REFUSED(tn_function_call(&less, TN_LIST(x), &p, NULL), TN_INVALID, "less: -1 outputs");
-        REFUSED(tn_function_call(&triples_row, nowhere, &p, &out), TN_INVALID, "tripled: no list");
+        REFUSED(tn_function_call(&triples_row, nowhere, &p, &out), TN_INVALID,
+                "tripled: expected a list");
         CHECK(!out && p.released == 2);
         other = tn_context_new(NULL);
         tn_context_use(other);
@@ -341,7 +348,8 @@ static void a_gradient_reads_the_data_of_its_call(void) {
     TN_SCOPE {
         tn_tensor *x = leaf(3), *y = tn_sum(tn_mul(x, x)), *z = filled(6, 5), *v;
         CHECK(tn_set_data(x, filled(2, 7)) && at(x, 0) == 7);
-        REFUSED(tn_backward(y, .create_graph = true), TN_AUTOGRAD, "was given other memory since");
+        REFUSED(tn_backward(y, .create_graph = true), TN_AUTOGRAD,
+                "reads, was given other memory after the call");
         CHECK(!tn_grad_of(x) && tn_backward(y) && at(tn_grad_of(x), 0) == 6);
         v = tn_slice(z, .end = 2); /* .grad is a view of what has got a history since */
         CHECK(tn_set_grad(x, v) && tn_mul_(z, tn_sum(tn_mul_scalar(x, 0.5))));
@@ -412,14 +420,16 @@ static void checks_refuse_what_is_no_list(void) {
         tn_tensors less = {&x, -1}, nowhere = {NULL, 1};
         int calls = 0;
         says_so = 33;
-        REFUSED(tn_gradcheck(counted, TN_LIST(x), NULL, NULL), TN_INVALID, "it has 33 outputs");
+        REFUSED(tn_gradcheck(counted, TN_LIST(x), NULL, NULL), TN_INVALID, "returned 33 outputs");
         says_so = -1;
-        REFUSED(tn_gradcheck(counted, TN_LIST(x), NULL, NULL), TN_INVALID, "it has -1 outputs");
+        REFUSED(tn_gradcheck(counted, TN_LIST(x), NULL, NULL), TN_INVALID, "returned -1 outputs");
         REFUSED(tn_gradgradcheck(counted, TN_LIST(x), NULL, NULL), TN_INVALID, "-1 outputs");
         says_so = 1;
-        REFUSED(tn_gradcheck(counted, less, NULL, NULL), TN_INVALID, "gradcheck: no list");
-        REFUSED(tn_gradcheck(counted, nowhere, NULL, NULL), TN_INVALID, "gradcheck: no list");
-        REFUSED(tn_gradgradcheck(counted, less, NULL, NULL), TN_INVALID, "gradgradcheck: no list");
+        REFUSED(tn_gradcheck(counted, less, NULL, NULL), TN_INVALID, "gradcheck: expected a list");
+        REFUSED(tn_gradcheck(counted, nowhere, NULL, NULL), TN_INVALID,
+                "gradcheck: expected a list");
+        REFUSED(tn_gradgradcheck(counted, less, NULL, NULL), TN_INVALID,
+                "gradgradcheck: expected a list");
         CHECK(tn_gradgradcheck(counted, TN_LIST(x, NULL, tn_detach(x)), NULL, NULL));
         CHECK(tn_gradgradcheck(counted, TN_LIST(x), &calls, NULL) && calls > 1); /* one more then */
         says_so = 3;

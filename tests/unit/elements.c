@@ -611,13 +611,13 @@ static void what_is_no_state_is_refused(void) {
     static const struct {
         int at, byte;
         const char *said;
-    } c[] = {{12, 0, "it says that it was never seeded"},
-             {12, 2, "it says that it was never seeded"},
+    } c[] = {{12, 0, "it was never seeded"},
+             {12, 2, "it was never seeded"},
              {17, 3, "its position is out of range"},
              {8, 0, "its position is out of range"},
              {9, 3, "its position is out of range"},
-             {8, 200, "its position and its count of words left disagree"},
-             {16, 7, "its position and its count of words left disagree"},
+             {8, 200, "its position does not match its count of remaining words"},
+             {16, 7, "its position does not match its count of remaining words"},
              {24 + 4, 1, "a word has more than 32 bits"},
              {24 + 8 * 623 + 4, 1, "a word has more than 32 bits"},
              {24 + 8 * 300 + 7, 128, "a word has more than 32 bits"}};

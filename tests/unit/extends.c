@@ -1,9 +1,12 @@
-/* extends.c - promises of src/call/extend.c: the chain of calls places errors, scopes and modes are
- * after a callback as before it, what must happen as a whole does, data change hands to the last
- * byte. */
+/* extends.c - promises of api/beside.h and api/extend.h: the chain of calls places errors, scopes
+ * and modes are after a callback as before it, what must happen as a whole does, data change hands
+ * to the last byte. */
 #include "../../src/kernels/kernels.h"
+#include "../../src/api/ops.h"
 #include "../refused.h"
 #include "exact.h"
+
+#include <pthread.h>
 
 /* --- the chain of calls ----------------------------------------------------------------------- */
 
@@ -90,10 +93,10 @@ static void a_scope_is_left_with_some(void) {
         t[4] = of(1, 1, 4);
         CHECK(of(1, 1, 5) != NULL);
         tn_scope_leave(-1, t, 5);
-        CHECK_EQ(tni_here()->depth, outer + 2);
+        CHECK_EQ(tni_state(tni_here())->depth, outer + 2);
         tn_scope_leave(mark, t, 5);
         CHECK(t[0]->depth == outer && t[4]->depth == outer && !t[2]->depth && !before->depth);
-        CHECK_EQ(tni_here()->depth, outer);
+        CHECK_EQ(tni_state(tni_here())->depth, outer);
         CHECK_EQ(tn_memory().live_tensors, tensors + 3);
         CHECK(tn_item(t[0]) == 2 && tn_item(t[4]) == 4);
         if (!outer) tn_free(t[0]), tn_free(t[4]);
@@ -101,6 +104,31 @@ static void a_scope_is_left_with_some(void) {
         tn_scope_end(first);
         CHECK_EQ(tn_memory().live_tensors, 0);
     }
+    end(c);
+}
+
+static void *leaves_modes_behind(void *arg) {
+    tn_context_use((tn_context *)arg);
+    tn_set_grad_mode(false), tn_set_inference_mode(true);
+    tn_scope_begin();
+    of(1, 1, 1);
+    tn_guard_begin();
+    return tni_here();
+}
+static void *finds_modes_as_they_begin(void *arg) {
+    tn_context_use((tn_context *)arg);
+    tni_block *b = tni_here();
+    CHECK(tn_grad_mode() && !tni_state(b)->inference && !tni_state(b)->floor);
+    CHECK(!tni_state(b)->depth && tn_memory().live_tensors == 0);
+    return b;
+}
+static void modes_and_scopes_of_an_ended_thread_are_over(void) {
+    tn_context *c = begin();
+    void *first = NULL, *second = NULL;
+    pthread_t t;
+    CHECK(!pthread_create(&t, NULL, leaves_modes_behind, c) && !pthread_join(t, &first));
+    CHECK(!pthread_create(&t, NULL, finds_modes_as_they_begin, c) && !pthread_join(t, &second));
+    CHECK(first && first == second);
     end(c);
 }
 
@@ -113,31 +141,31 @@ static void a_guard_puts_all_back(void) {
         tn_tensor *outside = of(1, 1, 1), *kept[2];
         if (modes & 1) tn_set_grad_mode(false);
         if (modes & 2) tn_set_inference_mode(true);
-        uint8_t no_grad = b->no_grad;
-        uint16_t inference = b->inference;
+        uint8_t no_grad = tni_state(b)->no_grad;
+        uint16_t inference = tni_state(b)->inference;
         tn_guard g = tn_guard_begin(), inner;
         tn_scope_end(first); /* not its own: stays */
-        CHECK(b->depth == 1 && b->floor == 1 && tn_item(outside) == 1);
+        CHECK(tni_state(b)->depth == 1 && tni_state(b)->floor == 1 && tn_item(outside) == 1);
         mark = tn_scope_begin();
         inner = tn_guard_begin();
-        CHECK(b->floor == 2);
+        CHECK(tni_state(b)->floor == 2);
         tn_scope_end(mark);
-        CHECK(b->depth == 2);
+        CHECK(tni_state(b)->depth == 2);
         tn_guard_end(&inner, NULL, 0);
-        CHECK(b->floor == 1 && b->depth == 2);
+        CHECK(tni_state(b)->floor == 1 && tni_state(b)->depth == 2);
         tn_scope_begin();
         kept[0] = of(1, 1, 7), kept[1] = of(1, 1, 8);
         CHECK(of(1, 1, 9) != NULL);
         tn_set_grad_mode(modes & 1), tn_set_inference_mode(!(modes & 2));
         if (modes & 4) tn_context_use(other);
         tn_guard_end(&g, kept, 2);
-        CHECK(tn_context_current() == c && b->depth == 1 && b->floor == 0);
-        CHECK(b->no_grad == no_grad && b->inference == inference);
+        CHECK(tn_context_current() == c && tni_state(b)->depth == 1 && tni_state(b)->floor == 0);
+        CHECK(tni_state(b)->no_grad == no_grad && tni_state(b)->inference == inference);
         CHECK(kept[0]->depth == 1 && tn_item(kept[0]) == 7 && tn_item(kept[1]) == 8);
         CHECK_EQ(tn_memory().live_tensors, 3);
         tn_set_inference_mode(false), tn_set_grad_mode(true);
         tn_scope_end(first);
-        CHECK(!b->depth && tn_memory().live_tensors == 0);
+        CHECK(!tni_state(b)->depth && tn_memory().live_tensors == 0);
     }
     end(c);
     tn_context_free(other);
@@ -154,15 +182,15 @@ static void what_must_be_whole_nests(void) {
         tn_cancel(c);
         CHECK(tn_add(x, x) && tn_whole_begin() && b->unstopped == 2 && tn_add(x, x));
         CHECK(tn_whole_pause() == 2 && b->unstopped == 0);
-        REFUSED(tn_add(x, x), TN_CANCELLED, "asked to stop");
+        REFUSED(tn_add(x, x), TN_CANCELLED, "was cancelled");
         tn_whole_resume(2);
         CHECK(b->unstopped == 2 && tn_add(x, x));
         tn_whole_end();
         CHECK(b->unstopped == 1 && tn_add(x, x));
         tn_whole_end();
         CHECK_EQ(b->unstopped, 0);
-        REFUSED(tn_add(x, x), TN_CANCELLED, "asked to stop");
-        REFUSED(tn_whole_begin(), TN_CANCELLED, "the call was asked to stop");
+        REFUSED(tn_add(x, x), TN_CANCELLED, "was cancelled");
+        REFUSED(tn_whole_begin(), TN_CANCELLED, "the call was cancelled");
         CHECK_EQ(b->unstopped, 0);
         tn_cancel_clear(c);
         CHECK(!tn_error_set(TN_INDEX, NULL, 0, "pending") && !tn_whole_begin() && !b->unstopped);
@@ -269,7 +297,8 @@ static void what_cannot_be_exchanged_is_said(void) {
                 uint32_t version = x->storage->version;
                 CHECK(!(way ? tn_swap_data(x, bad[i]) : tn_swap_data(bad[i], x)));
                 says(i < 2 ? TN_AUTOGRAD : TN_INVALID,
-                     i < 2 ? "tn_swap_data: a view or a recorded result" : "tn_swap_data",
+                     i < 2 ? "tn_swap_data: neither tensor may be a view or a recorded result"
+                           : "tn_swap_data",
                      __LINE__);
                 CHECK_EQ(x->storage->version, version);
             }
@@ -334,6 +363,7 @@ static const check_test tests[] = {
     CHECK_TEST(the_outermost_link_tells_what_is_pending),
     CHECK_TEST(a_scope_is_left_with_some),
     CHECK_TEST(a_guard_puts_all_back),
+    CHECK_TEST(modes_and_scopes_of_an_ended_thread_are_over),
     CHECK_TEST(what_must_be_whole_nests),
     CHECK_TEST(a_tensor_lives_while_it_is_counted),
     CHECK_TEST(every_byte_changes_hands),

@@ -1,5 +1,6 @@
 /* faults.c - backward is all or nothing: whichever allocation fails, whatever .grad is, no .grad
  * has changed after an error, the graph is as it was, and the next backward is right. */
+#include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"
 

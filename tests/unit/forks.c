@@ -58,7 +58,9 @@ static void *holder_run(void *arg) { /* holds a lock until told */
 }
 static void no_release(void *data, void *user) { (void)data, (void)user; }
 static void no_leave(tn_context *c) { (void)c; }
-static wrapped_like *wrapped_first(tn_context *c) { return (wrapped_like *)(void *)c->wrapped; }
+static wrapped_like *wrapped_first(tn_context *c) {
+    return (wrapped_like *)(void *)tni_tensors(c)->wrapped;
+}
 static bool child_repairs_wrapped(void *arg) {
     tn_context *c = (tn_context *)arg;
     wrapped_like *first = wrapped_first(c), *second = first->next;
@@ -71,7 +73,7 @@ static void wrapped_memory_is_repaired(void) {
     tn_context *c = tn_context_current();
     tni_storage *s[2];
     wrapped_like stray;
-    holder h = {&c->wrapped_lock, 0};
+    holder h = {&tni_tensors(c)->wrapped_lock, 0};
     pthread_t t;
     for (int i = 0; i < 2; i++) s[i] = tni_storage_wrap(tni_here(), &data[i], 8, no_release, NULL);
     if (!CHECK(s[0] && s[1])) return;
@@ -84,7 +86,7 @@ static void wrapped_memory_is_repaired(void) {
     __atomic_store_n(&h.turn, 2, __ATOMIC_RELEASE);
     pthread_join(t, NULL);
     for (int i = 0; i < 2; i++) tni_storage_release(tni_here(), s[i]);
-    CHECK(!c->wrapped);
+    CHECK(!tni_tensors(c)->wrapped);
 }
 
 /* --- endings: as wrapped memory --------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * means, what is refused and in which words, IDX files of every dtype. */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "../../src/api/io.h"
+#include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"
 
@@ -24,7 +25,7 @@ static void write_file(const char *header, size_t n, size_t data) {
     write_bytes(all, 8 + n + data);
     free(all);
 }
-/* "" or what is said of the file behind "is no valid safetensors file: ". */
+/* "" or what is said of the file behind "is not a valid safetensors file:". */
 static const char *opened(const char *header, size_t data) {
     static char said[300];
     tn_error_info e;
@@ -54,67 +55,67 @@ static const struct {
      ""},
     {"{}", 0, ""},
     {"{ }", 0, ""},
-    {"{}", 1, "its data are shorter or longer than its tensors"},
+    {"{}", 1, "the data is shorter or longer than the tensors"},
     {" {}", 0, "the header does not begin with {"},
     {"[]", 0, "the header does not begin with {"},
-    {"{} x", 0, "something follows the header's }"},
-    {ONE("}}"), 2, "something follows the header's }"},
-    {ONE(""), 2, "} is expected at the end of the header"},
-    {ONE("]"), 2, "} is expected at the end of the header"},
-    {ONE(",}"), 2, "a name is expected"},
-    {"{a}", 0, "a name is expected"},
-    {"{\"a\" 1}", 0, "a name is expected"},
-    {"{\"a}", 0, "a name is expected"},
-    {"{\"a\":1}", 0, "malformed description of a tensor"},
-    {"{\"a\":{}}", 0, "malformed description of a tensor"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2]}}", 2, "malformed description of a tensor"},
+    {"{} x", 0, "unexpected text after the header's }"},
+    {ONE("}}"), 2, "unexpected text after the header's }"},
+    {ONE(""), 2, "expected } at the end of the header"},
+    {ONE("]"), 2, "expected } at the end of the header"},
+    {ONE(",}"), 2, "expected a name"},
+    {"{a}", 0, "expected a name"},
+    {"{\"a\" 1}", 0, "expected a name"},
+    {"{\"a}", 0, "expected a name"},
+    {"{\"a\":1}", 0, "the description of a tensor is malformed"},
+    {"{\"a\":{}}", 0, "the description of a tensor is malformed"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2]}}", 2, "the description of a tensor is malformed"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]", 2,
-     "malformed description of a tensor"},
+     "the description of a tensor is malformed"},
     {"{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 2,
-     "malformed description of a tensor"},
+     "the description of a tensor is malformed"},
     {"{\"a\":{\"dtype\" \"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 2,
-     "malformed description of a tensor"},
+     "the description of a tensor is malformed"},
     {"{\"a\":{\"type\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 2,
-     "malformed description of a tensor"},
+     "the description of a tensor is malformed"},
     {"{\"a\":{\"dtype\":7,\"shape\":[2],\"data_offsets\":[0,2]}}", 2,
-     "malformed description of a tensor"},
+     "the description of a tensor is malformed"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2,],\"data_offsets\":[0,2]}}", 2,
-     "malformed description of a tensor"},
+     "the description of a tensor is malformed"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[-2],\"data_offsets\":[0,2]}}", 2,
-     "malformed description of a tensor"},
+     "the description of a tensor is malformed"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[02],\"data_offsets\":[0,2]}}", 2,
-     "malformed description of a tensor"},
+     "the description of a tensor is malformed"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2.0],\"data_offsets\":[0,2]}}", 2,
-     "malformed description of a tensor"},
+     "the description of a tensor is malformed"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":2,\"data_offsets\":[0,2]}}", 2,
-     "malformed description of a tensor"},
+     "the description of a tensor is malformed"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0]}}", 2,
-     "malformed description of a tensor"},
+     "the description of a tensor is malformed"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2,2]}}", 2,
-     "malformed description of a tensor"},
+     "the description of a tensor is malformed"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[9223372036854775808],\"data_offsets\":[0,2]}}", 2,
-     "malformed description of a tensor"},
+     "the description of a tensor is malformed"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[92233720368547758070],\"data_offsets\":[0,2]}}", 2,
-     "malformed description of a tensor"},
+     "the description of a tensor is malformed"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[9223372036854775807],\"data_offsets\":[0,2]}}", 2,
-     "dtype, shape and offsets of a tensor do not fit"},
+     "the dtype, shape and offsets of a tensor do not agree"},
     {"{\"a\":{\"dtype\":\"F64\",\"shape\":[4611686018427387904],\"data_offsets\":[0,0]}}", 0,
-     "dtype, shape and offsets of a tensor do not fit"},
+     "the dtype, shape and offsets of a tensor do not agree"},
     {"{\"a\":{\"dtype\":\"U9\",\"shape\":[2],\"data_offsets\":[0,2]}}", 2,
-     "dtype, shape and offsets of a tensor do not fit"},
+     "the dtype, shape and offsets of a tensor do not agree"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[2,0]}}", 2,
-     "dtype, shape and offsets of a tensor do not fit"},
+     "the dtype, shape and offsets of a tensor do not agree"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,2]}}", 2,
-     "dtype, shape and offsets of a tensor do not fit"},
+     "the dtype, shape and offsets of a tensor do not agree"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]}}", 2,
-     "dtype, shape and offsets of a tensor do not fit"},
-    {ONE("}"), 3, "its data are shorter or longer than its tensors"},
+     "the dtype, shape and offsets of a tensor do not agree"},
+    {ONE("}"), 3, "the data is shorter or longer than the tensors"},
     {ONE(",\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[2,3]}}"), 3,
-     "a name stands twice"},
+     "a name appears twice"},
     {ONE(",\"b\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[2,3]}}"), 3, ""},
     {ONE(",\"b\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[1,2]}}"), 2, "tensors overlap"},
     {ONE(",\"b\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[3,4]}}"), 4,
-     "a hole in the data"},
+     "the data has a gap"},
     {ONE(",\"0\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[2,2]}}"), 2, ""},
     {"{\"__metadata__\":{}}", 0, ""},
     {"{\"__metadata__\":{\"k\":\"v\"},\"__metadata__\":{}}", 0, "malformed __metadata__"},
@@ -131,9 +132,9 @@ static void a_header_is_valid_or_refused_in_these_words(void) {
 }
 
 static void lengths_that_cannot_be_are_refused(void) {
-    static const char *const said[] = {"it is shorter than 8 bytes", "an empty header",
-                                       "the header's length is beyond the file, or above 100 MB",
-                                       "the header's length is beyond the file, or above 100 MB"};
+    static const char *const said[] = {"it is shorter than 8 bytes", "the header is empty",
+                                       "the header's length exceeds the file or 100 MB",
+                                       "the header's length exceeds the file or 100 MB"};
     static const unsigned char head[4][10] = {{2, 0, 0, 0, 0, 0, 0},
                                               {0, 0, 0, 0, 0, 0, 0, 0},
                                               {3, 0, 0, 0, 0, 0, 0, 0, '{', '}'},
@@ -146,7 +147,7 @@ static void lengths_that_cannot_be_are_refused(void) {
     }
     write_file("{\0}", 3, 0);
     CHECK(!tn_safetensors_open(path) && tn_error_take(&e) &&
-          strstr(e.message, "a NUL in the header"));
+          strstr(e.message, "the header contains a NUL"));
     CHECK(!tn_safetensors_open(NULL) && tn_error_take(&e) && e.code == TN_INVALID);
 }
 
@@ -276,7 +277,7 @@ static void names_that_stand_twice_are_found(void) {
                         "%s\"%s\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[%d,%d]}",
                         e ? "," : "{", all[e == k ? i : e], e, e + 1);
                 strcpy(header + at, "}");
-                if (!CHECK_TEXT(opened(header, (size_t)n), k == i ? "" : "a name stands twice"))
+                if (!CHECK_TEXT(opened(header, (size_t)n), k == i ? "" : "a name appears twice"))
                     printf("    %s\n", header);
             }
 }
@@ -377,17 +378,18 @@ static void saves_that_cannot_be_are_refused_in_these_words(void) {
             const tn_note *notes;
             int64_t nnotes;
             const char *said;
-        } c[] = {{{{"a", t}}, -1, NULL, 0, "no list of tensors"},
-                 {{{"a", t}}, 1, NULL, 1, "no list of tensors"},
-                 {{{"a", t}}, 1, &bad, 1, "note 0 is NULL or no UTF-8"},
-                 {{{"a", t}}, 1, &worse, 1, "note 0 is NULL or no UTF-8"},
-                 {{{"a", t}, {NULL, t}}, 2, NULL, 0, "the name of tensor 1 is NULL, no UTF-8, or"},
-                 {{{"\xc3", t}}, 1, NULL, 0, "the name of tensor 0 is NULL, no UTF-8, or"},
-                 {{{"__metadata__", t}}, 1, NULL, 0, "the name of tensor 0 is NULL, no UTF-8, or"},
-                 {{{"a", NULL}}, 1, NULL, 0, "tensor \"a\" is NULL"},
-                 {{{"a", wide}}, 1, NULL, 0, "tensor \"a\": safetensors has no complex128"},
-                 {{{"a", meta}}, 1, NULL, 0, "tensor \"a\" is not on the CPU"},
-                 {{{"b", t}, {"a", t}, {"b", t}}, 3, NULL, 0, "the name \"b\" is given twice"}};
+        } c[] = {
+            {{{"a", t}}, -1, NULL, 0, "expected a list of tensors"},
+            {{{"a", t}}, 1, NULL, 1, "expected a list of tensors"},
+            {{{"a", t}}, 1, &bad, 1, "note 0 is NULL or not UTF-8"},
+            {{{"a", t}}, 1, &worse, 1, "note 0 is NULL or not UTF-8"},
+            {{{"a", t}, {NULL, t}}, 2, NULL, 0, "is NULL, not UTF-8, or __metadata__"},
+            {{{"\xc3", t}}, 1, NULL, 0, "is NULL, not UTF-8, or __metadata__"},
+            {{{"__metadata__", t}}, 1, NULL, 0, "is NULL, not UTF-8, or __metadata__"},
+            {{{"a", NULL}}, 1, NULL, 0, "tensor \"a\" is NULL"},
+            {{{"a", wide}}, 1, NULL, 0, "tensor \"a\": safetensors does not support complex128"},
+            {{{"a", meta}}, 1, NULL, 0, "tensor \"a\" is not on the CPU"},
+            {{{"b", t}, {"a", t}, {"b", t}}, 3, NULL, 0, "the name \"b\" is given twice"}};
         remove(path);
         for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
             CHECK(
@@ -471,7 +473,7 @@ static void idx_files_that_are_none_are_refused(void) {
         unsigned char bytes[16];
         size_t n;
         const char *said;
-    } c[] = {{{0, 0, 8}, 3, "is no IDX file: 3 bytes"},
+    } c[] = {{{0, 0, 8}, 3, "is not an IDX file: 3 bytes"},
              {{0, 0, 8, 0, 7}, 5, ""},
              {{0, 0, 8, 0}, 4, "is damaged"},
              {{0, 0, 8, 0, 7, 7}, 6, "is damaged"},
@@ -481,16 +483,16 @@ static void idx_files_that_are_none_are_refused(void) {
              {{0, 0, 8, 1, 1, 0, 0, 2, 5, 6}, 10, "is damaged"},
              {{0, 0, 8, 1, 0, 1, 0, 2, 5, 6}, 10, "is damaged"},
              {{0, 0, 8, 1, 0, 0, 1, 2, 5, 6}, 10, "is damaged"},
-             {{1, 0, 8, 0, 7}, 5, "is no IDX file"},
-             {{0, 1, 8, 0, 7}, 5, "is no IDX file"},
-             {{0, 0, 7, 0, 7}, 5, "is no IDX file"},
-             {{0, 0, 10, 0, 7}, 5, "is no IDX file"},
-             {{0, 0, 15, 0, 7}, 5, "is no IDX file"},
-             {{0, 0, 8, 255, 7}, 5, "is no IDX file"},
-             {{0, 0, 8, TN_MAX_DIMS + 1, 7}, 5, "is no IDX file"},
-             {{0x1f, 0x8b, 8, 0, 7}, 5, "is compressed: unpack it with gunzip first"},
-             {{0x1f, 0, 8, 0, 7}, 5, "is no IDX file"},
-             {{0, 0x8b, 8, 0, 7}, 5, "is no IDX file"}};
+             {{1, 0, 8, 0, 7}, 5, "is not an IDX file"},
+             {{0, 1, 8, 0, 7}, 5, "is not an IDX file"},
+             {{0, 0, 7, 0, 7}, 5, "is not an IDX file"},
+             {{0, 0, 10, 0, 7}, 5, "is not an IDX file"},
+             {{0, 0, 15, 0, 7}, 5, "is not an IDX file"},
+             {{0, 0, 8, 255, 7}, 5, "is not an IDX file"},
+             {{0, 0, 8, TN_MAX_DIMS + 1, 7}, 5, "is not an IDX file"},
+             {{0x1f, 0x8b, 8, 0, 7}, 5, "is compressed; unpack it with gunzip first"},
+             {{0x1f, 0, 8, 0, 7}, 5, "is not an IDX file"},
+             {{0, 0x8b, 8, 0, 7}, 5, "is not an IDX file"}};
     tn_error_info e;
     for (size_t i = 0; i < sizeof c / sizeof *c; i++)
         TN_SCOPE {

@@ -25,7 +25,7 @@ static bool planned(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **o
     if (p->says) return tn_error_set(TN_INDEX, NULL, 0, "forward says no");
     REFUSED(tn_function_save(f, NULL), TN_INVALID, "tn_function_save: NULL");
     CHECK(!tn_function_saved(f, 0));
-    says(TN_INDEX, "tn_function_saved: 0 of 0", __LINE__);
+    says(TN_INDEX, "tn_function_saved: index 0 is out of range for 0 saved tensors", __LINE__);
     out[0] = p->none ? NULL : p->whole ? tn_argmax(in[0]) : tn_mul_scalar(in[0], 2);
     out[1] = p->whole ? tn_argmax(in[0]) : tn_mul_scalar(in[0], 3);
     if (!tn_function_save(f, in[0]) || (out[1] && !tn_function_save(f, out[1]))) return false;
@@ -56,7 +56,7 @@ static void forwards_that_fail_say_so(void) {
         static plan p; /* lives as long as the graph */
         memset(&p, 0, sizeof p), p.silent = true;
         REFUSED(tn_function_call(&planned_row, TN_LIST(x), &p, out), TN_INVALID,
-                "planned: forward failed without saying why");
+                "planned: forward failed without setting an error");
         CHECK(p.released == 1 && !out[0]);
         memset(&p, 0, sizeof p), p.says = true;
         REFUSED(tn_function_call(&planned_row, TN_LIST(x), &p, out), TN_INDEX, "forward says no");
@@ -64,10 +64,11 @@ static void forwards_that_fail_say_so(void) {
         REFUSED(tn_function_call(&planned_row, TN_LIST(x), &p, out), TN_INDEX, "went on");
         memset(&p, 0, sizeof p), p.none = true;
         REFUSED(tn_function_call(&planned_row, TN_LIST(x), &p, out), TN_INVALID,
-                "planned: forward gave no output 0");
+                "planned: forward did not set output 0");
         CHECK(p.released == 1);
         CHECK(tn_function_user(NULL) == NULL && !tn_function_save(NULL, x) && tn_error_take(NULL));
-        REFUSED(tn_function_saved(NULL, 3), TN_INDEX, "tn_function_saved: 3 of 0");
+        REFUSED(tn_function_saved(NULL, 3), TN_INDEX,
+                "tn_function_saved: index 3 is out of range for 0 saved tensors");
         tn_error_set(TN_INDEX, NULL, 0, "before");
         CHECK(!tn_function_call(&bare_row, TN_LIST(x), &p, out) && !out[0] && tn_error_take(NULL));
     }
@@ -127,17 +128,19 @@ static void backwards_that_fail_say_so(void) {
         s = tn_add(tn_sum(out[0]), tn_sum(out[1]));
         p.back_silent = true;
         REFUSED(tn_backward(s, .retain_graph = true), TN_INVALID,
-                "planned: backward failed without saying why");
+                "planned: backward failed without setting an error");
         p.back_silent = false, p.back_says = true;
         REFUSED(tn_backward(s, .retain_graph = true), TN_INDEX, "backward says no");
         p.back_says = false, p.saved_wrong = true;
-        REFUSED(tn_backward(s, .retain_graph = true), TN_INDEX, "tn_function_saved: 2 of 2");
+        REFUSED(tn_backward(s, .retain_graph = true), TN_INDEX,
+                "tn_function_saved: index 2 is out of range for 2 saved tensors");
         p.saved_wrong = false;
         CHECK(tn_backward(s, .retain_graph = true) && at(tn_grad_of(x), 0) == 5);
         CHECK(tn_backward(s, .create_graph = true) && at(tn_grad_of(x), 0) == 10);
         tn_zero_grad(x);
         CHECK(tn_touch(y));
-        REFUSED(tn_backward(s), TN_AUTOGRAD, "planned: saved tensor 0 was modified in place since");
+        REFUSED(tn_backward(s), TN_AUTOGRAD,
+                "planned: saved tensor 0 was modified in place after it was saved");
         CHECK(!tn_grad_of(x));
     }
     TN_SCOPE { /* a leaf that was given other data */
@@ -188,7 +191,7 @@ static void checkpoints_run_twice_or_say_why_not(void) {
         CHECK(!tn_grad_of(fixed));
         y = tn_checkpoint(plain, TN_LIST(x, fixed), NULL);
         REFUSED(tn_backward(tn_sum(y), .create_graph = true), TN_UNSUPPORTED,
-                "checkpoint: create_graph through a checkpoint");
+                "checkpoint: create_graph is not supported through a checkpoint");
         REFUSED(tn_checkpoint(nothing, TN_LIST(x), NULL), TN_INVALID, "checkpoint: forward failed");
         for (int i = 0; i < 65; i++) many[i] = x;
         REFUSED(tn_checkpoint(plain, tn_tensors_of(many, 65), NULL), TN_INVALID,
@@ -199,7 +202,8 @@ static void checkpoints_run_twice_or_say_why_not(void) {
         REFUSED(tn_backward(tn_sum(y)), TN_INDEX, "not again");
         y = tn_checkpoint(plain, TN_LIST(x, fixed), NULL);
         CHECK(tn_fill_(fixed, 7.0));
-        REFUSED(tn_backward(tn_sum(y)), TN_AUTOGRAD, "saved tensor 1 was modified in place since");
+        REFUSED(tn_backward(tn_sum(y)), TN_AUTOGRAD,
+                "saved tensor 1 was modified in place after it was saved");
         CHECK(at(tn_grad_of(x), 0) == 3);
         outer = tn_mul_scalar(leaf(5), 1);
         y = tn_checkpoint(of_outside, TN_LIST(x), NULL);
@@ -253,8 +257,10 @@ static void gradient_checks_say_what_differs(void) {
               twice(7, TN_LIST(z)));
         REFUSED(check(7, TN_LIST(narrow)), TN_INVALID, "no float64 or complex128 input");
         REFUSED(check(7, TN_LIST(tn_detach(x))), TN_INVALID, "no float64 or complex128 input");
-        REFUSED(check(7, tn_tensors_of(many, 33)), TN_INVALID, "gradcheck: at most 32 inputs");
-        REFUSED(twice(7, tn_tensors_of(many, 33)), TN_INVALID, "gradgradcheck: at most 32 inputs");
+        REFUSED(check(7, tn_tensors_of(many, 33)), TN_INVALID,
+                "gradcheck: expected at most 32 inputs");
+        REFUSED(twice(7, tn_tensors_of(many, 33)), TN_INVALID,
+                "gradgradcheck: expected at most 32 inputs");
         mode = 2;
         CHECK(tn_gradcheck(checked, TN_LIST(x), NULL, &loose));
         mode = 7;

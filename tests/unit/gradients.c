@@ -19,10 +19,11 @@ static void leaves_are_made_and_unmade(void) {
         tn_tensor *x = leaf(1), *y = tn_mul(x, x), *base, *view, *made;
         bool was;
         REFUSED(tn_requires_grad(y), TN_AUTOGRAD,
-                "only leaves can change; detach this result of mul");
-        REFUSED(tn_no_requires_grad(y), TN_AUTOGRAD, "only leaves can change");
+                "only a leaf can change this; detach this result of mul");
+        REFUSED(tn_no_requires_grad(y), TN_AUTOGRAD,
+                "only a leaf can change this; detach this result of");
         REFUSED(tn_requires_grad(NULL), TN_INVALID, "tn_requires_grad: the tensor is NULL");
-        REFUSED(tn_requires_grad(tn_zeros(TN_DIMS(2), .dtype = TN_I64)), TN_TYPE, "not int64");
+        REFUSED(tn_requires_grad(tn_zeros(TN_DIMS(2), .dtype = TN_I64)), TN_TYPE, "got int64");
         CHECK(tn_no_requires_grad(x) == x && !tn_needs_grad(x) && tn_is_leaf(x) && !tn_is_leaf(y));
         CHECK(tn_no_requires_grad(tn_zeros(TN_DIMS(2), .dtype = TN_I64)) != NULL);
         was = tn_set_inference_mode(true);
@@ -40,8 +41,10 @@ static void a_gradient_set_by_hand_fits_its_tensor(void) {
     TN_SCOPE {
         tn_tensor *x = leaf(1), *g = tn_ones(TN_DIMS(2), .dtype = TN_F64);
         REFUSED(tn_set_grad(NULL, g), TN_INVALID, "tn_set_grad: the tensor is NULL");
-        REFUSED(tn_set_grad(x, tn_ones(TN_DIMS(2))), TN_INVALID, "shape or dtype differs");
-        REFUSED(tn_set_grad(x, tn_ones(TN_DIMS(3), .dtype = TN_F64)), TN_INVALID, "shape or dtype");
+        REFUSED(tn_set_grad(x, tn_ones(TN_DIMS(2))), TN_INVALID,
+                "the gradient must have the tensor's shape and dtype");
+        REFUSED(tn_set_grad(x, tn_ones(TN_DIMS(3), .dtype = TN_F64)), TN_INVALID,
+                "the gradient must have the tensor's shape and dtype");
         tn_zero_grad(x); /* has none */
         CHECK(tnp_set_grad(x, g) && tn_grad_of(x) == g && tn_set_grad(x, g));
         tn_zero_grad(x);
@@ -89,7 +92,7 @@ static void wrong_roots_and_inputs_are_named(void) {
         REFUSED(tn_backward(tnp_mul_scalar(s, tn_complex(0, 1))), TN_AUTOGRAD,
                 "only for real scalar outputs but got complex128");
         REFUSED(tn_backward(s, .gradient = tnp_mul_scalar(s, tn_complex(0, 1))), TN_AUTOGRAD,
-                "both must be real or complex");
+                "both must be real, or both complex");
         REFUSED(tn_backward(s, .inputs = TN_LIST(x, y)), TN_AUTOGRAD, "input 1 is not a leaf");
         REFUSED(tn_backward(s, .inputs = TN_LIST(NULL)), TN_AUTOGRAD, "input 0 is not a leaf");
         REFUSED(tn_backward(s, .inputs = TN_LIST(plain)), TN_AUTOGRAD, "does not require grad");
@@ -230,7 +233,7 @@ static void data_given_away_are_not_read_for_second_derivatives(void) {
                   *w = tn_ones(TN_DIMS(2), .dtype = TN_F64);
         CHECK(tn_swap_data_at(NULL, 0, x, w) && at(x, 0) == 1);
         CHECK(!tn_backward(y, .create_graph = true));
-        says(TN_AUTOGRAD, "input 0 that the gradient of mul reads", __LINE__);
+        says(TN_AUTOGRAD, "input 0, which the gradient of mul reads", __LINE__);
         CHECK(!tn_grad_of(x));
     }
 }
@@ -266,7 +269,8 @@ static void hooks_that_are_wrong_leave_all_as_it_was(void) {
         CHECK(!tn_hook_remove(NULL, 1) && !tn_hook_remove(x, 1) && !tn_hook_remove(y, 1));
         s = tn_sum(y);
         n = tn_hook_add(y, wrong_shape, NULL, NULL);
-        REFUSED(tn_backward(s, .retain_graph = true), TN_AUTOGRAD, "a gradient of another shape");
+        REFUSED(tn_backward(s, .retain_graph = true), TN_AUTOGRAD,
+                "a hook returned a gradient of a different shape");
         CHECK(tn_hook_remove(y, n));
         n = tn_hook_add(y, foreign, other, NULL);
         REFUSED(tn_backward(s, .retain_graph = true), TN_INVALID,
@@ -276,7 +280,7 @@ static void hooks_that_are_wrong_leave_all_as_it_was(void) {
             pair[0] = k ? x : NULL, pair[1] = s;
             n = tn_hook_add(y, again, pair, NULL);
             REFUSED(tn_backward(s, .retain_graph = true), TN_AUTOGRAD,
-                    "another backward is running");
+                    "another backward is already running through this graph");
             CHECK(tn_hook_remove(y, n));
         }
         CHECK(!tn_grad_of(x) && tn_backward(s) && at(tn_grad_of(x), 0) == 2);
@@ -379,7 +383,8 @@ static void writes_through_views_that_cannot_be_recorded_are_refused(void) {
         REFUSED(tn_mul_(tn_slice(wide, .end = 1), tn_slice(x, .end = 1)), TN_AUTOGRAD,
                 "self is a view of an expanded tensor without history");
         CHECK(tn_swap_data_at(NULL, 0, base, tn_ones(TN_DIMS(2)))); /* of another dtype */
-        REFUSED(tn_mul_(view, x), TN_AUTOGRAD, "has other data since tn_swap_data; clone it");
+        REFUSED(tn_mul_(view, x), TN_AUTOGRAD,
+                "self is a view of a tensor whose data tn_swap_data replaced; clone it");
         CHECK(at(view, 0) == 0 && at(base, 0) == 1 && one[0] == 5);
         base = tn_slice(x, .end = 1);
         REFUSED(tn_mul_scalar_(base, 2), TN_AUTOGRAD, "self is a view of a leaf that requires");

@@ -26,7 +26,7 @@ static bool look(tn_frame *f) { /* the result is announced, its memory comes beh
     CHECK(f->out[0] && !tn_data(f->out[0]) && tn_version(f->out[0]) == 0);
     CHECK(tn_numel(f->out[0]) == 3 && tn_data(f->in[0]) && !tn_data(NULL) && !tn_version(NULL));
     CHECK(!tn_to_text(f->out[0], NULL));
-    says(TN_UNSUPPORTED, "tn_to_text: the tensor is on another device", __LINE__);
+    says(TN_UNSUPPORTED, "tn_to_text: the tensor is on a different device", __LINE__);
     return looked = true;
 }
 static void no_grad(tn_gradient *g) { (void)g; }
@@ -66,8 +66,8 @@ static void the_default_generator_stays_and_states_must_fit(void) {
             CHECK(tn_generator_set(g, state));
         else
             REFUSED(tn_generator_set(g, state), TN_FORMAT,
-                    "not the state of a random generator: its position and its count of words left "
-                    "disagree");
+                    "the state is not that of a random generator: its position does not match its "
+                    "count of remaining words");
     }
     tn_generator_get(g, now);
     CHECK(now[LEFT_AT] == 1 && now[NEXT_AT] == 0);

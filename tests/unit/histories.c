@@ -323,9 +323,11 @@ static void hooks_behind_are_of_leaves_that_require_grad(void) {
     TN_SCOPE {
         tn_tensor *x = leaf(1), *y = tn_mul_scalar(x, 2);
         watcher w = {x, NULL, 0, 0, 0, 0, 0, 0, 0, 0};
-        REFUSED(tn_hook_after(y, sees, &w, NULL), TN_AUTOGRAD, "the tensor is no leaf");
-        REFUSED(tn_hook_after(NULL, sees, &w, NULL), TN_AUTOGRAD, "tn_hook_after: a hook and a");
-        REFUSED(tn_hook_after(x, NULL, &w, NULL), TN_AUTOGRAD, "tn_hook_after: a hook and a");
+        REFUSED(tn_hook_after(y, sees, &w, NULL), TN_AUTOGRAD, "the tensor is not a leaf");
+        REFUSED(tn_hook_after(NULL, sees, &w, NULL), TN_AUTOGRAD,
+                ": expected a hook and a tensor that requires grad");
+        REFUSED(tn_hook_after(x, NULL, &w, NULL), TN_AUTOGRAD,
+                ": expected a hook and a tensor that requires grad");
         REFUSED(tn_hook_after(tn_detach(x), sees, &w, NULL), TN_AUTOGRAD, "requires grad");
         for (int k = 1; k <= 2; k++) {
             allowed = k;

@@ -2,6 +2,7 @@
  * they are open, every file operation failing in turn, lists and notes that make no sense. */
 #define _XOPEN_SOURCE 700
 #include "../../src/api/io.h"
+#include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../refused.h"
 
@@ -65,7 +66,7 @@ static void names_are_json_strings(void) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         snprintf(header, sizeof header, "{\"%s" TENSOR "}", bad[i]);
         if (!CHECK(!opened(header, 1))) printf("    %s\n", bad[i]);
-        says(TN_FORMAT, "a name is expected", __LINE__);
+        says(TN_FORMAT, "expected a name", __LINE__);
     }
 }
 static void headers_that_end_early_are_refused(void) {
@@ -78,19 +79,19 @@ static void headers_that_end_early_are_refused(void) {
         CHECK(!opened(cut, 1) && tn_error_take(NULL));
     }
     REFUSED(opened(" {}", 0), TN_FORMAT, "the header does not begin with {");
-    REFUSED(opened("{} x", 0), TN_FORMAT, "something follows the header's }");
-    REFUSED(opened("{}", 1), TN_FORMAT, "its data are shorter or longer than its tensors");
+    REFUSED(opened("{} x", 0), TN_FORMAT, "unexpected text after the header's }");
+    REFUSED(opened("{}", 1), TN_FORMAT, "the data is shorter or longer than the tensors");
     REFUSED(opened("{\"__metadata__\":{},\"__metadata__\":{}}", 0), TN_FORMAT, "malformed __meta");
     REFUSED(opened("{\"a\":{\"dtype\":\"U8\",\"shape\":[4611686018427387904,4],"
                    "\"data_offsets\":[0,0]}}",
                    0),
-            TN_FORMAT, "do not fit");
+            TN_FORMAT, "do not agree");
     REFUSED(opened("{\"a\":{\"dtype\":\"F64\",\"shape\":[4611686018427387904],"
                    "\"data_offsets\":[0,0]}}",
                    0),
-            TN_FORMAT, "do not fit");
+            TN_FORMAT, "do not agree");
     REFUSED(opened("{\"a\":{\"dtype\":\"X9\",\"shape\":[],\"data_offsets\":[0,0]}}", 0), TN_FORMAT,
-            "do not fit");
+            "do not agree");
     REFUSED(tn_safetensors_open(NULL), TN_INVALID, "the path is NULL");
 }
 static void a_million_tensors_need_data(void) {
@@ -148,8 +149,8 @@ static void a_header_has_at_most_100_megabytes(void) {
         write_bytes(head, sizeof head);
         CHECK(truncate(path, 8 + n) == 0);
         REFUSED(tn_safetensors_open(path), TN_FORMAT,
-                n > most ? "the header's length is beyond the file, or above 100 MB"
-                         : "a NUL in the header");
+                n > most ? "the header's length exceeds the file or 100 MB"
+                         : "the header contains a NUL");
     }
     tn_context_options o;
     memset(&o, 0, sizeof o);
@@ -164,7 +165,7 @@ static void a_header_has_at_most_100_megabytes(void) {
     value[n] = 0, taken = 0;
     CHECK(save(NULL, 0, &note, 1) && taken == 8 + most);
     value[n] = 'v', value[n + 1] = 0;
-    REFUSED(save(NULL, 0, &note, 1), TN_INVALID, "names for a header of more than 100 MB");
+    REFUSED(save(NULL, 0, &note, 1), TN_INVALID, "the names need a header of more than 100 MB");
     CHECK_EQ(taken, 8 + most);
     free(value);
     tn_context_use(NULL);
@@ -180,8 +181,8 @@ static void what_is_asked_of_nothing_is_nothing(void) {
     CHECK(tn_safetensors_count(NULL) == 0 && tn_named_find(none, "a") == NULL);
     CHECK(tn_named_find(none, NULL) == NULL);
     REFUSED(tn_safetensors_get(f, "a"), TN_INVALID, "has no tensor \"a\"");
-    REFUSED(tn_safetensors_get(f, NULL), TN_INVALID, "no open file, or no name");
-    REFUSED(tn_safetensors_get(NULL, "a"), TN_INVALID, "no open file, or no name");
+    REFUSED(tn_safetensors_get(f, NULL), TN_INVALID, "the file or the name is NULL");
+    REFUSED(tn_safetensors_get(NULL, "a"), TN_INVALID, "the file or the name is NULL");
     REFUSED(tn_file_exists(path, NULL), TN_INVALID, "argument 'exists' is NULL");
     tn_safetensors_close(f), tn_safetensors_close(NULL), tn_named_free(none);
     CHECK_EQ(tn_safetensors_load(path).n, 0);
@@ -356,20 +357,21 @@ static void lists_that_make_no_sense_are_refused(void) {
         tn_tensor *x = tn_from(pair, TN_DIMS(1), TN_F32), *c;
         tn_named list[2];
         list[0] = named("a", x), list[1] = named("b", x);
-        REFUSED(save(list, -1, NULL, 0), TN_INVALID, "no list of tensors");
-        REFUSED(save(NULL, 1, NULL, 0), TN_INVALID, "no list of tensors");
-        REFUSED(save(list, 1, notes, -1), TN_INVALID, "no list of tensors");
-        REFUSED(save(list, 1, NULL, 1), TN_INVALID, "no list of tensors");
+        REFUSED(save(list, -1, NULL, 0), TN_INVALID, "expected a list of tensors");
+        REFUSED(save(NULL, 1, NULL, 0), TN_INVALID, "expected a list of tensors");
+        REFUSED(save(list, 1, notes, -1), TN_INVALID, "expected a list of tensors");
+        REFUSED(save(list, 1, NULL, 1), TN_INVALID, "expected a list of tensors");
         notes[0].value = "\xff";
-        REFUSED(save(list, 1, notes, 1), TN_INVALID, "note 0 is NULL or no UTF-8");
+        REFUSED(save(list, 1, notes, 1), TN_INVALID, "note 0 is NULL or not UTF-8");
         notes[0].key = NULL;
-        REFUSED(save(list, 1, notes, 1), TN_INVALID, "note 0 is NULL or no UTF-8");
+        REFUSED(save(list, 1, notes, 1), TN_INVALID, "note 0 is NULL or not UTF-8");
         list[1].name = "__metadata__";
-        REFUSED(save(list, 2, NULL, 0), TN_INVALID, "the name of tensor 1 is NULL, no UTF-8, or");
+        REFUSED(save(list, 2, NULL, 0), TN_INVALID, "is NULL, not UTF-8, or __metadata__");
         list[1].name = "a";
         REFUSED(save(list, 2, NULL, 0), TN_INVALID, "the name \"a\" is given twice");
         list[1] = named("b", tn_from(pair, tn_empty_dims(), TN_C128));
-        REFUSED(save(list, 2, NULL, 0), TN_TYPE, "tensor \"b\": safetensors has no complex128");
+        REFUSED(save(list, 2, NULL, 0), TN_TYPE,
+                "tensor \"b\": safetensors does not support complex128");
         list[1] = named("b", tn_empty(TN_DIMS(1), .device = TN_META));
         REFUSED(save(list, 2, NULL, 0), TN_UNSUPPORTED, "tensor \"b\" is not on the CPU");
         list[1] = named("b", NULL);
@@ -411,12 +413,12 @@ static void every_idx_type_is_read(void) {
         write_bytes(empty, sizeof empty);
         CHECK(tn_numel(tn_load_idx(path)) == 0 && tn_ok());
         write_bytes(wide, 36);
-        REFUSED(tn_load_idx(path), TN_FORMAT, "its header and its 36 bytes do not fit");
+        REFUSED(tn_load_idx(path), TN_FORMAT, "its header does not match its 36 bytes");
         write_bytes(zip, 4);
-        REFUSED(tn_load_idx(path), TN_FORMAT, "is compressed: unpack it with gunzip first");
+        REFUSED(tn_load_idx(path), TN_FORMAT, "is compressed; unpack it with gunzip first");
         zip[1] = 0;
         write_bytes(zip, 4);
-        REFUSED(tn_load_idx(path), TN_FORMAT, "is no IDX file");
+        REFUSED(tn_load_idx(path), TN_FORMAT, "is not an IDX file");
     }
 }
 

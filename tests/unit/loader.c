@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700 /* nanosleep */
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
+#include "../../src/api/ops.h"
 #include "../check.h"
 
 #include <stdlib.h>
@@ -117,7 +118,7 @@ static void sizes_that_overflow_are_refused(void) {
     like.size = 8, like.field[0].ndim = 1, like.field[0].size[0] = 1 << 22;
     for (int64_t n = PTRDIFF_MAX >> 23; n <= PTRDIFF_MAX >> 20; n *= 2) /* one of them 2^32 bytes */
         CHECK(!tn_loader_new(tn_dataset_new(&like), .batch_size = n + 1) &&
-              says(TN_MEMORY, "a batch of more bytes"));
+              says(TN_MEMORY, "a batch is too large"));
     memset(&adam, 0, sizeof adam);
     adam.params = tn_parameters(m);
     adam.betas.at = &one;
@@ -193,10 +194,8 @@ static void batches_that_fail_are_empty(void) {
 }
 
 static const check_test tests[] = {
-    CHECK_TEST(loaders_end_with_their_context),
-    CHECK_TEST(endings_are_called_newest_first_once),
-    CHECK_TEST(sizes_that_overflow_are_refused),
-    CHECK_TEST(sequences_that_overflow_are_refused),
+    CHECK_TEST(loaders_end_with_their_context),  CHECK_TEST(endings_are_called_newest_first_once),
+    CHECK_TEST(sizes_that_overflow_are_refused), CHECK_TEST(sequences_that_overflow_are_refused),
     CHECK_TEST(batches_that_fail_are_empty),
 };
 

@@ -1,5 +1,6 @@
 /* modes.c - grad mode and inference mode: they nest, and what is made in inference mode stays out
  * of graphs. */
+#include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"
 

@@ -3,6 +3,7 @@
  * Values: tests/oracle/nn.py. */
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
+#include "../../src/api/ops.h"
 #include "../check.h"
 #include "../oracle/nn_values.inc"
 

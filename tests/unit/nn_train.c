@@ -3,6 +3,7 @@
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
 #include "../../src/base/base.h"
+#include "../../src/api/ops.h"
 #include "../check.h"
 
 #include <math.h>
@@ -357,7 +358,7 @@ static void checkpoint_that_does_not_fit_changes_nothing(void) {
     tn_generator_get(tn_default_generator(), now);
     CHECK(hash(w.net) == before && memcmp(rng, now, sizeof rng) == 0);
     CHECK(tn_module_save_file(small, path) && !tn_checkpoint_load(path, &s) &&
-          says(TN_FORMAT, __LINE__ - 1, "no checkpoint of version 1"));
+          says(TN_FORMAT, __LINE__ - 1, "not a checkpoint of version 1"));
     CHECK(!tn_checkpoint_save(path_of("no/where"), &s) && says(TN_FILE, __LINE__, "where"));
     tn_optimizer_free(o);
     tn_module_free(small);

@@ -3,6 +3,7 @@
  * own. */
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
+#include "../../src/api/ops.h"
 #include "../check.h"
 
 #include <stdlib.h>
@@ -112,7 +113,7 @@ static void identity_gives_a_tensor_of_its_own(void) {
 
 static void constructor_takes_its_modules_when_it_fails(void) {
     tn_module *m = tn_sequential(tn_nn_linear(3, 4), NULL, tn_nn_relu());
-    CHECK(!m && says(TN_INVALID, __LINE__ - 1, "Sequential: modules[1] is NULL"));
+    CHECK(!m && says(TN_INVALID, __LINE__ - 1, "argument 'modules' has NULL at position 1"));
     m = tn_sequential(tn_nn_linear(3, 4), tn_nn_dropout(.p = 2), tn_nn_relu());
     CHECK(!m && says(TN_INVALID, __LINE__ - 1, "Dropout: p is 2"));
     m = tn_sequential(tn_nn_linear(3, -4));
@@ -229,7 +230,7 @@ static void options_reach_the_parts(void) {
     CHECK(!tn_nn_conv2d(3, 4, TN_DIMS(3, 3), .groups = 2) &&
           says(TN_INVALID, __LINE__ - 1, "Conv2d: in_channels (3)"));
     CHECK(!tn_nn_conv2d(3, 4, TN_DIMS(3, 3, 3)) &&
-          says(TN_INVALID, __LINE__ - 1, "kernel_size: expected 1 or 2 numbers, got 3"));
+          says(TN_INVALID, __LINE__ - 1, "argument 'kernel_size' has 3 elements, expected 1 or 2"));
     CHECK(!tn_nn_multihead_attention(5, 2) && says(TN_INVALID, __LINE__, "embed_dim (5)"));
     m = tn_nn_max_pool2d(TN_DIMS(2));
     CHECK_EQ(((tn_nn_max_pool2d_self *)(void *)m)->o.stride.at[0], 2);
@@ -298,7 +299,7 @@ static void row_of_ones_own_is_registered(void) {
     v[0].type = TN_T_INT, v[0].as.integer = 3;
     v[1].type = TN_T_FLOAT, v[1].name = "p", v[1].as.real = 0.5;
     CHECK(tn_module_register(&gate_row));
-    CHECK(!tn_module_register(&gate_row) && says(TN_INVALID, 0, "registered already"));
+    CHECK(!tn_module_register(&gate_row) && says(TN_INVALID, 0, "the row is already registered"));
     CHECK(!tn_module_register(&bad_row) && says(TN_INVALID, 0, "weight(d"));
     m = tn_module_named("Gate", v, 2);
     CHECK(m != NULL);
@@ -531,7 +532,7 @@ static void hooks_run_before_and_after(void) {
     CHECK_EQ(before_runs, 1);
     CHECK(tn_module_hook_remove(relu, two));
     CHECK_EQ(released, 1);
-    CHECK(!tn_module_hook_remove(relu, two) && says(TN_INVALID, 0, "no hook"));
+    CHECK(!tn_module_hook_remove(relu, two) && says(TN_INVALID, 0, "does not exist"));
     three = tn_module_hook(relu, TN_BEFORE_FORWARD, failing_hook, NULL, NULL);
     TN_SCOPE {
         CHECK(!tn_forward(m, input(2, 4)) && says(TN_INVALID, __LINE__, "0 (ReLU): no more"));
@@ -581,7 +582,7 @@ static void lstm_returns_its_states(void) {
         again = tn_nn_lstm_forward(m, x, .h = r.h_n);
         CHECK(!again.output && says(TN_INVALID, __LINE__ - 1, "LSTM: hx: h and c"));
         again = tn_nn_lstm_forward(m, x, .h = r.output, .c = r.output);
-        CHECK(!again.output && says(TN_INVALID, __LINE__ - 1, "LSTM: hx: a batch of"));
+        CHECK(!again.output && says(TN_INVALID, __LINE__ - 1, "LSTM: hx: expected a batch of"));
         again = tn_nn_lstm_forward(m, x, .h = x, .c = x);
         CHECK(!again.output &&
               says(TN_INVALID, __LINE__ - 2, "LSTM: h: expected (2, *, 4), got float32 (2, 5, 3)"));

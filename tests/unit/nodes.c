@@ -127,7 +127,7 @@ static void argue(arguments *a, tn_tensor *self, tn_tensor *other, tn_tensor *l,
 static void node_holds(const tni_node *n, uint64_t id, int nin, int nout, uint32_t refs) {
     CHECK(n->row == &keeps && n->id == id && n->nin == nin && n->nout == nout && n->refs == refs);
     CHECK(!strcmp(n->file, "exact") && n->line == 42 && n->owner == tni_here());
-    CHECK(!n->dead && !n->busy && !n->queued && !n->useful && !n->released && !n->function &&
+    CHECK(!n->named.as && !n->busy && !n->queued && !n->useful && !n->released && !n->function &&
           !n->watch);
 }
 /* Words behind the slots: arguments, then what the lists hold (3 numbers, 1 number, 9 bytes). */
@@ -149,7 +149,7 @@ static void a_node_holds_what_gradients_read(void) {
             tn_tensor *x = tn_requires_grad(of(2, 3, 1)), *self = tn_mul_scalar(x, 2),
                       *other = tn_transpose(of(4, 5, 2), 0, 1),
                       *leaf = tn_requires_grad(of(1, 1, 3)), *wide = of(2, 3, 4);
-            uint64_t next = tni_here()->next_id;
+            uint64_t next = tni_calls(tni_here())->next_id;
             arguments a;
             argue(&a, self, other, leaf, wide);
             tn_tensor *y = call(&keeps, a.v, 10);
@@ -157,7 +157,7 @@ static void a_node_holds_what_gradients_read(void) {
             const tni_node *n = y->node;
             CHECK(result[2]->node_out == 2 && y->node_out == 0);
             node_holds(n, next, 6, 4, 2);
-            CHECK_EQ(tni_here()->next_id, next + 1);
+            CHECK_EQ(tni_calls(tni_here())->next_id, next + 1);
             int64_t at = behind(n, 3 + 1 + 2);
             slot_is(n, 0, TNI_SLOT_GHOST, self, NULL);
             CHECK_EQ(n->slot[0].at, 0); /* the shape of output 0 */
@@ -229,16 +229,17 @@ static void nodes_are_numbered_in_order(void) {
     TN_SCOPE {
         tni_block *b = tni_here();
         tn_tensor *x = tn_requires_grad(of(1, 1, 1)), *y, *z;
-        uint64_t first = b->next_id;
+        uint64_t first = tni_calls(b)->next_id;
         y = tn_mul_scalar(x, 2), z = tn_mul_scalar(x, 3);
-        CHECK(y->node->id == first && z->node->id == first + 1 && b->next_id == first + 2);
+        CHECK(y->node->id == first && z->node->id == first + 1 &&
+              tni_calls(b)->next_id == first + 2);
         CHECK(y->node->nout == 1 && !y->node->slot[0].at); /* the shape of the result */
-        b->next_id = 1;
+        tni_calls(b)->next_id = 1;
         y = tn_mul(x, z);
-        CHECK(y->node->id == first + 2 && b->next_id == first + 3);
-        b->next_id = first + 2;
+        CHECK(y->node->id == first + 2 && tni_calls(b)->next_id == first + 3);
+        tni_calls(b)->next_id = first + 2;
         z = tn_mul(y, z);
-        CHECK(z->node->id == first + 3 && b->next_id == first + 4);
+        CHECK(z->node->id == first + 3 && tni_calls(b)->next_id == first + 4);
         CHECK(tn_backward(z) && tn_item(tn_grad_of(x)) == 27);
     }
     end(c);
@@ -257,7 +258,7 @@ static void whole_numbers_leave_no_node(void) {
         tn_value v = tensor(NULL, tn_requires_grad(of(1, 1, 1)));
         for (int i = 0; i < 6; i++)
             for (int k = 0; k < 2; k++) {
-                uint64_t next = tni_here()->next_id;
+                uint64_t next = tni_calls(tni_here())->next_id;
                 tn_error_info e;
                 counts_dtype[k] = dtypes[i], counts_dtype[!k] = TN_I32;
                 CHECK_EQ(call(&row, &v, 1) != NULL, i < 3);
@@ -265,8 +266,8 @@ static void whole_numbers_leave_no_node(void) {
                     CHECK(!tn_needs_grad(result[0]) && !tn_needs_grad(result[1]));
                 else
                     CHECK(tn_error_take(&e) && e.code == TN_AUTOGRAD &&
-                          !strncmp(e.message, "has no gradient, but an argument", 32));
-                CHECK(tni_here()->next_id == next && v.as.tensor->refs == 1);
+                          !strncmp(e.message, "the operator has no gradient, but an argument", 32));
+                CHECK(tni_calls(tni_here())->next_id == next && v.as.tensor->refs == 1);
                 if (i < 3) continue;
                 v = tensor(NULL, of(1, 1, 1));
                 CHECK(call(&row, &v, 1) && !tn_needs_grad(result[k]));
@@ -289,7 +290,7 @@ static void what_no_node_can_hold_is_refused(void) {
         CHECK(!call(&keeps, a.v, 10) && tn_error_take(&e) && e.code == TN_MEMORY);
         a.v[5].as.ints.n++;
         CHECK(!call(&keeps, a.v, 10) && tn_error_take(&e) && e.code == TN_UNSUPPORTED);
-        CHECK(!strncmp(e.message, "its arguments are too large to record", 37));
+        CHECK(!strncmp(e.message, "the arguments are too large to record", 37));
     }
     end(c);
 }

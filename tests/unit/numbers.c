@@ -1,4 +1,5 @@
 /* numbers.c - numbers as arguments: integers reach the operator exactly, each is evaluated once. */
+#include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"
 

@@ -4,6 +4,7 @@
  * tests/oracle/optim.py. */
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
+#include "../../src/api/ops.h"
 #include "../check.h"
 #include "../oracle/optim_values.inc"
 

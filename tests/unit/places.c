@@ -3,6 +3,7 @@
  * to be called here, or named among those that cannot fail. */
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
+#include "../../src/api/ops.h"
 #include "../check.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
-/* print.c - promises of tensor/print.c: a tensor's text is torch's, character by character
+/* print.c - promises of io/print.c: a tensor's text is torch's, character by character
  * (tests/oracle/print.inc), for every dtype, layout, shape and set of options. */
 #define _XOPEN_SOURCE 700 /* mkstemp, pread */
+#include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"
 

@@ -1,5 +1,6 @@
 /* promotion.c - the dtype of a sum of any two operands, tensors with and without dimensions and
  * numbers, under each default dtype, is torch's (tests/oracle/promotion.txt). */
+#include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"
 

@@ -180,7 +180,7 @@ static void base_has_nothing(void) {
     CHECK(!tn_alloc(8) && !tn_ending_add(&e) && !tn_set_threads(2));
     CHECK(!tn_profile_begin() && !tn_profile_end("/nowhere/at/all"));
     CHECK(!tn_ok() && tn_error_peek(NULL) && tn_error_peek(&info) && info.code == TN_MEMORY);
-    CHECK(strstr(info.message, "a context could not be made") != NULL);
+    CHECK(strstr(info.message, "out of memory: cannot make a context") != NULL);
     CHECK(tn_error_take(&info) && info.code == TN_MEMORY && !tn_ok());
     tn_error_on(NULL, NULL);
     tn_cancel(NULL); /* the default context, or none */

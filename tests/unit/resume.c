@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
+#include "../../src/api/ops.h"
 #include "../check.h"
 
 #include <errno.h>
@@ -141,7 +142,7 @@ static void epochs_that_are_no_number_of_epochs_are_refused(void) {
         stop_at = TN_EVENT_BEGIN;
         CHECK(!tn_train(w.net, w.o, w.loader, .schedule = w.s, .checkpoint = path, .resume = true,
                         .epochs = 2, .on = on) &&
-              says(TN_FORMAT, __LINE__ - 2, "how many epochs"));
+              says(TN_FORMAT, __LINE__ - 2, ", expected the number of completed epochs"));
         CHECK(began == -1 && hash(&w) == before);
     }
     end(w);

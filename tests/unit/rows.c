@@ -64,12 +64,13 @@ static double slope(int m) { /* of self at element 0, with that mode; -1: an err
 }
 static void what_a_gradient_gives_fits_or_is_refused(void) {
     CHECK(slope(0) == -1);
-    says(TN_INTERNAL, "does not name in .needs", __LINE__);
+    says(TN_INTERNAL, "does not list in .needs", __LINE__);
     CHECK(slope(1) == -1 && tn_error_take(NULL));
     CHECK(slope(2) == 2 && slope(3) == 8 && slope(4) == 2 && slope(5) == 3 && slope(6) == 2);
     CHECK(slope(7) == 0);
     CHECK(slope(8) == -1);
-    says(TN_INTERNAL, "reads the data of input 0, which its row does not name in .needs", __LINE__);
+    says(TN_INTERNAL,
+         "the operator reads the data of input 0, which its row does not list in .needs", __LINE__);
     CHECK(slope(9) == -1);
     says(TN_INDEX, "the gradient says no\n  in the gradient of gives", __LINE__);
     TN_SCOPE { /* of another shape than broadcasting makes */
@@ -93,7 +94,8 @@ static void bare_run(tn_frame *f) {
 static void a_row_without_gradient_is_not_recorded(void) {
     TN_SCOPE {
         tn_tensor *x = tn_requires_grad(of(1, 2, 1.0)), *y;
-        REFUSED(call("bare", x, NULL, NULL), TN_AUTOGRAD, "has no gradient, but an argument");
+        REFUSED(call("bare", x, NULL, NULL), TN_AUTOGRAD,
+                "the operator has no gradient, but an argument");
         y = call("whole", x, NULL, NULL);
         CHECK(y && !tn_needs_grad(y));
         CHECK(call("bare", tn_detach(x), NULL, NULL) != NULL);
@@ -154,18 +156,20 @@ static void compositions_hand_out_what_fits(void) {
         REFUSED(call("made", x, NULL, wide), TN_INVALID, "out overlaps itself; clone it first");
         REFUSED(call("made_", wide, NULL, NULL), TN_INVALID, "self overlaps itself");
         mode = 3;
-        REFUSED(call("made", x, NULL, out), TN_INVALID, "out has shape (2, 3), the result has (7)");
+        REFUSED(call("made", x, NULL, out), TN_INVALID,
+                "out has shape (2, 3), but the result has (7)");
         REFUSED(call("made_", x, NULL, NULL), TN_INVALID,
-                "self has shape (2, 3), the result has (7)");
+                "self has shape (2, 3), but the result has (7)");
         mode = 4;
         REFUSED(call("made", x, NULL, out), TN_TYPE, "complex128 cannot be written into float64");
         mode = 2;
         REFUSED(call("made", x, NULL, NULL), TN_INDEX, "composed in vain");
         mode = 0;
-        REFUSED(call("made", x, NULL, NULL), TN_INTERNAL, "failed without saying why\n  in made(");
+        REFUSED(call("made", x, NULL, NULL), TN_INTERNAL,
+                "failed without setting an error\n  in made(");
         mode = 1;
-        REFUSED(call("made", x, NULL, out), TN_INTERNAL, "result 0 was not made");
-        REFUSED(call("made", x, NULL, NULL), TN_INTERNAL, "result 0 was not made");
+        REFUSED(call("made", x, NULL, out), TN_INTERNAL, "result 0 was not set");
+        REFUSED(call("made", x, NULL, NULL), TN_INTERNAL, "result 0 was not set");
         CHECK(at(out, 0) == 2 && at(x, 0) == 2);
     }
 }
@@ -202,14 +206,16 @@ static void what_is_announced_has_limits(void) {
         tn_tensor *x = of(2, 3, 1.0), *meta = tn_empty(TN_DIMS(2), .device = TN_META), *y;
         asked = -1;
         CHECK(!call("list", x, NULL, NULL));
-        says(TN_INVALID, "a list of -1 results is too long", __LINE__);
+        says(TN_INVALID, "expected at most 60000 results, got -1", __LINE__);
         asked = 60001;
         CHECK(!call("list", x, NULL, NULL));
-        says(TN_INVALID, "a list of 60001 results is too long", __LINE__);
+        says(TN_INVALID, "expected at most 60000 results, got 60001", __LINE__);
         asked = INT64_MAX;
-        REFUSED(call("scratch", x, NULL, NULL), TN_MEMORY, "needs too much scratch memory");
+        REFUSED(call("scratch", x, NULL, NULL), TN_MEMORY,
+                "the operator needs too much scratch memory");
         asked = -1;
-        REFUSED(call("scratch", x, NULL, NULL), TN_MEMORY, "needs too much scratch memory");
+        REFUSED(call("scratch", x, NULL, NULL), TN_MEMORY,
+                "the operator needs too much scratch memory");
         asked = (INT64_MAX / 2 - 7) / 8;
         CHECK(!call("scratch", x, NULL, NULL) && tn_error_take(NULL));
         asked = 4;
@@ -219,8 +225,10 @@ static void what_is_announced_has_limits(void) {
         asked = 0;
         y = call("counted", x, NULL, NULL);
         CHECK(y && tn_numel(y) == 0 && tn_size(y, 2) == 4);
-        REFUSED(call("counted", meta, NULL, NULL), TN_UNSUPPORTED, "depends on data, which meta");
-        REFUSED(call("counted", x, NULL, y), TN_UNSUPPORTED, "out= where the size depends on data");
+        REFUSED(call("counted", meta, NULL, NULL), TN_UNSUPPORTED,
+                "the result's size depends on data, which a meta tensor does not have");
+        REFUSED(call("counted", x, NULL, y), TN_UNSUPPORTED,
+                "out= is not supported when the result's size depends on data");
         CHECK(!call("second", x, NULL, NULL) && tn_ok() && result[1] && at(result[1], 5) == 0);
         y = tn_requires_grad(of(2, 3, 1.0));
         CHECK(!call("second", y, NULL, NULL) && tn_ok() && tn_needs_grad(result[1]));
@@ -228,7 +236,7 @@ static void what_is_announced_has_limits(void) {
         y = call("look_at", x, NULL, NULL);
         CHECK(y && tn_is_view(y) && tn_same_storage(x, y));
         REFUSED(call("look_at", x, NULL, of(2, 3, 0.0)), TN_UNSUPPORTED,
-                "a view cannot be written into");
+                "out= is not supported for a view");
     }
 }
 static void a_number_has_no_view(void) {
@@ -237,9 +245,9 @@ static void a_number_has_no_view(void) {
     memset(&v, 0, sizeof v);
     v.type = TN_T_FLOAT, v.as.real = 2;
     CHECK(!tn_call_named(NULL, 0, "look_at", &v, 1, result, 6, &count));
-    says(TN_TYPE, "a number has no view", __LINE__);
+    says(TN_TYPE, "cannot make a view of a number", __LINE__);
     CHECK(!tn_call_named(NULL, 0, "look_at_", &v, 1, result, 6, &count));
-    says(TN_TYPE, "self of the in-place form is not a tensor", __LINE__);
+    says(TN_TYPE, "self must be a tensor in the in-place form", __LINE__);
 }
 
 static void add_row(tn_row *r, const char *name, const char *schema, uint32_t forms,

@@ -23,7 +23,7 @@ static void tables_without_memory_are_an_error(void) {
     tn_gen *gen;
     size_t bytes;
     CHECK(!tni_schema_gen(tn_row_named("add"), no_memory, NULL, &gen, &bytes, error, 200));
-    CHECK_TEXT(error, "no memory for its tables");
+    CHECK_TEXT(error, "out of memory for its tables");
 }
 
 /* --- one text --------------------------------------------------------------------------------- */
@@ -45,63 +45,63 @@ static const char *const wrong[][2] = {
     {"f(int)", "column 6: a parameter needs a name"},
     {"f(int a", "column 8: ',' or ')' expected"},
     {"f(int a int b)", "column 9: ',' or ')' expected"},
-    {"f(int a, int a)", "column 15: two parameters are called 'a'"},
-    {"f(int a, int b, int b)", "column 22: two parameters are called 'b'"},
-    {"f() -> (Tensor a, Tensor b, Tensor b)", "column 38: two results are called 'b'"},
+    {"f(int a, int a)", "column 15: two parameters are named 'a'"},
+    {"f(int a, int b, int b)", "column 22: two parameters are named 'b'"},
+    {"f() -> (Tensor a, Tensor b, Tensor b)", "column 38: two results are named 'b'"},
     {"f(*, int a, *, int b)", "column 14: a second '*'"},
-    {"f(bool[] a)", "column 8: there is no list of this type"},
-    {"f(Scalar[] a)", "column 10: there is no list of this type"},
-    {"f(ScalarType[] a)", "column 14: there is no list of this type"},
-    {"f(Device[] a)", "column 10: there is no list of this type"},
-    {"f(Generator[] a)", "column 13: there is no list of this type"},
-    {"f(str[] a)", "column 7: there is no list of this type"},
-    {"f(Reduction[] a)", "column 13: there is no list of this type"},
+    {"f(bool[] a)", "column 8: lists of this type are not supported"},
+    {"f(Scalar[] a)", "column 10: lists of this type are not supported"},
+    {"f(ScalarType[] a)", "column 14: lists of this type are not supported"},
+    {"f(Device[] a)", "column 10: lists of this type are not supported"},
+    {"f(Generator[] a)", "column 13: lists of this type are not supported"},
+    {"f(str[] a)", "column 7: lists of this type are not supported"},
+    {"f(Reduction[] a)", "column 13: lists of this type are not supported"},
     {"f(int[2 a)", "column 9: ']' expected"},
-    {"f(int[32768] a)", "column 11: a list of too many"},
-    {"f(int[999999999999] a)", "column 11: a list of too many"},
-    {"f(int?[] a)", "column 8: only tensors may be absent from a list"},
+    {"f(int[32768] a)", "column 11: the list's count is too large"},
+    {"f(int[999999999999] a)", "column 11: the list's count is too large"},
+    {"f(int?[] a)", "column 8: only a list of tensors may have absent elements"},
     {"f(bool? a)", "column 9: bool? is not supported: use an enum"},
     {"f(Tensor|Scalar? a)", "column 19: Tensor|Scalar must be required: 'a'"},
-    {"f(int a=1.5)", "column 9: this default does not fit the parameter's type: '1.5'"},
-    {"f(int a=None)", "column 9: this default does not fit the parameter's type: 'None'"},
-    {"f(int a=inf)", "column 9: this default does not fit the parameter's type: 'inf'"},
-    {"f(int a=)", "column 9: this default does not fit the parameter's type:"},
-    {"f(int a=1x)", "column 9: this default does not fit the parameter's type: '1x'"},
+    {"f(int a=1.5)", "column 9: this default does not match the parameter's type: '1.5'"},
+    {"f(int a=None)", "column 9: this default does not match the parameter's type: 'None'"},
+    {"f(int a=inf)", "column 9: this default does not match the parameter's type: 'inf'"},
+    {"f(int a=)", "column 9: this default does not match the parameter's type:"},
+    {"f(int a=1x)", "column 9: this default does not match the parameter's type: '1x'"},
     {"f(int a=9223372036854775808)",
-     "column 9: this default does not fit the parameter's type: '9223372036854775808'"},
-    {"f(float a=1.0e)", "column 11: this default does not fit the parameter's type: '1.0e'"},
-    {"f(bool a=1)", "column 10: this default does not fit the parameter's type: '1'"},
-    {"f(bool a=true)", "column 10: this default does not fit the parameter's type: 'true'"},
-    {"f(Tensor a=1)", "column 12: this default does not fit the parameter's type: '1'"},
-    {"f(Device a=cpu)", "column 12: this default does not fit the parameter's type: 'cpu'"},
+     "column 9: this default does not match the parameter's type: '9223372036854775808'"},
+    {"f(float a=1.0e)", "column 11: this default does not match the parameter's type: '1.0e'"},
+    {"f(bool a=1)", "column 10: this default does not match the parameter's type: '1'"},
+    {"f(bool a=true)", "column 10: this default does not match the parameter's type: 'true'"},
+    {"f(Tensor a=1)", "column 12: this default does not match the parameter's type: '1'"},
+    {"f(Device a=cpu)", "column 12: this default does not match the parameter's type: 'cpu'"},
     {"f(ScalarType a=floaty)",
-     "column 16: this default does not fit the parameter's type: 'floaty'"},
+     "column 16: this default does not match the parameter's type: 'floaty'"},
     {"f(Reduction a=median)",
-     "column 15: this default does not fit the parameter's type: 'median'"},
-    {"f(int[] a=[1,2)", "column 11: this default does not fit the parameter's type: '[1,2)'"},
-    {"f(int[] a=[1,x])", "column 11: this default does not fit the parameter's type: '[1,x]'"},
+     "column 15: this default does not match the parameter's type: 'median'"},
+    {"f(int[] a=[1,2)", "column 11: this default does not match the parameter's type: '[1,2)'"},
+    {"f(int[] a=[1,x])", "column 11: this default does not match the parameter's type: '[1,x]'"},
     {"f(int[] a=[1,2,3,4,5,6,7,8,9])",
-     "column 11: this default does not fit the parameter's type: '[1,2,3,4,5,6,7,8,9]'"},
-    {"f(int[] a=[)", "column 11: this default does not fit the parameter's type: '[)'"},
-    {"f((Tensor a, Tensor)? x)", "column 20: a member of a tuple needs a name"},
+     "column 11: this default does not match the parameter's type: '[1,2,3,4,5,6,7,8,9]'"},
+    {"f(int[] a=[)", "column 11: this default does not match the parameter's type: '[)'"},
+    {"f((Tensor a, Tensor)? x)", "column 20: an element of a tuple needs a name"},
     {"f((Tensor a, Tensor b x)", "column 23: ')' expected"},
     {"f((Tensor a, Tensor b))", "column 23: a tuple needs a name"},
     {"f((Tensor a) x=None)",
-     "column 16: the default of a tuple can only be None, and its type needs a '?'"},
+     "column 16: the default of a tuple must be None, and its type must end in '?'"},
     {"f((Tensor a)? x=1)",
-     "column 17: the default of a tuple can only be None, and its type needs a '?'"},
+     "column 17: the default of a tuple must be None, and its type must end in '?'"},
     {"f((int a,int b,int c,int d,int e,int f,int g,int h,int i) x)",
-     "column 52: too many members in a tuple"},
-    {"f() -> int", "column 11: a result is a Tensor, a Tensor[] or a bool"},
+     "column 52: too many elements in a tuple"},
+    {"f() -> int", "column 11: a result must be a Tensor, a Tensor[] or a bool"},
     {"f() -> (Tensor, Tensor)", "column 24: several results need names"},
-    {"f() -> (Tensor a, Tensor a)", "column 28: two results are called 'a'"},
+    {"f() -> (Tensor a, Tensor a)", "column 28: two results are named 'a'"},
     {"f() -> (Tensor[] a, Tensor b)", "column 30: a list or a bool must be the only result"},
     {"f() -> (Tensor a", "column 17: ')' expected"},
-    {"f() -> ((Tensor a, (Tensor b) c) d)", "column 21: tuples nest once"},
+    {"f() -> ((Tensor a, (Tensor b) c) d)", "column 21: tuples can be nested only once"},
     {"f() -> (Tensor a,Tensor b,Tensor c,Tensor d,Tensor e,Tensor f,Tensor g,Tensor h,Tensor i)",
      "column 88: too many results"},
-    {"f() -> Tensor x y", "column 17: text behind the end"},
-    {"f() - Tensor", "column 5: text behind the end"},
+    {"f() -> Tensor x y", "column 17: unexpected text after the end"},
+    {"f() - Tensor", "column 5: unexpected text after the end"},
 };
 static void what_is_wrong_is_said_with_its_column(void) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
@@ -235,7 +235,7 @@ static void texts_lose_their_quotes(void) {
     CHECK_TEXT(parsed("f(str a='b, int c)"), "column 19: ',' or ')' expected");
     CHECK_TEXT(parsed("f(str a=')"), "column 11: ',' or ')' expected");
     CHECK_TEXT(parsed("f(Reduction a='mean)"),
-               "column 15: this default does not fit the parameter's type: ''mean)'");
+               "column 15: this default does not match the parameter's type: ''mean)'");
 }
 
 static void tuples_name_their_members(void) {
@@ -328,9 +328,9 @@ static void what_a_frame_cannot_hold_is_refused(void) {
     strcpy(eight, nine);
     strcpy(strstr(eight, ",Tensor i"), ") -> Tensor");
     CHECK_TEXT(made(eight, 0, NULL, NULL), "");
-    CHECK_TEXT(made(nine, 0, NULL, NULL), "more than 8 tensors beside lists");
+    CHECK_TEXT(made(nine, 0, NULL, NULL), "more than 8 tensors outside lists");
     CHECK_TEXT(made("(Tensor a) -> Tensor", 0, NULL, NULL), "no name");
-    CHECK_TEXT(made("f(Tensor a)", 0, NULL, NULL), "no results: '->' expected");
+    CHECK_TEXT(made("f(Tensor a)", 0, NULL, NULL), "expected '->' and the results");
     CHECK_TEXT(made("f(Tensor|Scalar a,Tensor|Scalar b,Tensor|Scalar c) -> ()", 0, NULL, NULL), "");
     CHECK_TEXT(made("f(Tensor|Scalar a,Tensor|Scalar b,Tensor|Scalar c,Tensor|Scalar d) -> ()", 0,
                     NULL, NULL),
@@ -352,7 +352,7 @@ static void what_a_frame_cannot_hold_is_refused(void) {
 
 static void what_a_form_cannot_do_is_refused(void) {
     static const char four[] = "f() -> (Tensor a,Tensor b,Tensor c,Tensor d)";
-    CHECK_TEXT(made("f() -> Tensor[]", TN_OUT, NULL, NULL), "a list result has no out=");
+    CHECK_TEXT(made("f() -> Tensor[]", TN_OUT, NULL, NULL), "a list result cannot have out=");
     CHECK_TEXT(made("f() -> Tensor[]", 0, NULL, NULL), "");
     CHECK_TEXT(made(four, TN_OUT, NULL, NULL), "");
     CHECK_TEXT(made("f() -> ()", TN_OUT, NULL, NULL), "out= takes 1 to 4 results");
@@ -364,7 +364,7 @@ static void what_a_form_cannot_do_is_refused(void) {
                                            "f(Tensor x) -> Tensor[]",
                                            "f(Tensor x) -> (Tensor a, Tensor b)"};
         CHECK_TEXT(made(text[i], TN_INPLACE, NULL, NULL),
-                   "an in-place form needs a first tensor and one result");
+                   "an in-place form needs a tensor as first parameter and exactly one result");
         CHECK_TEXT(made(text[i], 0, NULL, NULL), "");
     }
 }
@@ -386,11 +386,11 @@ static void needs_are_bits_of_inputs_results_and_saves(void) {
     CHECK(tni_schema_needs(&s, "s", "l s", m, error, sizeof error));
     CHECK(m[0] == (4 | out << 2) && m[1] == m[0] && m[2] == m[0]);
     CHECK(!tni_schema_needs(&s, NULL, "c:a", m, error, sizeof error));
-    CHECK_TEXT(error, "needs: no tensor is called 'c'");
+    CHECK_TEXT(error, "needs: no tensor is named 'c'");
     CHECK(!tni_schema_needs(&s, NULL, "a:n", m, error, sizeof error));
-    CHECK_TEXT(error, "needs: no input, result or save is called 'n'");
+    CHECK_TEXT(error, "needs: no input, result or save is named 'n'");
     CHECK(!tni_schema_needs(&s, "1 2 3 4 5 6 7 8 9", "a", m, error, sizeof error));
-    CHECK_TEXT(error, "saves: more than 6 with the results");
+    CHECK_TEXT(error, "saves: more than 6 together with the results");
     CHECK(tni_schema_needs(&s, "1 2 3 4", "4", m, error, sizeof error));
     CHECK_EQ(m[0], out << 5);
 }
@@ -437,7 +437,7 @@ static void a_text_gives_a_struct_with_its_defaults(void) {
     for (int i = 0; i < g->nparam; i++) /* 16-byte pieces in one block of that size */
         CHECK((const char *)g->param[i].name > (char *)block &&
               (const char *)g->param[i].name < (char *)block + bytes);
-    CHECK(g->loop_index == 0 && g->nfixed == 1 && g->nsaves == 0 && !g->result_names[0]);
+    CHECK(!g->loops && g->nfixed == 1 && g->nsaves == 0 && !g->result_names[0]);
     CHECK(g->nparam == 18 && g->out_offset == UINT16_MAX && g->nresults == 0);
     free(block);
 }

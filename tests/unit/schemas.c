@@ -130,7 +130,7 @@ static void every_kind_of_default_is_read(void) {
     CHECK_TEXT(AT(char *, "b"), "word");
     CHECK(AT(char *, "c") == NULL);
     CHECK(!tni_schema_gen(&row, get_none, NULL, &g, &bytes, error, sizeof error));
-    CHECK_TEXT(error, "no memory for its tables");
+    CHECK_TEXT(error, "out of memory for its tables");
     free(g);
 }
 
@@ -171,33 +171,35 @@ static void what_does_not_parse_says_why(void) {
     static const char *const bad[][2] = {
         {"f Tensor", "column 3: '(' expected"},
         {"f(Tensr x) -> Tensor", "column 3: unknown type 'Tensr'"},
-        {"f(bool[] x) -> Tensor", "there is no list of this type"},
-        {"f(int?[] x) -> Tensor", "only tensors may be absent"},
+        {"f(bool[] x) -> Tensor", "lists of this type are not supported"},
+        {"f(int?[] x) -> Tensor", "only a list of tensors may have absent elements"},
         {"f(int[2 x) -> Tensor", "']' expected"},
         {"f(bool? x) -> Tensor", "bool? is not supported"},
         {"f(Tensor(a! x", "a parameter needs a name"},
         {"f(int) -> Tensor", "a parameter needs a name"},
         {"f(int x, *, *, int y) -> Tensor", "a second '*'"},
-        {"f(int x, int x) -> Tensor", "two parameters are called 'x'"},
-        {"f(Tensor|Scalar x=None) -> Tensor", "does not fit the parameter's type: 'None'"},
+        {"f(int x, int x) -> Tensor", "two parameters are named 'x'"},
+        {"f(Tensor|Scalar x=None) -> Tensor", "does not match the parameter's type: 'None'"},
         {"f(Tensor|Scalar? x) -> Tensor", "Tensor|Scalar must be required: 'x'"},
-        {"f(int x) -> int", "a result is a Tensor, a Tensor[] or a bool"},
-        {"f(int x) -> (Tensor a, Tensor a)", "two results are called 'a'"},
+        {"f(int x) -> int", "a result must be a Tensor, a Tensor[] or a bool"},
+        {"f(int x) -> (Tensor a, Tensor a)", "two results are named 'a'"},
         {"f(int x) -> (Tensor[] a, Tensor b)", "a list or a bool must be the only result"},
         {"f(int x) -> (Tensor a", "')' expected"},
-        {"f(int x) -> ((Tensor a, (Tensor b) c) d)", "tuples nest once"},
-        {"f(int x) -> ((int b) c)", "a result is a Tensor"},
+        {"f(int x) -> ((Tensor a, (Tensor b) c) d)", "tuples can be nested only once"},
+        {"f(int x) -> ((int b) c)", "a result must be a Tensor, a Tensor[] or a bool"},
         {"f(int x", "',' or ')' expected"},
-        {"f(int x) -> Tensor or not", "text behind the end"},
-        {"f(int x=) -> Tensor", "this default does not fit"},
+        {"f(int x) -> Tensor or not", "unexpected text after the end"},
+        {"f(int x=) -> Tensor", "this default does not match"},
         {"f((int a int b) t) -> Tensor", "')' expected"},
-        {"f((int) t) -> Tensor", "a member of a tuple needs a name"},
+        {"f((int) t) -> Tensor", "an element of a tuple needs a name"},
         {"f((Tensr a) t) -> Tensor", "unknown type 'Tensr'"},
         {"f((int a)) -> Tensor", "a tuple needs a name"},
-        {"f((int a) t=None) -> Tensor", "the default of a tuple can only be None"},
-        {"f((int a)? t=3) -> Tensor", "the default of a tuple can only be None"},
-        {"f((int a, int a) t) -> Tensor", "two parameters are called 'a'"},
-        {"f((int a,int b,int c,int d,int e,int f,int g,int h,int i) t)", "too many members"},
+        {"f((int a) t=None) -> Tensor",
+         "the default of a tuple must be None, and its type must end in '?"},
+        {"f((int a)? t=3) -> Tensor",
+         "the default of a tuple must be None, and its type must end in '?"},
+        {"f((int a, int a) t) -> Tensor", "two parameters are named 'a'"},
+        {"f((int a,int b,int c,int d,int e,int f,int g,int h,int i) t)", "too many elements"},
         {"f(int x) -> (Tensor a,Tensor b,Tensor c,Tensor d,Tensor e,Tensor f,Tensor g,Tensor h,"
          "Tensor i)",
          "too many results"},
@@ -244,7 +246,7 @@ static void a_default_that_does_not_fit_is_refused(void) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         snprintf(text, sizeof text, "f(%s) -> Tensor", bad[i]);
         if (!CHECK(!tni_schema_parse(&s, text, error, sizeof error)) ||
-            !CHECK(strstr(error, "this default does not fit") != NULL))
+            !CHECK(strstr(error, "this default does not match") != NULL))
             printf("    %s\n", text);
     }
 }
@@ -258,7 +260,7 @@ static void too_many_parameters_are_refused(void) {
     CHECK(strstr(error, "too many parameters") != NULL);
     snprintf(text, sizeof text, "f(int[] l=[1%100s]) -> Tensor", ""); /* a list too long to read */
     CHECK(!tni_schema_parse(&s, text, error, sizeof error));
-    CHECK(strstr(error, "this default does not fit") != NULL);
+    CHECK(strstr(error, "this default does not match") != NULL);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -282,10 +284,10 @@ static void a_row_beyond_the_limits_is_refused(void) {
          "k,int[] l,int[] m,int[] n,int[] o,int[] p,int[] q,int[] r,int[] s,int[] t,int[] u,int[] "
          "v,int[] w,int[] x,int[] y,int[] z,int[] ab,int[] bb) -> Tensor",
          NULL, NULL, 0, "too many arguments"},
-        {"f(Tensor x)", NULL, NULL, 0, "no results"},
+        {"f(Tensor x)", NULL, NULL, 0, "expected '->'"},
         {"f(int x) -> (Tensor a,Tensor b,Tensor c,Tensor d,Tensor e,Tensor f,Tensor g)", NULL, NULL,
          0, "more than 6 results"},
-        {"f(Tensor x) -> Tensor[]", NULL, NULL, TN_OUT, "a list result has no out="},
+        {"f(Tensor x) -> Tensor[]", NULL, NULL, TN_OUT, "a list result cannot have out="},
         {"f(Tensor x) -> ()", NULL, NULL, TN_OUT, "out= takes 1 to 4 results"},
         {"f(int x) -> (Tensor a,Tensor b,Tensor c,Tensor d,Tensor e)", NULL, NULL, TN_OUT,
          "out= takes 1 to 4 results"},
@@ -293,11 +295,11 @@ static void a_row_beyond_the_limits_is_refused(void) {
         {"f(Tensor x) -> (Tensor a, Tensor b)", NULL, NULL, TN_INPLACE, "an in-place form needs"},
         {"f(int x) -> Tensor", NULL, NULL, TN_INPLACE, "an in-place form needs"},
         {"f() -> Tensor", NULL, NULL, TN_INPLACE, "an in-place form needs"},
-        {"f(Tensor x) -> Tensor", "y:x", NULL, 0, "needs: no tensor is called 'y'"},
-        {"f(Tensor x) -> Tensor", "x:y", NULL, 0, "needs: no input, result or save is called 'y'"},
-        {"f(Tensor x) -> Tensor", "y", "a b", 0, "needs: no input, result or save is called 'y'"},
+        {"f(Tensor x) -> Tensor", "y:x", NULL, 0, "needs: no tensor is named 'y'"},
+        {"f(Tensor x) -> Tensor", "x:y", NULL, 0, "needs: no input, result or save is named 'y'"},
+        {"f(Tensor x) -> Tensor", "y", "a b", 0, "needs: no input, result or save is named 'y'"},
         {"f(Tensor x) -> Tensor", NULL, "a b c d e f g h i", 0,
-         "saves: more than 6 with the results"},
+         "saves: more than 6 together with the results"},
         {NULL, NULL, NULL, 0, "needs a name and a schema"},
     };
     tn_error_info e;

@@ -1,5 +1,6 @@
 /* short_views.c - the short way of views does what the long way does, errors included. */
 #include "../../src/gen/rows.h"
+#include "../../src/api/ops.h"
 #include "exact.h"
 
 static int compared, refused;
@@ -36,7 +37,7 @@ static void both(const tn_row *row, const void *args) {
     char text[2][2000];
     bool ok[2], error[2];
     tni_block *b = tni_here();
-    const int64_t depth = b->depth;
+    const int64_t depth = tni_state(b)->depth;
     CHECK(row->quick == tni_view_short || row->quick == tni_reshape_short ||
           row == &tni_row_as_strided); /* whose short way says how self lies */
     for (int k = 0; k < 2; k++) {
@@ -45,7 +46,8 @@ static void both(const tn_row *row, const void *args) {
         error[k] = tn_error_peek(&e[k]);
         if (error[k]) snprintf(text[k], sizeof text[k], "%s", e[k].message);
         if (error[k]) tn_error_take(NULL);
-        CHECK(!b->frame && (int64_t)b->depth == depth && ok[k] == !error[k] && ok[k] == !!r[k]);
+        CHECK(!b->work && (int64_t)tni_state(b)->depth == depth && ok[k] == !error[k] &&
+              ok[k] == !!r[k]);
     }
     CHECK(ok[0] == ok[1] && error[0] == error[1]);
     if (error[0] && error[1]) {

@@ -29,7 +29,7 @@ static double special(int i, tn_dtype dtype) {
 
 /* Pointwise rows: of tensors, and numbers, which are 0.5 where they have no default. */
 static bool takes(const tn_row *row) {
-    if (!row->loop || !row->gen || row->gen->nresults != 1) return false;
+    if (!row->rules || !row->gen || row->gen->nresults != 1) return false;
     return row->gen->nfixed >= 1 && row->gen->nfixed <= 3 && row->gen->nparam <= MOST;
 }
 
@@ -43,7 +43,7 @@ static int values_of(const tn_row *row, tn_tensor *in, tn_value *v) {
         v[n].name = p->name;
         v[n].type = p->type;
         if (p->type == TN_T_TENSOR)
-            v[n].as.tensor = i == 0 && row->loop & TNI_FORM_SELECT ? tn_ge_scalar(in, 0) : in;
+            v[n].as.tensor = i == 0 && row->rules & TN_TAKES_MASK ? tn_ge_scalar(in, 0) : in;
         else if (p->type == TN_T_BOOL)
             v[n].as.boolean = false;
         else

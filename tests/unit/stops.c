@@ -83,7 +83,7 @@ static bool stopped(const tn_row *row, tn_tensor *out, int polled, int line) {
     v[0] = tensor(NULL, of(1, 1, 1)), v[1] = tensor("out", out);
     seen = -1;
     ok = call(row, v, out ? 2 : 1) != NULL || result[1];
-    if (!ok) says(TN_CANCELLED, "the call was asked to stop", line);
+    if (!ok) says(TN_CANCELLED, "the call was cancelled", line);
     tn_cancel_clear(context);
     if (seen != polled) printf("line %d:\n", line);
     CHECK_EQ(seen, polled);
@@ -115,10 +115,10 @@ static void a_request_is_seen_where_nothing_else_is_written(void) {
             CHECK(STOPPED(&plain, NULL, 1) && STOPPED(&composing, NULL, 1));
             tn_cancel(context);
             seen = -1;
-            REFUSED(tn_whole_begin(), TN_CANCELLED, "the call was asked to stop");
+            REFUSED(tn_whole_begin(), TN_CANCELLED, "the call was cancelled");
             tn_value v = tensor(NULL, out);
-            REFUSED(call(&plain, &v, 1), TN_CANCELLED, "the call was asked to stop");
-            REFUSED(call(&writing, &v, 1), TN_CANCELLED, "the call was asked to stop");
+            REFUSED(call(&plain, &v, 1), TN_CANCELLED, "the call was cancelled");
+            REFUSED(call(&writing, &v, 1), TN_CANCELLED, "the call was cancelled");
             CHECK(seen == -1);
             tn_cancel_clear(context);
         }
@@ -198,7 +198,7 @@ static void compositions_give_all_that_they_made(void) {
         CHECK_EQ(tn_memory().live_tensors, tensors + 6);
         CHECK(!tni_here()->unstopped);
         v[1] = tensor("out", of(2, 3, 1));
-        REFUSED(call(&made, v, 2), TN_INVALID, "out has shape (2, 3), the result has (2, 2)");
+        REFUSED(call(&made, v, 2), TN_INVALID, "out has shape (2, 3), but the result has (2, 2)");
         CHECK(!tni_here()->unstopped);
         v[0] = tensor(NULL, of(2, 3, 1));
         CHECK(!call(&made, v, 1) && tn_error_peek(&e) && !strstr(e.message, "in made("));
@@ -285,7 +285,7 @@ static void kept_run(tn_frame *f) {
     CHECK((number->flags & TNI_NUMBER) && (number->flags & TNI_CONTIGUOUS));
     CHECK(number->dtype == TN_F64 && *(const double *)tn_data(f->in[1]) == 2.5);
     CHECK(f->scratch && (uintptr_t)f->scratch % TNI_ALIGN == 0 && f->scratch_bytes >= 800);
-    CHECK(f->caller == NULL && f->line == 42 && !f->node && f->out[0] && f->out != f->in);
+    CHECK(f->work.caller == NULL && f->work.line == 42 && !f->node && f->out[0] && f->out != f->in);
     if (runs) CHECK(list.at == f->in + 2 && !f->recording && !(number->flags & TNI_STACK));
     memset(f->scratch, 1, f->scratch_bytes);
     runs++;
@@ -363,7 +363,7 @@ static void *leaves_a_scope_open(void *unused) {
 }
 static void *finds_none(void *unused) {
     tn_context_use(context);
-    CHECK(!tni_here()->recording && !tni_here()->depth);
+    CHECK(!tni_calls(tni_here())->recording && !tni_state(tni_here())->depth);
     CHECK_EQ(tn_memory().live_tensors, 0); /* of this thread */
     CHECK(tn_scope_begin() == 0);
     tn_scope_end(0);

@@ -258,10 +258,10 @@ static void dtypes_are_torchs(void) {
         CHECK(at(t, 2) == 1 + ldexp(1, -10));
         CHECK(tn_nextafter_(h, t) == h && at(h, 0) == 1 + ldexp(1, -10));
         CHECK(tn_nextafter(t, i, .out = d) == d && at(d, 1) == 1); /* steps of f16, kept in f64 */
-        REFUSED(tn_hypot(i, b), TN_TYPE, "is not defined for int64");
-        REFUSED(tn_nextafter(b, b), TN_TYPE, "is not defined for bool");
-        REFUSED(tn_atan2(c, h), TN_TYPE, "is not defined for complex64");
-        REFUSED(tn_signbit(c), TN_TYPE, "is not defined for complex64");
+        REFUSED(tn_hypot(i, b), TN_TYPE, "the operator is not defined for int64");
+        REFUSED(tn_nextafter(b, b), TN_TYPE, "the operator is not defined for bool");
+        REFUSED(tn_atan2(c, h), TN_TYPE, "the operator is not defined for complex64");
+        REFUSED(tn_signbit(c), TN_TYPE, "the operator is not defined for complex64");
         REFUSED(tn_copysign_(i, i), TN_TYPE, "");
     }
 }

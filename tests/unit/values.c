@@ -32,7 +32,8 @@ static void sizes_and_storages_are_told(void) {
         CHECK(tn_same_storage(t, v) && !tn_same_storage(t, other));
         CHECK(!tn_same_storage(NULL, t) && !tn_same_storage(t, NULL));
         CHECK(tn_version(t) == 0 && tn_touch(v) && tn_version(t) == 1);
-        REFUSED(tn_size(t, 2), TN_INDEX, "tn_size: dimension 2 of a tensor of 2 dimensions");
+        REFUSED(tn_size(t, 2), TN_INDEX,
+                "tn_size: dimension 2 is out of range for a tensor of 2 dimensions");
         REFUSED(tn_stride(t, -3), TN_INDEX, "tn_stride: dimension -3");
     }
 }
@@ -49,13 +50,14 @@ static void items_are_of_one_element_and_kind(void) {
         CHECK(tnp_item_scalar(c).real == 1 && tnp_item_int(c) == 1);
         REFUSED(tn_item(c) != 0, TN_TYPE, "tn_item: the element is complex");
         CHECK(tn_item(tn_mul_scalar(tn_ones_like(c), 2)) == 2);
-        REFUSED(tn_item(none) != 0, TN_INVALID, "tn_item: float32 (0) has not one element");
+        REFUSED(tn_item(none) != 0, TN_INVALID, "tn_item: expected one element, got float32 (0)");
         REFUSED(tn_item(meta) != 0, TN_UNSUPPORTED, "tn_item: a meta tensor has no data");
         REFUSED(tn_read_f64(meta, wide, 1), TN_UNSUPPORTED, "tn_read: a meta tensor has no data");
         REFUSED(tn_read_f64(real, NULL, 1), TN_INVALID, "tn_read: the tensor or the array is NULL");
         REFUSED(tn_read_f32(NULL, narrow, 1), TN_INVALID,
                 "tn_read: the tensor or the array is NULL");
-        REFUSED(tn_read_f32(real, narrow, 2), TN_INVALID, "tn_read: 1 elements into an array of 2");
+        REFUSED(tn_read_f32(real, narrow, 2), TN_INVALID,
+                "tn_read: the tensor has 1 elements, but the array has 2");
         CHECK(tn_read_f64(none, NULL, 0) && tn_read_f32(none, narrow, 0));
     }
 }
@@ -76,7 +78,7 @@ static void wrapped_memory_must_hold_the_shape(void) {
         t = tn_wrap(data, shape, TN_F32, &o);
         CHECK(t && tn_data(t) == data && tn_item(tn_select(tn_select(t, 0, 1), 0, 2)) == 5);
         CHECK(tn_wrap(NULL, TN_DIMS(0), TN_F32, &o) == NULL); /* one dimension, two strides */
-        says(TN_INVALID, "tn_wrap: 2 strides for 1 dimensions", __LINE__);
+        says(TN_INVALID, "tn_wrap: got 2 strides for 1 dimensions", __LINE__);
         o.strides.n = 0;
         CHECK(tn_wrap(NULL, TN_DIMS(0), TN_F32, &o) && tn_wrap(data, shape, TN_F32, NULL));
         o.bytes = sizeof data - 1;
@@ -86,20 +88,23 @@ static void wrapped_memory_must_hold_the_shape(void) {
         o.bytes = 0;
         REFUSED(tn_wrap(NULL, shape, TN_F32, &o), TN_INVALID, "tn_wrap: data is NULL");
         REFUSED(tn_wrap((char *)data + 2, TN_DIMS(1), TN_F32, NULL), TN_INVALID,
-                "tn_wrap: the data do not lie at a multiple of 4 bytes, as float32 needs");
-        REFUSED(tn_wrap((char *)data + 1, TN_DIMS(0), TN_BF16, NULL), TN_INVALID, "of 2 bytes");
+                "tn_wrap: the data is not aligned to 4 bytes, as float32 needs");
+        REFUSED(tn_wrap((char *)data + 1, TN_DIMS(0), TN_BF16, NULL), TN_INVALID, "to 2 bytes");
         CHECK(tn_wrap((char *)data + 1, TN_DIMS(1), TN_U8, NULL) != NULL);
         CHECK(tn_wrap((char *)data + 4, TN_DIMS(1), TN_C64, NULL) != NULL);
         o.strides = tn_ints_of(less, 2);
         REFUSED(tn_wrap(data, shape, TN_F32, &o), TN_INVALID, "");
-        REFUSED(tn_wrap(data, lost, TN_F32, NULL), TN_INVALID, "tn_wrap: a shape of 0 to");
-        REFUSED(tn_wrap(data, many, TN_F32, NULL), TN_INVALID, "tn_wrap: a shape of 0 to");
-        REFUSED(tn_from(data, few, TN_F32), TN_INVALID, "tn_from: a shape of 0 to");
+        REFUSED(tn_wrap(data, lost, TN_F32, NULL), TN_INVALID,
+                "tn_wrap: expected a shape of 0 to ");
+        REFUSED(tn_wrap(data, many, TN_F32, NULL), TN_INVALID,
+                "tn_wrap: expected a shape of 0 to ");
+        REFUSED(tn_from(data, few, TN_F32), TN_INVALID, "tn_from: expected a shape of 0 to ");
         REFUSED(tn_from(data, tn_ints_of(bad, 2), TN_F32), TN_INVALID, "");
         REFUSED(tn_from(data, tn_ints_of(huge, 2), TN_F32), TN_INVALID, "");
-        REFUSED(tn_from(NULL, shape, TN_F32), TN_INVALID, "tn_from: the data are NULL");
-        REFUSED(tn_from(data, shape, TN_NO_DTYPE), TN_TYPE, "tn_from: no such dtype");
-        REFUSED(tn_from(data, shape, TN_DTYPE_COUNT), TN_TYPE, "tn_from: no such dtype");
+        REFUSED(tn_from(NULL, shape, TN_F32), TN_INVALID, "tn_from: data is NULL");
+        REFUSED(tn_from(data, shape, TN_NO_DTYPE), TN_TYPE, "tn_from: this dtype does not exist");
+        REFUSED(tn_from(data, shape, TN_DTYPE_COUNT), TN_TYPE,
+                "tn_from: this dtype does not exist");
         CHECK(tn_from(NULL, TN_DIMS(0), TN_F32) != NULL);
     }
 }
@@ -114,8 +119,8 @@ static void dtypes_have_torchs_names(void) {
         CHECK(tn_dtype_named(tn_dtype_name((tn_dtype)d)) == (tn_dtype)d);
     for (int i = 0; i < 8; i++) CHECK(tn_dtype_named(other[i]) == of[i]);
     CHECK(tn_dtype_named("floaty") == TN_NO_DTYPE && tn_dtype_named(NULL) == TN_NO_DTYPE);
-    REFUSED(tn_set_default_dtype(TN_F8E4M3), TN_TYPE, "not float8_e4m3fn");
-    REFUSED(tn_set_default_dtype(TN_C64), TN_TYPE, "not complex64");
+    REFUSED(tn_set_default_dtype(TN_F8E4M3), TN_TYPE, "got float8_e4m3fn");
+    REFUSED(tn_set_default_dtype(TN_C64), TN_TYPE, "got complex64");
     CHECK(tni_complex_of(TN_F64) == TN_C128 && tni_complex_of(TN_C128) == TN_C128);
     CHECK(tni_complex_of(TN_F32) == TN_C64 && tni_real_of(TN_C128) == TN_F64);
     CHECK(tni_real_of(TN_C64) == TN_F32 && tni_real_of(TN_I8) == TN_I8);
@@ -212,8 +217,8 @@ static void a_state_that_is_none_is_refused_whole(void) {
                  {16, 8, 625, "position is out of range"},
                  {8, 4, 0, "position is out of range"},
                  {8, 4, 625, "position is out of range"},
-                 {8, 4, 7, "disagree"},
-                 {16, 8, 5, "disagree"},
+                 {8, 4, 7, "does not match"},
+                 {16, 8, 5, "does not match"},
                  {24, 8, (uint64_t)1 << 32, "more than 32 bits"}};
     tn_generator *g = tn_generator_new(5), *same = tn_generator_new(6);
     CHECK(tn_random64(g) != tn_random64(same));

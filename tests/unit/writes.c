@@ -1,5 +1,6 @@
 /* writes.c - calls that write into tensors that are there: which may be inputs as well, what a
  * cancelled call says, which versions a replay moves on. */
+#include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"
 
@@ -86,7 +87,7 @@ static void a_number_has_no_in_place_form(void) {
         v[1].as.tensor = tn_ones(TN_EMPTY_DIMS, .dtype = TN_F64);
         CHECK(!tn_call_named(__FILE__, __LINE__, "pow_", v, 2, result, 1, &count));
         CHECK(tn_error_peek(&e) && e.line == line);
-        CHECK_EQ(taken("self of the in-place form is not a tensor"), TN_TYPE);
+        CHECK_EQ(taken("self must be a tensor in the in-place form"), TN_TYPE);
     }
 }
 
@@ -100,13 +101,13 @@ static void cancelled_calls_say_so_though_they_were_given_tensors(void) {
                   *var = tn_ones(TN_DIMS(64));
         tn_cancel(c);
         CHECK(!tn_matmul(a, a, .out = out));
-        CHECK_EQ(taken("asked to stop"), TN_CANCELLED);
+        CHECK_EQ(taken("was cancelled"), TN_CANCELLED);
         CHECK(!tn_sum(a, .dim = TN_DIMS(1), .out = row));
-        CHECK_EQ(taken("asked to stop"), TN_CANCELLED);
+        CHECK_EQ(taken("was cancelled"), TN_CANCELLED);
         CHECK(!tn_add_(a, a));
-        CHECK_EQ(taken("asked to stop"), TN_CANCELLED);
+        CHECK_EQ(taken("was cancelled"), TN_CANCELLED);
         CHECK(!tn_batch_norm(a, mean, var, .training = true));
-        CHECK_EQ(taken("asked to stop"), TN_CANCELLED);
+        CHECK_EQ(taken("was cancelled"), TN_CANCELLED);
         tn_cancel_clear(c);
         CHECK(tn_matmul(out, out, .out = a) != NULL);
     }
@@ -120,7 +121,7 @@ static void a_cancelled_write_changes_nothing(void) {
         tn_tensor *y = tn_sum(tn_mul(w, x));
         tn_cancel(c);
         CHECK(!tn_add_scalar_(x, 1));
-        CHECK_EQ(taken("asked to stop"), TN_CANCELLED);
+        CHECK_EQ(taken("was cancelled"), TN_CANCELLED);
         tn_cancel_clear(c);
         CHECK(tn_item(tn_sum(x)) == 3);
         CHECK(tn_backward(y) && tn_item(tn_sum(tn_grad_of(w))) == 3);
@@ -136,7 +137,7 @@ static void a_cancelled_replay_says_so(void) {
         r = tn_record_end();
         tn_cancel(tn_context_current());
         CHECK(!tn_replay(r));
-        CHECK_EQ(taken("asked to stop"), TN_CANCELLED);
+        CHECK_EQ(taken("was cancelled"), TN_CANCELLED);
         tn_cancel_clear(tn_context_current());
         CHECK(tn_replay(r));
         tn_recording_free(r);

@@ -91,6 +91,14 @@ char *plain_comment(const row *r) {
     return t.at;
 }
 
+static void put_doc(text *t, const row *r) {
+    put_key(t, "comment", plain_comment(r));
+    put_key(t, "shapes", r->shapes);
+    put_key(t, "example", r->example);
+    put_key(t, "differs", r->differs);
+    put_key(t, "oracle", r->oracle);
+}
+
 static void put_row(text *t, const row *r) {
     static const char *const ways[] = {NULL, "loop", "predicate", "select", "to real"};
     const char *grad = row_field(r, "grad");
@@ -100,8 +108,9 @@ static void put_row(text *t, const row *r) {
     put_key(t, "schema", r->schema_text);
     put_key(t, "file", r->file);
     put(t, ", \"line\": %d,\n  \"index\": %d", r->line, r->index);
-    put_key(t, "comment", plain_comment(r));
+    put_doc(t, r);
     put_schema(t, &r->s);
+    put_key(t, "python", *r->places ? r->places : NULL);
     put_bool(t, "out", (r->forms & TN_OUT) != 0);
     put_bool(t, "inplace", (r->forms & TN_INPLACE) != 0);
     put_bool(t, "inplace_only", row_inplace_only(r));
@@ -124,6 +133,7 @@ static void put_row(text *t, const row *r) {
     put_key(t, "pointwise", ways[r->pointwise]);
     put_key(t, "kinds", r->kinds);
     put_key(t, "expression", r->expression);
+    put_key(t, "rules", r->rules);
     put_key(t, "domain", r->domain);
     put_key(t, "sample", r->sample);
     put(t, "}");
@@ -136,9 +146,9 @@ static void put_module(text *t, const row *r) {
     put_key(t, "file", r->file);
     put(t, ", \"line\": %d", r->line);
     put_bool(t, "optimizer", r->kind == ROW_OPTIMIZER);
-    put_key(t, "comment", plain_comment(r));
+    put_doc(t, r);
     put_schema(t, &r->s);
-    for (int i = 0; i < r->nfields; i++)
+    for (int i = r->ndoc; i < r->nfields; i++)
         put_key(t, r->fields[i].name,
                 scan_string(r->fields[i].value) ? scan_string(r->fields[i].value)
                                                 : r->fields[i].value);
@@ -167,13 +177,16 @@ void write_json(const table *operators, const table *modules) {
     file_write("src/gen/table.json", &t);
 }
 
+static const char *entry_prefix(const row *r) {
+    return r->kind == ROW_OPERATOR ? "tn_" : r->kind == ROW_MODULE ? "tn_nn_" : "tn_optim_";
+}
+
 static void put_entry(text *t, const row *r) {
-    put(t, "### %s%s\n\n`%s`\n\n",
-        r->kind == ROW_OPERATOR ? "tn_"
-        : r->kind == ROW_MODULE ? "tn_nn_"
-                                : "tn_optim_",
-        r->name, r->schema_text);
-    if (r->comment) put(t, "%s\n\n", plain_comment(r));
+    put(t, "### %s%s\n\n%s\n\n", entry_prefix(r), r->name, plain_comment(r));
+    put(t, "```\nschema   %s\n", r->schema_text);
+    if (r->shapes) put(t, "shapes   %s\n", r->shapes);
+    put(t, "example  %s\n```\n\n", r->example);
+    if (r->differs) put(t, "Differs from torch: %s.\n\n", r->differs);
     if (r->nform > 1) {
         put(t, "Forms:");
         for (int k = 0; k < r->nform; k++) put(t, " `tn_%s`", r->form[k].name);
@@ -181,21 +194,47 @@ static void put_entry(text *t, const row *r) {
     }
 }
 
+/* "## elementwise": an operator's family; a module's file; "optimizers". */
+static const char *section_of(const row *r) {
+    return r->kind == ROW_OPERATOR    ? family_name(r->family)
+           : r->kind == ROW_OPTIMIZER ? "optimizers"
+                                      : text_format("modules: %s", file_stem(r->file));
+}
+
 static void put_entries(text *t, const table *rows) {
+    const char *file = "", *section = "";
     for (int i = 0; i < rows->n; i++) {
-        const char *file = strrchr(rows->row[i]->file, '/') + 1;
-        if (!i || strcmp(rows->row[i]->file, rows->row[i - 1]->file))
-            put(t, "## %.*s\n\n", (int)strcspn(file, "."), file);
-        put_entry(t, rows->row[i]);
+        const row *r = rows->row[i];
+        if (strcmp(section, section_of(r))) put(t, "## %s\n\n", section_of(r));
+        if (strcmp(file, r->file)) put(t, "*%s*\n\n", file_about(r->file));
+        section = section_of(r);
+        file = r->file;
+        put_entry(t, r);
     }
+}
+
+/* A line a section with links to its entries. */
+static void put_links(text *t, const table *rows) {
+    const char *section = "";
+    for (int i = 0; i < rows->n; i++) {
+        const row *r = rows->row[i];
+        if (strcmp(section, section_of(r))) put(t, "%s- **%s**:", i ? "\n" : "", section_of(r));
+        section = section_of(r);
+        put(t, " [%s](#%s%s)", r->name, entry_prefix(r), r->name);
+    }
+    put(t, "\n");
 }
 
 void write_reference(const table *operators, const table *modules) {
     text t = {NULL, 0, 0};
-    put(&t, "# Reference\n\nGenerated from the comments of the rows in `src/`. Schemas are "
-            "torch's; in C the required\n"
-            "arguments are positional and all options are keywords: `tn_sum(x, .dim = TN_DIMS(0), "
-            ".keepdim = true)`.\n\n");
+    put(&t, "# Reference\n\nEvery operator by family, then modules and optimizers, in the words of "
+            "their rows in `src/`, from which\n`make headers` generates this page. The schema is "
+            "torch's. In C the required arguments are positional and\nall options are keywords: "
+            "`tn_sum(x, .dim = TN_DIMS(0), .keepdim = true)`. The shape (*) is any.\n\n"
+            "## Contents\n\n");
+    put_links(&t, operators);
+    put_links(&t, modules);
+    put(&t, "\n");
     put_entries(&t, operators);
     put_entries(&t, modules);
     file_write("docs/reference.md", &t);

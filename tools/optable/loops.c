@@ -23,10 +23,10 @@ static void put_expression(text *to, const row *r) {
 }
 
 static const char *form_name(const row *r) {
-    return r->pointwise == POINTWISE_LOOP        ? "LOOP"
-           : r->pointwise == POINTWISE_PREDICATE ? "PREDICATE"
-           : r->pointwise == POINTWISE_SELECT    ? "SELECT"
-                                                 : "TO_REAL";
+    return r->pointwise == POINTWISE_LOOP         ? "LOOP"
+           : r->pointwise == POINTWISE_GIVES_BOOL ? "PREDICATE"
+           : r->pointwise == POINTWISE_TAKES_MASK ? "SELECT"
+                                                  : "TO_REAL";
 }
 
 /* The loops of one kind: C of complex vectors, c of complex numbers one at a time. */

@@ -53,9 +53,9 @@ typedef enum row_kind { ROW_OPERATOR, ROW_MODULE, ROW_OPTIMIZER } row_kind;
 typedef enum pointwise {
     POINTWISE_NO,
     POINTWISE_LOOP,
-    POINTWISE_PREDICATE,
-    POINTWISE_SELECT,
-    POINTWISE_TO_REAL
+    POINTWISE_GIVES_BOOL,
+    POINTWISE_TAKES_MASK,
+    POINTWISE_GIVES_REAL
 } pointwise;
 
 typedef struct form { /* one way of calling a row */
@@ -66,18 +66,20 @@ typedef struct form { /* one way of calling a row */
 
 typedef struct row {
     row_kind kind;
-    const char *file; /* under root */
-    int line;
-    char *comment; /* with its marks; NULL: none */
+    const char *file;                 /* under root */
+    int line, family;                 /* family: of an operator (family.c) */
+    char *comment;                    /* with its marks; NULL: none */
+    char *shapes, *example, *differs, *oracle; /* of TN_DOC; NULL: none */
+    char *places; /* where Python has the row below torch: "linalg.cholesky special.expit" */
     char *name, *schema_text;
     field fields[ROW_FIELDS];
-    int nfields;
+    int nfields, ndoc; /* the first ndoc are those of TN_DOC */
     /* read.c */
     tni_schema s;
     uint32_t forms;
     char *saves, *needs, *domain, *sample;
     pointwise pointwise;
-    char *kinds, *expression;
+    char *kinds, *expression, *rules; /* of TN_POINTWISE; rules: NULL without */
     tni_word save[TNI_SCHEMA_RESULTS];
     int nsaves, nslots, nfixed, slot[TNI_PARAMS];
     uint64_t masks[TNI_PARAMS];
@@ -95,6 +97,8 @@ typedef struct table {
 void scan_file(const char *path, table *operators, table *modules);
 char *scan_tidy(const char *all);     /* without comments, white space as one blank */
 char *scan_string(const char *value); /* adjacent literals joined; NULL: no string */
+/* The arguments of a macro, tidied; how many (at most room are told apart). */
+int scan_parts(const char *value, char **part, int room);
 const char *row_field(const row *r, const char *name); /* text, or NULL */
 
 /* --- read.c: meaning and errors of a row ------------------------------------------------------ */
@@ -103,12 +107,22 @@ void read_rows(table *scanned, table *sorted); /* drops wrong ones */
 void read_fields(const row *r,
                  const char *const *order); /* names and order of the fields; the comment */
 bool read_schema(row *r);
+void read_doc_fields(row *r);
 char *read_text(const row *r, const char *name); /* a string field */
 void read_result_type(row *r);
 void add_form(row *r, uint32_t numbers, const char *suffix);
 void read_sample(const row *r);      /* sample.c: does it fit the schema? */
 bool row_inplace_only(const row *r); /* torch's name ends in '_' and the row has an in-place form */
 bool is_number_parameter(const tni_schema_param *p); /* of a pointwise expression */
+
+/* --- family.c: the order in which a reader meets the operators -------------------------------- */
+
+int family_count(void);
+const char *family_name(int i);
+const char *family_about(int i);
+void sort_by_family(table *t);
+char *file_stem(const char *path);  /* "src/nn/linear.c" -> "linear" */
+char *file_about(const char *path); /* what the file's first comment says it is */
 
 /* --- types.c: C text of a parameter ----------------------------------------------------------- */
 
@@ -133,13 +147,15 @@ void put_initialisers(text *t, const tni_schema *s, const char *out, uint32_t nu
                       char *const *values);
 const char *out_null(const row *r);
 const char *flags_text(unsigned flags); /* "TN_P_OPTIONAL | TN_P_DEFAULT" */
-const char *props_text(const tni_schema *s);
+const char *props_text(uint32_t props); /* "TN_PROP_LISTS | TN_PROP_INTS" */
 
 /* --- writers: each makes files ---------------------------------------------------------------- */
 
-void write_ops(const table *t); /* api.c: src/api/ops.h, src/gen/calls.c */
-void put_operator(text *t, const row *r,
-                  bool new_result); /* comment, structs, prototypes, macros */
+/* api.c: src/api/ops.h, src/api/ops/, src/gen/calls.c. sorted: by name; families: by family. */
+void write_ops(const table *sorted, const table *families);
+void put_operator(text *t, const row *r); /* comment, struct, prototypes, macros */
+void put_file_head(text *t, const char *path);
+void put_result_type(text *t, const row *r);
 char *at_prototype(const row *r, bool inplace);
 void put_positional_body(text *t, const row *r, const form *f);
 void put_cxx(text *to, const table *t); /* cxx.c */
@@ -154,9 +170,11 @@ void put_words(text *to, const char *room);
 void write_loops(const table *t); /* loops.c: src/gen/loops.inl */
 void write_json(const table *operators, const table *modules);
 char *plain_comment(const row *r); /* json.c: without its marks; "" when there is none */
+void write_tests(const table *operators, const table *modules); /* tests.c: tests/ops/rows.inl */
 void write_docs(const table *t);   /* docs.c: src/gen/docs.inl */
+void write_examples(const table *operators, const table *modules); /* src/gen/examples.inl */
 void write_reference(const table *operators, const table *modules);
 void read_modules(table *t);                /* modules.c */
-void write_modules(const table *operators); /* src/api/modules.h, src/gen/modules.c */
+void write_modules(const table *operators); /* src/api/modules.h, src/gen/modules.c ... */
 
 #endif

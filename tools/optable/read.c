@@ -10,29 +10,6 @@ bool row_inplace_only(const row *r) {
     return (r->forms & TN_INPLACE) && r->s.base && r->s.name.at[r->s.base - 1] == '_';
 }
 
-/* The macros of rows by expression, and the loop that is made of each. */
-static const struct {
-    const char *name;
-    pointwise loop;
-} pointwise_macros[] = {
-    {"TN_POINTWISE", POINTWISE_LOOP},
-    {"TN_PREDICATE", POINTWISE_PREDICATE},
-    {"TN_SELECT", POINTWISE_SELECT},
-    {"TN_DIVISION", POINTWISE_LOOP},
-    {"TN_TO_REAL", POINTWISE_TO_REAL},
-    {"TN_CUTTING", POINTWISE_LOOP},
-    {"TN_COUNTING", POINTWISE_LOOP},
-    {"TN_FLOATING", POINTWISE_LOOP},
-    {"TN_STEPPING", POINTWISE_LOOP},
-    {"TN_POWER", POINTWISE_LOOP},
-    {"TN_BETWEEN", POINTWISE_LOOP},
-    {"TN_QUOTIENT", POINTWISE_LOOP},
-    {"TN_LIMITING", POINTWISE_LOOP},
-    {"TN_BOUND_LOW", POINTWISE_LOOP},
-    {"TN_BOUND_HIGH", POINTWISE_LOOP},
-    {NULL, POINTWISE_NO},
-};
-
 bool is_number_parameter(const tni_schema_param *p) {
     return p->type == TN_T_FLOAT || p->type == TN_T_SCALAR || p->type == TN_T_INT ||
            p->type == TN_T_BOOL;
@@ -43,8 +20,6 @@ void read_fields(const row *r, const char *const *order) {
     for (int i = 0; i < r->nfields; i++) {
         const char *name = r->fields[i].name;
         int at = 0;
-        for (int k = 1; pointwise_macros[k].name; k++)
-            if (!strcmp(name, pointwise_macros[k].name)) name = pointwise_macros[0].name;
         while (order[at] && strcmp(order[at], name)) at++;
         if (!order[at])
             fault(r->file, r->line, "%s: a row has no field '%s'", r->name, r->fields[i].name);
@@ -62,6 +37,45 @@ char *read_text(const row *r, const char *name) {
     char *string = scan_string(value);
     if (value && !string) fault(r->file, r->line, "%s: .%s must be a string", r->name, name);
     return string;
+}
+
+/* What a reader is told of every row. A module without forward has no shapes, and an optimizer. */
+void read_doc_fields(row *r) {
+    bool shapes = r->kind == ROW_OPERATOR || (r->kind == ROW_MODULE && row_field(r, "forward"));
+    r->shapes = read_text(r, "shapes");
+    r->example = read_text(r, "example");
+    r->differs = read_text(r, "differs");
+    r->oracle = r->kind == ROW_OPERATOR ? read_text(r, "oracle") : NULL;
+    if (shapes && !r->shapes)
+        fault(r->file, r->line, "%s: TN_DOC lacks .shapes = \"self (n, m) -> (m, n)\"", r->name);
+    if (!r->example)
+        fault(r->file, r->line, "%s: TN_DOC lacks .example, a call in C", r->name);
+    else if (!strstr(r->example, r->name))
+        fault(r->file, r->line, "%s: .example calls another row: %s", r->name, r->example);
+}
+
+/* Where Python has the row below torch: a namespace that its schema's name begins with, then what
+ * TN_DOC says in .python. */
+static void read_places(row *r) {
+    static const char *const spaces[] = {"fft", "linalg", "special"};
+    const char *name = text_word(r->s.name), *more = read_text(r, "python");
+    text t = {NULL, 0, 0};
+    put(&t, "%s", "");
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
+        const size_t n = strlen(spaces[i]);
+        if (!strncmp(name, spaces[i], n) && name[n] == '_')
+            put(&t, "%s.%s%s", spaces[i], name + n + 1, more ? " " : "");
+    }
+    if (more) put(&t, "%s", more);
+    r->places = t.at;
+    for (const char *at = more; at && *at; at += strspn(at, " ")) {
+        const size_t n = strcspn(at, " ");
+        const char *dot = memchr(at, '.', n);
+        if (!dot || dot == at || dot + 1 == at + n)
+            fault(r->file, r->line, "%s: .python: '%.*s' is no \"namespace.name\"", r->name, (int)n,
+                  at);
+        at += n;
+    }
 }
 
 static void read_forms(row *r) {
@@ -84,25 +98,37 @@ static void read_forms(row *r) {
     }
 }
 
+static bool has_word(const char *in, const char *word) {
+    size_t n = strlen(word);
+    for (const char *at = strstr(in, word); at; at = strstr(at + 1, word))
+        if (!isalnum((unsigned char)at[n]) && at[n] != '_' && at[-1] != '_' &&
+            !isalnum((unsigned char)at[-1]))
+            return true;
+    return false;
+}
+
+/* The loop that is made of a row of these rules: the others concern its check, look and run. */
+static pointwise pointwise_of(const char *rules) {
+    return has_word(rules, "TN_GIVES_BOOL")   ? POINTWISE_GIVES_BOOL
+           : has_word(rules, "TN_TAKES_MASK") ? POINTWISE_TAKES_MASK
+           : has_word(rules, "TN_GIVES_REAL") ? POINTWISE_GIVES_REAL
+                                              : POINTWISE_LOOP;
+}
+
 static void read_pointwise(row *r) {
-    const char *value = NULL, *macro = NULL, *comma, *kind;
-    for (int i = 0; pointwise_macros[i].name; i++)
-        if (row_field(r, pointwise_macros[i].name)) {
-            macro = pointwise_macros[i].name;
-            value = row_field(r, macro);
-            r->pointwise = pointwise_macros[i].loop;
-        }
+    const char *value = row_field(r, "TN_POINTWISE"), *kind = "FICcB";
+    char *part[3] = {NULL, NULL, NULL};
     if (!value) return;
-    comma = strchr(value, ',');
-    if (!comma) {
-        fault(r->file, r->line, "%s: %s(KINDS, expression)", r->name, macro);
-        r->pointwise = POINTWISE_NO;
+    const int n = scan_parts(value, part, 3);
+    if (n < 2 || n > 3) {
+        fault(r->file, r->line, "%s: TN_POINTWISE(KINDS, expression) or (KINDS, expression, rules)",
+              r->name);
         return;
     }
-    r->kinds = text_copy(value, strcspn(value, " ,"));
-    r->expression =
-        text_copy(comma + 1 + strspn(comma + 1, " "), strlen(comma + 1 + strspn(comma + 1, " ")));
-    kind = "FICcB";
+    r->kinds = part[0];
+    r->expression = part[1];
+    r->rules = part[2];
+    r->pointwise = pointwise_of(n == 3 ? text_format(" %s", part[2]) : " ");
     for (const char *at = r->kinds; *at; at++) {
         kind = strchr(kind, *at);
         if (!kind) {
@@ -122,6 +148,9 @@ static void read_functions(const row *r) {
         fault(r->file, r->line, "%s: a row has one of .check, .compose and TN_POINTWISE", r->name);
     if (compose && (row_field(r, "grad") || row_field(r, "needs") || row_field(r, "saves")))
         fault(r->file, r->line, "%s: the gradient of a composed row comes by composition", r->name);
+    if (row_field(r, "verdict") && (!check || tni_schema_props(&r->s) & TN_PROP_MUTATED))
+        fault(r->file, r->line,
+              "%s: a row with .verdict has .check and .run and writes no argument", r->name);
 }
 
 /* What C or C++ would refuse is left to the compiler; this it would not: names with "__" or "_" at
@@ -132,15 +161,6 @@ static void read_name(const row *r, const char *what, const char *name) {
         fault(r->file, r->line,
               "%s: the %s '%s' makes a reserved name; a row is called `fill`, its schema `fill_`",
               r->name, what, name);
-}
-
-static bool has_word(const char *in, const char *word) {
-    size_t n = strlen(word);
-    for (const char *at = strstr(in, word); at; at = strstr(at + 1, word))
-        if (!isalnum((unsigned char)at[n]) && at[n] != '_' && at[-1] != '_' &&
-            !isalnum((unsigned char)at[-1]))
-            return true;
-    return false;
 }
 
 /* C++ has no room for a struct and overloads of one name: var_mean returns tn_var_mean_results. */
@@ -158,7 +178,7 @@ static void read_symbols(const table *t) {
     int n = file_list("src/api", ".h", &paths);
     put(&api, " ");
     for (int i = 0; i < n; i++)
-        if (!strstr(paths[i], "/ops.h") && !strstr(paths[i], "/modules.h"))
+        if (!strstr(paths[i], "/ops") && !strstr(paths[i], "/modules.h"))
             put(&api, "%s ", scan_tidy(file_read(paths[i])));
     for (int i = 0; i < t->n; i++) {
         const row *r = t->row[i];
@@ -266,14 +286,17 @@ static void check_node(const row *r) {
 }
 
 static bool read_row(row *r) {
-    static const char *const order[] = {"forms", "saves",        "needs",  "check",   "look",
-                                        "run",   "TN_POINTWISE", "quick",  "compose", "grad",
-                                        "fused", "domain",       "sample", "node",    NULL};
+    static const char *const order[] = {
+        "shapes",  "example", "differs", "oracle", "python",  "forms",        "saves",
+        "needs",   "check",   "look",    "run",    "verdict", "TN_POINTWISE", "quick",
+        "compose", "grad",    "fused",   "domain", "sample",  "node",         NULL};
     char error[200];
     int before = faults;
     read_forms(r);
     if (!read_schema(r)) return false;
     read_fields(r, order);
+    read_doc_fields(r);
+    read_places(r);
     r->saves = read_text(r, "saves");
     r->needs = read_text(r, "needs");
     r->domain = read_text(r, "domain");

@@ -79,6 +79,12 @@ static const char *split(const char *at, char **part, int room, int *n) {
     }
 }
 
+int scan_parts(const char *value, char **part, int room) {
+    int n = 0;
+    split(text_format("%s)", value), part, room, &n);
+    return n;
+}
+
 char *scan_string(const char *value) {
     text t = {NULL, 0, 0};
     if (!value) return NULL;
@@ -103,6 +109,19 @@ const char *row_field(const row *r, const char *name) {
     for (int i = 0; i < r->nfields; i++)
         if (!strcmp(r->fields[i].name, name)) return r->fields[i].value;
     return NULL;
+}
+
+static void read_field(row *r, const char *part);
+/* TN_DOC(.shapes = "..", ..): its fields are the row's, though the compiler never sees them. */
+static bool read_doc(row *r, const char *part) {
+    static const char word[] = "TN_DOC(";
+    char *inner[ROW_FIELDS];
+    int n = 0;
+    if (strncmp(part, word, sizeof word - 1) != 0) return false;
+    split(part + sizeof word - 1, inner, ROW_FIELDS, &n);
+    for (int i = 0; i < n; i++) read_field(r, inner[i]);
+    r->ndoc = r->nfields;
+    return true;
 }
 
 static void read_field(row *r, const char *part) {
@@ -171,7 +190,12 @@ static void scan_row(scanner *s, row_kind kind, const char *start, table *to) {
         fault(s->file, r->line, "%s: the schema must be a string", r->name);
         return;
     }
-    for (int i = 2; i < n; i++) read_field(r, part[i]);
+    if (n < 3 || !read_doc(r, part[2])) {
+        fault(s->file, r->line,
+              "%s: TN_DOC(.shapes = \"..\", .example = \"..\") stands behind the schema", r->name);
+        return;
+    }
+    for (int i = 3; i < n; i++) read_field(r, part[i]);
     if (s->comment && only_space(s->comment_end, start))
         r->comment = text_copy(s->comment, (size_t)(s->comment_end - s->comment));
     append(to, r);

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <utime.h>
 
 int faults;
 tool_options options;
@@ -138,28 +140,52 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static char **list_add(char **paths, int n, int *room, char *path) {
+    if (n == *room) {
+        char **more = (char **)tool_get(sizeof *more * (size_t)(*room = 2 * *room + 16));
+        if (n) memcpy(more, paths, sizeof *more * (size_t)n);
+        paths = more;
+    }
+    paths[n] = path;
+    return paths;
+}
+
 int file_list(const char *dir, const char *suffix, char ***paths) {
     DIR *d = opendir(text_format("%s/%s", options.root, dir));
     int n = 0, room = 0;
     *paths = NULL;
     for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
         size_t length = strlen(e->d_name), end = strlen(suffix);
-        if (e->d_name[0] == '.' || length < end || strcmp(e->d_name + length - end, suffix))
-            continue;
-        if (n == room) {
-            char **more = (char **)tool_get(sizeof *more * (size_t)(room = 2 * room + 16));
-            if (n) memcpy(more, *paths, sizeof *more * (size_t)n);
-            *paths = more;
+        char *path = text_format("%s/%s", dir, e->d_name), **inner;
+        if (e->d_name[0] == '.') continue;
+        if (length > end && !strcmp(e->d_name + length - end, suffix)) {
+            *paths = list_add(*paths, n++, &room, path);
+        } else if (!strchr(e->d_name, '.')) { /* a folder: a family of rows */
+            int more = file_list(path, suffix, &inner);
+            for (int i = 0; i < more; i++) *paths = list_add(*paths, n++, &room, inner[i]);
         }
-        (*paths)[n++] = text_format("%s/%s", dir, e->d_name);
     }
     if (d) closedir(d);
     if (n) qsort(*paths, (size_t)n, sizeof **paths, by_name);
     return n;
 }
 
+/* The folder of a generated file, which a clean tree may lack. */
+static void make_folder(const char *path) {
+    const char *slash = strrchr(path, '/');
+    if (slash) (void)mkdir(text_copy(path, (size_t)(slash - path)), 0777);
+}
+
+/* C text that differs in comments alone: what includes it need not be compiled again. */
+static bool same_code(const char *path, const char *old, const text *t) {
+    const char *end = strrchr(path, '.');
+    return old && end && !strcmp(end, ".h") && !strcmp(scan_tidy(old), scan_tidy(t->at));
+}
+
 void file_write(const char *path, const text *t) {
     char *old = file_read(path), *full = text_format("%s/%s", options.root, path);
+    struct stat before;
+    bool keep = same_code(path, old, t) && stat(full, &before) == 0;
     FILE *f;
     if (old && !strcmp(old, t->at)) return;
     if (options.check) {
@@ -168,7 +194,14 @@ void file_write(const char *path, const text *t) {
               "result");
         return;
     }
+    make_folder(full);
     f = fopen(full, "wb");
     if (!f || fwrite(t->at, 1, t->n, f) != t->n || fclose(f))
         fault(path, 1, "cannot write: %s", strerror(errno));
+    if (keep) {
+        struct utimbuf times;
+        times.actime = before.st_atime;
+        times.modtime = before.st_mtime;
+        (void)utime(full, &times);
+    }
 }

@@ -7,26 +7,14 @@
 #include <string.h>
 
 const type_names types[] = {{"0", "", "", ""},
-                            {"TN_T_TENSOR", "Tensor", "tn_tensor *", "tn_tensor *"},
-                            {"TN_T_TENSORS", "Tensor[]", "tn_tensors ", "tn_tensor_list "},
-                            {"TN_T_INT", "int", "int64_t ", "int64_t "},
-                            {"TN_T_FLOAT", "float", "double ", "double "},
-                            {"TN_T_BOOL", "bool", "bool ", "bool "},
-                            {"TN_T_SCALAR", "Scalar", "tn_scalar ", "tn_number "},
-                            {"TN_T_INTS", "int[]", "tn_ints ", "tn_dims "},
-                            {"TN_T_FLOATS", "float[]", "tn_floats ", "tn_doubles "},
-                            {"TN_T_DTYPE", "ScalarType", "tn_dtype ", "tn_dtype "},
-                            {"TN_T_DEVICE", "Device", "tn_device_id ", "tn_device_id "},
-                            {"TN_T_GENERATOR", "Generator", "tn_generator *", "tn_generator *"},
-                            {"TN_T_ENUM", "enum", "", ""},
-                            {"TN_T_STRING", "str", "const char *", "const char *"},
-                            {"TN_T_MODULE", "Module", "tn_module *", "tn_module *"},
-                            {"TN_T_MODULES", "Module[]", "tn_modules ", "tn_module_list "}};
+#define TYPE_NAMES(NAME, text, list, c, cxx, lies, traits, way) {"TN_T_" #NAME, text, c, cxx},
+                            TN_TYPES(TYPE_NAMES)
+#undef TYPE_NAMES
+};
 
 const char *type_of(const tni_schema_param *p) {
     if (p->type == TN_T_ENUM) return text_format("tn_%s ", text_snake(p->words->name));
-    if (p->flags & TN_P_MAYBE) return "tn_maybe ";
-    return p->flags & TN_P_DOUBLE ? "double " : types[p->type].c;
+    return types[tn_type_kept(p->type, p->flags)].c;
 }
 
 const char *type_cxx(const tni_schema_param *p) {
@@ -79,7 +67,7 @@ static const char *default_enum(const tni_schema_param *p) {
 }
 
 static const char *default_dtype(const tni_schema_param *p) {
-#define DTYPE_NAME(NAME, text, bytes, kind) "TN_" #NAME,
+#define DTYPE_NAME(NAME, ...) "TN_" #NAME,
     static const char *const names[] = {"TN_NO_DTYPE", TN_DTYPES(DTYPE_NAME)};
 #undef DTYPE_NAME
     return names[p->value.none ? 0 : p->value.integer];
@@ -211,15 +199,11 @@ const char *flags_text(unsigned flags) {
                                         "TN_P_MAYBE",    "TN_P_HOLES",   NULL};
     return bits_text(flags, names);
 }
-const char *props_text(const tni_schema *s) {
-    static const char *const names[] = {"TN_PROP_LISTS",
-                                        "TN_PROP_GENERATOR",
-                                        "TN_PROP_MUTATED",
-                                        "TN_PROP_INTS",
-                                        "TN_PROP_RETURNS_LIST",
-                                        "TN_PROP_WORDS",
-                                        "TN_PROP_DOUBLE",
-                                        "TN_PROP_TRUTH",
-                                        NULL};
-    return bits_text(tni_schema_props(s), names);
+const char *props_text(uint32_t props) {
+    static const char *const names[] = {"TN_PROP_LISTS",        "TN_PROP_GENERATOR",
+                                        "TN_PROP_MUTATED",      "TN_PROP_INTS",
+                                        "TN_PROP_RETURNS_LIST", "TN_PROP_WORDS",
+                                        "TN_PROP_DOUBLE",       "TN_PROP_TRUTH",
+                                        "TN_PROP_VERDICT",      NULL};
+    return bits_text(props, names);
 }

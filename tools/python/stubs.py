@@ -1,4 +1,5 @@
-"""Writes tensorh/_C.pyi and tensorh/__init__.pyi: types for editors and checkers.
+"""Writes tensorh/_C.pyi, __init__.pyi, nn/modules/__init__.pyi and the stubs of namespaces in which
+rows stand (linalg.pyi, nn/functional.pyi, ..): types for editors and checkers.
 
     PYTHONPATH=. python tools/python/stubs.py [--check] [FOLDER]
 
@@ -8,6 +9,7 @@ files in FOLDER (default: tensorh/ beside tools/) are not what would be written.
 """
 
 import difflib
+import functools
 import inspect
 import pkgutil
 import re
@@ -173,11 +175,6 @@ def groups():
     return by_name
 
 
-def is_method(row):
-    first = row["params"][0] if row["params"] else ("", "")
-    return first[0] == "self" and "[]" not in first[1]
-
-
 def slots(cls):
     for name in sorted(n for n in vars(cls) if n.startswith("__")):
         core = name.strip("_").removeprefix("r") if name.startswith("__r") else name.strip("_")
@@ -206,7 +203,7 @@ def tensor_class(by_name):
             if name in ("grad", "requires_grad", "data"):
                 lines += [f"    @{name}.setter", f"    def {name}(self, to: _Any) -> None: ..."]
         elif callable(thing):
-            rows = [r for r in by_name.get(name, []) if is_method(r)]
+            rows = [r for r in by_name.get(name, []) if r["method"]]
             found = signatures(rows, True) if rows and own(thing, rows) else None
             lines += define(name, found or [plain_signature(thing, True)], "    ")
     return lines + list(slots(th.Tensor)) + ["    __hash__: _Any"]
@@ -288,12 +285,63 @@ def package():
     return "\n".join(lines) + "\n"
 
 
+def space(name, by_name):
+    """The stub of a namespace: the rows that stand there, and the module's own functions."""
+    rows, dots = _C._spaces[name], "." * (name.count(".") + 1)
+    module = functools.reduce(getattr, name.split("."), th)
+    body = []
+    for word in sorted(w for w in dir(module) if not w.startswith("_")):
+        thing = getattr(module, word)
+        home = getattr(thing, "__module__", None) or ""
+        if isinstance(thing, type) and word in rows:
+            body.append(f"class {word}({thing.__base__.__name__}): ...")
+        elif home == module.__name__:
+            body += define(word, [plain_signature(thing, False)])
+        elif word in rows:
+            body += define(word, signatures(by_name[thing.__name__], False))
+        elif module is th.special and home.startswith("tensorh._functions."):
+            body.append(f"from {dots}{home.removeprefix('tensorh.')} import {word} as {word}")
+    results = [result_class(row) for row in _C._rows() if row["results"] > 1]
+    lines = [HEAD.format(what=f"tensorh.{name}."), IMPORTS]
+    lines.append(f"from {dots}_C import Generator, Tensor, device as _device, dtype as _dtype")
+    lines += [f"from {dots}_C import {c}" for c in results if any(c in line for line in body)]
+    return "\n".join(lines + body) + "\n"
+
+
+def modules():
+    """The text of the stub of nn.modules: containers, and the classes of module rows."""
+    from tensorh import nn
+
+    lines = [HEAD.format(what="tensorh.nn.modules."), "from typing import Any as _Any\n"]
+    lines.append("from . import loss as loss, utils as utils")
+    for name in sorted(nn.modules.__all__):
+        cls = getattr(nn.modules, name)
+        if cls.__module__ != "tensorh.nn":
+            home = cls.__module__.rpartition(".")[2]
+            lines.append(f"from .{home} import {name} as {name}")
+            continue
+        made = plain_signature(cls, True).replace("-> _Any", "-> None")
+        made = made if made.startswith("(self") else "(self, " + made.removeprefix("(")
+        lines += [f"class {name}(Module):", f"    def __init__{made}".replace("(self, )", "(self)")]
+    return "\n".join(lines) + "\n"
+
+
+def stubs():
+    """(path below the package, text) of each file."""
+    by_name = groups()
+    yield "_C.pyi", extension()
+    yield "__init__.pyi", package()
+    yield "nn/modules/__init__.pyi", modules()
+    for name in sorted(_C._spaces):
+        yield name.replace(".", "/") + ".pyi", space(name, by_name)
+
+
 def main():
     arguments = [a for a in sys.argv[1:] if a != "--check"]
     root = Path(__file__).resolve().parents[2]
     folder = Path(arguments[0]) if arguments else root / "tensorh"
     bad = 0
-    for name, text in (("_C.pyi", extension()), ("__init__.pyi", package())):
+    for name, text in stubs():
         path = folder / name
         old = path.read_text() if path.exists() else ""
         if "--check" not in sys.argv:

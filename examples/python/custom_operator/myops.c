@@ -1,4 +1,4 @@
-/* myops.c - an operator of one's own for Python: log(exp(a) + exp(b)) without overflow.
+/* myops.c - an operator written in C for Python: log(exp(a) + exp(b)) without overflow.
  *
  *     cc -shared -fPIC -O2 $(python3 -m tensorh --cflags) myops.c -o myops.so -lm */
 #include "tensorh.h"
@@ -8,9 +8,9 @@
 static bool logaddexp_check(tn_frame *f) {
     tn_tensor *a = f->in[0], *b = f->in[1];
     if (tn_dtype_of(a) != TN_F32 || tn_dtype_of(b) != TN_F32)
-        return tn_fail(f, TN_TYPE, "float32 is wanted");
+        return tn_fail(f, TN_TYPE, "expected float32");
     if (!tn_is_contiguous(a) || !tn_is_contiguous(b) || tn_numel(a) != tn_numel(b))
-        return tn_fail(f, TN_INVALID, "contiguous tensors of the same shape are wanted");
+        return tn_fail(f, TN_INVALID, "expected contiguous tensors of the same shape");
     return tn_announce_like(f, 0, a, TN_F32);
 }
 

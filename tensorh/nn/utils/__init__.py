@@ -5,6 +5,7 @@ import math
 from ... import _C
 
 _quiet = _C._without_grad
+_norm = _C._spaces["linalg"]["vector_norm"]
 
 
 def _list_of(parameters):
@@ -37,8 +38,8 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
     if not tensors:
         return _C.tensor(0.0)
     norm_type, dtype = float(norm_type), _norm_dtype(tensors)
-    norms = [_C.linalg_vector_norm(t.detach(), norm_type).to(dtype) for t in tensors]
-    total = _C.linalg_vector_norm(_C.stack(norms), norm_type)
+    norms = [_norm(t.detach(), norm_type).to(dtype) for t in tensors]
+    total = _norm(_C.stack(norms), norm_type)
     if error_if_nonfinite and not math.isfinite(total.item()):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is "

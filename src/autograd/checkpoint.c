@@ -1,0 +1,88 @@
+/* checkpoint.c - a function whose intermediate results are dropped and made again in backward.
+ * It is a custom function (function.c); a graph of its gradients is refused. */
+#include "autograd.h"
+
+typedef struct checkpoint {
+    tn_checkpoint_fn forward;
+    void *user;
+    tni_block *b;
+    uint8_t rng[TN_GENERATOR_BYTES];
+} checkpoint;
+
+static bool checkpoint_forward(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
+    checkpoint *c = (checkpoint *)f->user;
+    int64_t mark = tni_begin(f->b);
+    tn_generator *g = tni_generator_default(f->b);
+    if (mark < 0 || !g) return tni_end(f->b, mark), false;
+    tn_generator_get(g, c->rng);
+    for (int i = 0; i < nin; i++)
+        if (!tn_function_save(f, in[i])) return tni_end(f->b, mark), false;
+    out[0] = c->forward(in, nin, c->user);
+    if (out[0] && out[0]->depth > mark) tni_move(f->b, out[0], mark);
+    tni_end(f->b, mark);
+    return out[0] != NULL;
+}
+
+/* Runs forward again, recording, on detached inputs, and backward through it: leaves that it uses
+ * get their .grad. b is of the thread that runs backward. */
+static bool checkpoint_again(tni_block *b, tn_function *f, tn_tensor *seed, tn_tensor **grad_in,
+                             tn_tensor **in) {
+    checkpoint *c = (checkpoint *)f->user;
+    tn_backward_args a;
+    memset(&a, 0, sizeof a);
+    for (int i = 0; i < f->nsaved; i++) {
+        tn_tensor *saved = tn_function_saved(f, i);
+        if (!saved || !(in[i] = tni_share(b, saved->storage, saved))) return false;
+        if (saved->flags & TNI_REQUIRES) in[i]->flags |= TNI_REQUIRES | TNI_LEAF;
+    }
+    tni_state(b)->no_grad = 0;
+    a.t = c->forward(in, (int)f->nsaved, c->user);
+    a.gradient = seed;
+    if (!a.t || !tn_backward_at(b->place_file, b->place_line, &a)) return false;
+    for (int i = 0; i < f->nsaved; i++)
+        if (in[i]->grad && !(grad_in[i] = tni_share(b, in[i]->grad->storage, in[i]->grad)))
+            return false;
+    return true;
+}
+
+static bool checkpoint_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    checkpoint *c = (checkpoint *)f->user;
+    tni_block *b = tni_here();
+    tn_generator *g = tni_generator_default(b); /* forward has made it */
+    uint8_t no_grad, now[TN_GENERATOR_BYTES];
+    tn_tensor *in[64];
+    bool ok;
+    no_grad = tni_state(b)->no_grad;
+    if (!no_grad)
+        return tni_error(b, TN_UNSUPPORTED,
+                         "checkpoint: create_graph is not supported through a checkpoint");
+    tn_generator_get(g, now);
+    tn_generator_set(g, c->rng);
+    ok = checkpoint_again(b, f, grad_out[0], grad_in, in);
+    tn_generator_set(g, now);
+    tni_state(b)->no_grad = no_grad;
+    return ok;
+}
+
+static void checkpoint_release(void *user) {
+    checkpoint *c = (checkpoint *)user;
+    tni_put(tni_here(), c->b, c, (int64_t)sizeof *c);
+}
+
+TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn forward,
+                                   tn_tensors in, void *user) {
+    static const tn_function_row row = {"checkpoint", 1, checkpoint_forward, checkpoint_backward,
+                                        checkpoint_release};
+    tni_block *b = tni_here();
+    tn_tensor *out = NULL;
+    checkpoint *c;
+    if (!tni_enter(b, file, line)) return NULL;
+    if (tni_list_given(b, in, "checkpoint") && in.n > 64)
+        tni_error(b, TN_INVALID, "checkpoint: expected at most 64 inputs");
+    c = b->failed ? NULL : (checkpoint *)tni_need(b, (int64_t)sizeof *c);
+    if (!c) return tni_leave(b, false), (tn_tensor *)NULL;
+    c->forward = forward;
+    c->user = user;
+    c->b = b;
+    return tn_function_call_at(file, line, &row, in, c, &out) ? out : NULL;
+}

@@ -1,0 +1,391 @@
+/* pool.c - the threads that work at one operator, and how its tasks are dealt out.
+ *
+ * A pool has one job at a time: count tasks, taken one by one from an atomic counter by the
+ * caller and by those workers that are awake in time. Workers are made at the first job, and
+ * never afterwards but after tn_set_threads and in a child of fork. Results cannot depend on who
+ * does what: tasks are independent and fixed by the caller. */
+#include "base.h"
+
+#ifdef TNI_COUNT_POLLS
+void (*tni_poll_ran)(const tni_stop *s);
+#endif
+
+#include <fenv.h>
+
+#if TNI_THREADS == 1
+#include <pthread.h>
+#include <sched.h>
+#include <sys/select.h>
+#include <unistd.h>
+#elif TNI_THREADS == 2
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#include <windows.h>
+#endif
+
+/* --- cores ------------------------------------------------------------------------------------ */
+
+#if TNI_THREADS == 1 && defined(__linux__)
+/* Those that the process may run on, which taskset and containers make fewer. */
+static int pool_affinity(void) {
+    static const char title[] = "Cpus_allowed:\t"; /* then a mask in hexadecimal, with commas */
+    char line[2048];
+    int cores = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    if (!status) return 0;
+    while (fgets(line, sizeof line, status)) {
+        if (strncmp(line, title, sizeof title - 1)) continue;
+        for (const char *c = line + sizeof title - 1; *c; c++) {
+            int digit = *c >= '0' && *c <= '9' ? *c - '0' : *c >= 'a' && *c <= 'f' ? *c - 'W' : 0;
+            for (; digit; digit &= digit - 1) cores++;
+        }
+        break;
+    }
+    fclose(status);
+    return cores;
+}
+#endif
+
+TN_PRIV int tni_cores(void) {
+    long n = 0;
+#if TNI_THREADS == 2
+    SYSTEM_INFO info;
+    GetSystemInfo(&info);
+    n = (long)info.dwNumberOfProcessors;
+#elif TNI_THREADS == 1
+#ifdef __linux__
+    n = pool_affinity();
+#endif
+    if (n < 1) n = sysconf(_SC_NPROCESSORS_ONLN);
+#endif
+    return n < 1 ? 1 : n > 1024 ? 1024 : (int)n;
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+static void pool_serial(int64_t count, void (*task)(void *, int64_t), void *arg) {
+    for (int64_t i = 0; i < count && !tni_stopped(); i++) task(arg, i);
+}
+
+/* A task that a host's thread runs; the thread is marked as a worker meanwhile. */
+typedef struct pool_host_job {
+    void (*task)(void *, int64_t);
+    void *arg;
+    tni_stop *stop;
+} pool_host_job;
+static void pool_host_task(void *arg, int64_t i) {
+    const pool_host_job *job = (const pool_host_job *)arg;
+    tni_stop *outer = tni_this_thread.stop, none = {NULL, 0};
+    if (tni_stop_seen(job->stop)) return;
+    tni_this_thread.stop = job->stop ? job->stop : &none; /* not what the host's thread is at */
+    tni_this_thread.inside++;
+    job->task(job->arg, i);
+    tni_this_thread.inside--;
+    tni_this_thread.stop = outer;
+}
+
+#if TNI_THREADS
+
+#if TNI_THREADS == 1
+typedef pthread_t pool_thread;
+typedef pthread_mutex_t pool_mutex;
+typedef pthread_cond_t pool_condition;
+static bool pool_mutex_init(pool_mutex *m) { return pthread_mutex_init(m, NULL) == 0; }
+static void pool_mutex_free(pool_mutex *m) { pthread_mutex_destroy(m); }
+static void pool_enter(pool_mutex *m) { pthread_mutex_lock(m); }
+static void pool_exit(pool_mutex *m) { pthread_mutex_unlock(m); }
+static bool pool_condition_init(pool_condition *c) { return pthread_cond_init(c, NULL) == 0; }
+static void pool_condition_free(pool_condition *c) { pthread_cond_destroy(c); }
+static void pool_wait(pool_condition *c, pool_mutex *m) { pthread_cond_wait(c, m); }
+static void pool_wake(pool_condition *c) { pthread_cond_signal(c); }
+static void pool_wake_all(pool_condition *c) { pthread_cond_broadcast(c); }
+static void pool_join(pool_thread t) { pthread_join(t, NULL); }
+#else
+typedef HANDLE pool_thread;
+typedef SRWLOCK pool_mutex;
+typedef CONDITION_VARIABLE pool_condition;
+static bool pool_mutex_init(pool_mutex *m) { return InitializeSRWLock(m), true; }
+static void pool_mutex_free(pool_mutex *m) { (void)m; }
+static void pool_enter(pool_mutex *m) { AcquireSRWLockExclusive(m); }
+static void pool_exit(pool_mutex *m) { ReleaseSRWLockExclusive(m); }
+static bool pool_condition_init(pool_condition *c) { return InitializeConditionVariable(c), true; }
+static void pool_condition_free(pool_condition *c) { (void)c; }
+static void pool_wait(pool_condition *c, pool_mutex *m) {
+    SleepConditionVariableSRW(c, m, INFINITE, 0);
+}
+static void pool_wake(pool_condition *c) { WakeConditionVariable(c); }
+static void pool_wake_all(pool_condition *c) { WakeAllConditionVariable(c); }
+static void pool_join(pool_thread t) { WaitForSingleObject(t, INFINITE), CloseHandle(t); }
+#endif
+
+/* `state` is a number of the job, whether it takes workers, and how many work at it. The fields
+ * of a job are written while it is closed and nobody works at it, so a worker that has counted
+ * itself in reads them at rest. */
+enum {
+    POOL_COUNT = 0x7fff,
+    POOL_OPEN = 0x8000,
+    POOL_JOB = 0x10000,
+    POOL_SPINS = 2000,
+    POOL_MOST = 1024
+};
+#define POOL_NUMBER 0xffff0000u
+
+struct tni_pool {
+    uint32_t busy;    /* tni_lock_try: a job is on, or the threads change */
+    uint32_t process; /* whose threads these are */
+    int32_t workers;  /* that exist; fewer than wanted where the system refused some */
+    int32_t wanted;
+    pool_thread *thread; /* room for `wanted` */
+    pool_mutex mutex;
+    pool_condition work, done;
+    int32_t sleeping; /* workers in a wait, under the mutex */
+    uint32_t ending;  /* the workers are to return */
+    void (*task)(void *, int64_t);
+    void *arg;
+    tni_stop *stop; /* of the call that the job is part of */
+    int64_t count, grain;
+    char apart[TNI_ALIGN];
+    uint32_t next; /* the next `grain` tasks */
+    char apart_too[TNI_ALIGN];
+    uint32_t state;
+};
+
+static void pool_take(struct tni_pool *p) {
+    int64_t grain = p->grain, count = p->count;
+    for (;;) {
+        int64_t at = (int64_t)tni_fetch_add_relaxed(&p->next, 1u) * grain;
+        if (at >= count) return;
+        for (int64_t i = at; i < count && i < at + grain; i++) {
+            if (tni_stop_seen(p->stop)) return;
+            p->task(p->arg, i);
+        }
+    }
+}
+
+static bool pool_has_job(uint32_t state, uint32_t seen) {
+    return (state & POOL_OPEN) && (state & POOL_NUMBER) != seen;
+}
+
+/* Spins for a moment, then sleeps, until there is a job that is not the one seen; false: the
+ * pool ends. */
+static bool pool_await(struct tni_pool *p, uint32_t seen) {
+    for (int spin = 0; spin < POOL_SPINS; spin++) {
+        if (pool_has_job(tni_load(&p->state), seen)) return true;
+        tni_pause();
+    }
+    pool_enter(&p->mutex);
+    p->sleeping++;
+    while (!tni_load(&p->ending) && !pool_has_job(tni_load(&p->state), seen))
+        pool_wait(&p->work, &p->mutex);
+    p->sleeping--;
+    pool_exit(&p->mutex);
+    return !tni_load(&p->ending);
+}
+
+static void pool_serve(struct tni_pool *p) {
+#ifdef FE_DFL_ENV
+    fesetenv(FE_DFL_ENV); /* not the mode of whoever made the first call */
+#endif
+    tni_this_thread.inside = 1;
+    uint32_t seen = 1; /* no number of a job */
+    while (pool_await(p, seen)) {
+        uint32_t state = tni_load(&p->state);
+        while (pool_has_job(state, seen) && !tni_swap_if(&p->state, &state, state + 1)) {}
+        if (!pool_has_job(state, seen)) continue; /* closed meanwhile */
+        seen = state & POOL_NUMBER;
+        tni_this_thread.stop = p->stop;
+        pool_take(p);
+        tni_this_thread.stop = NULL; /* its frame may be gone from here on */
+        state = tni_fetch_add(&p->state, (uint32_t)-1) - 1;
+        if (state & (POOL_OPEN | POOL_COUNT)) continue;
+        pool_enter(&p->mutex); /* the last one, and the caller waits */
+        pool_wake(&p->done);
+        pool_exit(&p->mutex);
+    }
+}
+
+#if TNI_THREADS == 1
+static void *pool_main(void *pool) { return pool_serve((struct tni_pool *)pool), (void *)NULL; }
+static bool pool_start(pool_thread *t, struct tni_pool *p) {
+    return pthread_create(t, NULL, pool_main, p) == 0;
+}
+#else
+static DWORD WINAPI pool_main(void *pool) { return pool_serve((struct tni_pool *)pool), 0; }
+static bool pool_start(pool_thread *t, struct tni_pool *p) {
+    return (*t = CreateThread(NULL, 0, pool_main, p, 0, NULL)) != NULL;
+}
+#endif
+
+static int64_t pool_thread_bytes(const struct tni_pool *p) {
+    return p->wanted * (int64_t)sizeof(pool_thread);
+}
+
+/* The parts that a child of fork makes anew; the process last, or a failure would pass for done. */
+static bool pool_init(struct tni_pool *p) {
+    p->workers = 0;
+    p->sleeping = 0;
+    p->ending = 0;
+    tni_store(&p->state, p->state & POOL_NUMBER);
+    if (!pool_mutex_init(&p->mutex)) return false;
+    if (pool_condition_init(&p->work)) {
+        if (pool_condition_init(&p->done)) {
+            p->process = tni_process();
+            return true;
+        }
+        pool_condition_free(&p->work);
+    }
+    pool_mutex_free(&p->mutex);
+    return false;
+}
+
+static void pool_end(tn_context *c, struct tni_pool *p) {
+    pool_enter(&p->mutex);
+    tni_store(&p->ending, 1u);
+    pool_wake_all(&p->work);
+    pool_exit(&p->mutex);
+    for (int i = 0; i < p->workers; i++) pool_join(p->thread[i]);
+    tni_raw_put(c, p->thread, pool_thread_bytes(p));
+    p->thread = NULL;
+    p->workers = p->wanted = 0;
+    p->ending = 0;
+}
+
+/* Makes the workers exist that the context wants now. What the system refuses is not asked
+ * for again. */
+static void pool_prepare(tn_context *c, struct tni_pool *p, int32_t wanted) {
+    if (TNI_UNLIKELY(p->process != tni_process())) { /* the parent's threads are not here */
+        tni_raw_put(c, p->thread, pool_thread_bytes(p));
+        p->thread = NULL;
+        p->wanted = 0;
+        if (!pool_init(p)) return;
+    }
+    if (TNI_LIKELY(p->wanted == wanted)) return;
+    if (p->wanted) pool_end(c, p);
+    p->thread = (pool_thread *)tni_raw_get(c, wanted * (int64_t)sizeof(pool_thread));
+    if (!p->thread) return;
+    p->wanted = wanted;
+    while (p->workers < wanted && pool_start(&p->thread[p->workers], p)) p->workers++;
+}
+
+static struct tni_pool *pool_of(tn_context *c) {
+    struct tni_pool *p = tni_load(&c->pool), *none = NULL;
+    if (TNI_LIKELY(p != NULL)) return p;
+    p = (struct tni_pool *)tni_raw_get(c, (int64_t)sizeof *p);
+    if (!p) return NULL;
+    memset(p, 0, sizeof *p);
+    if (pool_init(p)) {
+        if (tni_swap_if(&c->pool, &none, p)) return p;
+        pool_mutex_free(&p->mutex);
+        pool_condition_free(&p->work);
+        pool_condition_free(&p->done);
+    }
+    tni_raw_put(c, p, (int64_t)sizeof *p);
+    return none; /* another thread's */
+}
+
+static void pool_open(struct tni_pool *p, int64_t count, void (*task)(void *, int64_t), void *arg) {
+    const int64_t most = (int64_t)1 << 30; /* `next` must not wrap */
+    p->task = task;
+    p->arg = arg;
+    p->stop = tni_stop_here();
+    p->count = count;
+    p->grain = (count - 1) / most + 1;
+    tni_store_relaxed(&p->next, 0u);
+    tni_store(&p->state, ((tni_load_relaxed(&p->state) & POOL_NUMBER) + POOL_JOB) | POOL_OPEN);
+    /* Who looked for a job before the store is asleep by the time we are in. */
+    pool_enter(&p->mutex);
+    if (p->sleeping >= count)
+        for (int64_t i = 1; i < count; i++) pool_wake(&p->work);
+    else if (p->sleeping)
+        pool_wake_all(&p->work);
+    pool_exit(&p->mutex);
+}
+
+static void pool_close(struct tni_pool *p) {
+    uint32_t state = tni_load(&p->state);
+    while (!tni_swap_if(&p->state, &state, state & ~(uint32_t)POOL_OPEN)) {}
+    for (int spin = 0; spin < POOL_SPINS; spin++) {
+        if (!(tni_load(&p->state) & POOL_COUNT)) return;
+        tni_pause();
+    }
+    pool_enter(&p->mutex);
+    while (tni_load(&p->state) & POOL_COUNT) pool_wait(&p->done, &p->mutex);
+    pool_exit(&p->mutex);
+}
+
+/* false: somebody else has the pool, or there is none. */
+static bool pool_run(tn_context *c, int32_t threads, int64_t count, void (*task)(void *, int64_t),
+                     void *arg) {
+    struct tni_pool *p = pool_of(c);
+    if (!p || !tni_lock_try(&p->busy)) return false;
+    pool_prepare(c, p, (threads < POOL_MOST ? threads : POOL_MOST) - 1);
+    bool any = p->workers > 0;
+    if (any) {
+        pool_open(p, count, task, arg);
+        tni_this_thread.inside++;
+        pool_take(p);
+        tni_this_thread.inside--;
+        pool_close(p);
+    }
+    tni_unlock(&p->busy);
+    return any;
+}
+
+TN_PRIV void tni_pool_free(tn_context *c) {
+    struct tni_pool *p = c->pool;
+    if (!p) return;
+    if (p->process == tni_process()) {
+        if (p->wanted) pool_end(c, p);
+        pool_mutex_free(&p->mutex);
+        pool_condition_free(&p->work);
+        pool_condition_free(&p->done);
+    }
+    tni_raw_put(c, p->thread, pool_thread_bytes(p));
+    tni_raw_put(c, p, (int64_t)sizeof *p);
+}
+
+#undef POOL_NUMBER
+#else
+static bool pool_run(tn_context *c, int32_t threads, int64_t count, void (*task)(void *, int64_t),
+                     void *arg) {
+    return (void)c, (void)threads, (void)count, (void)task, (void)arg, false;
+}
+TN_PRIV void tni_pool_free(tn_context *c) { (void)c; }
+#endif
+
+TN_PRIV void tni_parallel(tn_context *c, int64_t count, void (*task)(void *arg, int64_t i),
+                          void *arg) {
+    int32_t threads = tni_load_relaxed(&c->threads);
+    if (count > 1 && threads > 1 && !tni_this_thread.inside) {
+        const tn_jobs *jobs = &c->options.jobs;
+        if (jobs->run) {
+            pool_host_job job = {task, arg, tni_stop_here()};
+            jobs->run(pool_host_task, &job, count, jobs->user);
+            return;
+        }
+        if (pool_run(c, threads, count, task, arg)) return;
+    }
+    pool_serial(count, task, arg);
+}
+
+/* --- public ----------------------------------------------------------------------------------- */
+
+TN_API bool tn_set_threads(int32_t threads) {
+    tni_block *b = tni_here();
+    if (!b) return false;
+    if (threads < 1 || threads > 1024) {
+        tni_place_unknown(b);
+        tni_error(b, TN_INVALID, "tn_set_threads: expected 1 to 1024 threads, got %d",
+                  (int)threads);
+        tni_error_tell(b);
+        return false;
+    }
+    tni_store_relaxed(&b->context->threads, threads);
+    return true;
+}
+
+TN_API int32_t tn_threads(void) {
+    tni_block *b = tni_here();
+    return b ? tni_load_relaxed(&b->context->threads) : 1;
+}

@@ -1,0 +1,105 @@
+/* batch.c - what rows need that compute with one matrix of a batch after another: scratch for each
+ * worker, column-major results, and errors that are found by computing. */
+#include "call.h"
+
+/* --- scratch of a call, and of each worker ---------------------------------------------------- */
+
+TN_API bool tn_scratch(tn_frame *f, int64_t count, int64_t bytes_each) {
+    int64_t bytes;
+    if (!tni_bytes(count, bytes_each, &bytes) || !tni_add(bytes, (int64_t)f->scratch_bytes, &bytes))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    f->scratch_bytes = (size_t)((bytes + TNI_ALIGN - 1) & -TNI_ALIGN);
+    return true;
+}
+
+enum { EACH_WORK = 1 << 18 }; /* operations that pay for waking a thread */
+
+TN_API bool tn_scratch_each(tn_frame *f, int64_t count, int64_t bytes_each) {
+    const int32_t workers = tni_load_relaxed(&f->block->context->threads);
+    int64_t bytes;
+    if (!tni_bytes(count, bytes_each, &bytes) || !tni_add(bytes, TNI_ALIGN - 1, &bytes))
+        return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    f->each_at = (int64_t)f->scratch_bytes;
+    f->each_bytes = bytes & -TNI_ALIGN;
+    f->workers = workers;
+    return tn_scratch(f, workers, f->each_bytes);
+}
+
+/* The workers take `grain` tasks at a time from `next`, each into its own part of scratch. */
+typedef struct each_job {
+    tn_frame *f;
+    void (*task)(tn_frame *f, int64_t i, void *scratch);
+    int64_t count, grain;
+    uint32_t next;
+} each_job;
+
+static void each_worker(void *arg, int64_t worker) {
+    each_job *job = (each_job *)arg;
+    tn_frame *f = job->f;
+    char *scratch = (char *)f->scratch + f->each_at + worker * f->each_bytes;
+    for (;;) {
+        const int64_t first = (int64_t)tni_fetch_add_relaxed(&job->next, 1u) * job->grain;
+        if (first >= job->count) return;
+        for (int64_t i = first; i < job->count && i < first + job->grain; i++) {
+            if (tni_stopped()) return;
+            job->task(f, i, scratch);
+        }
+    }
+}
+
+TN_API void tn_each(tn_frame *f, int64_t count, int64_t work,
+                    void (*task)(tn_frame *f, int64_t i, void *scratch)) {
+    const int64_t each = work < 1           ? 1
+                         : work > EACH_WORK ? (int64_t)EACH_WORK
+                                            : work,
+                  grain = EACH_WORK / each, most = (int64_t)1 << 30; /* `next` must not wrap */
+    each_job job = {f, task, count, grain, 0};
+    int64_t workers;
+    if (count < 1) return;
+    if (job.grain < (count - 1) / most + 1) job.grain = (count - 1) / most + 1;
+    workers = (count - 1) / job.grain + 1;
+    if (workers > f->workers) workers = f->workers;
+    tni_parallel(f->block->context, workers, each_worker, &job);
+}
+
+/* --- column-major results --------------------------------------------------------------------- */
+
+TN_API bool tn_announce_columns(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size) {
+    int64_t stride[TN_MAX_DIMS], numel;
+    if (ndim < 2) return tn_announce(f, k, dtype, ndim, size);
+    if (!tni_numel_of(ndim, size, &numel)) return tn_fail(f, TN_INVALID, "the result is too large");
+    tni_row_major(ndim, size, stride);
+    stride[ndim - 2] = 1;
+    stride[ndim - 1] = size[ndim - 2] > 1 ? size[ndim - 2] : 1;
+    return tn_announce_strided(f, k, dtype, ndim, size, stride);
+}
+
+/* --- what went wrong in which matrix ---------------------------------------------------------- */
+
+/* "(1, 0)" of element i of t. */
+static void info_place(char *to, size_t room, const tn_tensor *t, int64_t i) {
+    int64_t index[TN_MAX_DIMS];
+    size_t n = 0;
+    for (int d = t->ndim - 1; d >= 0; d--) {
+        index[d] = i % t->size[d];
+        i /= t->size[d];
+    }
+    for (int d = 0; d < t->ndim && n < room; d++)
+        n += (size_t)snprintf(to + n, room - n, d ? ", %lld" : "(%lld", (long long)index[d]);
+    if (n < room) snprintf(to + n, room - n, ")");
+}
+
+TN_API bool tn_info_verdict(tn_frame *f, int k, const char *why) {
+    const tn_tensor *info = f->out[k];
+    const int32_t *at = (const int32_t *)(void *)tni_bytes_at(info); /* the announced strides */
+    const int before = (int)strcspn(why, "#");
+    char place[200], number[16] = "";
+    int64_t i = 0;
+    while (i < info->numel && !at[i]) i++;
+    if (i == info->numel) return true;
+    if (why[before]) snprintf(number, sizeof number, "%d", (int)at[i]);
+    info_place(place, sizeof place, info, i);
+    return tn_fail(f, TN_LINALG, "%s%s%s%.*s%s%s", info->ndim ? "batch element " : "",
+                   info->ndim ? place : "", info->ndim ? ": " : "", before, why, number,
+                   why + before + (why[before] == '#'));
+}

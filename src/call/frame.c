@@ -1,0 +1,141 @@
+/* frame.c - what check, look and run may do with their call (api/row.h): announce results, ask for
+ * scratch, fail. Runs nothing; what a gradient may do is autograd/give.c. */
+#include "call.h"
+
+TNI_INLINE tni_call *frame_call(tn_frame *f) { return (tni_call *)(void *)f; }
+
+/* The given tensor of output k: as announced, or written through a temporary. */
+static bool frame_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size,
+                             const int64_t *stride) {
+    tn_tensor *t = f->given[k], *made;
+    char has[128], wants[128];
+    bool same = t->ndim == ndim, exact;
+    for (int i = 0; same && i < ndim; i++) same = t->size[i] == size[i];
+    if (!same)
+        return tn_fail(f, TN_INVALID, "%s has shape %s, but the result has %s", tni_written_name(f),
+                       tni_shape_text(has, sizeof has, t->ndim, t->size),
+                       tni_shape_text(wants, sizeof wants, ndim, size));
+    if (!tni_can_cast((int)dtype, t->dtype))
+        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
+                       tni_dtype((int)dtype)->text, tni_dtype(t->dtype)->text);
+    exact = f->row->rules != 0 || t->dtype == dtype; /* a loop writes any layout and dtype */
+    exact = exact && !f->row->verdict;
+    for (int i = 0; exact && stride && i < ndim; i++)
+        exact = size[i] == 1 || t->stride[i] == stride[i];
+    if (exact) {
+        f->out[k] = t;
+        return true;
+    }
+    made = f->out[k] = tni_header(f->block, (int)dtype, ndim, size, stride);
+    if (!made) return false;
+    frame_call(f)->redirected |= 1u << k;
+    return true;
+}
+
+/* Output k and those before it are there, if only as NULL: undo looks at them. */
+TNI_INLINE void frame_reach(tn_frame *f, int k) {
+    if (TNI_UNLIKELY(f->nout < k))
+        while (f->nout < k) f->out[f->nout++] = NULL;
+    if (f->nout == k) f->out[f->nout++] = NULL;
+}
+
+TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size,
+                                const int64_t *stride) {
+    tn_tensor *t;
+    frame_reach(f, k);
+    if (TNI_UNLIKELY(dtype <= TN_NO_DTYPE || dtype >= TN_DTYPE_COUNT))
+        return tn_fail(f, TN_TYPE, "a result must have a dtype");
+    if (TNI_UNLIKELY(k < f->ngiven)) {
+        int64_t row_major[TN_MAX_DIMS], numel;
+        if (!tni_numel_of(ndim, size, &numel))
+            return tn_fail(f, TN_INVALID, "the result is too large");
+        if (!stride && !f->row->rules) tni_row_major(ndim, size, row_major), stride = row_major;
+        return frame_take_given(f, k, dtype, ndim, size, f->row->rules ? NULL : stride);
+    }
+    t = f->out[k] = tni_header(f->block, (int)dtype, ndim, size, stride);
+    if (TNI_UNLIKELY(!t)) return false;
+    if (f->meta) t->flags |= TNI_META, t->device = TN_META;
+    return true;
+}
+
+TN_API bool tn_announce(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size) {
+    tni_call *c = frame_call(f);
+    for (int i = 0; i < ndim; i++)
+        if (TNI_UNLIKELY(size[i] == TN_UNKNOWN)) {
+            int64_t none[TN_MAX_DIMS];
+            if (f->meta)
+                return tn_fail(
+                    f, TN_UNSUPPORTED,
+                    "the result's size depends on data, which a meta tensor does not have");
+            if (f->ngiven)
+                return tn_fail(f, TN_UNSUPPORTED,
+                               "out= is not supported when the result's size depends on data");
+            memcpy(none, size, (size_t)ndim * sizeof *none);
+            none[i] = 0;
+            c->unknown_out = k;
+            c->unknown_dim = i;
+            return tn_announce_strided(f, k, dtype, ndim, none, NULL);
+        }
+    return tn_announce_strided(f, k, dtype, ndim, size, NULL);
+}
+
+TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *like) {
+    if (TNI_UNLIKELY(f->ngiven || f->meta)) {
+        tn_tensor *given = f->ngiven ? f->given[0] : NULL;
+        if (!given || given->dtype != dtype || !tni_same_shape(given, like))
+            return tn_announce(f, 0, dtype, like->ndim, like->size);
+        f->nout = 1;
+        f->out[0] = given;
+        return true;
+    }
+    f->nout = 1;
+    f->out[0] = tni_header_flat(f->block, (int)dtype, like);
+    return f->out[0] != NULL;
+}
+
+TN_API bool tn_announce_like(tn_frame *f, int k, const tn_tensor *like, tn_dtype dtype) {
+    bool keep = !(like->flags & TNI_CONTIGUOUS) && tni_is_dense(like);
+    return tn_announce_strided(f, k, dtype, like->ndim, like->size, keep ? like->stride : NULL);
+}
+
+TN_API bool tn_announce_view(tn_frame *f, int k, tn_tensor *of, int ndim, const int64_t *size,
+                             const int64_t *stride, int64_t offset) {
+    frame_reach(f, k);
+    if (TNI_UNLIKELY(f->ngiven))
+        return tn_fail(f, TN_UNSUPPORTED, "out= is not supported for a view");
+    if (TNI_UNLIKELY(of->flags & TNI_STACK))
+        return tn_fail(f, TN_TYPE, "cannot make a view of a number");
+    f->out[k] = tni_view_of(f->block, of, ndim, size, stride, offset, tni_view_has_history(f, of));
+    return f->out[k] != NULL;
+}
+
+TN_API bool tn_announce_count(tn_frame *f, int64_t count) {
+    tni_call *c = frame_call(f);
+    if (count < 0 || count > 60000)
+        return tn_fail(f, TN_INVALID, "expected at most 60000 results, got %lld", (long long)count);
+    c->holder = tni_new(f->block, TN_I64, 1, &count);
+    if (!c->holder) return false;
+    f->out = (tn_tensor **)c->holder->storage->data;
+    memset((void *)f->out, 0, (size_t)count * sizeof *f->out);
+    f->nout = (int)count;
+    return true;
+}
+
+TN_API bool tn_fail(tn_frame *f, tn_code code, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    tni_error_list(f->block, code, format, list);
+    va_end(list);
+    return false;
+}
+
+TN_API bool tn_cancelled(const tn_frame *f) {
+    return tni_stop_seen((tni_stop *)(uintptr_t)&f->work.stop);
+}
+
+TN_API void tn_grad_zero(tn_gradient *g) { (void)g; }
+
+TN_PRIV const char *tni_written_name(const tn_frame *f) {
+    const tn_gen *gen = f->row->gen;
+    return !f->inplace ? "out" : f->nin ? gen->param[gen->fixed[0]].name : "self";
+}

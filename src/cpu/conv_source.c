@@ -1,0 +1,129 @@
+/* conv_source.c - the input of a convolution laid out for its kernel (kernels/conv.h): padded, and
+ * split by phase where the stride is not 1, a round of images at a time. */
+#include "conv.h"
+
+TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t) {
+    const int d = t->ndim;
+    const int64_t bytes = tni_dtype_size(t);
+    s->x = t->flags & (TNI_META | TNI_GHOST) ? NULL : tni_bytes_at(t);
+    s->dtype = t->dtype;
+    s->f64 = t->dtype == TN_F64;
+    s->channels = t->size[d - 3];
+    s->h = t->size[d - 2];
+    s->w = t->size[d - 1];
+    s->x_image = d == 4 ? t->stride[0] * bytes : 0;
+    s->x_channel = t->stride[d - 3] * bytes, s->x_row = t->stride[d - 2] * bytes,
+    s->x_col = t->stride[d - 1] * bytes;
+}
+
+/* Steps and rounds of the layout; rows, cols, top, left, sh, sw are set. */
+TN_PRIV bool tni_cv_source_lay(tni_cv_source *s, int64_t images) {
+    int64_t bytes;
+    if (!tni_mul(s->rows, s->cols, &s->plane) || !tni_mul(s->plane, s->sh * s->sw, &s->channel) ||
+        !tni_mul(s->channel, s->channels, &s->image) || !tni_mul(s->image, 8, &bytes))
+        return false;
+    s->images = s->image > 0 ? TNI_CV_ROUND / tni_cv_size(s) / s->image : images;
+    if (s->images < 1) s->images = 1;
+    if (s->images > images) s->images = images;
+    s->in_place = s->sh == 1 && s->sw == 1 && s->top == 0 && s->left == 0 && s->rows == s->h &&
+                  s->cols == s->w && s->x_col == tni_cv_size(s) &&
+                  (s->dtype == TN_F32 || s->dtype == TN_F64) && s->x_row % tni_cv_size(s) == 0;
+    return true;
+}
+
+/* Rows of one phase of a channel; only zeros were there. Plain rows go by the kernel, others
+ * element by element. */
+static void cv_source_phase(const tni_cv_source *s, const char *from, char *to, int64_t phase) {
+    const int64_t size = tni_cv_size(s), y0 = phase / s->sw - s->top, x0 = phase % s->sw - s->left;
+    const int64_t begin = x0 < 0 ? (-x0 + s->sw - 1) / s->sw : 0,
+                  top = y0 < 0 ? (-y0 + s->sh - 1) / s->sh : 0;
+    int64_t end = s->w > x0 ? (s->w - x0 + s->sw - 1) / s->sw : 0,
+            bottom = s->h > y0 ? (s->h - y0 + s->sh - 1) / s->sh : 0;
+    if (end > s->cols) end = s->cols;
+    if (bottom > s->rows) bottom = s->rows;
+    if (begin >= end || top >= bottom) return;
+    from += (top * s->sh + y0) * s->x_row + (begin * s->sw + x0) * s->x_col;
+    to += (top * s->cols + begin) * size;
+    if (s->sw == 1 && s->x_col == size && (s->dtype == TN_F32 || s->dtype == TN_F64)) {
+        TNI_PATH(conv_source_rows);
+        const int64_t step = s->sh * s->x_row / size;
+        (s->f64 ? TNI_K(s->kernels, conv_rows_f64) : TNI_K(s->kernels, conv_rows_f32))(
+            to, s->cols, from, step, bottom - top, end - begin);
+        return;
+    }
+    TNI_PATH(conv_source_elements);
+    for (int64_t r = top; r < bottom; r++, from += s->sh * s->x_row, to += s->cols * size)
+        tni_lanes_load(to, s->f64 ? TN_F64 : TN_F32, from, s->sw * s->x_col, s->dtype, end - begin);
+}
+
+static void cv_source_task(void *arg, int64_t i) {
+    const tni_cv_source *s = (const tni_cv_source *)arg;
+    const int64_t image = i / s->channels, ch = i % s->channels;
+    const char *from = s->x + (s->first + image) * s->x_image + ch * s->x_channel;
+    char *to = s->at + (image * s->image + ch * s->channel) * tni_cv_size(s);
+    memset(to, 0, (size_t)(s->channel * tni_cv_size(s)));
+    for (int64_t phase = 0; phase < s->sh * s->sw; phase++)
+        cv_source_phase(s, from, to + phase * s->plane * tni_cv_size(s), phase);
+}
+
+/* Images [first, first + n) at s->at; room: of s->images * s->image + TNI_CV_SLACK elements. */
+TN_PRIV void tni_cv_source_round(tn_context *c, tni_cv_source *s, int64_t first, int64_t n,
+                                 void *room) {
+    s->first = first;
+    if (first > 0) TNI_PATH(conv_rounds);
+    if (s->in_place) {
+        TNI_PATH(conv_source_in_place);
+        s->at = (char *)s->x + first * s->x_image; /* only read */
+        return;
+    }
+    s->at = (char *)room;
+    s->kernels = c->kernels;
+    memset(s->at + n * s->image * tni_cv_size(s), 0, (size_t)(TNI_CV_SLACK * tni_cv_size(s)));
+    tni_parallel(c, n * s->channels, cv_source_task, s);
+}
+TN_PRIV int64_t tni_cv_source_room(const tni_cv_source *s) {
+    return s->in_place ? 0 : s->images * s->image + TNI_CV_SLACK;
+}
+
+TN_PRIV const char *tni_cv_source_end(const tni_cv_source *s, int64_t n) {
+    if (!s->in_place) return s->at + (n * s->image + TNI_CV_SLACK) * tni_cv_size(s);
+    return s->at + (n - 1) * s->x_image + (s->channels - 1) * s->x_channel + (s->h - 1) * s->x_row +
+           s->w * tni_cv_size(s);
+}
+/* The input of a convolution: taps (c, i, j) of weight are reads shifted by i * dh, j * dw. */
+TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v) {
+    s->sh = v->sh;
+    s->sw = v->sw;
+    s->top = v->ph;
+    s->left = v->pw;
+    s->rows = v->oh + (v->kh - 1) * v->dh / v->sh;
+    s->cols = v->ow + (v->kw - 1) * v->dw / v->sw;
+    if (v->sh == 1 && v->sw == 1 && v->ph == 0 && v->pw == 0) {
+        s->rows = v->h;
+        s->cols = v->w;
+    }
+    return tni_cv_source_lay(s, v->n);
+}
+TN_PRIV void tni_cv_offsets_forward(const tni_cv_source *s, const tni_cv_shape *v,
+                                    int64_t *offset) {
+    for (int64_t c = 0; c < v->cg; c++)
+        for (int64_t i = 0; i < v->kh; i++)
+            for (int64_t j = 0; j < v->kw; j++) {
+                const int64_t y = i * v->dh, x = j * v->dw, phase = y % v->sh * v->sw + x % v->sw;
+                *offset++ = c * tni_cv_channel_step(s) + phase * s->plane +
+                            y / v->sh * tni_cv_pitch(s) + x / v->sw;
+            }
+}
+
+TN_PRIV void *tni_cv_take(tni_cv_room *r, int64_t count, int64_t each) {
+    const int64_t at = r->used;
+    int64_t bytes;
+    if (!tni_bytes(count, each, &bytes) || !tni_add(bytes, TNI_ALIGN - 1, &bytes) ||
+        !tni_add(r->used, bytes & -TNI_ALIGN, &r->used))
+        r->fits = false;
+    return r->base ? r->base + at : NULL;
+}
+TN_PRIV bool tni_cv_ask(tn_frame *f, const tni_cv_room *r) {
+    if (!r->fits) return tn_fail(f, TN_MEMORY, "the sizes are too large");
+    return tn_scratch(f, r->used, 1);
+}

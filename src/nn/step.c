@@ -1,0 +1,30 @@
+/* step.c - a public call of modules or optimizers in progress: its place, its name in messages,
+ * its errors. */
+#include "nn.h"
+
+TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) {
+    char text[1000];
+    tn_path *p = tn_path_current();
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    while (p && p->caller) p = p->caller;
+    return tn_error_set(code, p ? p->file : NULL, p ? p->line : 0, "%s", text);
+}
+
+static void step_text(const tn_path *path, char *to, size_t room) {
+    snprintf(to, room, "%s", ((const tni_step *)(const void *)path)->type);
+}
+
+TN_PRIV void tni_step_begin(tni_step *s, const char *file, int line, const char *type) {
+    s->path.text = step_text;
+    s->path.file = file;
+    s->path.line = line;
+    s->type = type ? type : "module";
+    tn_path_push(&s->path);
+}
+TN_PRIV void tni_place_begin(tni_step *s, const char *file, int line) {
+    if (!tn_path_current()) tni_step_begin(s, file, line, "");
+}
+TN_PRIV void tni_step_end(tni_step *s) { tn_path_pop(&s->path); }

@@ -1,0 +1,101 @@
+/* circular.c - circular and hyperbolic functions and their inverses, by those of simd/math.h. */
+#include "../../api/ops/elementwise.h"
+#include "../../call/rowform.h"
+#include "gradients.h"
+
+static void sin_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_mul(g->incoming[0], tni_conj_of(tnp_cos(g->in[0]))));
+}
+/* The sine of self in radians; self may be of any size. */
+TN_OPERATOR(sin, "sin(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_sin(x)"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_SIN(self)),
+            .grad = sin_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+
+static void cos_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_neg(tnp_mul(g->incoming[0], tni_conj_of(tnp_sin(g->in[0])))));
+}
+/* The cosine of self in radians; self may be of any size. */
+TN_OPERATOR(cos, "cos(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_cos(x)"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_COS(self)),
+            .grad = cos_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+
+static void tan_grad(tn_gradient *g) { /* 1 + tan^2 */
+    tn_give(
+        g, 0,
+        tnp_mul(g->incoming[0], tnp_add_scalar(tnp_square(tni_conj_of(g->out[0])), tn_int(1), 1)));
+}
+/* The tangent of self in radians. */
+TN_OPERATOR(tan, "tan(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_tan(x)"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:result", TN_POINTWISE(Fc, V_TAN(self)),
+            .grad = tan_grad, .domain = "self:-1.2..1.2", .sample = "(35) | (3,5) | () | (0,2)")
+
+static tn_tensor *circular_root(tn_tensor *x) { /* 1 / sqrt(1 - x^2), conjugate */
+    return tnp_rsqrt(tnp_rsub_scalar(tnp_square(tni_conj_of(x)), tn_int(1), 1));
+}
+static void asin_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_mul(g->incoming[0], circular_root(g->in[0])));
+}
+/* The angle in [-pi/2, pi/2] whose sine is self; NaN for real numbers outside [-1, 1]. */
+TN_OPERATOR(asin, "asin(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_asin(x)"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_ASIN(self)),
+            .grad = asin_grad, .domain = "self:-0.9..0.9", .sample = "(35) | (3,5) | () | (0,2)")
+
+static void acos_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_neg(tnp_mul(g->incoming[0], circular_root(g->in[0]))));
+}
+/* The angle in [0, pi] whose cosine is self; NaN for real numbers outside [-1, 1]. */
+TN_OPERATOR(acos, "acos(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_acos(x)"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_ACOS(self)),
+            .grad = acos_grad, .domain = "self:-0.9..0.9", .sample = "(35) | (3,5) | () | (0,2)")
+
+static void atan_grad(tn_gradient *g) {
+    tn_give(
+        g, 0,
+        tnp_div(g->incoming[0], tnp_add_scalar(tnp_square(tni_conj_of(g->in[0])), tn_int(1), 1)));
+}
+/* The angle in (-pi/2, pi/2) whose tangent is self. */
+TN_OPERATOR(atan, "atan(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_atan(x)"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_ATAN(self)),
+            .grad = atan_grad, .sample = "(35) | (3,5) | () | (0,2)")
+
+/* other / r and -self / r over r, the distance from 0; 0 there */
+static void atan2_grad(tn_gradient *g) {
+    tn_tensor *y = g->in[0], *x = g->in[1], *away = tnp_logical_or(y, x), *d, *r;
+    x = tnp_where_scalar(away, x, tn_int(1));
+    r = tnp_hypot(y, x);
+    d = tnp_where_scalar(away, g->incoming[0], tn_int(0));
+    if (g->want[0]) tn_give(g, 0, tnp_mul(d, tnp_div(tnp_div(x, r), r)));
+    if (g->want[1]) tn_give(g, 1, tnp_mul(d, tnp_neg(tnp_div(tnp_div(y, r), r))));
+}
+/* The angle of the point (x = other, y = self), in [-pi, pi]. The sign of a zero counts, as in C.
+ * The gradient is 0 where both are 0. */
+TN_OPERATOR(atan2, "atan2(Tensor self, Tensor other) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating", .example = "tn_atan2(y, x)"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self,other other:self,other",
+            TN_POINTWISE(F, V_ATAN2(self, other)), .grad = atan2_grad,
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (3,4):i64 (4) | (9):i64 "
+                      "(9):i64 | (5):bool (5):bool")
+
+static void sinh_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_cosh(tni_conj_of(g->in[0]))));
+}
+/* (e^self - e^-self) / 2, within 2 ULP. */
+TN_OPERATOR(sinh, "sinh(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_sinh(x)"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_SINH(self)),
+            .grad = sinh_grad, .sample = "(35) | (3,5) | () | (0,2)")
+
+static void cosh_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_sinh(tni_conj_of(g->in[0]))));
+}
+/* (e^self + e^-self) / 2, within 2 ULP. */
+TN_OPERATOR(cosh, "cosh(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_cosh(x)"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_COSH(self)),
+            .grad = cosh_grad, .sample = "(35) | (3,5) | () | (0,2)")

@@ -1,0 +1,78 @@
+/* exponential.c - exponentials, logarithms and the error function, by those of simd/math.h. */
+#include "../../api/ops/elementwise.h"
+#include "../../call/rowform.h"
+#include "gradients.h"
+
+static void exp_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_mul(g->incoming[0], tni_conj_of(g->out[0])));
+}
+/* e^self. */
+TN_OPERATOR(exp, "exp(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_exp(x)"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:result", TN_POINTWISE(FC, V_EXP(self)),
+            .grad = exp_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+
+static void expm1_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_add_scalar(tni_conj_of(g->out[0]), tn_int(1), 1)));
+}
+/* e^self - 1, accurate near 0. */
+TN_OPERATOR(expm1, "expm1(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_expm1(x)",
+                   .python = "special.expm1"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:result", TN_POINTWISE(Fc, V_EXPM1(self)),
+            .grad = expm1_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+
+static void log_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_div(g->incoming[0], tni_conj_of(g->in[0])));
+}
+/* The natural logarithm. */
+TN_OPERATOR(log, "log(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_log(x)"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_LOG(self)),
+            .grad = log_grad, .domain = "self:0.2..3",
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
+
+static void log1p_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_div(g->incoming[0], tnp_add_scalar(tni_conj_of(g->in[0]), tn_int(1), 1)));
+}
+/* log(1 + self), accurate near 0. */
+TN_OPERATOR(log1p, "log1p(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_log1p(x)",
+                   .python = "special.log1p"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_LOG1P(self)),
+            .grad = log1p_grad, .domain = "self:-0.7..2",
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
+
+static void log2_grad(tn_gradient *g) {
+    tn_give(g, 0,
+            tnp_div(g->incoming[0], tni_times(tni_conj_of(g->in[0]), 0.69314718055994530942)));
+}
+/* The logarithm to base 2; exact for powers of 2. */
+TN_OPERATOR(log2, "log2(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_log2(x)"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_LOG2(self)),
+            .grad = log2_grad, .domain = "self:0.2..3",
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
+
+static void log10_grad(tn_gradient *g) {
+    tn_give(g, 0,
+            tnp_div(g->incoming[0], tni_times(tni_conj_of(g->in[0]), 2.30258509299404568402)));
+}
+/* The logarithm to base 10. */
+TN_OPERATOR(log10, "log10(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_log10(x)"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_LOG10(self)),
+            .grad = log10_grad, .domain = "self:0.2..3",
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
+
+static void erf_grad(tn_gradient *g) { /* 2 / sqrt(pi) e^(-x^2) */
+    tn_give(g, 0,
+            tnp_mul(g->incoming[0],
+                    tni_times(tnp_exp(tnp_neg(tnp_square(g->in[0]))), 1.12837916709551257390)));
+}
+/* 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to self. */
+TN_OPERATOR(erf, "erf(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_erf(x)",
+                   .python = "special.erf"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(F, V_ERF(self)),
+            .grad = erf_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")

@@ -1,0 +1,23 @@
+/* gradients.c - what gradients of several files of this folder are made of. Has no rows.
+ * Hot: small calls run through it (base/cold_begin.inl). */
+#include "../../api/ops/creation.h"
+#include "../../api/ops/elementwise.h"
+#include "../../api/ops/shape.h"
+#include "gradients.h"
+
+TN_PRIV tn_tensor *tni_conj_of(tn_tensor *t) {
+    return t && tni_is_complex(t->dtype) ? tnp_conj(t) : t;
+}
+TN_PRIV tn_tensor *tni_times(tn_tensor *t, double by) {
+    return by == 1 ? t : tnp_mul_scalar(t, tn_float(by));
+}
+TN_PRIV tn_tensor *tni_where_or_zero(tn_tensor *mask, tn_tensor *t) {
+    return tnp_where_scalar(mask, t, tn_int(0));
+}
+TN_PRIV void tni_give_zeros(tn_gradient *g, int i) {
+    if (g->want[i]) tn_give(g, i, tnp_zeros_like(g->incoming[0], TN_NO_DTYPE, TN_NO_DEVICE));
+}
+TN_PRIV void tni_give_zeros_all(tn_gradient *g) {
+    for (int i = 0; i < g->nin; i++)
+        if (g->want[i]) tn_give(g, i, tnp_zeros_like(g->in[i], TN_NO_DTYPE, TN_NO_DEVICE));
+}

@@ -1,0 +1,588 @@
+/* index.c - elements chosen by tensors of indices and masks: index, index_put, nonzero.
+ *
+ * If an index occurs twice, additions happen in the order of the index, and the later of two writes
+ * stays. look checks all ranges before the first write. */
+#include "index.h"
+#include "../../cpu/walk.h"
+#include "../../kernels/kernels.h"
+#include "../shape/copy.h"
+#include "../shape/geometry.h"
+#include "../../api/ops/indexing.h"
+
+/* --- shared ----------------------------------------------------------------------------------- */
+
+TN_PRIV bool tni_index_dtype(tn_frame *f, const tn_tensor *index, const char *name) {
+    return tni_is_index(index) ||
+           tn_fail(f, TN_TYPE, "%s(): Expected dtype int32 or int64 for index, got %s", name,
+                   tni_dtype(index->dtype)->text);
+}
+
+TN_PRIV bool tni_index_range(tn_frame *f, const tn_tensor *index, int64_t low, int64_t size,
+                             int d) {
+    tni_walk w;
+    if (index->numel == 0) return true;
+    tni_walk_start(&w, index->ndim, index->size, &index, 1);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i++) {
+            int64_t v = tni_index_at(w.at[0] + i * w.row[0], index->dtype);
+            if (v < low || v >= size)
+                return tn_fail(f, TN_INDEX,
+                               "index %lld is out of bounds for dimension %d with size %lld",
+                               (long long)v, d, (long long)size);
+        }
+    return true;
+}
+
+TN_PRIV bool tni_true_at(const char *at, int dtype) {
+    int64_t bytes = tni_dtype(dtype)->bytes;
+    if (tni_is_complex(dtype))
+        return tni_is_true(at, bytes / 2, true) || tni_is_true(at + bytes / 2, bytes / 2, true);
+    return tni_is_true(at, bytes, tni_is_float(dtype));
+}
+
+TN_PRIV int64_t tni_count_true(const tn_tensor *t, int ndim, const int64_t *size) {
+    int64_t count = 0;
+    int dtype = t->dtype;
+    tni_walk w;
+    if (t->numel == 0) return 0;
+    tni_walk_start(&w, ndim, size, &t, 1);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) {
+        if (dtype == TN_BOOL)
+            for (int64_t i = 0; i < w.n; i++) count += w.at[0][i * w.row[0]] != 0;
+        else
+            for (int64_t i = 0; i < w.n; i++) count += tni_true_at(w.at[0] + i * w.row[0], dtype);
+    }
+    return count;
+}
+
+#define INDEX_ADD_STEPS(T, a, b)              \
+    for (int64_t i = 0; i < n; i++) {         \
+        T x, y;                               \
+        memcpy(&x, to + i * (a), sizeof x);   \
+        memcpy(&y, from + i * (b), sizeof y); \
+        x = (T)(x + y);                       \
+        memcpy(to + i * (a), &x, sizeof x);   \
+    }
+#define INDEX_ADD(T) /* steps that are known become vector code */          \
+    if (to_step == (int64_t)sizeof(T) && from_step == (int64_t)sizeof(T)) { \
+        TNI_PATH(add_row_dense);                                            \
+        INDEX_ADD_STEPS(T, (int64_t)sizeof(T), (int64_t)sizeof(T))          \
+    } else {                                                                \
+        TNI_PATH(add_row_steps);                                            \
+        INDEX_ADD_STEPS(T, to_step, from_step)                              \
+    }                                                                       \
+    return
+#define INDEX_ADD_HALF(widen, narrow)               \
+    for (int64_t i = 0; i < n; i++) {               \
+        uint16_t x, y;                              \
+        memcpy(&x, to + i * to_step, sizeof x);     \
+        memcpy(&y, from + i * from_step, sizeof y); \
+        x = narrow(widen(x) + widen(y));            \
+        memcpy(to + i * to_step, &x, sizeof x);     \
+    }                                               \
+    return
+
+TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                         int dtype) {
+    switch (dtype) {
+    case TN_F32: INDEX_ADD(float);
+    case TN_F64: INDEX_ADD(double);
+    case TN_U8: INDEX_ADD(uint8_t);
+    case TN_I8:  /* as their unsigned twins: wraps */
+    case TN_I16: /* fall through */
+        if (dtype == TN_I8) {
+            INDEX_ADD(uint8_t);
+        } else {
+            INDEX_ADD(uint16_t);
+        }
+    case TN_I32: INDEX_ADD(uint32_t);
+    case TN_I64: INDEX_ADD(uint64_t);
+    case TN_F16: INDEX_ADD_HALF(tni_f16_to_f32, tni_f32_to_f16);
+    case TN_BF16: INDEX_ADD_HALF(tni_bf16_to_f32, tni_f32_to_bf16);
+    case TN_C64:
+    case TN_C128: {
+        int part = (int)tni_real_of(dtype);
+        int64_t bytes = tni_dtype(part)->bytes;
+        tni_add_row(to, to_step, from, from_step, n, part);
+        tni_add_row(to + bytes, to_step, from + bytes, from_step, n, part);
+        return;
+    }
+    case TN_BOOL:
+        for (int64_t i = 0; i < n; i++)
+            to[i * to_step] = (char)(to[i * to_step] || from[i * from_step]);
+        return;
+    default: return;
+    }
+}
+#undef INDEX_ADD
+#undef INDEX_ADD_STEPS
+#undef INDEX_ADD_HALF
+
+/* --- the plan of index and index_put ---------------------------------------------------------- */
+
+/* self[.., i, j, .., mask, ..]: the broadcast shape of the indices replaces the indexed dimensions
+ * of self if these are neighbours; otherwise it comes first. A mask of k dimensions stands for k
+ * index vectors that name its true elements. */
+typedef struct index_plan {
+    int kept, place; /* dimensions that stay, and how many of them lie before the indices' */
+    int keep[TN_MAX_DIMS];
+    int broad, ndim;
+    int64_t broad_size[TN_MAX_DIMS]; /* of the indices together; the last may be TN_UNKNOWN */
+    int64_t size[TN_MAX_DIMS];       /* of the result */
+    int64_t most, masks;             /* places at most; elements of the largest mask */
+} index_plan;
+
+static bool index_is_mask(const tn_tensor *t) { return t->dtype == TN_BOOL || t->dtype == TN_U8; }
+
+/* Joins the shape of one index into p->broad_size; a mask is a vector of unknown size. */
+static bool index_broaden(index_plan *p, const tn_tensor *t, bool *unknown) {
+    tni_shape s;
+    int64_t one[1] = {1};
+    bool mask = index_is_mask(t), fits;
+    s.ndim = p->broad;
+    memcpy(s.size, p->broad_size, sizeof(int64_t) * (size_t)s.ndim);
+    fits = tni_broadcast(&s, mask ? 1 : t->ndim, mask ? one : t->size);
+    p->broad = s.ndim;
+    memcpy(p->broad_size, s.size, sizeof(int64_t) * (size_t)s.ndim);
+    if (mask) *unknown = true;
+    return fits;
+}
+
+static bool index_mask_fits(tn_frame *f, const tn_tensor *self, const tn_tensor *mask, int at,
+                            int i) {
+    char has[160], wants[160];
+    bool fits = mask->ndim > 0 && at + mask->ndim <= self->ndim;
+    for (int k = 0; fits && k < mask->ndim; k++) fits = mask->size[k] == self->size[at + k];
+    return fits || tn_fail(f, TN_INDEX,
+                           "The shape of the mask %s at index %d does not match the shape of the "
+                           "indexed tensor %s "
+                           "at index %d",
+                           tni_shape_text(has, sizeof has, mask->ndim, mask->size), i,
+                           tni_shape_text(wants, sizeof wants, self->ndim, self->size), at);
+}
+
+/* Matches the indices with self's dimensions: finds those that stay, where the others were, and
+ * the shape of the indices together. */
+static bool index_read(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
+                       index_plan *p, bool *unknown) {
+    int at = 0, first = -1, last = -1;
+    bool gaps = false;
+    for (int i = 0; i < n; i++) {
+        const tn_tensor *t = index[i];
+        int takes = t && index_is_mask(t) ? t->ndim : 1;
+        if (t && !index_is_mask(t) && !tni_is_index(t))
+            return tn_fail(f, TN_INDEX,
+                           "tensors used as indices must be long, int, byte or bool tensors");
+        if (t && index_is_mask(t) && !index_mask_fits(f, self, t, at, i)) return false;
+        if (at + takes > self->ndim)
+            return tn_fail(f, TN_INDEX, "too many indices for tensor of dimension %d (got %d)",
+                           self->ndim, n);
+        if (!t) {
+            p->keep[p->kept++] = at++;
+            continue;
+        }
+        if (first < 0)
+            first = p->kept;
+        else if (last != at)
+            gaps = true;
+        at += takes;
+        last = at;
+        if (!index_broaden(p, t, unknown))
+            return tn_fail(f, TN_INDEX,
+                           "shape mismatch: indexing tensors could not be broadcast together");
+        if (index_is_mask(t) && t->numel > p->masks) p->masks = t->numel;
+    }
+    if (first < 0) return tn_fail(f, TN_INDEX, "at least one index must be a tensor");
+    p->place = gaps ? 0 : first;
+    while (at < self->ndim) p->keep[p->kept++] = at++;
+    return true;
+}
+
+/* Plans the call; false with an error. With masks the number of places is not known before look,
+ * so p->most counts every element of the largest mask. */
+static bool index_plan_of(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
+                          index_plan *p) {
+    bool unknown = false;
+    int64_t *last;
+    memset(p, 0, sizeof *p);
+    if (!index_read(f, self, index, n, p, &unknown)) return false;
+    if (p->kept + p->broad > TN_MAX_DIMS)
+        return tn_fail(f, TN_INDEX, "the result has expected at most %d dimensions", TN_MAX_DIMS);
+    last = p->broad ? &p->broad_size[p->broad - 1] : NULL;
+    unknown = unknown && last && *last == 1;
+    if (unknown) *last = p->masks;
+    if (!tni_numel_of(p->broad, p->broad_size, &p->most))
+        return tn_fail(f, TN_INDEX, "the result is too large");
+    if (unknown) *last = TN_UNKNOWN;
+    for (int i = 0; i < p->place; i++) p->size[p->ndim++] = self->size[p->keep[i]];
+    for (int i = 0; i < p->broad; i++) p->size[p->ndim++] = p->broad_size[i];
+    for (int i = p->place; i < p->kept; i++) p->size[p->ndim++] = self->size[p->keep[i]];
+    return true;
+}
+/* Room for the offsets of all places, and for those of the largest mask. */
+static bool index_scratch(tn_frame *f, const index_plan *p) {
+    return tn_scratch(f, p->most, (int64_t)sizeof(int64_t)) &&
+           tn_scratch(f, p->masks, (int64_t)sizeof(int64_t));
+}
+
+/* Counts masks and checks ranges; *count is the size that the masks have in the broadcast shape. */
+static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
+                       const index_plan *p, int64_t *count) {
+    int64_t known = p->broad ? p->broad_size[p->broad - 1] : 1;
+    int at = 0;
+    *count = 1;
+    for (int i = 0; i < n; i++) {
+        const tn_tensor *t = index[i];
+        if (t && index_is_mask(t)) {
+            int64_t found = tni_count_true(t, t->ndim, t->size),
+                    want = known == TN_UNKNOWN ? *count : known;
+            if (tn_cancelled(f)) return false; /* not all were counted */
+            if (found != 1 && found != want && !(known == TN_UNKNOWN && want == 1))
+                return tn_fail(
+                    f, TN_INDEX,
+                    "shape mismatch: a mask of %lld true elements could not be broadcast with %lld",
+                    (long long)found, (long long)want);
+            if (found != 1) *count = found;
+            at += t->ndim;
+        } else {
+            /* an empty result reads nothing, but torch checks all the same */
+            if (t && !tni_index_range(f, t, -self->size[at], self->size[at], at)) return false;
+            at++;
+        }
+    }
+    return true;
+}
+
+/* Adds to offset[b] what a mask contributes: the bytes from self's first element to each true
+ * place. The mask is bool or uint8, its last dimension the inner loop. */
+static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask, int64_t *offset,
+                           int64_t places, int64_t last, int64_t *room) {
+    TNI_PATH(index_mask);
+    int64_t found = 0, index[TN_MAX_DIMS] = {0}, bytes = tni_dtype_size(self), in_mask = 0,
+            in_self = 0;
+    int inner = mask->ndim - 1;
+    for (int64_t row = 0; mask->numel && row < mask->numel / mask->size[inner]; row++) {
+        const char *m = tni_bytes_at(mask) + in_mask;
+        for (int64_t i = 0; i < mask->size[inner]; i++)
+            if (m[i * mask->stride[inner]])
+                room[found++] = (in_self + i * self->stride[at + inner]) * bytes;
+        for (int d = inner - 1; d >= 0; d--) {
+            in_mask += mask->stride[d];
+            in_self += self->stride[at + d];
+            if (++index[d] < mask->size[d]) break;
+            in_mask -= mask->stride[d] * mask->size[d],
+                in_self -= self->stride[at + d] * mask->size[d];
+            index[d] = 0;
+        }
+    }
+    for (int64_t b = 0; b < places; b++) offset[b] += room[found == 1 ? 0 : b % last];
+}
+
+/* Sets offset[b] to the bytes from self's first element to the one that place b of the indices
+ * names. Returns the number of places. */
+static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int n, index_plan *p,
+                             int64_t count, int64_t *offset) {
+    int64_t places = 1, *room, last;
+    int at = 0;
+    room = offset ? offset + (p->most + 7) / 8 * 8 : NULL;
+    if (p->broad && p->broad_size[p->broad - 1] == TN_UNKNOWN) p->broad_size[p->broad - 1] = count;
+    for (int i = 0; i < p->broad; i++) places *= p->broad_size[i];
+    last = p->broad ? p->broad_size[p->broad - 1] : 1;
+    for (int64_t b = 0; b < places; b++) offset[b] = 0;
+    if (places == 0) return 0;
+    for (int i = 0; i < n; i++) {
+        const tn_tensor *t = index[i];
+        if (t && index_is_mask(t)) {
+            index_add_mask(self, at, t, offset, places, last, room);
+            at += t->ndim;
+            continue;
+        }
+        if (t) {
+            int64_t step = self->stride[at] * tni_dtype_size(self), b = 0;
+            tni_walk w;
+            tni_walk_start(&w, p->broad, p->broad_size, &t, 1);
+            for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+                for (int64_t k = 0; k < w.n; k++, b++) {
+                    int64_t v = tni_index_at(w.at[0] + k * w.row[0], t->dtype);
+                    offset[b] += (v < 0 ? v + self->size[at] : v) * step;
+                }
+        }
+        at++;
+    }
+    return places;
+}
+
+/* What happens at each chosen place: elements are read from self, written, or added to it. */
+typedef enum index_do { INDEX_GET, INDEX_SET, INDEX_SUM } index_do;
+
+static void index_run_row(index_do what, char *self, int64_t self_step, char *other,
+                          int64_t other_step, int64_t n, int64_t bytes, int dtype) {
+    if (n == 1 && what != INDEX_SUM)
+        TNI_PATH(index_one);
+    else
+        TNI_PATH(index_rows);
+    if (n == 1 && what == INDEX_GET)
+        tni_move_one(other, self, bytes);
+    else if (n == 1 && what == INDEX_SET)
+        tni_move_one(self, other, bytes);
+    else if (what == INDEX_GET)
+        tni_move_row(other, other_step, self, self_step, n, bytes);
+    else if (what == INDEX_SET)
+        tni_move_row(self, self_step, other, other_step, n, bytes);
+    else
+        tni_add_row(self, self_step, other, other_step, n, dtype);
+}
+
+/* other has the result's shape (p->size), perhaps broadcast. Three loops: the leading dimensions
+ * that stay (head), the places of the indices in order (at), the other dimensions (tail). */
+static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor *other,
+                          const index_plan *p, const int64_t *offset, int64_t places) {
+    tn_tensor head[2], tail[2];
+    int64_t size[TN_MAX_DIMS], stride[2][TN_MAX_DIMS], bytes = tni_dtype_size(self);
+    const tn_tensor *pair[2];
+    tn_tensor at;
+    tni_walk w, v, o;
+    /* head and tail: the dimensions that stay, before and behind those of the indices */
+    for (int i = 0; i < p->kept; i++) {
+        int in_other = i < p->place ? i : i + p->broad;
+        size[i] = self->size[p->keep[i]];
+        stride[0][i] = self->stride[p->keep[i]];
+        stride[1][i] = other->stride[in_other];
+    }
+    for (int k = 0; k < 2; k++) {
+        const tn_tensor *t = k ? other : self;
+        tni_stack_view(&head[k], t, p->place, size, stride[k], t->offset);
+        tni_stack_view(&tail[k], t, p->kept - p->place, size + p->place, stride[k] + p->place,
+                       t->offset);
+    }
+    pair[0] = &head[0];
+    pair[1] = &head[1];
+    tni_walk_start(&w, p->place, size, pair, 2);
+    pair[0] = &tail[0];
+    pair[1] = &tail[1];
+    tni_walk_start(&v, p->kept - p->place, size + p->place, pair, 2);
+    tni_stack_view(&at, other, p->broad, p->broad_size, other->stride + p->place, other->offset);
+    pair[0] = &at;
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i++) {
+            int64_t from = w.at[0] + i * w.row[0] - tni_bytes_at(self),
+                    to = w.at[1] + i * w.row[1] - tni_bytes_at(other), b = 0;
+            tni_walk_start(&o, p->broad, p->broad_size, pair, 1);
+            for (int64_t q = 0; q < o.rows && b < places; q++, tni_walk_next(&o))
+                for (int64_t k = 0; k < o.n; k++, b++) {
+                    int64_t there = o.at[0] + k * o.row[0] - tni_bytes_at(other) + to;
+                    /* a whole walk over v ends where it began */
+                    for (int64_t s = 0; s < v.rows; s++, tni_walk_next(&v))
+                        index_run_row(what, v.at[0] + from + offset[b], v.row[0], v.at[1] + there,
+                                      v.row[1], v.n, bytes, self->dtype);
+                }
+        }
+}
+
+/* --- index ------------------------------------------------------------------------------------ */
+
+/* The result's strides, as torch's: it iterates over self, with stride 0 along the indices, and
+ * over the broadcast indices. */
+static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n,
+                          const index_plan *p, tni_shape *s) {
+    enum { MOST = 5 };
+    tn_tensor views[MOST];
+    const tn_tensor *operands[MOST];
+    int64_t size[MOST][TN_MAX_DIMS], stride[MOST][TN_MAX_DIMS];
+    int count = 0;
+    for (int i = -1; i < n && count < MOST; i++) {
+        const tn_tensor *t = i < 0 ? self : index[i];
+        if (!t || index_is_mask(t)) continue;
+        for (int d = 0; d < p->ndim; d++) {
+            bool indexed = d >= p->place && d < p->place + p->broad;
+            int kept = d < p->place ? d : d - p->broad, at = d - p->place - (p->broad - t->ndim);
+            size[count][d] = i < 0 || indexed ? p->size[d] : 1;
+            stride[count][d] = i < 0 && !indexed ? self->stride[p->keep[kept]] : 0;
+            if (i >= 0 && indexed && at >= 0 && t->size[at] == p->size[d])
+                stride[count][d] = t->stride[at];
+        }
+        tni_stack_view(&views[count], t, p->ndim, size[count], stride[count], 0);
+        operands[count] = &views[count];
+        count++;
+    }
+    s->ndim = p->ndim;
+    memcpy(s->size, p->size, sizeof(int64_t) * (size_t)p->ndim);
+    tni_like_strides(s, operands, count);
+}
+static bool index_check(tn_frame *f) {
+    index_plan p;
+    tni_shape s;
+    if (!index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) || !index_scratch(f, &p))
+        return false;
+    for (int i = 0; i < p.ndim; i++)
+        if (p.size[i] == TN_UNKNOWN)
+            return tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, p.ndim, p.size);
+    index_strides(f->in[0], f->in + 1, f->nin - 1, &p, &s);
+    return tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size, s.stride);
+}
+static bool index_tensor_look(tn_frame *f) {
+    index_plan p;
+    return index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) &&
+           index_look(f, f->in[0], f->in + 1, f->nin - 1, &p, &f->count);
+}
+static void index_run(tn_frame *f) {
+    tn_tensor *self = f->in[0], *out = f->out[0];
+    int64_t *offset = (int64_t *)f->scratch, places;
+    index_plan p;
+    if (out->numel == 0 || !index_plan_of(f, self, f->in + 1, f->nin - 1, &p)) return;
+    places = index_offsets(self, f->in + 1, f->nin - 1, &p, f->count, offset);
+    index_run_all(INDEX_GET, self, out, &p, offset, places);
+}
+static void index_grad(tn_gradient *g) { /* added where the elements came from */
+    TN_ARGS(index, a, g);
+    tn_tensor *d = g->incoming[0], *z = tni_zeros_of(d, g->in[0]->ndim, g->in[0]->size);
+    if (z) tn_give(g, 0, tnp_index_put(z, a->indices, d, true));
+}
+/* self[indices[0], indices[1], ..]. An index is int64 or int32 (negative numbers count from the
+ * end), a bool mask, or NULL for a whole dimension. The indices broadcast. Their shape replaces the
+ * indexed dimensions if these are neighbours; otherwise it comes first. */
+TN_OPERATOR(
+    index, "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+    TN_DOC(.shapes =
+               "self (5, 3), {(2)} -> (2, 3); {NULL, (4)} -> (5, 4); {(5, 3) bool} -> (true ones)",
+           .example = "tn_index(x, TN_LIST(rows))"),
+    .needs = "self:indices", .check = index_check, .look = index_tensor_look, .run = index_run,
+    .grad = index_grad,
+    .sample = "(5,3) {(2):i64<5} | (5,3) {None,(4):i64<3} | (5,3) {(4):i64<5,(4):i64<3} | (5,3,4) "
+              "{(2,2):i64<5,None,(2):i64<4} | "
+              "(5,3) {(5):bool} | (5,3) {(5,3):bool} | (3,4,2) {None,(4):bool} | (5,3) {():i64<5} "
+              "| (4,3) {(0):i64<4} | "
+              "(5,3):i64 {(2,1):i32<5,(3):i32<3} | (4,5) {(4):bool,(1):i64<5} | (0,3) {(0):bool}")
+
+/* --- index_put -------------------------------------------------------------------------------- */
+
+static bool index_values_fit(tn_frame *f, const index_plan *p, int64_t count) {
+    const tn_tensor *values = f->in[1];
+    char has[160], wants[160];
+    tni_shape s;
+    bool fits;
+    s.ndim = p->ndim;
+    memcpy(s.size, p->size, sizeof(int64_t) * (size_t)p->ndim);
+    for (int i = 0; i < s.ndim; i++)
+        if (s.size[i] == TN_UNKNOWN) s.size[i] = count;
+    fits = tni_broadcast(&s, values->ndim, values->size) && s.ndim == p->ndim;
+    for (int i = 0; fits && i < s.ndim; i++)
+        fits = s.size[i] == (p->size[i] == TN_UNKNOWN ? count : p->size[i]);
+    return fits || tn_fail(f, TN_INVALID,
+                           "shape mismatch: value tensor of shape %s cannot be broadcast to "
+                           "indexing result of shape %s",
+                           tni_shape_text(has, sizeof has, values->ndim, values->size),
+                           tni_shape_text(wants, sizeof wants, p->ndim, p->size));
+}
+static bool index_put_check(tn_frame *f) {
+    tn_tensor *self = f->in[0], *values = f->in[1];
+    index_plan p;
+    tni_shape s;
+    if (self->dtype != values->dtype)
+        return tn_fail(f, TN_TYPE,
+                       "Index put requires the source and destination dtypes match, got %s for the "
+                       "destination and %s "
+                       "for the source.",
+                       tni_dtype(self->dtype)->text, tni_dtype(values->dtype)->text);
+    if (!index_plan_of(f, self, f->in + 2, f->nin - 2, &p) || !index_scratch(f, &p)) return false;
+    tni_copy_strides(&s, self);
+    return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size,
+                               f->inplace ? self->stride : s.stride);
+}
+static bool index_put_look(tn_frame *f) {
+    index_plan p;
+    return index_plan_of(f, f->in[0], f->in + 2, f->nin - 2, &p) &&
+           index_look(f, f->in[0], f->in + 2, f->nin - 2, &p, &f->count) &&
+           index_values_fit(f, &p, f->count);
+}
+static void index_put_run(tn_frame *f) {
+    TN_ARGS(index_put, a, f);
+    tn_tensor *self = f->in[0], *out = f->out[0], *values = f->in[1], wide;
+    int64_t *offset = (int64_t *)f->scratch, places, size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
+    index_plan p;
+    if (out != self && self->numel) tni_copy_elements(f->block, out, self);
+    if (out->numel == 0 || values->numel == 0 || !index_plan_of(f, self, f->in + 2, f->nin - 2, &p))
+        return;
+    places = index_offsets(out, f->in + 2, f->nin - 2, &p, f->count, offset);
+    if (places == 0) return;
+    for (int d = 0, more = p.ndim - values->ndim; d < p.ndim; d++) {
+        size[d] = p.size[d] == TN_UNKNOWN ? f->count : p.size[d];
+        stride[d] = d < more || (values->size[d - more] == 1 && size[d] != 1)
+                        ? 0
+                        : values->stride[d - more];
+    }
+    tni_stack_view(&wide, values, p.ndim, size, stride, values->offset);
+    index_run_all(a->accumulate ? INDEX_SUM : INDEX_SET, out, &wide, &p, offset, places);
+}
+static void index_put_grad(tn_gradient *g) {
+    TN_ARGS(index_put, a, g);
+    tn_tensor *d = g->incoming[0], *zero;
+    if (g->want[1]) tn_give(g, 1, tnp_index(d, a->indices));
+    if (!g->want[0]) return;
+    zero = a->accumulate ? NULL : tni_zeros_of(d, 0, d->size);
+    if (a->accumulate)
+        tn_give(g, 0, d);
+    else if (zero)
+        tn_give(g, 0, tnp_index_put(d, a->indices, zero, false));
+}
+/* A copy of self with self[indices] = values, or += values with accumulate, in the order of the
+ * indices. values broadcast to the shape that index gives. */
+TN_OPERATOR(
+    index_put,
+    "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    TN_DOC(.shapes = "self (5, 3), {(2)}, values broadcast to (2, 3) -> (5, 3)",
+           .example = "tn_index_put_(x, TN_LIST(rows), v, .accumulate = true)"),
+    .forms = TN_OUT | TN_INPLACE, .needs = "self:indices values:indices", .check = index_put_check,
+    .look = index_put_look, .run = index_put_run, .grad = index_put_grad,
+    .sample = "(5,3) {(2):i64<5} (2,3) accumulate=True | (5,3) {(7):i64<5} (3) accumulate=True | "
+              "(5,3) {(5,3):bool} () | "
+              "(5,3) {None,(1):i64<3} (5,1) | (5,3) {(4):i64<5,(4):i64<3} (4) accumulate=True | "
+              "(5,3) {(5):bool} (3) | "
+              "(3,4,2) {(2):i64<3,None,(2):i64<2} (2,4) accumulate=True | (4) {(0):i64<4} (0)")
+
+/* --- nonzero ---------------------------------------------------------------------------------- */
+
+static bool nonzero_check(tn_frame *f) {
+    int64_t size[2];
+    size[0] = TN_UNKNOWN;
+    size[1] = f->in[0]->ndim;
+    return tn_announce(f, 0, TN_I64, 2, size);
+}
+static bool nonzero_look(tn_frame *f) {
+    const tn_tensor *self = f->in[0];
+    f->count = tni_count_true(self, self->ndim, self->size);
+    return true;
+}
+static void nonzero_run(tn_frame *f) {
+    tn_tensor *self = f->in[0], *out = f->out[0];
+    int64_t index[TN_MAX_DIMS] = {0}, *to, bytes = tni_dtype_size(self), n = out->size[0], at = 0;
+    int last = self->ndim - 1;
+    out->stride[0] = 1;
+    out->stride[1] = n; /* torch's order: a vector of places for each dimension */
+    if (n != 1 && out->size[1] != 1 && out->numel) out->flags &= (uint16_t)~TNI_CONTIGUOUS;
+    if (out->numel == 0) return;
+    to = (int64_t *)(void *)tni_bytes_at(out);
+    for (int64_t row = 0; row < self->numel / self->size[last]; row++) {
+        const char *x = tni_bytes_at(self) + at * bytes;
+        int64_t step = self->stride[last] * bytes;
+        for (int64_t i = 0; i < self->size[last]; i++) {
+            if (!(i & 0xffff) && tni_stopped()) return;
+            if (self->dtype == TN_BOOL ? !x[i * step] : !tni_true_at(x + i * step, self->dtype))
+                continue;
+            for (int d = 0; d < last; d++) to[d * n] = index[d];
+            to++ [last * n] = i;
+        }
+        for (int d = last - 1; d >= 0; d--) {
+            at += self->stride[d];
+            if (++index[d] < self->size[d]) break;
+            at -= self->stride[d] * self->size[d];
+            index[d] = 0;
+        }
+    }
+}
+/* The indices of all nonzero elements, one row for each, in row-major order. */
+TN_OPERATOR(nonzero, "nonzero(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "self (n dimensions) -> (found, n) int64",
+                   .example = "tn_nonzero(mask)"),
+            .check = nonzero_check, .look = nonzero_look, .run = nonzero_run, .grad = tn_grad_zero,
+            .sample = "(2,3):i64<2 | (7):bool | (2,3) | () | (0,2) | (2,2):c64")

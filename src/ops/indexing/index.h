@@ -1,0 +1,44 @@
+/* index.h - what rows with index tensors share: reading indices and masks, adding rows of elements
+ * in order. */
+#ifndef TNI_OPS_INDEXING_INDEX_H
+#define TNI_OPS_INDEXING_INDEX_H
+
+#include "../../call/rowform.h"
+
+/* Index tensors are int64 or int32. */
+TNI_INLINE bool tni_is_index(const tn_tensor *t) {
+    return t->dtype == TN_I64 || t->dtype == TN_I32;
+}
+TNI_INLINE int64_t tni_index_at(const char *at, int dtype) {
+    if (dtype == TN_I64) {
+        int64_t v;
+        memcpy(&v, at, sizeof v);
+        return v;
+    } else {
+        int32_t v;
+        memcpy(&v, at, sizeof v);
+        return v;
+    }
+}
+TN_PRIV bool tni_index_dtype(tn_frame *f, const tn_tensor *index, const char *name);
+/* Whether all of index lie in [low, size); else torch's error, which names dimension d. For look.
+ * */
+TN_PRIV bool tni_index_range(tn_frame *f, const tn_tensor *index, int64_t low, int64_t size, int d);
+
+/* Whether the element is not zero (NaN is not); and how many are, over the shape that t is
+ * broadcast to. */
+TNI_INLINE bool tni_is_true(const char *at, int64_t bytes, bool floating) {
+    uint64_t v[2] = {0, 0};
+    if (bytes == 1 && !floating) return *at != 0;
+    memcpy(v, at, (size_t)bytes);
+    return floating ? (v[0] & ~(UINT64_C(1) << (8 * (bytes > 8 ? 8 : bytes) - 1))) != 0 : v[0] != 0;
+}
+TN_PRIV bool tni_true_at(const char *at, int dtype);
+TN_PRIV int64_t tni_count_true(const tn_tensor *t, int ndim, const int64_t *size);
+
+/* to[i] += from[i] for i = 0..n-1 in this order; steps in bytes. Each addition of 16-bit floats
+ * rounds. */
+TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                         int dtype);
+
+#endif

@@ -1,0 +1,198 @@
+/* select.c - slices along a dimension chosen by a list of indices: index_select, index_add. Where
+ * an index stands twice, additions happen in the order of the index. */
+#include "index.h"
+#include "../../call/arguments.h"
+#include "../../cpu/walk.h"
+#include "../shape/geometry.h"
+#include "../../api/ops/elementwise.h"
+#include "../../api/ops/indexing.h"
+#include "../../api/ops/shape.h"
+
+/* Sizes and strides before and behind dimension d, as one geometry each. */
+typedef struct index_slices {
+    int64_t outer, inner, n; /* of a row-major tensor: outer x n x inner */
+} index_slices;
+static index_slices index_slices_of(const tn_tensor *t, int d) {
+    index_slices s = {1, 1, 1};
+    for (int i = 0; i < t->ndim; i++) {
+        if (i < d)
+            s.outer *= t->size[i];
+        else if (i > d)
+            s.inner *= t->size[i];
+        else
+            s.n = t->size[i];
+    }
+    return s;
+}
+static bool index_vector(tn_frame *f, const tn_tensor *index, const char *name) {
+    if (index->ndim > 1)
+        return tn_fail(f, TN_INDEX, "%s(): Index is supposed to be a vector", name);
+    return tni_index_dtype(f, index, name);
+}
+/* t without dimension d, at place k of it. */
+static void index_slice(tn_tensor *v, const tn_tensor *t, int d, int64_t k, int64_t *size,
+                        int64_t *stride) {
+    int n = 0;
+    for (int i = 0; i < t->ndim; i++)
+        if (i != d) size[n] = t->size[i], stride[n++] = t->stride[i];
+    tni_stack_view(v, t, n, size, stride, t->offset + (t->ndim ? k * t->stride[d] : 0));
+}
+
+static bool index_select_check(tn_frame *f) {
+    TN_ARGS(index_select, a, f);
+    tn_tensor *self = f->in[0], *index = f->in[1];
+    int64_t size[TN_MAX_DIMS];
+    int d;
+    TN_NOTE(tni_dim_note, note, f);
+    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !index_vector(f, index, "index_select"))
+        return false;
+    if (self->ndim == 0 && index->numel != 1)
+        return tn_fail(f, TN_INDEX,
+                       "index_select(): Index to scalar can have only 1 value, got %lld value(s)",
+                       (long long)index->numel);
+    memcpy(size, self->size, sizeof(int64_t) * (size_t)self->ndim);
+    if (self->ndim) size[d] = index->numel;
+    note->dim = d;
+    return tn_announce(f, 0, (tn_dtype)self->dtype, self->ndim, size);
+}
+static bool index_select_look(tn_frame *f) {
+    tn_tensor *self = f->in[0];
+    TN_NOTE(tni_dim_note, note, f);
+    return tni_index_range(f, f->in[1], 0, self->ndim ? self->size[note->dim] : 1, note->dim);
+}
+static int64_t index_vector_at(const tn_tensor *index, int64_t i) {
+    return tni_index_at(tni_bytes_at(index) +
+                            (index->ndim ? i * index->stride[0] : 0) * tni_dtype_size(index),
+                        index->dtype);
+}
+static void index_select_run(tn_frame *f) {
+    tn_tensor *self = f->in[0], *index = f->in[1], *out = f->out[0], to, from;
+    TN_NOTE(tni_dim_note, note, f);
+    const int d = note->dim;
+    int64_t bytes = tni_dtype_size(self), size[TN_MAX_DIMS], stride[2][TN_MAX_DIMS],
+            n = index->numel;
+    if (out->numel == 0) return;
+    if (self->flags & TNI_CONTIGUOUS && out->flags & TNI_CONTIGUOUS) {
+        index_slices s = index_slices_of(self, d);
+        const char *base = tni_bytes_at(self);
+        char *at = tni_bytes_at(out);
+        for (int64_t o = 0; o < s.outer; o++)
+            for (int64_t i = 0; i < n; i++, at += s.inner * bytes) {
+                if (!((o * n + i) & 0xff) && tni_stopped()) return;
+                tni_move_row(at, bytes,
+                             base + (o * s.n + index_vector_at(index, i)) * s.inner * bytes, bytes,
+                             s.inner, bytes);
+            }
+        return;
+    }
+    for (int64_t i = 0; i < n && !tni_stopped(); i++) {
+        index_slice(&to, out, d, i, size, stride[0]);
+        index_slice(&from, self, d, index_vector_at(index, i), size, stride[1]);
+        tni_copy_elements(f->block, &to, &from);
+    }
+}
+static void index_select_grad(tn_gradient *g) {
+    TN_ARGS(index_select, a, g);
+    tn_tensor *d = g->incoming[0], *z = tni_zeros_of(d, g->in[0]->ndim, g->in[0]->size);
+    if (z) tn_give(g, 0, tnp_index_add(z, a->dim, g->in[1], d, 1));
+}
+/* The parts of self at the places index[i] along dim, as a copy. */
+TN_OPERATOR(index_select, "index_select(Tensor self, int dim, Tensor index) -> Tensor",
+            TN_DOC(.shapes = "self (5, 3), index (n) -> (n, 3)",
+                   .example = "tn_index_select(x, 0, rows)"),
+            .forms = TN_OUT, .needs = "self:index", .check = index_select_check,
+            .look = index_select_look, .run = index_select_run, .grad = index_select_grad,
+            .sample = "(5,3) 0 (2):i64<5 | (2,3,4) 1 (5):i64<3 | (2,3) -1 (4):i32<3 | (5,3) 0 "
+                      "(0):i64<5 | (4) 0 ():i64<4 | () 0 (1):i64<1")
+
+static bool index_add_check(tn_frame *f) {
+    TN_ARGS(index_add, a, f);
+    tn_tensor *self = f->in[0], *index = f->in[1], *source = f->in[2];
+    int64_t n;
+    bool fits;
+    int d;
+    TN_NOTE(tni_dim_note, note, f);
+    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !index_vector(f, index, "index_add") ||
+        !tni_double_fits(f, "alpha", a->alpha, self->dtype))
+        return false;
+    if (self->dtype != source->dtype)
+        return tn_fail(f, TN_TYPE,
+                       "index_add_(): self (%s) and source (%s) must have the same scalar type",
+                       tni_dtype(self->dtype)->text, tni_dtype(source->dtype)->text);
+    n = source->ndim ? source->size[d < source->ndim ? d : 0] : 1;
+    if (n != index->numel)
+        return tn_fail(
+            f, TN_INDEX,
+            "index_add_(): Number of indices (%lld) should be equal to source.size(dim): (%lld)",
+            (long long)index->numel, (long long)n);
+    fits = source->ndim == self->ndim || (self->ndim <= 1 && source->ndim <= 1);
+    for (int i = 0; fits && i < self->ndim && i < source->ndim; i++)
+        fits = i == d || self->size[i] == source->size[i];
+    if (!fits)
+        return tn_fail(
+            f, TN_INVALID,
+            "source tensor shape must match self tensor shape, excluding the specified dimension");
+    note->dim = d;
+    if (f->inplace)
+        return tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size,
+                                   self->stride);
+    return tn_announce(f, 0, (tn_dtype)self->dtype, self->ndim, self->size);
+}
+static void index_add_scaled(char *to, int64_t to_step, const char *from, int64_t from_step,
+                             int64_t n, int dtype, double alpha) {
+    for (int64_t i = 0; i < n; i++) { /* alpha * source is rounded to the dtype, then added */
+        char v[16];
+        tn_scalar s = tni_element(from + i * from_step, dtype);
+        if (s.kind == TN_KIND_INT)
+            s.integer = (int64_t)((uint64_t)s.integer * (uint64_t)(int64_t)alpha);
+        s.real = s.kind == TN_KIND_INT ? (double)s.integer : s.real * alpha;
+        s.imaginary *= alpha;
+        tni_element_set(v, dtype, s);
+        tni_add_row(to + i * to_step, 0, v, 0, 1, dtype);
+    }
+}
+static void index_add_run(tn_frame *f) {
+    TN_ARGS(index_add, a, f);
+    tn_tensor *self = f->in[0], *index = f->in[1], *source = f->in[2], *out = f->out[0], slice[2];
+    const tn_tensor *pair[2];
+    int64_t size[TN_MAX_DIMS], stride[2][TN_MAX_DIMS];
+    TN_NOTE(tni_dim_note, note, f);
+    const int d = note->dim;
+    tni_walk w;
+    pair[0] = &slice[0];
+    pair[1] = &slice[1];
+    if (out != self && self->numel) tni_copy_elements(f->block, out, self);
+    if (out->numel == 0 || source->numel == 0) return;
+    for (int64_t i = 0; i < index->numel && !tni_stopped(); i++) {
+        index_slice(&slice[1], source, d, i, size, stride[1]);
+        index_slice(&slice[0], out, d, index_vector_at(index, i), size, stride[0]);
+        tni_walk_start(&w, slice[0].ndim, size, pair, 2);
+        for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) {
+            if (a->alpha == 1)
+                tni_add_row(w.at[0], w.row[0], w.at[1], w.row[1], w.n, out->dtype);
+            else
+                index_add_scaled(w.at[0], w.row[0], w.at[1], w.row[1], w.n, out->dtype, a->alpha);
+        }
+    }
+}
+static void index_add_grad(tn_gradient *g) {
+    TN_ARGS(index_add, a, g);
+    tn_tensor *d = g->incoming[0];
+    if (g->want[0]) tn_give(g, 0, d);
+    if (!g->want[2]) return;
+    d = tnp_index_select(d, a->dim, g->in[1]);
+    if (d && !tni_same_shape(d, g->in[2])) d = tnp_reshape(d, tni_sizes(g->in[2]));
+    tn_give(g, 2, a->alpha == 1 ? d : tnp_mul_scalar(d, tn_float(a->alpha)));
+}
+/* A copy of self with alpha * source[i] added at place index[i] along dim, in the
+ * order of index. */
+TN_OPERATOR(
+    index_add,
+    "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+    TN_DOC(.shapes = "self (5, 3), index (n), source (n, 3) -> (5, 3)",
+           .example = "tn_index_add_(x, 0, rows, v)",
+           .differs = "call: torch cuts the fraction off alpha where the tensors are integers"),
+    .forms = TN_OUT | TN_INPLACE, .needs = "source:index", .check = index_add_check,
+    .look = index_select_look, .run = index_add_run, .grad = index_add_grad,
+    .sample = "(5,3) 0 (4):i64<5 (4,3) | (2,3,4) 1 (5):i64<3 (2,5,4) alpha=0.5 | (3) -1 (2):i32<3 "
+              "(2) | (5,3) 0 (0):i64<5 (0,3)")

@@ -1,0 +1,562 @@
+/* conv.c - 2-D convolution and the gradients of its input and weight, each a row that can be
+ * differentiated.
+ *
+ * All three are matrix products over a laid-out source (kernels/conv.h): a copy of the input,
+ * padded, and split by phase where the stride is not 1, so that every tap of the kernel is a
+ * shifted read. It is made for a few images at a time, TNI_CV_ROUND of it, so that it stays in
+ * cache; threads share the tiles of such a round. */
+#include "conv.h"
+#include "../../call/arguments.h"
+#include "../../api/ops/layers.h"
+#include "../../api/ops/reduction.h"
+#include "../../call/rowform.h"
+
+/* --- geometry --------------------------------------------------------------------------------- */
+
+/* Length of the output along one dimension; false when the kernel does not fit. */
+static bool cv_length(int64_t in, int64_t k, int64_t stride, int64_t pad, int64_t dilation,
+                      int64_t *out) {
+    int64_t room, reach;
+    if (!tni_add(in, 2 * pad, &room) || !tni_mul(k - 1, dilation, &reach) ||
+        !tni_add(reach, 1, &reach) || room < reach)
+        return false;
+    *out = (room - reach) / stride + 1;
+    return true;
+}
+
+/* Whether a tensor of this shape has few enough elements that no later product overflows. */
+static bool cv_fits(int64_t a, int64_t b, int64_t c, int64_t d) {
+    int64_t n;
+    return a >= 0 && tni_mul(a, b, &n) && tni_mul(n, c, &n) && tni_mul(n, d, &n) &&
+           n < (int64_t)1 << 48;
+}
+
+/* Sizes of input and weight and the options to s. */
+TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w, tn_ints stride,
+                             tn_ints padding, tn_ints dilation, int64_t groups) {
+    char has[160], wants[160];
+    const int d = (int)x.n;
+    if (!tni_pair_of(f, stride, "stride", 1, &s->sh, &s->sw) ||
+        !tni_pair_of(f, padding, "padding", 0, &s->ph, &s->pw) ||
+        !tni_pair_of(f, dilation, "dilation", 1, &s->dh, &s->dw))
+        return false;
+    if (x.n != 3 && x.n != 4)
+        return tn_fail(f, TN_INVALID, "expected input (N, C, H, W) or (C, H, W), got %s",
+                       tni_shape_text(has, sizeof has, d, x.at));
+    if (w.n != 4)
+        return tn_fail(f, TN_INVALID, "expected weight (O, C / groups, kH, kW), got %s",
+                       tni_shape_text(has, sizeof has, (int)w.n, w.at));
+    for (int i = 0; i < 4; i++) /* what is left of 64 bits holds the sums and products below */
+        if (w.at[i] > INT32_MAX || w.at[i] < 0 ||
+            (i < d && (x.at[i] > INT64_MAX / 4 || x.at[i] < 0)))
+            return tn_fail(f, TN_INVALID, "no convolution of %s with weight %s is supported",
+                           tni_shape_text(has, sizeof has, d, x.at),
+                           tni_shape_text(wants, sizeof wants, 4, w.at));
+    s->batched = x.n == 4;
+    s->n = s->batched ? x.at[0] : 1;
+    s->c = x.at[d - 3];
+    s->h = x.at[d - 2];
+    s->w = x.at[d - 1];
+    s->o = w.at[0];
+    s->cg = w.at[1];
+    s->kh = w.at[2];
+    s->kw = w.at[3];
+    s->groups = groups;
+    if (groups < 1 || s->o % groups != 0 || s->o < 1)
+        return tn_fail(f, TN_INVALID, "%lld output channels are not divisible into %lld groups",
+                       (long long)s->o, (long long)groups);
+    if (s->c % groups != 0 || s->c / groups != s->cg || s->cg < 1)
+        return tn_fail(f, TN_INVALID,
+                       "input has %lld channels, but weight %s and groups %lld need %lld",
+                       (long long)s->c, tni_shape_text(has, sizeof has, 4, w.at), (long long)groups,
+                       (long long)(s->cg * groups));
+    s->og = s->o / groups;
+    if (!tni_mul(s->cg * s->kh, s->kw, &s->taps))
+        return tn_fail(f, TN_MEMORY, "the weight is too large");
+    if (s->kh < 1 || s->kw < 1 || !cv_length(s->h, s->kh, s->sh, s->ph, s->dh, &s->oh) ||
+        !cv_length(s->w, s->kw, s->sw, s->pw, s->dw, &s->ow))
+        return tn_fail(f, TN_INVALID,
+                       "kernel (%lld, %lld) with dilation (%lld, %lld) is larger than the padded "
+                       "input (%lld, %lld)",
+                       (long long)s->kh, (long long)s->kw, (long long)s->dh, (long long)s->dw,
+                       (long long)(s->h + 2 * s->ph), (long long)(s->w + 2 * s->pw));
+    if (s->oh == 1 && s->sh > s->h + 2 * s->ph) s->sh = s->h + 2 * s->ph; /* as good as any more */
+    if (s->ow == 1 && s->sw > s->w + 2 * s->pw) s->sw = s->w + 2 * s->pw;
+    if (!cv_fits(s->n, s->c, s->h, s->w) || !cv_fits(s->o, s->cg, s->kh, s->kw) ||
+        !cv_fits(s->n, s->o, s->oh, s->ow))
+        return tn_fail(f, TN_MEMORY, "the sizes are too large");
+    return true;
+}
+
+TN_PRIV bool tni_cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b,
+                                 const tn_tensor *bias, bool integers) {
+    const tni_dtype_info *info = tni_dtype(a->dtype);
+    if (a->dtype != b->dtype || (bias && bias->dtype != a->dtype))
+        return tn_fail(f, TN_TYPE, "all tensors must have the same dtype, got %s and %s",
+                       tni_dtype(a->dtype)->text,
+                       tni_dtype(a->dtype != b->dtype ? b->dtype : bias->dtype)->text);
+    if (!info->computes ||
+        (info->category < TNI_CAT_FLOAT && !(integers && info->category == TNI_CAT_INT)))
+        return tn_fail(f, TN_TYPE, "convolution of %s is not supported", info->text);
+    return true;
+}
+
+/* --- one convolution over a laid-out source, on threads --------------------------------------- */
+
+typedef struct cv_job {
+    tn_context *context;
+    void (*run)(const tni_conv *);
+    tni_conv v;                                         /* of group 0 */
+    int64_t size, groups, pixels, chunk, chunks;        /* pixels of this round; a task */
+    int64_t a_group, source_group, bias_group, c_group; /* steps from group to group in elements */
+} cv_job;
+
+static void cv_task(void *arg, int64_t i) {
+    const cv_job *j = (const cv_job *)arg;
+    const int64_t group = i / j->chunks, first = i % j->chunks * j->chunk;
+    tni_conv v = j->v;
+    v.first = first;
+    v.count = j->pixels - first < j->chunk ? j->pixels - first : j->chunk;
+    v.a = (const char *)v.a + group * j->a_group * j->size;
+    v.source = (const char *)v.source + group * j->source_group * j->size;
+    if (v.bias) v.bias = (const char *)v.bias + group * j->bias_group * j->size;
+    v.c = (char *)v.c + group * j->c_group * j->size;
+    j->run(&v);
+}
+
+/* Few rows are not worth packing the source for: they read it in place. */
+static bool cv_is_direct(int64_t m, int64_t k) { return m <= 2 && k <= TNI_K_BLOCK; }
+
+static void cv_run(cv_job *j, bool direct) {
+    const tni_kernels *k = j->context->kernels;
+    const int64_t work = j->v.m * j->v.k * j->pixels * j->groups, unit = direct ? j->v.width : 32;
+    int64_t tasks = work / TNI_CV_WORK < TNI_CV_TASKS ? work / TNI_CV_WORK : (int64_t)TNI_CV_TASKS;
+    if (j->pixels == 0) return;
+    j->v.reach = 0;
+    for (int64_t i = 0; i < j->v.k; i++)
+        if (j->v.offset[i] > j->v.reach) j->v.reach = j->v.offset[i];
+    if (direct)
+        j->run = j->size == 8 ? TNI_K(k, conv_direct_f64) : TNI_K(k, conv_direct_f32);
+    else
+        j->run = j->size == 8 ? TNI_K(k, conv_f64) : TNI_K(k, conv_f32);
+    if (!direct && j->v.pitch == j->v.width && j->v.c_line == j->v.width * j->v.c_col)
+        j->v.width *= j->v.height, j->v.height = 1; /* rows follow each other in both */
+    if (j->v.height == 1) TNI_PATH(conv_one_line);
+    tasks = tasks / j->groups > 0 ? tasks / j->groups : 1;
+    j->chunk = (j->pixels / tasks + unit) / unit * unit;
+    if (j->chunk > 1024 && !direct) j->chunk = 1024;
+    j->chunks = (j->pixels + j->chunk - 1) / j->chunk;
+    if (direct)
+        TNI_PATH(conv_direct);
+    else
+        TNI_PATH(conv_tiles);
+    tni_parallel(j->context, j->chunks * j->groups, cv_task, j);
+}
+
+/* --- scratch and small tensors ---------------------------------------------------------------- */
+
+/* A small tensor of up to 4 dimensions as row-major numbers of the compute type: itself, or a
+ * copy in `room`. */
+static bool cv_is_plain(const tn_tensor *t) {
+    return (t->flags & TNI_CONTIGUOUS) && (t->dtype == TN_F32 || t->dtype == TN_F64);
+}
+static const void *cv_plain(const tn_tensor *t, void *room) {
+    const int64_t bytes = tni_dtype_size(t), size = t->dtype == TN_F64 ? 8 : 4,
+                  n = t->ndim ? t->size[t->ndim - 1] : 1;
+    char *to = (char *)room;
+    if (cv_is_plain(t)) return tni_bytes_at(t);
+    for (int64_t i = 0; n > 0 && i < t->numel / n; i++, to += n * size) {
+        int64_t at = 0, left = i;
+        for (int d = t->ndim - 2; d >= 0; d--) {
+            at += left % t->size[d] * t->stride[d];
+            left /= t->size[d];
+        }
+        tni_lanes_load(to, size == 8 ? TN_F64 : TN_F32, tni_bytes_at(t) + at * bytes,
+                       (t->ndim ? t->stride[t->ndim - 1] : 0) * bytes, t->dtype, n);
+    }
+    return room;
+}
+
+/* A result that is computed elsewhere, in float: rounded once, a row of `n` at a time. */
+typedef struct cv_narrow {
+    const float *from;
+    char *to;
+    int64_t n;
+    int dtype;
+} cv_narrow;
+static void cv_narrow_task(void *arg, int64_t i) {
+    const cv_narrow *v = (const cv_narrow *)arg;
+    tni_lanes_save(v->to + i * v->n * 2, 2, v->dtype, v->from + i * v->n, TN_F32, v->n);
+}
+
+/* --- conv2d ----------------------------------------------------------------------------------- */
+
+static bool conv2d_shape(tn_frame *f, tni_cv_shape *s) {
+    TN_ARGS(conv2d, a, f);
+    return tni_cv_shape_of(f, s, tni_sizes(f->in[0]), tni_sizes(f->in[1]), a->stride, a->padding,
+                           a->dilation, a->groups);
+}
+
+typedef struct cv_forward {
+    tni_cv_source source;
+    int64_t *offset;
+    void *weight, *bias, *copy, *result;
+} cv_forward;
+
+static bool conv2d_lay(tn_frame *f, const tni_cv_shape *s, cv_forward *p, tni_cv_room *r) {
+    const bool half = tni_dtype_size(f->in[0]) == 2;
+    const int64_t size = f->in[0]->dtype == TN_F64 ? 8 : 4;
+    tni_cv_source_tensor(&p->source, f->in[0]);
+    if (!tni_cv_source_forward(&p->source, s)) return r->fits = false;
+    if (cv_is_direct(s->og, s->taps)) p->source.in_place = false;
+    p->offset = (int64_t *)tni_cv_take(r, s->taps, 8);
+    p->weight = tni_cv_take(r, cv_is_plain(f->in[1]) ? 0 : f->in[1]->numel, size);
+    p->bias = tni_cv_take(r, f->in[2] && !cv_is_plain(f->in[2]) ? s->o : 0, size);
+    p->copy = tni_cv_take(r, tni_cv_source_room(&p->source), size);
+    p->result = tni_cv_take(r, half ? p->source.images * s->o : 0, s->oh * s->ow * size);
+    return r->fits;
+}
+
+static bool conv2d_check(tn_frame *f) {
+    const tn_tensor *bias = f->in[2];
+    char has[160];
+    int64_t size[4];
+    tni_cv_shape s;
+    cv_forward p;
+    tni_cv_room r = {NULL, 0, true};
+    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], bias, true) || !conv2d_shape(f, &s))
+        return false;
+    if (bias && (bias->ndim != 1 || bias->size[0] != s.o))
+        return tn_fail(f, TN_INVALID, "expected bias (%lld), got %s", (long long)s.o,
+                       tni_shape_text(has, sizeof has, bias->ndim, bias->size));
+    size[0] = s.n;
+    size[1] = s.o;
+    size[2] = s.oh;
+    size[3] = s.ow;
+    if (!tni_cv_is_plain(f->in[0])) conv2d_lay(f, &s, &p, &r);
+    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s.n * s.o * s.oh * s.ow)
+                                      : tni_cv_ask(f, &r)) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
+}
+
+static void conv2d_run(tn_frame *f) {
+    tn_context *context = f->block->context;
+    const bool half = tni_dtype_size(f->in[0]) == 2;
+    tni_cv_room r = {(char *)f->scratch, 0, true};
+    tni_cv_shape s;
+    cv_forward p;
+    cv_job j;
+    if (!conv2d_shape(f, &s)) return;
+    if (tni_cv_is_plain(f->in[0])) {
+        tni_cv_plain_run(f, &s, TNI_CV_OUTPUT);
+        return;
+    }
+    if (!conv2d_lay(f, &s, &p, &r)) return;
+    tni_cv_offsets_forward(&p.source, &s, p.offset);
+    j.context = context;
+    j.size = tni_cv_size(&p.source);
+    j.groups = s.groups;
+    j.v.m = s.og;
+    j.v.k = s.taps;
+    j.v.a = cv_plain(f->in[1], p.weight);
+    j.v.bias = f->in[2] ? cv_plain(f->in[2], p.bias) : NULL;
+    j.v.offset = p.offset;
+    j.v.image_step = tni_cv_image_step(&p.source);
+    j.a_group = s.og * s.taps;
+    j.bias_group = s.og;
+    j.source_group = s.cg * tni_cv_channel_step(&p.source);
+    j.c_group = s.og * s.oh * s.ow;
+    j.v.c_image = s.o * s.oh * s.ow;
+    j.v.c_row = s.oh * s.ow;
+    j.v.c_line = s.ow;
+    j.v.c_col = 1;
+    for (int64_t first = 0; first < s.n; first += p.source.images) {
+        const int64_t n = s.n - first < p.source.images ? s.n - first : p.source.images;
+        char *to = tni_bytes_at(f->out[0]) + first * j.v.c_image * tni_dtype_size(f->out[0]);
+        tni_cv_source_round(context, &p.source, first, n, p.copy);
+        j.v.height = s.oh;
+        j.v.width = s.ow;
+        j.v.pitch = tni_cv_pitch(&p.source);
+        j.v.source = p.source.at;
+        j.v.source_end = tni_cv_source_end(&p.source, n);
+        j.v.c = half ? (char *)p.result : to;
+        j.pixels = n * s.oh * s.ow;
+        cv_run(&j, cv_is_direct(s.og, s.taps));
+        if (half) {
+            TNI_PATH(conv_half);
+            cv_narrow v;
+            v.from = (const float *)p.result, v.to = to, v.n = s.oh * s.ow,
+            v.dtype = f->out[0]->dtype;
+            tni_parallel(context, n * s.o, cv_narrow_task, &v);
+        }
+    }
+}
+
+static void conv2d_grad(tn_gradient *g) {
+    static const int64_t others[3] = {0, -2, -1};
+    TN_ARGS(conv2d, a, g);
+    tn_tensor *x = g->in[0], *w = g->in[1], *d = g->incoming[0];
+    if (g->want[0])
+        tn_give(g, 0,
+                tnp_conv2d_input_grad(d, w, tni_sizes(x), a->stride, a->padding, a->dilation,
+                                      a->groups));
+    if (g->want[1])
+        tn_give(g, 1,
+                tnp_conv2d_weight_grad(d, x, tni_sizes(w), a->stride, a->padding, a->dilation,
+                                       a->groups));
+    if (g->in[2] && g->want[2])
+        tn_give(g, 2,
+                tnp_sum(d, tni_ints(d->ndim == 4 ? others : others + 1, d->ndim - 1), false,
+                        TN_NO_DTYPE));
+}
+/* y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i
+ * dilation - padding, ...), where input is zero outside its bounds. The output channels of group g
+ * read only the input channels of group g. All dtypes but bool; only floating ones are fast. */
+TN_OPERATOR(conv2d,
+            "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
+            "padding=0, int[2] dilation=1, "
+            "int groups=1) -> Tensor",
+            TN_DOC(.shapes = "input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH, kW), "
+                             "bias (O) -> (N, O, H', W') or (O, H', W')",
+                   .example = "tn_conv2d(x, w, .bias = b, .padding = TN_DIMS(1, 1))",
+                   .python = "nn.functional.conv2d"),
+            .forms = TN_OUT, .needs = "input:weight weight:input", .check = conv2d_check,
+            .run = conv2d_run, .grad = conv2d_grad,
+            .sample = "(2,3,5,6) (4,3,3,3) (4) padding=[1,1] | (1,2,7,7) (3,2,3,2) None "
+                      "stride=[2,3] padding=[1,0] | "
+                      "(1,2,9,8) (2,2,3,3) (2) dilation=[2,1] | (2,4,5,5) (6,2,3,3) (6) groups=2 | "
+                      "(2,4,6,5) (4,1,3,3) (4) "
+                      "[2,2] [1,1] groups=4 | (3,5,4) (7,3,1,1) (7) | (1,44,4,5) (13,44,3,3) None "
+                      "padding=[1,1] | "
+                      "(2,2,7,5) (20,2,3,3) (20) | (0,2,4,4) (3,2,3,3) (3) | (1,1,20,40) (8,1,5,5) "
+                      "(8) padding=[2,2] | (2,2,256,256) (4,2,8,8) None [8,8] [4,4]",
+            .node = "ConvolutionBackward0")
+
+/* The gradient of the output must have the output's shape. */
+TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tensor *d) {
+    const int64_t size[4] = {s->n, s->o, s->oh, s->ow};
+    char has[160], wants[160];
+    bool same = d->ndim == (s->batched ? 4 : 3);
+    for (int i = 0; same && i < d->ndim; i++) same = d->size[i] == size[i + !s->batched];
+    return same ||
+           tn_fail(f, TN_INVALID, "expected grad %s, got %s",
+                   tni_shape_text(wants, sizeof wants, s->batched ? 4 : 3, size + !s->batched),
+                   tni_shape_text(has, sizeof has, d->ndim, d->size));
+}
+
+/* --- gradient of the input: a convolution of grad for each phase of the stride ---------------- */
+
+/* Along one dimension: input elements of phase a = position % stride take tap t where (a + pad -
+ * t * dilation) divides by the stride, from the output shifted by the quotient. */
+typedef struct cv_axis {
+    int64_t n, k, stride, pad, dilation, low, high; /* low, high: of all shifts */
+} cv_axis;
+
+static int64_t cv_floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+static int64_t cv_phase_of(const cv_axis *x, int64_t tap) {
+    const int64_t a = tap * x->dilation - x->pad;
+    return a - cv_floor_div(a, x->stride) * x->stride;
+}
+static int64_t cv_shift(const cv_axis *x, int64_t phase, int64_t tap) {
+    return cv_floor_div(phase + x->pad - tap * x->dilation, x->stride);
+}
+static cv_axis cv_axis_of(int64_t n, int64_t k, int64_t stride, int64_t pad, int64_t dilation) {
+    cv_axis x = {n, k, stride, pad, dilation, INT64_MAX, INT64_MIN};
+    for (int64_t t = 0; t < k; t++) {
+        const int64_t shift = cv_shift(&x, cv_phase_of(&x, t), t);
+        if (shift < x.low) x.low = shift;
+        if (shift > x.high) x.high = shift;
+    }
+    return x;
+}
+
+typedef struct cv_backward {
+    tni_cv_source source;
+    cv_axis y, x;
+    int64_t *offset, *tap; /* tap: numbers i * kw + j, of one phase at a time */
+    void *weight, *copy, *packed, *result;
+} cv_backward;
+
+static bool cv_backward_lay(tn_frame *f, const tni_cv_shape *s, cv_backward *p, tni_cv_room *r) {
+    const bool half = tni_dtype_size(f->in[0]) == 2;
+    const int64_t size = f->in[0]->dtype == TN_F64 ? 8 : 4;
+    tni_cv_source *d = &p->source;
+    p->y = cv_axis_of(s->h, s->kh, s->sh, s->ph, s->dh);
+    p->x = cv_axis_of(s->w, s->kw, s->sw, s->pw, s->dw);
+    tni_cv_source_tensor(d, f->in[0]);
+    d->sh = d->sw = 1;
+    d->top = -p->y.low;
+    d->left = -p->x.low;
+    d->rows = (s->h + s->sh - 1) / s->sh + p->y.high - p->y.low;
+    d->cols = (s->w + s->sw - 1) / s->sw + p->x.high - p->x.low;
+    if (!tni_cv_source_lay(d, s->n)) return r->fits = false;
+    if (cv_is_direct(s->cg, s->og * s->kh * s->kw)) d->in_place = false;
+    p->offset = (int64_t *)tni_cv_take(r, s->og * s->kh * s->kw, 8);
+    p->tap = (int64_t *)tni_cv_take(r, s->kh * s->kw, 8);
+    p->weight = tni_cv_take(r, cv_is_plain(f->in[1]) ? 0 : f->in[1]->numel, size);
+    p->packed = tni_cv_take(r, f->in[1]->numel, size);
+    p->copy = tni_cv_take(r, tni_cv_source_room(d), size);
+    p->result = tni_cv_take(r, half ? d->images * s->c : 0, s->h * s->w * size);
+    return r->fits;
+}
+
+/* For one phase after the other: the weights a (group, c, (o, i, j)) and the offsets (o, i, j) of
+ * its taps. */
+static void cv_backward_prepare(const tni_cv_shape *s, const cv_backward *p) {
+    const int64_t size = tni_cv_size(&p->source), taps = s->kh * s->kw,
+                  channel = tni_cv_channel_step(&p->source);
+    int64_t *offset = p->offset;
+    char *a = (char *)p->packed;
+    for (int64_t phase = 0; phase < s->sh * s->sw; phase++) {
+        const int64_t py = phase / s->sw, px = phase % s->sw;
+        int64_t n = 0;
+        for (int64_t t = 0; t < taps; t++) {
+            const int64_t i = t / s->kw, j = t % s->kw;
+            if (cv_phase_of(&p->y, i) != py || cv_phase_of(&p->x, j) != px) continue;
+            p->tap[n++] = t;
+        }
+        for (int64_t o = 0; o < s->og; o++)
+            for (int64_t t = 0; t < n; t++)
+                *offset++ =
+                    o * channel +
+                    (cv_shift(&p->y, py, p->tap[t] / s->kw) - p->y.low) * tni_cv_pitch(&p->source) +
+                    cv_shift(&p->x, px, p->tap[t] % s->kw) - p->x.low;
+        for (int64_t c = 0; c < s->c; c++)
+            for (int64_t o = 0; o < s->og; o++) {
+                const char *from = (const char *)p->weight +
+                                   ((c / s->cg * s->og + o) * s->cg + c % s->cg) * taps * size;
+                for (int64_t t = 0; t < n; t++, a += size) {
+                    if (size == 4)
+                        memcpy(a, from + p->tap[t] * 4, 4);
+                    else
+                        memcpy(a, from + p->tap[t] * 8, 8);
+                }
+            }
+    }
+}
+static int64_t cv_count(const cv_axis *x, int64_t phase) {
+    int64_t n = 0;
+    for (int64_t t = 0; t < x->k; t++) n += cv_phase_of(x, t) == phase;
+    return n;
+}
+
+/* One phase of the round: elements (py + sh q, px + sw r) of the input. *done: (o, i, j) of the
+ * phases before. */
+static void cv_backward_phase(cv_job *j, const tni_cv_shape *s, const cv_backward *p, int64_t n,
+                              char *to, int64_t phase, int64_t *done) {
+    const int64_t py = phase / s->sw, px = phase % s->sw;
+    j->v.m = s->cg;
+    j->v.k = s->og * cv_count(&p->y, py) * cv_count(&p->x, px);
+    j->v.a = (const char *)p->packed + *done * s->c * j->size, j->v.bias = NULL,
+    j->v.offset = p->offset + *done;
+    *done += j->v.k;
+    if (s->h <= py || s->w <= px || j->v.k == 0) return;
+    j->v.height = (s->h - py + s->sh - 1) / s->sh;
+    j->v.width = (s->w - px + s->sw - 1) / s->sw;
+    j->v.source = p->source.at;
+    j->v.source_end = tni_cv_source_end(&p->source, n);
+    j->v.image_step = tni_cv_image_step(&p->source);
+    j->v.pitch = tni_cv_pitch(&p->source);
+    j->v.c = to + (py * s->w + px) * j->size;
+    j->v.c_image = s->c * s->h * s->w, j->v.c_row = s->h * s->w, j->v.c_line = s->sh * s->w,
+    j->v.c_col = s->sw;
+    j->groups = s->groups;
+    j->a_group = s->cg * j->v.k;
+    j->bias_group = 0;
+    j->source_group = s->og * tni_cv_channel_step(&p->source);
+    j->c_group = s->cg * s->h * s->w;
+    j->pixels = n * j->v.height * j->v.width;
+    cv_run(j, cv_is_direct(s->cg, s->og * s->kh * s->kw));
+}
+
+static bool conv2d_input_grad_shape(tn_frame *f, tni_cv_shape *s) {
+    TN_ARGS(conv2d_input_grad, a, f);
+    return tni_cv_shape_of(f, s, a->input_size, tni_sizes(f->in[1]), a->stride, a->padding,
+                           a->dilation, a->groups);
+}
+static bool conv2d_input_grad_check(tn_frame *f) {
+    int64_t size[4];
+    tni_cv_shape s;
+    cv_backward p;
+    tni_cv_room r = {NULL, 0, true};
+    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL, false) ||
+        !conv2d_input_grad_shape(f, &s) || !tni_cv_check_grad(f, &s, f->in[0]))
+        return false;
+    size[0] = s.n;
+    size[1] = s.c;
+    size[2] = s.h;
+    size[3] = s.w;
+    if (!tni_cv_is_plain(f->in[0])) cv_backward_lay(f, &s, &p, &r);
+    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s.n * s.c * s.h * s.w)
+                                      : tni_cv_ask(f, &r)) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
+}
+static void conv2d_input_grad_run(tn_frame *f) {
+    const bool half = tni_dtype_size(f->in[0]) == 2;
+    tni_cv_room r = {(char *)f->scratch, 0, true};
+    tni_cv_shape s;
+    cv_backward p;
+    cv_job j;
+    if (!conv2d_input_grad_shape(f, &s)) return;
+    if (tni_cv_is_plain(f->in[0])) {
+        tni_cv_plain_run(f, &s, TNI_CV_INPUT);
+        return;
+    }
+    if (!cv_backward_lay(f, &s, &p, &r)) return;
+    const bool holes =
+        s.kh < s.sh || s.kw < s.sw || s.dh > 1 || s.dw > 1; /* some phases may have no tap */
+    p.weight = (void *)cv_plain(f->in[1], p.weight);        /* only read */
+    cv_backward_prepare(&s, &p);
+    j.context = f->block->context;
+    j.size = tni_cv_size(&p.source);
+    for (int64_t first = 0; first < s.n; first += p.source.images) {
+        const int64_t n = s.n - first < p.source.images ? s.n - first : p.source.images,
+                      image = s.c * s.h * s.w;
+        char *out = tni_bytes_at(f->out[0]) + first * image * tni_dtype_size(f->out[0]),
+             *to = half ? (char *)p.result : out;
+        tni_cv_source_round(j.context, &p.source, first, n, p.copy);
+        if (holes) TNI_PATH(conv_back_holes);
+        if (holes) memset(to, 0, (size_t)(n * image * j.size));
+        for (int64_t phase = 0, done = 0; phase < s.sh * s.sw; phase++)
+            cv_backward_phase(&j, &s, &p, n, to, phase, &done);
+        if (half) {
+            TNI_PATH(conv_back_half);
+            cv_narrow v;
+            v.from = (const float *)p.result, v.to = out, v.n = s.h * s.w,
+            v.dtype = f->out[0]->dtype;
+            tni_parallel(j.context, n * s.c, cv_narrow_task, &v);
+        }
+    }
+}
+/* linear in grad, and in the conjugate weight: gradients are conv2d and conv2d_weight_grad of the
+ * incoming one */
+static void conv2d_input_grad_grad(tn_gradient *g) {
+    TN_ARGS(conv2d_input_grad, a, g);
+    tn_tensor *d = g->in[0], *w = g->in[1], *e = g->incoming[0];
+    if (g->want[0])
+        tn_give(g, 0, tnp_conv2d(e, w, NULL, a->stride, a->padding, a->dilation, a->groups));
+    if (g->want[1])
+        tn_give(g, 1,
+                tnp_conv2d_weight_grad(d, e, tni_sizes(w), a->stride, a->padding, a->dilation,
+                                       a->groups));
+}
+/* The gradient of conv2d's input, from grad, the gradient of its output: at each row, the sum of
+ * weight(o, c, i, j) grad(n, o, p, q) over all o, i, j for which p stride + i dilation - padding is
+ * that row; columns likewise. A complex weight is conjugated. torch.nn.grad.conv2d_input. */
+TN_OPERATOR(
+    conv2d_input_grad,
+    "conv2d_input_grad(Tensor grad, Tensor weight, int[] input_size, int[2] stride=1, int[2] "
+    "padding=0, "
+    "int[2] dilation=1, int groups=1) -> Tensor",
+    TN_DOC(.shapes = "grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N, C, H, W) "
+                     "-> input_size",
+           .example = "tn_conv2d_input_grad(d, w, TN_DIMS(1, 3, 8, 8))"),
+    .forms = TN_OUT, .needs = "grad:weight weight:grad", .check = conv2d_input_grad_check,
+    .run = conv2d_input_grad_run, .grad = conv2d_input_grad_grad,
+    .sample =
+        "(2,4,5,6) (4,3,3,3) [2,3,5,6] padding=[1,1] | (1,3,4,2) (3,2,3,2) [1,2,7,7] [2,3] [1,0] | "
+        "(1,2,5,6) (2,2,3,3) [1,2,9,8] dilation=[2,1] | (2,6,3,3) (6,2,3,3) [2,4,5,5] groups=2 | "
+        "(2,4,3,3) "
+        "(4,1,3,3) [2,4,6,5] [2,2] [1,1] groups=4 | (7,5,4) (7,3,1,1) [3,5,4] | (1,2,3,3) "
+        "(2,3,1,1) [1,3,6,5] "
+        "[2,2] | (1,44,4,5) (44,13,3,3) [1,13,4,5] padding=[1,1]")

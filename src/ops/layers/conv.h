@@ -1,0 +1,19 @@
+/* conv.h - checks that the rows of conv.c and conv_weight.c share. */
+#ifndef TNI_OPS_LAYERS_CONV_H
+#define TNI_OPS_LAYERS_CONV_H
+
+#include "../../cpu/conv.h"
+#include "../../call/rowform.h"
+
+/* Fills s from the sizes of input (n, c, h, w) or (c, h, w) and weight, and from the options.
+ * Returns false with an error. */
+TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w, tn_ints stride,
+                             tn_ints padding, tn_ints dilation, int64_t groups);
+/* All must have one floating or complex dtype, or an integer one where these are allowed. bias may
+ * be NULL. */
+TN_PRIV bool tni_cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b,
+                                 const tn_tensor *bias, bool integers);
+/* The gradient of the output must have the output's shape. */
+TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tensor *d);
+
+#endif

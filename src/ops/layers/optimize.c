@@ -1,0 +1,329 @@
+/* optimize.c - a step of an optimizer over all parameters in one call: all change, or none.
+ *
+ * Numbers are lists with one member a parameter, or one for all, so that groups with options of
+ * their own are one call, too; those of truth are 0 or 1. Half types are computed in float and
+ * rounded once. */
+#include "../../cpu/lanes.h"
+#include "../../api/ops/layers.h"
+#include "../../call/rowform.h"
+
+enum { OPT_TILE = 4096, OPT_STATES = 5 };
+
+/* A parameter's tensors: itself, gradient, states; NULL: not used. */
+typedef struct opt_task {
+    tn_context *context;
+    tn_tensor *t[OPT_STATES];
+    int n; /* tensors of t in use */
+    int dtype;
+    const tni_adam *adam;
+    const tni_sgd *sgd;
+} opt_task;
+
+static void opt_kernel(const opt_task *o, int compute, void *const *at, int64_t n) {
+    const tni_kernels *k = o->context->kernels;
+    if (o->adam)
+        (compute == TN_F32 ? TNI_K(k, adam_f32) : TNI_K(k, adam_f64))(at[0], at[1], at[2], at[3],
+                                                                      at[4], n, o->adam);
+    else
+        (compute == TN_F32 ? TNI_K(k, sgd_f32) : TNI_K(k, sgd_f64))(at[0], at[1], at[2], n, o->sgd);
+}
+
+/* n elements from row-major number i on, to or from `room`, for tensors of any strides. */
+static void opt_move(const tni_kernels *k, const tn_tensor *t, int64_t i, int64_t n, int compute,
+                     void *room, bool back) {
+    int64_t bytes = tni_dtype_size(t), size = tni_dtype(compute)->bytes;
+    if (t->flags & TNI_CONTIGUOUS) {
+        if (back)
+            tni_lanes_write(k, tni_bytes_at(t) + i * bytes, bytes, t->dtype, room, compute, n);
+        else
+            tni_lanes_read(k, room, compute, tni_bytes_at(t) + i * bytes, bytes, t->dtype, n);
+        return;
+    }
+    for (int64_t e = 0; e < n; e++) {
+        int64_t at = 0, rest = i + e;
+        for (int d = t->ndim - 1; d >= 0; d--) {
+            at += rest % t->size[d] * t->stride[d];
+            rest /= t->size[d];
+        }
+        if (back)
+            tni_lanes_save(tni_bytes_at(t) + at * bytes, bytes, t->dtype, (char *)room + e * size,
+                           compute, 1);
+        else
+            tni_lanes_load((char *)room + e * size, compute, tni_bytes_at(t) + at * bytes, bytes,
+                           t->dtype, 1);
+    }
+}
+
+static void opt_block(void *arg, int64_t b) {
+    const opt_task *o = (const opt_task *)arg;
+    int64_t i = b * OPT_TILE,
+            n = o->t[0]->numel - i < OPT_TILE ? o->t[0]->numel - i : (int64_t)OPT_TILE;
+    int compute = tni_lanes_compute(o->dtype);
+    bool direct = compute == o->dtype;
+    void *at[OPT_STATES] = {NULL, NULL, NULL, NULL, NULL};
+    float room[OPT_STATES][OPT_TILE];
+    double wide[OPT_STATES][OPT_TILE / 4];
+    for (int k = 0; k < o->n; k++) direct = direct && (!o->t[k] || o->t[k]->flags & TNI_CONTIGUOUS);
+    if (direct) {
+        TNI_PATH(optimizer_in_place);
+        for (int k = 0; k < o->n; k++)
+            at[k] = o->t[k] ? tni_bytes_at(o->t[k]) + i * tni_dtype_size(o->t[k]) : NULL;
+        opt_kernel(o, compute, at, n);
+        return;
+    }
+    TNI_PATH(optimizer_tiles);
+    for (int64_t e = 0, m; e < n; e += m) {
+        int64_t step = compute == TN_F32 ? (int64_t)OPT_TILE : (int64_t)OPT_TILE / 4;
+        m = n - e < step ? n - e : step;
+        for (int k = 0; k < o->n; k++) {
+            if (!o->t[k]) continue;
+            at[k] = compute == TN_F32 ? (void *)room[k] : (void *)wide[k];
+            opt_move(o->context->kernels, o->t[k], i + e, m, compute, at[k], false);
+        }
+        opt_kernel(o, compute, at, m);
+        for (int k = 0; k < o->n; k++)
+            if (o->t[k] && k != 1)
+                opt_move(o->context->kernels, o->t[k], i + e, m, compute, at[k], true);
+    }
+}
+
+static void opt_run(opt_task *o) {
+    int64_t numel = o->t[0]->numel;
+    o->dtype = o->t[0]->dtype;
+    if (numel) tni_lanes_spread(o->context, (numel + OPT_TILE - 1) / OPT_TILE, numel, opt_block, o);
+}
+
+static double opt_number(tn_floats l, int64_t i) { return l.at[l.n == 1 ? 0 : i]; }
+
+static bool opt_numbers(tn_frame *f, tn_floats l, int64_t n, const char *name) {
+    if (l.n == n || l.n == 1) return true;
+    return tn_fail(f, TN_INVALID, "%s has %lld elements for %lld parameters", name, (long long)l.n,
+                   (long long)n);
+}
+
+/* Checks list `t` against the parameters: as many members, with the same shapes and dtypes. If
+ * `optional`, members may be NULL. */
+static bool opt_list(tn_frame *f, tn_tensors p, tn_tensors t, const char *name, bool optional) {
+    if (t.n != p.n && !(optional && t.n == 0))
+        return tn_fail(f, TN_INVALID, "%s has %lld elements for %lld parameters", name,
+                       (long long)t.n, (long long)p.n);
+    for (int64_t i = 0; i < t.n; i++) {
+        if (!t.at[i] && optional) continue;
+        if (!t.at[i] || !tni_same_shape(p.at[i], t.at[i]) || p.at[i]->dtype != t.at[i]->dtype)
+            return tn_fail(f, TN_INVALID, "%s[%lld] differs from its parameter in shape or dtype",
+                           name, (long long)i);
+    }
+    return true;
+}
+
+static bool opt_parameters(tn_frame *f, tn_tensors p, tn_tensors grads) {
+    for (int64_t i = 0; i < p.n; i++) {
+        if (!p.at[i] || !tni_is_float(p.at[i]->dtype) || !tni_dtype(p.at[i]->dtype)->computes)
+            return tn_fail(f, TN_TYPE, "parameter %lld is not floating", (long long)i);
+        if (tni_overlaps_itself(p.at[i]))
+            return tn_fail(f, TN_INVALID, "parameter %lld overlaps itself", (long long)i);
+    }
+    return opt_list(f, p, grads, "grads", false);
+}
+
+static tn_tensor *opt_member(tn_tensors l, int64_t i) { return i < l.n ? l.at[i] : NULL; }
+
+/* --- SGD -------------------------------------------------------------------------------------- */
+
+static bool fused_sgd_check(tn_frame *f) {
+    TN_ARGS(fused_sgd, a, f);
+    int64_t n = a->self.n;
+    if (!opt_parameters(f, a->self, a->grads) ||
+        !opt_list(f, a->self, a->momentum_buffer_list, "momentum_buffer_list", true))
+        return false;
+    for (int64_t i = 0; i < n && opt_numbers(f, a->momentum, n, "momentum"); i++)
+        if (opt_number(a->momentum, i) != 0 && !opt_member(a->momentum_buffer_list, i))
+            return tn_fail(f, TN_INVALID, "parameter %lld has momentum but no buffer",
+                           (long long)i);
+    return opt_numbers(f, a->momentum, n, "momentum") && opt_numbers(f, a->lr, n, "lr") &&
+           opt_numbers(f, a->dampening, n, "dampening") &&
+           opt_numbers(f, a->weight_decay, n, "weight_decay") &&
+           opt_numbers(f, a->nesterov, n, "nesterov") &&
+           opt_numbers(f, a->maximize, n, "maximize") &&
+           opt_numbers(f, a->is_first_step, n, "is_first_step");
+}
+static void fused_sgd_run(tn_frame *f) {
+    TN_ARGS(fused_sgd, a, f);
+    for (int64_t i = 0; i < a->self.n; i++) {
+        bool moves = opt_number(a->momentum, i) != 0;
+        tni_sgd s;
+        opt_task o = {f->block->context,
+                      {a->self.at[i], a->grads.at[i], moves ? a->momentum_buffer_list.at[i] : NULL,
+                       NULL, NULL},
+                      3,
+                      0,
+                      NULL,
+                      NULL};
+        s.decay = opt_number(a->weight_decay, i);
+        s.momentum = opt_number(a->momentum, i);
+        s.one_dampening = 1 - opt_number(a->dampening, i);
+        s.rate = -opt_number(a->lr, i);
+        s.decays = s.decay != 0;
+        s.nesterov = opt_number(a->nesterov, i) != 0;
+        s.maximize = opt_number(a->maximize, i) != 0;
+        s.first = opt_number(a->is_first_step, i) != 0;
+        o.sgd = &s;
+        opt_run(&o);
+    }
+}
+/* For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 -
+ * dampening) g, b = g at its first step, and g = b or, nesterov, g + momentum b; p -= lr g.
+ * Numbers: a list with one member a parameter, or one for all. */
+TN_OPERATOR(fused_sgd,
+            "_fused_sgd_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)?[] momentum_buffer_list, *, "
+            "float[] lr, float[] momentum, "
+            "float[] dampening, float[] weight_decay, float[] nesterov, float[] maximize, float[] "
+            "is_first_step) -> ()",
+            TN_DOC(.shapes = "lists of equally many tensors, one shape at each place; "
+                             "momentum_buffer_list: those, or NULL for each",
+                   .example = "tn_fused_sgd_(params, grads, buffers, lr, momentum, dampening, "
+                              "decay, no, no, first)"),
+            .check = fused_sgd_check, .run = fused_sgd_run,
+            .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} lr=[0.1,0.2] momentum=[0.9] "
+                      "dampening=[0.1] weight_decay=[0.01] "
+                      "nesterov=[0.0] maximize=[0.0] is_first_step=[0.0] | {(5000)} {(5000)} "
+                      "{(5000)} lr=[0.1] momentum=[0.0] dampening=[0.0] "
+                      "weight_decay=[0.0] nesterov=[0.0] maximize=[1.0] is_first_step=[1.0] | "
+                      "{(5)} {(5)} {(5)} lr=[0.1] momentum=[0.9] dampening=[0.0] "
+                      "weight_decay=[0.1] nesterov=[1.0] maximize=[0.0] is_first_step=[0.0] | "
+                      "{(5)} {(5)} {(5)} lr=[0.1] momentum=[0.9] dampening=[0.5] "
+                      "weight_decay=[0.1] nesterov=[0.0] maximize=[0.0] is_first_step=[1.0]")
+
+/* --- Adam ------------------------------------------------------------------------------------- */
+
+typedef struct opt_adam { /* the common members of both rows' arguments */
+    tn_tensors self, grads, m, v, most;
+    tn_floats step, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize;
+} opt_adam;
+
+static bool opt_adam_check(tn_frame *f, const opt_adam *a) {
+    int64_t n = a->self.n;
+    if (!opt_parameters(f, a->self, a->grads) || !opt_list(f, a->self, a->m, "exp_avgs", false) ||
+        !opt_list(f, a->self, a->v, "exp_avg_sqs", false) ||
+        !opt_list(f, a->self, a->most, "max_exp_avg_sqs", true))
+        return false;
+    if (!opt_numbers(f, a->step, n, "step") || !opt_numbers(f, a->lr, n, "lr") ||
+        !opt_numbers(f, a->beta1, n, "beta1") || !opt_numbers(f, a->beta2, n, "beta2") ||
+        !opt_numbers(f, a->eps, n, "eps") || !opt_numbers(f, a->weight_decay, n, "weight_decay") ||
+        !opt_numbers(f, a->amsgrad, n, "amsgrad") || !opt_numbers(f, a->maximize, n, "maximize"))
+        return false;
+    for (int64_t i = 0; i < n; i++) {
+        if (!(opt_number(a->step, i) >= 1))
+            return tn_fail(f, TN_INVALID, "step counts from 1, got %g", opt_number(a->step, i));
+        if (opt_number(a->amsgrad, i) != 0 && !opt_member(a->most, i))
+            return tn_fail(f, TN_INVALID, "parameter %lld has amsgrad but no max_exp_avg_sqs",
+                           (long long)i);
+    }
+    return true;
+}
+
+static void opt_adam_run(tn_frame *f, const opt_adam *a, bool decoupled) {
+    for (int64_t i = 0; i < a->self.n; i++) {
+        bool most = opt_number(a->amsgrad, i) != 0;
+        double step = opt_number(a->step, i), beta1 = opt_number(a->beta1, i),
+               beta2 = opt_number(a->beta2, i);
+        double lr = opt_number(a->lr, i), decay = opt_number(a->weight_decay, i);
+        tni_adam o;
+        opt_task t = {
+            f->block->context,
+            {a->self.at[i], a->grads.at[i], a->m.at[i], a->v.at[i], most ? a->most.at[i] : NULL},
+            5,
+            0,
+            NULL,
+            NULL};
+        o.decays = decay != 0;
+        o.decoupled = decoupled;
+        o.decay = decoupled ? 1 - fma(lr, decay, 0) : decay; /* the product rounded, as torch's */
+        o.maximize = opt_number(a->maximize, i) != 0;
+        o.one_beta1 = 1 - beta1;
+        o.beta2 = beta2;
+        o.one_beta2 = 1 - beta2;
+        o.step = -(lr / (1 - pow(beta1, step)));
+        o.root = sqrt(1 - pow(beta2, step));
+        o.eps = opt_number(a->eps, i);
+        t.adam = &o;
+        opt_run(&t);
+    }
+}
+
+#define OPT_ADAM(op)                                                                         \
+    static void op##_options(opt_adam *o, const tn_##op##_args *a) {                         \
+        o->self = a->self, o->grads = a->grads, o->m = a->exp_avgs, o->v = a->exp_avg_sqs;   \
+        o->most = a->max_exp_avg_sqs, o->step = a->step, o->lr = a->lr, o->beta1 = a->beta1; \
+        o->beta2 = a->beta2, o->eps = a->eps, o->weight_decay = a->weight_decay;             \
+        o->amsgrad = a->amsgrad, o->maximize = a->maximize;                                  \
+    }
+OPT_ADAM(fused_adam)
+OPT_ADAM(fused_adamw)
+#undef OPT_ADAM
+
+static bool fused_adam_check(tn_frame *f) {
+    TN_ARGS(fused_adam, a, f);
+    opt_adam o;
+    fused_adam_options(&o, a);
+    return opt_adam_check(f, &o);
+}
+static void fused_adam_run(tn_frame *f) {
+    TN_ARGS(fused_adam, a, f);
+    opt_adam o;
+    fused_adam_options(&o, a);
+    opt_adam_run(f, &o, false);
+}
+/* For each parameter p with gradient g, t = step (from 1): g += weight_decay p; m += (1 -
+ * beta1)(g - m); v = beta2 v + (1 - beta2) g^2; w = v, or its running maximum with amsgrad; p
+ * -= lr / (1 - beta1^t) m / (sqrt(w) / sqrt(1 - beta2^t) + eps). Numbers: a list with one
+ * member a parameter, or one for all. */
+TN_OPERATOR(fused_adam,
+            "_fused_adam_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] "
+            "exp_avg_sqs, "
+            "Tensor(d!)?[] max_exp_avg_sqs, *, float[] step, float[] lr, float[] beta1, float[] "
+            "beta2, float[] eps, "
+            "float[] weight_decay, float[] amsgrad, float[] maximize) -> ()",
+            TN_DOC(.shapes = "lists of equally many tensors, one shape at each place; "
+                             "max_exp_avg_sqs: those, or NULL for each",
+                   .example = "tn_fused_adam_(params, grads, averages, squares, none, step, lr, "
+                              "beta1, beta2, eps, decay, no, no)"),
+            .check = fused_adam_check, .run = fused_adam_run,
+            .domain = "exp_avg_sqs:0..1 max_exp_avg_sqs:0..1",
+            .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {} step=[3.0] lr=[0.1,0.2] "
+                      "beta1=[0.9] beta2=[0.99] eps=[1e-8] "
+                      "weight_decay=[0.01] amsgrad=[0.0] maximize=[0.0] | "
+                      "{(5),(2,2)} {(5),(2,2)} {(5),(2,2)} {(5),(2,2)} {(5),(2,2)} step=[2.0] "
+                      "lr=[0.1] beta1=[0.9,0.8] beta2=[0.99] eps=[1e-6] weight_decay=[0.1] "
+                      "amsgrad=[1.0] maximize=[1.0]")
+
+static bool fused_adamw_check(tn_frame *f) {
+    TN_ARGS(fused_adamw, a, f);
+    opt_adam o;
+    fused_adamw_options(&o, a);
+    return opt_adam_check(f, &o);
+}
+static void fused_adamw_run(tn_frame *f) {
+    TN_ARGS(fused_adamw, a, f);
+    opt_adam o;
+    fused_adamw_options(&o, a);
+    opt_adam_run(f, &o, true);
+}
+/* fused_adam with decoupled decay: first p *= 1 - lr weight_decay, and g stays as it is. */
+TN_OPERATOR(fused_adamw,
+            "_fused_adamw_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] "
+            "exp_avg_sqs, "
+            "Tensor(d!)?[] max_exp_avg_sqs, *, float[] step, float[] lr, float[] beta1, float[] "
+            "beta2, float[] eps, "
+            "float[] weight_decay, float[] amsgrad, float[] maximize) -> ()",
+            TN_DOC(.shapes = "as fused_adam",
+                   .example = "tn_fused_adamw_(params, grads, averages, squares, none, step, lr, "
+                              "beta1, beta2, eps, decay, no, no)"),
+            .check = fused_adamw_check, .run = fused_adamw_run,
+            .domain = "exp_avg_sqs:0..1 max_exp_avg_sqs:0..1",
+            .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {} step=[3.0] lr=[0.1,0.2] "
+                      "beta1=[0.9] beta2=[0.99] eps=[1e-8] "
+                      "weight_decay=[0.01] amsgrad=[0.0] maximize=[0.0] | "
+                      "{(5),(2,2)} {(5),(2,2)} {(5),(2,2)} {(5),(2,2)} {(5),(2,2)} step=[2.0] "
+                      "lr=[0.1] beta1=[0.9,0.8] beta2=[0.99] eps=[1e-6] weight_decay=[0.1] "
+                      "amsgrad=[1.0] maximize=[1.0]")

@@ -1,0 +1,92 @@
+/* cholesky.c - A = L L^H of positive definite matrices: linalg.cholesky_ex, linalg.cholesky. */
+#include "../../cpu/matrix.h"
+#include "factor.h"
+
+/* Factors the lower triangle of l in place, column after column: column j less what the columns
+ * before it contribute, over the root of its head. Returns the order of the first leading minor
+ * that is not positive, 0: all are. */
+static int32_t cholesky_factor(const tni_planes *l) {
+    for (int64_t j = 0; j < l->n; j++) {
+        tni_pair head;
+        for (int64_t k = 0; k < j; k++) {
+            const tni_pair v = tni_planes_get(l, j, k), minus = {-v.re, v.im};
+            tni_column_add(l, j, l, k, j, l->n, minus);
+        }
+        head = tni_planes_get(l, j, j);
+        if (!(head.re > 0)) return (int32_t)(j + 1);
+        head.re = sqrt(head.re);
+        head.im = 0;
+        tni_planes_set(l, j, j, head);
+        head = tni_planes_get(l, j, j); /* as rounded */
+        for (int64_t i = j + 1; i < l->n; i++)
+            tni_planes_set(l, i, j, tni_pair_div(tni_planes_get(l, i, j), head));
+    }
+    return 0;
+}
+
+static bool cholesky_check(tn_frame *f) {
+    const tn_tensor *a = f->in[0];
+    const int64_t n = a->ndim < 2 ? 0 : a->size[a->ndim - 1];
+    return tni_matrix_fits(f, a, "self", true) &&
+           tn_announce_columns(f, 0, (tn_dtype)a->dtype, a->ndim, a->size) &&
+           tn_announce(f, 1, TN_I32, a->ndim - 2, a->size) &&
+           tni_planes_ask(f, a->dtype, n, n, 0, 0, 0);
+}
+static void cholesky_task(tn_frame *f, int64_t i, void *scratch) {
+    TN_ARGS(linalg_cholesky_ex, a, f);
+    const int64_t n = f->in[0]->size[f->in[0]->ndim - 1];
+    const int how = a->upper ? TNI_ADJOINT : TNI_AS_IS; /* the triangle that is read and written */
+    tni_planes l = tni_planes_in(f, &scratch, f->in[0]->dtype, n, n);
+    tni_planes_load(&l, f->in[0], f->in[0], i, how);
+    ((int32_t *)(void *)tni_bytes_at(f->out[1]))[i] = cholesky_factor(&l);
+    tni_planes_clear(&l, false);
+    tni_planes_store(&l, f->out[0], i, how);
+}
+static void cholesky_run(tn_frame *f) {
+    const double n = (double)f->in[0]->size[f->in[0]->ndim - 1];
+    tn_each(f, tni_batches(f->in[0]), tni_effort(n * n * n / 3), cholesky_task);
+}
+static bool cholesky_verdict(tn_frame *f) {
+    TN_ARGS(linalg_cholesky_ex, a, f);
+    return !a->check_errors ||
+           tn_info_verdict(
+               f, 1, "the input is not positive-definite (the leading minor of order # is not)");
+}
+/* gA = L^-H S L^-1, where S mirrors the lower triangle of L^H gL / 2. */
+static void cholesky_grad(tn_gradient *g) {
+    TN_ARGS(linalg_cholesky_ex, a, g);
+    tn_tensor *l = g->out[0], *gl = g->incoming[0], *p, *s;
+    if (a->upper) {
+        l = tni_adjoint(l);
+        gl = tni_adjoint(gl);
+    }
+    p = tnp_tril(tnp_matmul(tni_adjoint(l), gl), 0);
+    s = tni_mean_of(p, tni_adjoint(tnp_tril(p, -1)));
+    s = tnp_linalg_solve_triangular(tni_adjoint(l), s, true, true, false);
+    tn_give(g, 0, tnp_linalg_solve_triangular(l, s, false, false, false));
+}
+/* The Cholesky factor L of A = L L^H: lower triangular with a positive diagonal, read from the
+ * lower triangle of A. With upper: L^H, read from the upper triangle. info is 0, or the order of
+ * the first leading minor that is not positive; with check_errors the latter is an error. */
+TN_OPERATOR(linalg_cholesky_ex,
+            "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> "
+            "(Tensor L, Tensor info)",
+            TN_DOC(.shapes = "(*, n, n) -> (*, n, n), (*), float32, float64 or complex",
+                   .example = "tn_linalg_cholesky_ex(x)"),
+            .forms = TN_OUT, .needs = "L", .check = cholesky_check, .run = cholesky_run,
+            .verdict = cholesky_verdict, .grad = cholesky_grad,
+            .sample =
+                "(3,3):pd | (2,4,4):pd upper=True | (5,5):pd check_errors=True | (2,0,3,3):pd "
+                "| (0,0):pd | (35,35):pd")
+
+static bool linalg_cholesky_compose(tn_frame *f) {
+    TN_ARGS(linalg_cholesky, a, f);
+    f->out[0] = tnp_linalg_cholesky_ex(f->in[0], a->upper, true).L;
+    return f->out[0] != NULL;
+}
+/* As linalg_cholesky_ex, but a matrix that is not positive definite is an error. */
+TN_OPERATOR(linalg_cholesky, "linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
+            TN_DOC(.shapes = "(*, n, n) -> (*, n, n), float32, float64 or complex",
+                   .example = "tn_linalg_cholesky(x)"),
+            .forms = TN_OUT, .compose = linalg_cholesky_compose,
+            .sample = "(3,3):pd | (2,4,4):pd upper=True")

@@ -1,0 +1,183 @@
+/* qr.c - A = Q R by Householder reflections: linalg.qr. */
+#include "../../cpu/matrix.h"
+#include "factor.h"
+
+/* --- reflections ------------------------------------------------------------------------------ */
+
+/* The norm of a[i..m, j], of numbers scaled by a power of two so that no square overflows. */
+static double qr_norm(const tni_planes *a, int64_t i, int64_t j) {
+    double most = 0, sum = 0;
+    int power;
+    for (int64_t r = i; r < a->m; r++) {
+        const tni_pair v = tni_planes_get(a, r, j);
+        if (v.re != v.re || v.im != v.im) return v.re + v.im;
+        most = fmax(most, fmax(fabs(v.re), fabs(v.im)));
+    }
+    if (most == 0 || most - most != 0) return most;
+    frexp(most, &power);
+    for (int64_t r = i; r < a->m; r++) {
+        const tni_pair v = tni_planes_get(a, r, j);
+        const double re = ldexp(v.re, -power), im = ldexp(v.im, -power);
+        sum = fma(re, re, fma(im, im, sum));
+    }
+    return ldexp(sqrt(sum), power);
+}
+
+/* H = I - tau v v^H, whose adjoint takes a[j..m, j] to beta e_1 with a real beta: v_0 is 1, the
+ * rest of v replaces the column below the diagonal, beta the diagonal (LAPACK's larfg). */
+static tni_pair qr_reflection(const tni_planes *a, int64_t j) {
+    const tni_pair head = tni_planes_get(a, j, j);
+    const double rest = qr_norm(a, j + 1, j);
+    tni_pair tau = {0, 0}, under, beta = {0, 0};
+    if (rest == 0 && head.im == 0) return tau;
+    beta.re = -copysign(hypot(hypot(head.re, head.im), rest), head.re);
+    tau.re = (beta.re - head.re) / beta.re;
+    tau.im = -head.im / beta.re;
+    under.re = head.re - beta.re;
+    under.im = head.im;
+    for (int64_t i = j + 1; i < a->m; i++)
+        tni_planes_set(a, i, j, tni_pair_div(tni_planes_get(a, i, j), under));
+    tni_planes_set(a, j, j, beta);
+    return tau;
+}
+
+/* x[j.., c] -= tau v (v^H x[j.., c]), with v in column j of a. */
+static void qr_reflect(const tni_planes *a, int64_t j, const tni_planes *x, int64_t c,
+                       tni_pair tau) {
+    tni_pair head = tni_planes_get(x, j, c), w = tni_column_dot(a, j, x, c, j + 1), minus;
+    w.re += head.re;
+    w.im += head.im;
+    w = tni_pair_mul(tau, w);
+    head.re -= w.re;
+    head.im -= w.im;
+    minus.re = -w.re;
+    minus.im = -w.im;
+    tni_planes_set(x, j, c, head);
+    tni_column_add(x, c, a, j, j + 1, a->m, minus);
+}
+
+/* a becomes R on and above its diagonal, the reflections below it; taus their factors. */
+static void qr_factor(const tni_planes *a, const tni_planes *taus) {
+    for (int64_t j = 0; j < taus->m; j++) {
+        tni_pair tau = qr_reflection(a, j);
+        tni_planes_set(taus, j, 0, tau);
+        tau = tni_planes_get(taus, j, 0); /* as rounded */
+        tau.im = -tau.im;
+        for (int64_t c = j + 1; c < a->n; c++) qr_reflect(a, j, a, c, tau);
+    }
+}
+/* The first columns of the product of the reflections. */
+static void qr_product(const tni_planes *a, const tni_planes *taus, const tni_planes *q) {
+    const tni_pair one = {1, 0}, zero = {0, 0};
+    for (int64_t c = 0; c < q->n; c++)
+        for (int64_t r = 0; r < q->m; r++) tni_planes_set(q, r, c, r == c ? one : zero);
+    for (int64_t j = taus->m - 1; j >= 0; j--)
+        for (int64_t c = j; c < q->n; c++) qr_reflect(a, j, q, c, tni_planes_get(taus, j, 0));
+}
+
+/* --- the row ---------------------------------------------------------------------------------- */
+
+enum { QR_REDUCED, QR_COMPLETE, QR_R };
+typedef struct qr_sizes {
+    int64_t m, n, least, q; /* A is m x n, least the smaller one; Q is m x q */
+} qr_sizes;
+
+static qr_sizes qr_sizes_of(const tn_frame *f) {
+    const tn_tensor *a = f->in[0];
+    qr_sizes s = {a->size[a->ndim - 2], a->size[a->ndim - 1], 0, 0};
+    s.least = s.m < s.n ? s.m : s.n;
+    s.q = f->type == QR_R ? 0 : f->type == QR_COMPLETE ? s.m : s.least;
+    return s;
+}
+
+static bool qr_mode(tn_frame *f) {
+    static const char *const words[] = {"reduced", "complete", "r"};
+    TN_ARGS(linalg_qr, a, f);
+    for (uint8_t i = 0; i < 3; i++)
+        if (a->mode && !strcmp(a->mode, words[i])) {
+            f->type = i;
+            return true;
+        }
+    return tn_fail(f, TN_INVALID, "argument 'mode': expected reduced, complete or r, got %s",
+                   a->mode ? a->mode : "NULL");
+}
+
+static bool qr_check(tn_frame *f) {
+    const tn_tensor *a = f->in[0];
+    int64_t size[TN_MAX_DIMS];
+    const int64_t none = 0;
+    qr_sizes s;
+    if (!tni_matrix_fits(f, a, "A", false) || !qr_mode(f)) return false;
+    s = qr_sizes_of(f);
+    if (f->recording && (f->type == QR_R || s.q > s.n))
+        return tn_fail(f, TN_AUTOGRAD, "argument 'mode': %s",
+                       f->type == QR_R
+                           ? "r computes no Q, which the gradient needs"
+                           : "complete has no gradient if A has more rows than columns");
+    memcpy(size, a->size, (size_t)a->ndim * sizeof *size);
+    size[a->ndim - 1] = s.q;
+    if (f->type == QR_R ? !tn_announce(f, 0, (tn_dtype)a->dtype, 1, &none)
+                        : !tn_announce_columns(f, 0, (tn_dtype)a->dtype, a->ndim, size))
+        return false;
+    size[a->ndim - 2] = f->type == QR_R ? s.least : s.q;
+    size[a->ndim - 1] = s.n;
+    return tn_announce_columns(f, 1, (tn_dtype)a->dtype, a->ndim, size) &&
+           tni_planes_ask(f, a->dtype, s.m, s.n, s.m, s.q, s.least);
+}
+static void qr_task(tn_frame *f, int64_t i, void *scratch) {
+    const qr_sizes s = qr_sizes_of(f);
+    const int dtype = f->in[0]->dtype;
+    const tni_planes a = tni_planes_in(f, &scratch, dtype, s.m, s.n),
+                     q = tni_planes_in(f, &scratch, dtype, s.m, s.q),
+                     taus = tni_planes_in(f, &scratch, dtype, s.least, 1);
+    tni_planes_load(&a, f->in[0], f->in[0], i, TNI_AS_IS);
+    qr_factor(&a, &taus);
+    if (f->type != QR_R) {
+        qr_product(&a, &taus, &q);
+        tni_planes_store(&q, f->out[0], i, TNI_AS_IS);
+    }
+    tni_planes_clear(&a, true);
+    tni_planes_store(&a, f->out[1], i, TNI_AS_IS);
+}
+static void qr_run(tn_frame *f) {
+    const qr_sizes s = qr_sizes_of(f);
+    const double columns = (double)s.n + (double)s.q;
+    tn_each(f, tni_batches(f->in[0]), tni_effort(4.0 * (double)s.m * columns * (double)s.least),
+            qr_task);
+}
+
+/* Of m x n with m >= n: gA = (gQ + Q M) R^-H, where M mirrors the upper triangle of
+ * gR R^H - Q^H gQ (S. Walter, L. Lehmann, 2012). */
+static tn_tensor *qr_tall_grad(tn_tensor *q, tn_tensor *r, tn_tensor *gq, tn_tensor *gr) {
+    tn_tensor *m = tnp_sub(tnp_matmul(gr, tni_adjoint(r)), tnp_matmul(tni_adjoint(q), gq), 1);
+    m = tnp_add(gq, tnp_matmul(q, tni_mirror_upper(m)), 1);
+    return tnp_linalg_solve_triangular(tni_adjoint(r), m, false, false, false);
+}
+/* A wide A is (A1 A2) with A1 = Q R1 square and R2 = Q^H A2. */
+static void qr_grad(tn_gradient *g) {
+    tn_tensor *q = g->out[0], *r = g->out[1], *gq = tn_incoming(g, 0), *gr = tn_incoming(g, 1);
+    const int64_t m = q->size[q->ndim - 2], n = r->size[r->ndim - 1];
+    tn_tensor *first, *rest, *parts[2];
+    if (m >= n) {
+        tn_give(g, 0, qr_tall_grad(q, r, gq, gr));
+        return;
+    }
+    first = tnp_narrow(gr, -1, 0, m);
+    rest = tnp_narrow(gr, -1, m, n - m);
+    gq = tnp_add(gq, tnp_matmul(tnp_narrow(g->in[0], -1, m, n - m), tni_adjoint(rest)), 1);
+    parts[0] = qr_tall_grad(q, tnp_narrow(r, -1, 0, m), gq, first);
+    parts[1] = tnp_matmul(q, rest);
+    tn_give(g, 0, tnp_cat(tn_tensors_of(parts, 2), -1));
+}
+/* A = Q R, where Q has orthonormal columns and R is upper triangular with a real diagonal. mode is
+ * 'reduced', 'complete' (Q is square) or 'r' (Q is empty and not computed). */
+TN_OPERATOR(linalg_qr, "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)",
+            TN_DOC(.shapes = "(*, m, n) -> (*, m, k), (*, k, n), float32, float64 or complex",
+                   .example = "tn_linalg_qr(x)",
+                   .differs = "gradcheck [mode=r]: Q is not there | "
+                              "gradcheck [(3,2):invertible mode=complete]: Q is not unique",
+                   .oracle = "phase Q R; Q R = A; orthogonal Q"),
+            .forms = TN_OUT, .needs = "A,Q,R", .check = qr_check, .run = qr_run, .grad = qr_grad,
+            .sample = "(4,3):invertible | (2,3,3):invertible | (2,5):invertible | "
+                      "(2,3):invertible mode=complete | (3,2):invertible mode=complete | "
+                      "(4,3):invertible mode=r | (2,0,3) | (3,0) | (40,35):distinct")

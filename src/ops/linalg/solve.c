@@ -1,0 +1,99 @@
+/* solve.c - triangular systems: linalg.solve_triangular. */
+#include "../../cpu/matrix.h"
+#include "factor.h"
+
+/* t x = b column after column of x, in place of b: what is known of x goes from the rest. */
+static void triangular_solve(const tni_planes *t, const tni_planes *x, bool upper, bool unit) {
+    for (int64_t c = 0; c < x->n; c++)
+        for (int64_t step = 0; step < x->m; step++) {
+            const int64_t j = upper ? x->m - 1 - step : step;
+            tni_pair v = tni_planes_get(x, j, c), minus;
+            if (!unit) {
+                tni_planes_set(x, j, c, tni_pair_div(v, tni_planes_get(t, j, j)));
+                v = tni_planes_get(x, j, c); /* as rounded */
+            }
+            minus.re = -v.re;
+            minus.im = -v.im;
+            if (upper)
+                tni_column_add(x, c, t, j, 0, j, minus);
+            else
+                tni_column_add(x, c, t, j, j + 1, x->m, minus);
+        }
+}
+
+/* The batches of both, and B's last two dimensions. */
+static bool triangular_shape(tn_frame *f, tni_shape *s) {
+    const tn_tensor *a = f->in[0], *b = f->in[1];
+    char one[128], other[128];
+    s->ndim = 0;
+    if (!tni_broadcast(s, a->ndim - 2, a->size) || !tni_broadcast(s, b->ndim - 2, b->size))
+        return tn_fail(f, TN_INVALID, "the batches of self %s and B %s cannot be broadcast",
+                       tni_shape_text(one, sizeof one, a->ndim, a->size),
+                       tni_shape_text(other, sizeof other, b->ndim, b->size));
+    s->size[s->ndim++] = b->size[b->ndim - 2];
+    s->size[s->ndim++] = b->size[b->ndim - 1];
+    return true;
+}
+static bool triangular_check(tn_frame *f) {
+    TN_ARGS(linalg_solve_triangular, o, f);
+    const tn_tensor *a = f->in[0], *b = f->in[1];
+    tni_shape s;
+    int64_t n, k;
+    if (!tni_matrix_fits(f, a, "self", true) || !tni_matrix_fits(f, b, "B", false)) return false;
+    if (a->dtype != b->dtype)
+        return tn_fail(f, TN_TYPE, "self is %s, but B is %s", tni_dtype(a->dtype)->text,
+                       tni_dtype(b->dtype)->text);
+    n = b->size[b->ndim - (o->left ? 2 : 1)];
+    k = b->size[b->ndim - (o->left ? 1 : 2)];
+    if (n != a->size[a->ndim - 1])
+        return tn_fail(f, TN_INVALID, "B has %lld %s, but self is %lld x %lld", (long long)n,
+                       o->left ? "rows" : "columns", (long long)a->size[a->ndim - 1],
+                       (long long)a->size[a->ndim - 1]);
+    return triangular_shape(f, &s) && tni_planes_ask(f, a->dtype, n, n, n, k, 0) &&
+           tn_announce_columns(f, 0, (tn_dtype)a->dtype, s.ndim, s.size);
+}
+static void triangular_task(tn_frame *f, int64_t i, void *scratch) {
+    TN_ARGS(linalg_solve_triangular, o, f);
+    const int turned = o->left ? TNI_AS_IS : TNI_TRANSPOSED; /* x a = b is a^T x^T = b^T */
+    const int64_t n = f->in[0]->size[f->in[0]->ndim - 1],
+                  k = f->in[1]->size[f->in[1]->ndim - (o->left ? 1 : 2)];
+    tni_planes t = tni_planes_in(f, &scratch, f->in[0]->dtype, n, n),
+               x = tni_planes_in(f, &scratch, f->in[0]->dtype, n, k);
+    tni_planes_load(&t, f->in[0], f->out[0], i, turned);
+    tni_planes_load(&x, f->in[1], f->out[0], i, turned);
+    triangular_solve(&t, &x, o->upper == o->left, o->unitriangular);
+    tni_planes_store(&x, f->out[0], i, turned);
+}
+static void triangular_run(tn_frame *f) {
+    const tn_tensor *x = f->out[0];
+    const double n = (double)f->in[0]->size[f->in[0]->ndim - 1];
+    tn_each(f, tni_batches(x),
+            tni_effort(n * (double)x->size[x->ndim - 2] * (double)x->size[x->ndim - 1]),
+            triangular_task);
+}
+/* gB = A^-H gX; gA = -gB X^H, of the triangle that is read. */
+static void triangular_grad(tn_gradient *g) {
+    TN_ARGS(linalg_solve_triangular, o, g);
+    tn_tensor *b = tnp_linalg_solve_triangular(tni_adjoint(g->in[0]), g->incoming[0], !o->upper,
+                                               o->left, o->unitriangular),
+              *x, *a;
+    const int unit = o->unitriangular ? 1 : 0;
+    if (g->want[1]) tn_give(g, 1, b);
+    if (!g->want[0]) return;
+    x = tni_adjoint(g->out[0]);
+    a = tnp_neg(o->left ? tnp_matmul(b, x) : tnp_matmul(x, b));
+    tn_give(g, 0, o->upper ? tnp_triu(a, unit) : tnp_tril(a, -unit));
+}
+/* X of A X = B, or with left=False of X A = B, where A is triangular. Only that triangle is read;
+ * with unitriangular=True its diagonal is not read and counts as ones. */
+TN_OPERATOR(linalg_solve_triangular,
+            "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, "
+            "bool unitriangular=False) -> Tensor",
+            TN_DOC(.shapes = "(*, n, n), (*, n, k) -> (*, n, k), float32, float64 or complex",
+                   .example = "tn_linalg_solve_triangular(x, y, false)"),
+            .forms = TN_OUT, .needs = "self:self,result B:self", .check = triangular_check,
+            .run = triangular_run, .grad = triangular_grad,
+            .sample = "(3,3):lower (3,2) upper=False | (2,4,4):upper (4,3) upper=True | "
+                      "(3,3):lower (2,2,3) upper=False left=False unitriangular=True | "
+                      "(3,3):upper (2,3) upper=True left=False | (0,0) (0,3) upper=True | "
+                      "(35,35):lower (35,20) upper=False")

@@ -1,0 +1,37 @@
+/* reduction.h - what reductions share among each other and with norms of layers: the dimensions
+ * that go, products, variances. */
+#ifndef TNI_OPS_REDUCTION_REDUCTION_H
+#define TNI_OPS_REDUCTION_REDUCTION_H
+
+#include "../../cpu/lanes.h"
+#include "../../call/rowform.h"
+
+/* The dimensions that go: those in dim, all where it is absent or empty. */
+TNI_INLINE void tni_dims_gone(const tn_tensor *x, tn_ints dim, bool *gone) {
+    for (int d = 0; d < TN_MAX_DIMS; d++) gone[d] = dim.n <= 0;
+    for (int64_t i = 0; i < dim.n; i++) gone[tni_dim(x->ndim, dim.at[i])] = true;
+}
+/* A result t (or its gradient) with ones where dimensions went, to meet x by broadcasting. */
+TN_PRIV tn_tensor *tni_dims_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, bool keepdim);
+/* Elements of x that meet in one result. */
+TN_PRIV double tni_dims_count(const tn_tensor *x, tn_ints dim);
+/* The shape of x after reducing `dim` (absent or empty: all), and which dimensions go. Errors name
+ * the dimension. */
+TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keepdim, tni_shape *to,
+                         bool *gone);
+
+/* prod of complex numbers; conjugate products of the others along d for each element of x. */
+TN_PRIV void tni_prod_complex(tn_frame *f, tn_ints dim);
+TN_PRIV tn_tensor *tni_prod_others(tn_tensor *x, int d);
+
+/* Mean and sum of squared deviations of at most TNI_BLOCK elements of F32 or F64; (mean, m2) of na
+ * elements joined with those of nb more. */
+TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t n,
+                           double *mean, double *m2);
+TN_PRIV void tni_var_join(double *mean, double *m2, double na, double mean_b, double m2_b,
+                          double nb);
+/* (mean, m2) of every result of the plan, F32 or F64, into pairs; l's scratch is that of parts of
+ * 16 bytes. */
+TN_PRIV void tni_var_parts(tn_context *c, tni_lanes *l, void *scratch, double *pairs);
+
+#endif

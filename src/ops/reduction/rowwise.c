@@ -1,0 +1,646 @@
+/* rowwise.c - softmax and log-softmax along one dimension, their gradients, running sums and
+ * products.
+ *
+ * A tensor is outer x n x inner about its dimension. Where inner is 1, a row is handled in blocks
+ * of TNI_BLOCK, each in fixed lanes; else columns side by side, TNI_BLOCK_ROWS rows a block. Sums
+ * join in the tree of lanes.h. */
+#include "reduction.h"
+#include "../../call/arguments.h"
+#include "../../api/ops/creation.h"
+#include "../../api/ops/elementwise.h"
+#include "../../api/ops/indexing.h"
+#include "../../api/ops/reduction.h"
+#include "../../api/ops/shape.h"
+#include "../../call/rowform.h"
+
+typedef struct soft_job {
+    tn_context *context;
+    const char *x, *dy; /* dense; x: input, or output in the backward */
+    char *y;
+    int dtype, y_dtype, compute;
+    bool log, native; /* native: all elements are of the compute type */
+    int64_t bytes, y_bytes, size, lanes;
+    int64_t n, inner, chunks; /* chunks of columns in inner */
+} soft_job;
+
+/* n elements from element `at` on, to the compute type. */
+static void soft_load(const soft_job *j, const char *from, int64_t at, int64_t n, void *tile) {
+    tni_lanes_read(j->context->kernels, tile, j->compute, from + at * j->bytes, j->bytes, j->dtype,
+                   n);
+}
+
+/* A block of the work: rows x m elements, the first at element `at`. In place where native, else
+ * through tiles. */
+typedef struct soft_block {
+    int64_t at, rows, m, apart; /* apart: elements from row to row */
+    int64_t tail;               /* elements of a last, shorter row (of a row in lanes) */
+} soft_block;
+
+typedef void (*soft_kernel)(const soft_job *j, tni_sweep *r, int kind);
+
+static void soft_exp(const soft_job *j, tni_sweep *r, int kind) {
+    const tni_kernels *k = j->context->kernels;
+    (void)kind;
+    (j->compute == TN_F32 ? TNI_K(k, exp_rows_f32) : TNI_K(k, exp_rows_f64))(r);
+}
+static void soft_map(const soft_job *j, tni_sweep *r, int kind) {
+    const tni_kernels *k = j->context->kernels;
+    (j->compute == TN_F32 ? TNI_K(k, soft_rows_f32) : TNI_K(k, soft_rows_f64))(r, kind);
+}
+static void soft_dot(const soft_job *j, tni_sweep *r, int kind) {
+    (void)kind;
+    if (j->log) r->x = NULL;
+    TNI_K(j->context->kernels, dot_rows_f32)(r);
+}
+static void soft_back(const soft_job *j, tni_sweep *r, int kind) {
+    (void)kind;
+    TNI_K(j->context->kernels, soft_back_rows_f32)(r, j->log);
+}
+static void soft_max(const soft_job *j, tni_sweep *r, int kind) {
+    (void)kind;
+    tni_reduce_rows(j->context->kernels, TNI_MAX, j->compute, r->x, r->x_step, r->rows, r->n,
+                    r->one);
+}
+
+/* Copies the rows of a block to tiles if their type needs it, runs the kernel, copies y back. */
+static void soft_apply(const soft_job *j, soft_kernel kernel, const char *x, const char *dy,
+                       char *y, const soft_block *b, int64_t row, int64_t rows, int64_t m,
+                       tni_sweep *r, int kind) {
+    double tile[TNI_BLOCK], tile2[TNI_BLOCK];
+    int64_t at = b->at + row * b->apart;
+    r->rows = rows;
+    r->n = m;
+    r->x_step = r->dy_step = r->y_step = (j->native ? b->apart : m) * j->size;
+    if (j->native) {
+        TNI_PATH(softmax_in_place);
+        r->x = x + at * j->bytes;
+        r->dy = dy ? dy + at * j->bytes : NULL;
+        r->y = y ? y + at * j->y_bytes : NULL;
+        kernel(j, r, kind);
+        return;
+    }
+    TNI_PATH(softmax_tiles);
+    for (int64_t i = 0; i < rows; i++) {
+        soft_load(j, x, at + i * b->apart, m, (char *)tile + i * r->x_step);
+        if (dy) soft_load(j, dy, at + i * b->apart, m, (char *)tile2 + i * r->x_step);
+    }
+    r->x = r->y = tile;
+    r->dy = tile2;
+    if (!y) r->y = NULL;
+    kernel(j, r, kind);
+    for (int64_t i = 0; y && i < rows; i++)
+        tni_lanes_write(j->context->kernels, y + (at + i * b->apart) * j->y_bytes, j->y_bytes,
+                        j->y_dtype, (char *)tile + i * r->x_step, j->compute, m);
+}
+
+static void soft_each(const soft_job *j, soft_kernel kernel, const char *x, const char *dy, char *y,
+                      const soft_block *b, tni_sweep *r, int kind) {
+    if (b->rows) soft_apply(j, kernel, x, dy, y, b, 0, b->rows, b->m, r, kind);
+    if (b->tail) soft_apply(j, kernel, x, dy, y, b, b->rows, 1, b->tail, r, kind);
+}
+
+/* What a task works at: a whole row (m lanes of it at a time), or a chunk of columns. */
+typedef struct soft_line {
+    int64_t at, m; /* first element; columns, or lanes used */
+    int64_t blocks;
+    bool row;
+} soft_line;
+
+static soft_line soft_line_of(const soft_job *j, int64_t i) {
+    soft_line l;
+    l.row = j->inner == 1;
+    if (l.row) {
+        l.at = i * j->n;
+        l.m = j->n < j->lanes ? j->n : j->lanes;
+        l.blocks = (j->n + TNI_BLOCK - 1) / TNI_BLOCK;
+    } else {
+        int64_t c = i % j->chunks * j->lanes;
+        l.at = i / j->chunks * j->n * j->inner + c;
+        l.m = j->inner - c < j->lanes ? j->inner - c : j->lanes;
+        l.blocks = (j->n + TNI_BLOCK_ROWS - 1) / TNI_BLOCK_ROWS;
+    }
+    return l;
+}
+
+static soft_block soft_block_of(const soft_job *j, const soft_line *l, int64_t b) {
+    soft_block k = {0, 0, 0, 0, 0};
+    int64_t each = l->row ? (int64_t)TNI_BLOCK : (int64_t)TNI_BLOCK_ROWS, left = j->n - b * each,
+            n = left < each ? left : each;
+    k.m = l->row ? j->lanes : l->m;
+    k.apart = l->row ? j->lanes : j->inner;
+    k.at = l->at + b * each * (l->row ? 1 : j->inner);
+    k.rows = l->row ? n / j->lanes : n;
+    k.tail = l->row ? n % j->lanes : 0;
+    return k;
+}
+
+/* Folds the lanes of a row into one value and spreads it again; columns stay as they are. */
+static void soft_fold(const soft_job *j, const soft_line *l, int op, void *lanes) {
+    int64_t h = 1;
+    if (!l->row) return;
+    while (h < l->m) h *= 2;
+    if (h > l->m) { /* lanes that were not used */
+        tni_fill_lanes((char *)lanes + l->m * j->size, j->compute, tni_reduce_identity(op),
+                       h - l->m);
+    }
+    tni_reduce_fold(j->context->kernels, op, j->compute, lanes, h);
+    tni_fill_lanes(
+        lanes, j->compute,
+        j->compute == TN_F32 ? (double)((tni_room *)lanes)->f[0] : ((tni_room *)lanes)->d[0], l->m);
+}
+
+/* Sum over the line of what `kernel` adds to its accumulators, one a column, into `to`. */
+static void soft_sum(const soft_job *j, soft_kernel kernel, const soft_line *l, const char *x,
+                     const char *dy, char *y, tni_sweep *r, void *to) {
+    tni_tree tree;
+    tni_tree_begin(&tree, j->context->kernels, j->compute, l->m);
+    for (int64_t b = 0; b < l->blocks && !tni_stopped(); b++) {
+        soft_block k = soft_block_of(j, l, b);
+        r->one = tni_tree_next(&tree);
+        soft_each(j, kernel, x, dy, y, &k, r, 0);
+        if (l->row) soft_fold(j, l, TNI_SUM, r->one);
+        tni_tree_push(&tree);
+    }
+    memcpy(to, tni_tree_end(&tree), (size_t)(l->m * j->size));
+}
+
+static void soft_task(void *arg, int64_t i) {
+    const soft_job *j = (const soft_job *)arg;
+    const tni_kernels *k = j->context->kernels;
+    soft_line l = soft_line_of(j, i);
+    tni_room most, sum;
+    bool keep = j->native && !j->log; /* exponentials wait in y */
+    tni_sweep r;
+    memset(&r, 0, sizeof r);
+    tni_fill_lanes(&most, j->compute, -HUGE_VAL, l.m);
+    r.one = &most;
+    for (int64_t b = 0; b < l.blocks && !tni_stopped(); b++) {
+        soft_block at = soft_block_of(j, &l, b);
+        soft_each(j, soft_max, j->x, NULL, NULL, &at, &r, 0);
+    }
+    soft_fold(j, &l, TNI_MAX, &most);
+    r.mean = &most;
+    soft_sum(j, soft_exp, &l, j->x, NULL, keep ? j->y : NULL, &r, &sum);
+    if (j->log)
+        (j->compute == TN_F32 ? TNI_K(k, log_f32) : TNI_K(k, log_f64))(&sum, l.m);
+    else
+        for (int64_t c = 0; c < l.m; c++)
+            if (j->compute == TN_F32)
+                sum.f[c] = 1 / sum.f[c];
+            else
+                sum.d[c] = 1 / sum.d[c];
+    r.scale = &sum;
+    for (int64_t b = 0; b < l.blocks && !tni_stopped(); b++) {
+        soft_block at = soft_block_of(j, &l, b);
+        soft_each(j, soft_map, keep ? j->y : j->x, NULL, j->y, &at, &r,
+                  keep     ? TNI_SOFT_SCALE
+                  : j->log ? TNI_SOFT_SHIFT
+                           : TNI_SOFT_EXP);
+    }
+}
+
+/* dx = y (dy - sum y dy), or dy - exp(y) sum dy. */
+static void soft_back_task(void *arg, int64_t i) {
+    const soft_job *j = (const soft_job *)arg;
+    soft_line l = soft_line_of(j, i);
+    tni_room sum;
+    tni_sweep r;
+    memset(&r, 0, sizeof r);
+    soft_sum(j, soft_dot, &l, j->x, j->dy, NULL, &r, &sum);
+    r.scale = &sum;
+    for (int64_t b = 0; b < l.blocks && !tni_stopped(); b++) {
+        soft_block at = soft_block_of(j, &l, b);
+        soft_each(j, soft_back, j->x, j->dy, j->y, &at, &r, 0);
+    }
+}
+
+static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, const tn_tensor *dy,
+                       void (*task)(void *, int64_t)) {
+    soft_job j;
+    char *room = (char *)f->scratch;
+    int d = tni_dim(x->ndim, dim);
+    int64_t outer = 1;
+    if (!x->numel) return;
+    j.context = f->block->context;
+    j.x = tni_dense(f, x, &room);
+    j.dy = tni_dense(f, dy, &room);
+    j.y = tni_bytes_at(f->out[0]);
+    j.dtype = x->dtype;
+    j.y_dtype = f->out[0]->dtype;
+    j.compute = tni_lanes_compute(j.y_dtype);
+    j.log = log;
+    j.native = j.dtype == j.compute && j.y_dtype == j.compute;
+    j.bytes = tni_dtype_size(x);
+    j.y_bytes = tni_dtype_size(f->out[0]);
+    j.size = tni_dtype(j.compute)->bytes;
+    j.lanes = TNI_LANE_BYTES / j.size;
+    j.n = x->ndim ? x->size[d] : 1;
+    j.inner = 1;
+    for (int e = 0; e < x->ndim; e++)
+        if (e < d)
+            outer *= x->size[e];
+        else if (e > d)
+            j.inner *= x->size[e];
+    j.chunks = (j.inner + j.lanes - 1) / j.lanes;
+    if (j.inner == 1)
+        TNI_PATH(softmax_rows);
+    else
+        TNI_PATH(softmax_columns);
+    tni_lanes_spread(j.context, outer * j.chunks, 4 * x->numel, task, &j);
+}
+
+/* --- softmax ---------------------------------------------------------------------------------- */
+
+static bool soft_check(tn_frame *f, int64_t dim, tn_dtype dtype) {
+    const tn_tensor *x = f->in[0];
+    int d, to = dtype ? (int)dtype : x->dtype;
+    if (x->numel && (!tni_is_float(to) || !tni_dtype(to)->computes || tni_is_complex(x->dtype)))
+        return tn_fail(f, TN_TYPE, "expected a floating dtype, got %s",
+                       tni_dtype(dtype ? to : x->dtype)->text);
+    return tni_dim_of(f, x->ndim, dim, &d) && tn_announce(f, 0, (tn_dtype)to, x->ndim, x->size) &&
+           tni_dense_scratch(f, x);
+}
+
+static bool softmax_check(tn_frame *f) {
+    TN_ARGS(softmax, a, f);
+    return soft_check(f, a->dim, a->dtype);
+}
+static void softmax_run(tn_frame *f) {
+    TN_ARGS(softmax, a, f);
+    soft_start(f, a->dim, false, f->in[0], NULL, soft_task);
+}
+static void softmax_grad(tn_gradient *g) { /* dx = y (dy - sum y dy) */
+    TN_ARGS(softmax, a, g);
+    tn_tensor *y = g->out[0], *gy = tnp_mul(g->incoming[0], y);
+    tn_tensor *sum = tnp_sum(gy, tni_ints(&a->dim, 1), true, TN_NO_DTYPE);
+    tn_give(g, 0, tnp_sub(gy, tnp_mul(y, sum), 1));
+}
+/* The dtypes of softmax_backward and log_softmax_backward. */
+static bool soft_has_fused(int dtype) {
+    return dtype == TN_F32 || dtype == TN_F16 || dtype == TN_BF16;
+}
+static void softmax_fused(tn_gradient *g) {
+    TN_ARGS(softmax, a, g);
+    if (!soft_has_fused(g->out[0]->dtype))
+        softmax_grad(g);
+    else
+        tn_give(
+            g, 0,
+            tnp_softmax_backward(g->incoming[0], g->out[0], a->dim, (tn_dtype)g->out[0]->dtype));
+}
+/* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, computed in dtype if it is
+ * given. A row of -inf gives NaN. */
+TN_OPERATOR(softmax, "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> (*), floating", .example = "tn_softmax(x, 1)",
+                   .python = "special.softmax"),
+            .forms = TN_OUT, .needs = "result", .check = softmax_check, .run = softmax_run,
+            .grad = softmax_grad, .fused = softmax_fused,
+            .sample = "(2,5) 1 | (3) -1 | (0,4) 0 | () 0 | (3,70) 1 | (70,3) 0 | (2,70,100) 1 | "
+                      "(2,9000) 1 | (3,4) 1 dtype=float64 | "
+                      "(4,5):f16 1 | (5,4,3):bf16 1 | (40,30,20) 2")
+
+static bool log_softmax_check(tn_frame *f) {
+    TN_ARGS(log_softmax, a, f);
+    return soft_check(f, a->dim, a->dtype);
+}
+static void log_softmax_run(tn_frame *f) {
+    TN_ARGS(log_softmax, a, f);
+    soft_start(f, a->dim, true, f->in[0], NULL, soft_task);
+}
+static void log_softmax_grad(tn_gradient *g) { /* dx = dy - exp(y) sum dy */
+    TN_ARGS(log_softmax, a, g);
+    tn_tensor *d = g->incoming[0], *sum = tnp_sum(d, tni_ints(&a->dim, 1), true, TN_NO_DTYPE);
+    tn_give(g, 0, tnp_sub(d, tnp_mul(tnp_exp(g->out[0]), sum), 1));
+}
+static void log_softmax_fused(tn_gradient *g) {
+    TN_ARGS(log_softmax, a, g);
+    if (!soft_has_fused(g->out[0]->dtype))
+        log_softmax_grad(g);
+    else
+        tn_give(g, 0,
+                tnp_log_softmax_backward(g->incoming[0], g->out[0], a->dim,
+                                         (tn_dtype)g->out[0]->dtype));
+}
+/* log_softmax(x)_i = x_i - max x - log sum_j exp(x_j - max x) along dim, computed in dtype if
+ * it is given. */
+TN_OPERATOR(log_softmax, "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> (*), floating", .example = "tn_log_softmax(x, 1)",
+                   .python = "special.log_softmax"),
+            .forms = TN_OUT, .needs = "result", .check = log_softmax_check, .run = log_softmax_run,
+            .grad = log_softmax_grad, .fused = log_softmax_fused,
+            .sample = "(2,5) 1 | (3) -1 | (0,4) 0 | () 0 | (3,70) 1 | (70,3) 0 | (2,70,100) 1 | "
+                      "(2,9000) 1 | (3,4) 1 dtype=float64 | "
+                      "(4,5):f16 1")
+
+static bool soft_back_check(tn_frame *f, int64_t dim) {
+    const tn_tensor *d = f->in[0], *y = f->in[1];
+    if (!tni_same_shape(d, y) || d->dtype != y->dtype)
+        return tn_fail(f, TN_INVALID, "grad_output and output differ in shape or dtype");
+    if (!soft_has_fused(y->dtype))
+        return tn_fail(f, TN_UNSUPPORTED, "dtype %s is not supported", tni_dtype(y->dtype)->text);
+    return soft_check(f, dim, TN_NO_DTYPE) && tni_dense_scratch(f, y);
+}
+
+static bool softmax_backward_check(tn_frame *f) {
+    TN_ARGS(softmax_backward, a, f);
+    return soft_back_check(f, a->dim);
+}
+static void softmax_backward_run(tn_frame *f) {
+    TN_ARGS(softmax_backward, a, f);
+    soft_start(f, a->dim, false, f->in[1], f->in[0], soft_back_task);
+}
+/* The gradient of softmax from its output y, in one pass: y (dy - sum(y dy)). Not for
+ * f64, not differentiable. */
+TN_OPERATOR(softmax_backward,
+            "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType "
+            "input_dtype) -> Tensor",
+            TN_DOC(.shapes = "grad_output (*), output (*) -> (*)",
+                   .example = "tn_softmax_backward(d, y, 1, TN_F32)"),
+            .check = softmax_backward_check, .run = softmax_backward_run,
+            .sample = "(2,5):f32 (2,5):f32 1 float32 | (3,70):f32 (3,70):f32 1 float32 | "
+                      "(2,70,100):f32 (2,70,100):f32 1 float32 | "
+                      "(2,9000):f32 (2,9000):f32 1 float32")
+
+static bool log_softmax_backward_check(tn_frame *f) {
+    TN_ARGS(log_softmax_backward, a, f);
+    return soft_back_check(f, a->dim);
+}
+static void log_softmax_backward_run(tn_frame *f) {
+    TN_ARGS(log_softmax_backward, a, f);
+    soft_start(f, a->dim, true, f->in[1], f->in[0], soft_back_task);
+}
+/* The gradient of log_softmax from its output y, in one pass: dy - exp(y) sum(dy). Not for
+ * f64, not differentiable. */
+TN_OPERATOR(log_softmax_backward,
+            "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType "
+            "input_dtype) -> Tensor",
+            TN_DOC(.shapes = "grad_output (*), output (*) -> (*)",
+                   .example = "tn_log_softmax_backward(d, y, 1, TN_F32)"),
+            .check = log_softmax_backward_check, .run = log_softmax_backward_run,
+            .sample = "(2,5):f32 (2,5):f32 1 float32 | (3,70):f32 (3,70):f32 1 float32 | "
+                      "(2,70,100):f32 (2,70,100):f32 1 float32")
+
+/* --- logsumexp -------------------------------------------------------------------------------- */
+
+/* max + log sum exp(x - max), the maximum (of real parts) a constant: where it is infinite, 0
+ * instead, as torch. */
+static bool logsumexp_compose(tn_frame *f) {
+    TN_ARGS(logsumexp, a, f);
+    tn_tensor *x = a->self, *most, *sum;
+    tni_shape to;
+    bool gone[TN_MAX_DIMS];
+    if (tni_dtype(x->dtype)->category <= TNI_CAT_INT)
+        x = tnp_to_dtype(x, tni_tensors(f->block->context)->default_dtype, false, false);
+    if (!x) return false;
+    if (tni_dtype(x->dtype)->category < TNI_CAT_FLOAT)
+        return tn_fail(f, TN_TYPE, "expected a floating dtype, got %s", tni_dtype(x->dtype)->text);
+    if (!tni_reduced(f, x, a->dim, a->keepdim, &to, gone)) return false;
+    if (!x->numel)
+        return (f->out[0] = tnp_log(tnp_sum(x, a->dim, a->keepdim, TN_NO_DTYPE))) != NULL;
+    most = tnp_amax(tnp_real(tnp_detach(x)), a->dim, true);
+    most =
+        tnp_masked_fill_scalar(most, tnp_eq_scalar(tnp_abs(most), tn_float(HUGE_VAL)), tn_int(0));
+    sum = tnp_log(tnp_sum(tnp_exp(tnp_sub(x, most, 1)), a->dim, a->keepdim, TN_NO_DTYPE));
+    if (!sum) return false;
+    return (f->out[0] = tnp_add(sum, tnp_reshape(most, tni_sizes(sum)), 1)) != NULL;
+}
+/* log(sum(exp(x))) over dim, or over all elements if dim is empty, without overflow. */
+TN_OPERATOR(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> floating, self's shape without dim, 1 there when keepdim",
+                   .example = "tn_logsumexp(x, TN_DIMS(1))", .python = "special.logsumexp"),
+            .forms = TN_OUT, .compose = logsumexp_compose,
+            .sample = "(2,3) [1] | (2,3,4) [0,2] True | (3,70) [0] | (2,5000) [1]",
+            .node = "LogsumexpBackward0")
+
+/* --- running sums and products ---------------------------------------------------------------- */
+
+enum { CUM_COLUMNS = 64 };
+
+typedef struct cum_job {
+    tn_context *context;
+    const char *x, *factor; /* dense; factor: of a recurrence */
+    char *y;
+    int from, to; /* dtypes, of the real parts */
+    int64_t n, inner, chunks;
+    bool pairs, reverse; /* complex numbers; from the last element on */
+} cum_job;
+
+/* The columns of task i, at most CUM_COLUMNS: how many; *at: the first element. */
+static int64_t cum_columns(const cum_job *j, int64_t i, int64_t *at) {
+    int64_t c = i % j->chunks * CUM_COLUMNS;
+    *at = i / j->chunks * j->n * j->inner + c;
+    return j->inner - c < CUM_COLUMNS ? j->inner - c : (int64_t)CUM_COLUMNS;
+}
+
+/* Accumulators are f64 or int64, rounded at each element, as torch does it. */
+static void cumsum_task(void *arg, int64_t i) {
+    const cum_job *j = (const cum_job *)arg;
+    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes,
+                out = tni_dtype(j->to)->bytes;
+    double sum[CUM_COLUMNS], row[CUM_COLUMNS];
+    int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
+    tni_fill_lanes(sum, compute, 0, m);
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
+        tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
+        tni_reduce_rows(j->context->kernels, TNI_SUM, compute, row, 0, 1, m, sum);
+        tni_lanes_save(j->y + at * out, out, j->to, sum, compute, m);
+    }
+}
+
+/* The dtype of a running sum or product of x where none is asked for. */
+static tn_dtype cum_dtype(const tn_tensor *x) {
+    return tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64 : (tn_dtype)x->dtype;
+}
+static bool cum_check(tn_frame *f, const tn_tensor *x, int64_t dim, tn_dtype dtype) {
+    int d;
+    if (dtype == TN_BOOL || !tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes ||
+        tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
+        return tn_fail(f, TN_TYPE, "cannot convert from %s to %s; convert the input first",
+                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
+    return tni_dim_of(f, x->ndim, dim, &d) && tn_announce(f, 0, dtype, x->ndim, x->size) &&
+           tni_dense_scratch(f, x);
+}
+static bool cumsum_check(tn_frame *f) {
+    TN_ARGS(cumsum, a, f);
+    return cum_check(f, a->self, a->dim, a->dtype ? a->dtype : cum_dtype(a->self));
+}
+/* task over x along dim, with factor (or NULL) beside it. */
+static void cum_start(tn_frame *f, const tn_tensor *x, const tn_tensor *factor, int64_t dim,
+                      bool reverse, void (*task)(void *, int64_t)) {
+    char *room = (char *)f->scratch;
+    int d = tni_dim(x->ndim, dim);
+    int64_t outer = 1;
+    cum_job j;
+    if (!x->numel) return;
+    j.context = f->block->context;
+    j.x = tni_dense(f, x, &room);
+    j.factor = tni_dense(f, factor, &room);
+    j.y = tni_bytes_at(f->out[0]);
+    j.pairs = tni_is_complex(x->dtype);
+    j.from = j.pairs ? (int)tni_real_of(x->dtype) : x->dtype;
+    j.to = j.pairs ? (int)tni_real_of(f->out[0]->dtype) : f->out[0]->dtype;
+    j.reverse = reverse;
+    j.n = x->ndim ? x->size[d] : 1;
+    j.inner = j.pairs ? 2 : 1;
+    for (int e = 0; e < x->ndim; e++)
+        if (e < d)
+            outer *= x->size[e];
+        else if (e > d)
+            j.inner *= x->size[e];
+    j.chunks = (j.inner + CUM_COLUMNS - 1) / CUM_COLUMNS;
+    tni_lanes_spread(j.context, outer * j.chunks, x->numel, task, &j);
+}
+
+static void cumsum_run(tn_frame *f) {
+    TN_ARGS(cumsum, a, f);
+    cum_start(f, a->self, NULL, a->dim, false, cumsum_task);
+}
+static void cumsum_grad(tn_gradient *g) { /* sums from the other end */
+    TN_ARGS(cumsum, a, g);
+    tn_ints dim = tni_ints(&a->dim, 1);
+    if (a->self->ndim)
+        tn_give(g, 0,
+                tnp_flip(tnp_cumsum(tnp_flip(g->incoming[0], dim), a->dim, TN_NO_DTYPE), dim));
+    else
+        tn_give(g, 0, g->incoming[0]);
+}
+/* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64. */
+TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_cumsum(x, 0)"), .forms = TN_OUT,
+            .check = cumsum_check, .run = cumsum_run, .grad = cumsum_grad,
+            .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
+                      "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | "
+                      "(3) 0 dtype=float64")
+
+/* to[k] *= row[k] for m numbers, two of them a complex one in pairs. */
+static void cum_times(const cum_job *j, int compute, double *to, const double *row, int64_t m) {
+    if (!j->pairs)
+        tni_reduce_rows(j->context->kernels, TNI_PROD, compute, row, 0, 1, m, to);
+    else
+        for (int64_t k = 0; k < m; k += 2) tni_complex_times(to + k, row + k);
+}
+
+static void cumprod_task(void *arg, int64_t i) {
+    const cum_job *j = (const cum_job *)arg;
+    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes,
+                out = tni_dtype(j->to)->bytes;
+    double product[CUM_COLUMNS], row[CUM_COLUMNS];
+    int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
+    tni_fill_lanes(product, compute, 1, m);
+    for (int64_t k = 1; j->pairs && k < m; k += 2) product[k] = 0;
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
+        tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
+        cum_times(j, compute, product, row, m);
+        tni_lanes_save(j->y + at * out, out, j->to, product, compute, m);
+    }
+}
+
+/* In the dtype of the tensor that is written, if one is given, as in torch. */
+static bool cumprod_check(tn_frame *f) {
+    TN_ARGS(cumprod, a, f);
+    const tn_tensor *x = a->self;
+    tn_dtype dtype = a->dtype ? a->dtype : f->ngiven ? (tn_dtype)f->given[0]->dtype : cum_dtype(x);
+    if (f->inplace && (int)dtype != x->dtype)
+        return tn_fail(f, TN_TYPE,
+                       "Bad in-place call: input tensor dtype %s and output tensor dtype %s should "
+                       "match",
+                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
+    return cum_check(f, x, a->dim, dtype);
+}
+static void cumprod_run(tn_frame *f) {
+    TN_ARGS(cumprod, a, f);
+    cum_start(f, a->self, NULL, a->dim, false, cumprod_task);
+}
+/* t one step further along dim, `first` before it. */
+static tn_tensor *cum_shifted(tn_tensor *t, int64_t dim, int64_t first) {
+    tn_tensor *pair[2];
+    if (!t || !t->numel) return t;
+    if (!t->ndim) return tnp_full_like(t, tn_int(first), TN_NO_DTYPE, TN_NO_DEVICE);
+    pair[0] = tnp_full_like(tnp_slice(t, dim, 0, 1, 1), tn_int(first), TN_NO_DTYPE, TN_NO_DEVICE);
+    pair[1] = tnp_slice(t, dim, 0, t->size[tni_dim(t->ndim, dim)] - 1, 1);
+    return pair[0] && pair[1] ? tnp_cat(tn_tensors_of(pair, 2), dim) : NULL;
+}
+static tn_tensor *cum_conj(tn_tensor *t) { return t && tni_is_complex(t->dtype) ? tnp_conj(t) : t; }
+/* dx_i = y_(i-1) s_i with s_i = dy_i + x_(i+1) s_(i+1): no division, so zeros are like others. */
+static void cumprod_grad(tn_gradient *g) {
+    TN_ARGS(cumprod, a, g);
+    tn_tensor *d = g->incoming[0], *x = g->in[0], *sums;
+    if (d && x->dtype != d->dtype) x = tnp_to_dtype(x, (tn_dtype)d->dtype, false, false);
+    sums = tnp_linear_recurrence(d, cum_conj(x), a->dim, true);
+    tn_give(g, 0, tnp_mul(cum_conj(cum_shifted(g->out[0], a->dim, 1)), sums));
+}
+/* y_i = x_0 * ... * x_i along dim. Integers and bool are multiplied in int64, or in the dtype of
+ * the tensor that is written. */
+TN_OPERATOR(cumprod, "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_cumprod(x, 0)"),
+            .forms = TN_OUT | TN_INPLACE, .needs = "self:self,result", .check = cumprod_check,
+            .run = cumprod_run, .grad = cumprod_grad,
+            .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
+                      "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | (4,40):c64 0 | (1,3) 0 | "
+                      "(3) 0 dtype=float64 | (40):i64 0")
+
+static void recurrence_task(void *arg, int64_t i) {
+    const cum_job *j = (const cum_job *)arg;
+    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes;
+    const int64_t step = j->reverse ? -j->inner : j->inner;
+    const char *factors = j->reverse ? j->factor + j->inner * bytes : j->factor;
+    double sum[CUM_COLUMNS], row[CUM_COLUMNS], factor[CUM_COLUMNS];
+    if (j->reverse) at += (j->n - 1) * j->inner;
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += step) {
+        tni_lanes_load(row, TN_F64, j->x + at * bytes, bytes, j->from, m);
+        if (r) {
+            tni_lanes_load(factor, TN_F64, factors + at * bytes, bytes, j->from, m);
+            cum_times(j, TN_F64, sum, factor, m);
+            tni_reduce_rows(j->context->kernels, TNI_SUM, TN_F64, row, 0, 1, m, sum);
+        } else
+            memcpy(sum, row, (size_t)m * sizeof *sum);
+        tni_lanes_save(j->y + at * bytes, bytes, j->to, sum, TN_F64, m);
+    }
+}
+
+static bool linear_recurrence_check(tn_frame *f) {
+    TN_ARGS(linear_recurrence, a, f);
+    const tn_tensor *x = f->in[0], *factor = f->in[1];
+    char has[128], wants[128];
+    int d;
+    if (tni_dtype(x->dtype)->category < TNI_CAT_FLOAT || !tni_dtype(x->dtype)->computes ||
+        factor->dtype != x->dtype)
+        return tn_fail(f, TN_TYPE, "expected two tensors of one floating dtype, got %s and %s",
+                       tni_dtype(x->dtype)->text, tni_dtype(factor->dtype)->text);
+    if (!tni_same_shape(x, factor))
+        return tn_fail(f, TN_INVALID, "factor has shape %s, but input has shape %s",
+                       tni_shape_text(has, sizeof has, factor->ndim, factor->size),
+                       tni_shape_text(wants, sizeof wants, x->ndim, x->size));
+    return tni_dim_of(f, x->ndim, a->dim, &d) &&
+           tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size) && tni_dense_scratch(f, x) &&
+           tni_dense_scratch(f, factor);
+}
+static void linear_recurrence_run(tn_frame *f) {
+    TN_ARGS(linear_recurrence, a, f);
+    cum_start(f, f->in[0], f->in[1], a->dim, a->reverse, recurrence_task);
+}
+/* The two directions are each other's gradient for input; a factor's is what came in over it times
+ * the y that it was multiplied with. */
+static void linear_recurrence_grad(tn_gradient *g) {
+    TN_ARGS(linear_recurrence, a, g);
+    tn_tensor *d = tnp_linear_recurrence(g->incoming[0], cum_conj(g->in[1]), a->dim, !a->reverse);
+    if (g->want[0]) tn_give(g, 0, d);
+    if (!g->want[1]) return;
+    if (a->reverse)
+        tn_give(g, 1, tnp_mul(cum_shifted(d, a->dim, 0), cum_conj(g->out[0])));
+    else
+        tn_give(g, 1, tnp_mul(d, cum_conj(cum_shifted(g->out[0], a->dim, 0))));
+}
+/* y_i = input_i + factor_i y_(i-1) along dim; with reverse y_i = input_i + factor_(i+1) y_(i+1).
+ * The first element (with reverse the last) is that of input. */
+TN_OPERATOR(linear_recurrence,
+            "linear_recurrence(Tensor input, Tensor factor, int dim, bool reverse=False) -> Tensor",
+            TN_DOC(.shapes = "input (*), factor (*) -> (*), floating",
+                   .example = "tn_linear_recurrence(x, y, 0)"),
+            .forms = TN_OUT, .needs = "input:factor factor:factor,result",
+            .check = linear_recurrence_check, .run = linear_recurrence_run,
+            .grad = linear_recurrence_grad,
+            .sample = "(5) (5) 0 | (2,3,4) (2,3,4) 1 True | (3,70) (3,70) -1 reverse=True | "
+                      "(20,130) (20,130) 0 | () () 0 | (0,3) (0,3) 0 | (3,0) (3,0) 0 True | "
+                      "(1,3) (1,3) 0 True | (2,3):c64 (2,3):c64 1 | (4,40):c64 (4,40):c64 0 True | "
+                      "(3,4):f16 (3,4):f16 1")

@@ -1,0 +1,477 @@
+/* statistics.c - variance and standard deviation, p-norms, logsumexp, running sums. */
+#include "reduction.h"
+#include "../../api/ops/elementwise.h"
+#include "../../api/ops/indexing.h"
+#include "../../api/ops/reduction.h"
+#include "../../api/ops/shape.h"
+#include "../../call/rowform.h"
+
+static bool stat_floating(tn_frame *f, const tn_tensor *x) {
+    if (tni_dtype(x->dtype)->category >= TNI_CAT_FLOAT && tni_dtype(x->dtype)->computes)
+        return true;
+    return tn_fail(f, TN_TYPE, "expected a floating or complex dtype, got %s",
+                   tni_dtype(x->dtype)->text);
+}
+static tn_dtype stat_real(int dtype) {
+    return tni_is_complex(dtype) ? tni_real_of(dtype) : (tn_dtype)dtype;
+}
+
+/* --- variance --------------------------------------------------------------------------------- */
+
+/* Mean and sum of squared deviations of a block, in two sweeps over it; blocks join as in T. Chan,
+ * G. Golub, R. LeVeque, "Updating formulae and a pairwise algorithm for computing sample
+ * variances", 1979. */
+typedef struct var_part {
+    double mean, m2;
+} var_part;
+
+static double var_read(int compute, const tni_room *at, int64_t i) {
+    return compute == TN_F32 ? (double)at->f[i] : at->d[i];
+}
+
+/* What the deviations from a rounded mean say: one = sum d, two = sum d^2 over n. */
+static var_part var_correct(double mean, double one, double two, double n) {
+    var_part p;
+    p.mean = mean + one / n;
+    p.m2 = fma(-one, one / n, two);
+    if (p.m2 < 0) p.m2 = 0;
+    return p;
+}
+
+static void var_kernel(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                       int64_t n, const void *mean, void *one, void *two) {
+    (compute == TN_F32 ? TNI_K(k, deviation_rows_f32)
+                       : TNI_K(k, deviation_rows_f64))(x, step, rows, n, mean, one, two);
+}
+
+static void var_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                     int64_t rows, int64_t n, int64_t first, void *to) {
+    tni_room mean, one, two;
+    var_part *part = (var_part *)to;
+    (void)first;
+    tni_fill_lanes(&mean, l->compute, 0, n);
+    tni_fill_lanes(&one, l->compute, 0, n);
+    tni_fill_lanes(&two, l->compute, 0, n);
+    tni_reduce_rows(r->kernels, TNI_SUM, l->compute, x, step, rows, n, &mean);
+    for (int64_t i = 0; i < n && rows; i++)
+        if (l->compute == TN_F32)
+            mean.f[i] /= (float)rows;
+        else
+            mean.d[i] /= (double)rows;
+    var_kernel(r->kernels, l->compute, x, step, rows, n, &mean, &one, &two);
+    for (int64_t i = 0; i < n; i++)
+        part[i] = var_correct(var_read(l->compute, &mean, i), var_read(l->compute, &one, i),
+                              var_read(l->compute, &two, i), rows ? (double)rows : 1);
+}
+
+TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t n,
+                           double *mean, double *m2) {
+    int64_t lanes = TNI_LANE_BYTES / (compute == TN_F32 ? 4 : 8), full = n / lanes,
+            used = n < lanes ? n : lanes, h = 1;
+    tni_room centre, one, two;
+    double c;
+    var_part p;
+    while (h < used) h *= 2;
+    tni_reduce_block(k, TNI_SUM, compute, x, n, &centre);
+    c = !n ? 0 : compute == TN_F32 ? (double)(centre.f[0] / (float)n) : centre.d[0] / (double)n;
+    tni_fill_lanes(&centre, compute, c, used);
+    tni_fill_lanes(&one, compute, 0, h);
+    tni_fill_lanes(&two, compute, 0, h);
+    if (full) var_kernel(k, compute, x, TNI_LANE_BYTES, full, lanes, &centre, &one, &two);
+    var_kernel(k, compute, (const char *)x + full * TNI_LANE_BYTES, 0, 1, n % lanes, &centre, &one,
+               &two);
+    tni_reduce_fold(k, TNI_SUM, compute, &one, h);
+    tni_reduce_fold(k, TNI_SUM, compute, &two, h);
+    p = var_correct(c, var_read(compute, &one, 0), var_read(compute, &two, 0), n ? (double)n : 1);
+    *mean = p.mean;
+    *m2 = p.m2;
+}
+
+TN_PRIV void tni_var_join(double *mean, double *m2, double na, double mean_b, double m2_b,
+                          double nb) {
+    double d = mean_b - *mean, n = na + nb;
+    if (nb <= 0) return;
+    *m2 = fma(d * d, na * (nb / n), *m2 + m2_b);
+    *mean = fma(d, nb / n, *mean);
+}
+
+static void var_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                      int64_t first, void *to) {
+    var_part p;
+    (void)first;
+    tni_var_block(r->kernels, l->compute, x, n, &p.mean, &p.m2);
+    memcpy(to, &p, sizeof p);
+}
+
+static void var_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n,
+                      int64_t na, int64_t nb) {
+    var_part *x = (var_part *)a;
+    const var_part *y = (const var_part *)b;
+    (void)r, (void)l;
+    for (int64_t i = 0; i < n; i++)
+        tni_var_join(&x[i].mean, &x[i].m2, (double)na, y[i].mean, y[i].m2, (double)nb);
+}
+
+enum { VAR_VARIANCE, VAR_DEVIATION };
+
+/* out[0]: variance or deviation, out[1]: mean or NULL; `scale` is the correction. */
+static void var_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                      int64_t at) {
+    const var_part *p = (const var_part *)parts;
+    int64_t bytes = tni_dtype(r->out_dtype)->bytes;
+    double left = (double)l->n - r->scale;
+    for (int64_t i = 0; i < n; i++, at += l->width_out) {
+        double v = l->n ? p[i].m2 / (left > 0 ? left : 0) : (double)NAN,
+               mean = l->n ? p[i].mean : (double)NAN;
+        if (r->finish == VAR_DEVIATION) v = sqrt(v);
+        tni_lanes_save((char *)r->out[0] + at * bytes, bytes, r->out_dtype, &v, TN_F64, 1);
+        if (r->out[1])
+            tni_lanes_save((char *)r->out[1] + at * bytes, bytes, r->out_dtype, &mean, TN_F64, 1);
+    }
+}
+
+/* out[0]: (mean, sum of squared deviations) pairs, row-major over the dimensions that stay. */
+static void var_store_parts(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                            int64_t at) {
+    const var_part *p = (const var_part *)parts;
+    for (int64_t i = 0; i < n; i++, at += l->width_out) ((var_part *)r->out[0])[at] = p[i];
+}
+
+TN_PRIV void tni_var_parts(tn_context *c, tni_lanes *l, void *scratch, double *pairs) {
+    tni_reducer r = {sizeof(var_part),
+                     var_block,
+                     var_rows,
+                     var_merge,
+                     var_store_parts,
+                     c->kernels,
+                     0,
+                     {NULL, NULL},
+                     0,
+                     0,
+                     0,
+                     0};
+    r.out[0] = pairs;
+    tni_lanes_run(c, l, &r, scratch);
+}
+
+static bool var_check_as(tn_frame *f, tn_ints dim, bool keepdim, tn_scalar correction, bool mean) {
+    const tn_tensor *x = f->in[0];
+    tni_shape to;
+    tni_lanes l;
+    bool gone[TN_MAX_DIMS];
+    if (correction.kind == TN_KIND_COMPLEX)
+        return tn_fail(f, TN_TYPE, "correction must not be complex");
+    if (!stat_floating(f, x) || !tni_reduced(f, x, dim, keepdim, &to, gone)) return false;
+    f->type = (uint8_t)tni_lanes_compute(x->dtype);
+    tni_lanes_init(&l, x, gone, f->type, 0);
+    if (!tn_announce(f, 0, stat_real(x->dtype), to.ndim, to.size)) return false;
+    if (mean && !tn_announce(f, 1, (tn_dtype)x->dtype, to.ndim, to.size)) return false;
+    if (tni_is_complex(x->dtype) && !tn_scratch(f, f->out[0]->numel, 2 * sizeof(var_part)))
+        return false;
+    return tni_lanes_scratch(f, &l, sizeof(var_part));
+}
+
+static double var_correction(tn_scalar c) {
+    return c.kind == TN_KIND_NONE ? 1 : c.kind == TN_KIND_FLOAT ? c.real : (double)c.integer;
+}
+
+/* Of complex numbers: the sum of the parts' variances, and the mean of each part. */
+static void var_run_complex(tn_frame *f, tni_lanes *l, double left, int finish, tn_tensor *mean) {
+    const int64_t results = f->out[0]->numel, bytes = tni_dtype_size(f->out[0]);
+    double *parts = (double *)f->scratch;
+    tni_var_parts(f->block->context, l,
+                  (char *)f->scratch + ((results * 32 + TNI_ALIGN - 1) & -TNI_ALIGN), parts);
+    for (int64_t i = 0; i < results; i++, parts += 4) {
+        double v = l->n ? (parts[1] + parts[3]) / (left > 0 ? left : 0) : (double)NAN;
+        double centre[2];
+        centre[0] = l->n ? parts[0] : (double)NAN;
+        centre[1] = l->n ? parts[2] : (double)NAN;
+        if (finish == VAR_DEVIATION) v = sqrt(v);
+        tni_lanes_save(tni_bytes_at(f->out[0]) + i * bytes, bytes, f->out[0]->dtype, &v, TN_F64, 1);
+        if (mean)
+            tni_lanes_save(tni_bytes_at(mean) + i * 2 * bytes, bytes, f->out[0]->dtype, centre,
+                           TN_F64, 2);
+    }
+}
+
+static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finish,
+                       tn_tensor *mean) {
+    tn_context *c = f->block->context;
+    tni_reducer r = {sizeof(var_part), var_block, var_rows, var_merge, var_store, c->kernels, 0,
+                     {NULL, NULL},     0,         0,        0,         0};
+    tni_lanes l;
+    bool gone[TN_MAX_DIMS];
+    if (!f->out[0]->numel) return;
+    tni_dims_gone(f->in[0], dim, gone);
+    tni_lanes_init(&l, f->in[0], gone, f->type, 0);
+    if (tni_is_complex(f->in[0]->dtype)) {
+        var_run_complex(f, &l, (double)l.n - var_correction(correction), finish, mean);
+        return;
+    }
+    r.out[0] = tni_bytes_at(f->out[0]);
+    r.out[1] = mean ? tni_bytes_at(mean) : NULL;
+    r.out_dtype = f->out[0]->dtype;
+    r.scale = var_correction(correction);
+    r.finish = finish;
+    tni_lanes_run(c, &l, &r, f->scratch);
+}
+
+/* d var / d x = 2 (x - mean) / (n - correction) */
+static tn_tensor *var_gradient(tn_tensor *d, tn_tensor *x, tn_ints dim, bool keepdim,
+                               tn_scalar correction) {
+    double left = tni_dims_count(x, dim) - var_correction(correction);
+    tn_tensor *centred = tnp_sub(x, tnp_mean(x, dim, true, TN_NO_DTYPE), 1);
+    return tnp_mul(tnp_mul_scalar(tni_dims_keep(d, x, dim, keepdim), tn_float(2 / left)), centred);
+}
+
+static bool var_check(tn_frame *f) {
+    TN_ARGS(var, a, f);
+    return var_check_as(f, a->dim, a->keepdim, a->correction, false);
+}
+static void var_run(tn_frame *f) {
+    TN_ARGS(var, a, f);
+    var_run_as(f, a->dim, a->correction, VAR_VARIANCE, NULL);
+}
+static void var_grad(tn_gradient *g) {
+    TN_ARGS(var, a, g);
+    tn_give(g, 0, var_gradient(g->incoming[0], g->in[0], a->dim, a->keepdim, a->correction));
+}
+/* The sum of squared deviations from the mean over dim, divided by n - correction (1 if absent).
+ * The variance of complex numbers is real. */
+TN_OPERATOR(
+    var,
+    "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+    "keepdim=False) -> Tensor",
+    TN_DOC(.shapes =
+               "self (*) floating or complex -> self's shape without dim, 1 there when keepdim",
+           .example = "tn_var(x, .dim = TN_DIMS(0))",
+           .differs = "grad of tensor 0 at ties [dim=[]]: torch's of an empty list is not that of "
+                      "the value"),
+    .forms = TN_OUT, .needs = "self", .check = var_check, .run = var_run, .grad = var_grad,
+    .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0 | "
+              "(70,3) [0] | (9000) | "
+              "(2,5000) [1] | (1100,40) [0] | (70000) | (3,6):f16 [1] | (4,5) [1] correction=2")
+
+static bool std_check(tn_frame *f) {
+    TN_ARGS(std, a, f);
+    return var_check_as(f, a->dim, a->keepdim, a->correction, false);
+}
+static void std_run(tn_frame *f) {
+    TN_ARGS(std, a, f);
+    var_run_as(f, a->dim, a->correction, VAR_DEVIATION, NULL);
+}
+static void std_grad(tn_gradient *g) { /* through var: dy / (2 y), 0 where y is 0 */
+    TN_ARGS(std, a, g);
+    tn_tensor *y = g->out[0], *d = tnp_div(g->incoming[0], tnp_mul_scalar(y, tn_int(2)));
+    d = tnp_masked_fill_scalar(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0));
+    tn_give(g, 0, var_gradient(d, g->in[0], a->dim, a->keepdim, a->correction));
+}
+/* The standard deviation: the square root of var. */
+TN_OPERATOR(
+    std,
+    "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+    "keepdim=False) -> Tensor",
+    TN_DOC(.shapes =
+               "self (*) floating or complex -> self's shape without dim, 1 there when keepdim",
+           .example = "tn_std(x, .keepdim = true)",
+           .differs = "grad of tensor 0 at ties [dim=[]]: torch's of an empty list is not that of "
+                      "the value"),
+    .forms = TN_OUT, .needs = "self,result", .check = std_check, .run = std_run, .grad = std_grad,
+    .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] "
+              "correction=0 | (9000) | (3,6):bf16 [1]")
+
+static bool var_mean_check(tn_frame *f) {
+    TN_ARGS(var_mean, a, f);
+    return var_check_as(f, a->dim, a->keepdim, a->correction, true);
+}
+static void var_mean_run(tn_frame *f) {
+    TN_ARGS(var_mean, a, f);
+    var_run_as(f, a->dim, a->correction, VAR_VARIANCE, f->out[1]);
+}
+static void var_mean_grad(tn_gradient *g) {
+    TN_ARGS(var_mean, a, g);
+    tn_tensor *x = g->in[0], *d = g->incoming[1];
+    if (g->incoming[0])
+        tn_give(g, 0, var_gradient(g->incoming[0], x, a->dim, a->keepdim, a->correction));
+    if (!d) return;
+    d = tnp_div_scalar(tni_dims_keep(d, x, a->dim, a->keepdim),
+                       tn_float(tni_dims_count(x, a->dim)));
+    tn_give(g, 0, tnp_expand(d, tni_sizes(x), false));
+}
+/* The variance and the mean over dim, in one pass. */
+TN_OPERATOR(
+    var_mean,
+    "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+    "keepdim=False) -> (Tensor var, Tensor mean)",
+    TN_DOC(.shapes = "self (*) floating or complex -> var, mean: self's shape without dim",
+           .example = "tn_var_mean_results m = tn_var_mean(x, .dim = TN_DIMS(0));",
+           .differs = "grad of tensor 0 [dim=[]]: torch's of an empty list is not that of "
+                      "the value"),
+    .needs = "self", .check = var_mean_check, .run = var_mean_run, .grad = var_mean_grad,
+    .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0")
+
+/* --- p-norms ---------------------------------------------------------------------------------- */
+
+typedef struct norm_way {
+    int op, map;
+    bool root;
+} norm_way;
+
+static norm_way norm_way_of(double p) {
+    norm_way w = {TNI_SUM, TNI_MAP_POWER, true};
+    if (p == HUGE_VAL || p == -HUGE_VAL)
+        w.op = p > 0 ? TNI_MAX : TNI_MIN, w.map = TNI_MAP_ABS, w.root = false;
+    else if (p == 0)
+        w.map = TNI_MAP_NONZERO, w.root = false;
+    else if (p == 1)
+        w.map = TNI_MAP_ABS, w.root = false;
+    else if (p == 2)
+        w.map = TNI_MAP_SQUARE;
+    return w;
+}
+
+static void norm_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                       int64_t first, void *to) {
+    (void)first;
+    tni_reduce_block(r->kernels, r->op, l->compute, x, n, to);
+}
+static void norm_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                      int64_t rows, int64_t n, int64_t first, void *to) {
+    (void)first;
+    tni_fill_lanes(to, l->compute, tni_reduce_identity(r->op), n);
+    tni_reduce_rows(r->kernels, r->op, l->compute, x, step, rows, n, to);
+}
+static void norm_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n,
+                       int64_t na, int64_t nb) {
+    (void)na, (void)nb;
+    tni_reduce_rows(r->kernels, r->op, l->compute, b, 0, 1, n, a);
+}
+static void norm_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                       int64_t at) {
+    int64_t bytes = tni_dtype(r->out_dtype)->bytes;
+    if (r->finish && r->p == 2)
+        for (int64_t i = 0; i < n; i++)
+            if (l->compute == TN_F32)
+                ((float *)parts)[i] = sqrtf(((float *)parts)[i]);
+            else
+                ((double *)parts)[i] = sqrt(((double *)parts)[i]);
+    else if (r->finish)
+        (l->compute == TN_F32 ? TNI_K(r->kernels, power_f32)
+                              : TNI_K(r->kernels, power_f64))(parts, n, 1 / r->p);
+    tni_lanes_save((char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype, parts,
+                   l->compute, n);
+}
+
+static bool norm_check(tn_frame *f) {
+    TN_ARGS(linalg_vector_norm, a, f);
+    const tn_tensor *x = a->self;
+    int dtype = a->dtype ? (int)a->dtype : x->dtype;
+    tni_shape to;
+    tni_lanes l;
+    bool gone[TN_MAX_DIMS];
+    if (!stat_floating(f, x) || !tni_reduced(f, x, a->dim, a->keepdim, &to, gone)) return false;
+    if (tni_dtype(dtype)->category != tni_dtype(x->dtype)->category ||
+        (int)tn_promote((tn_dtype)x->dtype, (tn_dtype)dtype) != dtype)
+        return tn_fail(f, TN_TYPE, "dtype %s would be narrower than self, %s",
+                       tni_dtype(dtype)->text, tni_dtype(x->dtype)->text);
+    if (a->ord < 0 || a->ord == HUGE_VAL)
+        for (int d = 0; d < x->ndim; d++)
+            if (gone[d] && !x->size[d])
+                return tn_fail(f, TN_INVALID,
+                               "the norm of order %g over no elements is not defined", a->ord);
+    f->type = (uint8_t)tni_lanes_compute(dtype);
+    tni_lanes_init(&l, x, gone, f->type, TNI_LANES_MAGNITUDE);
+    return tn_announce(f, 0, stat_real(dtype), to.ndim, to.size) &&
+           tni_lanes_scratch(f, &l, l.size);
+}
+static void norm_run(tn_frame *f) {
+    TN_ARGS(linalg_vector_norm, a, f);
+    tn_context *c = f->block->context;
+    norm_way w = norm_way_of(a->ord);
+    tni_reducer r = {f->type == TN_F32 ? 4 : 8,
+                     norm_block,
+                     norm_rows,
+                     norm_merge,
+                     norm_store,
+                     c->kernels,
+                     w.op,
+                     {NULL, NULL},
+                     0,
+                     0,
+                     0,
+                     0};
+    tni_lanes l;
+    bool gone[TN_MAX_DIMS];
+    if (!f->out[0]->numel) return;
+    tni_dims_gone(a->self, a->dim, gone);
+    tni_lanes_init(&l, a->self, gone, f->type, TNI_LANES_MAGNITUDE);
+    l.map = w.map;
+    l.p = r.p = a->ord;
+    r.finish = w.root;
+    r.out[0] = tni_bytes_at(f->out[0]);
+    r.out_dtype = f->out[0]->dtype;
+    tni_lanes_run(c, &l, &r, f->scratch);
+}
+/* d|x|_p = sgn(x) |x|^(p-1) / |x|_p^(p-1), zero where that is not defined (the norm, or an
+ * element, is 0). */
+static void norm_grad(tn_gradient *g) {
+    TN_ARGS(linalg_vector_norm, a, g);
+    double p = a->ord;
+    tn_tensor *x = g->in[0], *y = tni_dims_keep(g->out[0], x, a->dim, a->keepdim);
+    tn_tensor *d = tni_dims_keep(g->incoming[0], x, a->dim, a->keepdim), *mask;
+    if (p == 0) {
+        tn_give(g, 0, tnp_expand(tnp_mul_scalar(d, tn_int(0)), tni_sizes(x), false));
+    } else if (p == 1) {
+        tn_give(g, 0, tnp_mul(d, tnp_sgn(x)));
+    } else if (p == 2) {
+        tn_give(g, 0,
+                tnp_mul(d, tnp_masked_fill_scalar(tnp_div(x, y), tnp_eq_scalar(y, tn_int(0)),
+                                                  tn_int(0))));
+    } else if (p == HUGE_VAL || p == -HUGE_VAL) { /* equal extrema share; NaN has none: 0 */
+        mask = tnp_eq(tnp_abs(x), y);
+        d = tnp_div(d, tnp_clamp_min_scalar(tnp_sum(mask, a->dim, true, TN_NO_DTYPE), tn_int(1)));
+        tn_give(g, 0, tnp_mul(tnp_mul(tnp_sgn(x), mask), d));
+    } else {
+        tn_tensor *slope = tnp_mul(tnp_sgn(x), tnp_pow_scalar(tnp_abs(x), tn_float(p - 1)));
+        if (p < 2) slope = tnp_masked_fill_scalar(slope, tnp_eq_scalar(x, tn_int(0)), tn_int(0));
+        d = tnp_div(d, tnp_pow_scalar(y, tn_float(p - 1)));
+        tn_give(g, 0,
+                tnp_mul(slope, tnp_masked_fill_scalar(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0))));
+    }
+}
+/* (sum |x|^ord)^(1 / ord) over dim, or over all elements if dim is absent. ord inf gives the
+ * largest |x|, -inf the smallest, 0 the number of nonzero elements. */
+TN_OPERATOR(linalg_vector_norm,
+            "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, "
+            "*, ScalarType? dtype=None) -> Tensor",
+            TN_DOC(.shapes = "self (*) floating or complex -> real, self's shape without dim, 1 "
+                             "there when keepdim",
+                   .example = "tn_linalg_vector_norm(x, .ord = 1)"),
+            .forms = TN_OUT, .needs = "self,result", .check = norm_check, .run = norm_run,
+            .grad = norm_grad,
+            .sample = "(2,3,4) | (2,3,4) dim=[1] | (2,3,4) 1 [0,2] keepdim=True | (3,70) 3 [0] | "
+                      "(70,3) 0.5 [0] | (9000) | "
+                      "(2,5000) dim=[1] | (1100,40) dim=[0] | (5,6) inf | (5,6) -inf [1] | (5,6) 0 "
+                      "[1] | () | (3,6):f16 | (0)")
+
+static bool norm_compose(tn_frame *f) {
+    TN_ARGS(norm, a, f);
+    double p = a->p.kind == TN_KIND_NONE    ? 2
+               : a->p.kind == TN_KIND_FLOAT ? a->p.real
+                                            : (double)a->p.integer;
+    return (f->out[0] = tnp_linalg_vector_norm(a->self, p, a->dim, a->keepdim, a->dtype)) != NULL;
+}
+/* torch.norm for a vector of any shape: linalg_vector_norm with ord = p (2 if absent). */
+TN_OPERATOR(
+    norm,
+    "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p=None, int[1]? dim=None, bool "
+    "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    TN_DOC(.shapes = "self (*) floating or complex -> real, self's shape without dim, 1 "
+                     "there when keepdim",
+           .example = "tn_norm(x, .dim = TN_DIMS(1))",
+           .differs = "parameter p: one row for torch's overloads with and without it | parameter "
+                      "dim: one row for torch's overloads with and without it | parameter keepdim: "
+                      "one row for torch's overloads with and without it | parameter dtype: one "
+                      "row for torch's overloads with and without it"),
+    .forms = TN_OUT, .compose = norm_compose,
+    .sample = "(2,3) | (2,3,4) 1 [1] | (2,3,4) 3 [0,2] keepdim=True")
