@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every format that takes a stranger's bytes: the corpus of each is replayed under ASan and UBSan, then libFuzzer looks for
-# more, where clang has it. Seconds a format: 5, TN_QUICK=1: the corpora alone, TN_FULL=1: 75.
+# more, where clang has it: as many inputs as take some seconds a format, drawn by TN_SEED, so that a run can be repeated; TN_QUICK=1: the
+# corpora alone, TN_FULL=1: 15 times as many.
 # FUZZ_KEEP=1 merges what was found into tests/fuzz/corpus/FORMAT.tar, as little as keeps the coverage. An input that must be taken is
 # named valid-*, one that must be refused refused-*; to add one, put it into build/fuzz/corpus/FORMAT and run with FUZZ_PACK=1.
 cd "$(dirname "$0")/../.." || exit 1
@@ -41,9 +42,11 @@ for format in $formats; do
 done
 
 # --- fuzz ---
-seconds=5
-[ -z "${TN_FULL:-}" ] || seconds=75
-[ -z "${TN_QUICK:-}" ] || seconds=0
+times=1
+[ -z "${TN_FULL:-}" ] || times=15
+[ -z "${TN_QUICK:-}" ] || times=0
+runs="safetensors=30000 checkpoint=3000 idx=300000 schema=100000 module=30000 call=30000" # some 5 s each, the corpus included
+seed=$(printf %d "0x$(printf %s "$TN_SEED" | tr -dc 0-9a-f | cut -c1-7)")
 printf '#include <stddef.h>\n#include <stdint.h>\n
 int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return d && n ? 0 : 0; }\n' > "$out/probe.c"
 find_clang() {
@@ -69,26 +72,26 @@ fuzzer() { # instrumented: the rooms that read; what calculates is the library's
     printf '%s\n' $formats | xargs -P "$jobs" -I @ $clang $flags -fsanitize=fuzzer,address,undefined \
         -fno-sanitize-recover=all tests/fuzz/@.c tests/fuzz/fuzz.c $objects $others -o "$out/fuzz-@" -lm -pthread
 }
-if [ "$seconds" != 0 ]; then
+if [ "$times" != 0 ]; then
     find_clang || need libfuzzer:clang,libclang-rt-dev
-    find_clang || { echo "left out: fuzzing, which wants a clang with libFuzzer"; seconds=0; }
+    find_clang || { echo "left out: fuzzing, which wants a clang with libFuzzer"; times=0; }
 fi
-if [ "$seconds" != 0 ]; then
+if [ "$times" != 0 ]; then
     for format in $formats; do
         rm -rf "$out/found-$format" "$out/fuzz-$format"
         mkdir -p "$out/found-$format"
     done
     fuzzer || failed=$((failed + 1))
-    printf '%s\n' $formats | xargs -P "$jobs" -n 1 sh -c '
-        out=$1 seconds=$2 format=$3
-        "$out/fuzz-$format" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -max_len=8192 -print_final_stats=1 \
+    printf '%s\n' $runs | xargs -P "$jobs" -n 1 sh -c '
+        out=$1 seed=$2 times=$3 format=${4%=*} runs=${4#*=}
+        "$out/fuzz-$format" -seed="$seed" -runs=$((runs * times)) -timeout=20 -rss_limit_mb=3000 -max_len=8192 -print_final_stats=1 \
             -artifact_prefix="$out/$format." "$out/found-$format" "$out/corpus/$format" > "$out/$format.log" 2>&1
-        echo $? > "$out/$format.status"' fuzz "$out" "$seconds"
+        echo $? > "$out/$format.status"' fuzz "$out" "$seed" "$times"
     for format in $formats; do
         count=$(sed -n 's/^stat::number_of_executed_units: *//p' "$out/$format.log")
         coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$out/$format.log" | tail -1)
         inputs=$((inputs + ${count:-0}))
-        echo "$format: ${count:-0} inputs in $seconds s, ${coverage:-0} edges"
+        echo "$format: ${count:-0} inputs drawn by -seed=$seed, ${coverage:-0} edges"
         if [ "$(cat "$out/$format.status")" = 0 ] && [ -n "$count" ]; then
             passed=$((passed + 1))
         else
