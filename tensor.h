@@ -39,28 +39,29 @@
 /* Contents. A chapter begins with its tag: search for "== [3]".
  *
  *   tag  chapter      lines
- *   [1]  config         171  options, and what depends on compiler, language and linkage
- *   [2]  types          208  dtypes, devices, numbers, lists, absent values
- *   [3]  context        166  contexts: memory, threads, devices, random state, errors
- *   [4]  tensor         189  tensors: lifetime, reading, making them from memory, printing
- *   [5]  random          27  generators of torch's random numbers
- *   [6]  autograd       191  gradients: leaves, backward, modes, hooks, custom functions
- *   [7]  call            46  how to call an operator; the families follow
- *   [8]  words           42  words of options, and structs of several results
- *   [9]  creation       649  new tensors: constants, ranges, random numbers
- *   [10] shape          707  views, other sizes and orders, copies, joining and cutting
- *   [11] elementwise   1917  arithmetic, functions, activations, comparisons, logic
- *   [12] reduction      530  sums, extremes, statistics, norms, softmax, running sums
- *   [13] linalg         210  products of matrices and vectors
- *   [14] indexing       435  elements by index or mask, gather and scatter, sorting, search
- *   [15] layers         685  convolution, pooling, normalisation, attention, losses, optimizer
+ *   [1]  config          52  options, and the version
+ *   [2]  compiler       125  private: what depends on compiler, language and linkage
+ *   [3]  types          208  dtypes, devices, numbers, lists, absent values
+ *   [4]  context        166  contexts: memory, threads, devices, random state, errors
+ *   [5]  tensor         189  tensors: lifetime, reading, making them from memory, printing
+ *   [6]  random          27  generators of torch's random numbers
+ *   [7]  autograd       191  gradients: leaves, backward, modes, hooks, custom functions
+ *   [8]  call            46  how to call an operator; the families follow
+ *   [9]  words           42  words of options, and structs of several results
+ *   [10] creation       649  new tensors: constants, ranges, random numbers
+ *   [11] shape          707  views, other sizes and orders, copies, joining and cutting
+ *   [12] elementwise   1917  arithmetic, functions, activations, comparisons, logic
+ *   [13] reduction      530  sums, extremes, statistics, norms, softmax, running sums
+ *   [14] linalg         210  products of matrices and vectors
+ *   [15] indexing       435  elements by index or mask, gather and scatter, sorting, search
+ *   [16] layers         685  convolution, pooling, normalisation, attention, losses, optimizer
  *                            steps
- *   [16] io              78  files: safetensors are read and written, IDX and raw bytes are read
- *   [17] beside          84  for bindings: names in messages, endings, unstoppable calls, time
- *   [18] row            362  your own operators: a row has arguments, shapes, loop and gradient
- *   [19] extend         120  for module trees and bindings: ownership, data, schemas
- *   [20] cxx            103  C++ only: parameter types of the overloads
- *   [21] overloads     5252  C++: every operator under its name, with default arguments
+ *   [17] io              78  files: safetensors are read and written, IDX and raw bytes are read
+ *   [18] beside          84  for bindings: names in messages, endings, unstoppable calls, time
+ *   [19] row            362  your own operators: a row has arguments, shapes, loop and gradient
+ *   [20] extend         120  for module trees and bindings: ownership, data, schemas
+ *   [21] cxx            103  C++ only: parameter types of the overloads
+ *   [22] overloads     5252  C++: every operator under its name, with default arguments
  *
  * The implementation follows the chapters; only the file that defines
  * TENSOR_IMPLEMENTATION compiles it. */
@@ -85,7 +86,7 @@
 /* ================================================================================================
  * == [1] config.h
  *
- * Options, and what depends on compiler, language and linkage.
+ * Options, and the version.
  *
  * Options are macros, defined before the first include:
  *
@@ -132,6 +133,12 @@
 #define TN_VERSION_MAJOR 0
 #define TN_VERSION_MINOR 1
 #define TN_VERSION "0.1.0"
+
+
+/* ================================================================================================
+ * == [2] compiler.h
+ *
+ * Private: what depends on compiler, language and linkage. Readers may skip it. */
 
 /* A build that leaves out rows: a name in text may mean one of them.
  * tools/trim defines TNI_TRIMMED. */
@@ -254,7 +261,7 @@
 
 
 /* ================================================================================================
- * == [2] types.h
+ * == [3] types.h
  *
  * Dtypes, devices, numbers, lists, absent values.
  *
@@ -462,7 +469,7 @@ TNI_INLINE tn_ints tn_empty_dims(void) {
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [3] context.h
+ * == [4] context.h
  *
  * Contexts: memory, threads, devices, random state, errors.
  *
@@ -628,7 +635,7 @@ TN_API bool tn_profile_end_at(const char *file, int line, const char *path);
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [4] tensor.h
+ * == [5] tensor.h
  *
  * Tensors: lifetime, reading, making them from memory, printing.
  *
@@ -817,7 +824,7 @@ TN_API bool tnp_print(const tn_tensor *t);
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [5] random.h
+ * == [6] random.h
  *
  * Generators of torch's random numbers.
  *
@@ -844,7 +851,7 @@ TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GEN
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [6] autograd.h
+ * == [7] autograd.h
  *
  * Gradients: leaves, backward, modes, hooks, custom functions.
  *
@@ -1035,7 +1042,7 @@ TN_API bool tnp_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user,
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [7] call.h
+ * == [8] call.h
  *
  * How to call an operator; the families follow.
  *
@@ -1081,7 +1088,7 @@ TNI_EXTERN_C_END
 
 
 /* ================================================================================================
- * == [8] words.h
+ * == [9] words.h
  *
  * Words of options, and structs of several results.
  *
@@ -1123,7 +1130,7 @@ typedef struct tn_var_mean_results {
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [9] creation.h
+ * == [10] creation.h
  *
  * New tensors: constants, ranges, random numbers.
  *
@@ -1772,7 +1779,7 @@ TN_API tn_tensor *tnp_dropout_(tn_tensor *input, double p, bool train);
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [10] shape.h
+ * == [11] shape.h
  *
  * Views, other sizes and orders, copies, joining and cutting.
  *
@@ -2479,7 +2486,7 @@ TN_API tn_tensor *tnp_view_as_complex(tn_tensor *self);
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [11] elementwise.h
+ * == [12] elementwise.h
  *
  * Arithmetic, functions, activations, comparisons, logic.
  *
@@ -4396,7 +4403,7 @@ TN_API tn_tensor *tnp_nextafter_(tn_tensor *self, tn_tensor *other);
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [12] reduction.h
+ * == [13] reduction.h
  *
  * Sums, extremes, statistics, norms, softmax, running sums.
  *
@@ -4926,7 +4933,7 @@ TN_API tn_tensor *tnp_norm(tn_tensor *self, tn_scalar p, tn_ints dim, bool keepd
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [13] linalg.h
+ * == [14] linalg.h
  *
  * Products of matrices and vectors.
  *
@@ -5136,7 +5143,7 @@ TN_API tn_tensor *tnp_linalg_solve_triangular(tn_tensor *self, tn_tensor *B, boo
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [14] indexing.h
+ * == [15] indexing.h
  *
  * Elements by index or mask, gather and scatter, sorting, search.
  *
@@ -5571,7 +5578,7 @@ TN_API tn_values_indices tnp_topk(tn_tensor *self, int64_t k, int64_t dim, bool 
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [15] layers.h
+ * == [16] layers.h
  *
  * Convolution, pooling, normalisation, attention, losses, optimizer steps.
  *
@@ -6256,7 +6263,7 @@ TN_API tn_tensor *tnp_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_ints in
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [16] io.h
+ * == [17] io.h
  *
  * Files: safetensors are read and written, IDX and raw bytes are read.
  *
@@ -6334,7 +6341,7 @@ TN_API tn_tensor *tn_load_idx_at(const char *file, int line, const char *path);
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [17] beside.h
+ * == [18] beside.h
  *
  * For bindings: names in messages, endings, unstoppable calls, time.
  *
@@ -6418,7 +6425,7 @@ TNI_EXTERN_C_END
 
 
 /* ================================================================================================
- * == [18] row.h
+ * == [19] row.h
  *
  * Your own operators: a row has arguments, shapes, loop and gradient.
  *
@@ -6780,7 +6787,7 @@ TN_API void tn_recording_free(tn_recording *recording);
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [19] extend.h
+ * == [20] extend.h
  *
  * For module trees and bindings: ownership, data, schemas.
  *
@@ -6900,7 +6907,7 @@ TN_API uint64_t tn_random64(tn_generator *generator);
 TNI_EXTERN_C_END
 
 /* ================================================================================================
- * == [20] cxx.h
+ * == [21] cxx.h
  *
  * C++ only: parameter types of the overloads.
  *
@@ -7003,7 +7010,7 @@ TNI_NAMESPACE_END
 #endif
 
 /* ================================================================================================
- * == [21] overloads.h
+ * == [22] overloads.h
  *
  * C++: every operator under its name, with default arguments.
  *
@@ -21225,7 +21232,7 @@ TN_API bool tn_scratch_each(tn_frame *f, int64_t count, int64_t bytes_each) {
     if (!tni_bytes(count, bytes_each, &bytes) || !tni_add(bytes, TNI_ALIGN - 1, &bytes))
         return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
     f->each_at = (int64_t)f->scratch_bytes;
-    f->each_bytes = bytes & -TNI_ALIGN;
+    f->each_bytes = bytes < TNI_ALIGN ? (int64_t)TNI_ALIGN : bytes & -TNI_ALIGN;
     f->workers = workers;
     return tn_scratch(f, workers, f->each_bytes);
 }

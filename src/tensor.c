@@ -7,6 +7,7 @@
 #include "api/first.h"
 
 #include "api/config.h"
+#include "api/compiler.h"
 #include "api/types.h"
 #include "api/context.h"
 #include "api/tensor.h"

@@ -300,7 +300,8 @@ static bool has_text(const file *f) {
         end = line_end(p);
         bool was_open = open, blank = *skip_blanks(p) == '\n', starts = strncmp(p, "/*", 2) == 0;
         open = comment_after(p, end, open);
-        if (!was_open && !blank && !starts && !directive(p, word)) return true;
+        if (was_open || blank || starts) continue;
+        if (!directive(p, word) || strcmp(word, "define") == 0) return true;
     }
     return false;
 }

@@ -5,7 +5,7 @@
 #ifndef TNI_API_TYPES_H
 #define TNI_API_TYPES_H
 
-#include "config.h"
+#include "compiler.h"
 
 TNI_EXTERN_C_BEGIN
 

@@ -20,7 +20,7 @@ TN_API bool tn_scratch_each(tn_frame *f, int64_t count, int64_t bytes_each) {
     if (!tni_bytes(count, bytes_each, &bytes) || !tni_add(bytes, TNI_ALIGN - 1, &bytes))
         return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
     f->each_at = (int64_t)f->scratch_bytes;
-    f->each_bytes = bytes >= 2 * TNI_ALIGN ? bytes & -TNI_ALIGN : TNI_ALIGN; /* never none */
+    f->each_bytes = bytes < TNI_ALIGN ? (int64_t)TNI_ALIGN : bytes & -TNI_ALIGN; /* never none */
     f->workers = workers;
     return tn_scratch(f, workers, f->each_bytes);
 }

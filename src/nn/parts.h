@@ -15,7 +15,7 @@
 #ifndef TNI_NN_PARTS_H
 #define TNI_NN_PARTS_H
 
-#include "../api/config.h"
+#include "../api/compiler.h"
 
 /* A stretch of somebody else's text. */
 typedef struct tni_span {

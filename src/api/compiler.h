@@ -1,0 +1,126 @@
+/* compiler.h - private: what depends on compiler, language and linkage. Readers may skip it. */
+#ifndef TNI_API_COMPILER_H
+#define TNI_API_COMPILER_H
+
+#include "config.h"
+
+/* A build that leaves out rows: a name in text may mean one of them.
+ * tools/trim defines TNI_TRIMMED. */
+#ifdef TENSOR_TRIM
+#define TNI_TRIMMED 1
+#elif !defined(TNI_TRIMMED)
+#define TNI_TRIMMED 0
+#endif
+#if TNI_TRIMMED
+#define TNI_OR_NOT_BUILT ", or was trimmed from this build"
+#else
+#define TNI_OR_NOT_BUILT ""
+#endif
+
+#define TNI_JOIN_(a, b) a##b
+#define TNI_JOIN(a, b) TNI_JOIN_(a, b)
+#define TNI_TEXT_(a) #a
+#define TNI_TEXT(a) TNI_TEXT_(a)
+
+#if defined(__GNUC__) || defined(__clang__)
+#define TNI_UNUSED __attribute__((unused))
+#define TNI_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#define TNI_LIKELY(x) __builtin_expect(!!(x), 1)
+#define TNI_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define TNI_NOINLINE __attribute__((noinline))
+#define TNI_INLINE static inline __attribute__((always_inline, unused))
+#define TNI_HIDDEN __attribute__((visibility("hidden")))
+#else
+#define TNI_UNUSED
+#define TNI_PRINTF(text, first)
+#define TNI_LIKELY(x) (x)
+#define TNI_UNLIKELY(x) (x)
+#define TNI_NOINLINE
+#define TNI_INLINE static inline
+#define TNI_HIDDEN
+#endif
+
+#ifdef __cplusplus
+#define TNI_EXTERN_C_BEGIN extern "C" {
+#define TNI_EXTERN_C_END }
+#define TNI_RESTRICT
+#else
+#define TNI_EXTERN_C_BEGIN
+#define TNI_EXTERN_C_END
+#define TNI_RESTRICT restrict
+#endif
+
+/* C++ classes and overloads are compiled into every file that uses them and merged by the
+ * linker: their namespace names prefix and layout (the packed header defines it), or two
+ * versions would be merged. */
+#ifndef TNI_NAMESPACE
+#define TNI_NAMESPACE tn_objects
+#endif
+#if defined(TENSOR_STATIC) || defined(TN_IMPORT)
+#define TNI_NAMESPACE_BEGIN namespace {
+#else
+#define TNI_NAMESPACE_BEGIN inline namespace TNI_NAMESPACE {
+#endif
+#define TNI_NAMESPACE_END }
+
+#ifndef TN_API
+#if defined(TENSOR_STATIC) || defined(TN_IMPORT)
+#define TN_API static TNI_UNUSED
+#else
+#define TN_API extern
+#endif
+#endif
+
+/* Private functions: static in the packed header, hidden when src/ is built as separate objects. */
+#ifdef TNI_OBJECTS
+#define TN_PRIV TNI_HIDDEN
+#else
+#define TN_PRIV static TNI_UNUSED
+#endif
+
+/* Private constant data that is declared before it is defined. C++ has no tentative definitions,
+ * an unnamed namespace gives the same: internal linkage for a name declared extern. The definition
+ * stands between TNI_PRIVATE_BEGIN and TNI_PRIVATE_END. */
+#if defined(TNI_OBJECTS)
+#define TN_PRIV_DECLARE(type, name) extern TNI_HIDDEN const type name
+#define TN_PRIV_DEFINE(type, name) const type name
+#elif defined(__cplusplus)
+#define TN_PRIV_DECLARE(type, name) \
+    namespace {                     \
+    extern const type name;         \
+    }
+#define TN_PRIV_DEFINE(type, name) const type name
+#else
+#define TN_PRIV_DECLARE(type, name) static const type name
+#define TN_PRIV_DEFINE(type, name) static TNI_UNUSED const type name
+#endif
+#if defined(__cplusplus) && !defined(TNI_OBJECTS)
+#define TNI_PRIVATE_BEGIN namespace {
+#define TNI_PRIVATE_END }
+#else
+#define TNI_PRIVATE_BEGIN
+#define TNI_PRIVATE_END
+#endif
+
+/* Around a row: C++ before C++20 knows designated initialisers as an extension. */
+#if defined(__cplusplus)
+#define TNI_ROW_BEGIN                                                              \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpragmas\"") \
+        _Pragma("GCC diagnostic ignored \"-Wpedantic\"")                           \
+            _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"") TNI_ROW_DESIGNATED
+#ifdef __clang__
+#define TNI_ROW_DESIGNATED
+#else
+#define TNI_ROW_DESIGNATED _Pragma("GCC diagnostic ignored \"-Wc++20-extensions\"")
+#endif
+#define TNI_ROW_END _Pragma("GCC diagnostic pop")
+#else
+#define TNI_ROW_BEGIN
+#define TNI_ROW_END
+#endif
+
+/* In a row, TN_DOC(.shapes = "..", .example = "..", .differs = "..") is for readers and for tools
+ * (tools/optable): nothing of it is compiled. */
+#define TNI_WITHOUT_TN_DOC(...)
+
+#endif
