@@ -98,7 +98,7 @@ picture: $(CHECK) objects # the rooms in docs/design.md, from includes and symbo
 	@$(NM) -A $(OBJECTS) > $(BUILD)/symbols && $(CHECK) draw docs/design.md $(BUILD)/symbols $(TEXTS)
 
 # --- the development build ----------------------------------------------------------------------
-OBJECT_FLAGS = -std=c99 $(CFLAGS) -DTNI_OBJECTS $(WARNINGS)
+OBJECT_FLAGS = -std=c99 $(CFLAGS) -DTNI_OBJECTS $(WARNINGS) -Werror=implicit-function-declaration
 
 objects: $(BUILD)/libtensor.a
 built: headers

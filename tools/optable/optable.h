@@ -112,6 +112,7 @@ char *read_text(const row *r, const char *name); /* a string field */
 void read_result_type(row *r);
 void add_form(row *r, uint32_t numbers, const char *suffix);
 void read_sample(const row *r);      /* sample.c: does it fit the schema? */
+void read_expression(const row *r);  /* words.c: does the vocabulary have its words? */
 bool row_inplace_only(const row *r); /* torch's name ends in '_' and the row has an in-place form */
 bool is_number_parameter(const tni_schema_param *p); /* of a pointwise expression */
 

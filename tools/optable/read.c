@@ -140,6 +140,7 @@ static void read_pointwise(row *r) {
     }
     if (!r->nfixed || r->nfixed > 3 || r->nslots != r->nfixed)
         fault(r->file, r->line, "%s: a pointwise row has 1 to 3 tensors", r->name);
+    read_expression(r);
 }
 
 static void read_functions(const row *r) {
