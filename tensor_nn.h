@@ -2843,6 +2843,7 @@ static bool option_size(tn_module *m, const char *what, tni_span item, int64_t *
     tni_figure v;
     tn_ints list;
     const char *why = NULL;
+    /* A list that is absent has n = -1: it falls through to the expression, where it is None. */
     if (tni_option_ints(m, item, &list) && list.n >= 0) {
         if (list.n > TN_MAX_DIMS - *n) return tni_row_text_error(what, item, "too many dimensions");
         for (int64_t i = 0; i < list.n; i++) size[(*n)++] = list.at[i];
@@ -3412,8 +3413,10 @@ static bool made_given(tn_module *m, const tni_part_text *t, const char *name, v
     if (!p || p->type != TN_T_TENSOR)
         return tni_row_text_error(m->row->parts, t->given, "expected an option that is a tensor");
     memcpy(&given, (char *)tni_options(m) + p->offset, sizeof given);
-    if (given && !(given = tnp_clone(tnp_detach(given), (tn_memory_format)0)))
-        return false;
+    if (given) {
+        given = tnp_clone(tnp_detach(given), (tn_memory_format)0);
+        if (!given) return false;
+    }
     return tn_part_give_at(NULL, 0, m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field,
                            given);
 }
@@ -3921,7 +3924,8 @@ TN_MODULE(identity, "Identity()",
 static bool flatten_forward(tn_mframe *f) {
     TN_FORWARD(flatten, s, a, f);
     int64_t n = tn_ndim(a->input), from = s->o.start_dim, to = s->o.end_dim;
-    from += from < 0 ? n : 0, to += to < 0 ? n : 0;
+    from += from < 0 ? n : 0;
+    to += to < 0 ? n : 0;
     f->out[0] = from == to && from >= 0 && from < n
                     ? a->input
                     : tnp_flatten(a->input, s->o.start_dim, s->o.end_dim);
@@ -3986,18 +3990,23 @@ TN_PRIV void *tni_alloc_each(int64_t n, size_t each) {
     return tn_alloc(bytes);
 }
 
+static bool buffer_fail(tni_buffer *b) {
+    b->failed = true;
+    return false;
+}
+
 static bool buffer_reserve(tni_buffer *b, int64_t bytes) {
     int64_t room = b->room ? b->room : 256;
     char *at;
     if (b->failed) return false;
     if (bytes > PTRDIFF_MAX / 2 - b->n) {
         tni_nn_error(TN_MEMORY, "the text is too large");
-        return !(b->failed = true);
+        return buffer_fail(b);
     }
     while (room < b->n + bytes) room *= 2;
     if (room == b->room) return true;
     at = (char *)tn_alloc((size_t)room);
-    if (!at) return !(b->failed = true);
+    if (!at) return buffer_fail(b);
     if (b->n) memcpy(at, b->at, (size_t)b->n);
     if (b->at) tn_alloc_free(b->at, (size_t)b->room);
     b->at = at;
@@ -4258,7 +4267,10 @@ static void repr_module(tni_buffer *b, const tn_module *m, int indent) {
 static char *repr_text(const tn_module *m) {
     tni_buffer b = {NULL, 0, 0, false};
     char *text = NULL;
-    if (!m) return tni_nn_error(TN_INVALID, "module is NULL"), (char *)NULL;
+    if (!m) {
+        tni_nn_error(TN_INVALID, "module is NULL");
+        return NULL;
+    }
     repr_module(&b, m, 0);
     if (!b.failed) text = tni_text_copy(b.at, (size_t)b.n);
     tni_buffer_free(&b);
@@ -4616,8 +4628,7 @@ static tni_figure parts_and(parts_calc *c) {
     return v;
 }
 
-static tni_figure
-parts_choice(parts_calc *c) {
+static tni_figure parts_choice(parts_calc *c) {
     tni_figure v = parts_and(c), yes, no;
     while (parts_sign(c, "||")) {
         tni_figure w = parts_and(c);
@@ -5557,13 +5568,17 @@ static tn_tensor *mha_mask(tn_tensor *mask, tn_tensor *like) {
 
 static tn_tensor *mha_reshape(tn_tensor *t, int ndim, int64_t a, int64_t b, int64_t c, int64_t d) {
     int64_t size[4];
-    size[0] = a, size[1] = b, size[2] = c, size[3] = d;
+    size[0] = a;
+    size[1] = b;
+    size[2] = c;
+    size[3] = d;
     return tnp_reshape(t, tn_ints_of(size, ndim));
 }
 
 static tn_tensor *mha_causal(const mha_sizes *z, tn_tensor *like) {
     int64_t size[2];
-    size[0] = z->l, size[1] = z->s;
+    size[0] = z->l;
+    size[1] = z->s;
     return mha_mask(tnp_triu(tnp_ones(tn_ints_of(size, 2), TN_BOOL, tn_device_of(like)), 1), like);
 }
 
@@ -5582,14 +5597,20 @@ static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forwar
             TN_INVALID, "attn_mask: expected (%lld, %lld) or (%lld, %lld, %lld), got %s",
             (long long)z->l, (long long)z->s, (long long)(z->n * z->heads), (long long)z->l,
             (long long)z->s, tni_nn_shape_text(got, sizeof got, given));
-    if (a->is_causal && !a->need_weights && !pad) return (*mask = mha_causal(z, q)) != NULL;
+    if (a->is_causal && !a->need_weights && !pad) {
+        *mask = mha_causal(z, q);
+        return *mask != NULL;
+    }
     if (pad) {
         int64_t wide[4];
         if (tn_numel(pad) != z->n * z->s)
             return tni_nn_error(TN_INVALID, "key_padding_mask: expected (%lld, %lld), got %s",
                                 (long long)z->n, (long long)z->s,
                                 tni_nn_shape_text(got, sizeof got, pad));
-        wide[0] = z->n, wide[1] = z->heads, wide[2] = 1, wide[3] = z->s;
+        wide[0] = z->n;
+        wide[1] = z->heads;
+        wide[2] = 1;
+        wide[3] = z->s;
         pad = tnp_expand(mha_reshape(pad, 4, z->n, 1, 1, z->s), tn_ints_of(wide, 4), false);
         pad = mha_reshape(pad, 3, z->n * z->heads, 1, z->s, 0);
         if (!pad) return false;
@@ -5648,7 +5669,9 @@ static bool multihead_attention_forward(tn_mframe *f) {
     k = attention_time_first(a->key, batched, s->o.batch_first);
     v = attention_time_first(a->value, batched, s->o.batch_first);
     if (!q || !k || !v) return false;
-    z.l = tn_size(q, 0), z.s = tn_size(k, 0), z.n = tn_size(q, 1);
+    z.l = tn_size(q, 0);
+    z.s = tn_size(k, 0);
+    z.n = tn_size(q, 1);
     if (tn_size(k, 1) != z.n || tn_size(v, 1) != z.n || tn_size(v, 0) != z.s)
         return tni_nn_error(TN_INVALID,
                             "key and value must have the query's batch size and the same length");

@@ -62,7 +62,8 @@ TN_MODULE(softsign, "Softsign()",
           TN_DOC(.shapes = "input (*) -> (*)", .example = "tn_nn_softsign()"),
           .forward = softsign_forward, .sample = ": (2,3)")
 
-/* torch's choice for a dim that is not given. */
+/* The dimension that torch takes, with a warning, where none is given: the first of a vector or of
+ * (C, H, W), else the channels of (N, C, *). */
 static int64_t activation_dim(const tn_tensor *x, int64_t dim) {
     int n = tn_ndim(x);
     return dim != TN_NONE ? dim : n == 0 || n == 1 || n == 3 ? 0 : 1;

@@ -1,6 +1,8 @@
 /* container.c - modules made of modules: Sequential, ModuleList. */
 #include "nn.h"
 
+/* Children 0, 1, .. in the order given. The argument list keeps its own count until tn_module_make
+ * drops it, so each child is held once more for the tree. */
 static bool container_build(tn_module *m, tn_modules given) {
     for (int64_t i = 0; i < given.n; i++)
         if (!tn_module_append_at(NULL, 0, m, tn_module_hold(given.at[i]))) return false;
@@ -11,13 +13,16 @@ static bool sequential_build(tn_module *m) {
     TN_SELF(sequential, s, m);
     return container_build(m, s->o.modules);
 }
-/* What only the next child reads goes as soon as it has. */
+/* A result is freed as soon as the next child has read it, so without recording the peak is two
+ * activations and not all of them. The tape keeps what it needs by itself. */
 static bool sequential_forward(tn_mframe *f) {
     TN_FORWARD(sequential, s, a, f);
     tn_tensor *x = a->input;
     for (int i = 0; i < s->base.nparts && x; i++) {
         tn_module *child = tn_part_child_of(&s->base, i);
+        /* An absent child passes its input on. */
         tn_tensor *y = child ? tni_forward_child(f, child, x) : x;
+        /* Neither the caller's input nor a result that the child handed through is freed. */
         if (x != a->input && y && y != x) tn_free(x);
         x = y;
     }

@@ -6,6 +6,7 @@
 
 static bool conv2d_build(tn_module *m) {
     TN_SELF(conv2d, s, m);
+    /* Group g maps its share of the input's channels to its share of the filters. */
     if (s->o.groups < 1 || s->o.in_channels % s->o.groups || s->o.out_channels % s->o.groups)
         return tni_nn_error(
             TN_INVALID,
@@ -17,6 +18,7 @@ static bool conv2d_build(tn_module *m) {
 }
 static bool conv2d_reset(tn_module *m) {
     TN_SELF(conv2d, s, m);
+    /* Fan in is in_channels / groups * kH * kW, read off the weight's shape. */
     return tni_init_affine(s->weight, s->bias);
 }
 static bool conv2d_forward(tn_mframe *f) {
@@ -47,6 +49,7 @@ TN_MODULE(
 
 static bool max_pool2d_build(tn_module *m) {
     TN_SELF(max_pool2d, s, m);
+    /* Windows lie side by side if no stride is given; fixed here, so the printed text shows it. */
     if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
     return !s->o.return_indices ||
            tni_nn_error(TN_UNSUPPORTED, "return_indices: only false is supported");
@@ -74,6 +77,7 @@ static bool avg_pool2d_build(tn_module *m) {
 }
 static bool avg_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(avg_pool2d, s, a, f);
+    /* divisor_override None is passed on: then each window is divided by its number of elements. */
     f->out[0] = tnp_avg_pool2d(a->input, s->o.kernel_size, s->o.stride, s->o.padding,
                                s->o.ceil_mode, s->o.count_include_pad, s->o.divisor_override);
     return f->out[0] != NULL;

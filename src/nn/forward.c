@@ -18,7 +18,7 @@ struct tni_expect {
     expect_input input[1];
 };
 
-/* Reads "name(items)" off the text. */
+/* Reads "name(items)" off the text and moves *at behind it; false at the end, or with *why set. */
 static bool expect_next(const char **at, tni_span *name, tni_span *items, const char **why) {
     tni_part_text t;
     int more = tni_part_next(at, &t, why);
@@ -27,6 +27,7 @@ static bool expect_next(const char **at, tni_span *name, tni_span *items, const 
     return more > 0;
 }
 
+/* The tensor parameter of forward that is called so; NULL if there is none. */
 static const tn_param *expect_param(const tn_module *m, tni_span name) {
     const tn_gen *call = tni_call_of(m);
     for (int i = 0; i < call->nparam; i++)
@@ -35,6 +36,7 @@ static const tn_param *expect_param(const tn_module *m, tni_span name) {
     return NULL;
 }
 
+/* Compiles each input of the text into m->expect, whose room tni_expect_make has counted. */
 static bool expect_fill(tn_module *m, const char *text) {
     tni_span name, items;
     const char *why = NULL;
@@ -56,6 +58,7 @@ static bool expect_fill(tn_module *m, const char *text) {
 TN_PRIV bool tni_expect_make(tn_module *m) {
     int64_t n = 1, bytes;
     if (!m->row->takes) return true;
+    /* One input more than there are semicolons, at most: the text may end in one. */
     for (const char *c = m->row->takes; *c; c++) n += *c == ';';
     bytes = (int64_t)sizeof(struct tni_expect) + n * (int64_t)sizeof(expect_input);
     m->expect = (struct tni_expect *)tn_alloc((size_t)bytes);
@@ -79,9 +82,12 @@ TN_PRIV void tni_expect_free(tn_module *m) {
     m->expect = NULL;
 }
 
+/* Whether t has the sizes of e. The sizes before `star` are t's first, those from `star` on its
+ * last; the `skip` sizes between them are not looked at. */
 static bool expect_fits(const expect_input *e, const tn_tensor *t) {
     tn_ints shape = tn_shape(t);
     int64_t skip = shape.n - e->n;
+    /* most is 0 without a star, so the number of sizes is then exact. */
     if (skip < 0 || skip > e->most) return false;
     for (int i = 0; i < e->n; i++)
         if (e->size[i] >= 0 && e->size[i] != shape.at[e->star >= 0 && i >= e->star ? skip + i : i])
@@ -89,9 +95,12 @@ static bool expect_fits(const expect_input *e, const tn_tensor *t) {
     return true;
 }
 
+/* "input: expected (*, 4), got float32 (2, 3)". Both texts have room for TN_MAX_DIMS sizes
+ * of any length. */
 static bool expect_error(const expect_input *e, const tn_tensor *t) {
     char wanted[TN_MAX_DIMS * 22 + 16], got[TN_MAX_DIMS * 22 + 40];
     size_t at = (size_t)snprintf(wanted, sizeof wanted, "(");
+    /* One step more than there are sizes: the star may stand behind the last one. */
     for (int i = 0; i <= e->n; i++) {
         const char *comma = at > 1 ? ", " : "";
         if (i == e->star)
@@ -120,12 +129,15 @@ TN_PRIV const char *tni_nn_shape_text(char *text, size_t room, const tn_tensor *
     return text;
 }
 
+/* The tensor at an offset of the forward's arguments. */
 static tn_tensor *forward_tensor(const void *args, uint32_t offset) {
     tn_tensor *t;
     memcpy(&t, (const char *)args + offset, sizeof t);
     return t;
 }
 
+/* What forward may rely on: required tensors are there, and those that .takes names
+ * have its shapes. */
 static bool forward_check(const tn_mframe *f) {
     const tn_gen *call = f->call;
     for (int i = 0; i < call->nparam; i++)
@@ -142,17 +154,20 @@ static bool forward_check(const tn_mframe *f) {
 
 /* --- the chain -------------------------------------------------------------------------------- */
 
-/* "layers.3.attn (Linear)": where the innermost module lies below the outermost; found only when an
- * error is made. A module that is not below its caller begins a chain of its own. */
+/* "layers.3.attn (Linear)": where the innermost module lies below the outermost. Trees know no
+ * parents, so the path is searched for when an error is made, and a call keeps nothing for it. */
 static void forward_text(const tn_path *path, char *to, size_t room) {
     const tn_module *chain[64];
     int n = 0;
     size_t at = 0;
+    /* Forwards in progress, innermost first. Links of other kinds end the chain. */
     for (const tn_path *p = path; p && p->text == forward_text && n < 64; p = p->caller)
         chain[n++] = ((const tn_mframe *)(const void *)p)->m;
     to[0] = 0;
+    /* From the outermost call inwards: the path of each module below the one that called it. */
     for (int i = n - 2; i >= 0; i--) {
         char step[256];
+        /* A module that is not below its caller begins a path of its own. */
         if (!tni_tree_path(chain[i + 1], chain[i], step, sizeof step)) {
             at = 0;
             to[0] = 0;
@@ -160,7 +175,7 @@ static void forward_text(const tn_path *path, char *to, size_t room) {
             at += (size_t)snprintf(to + at, room - at, "%s%s", at ? "." : "", step);
         }
     }
-    if (at)
+    if (at) /* forward_text cannot be called without a forward in progress, so chain[0] exists. */
         snprintf(to + at, room - at, " (%s)", chain[0]->type);
     else
         snprintf(to, room, "%s", chain[0]->type);
@@ -177,6 +192,8 @@ struct tn_mhook {
     struct tn_mhook *next;
 };
 
+/* Appends a hook and returns its number; 0 with an error. Numbers rise along the list and are never
+ * given twice, so one names at most one hook. */
 static int64_t forward_hook_add(tn_module *m, int when, tn_module_hook_fn hook, void *user,
                                 void (*release)(void *user)) {
     struct tn_mhook *h, **at;
@@ -207,13 +224,14 @@ TN_API int64_t tn_module_hook_at(const char *file, int line, tn_module *m, int w
     return number;
 }
 
+/* Frees a hook that runs nowhere and is in no list. */
 static void forward_hook_free(struct tn_mhook *h) {
     if (h->release) h->release(h->user);
     tn_alloc_free(h, sizeof *h);
 }
 
-/* Frees a hook that is in no list any more; one that runs in this thread goes when it returns, from
- * the outermost forward in which it does. */
+/* Frees a hook that is in no list any more. If it runs in this thread, the outermost forward that
+ * runs it frees it when it returns: by then the inner calls of it are over. */
 static void forward_hook_drop(struct tn_mhook *h) {
     tn_mframe *runs = NULL;
     for (tn_path *p = tn_path_current(); p; p = p->caller)
@@ -240,6 +258,7 @@ TN_API bool tn_module_hook_remove_at(const char *file, int line, tn_module *m, i
     return false;
 }
 
+/* All hooks of a module that dies. None runs: a hook must not free the last owner of its module. */
 TN_PRIV void tni_hooks_free(tn_module *m) {
     while (m->hooks) {
         struct tn_mhook *h = m->hooks;
@@ -248,6 +267,7 @@ TN_PRIV void tni_hooks_free(tn_module *m) {
     }
 }
 
+/* Runs one hook between guards, which restore scopes and modes and keep the results in f->out. */
 static bool forward_hook_call(tn_mframe *f, struct tn_mhook *h) {
     tn_guard guard = tn_guard_begin();
     bool ok;
@@ -261,8 +281,9 @@ static bool forward_hook_call(tn_mframe *f, struct tn_mhook *h) {
                           : tni_nn_error(TN_INTERNAL, "a hook failed without setting an error");
 }
 
-/* Numbers rise along the list, which hooks may change: the next one is that with the next number,
- * up to `last`, of those that were there when forward began. */
+/* Runs the hooks of one kind. A hook may remove itself and others, so no pointer into the list
+ * lives through a call: the next hook is that with the next number. Hooks with numbers above `last`
+ * were added during this forward and wait for the next one. */
 static bool forward_hooks(tn_mframe *f, int when, int64_t last) {
     for (struct tn_mhook *h = f->m->hooks; h && h->number <= last;) {
         const int64_t at = h->number;
@@ -281,8 +302,8 @@ TN_API tn_tensor *tn_input(const tn_mframe *f, int k) {
     return NULL;
 }
 
-/* A result that is an input becomes a view of it: the caller gets a tensor of its own, unless it
- * takes the input itself. */
+/* Result k, if it is one of the inputs, becomes a view of it: the caller may then free the result
+ * and keep the input. A module that lends (a binding's, whose objects are counted) skips this. */
 static bool forward_own(tn_mframe *f, int k) {
     const tn_gen *call = f->call;
     for (int i = 0; f->out[k] && !f->m->lends && i < call->nparam; i++)
@@ -292,12 +313,15 @@ static bool forward_own(tn_mframe *f, int k) {
     return true;
 }
 
+/* The steps of a forward: hooks before it, checks of what they may have changed, forward, hooks
+ * after it, ownership of the results. */
 static bool forward_run(tn_mframe *f) {
     const int64_t last = f->m->last_hook;
     bool ok;
     if (!f->m->row->forward) return tni_nn_error(TN_UNSUPPORTED, "has no forward");
     ok = (!f->m->hooks || forward_hooks(f, TN_BEFORE_FORWARD, last)) && forward_check(f);
     if (!ok) return false;
+    /* A user's forward may break its contract: these two are errors and not crashes later. */
     ok = f->m->row->forward(f);
     if (!ok && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward failed without setting an error");
     if (ok && !f->out[0] && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward returned no result");
@@ -306,7 +330,8 @@ static bool forward_run(tn_mframe *f) {
     return ok;
 }
 
-/* Enters with path, scope and results prepared. */
+/* One forward in a scope of its own: what it made is freed at the end, except the results, which
+ * move to the caller's scope. All results are NULL if it fails. */
 static bool forward_enter(const char *file, int line, tn_module *m, const tn_gen *call,
                           const void *args, tn_tensor **out, int nout) {
     tn_mframe f;
@@ -334,6 +359,7 @@ static bool forward_enter(const char *file, int line, tn_module *m, const tn_gen
 /* Errors before there is a frame carry the caller's line. */
 static bool forward_refuse(const char *file, int line, const char *what) {
     tn_path *p = tn_path_current();
+    /* The outermost link has the user's line. */
     while (p && p->caller) p = p->caller;
     return tn_error_set(TN_INVALID, p ? p->file : file, p ? p->line : line, "%s", what);
 }
@@ -359,6 +385,7 @@ TN_API tn_tensor *tn_forward_at(const char *file, int line, tn_module *m, tn_ten
     int first = -1, required = 0;
     if (!tn_ok()) return NULL;
     if (!m) return forward_refuse(file, line, "module is NULL"), (tn_tensor *)NULL;
+    /* The one required parameter gets the input; all others have defaults. */
     for (int i = 0; i < call->nparam; i++) {
         if (call->param[i].flags & TN_P_DEFAULT) continue;
         required++;

@@ -5,19 +5,23 @@
 
 #include <math.h>
 
-/* Runs one fill without recording; t NULL with no error pending is an absent part. */
+/* One fill in progress: it is not recorded, so filling a leaf that requires grad is allowed. */
 typedef struct init_quiet {
     tni_step step;
     bool mode;
     int64_t mark;
 } init_quiet;
+/* false where nothing is to be filled: an error is pending, or t is NULL, which is an absent part
+ * such as the bias of bias=False. Then init_end must not be called. */
 static bool init_begin(init_quiet *q, const char *file, int line, tn_tensor *t) {
     if (!t || !tn_ok()) return false;
     tni_place_begin(&q->step, file, line);
+    /* Results of the fills below are headers that nobody needs: the scope frees them. */
     q->mark = tn_scope_begin();
     q->mode = tn_set_grad_mode(false);
     return true;
 }
+/* Undoes init_begin; t, or NULL where the fill failed. */
 static tn_tensor *init_end(init_quiet *q, tn_tensor *t, const tn_tensor *result) {
     tn_set_grad_mode(q->mode);
     tn_scope_end(q->mark);
@@ -40,6 +44,8 @@ TN_API tn_tensor *tn_init_normal_at(const char *file, int line, tn_tensor *t, do
     return init_begin(&q, file, line, t) ? init_end(&q, t, tnp_normal_(t, mean, std, NULL)) : NULL;
 }
 
+/* torch.nn.init.calculate_gain: the factor that keeps the variance of activations through a layer
+ * with this nonlinearity. param is the negative slope of leaky relu. NaN with an error. */
 static double init_gain(tn_init_for nonlinearity, double param) {
     switch (nonlinearity) {
     case TN_INIT_LINEAR:
@@ -60,7 +66,9 @@ TN_API double tn_init_gain_at(const char *file, int line, tn_init_for nonlineari
     return gain;
 }
 
-/* Inputs and outputs of one element: sizes 1 and 0, times the receptive field. */
+/* Fan in and fan out: how many inputs one output reads, and how many outputs read one input. For a
+ * weight (O, I, k..) they are I and O times the receptive field k..; Linear's is (O, I). They are
+ * doubles, whose products do not overflow. */
 static bool init_fans(const tn_tensor *t, double *in, double *out) {
     tn_ints shape = tn_shape(t);
     double field = 1;
@@ -73,6 +81,7 @@ static bool init_fans(const tn_tensor *t, double *in, double *out) {
     return true;
 }
 
+/* gain / sqrt(fan): He et al. 2015, "Delving Deep into Rectifiers", section 2.2. */
 static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity,
                              double *std) {
     double in, out, gain;
@@ -81,15 +90,20 @@ static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_
     if (!init_fans(t, &in, &out)) return false;
     gain = init_gain(nonlinearity, a);
     *std = gain / sqrt(mode == TN_FAN_OUT ? out : in);
+    /* NaN says that init_gain has set an error. */
     return gain == gain;
 }
 
-/* Draws of a standard deviation, about 0. */
+/* Draws with standard deviation std about 0. The uniform distribution within +-b has the standard
+ * deviation b / sqrt(3). */
 static const tn_tensor *init_draw(tn_tensor *t, bool normal, double std) {
+    /* Nothing to draw. A fan may be 0 here, which makes std infinite. */
     if (tn_numel(t) == 0) return t;
     return normal ? tnp_normal_(t, 0, std, NULL)
                   : tnp_uniform_(t, -(sqrt(3.0) * std), sqrt(3.0) * std, NULL);
 }
+/* gain * sqrt(2 / (in + out)): Glorot and Bengio 2010, "Understanding the difficulty of training
+ * deep feedforward neural networks", section 4.2. */
 static tn_tensor *init_xavier(const char *file, int line, tn_tensor *t, bool normal, double gain) {
     double in, out;
     init_quiet q;
@@ -123,8 +137,8 @@ TN_API tn_tensor *tn_init_kaiming_normal_at(const char *file, int line, tn_tenso
     return init_kaiming(file, line, t, true, a, mode, nonlinearity);
 }
 
-/* What Linear and the convolutions draw: weight by Kaiming with a = sqrt(5), bias within 1 /
- * sqrt(fan in). */
+/* torch's reset_parameters of Linear and of convolutions. With a = sqrt(5) the gain is sqrt(1 / 3),
+ * so the weight lies within 1 / sqrt(fan in), as the bias does. */
 TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias) {
     double in, out, bound;
     if (!tn_init_kaiming_uniform_(weight, sqrt(5.0), TN_FAN_IN, TN_INIT_LEAKY_RELU)) return false;

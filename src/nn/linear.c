@@ -31,21 +31,25 @@ static bool embedding_build(tn_module *m) {
     TN_SELF(embedding, s, m);
     int64_t n = s->o.num_embeddings, p = s->o.padding_idx;
     if (p == TN_NONE) return true;
+    /* Kept as a number from 0 on, as torch keeps and prints it. */
     if (p < 0) s->o.padding_idx += n;
     return (s->o.padding_idx >= 0 && s->o.padding_idx < n) ||
            tni_nn_error(TN_INVALID, "padding_idx is %lld, expected a value in [-%lld, %lld)",
                         (long long)p, (long long)n, (long long)n);
 }
-static bool embedding_reset(tn_module *m) { /* normal draws, zeros in the padding row */
+/* torch's draws: the whole table is drawn, then the padding row is set to zero. */
+static bool embedding_reset(tn_module *m) {
     TN_SELF(embedding, s, m);
     tn_tensor *row;
     if (!tn_init_normal_(s->weight, 0, 1)) return false;
     if (s->o.padding_idx == TN_NONE) return true;
+    /* A view: filling it writes the table. */
     row = tnp_select(s->weight, 0, s->o.padding_idx);
     return row && tn_init_constant_(row, 0);
 }
 static bool embedding_forward(tn_mframe *f) {
     TN_FORWARD(embedding, s, a, f);
+    /* The operator says "no padding row" by -1. */
     int64_t padding = s->o.padding_idx == TN_NONE ? -1 : s->o.padding_idx;
     return (f->out[0] = tnp_embedding(s->weight, a->input, padding, s->o.scale_grad_by_freq,
                                       false)) != NULL;
@@ -70,6 +74,8 @@ static bool dropout_build(tn_module *m) {
 }
 static bool dropout_forward(tn_mframe *f) {
     TN_FORWARD(dropout, s, a, f);
+    /* p = 0 draws no number, so the generator's state is the same with and without
+     * such a module. */
     if (!s->base.training || s->o.p == 0)
         f->out[0] = a->input;
     else
@@ -99,7 +105,9 @@ TN_MODULE(identity, "Identity()",
 static bool flatten_forward(tn_mframe *f) {
     TN_FORWARD(flatten, s, a, f);
     int64_t n = tn_ndim(a->input), from = s->o.start_dim, to = s->o.end_dim;
-    from += from < 0 ? n : 0, to += to < 0 ? n : 0;
+    /* A range of one dimension changes nothing: the input itself, whose view forward_own makes. */
+    from += from < 0 ? n : 0;
+    to += to < 0 ? n : 0;
     f->out[0] = from == to && from >= 0 && from < n
                     ? a->input
                     : tnp_flatten(a->input, s->o.start_dim, s->o.end_dim);

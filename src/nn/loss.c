@@ -2,6 +2,7 @@
 #include "nn.h"
 #include "../api/ops/layers.h"
 
+/* A forward that is one operator call, with inputs at a and options and weights at s. */
 #define LOSS_FORWARD(name, ...)                     \
     static bool name##_forward(tn_mframe *f) {      \
         TN_FORWARD(name, s, a, f);                  \

@@ -2,16 +2,18 @@
  *
  * Errors go one way: a step that fails marks the module as broken, frees what it was given, and
  * tn_module_finish frees the rest. */
-#include "../api/ops/creation.h"
-#include "../api/ops/shape.h"
 #include "nn.h"
 #include "../api/ops/creation.h"
+#include "../api/ops/shape.h"
 
 /* --- beginning and end ------------------------------------------------------------------------ */
 
+/* An empty module: the struct of the row's size, rounded up to words, then `behind` bytes for what
+ * its options point at, all zero. NULL with an error. */
 static tn_module *make_new(const tn_mrow *row, const tn_mgen *gen, int64_t behind) {
     tn_module *m;
     size_t bytes = (row->size + 7) / 8 * 8 + (size_t)behind;
+    /* A user's row may state a size that does not hold its options. */
     if (row->size < sizeof(tn_module) ||
         (gen && gen->make && row->size < (size_t)gen->options + gen->make->args_size)) {
         tni_nn_error(TN_INVALID, "the row's size (%lld) is too small for its struct",
@@ -48,13 +50,15 @@ TN_API void *tn_module_new_at(const char *file, int line, const tn_mrow *row) {
     return m;
 }
 
-/* The last steps of the making. */
+/* The last steps of the making: the shapes that forward takes, then initial values, which
+ * are not recorded. */
 static bool make_end(tn_module *m) {
     bool mode;
     int64_t mark;
     if (!tni_expect_make(m)) return false;
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
+    /* Even a reset that returned true is not believed while an error is pending. */
     m->finished = !m->row->reset || m->row->reset(m);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
@@ -67,6 +71,7 @@ TN_API tn_module *tn_module_finish_at(const char *file, int line, tn_module *m) 
     bool ok;
     if (!m || m->finished) return m;
     tni_step_begin(&step, file, line, m->type);
+    /* A broken module is never finished, even if its error was taken meanwhile. */
     if (m->broken && tn_ok())
         tni_nn_error(TN_INVALID, "a step of its construction failed and its error was cleared");
     ok = !m->broken && tn_ok() && make_end(m);
@@ -75,6 +80,8 @@ TN_API tn_module *tn_module_finish_at(const char *file, int line, tn_module *m) 
     return ok ? m : NULL;
 }
 
+/* A module of a row with a schema: options, parts, the row's build, initial values. NULL with an
+ * error; whatever was made is freed. */
 static tn_module *make_build(const tn_mrow *row, const void *args) {
     const tn_mgen *gen = tni_mgen_of(row);
     int64_t mark;
@@ -90,11 +97,13 @@ static tn_module *make_build(const tn_mrow *row, const void *args) {
         tni_nn_error(TN_INVALID, "%s", args ? why : "the arguments are NULL");
         return NULL;
     }
+    /* Lists and texts among the options are copied behind the struct: the caller's go away. */
     m = make_new(row, gen, 8 * tn_args_words(gen->make, args));
     if (!m) return NULL;
     memcpy(tni_options(m), args, gen->make->args_size);
     behind = (char *)m + (row->size + 7) / 8 * 8;
     tn_args_copy(gen->make, tni_options(m), (int64_t *)(void *)behind);
+    /* Parts and build may make tensors that nobody holds; the scope frees them. */
     mark = tn_scope_begin();
     ok = tni_parts_make(m) && (!row->build || row->build(m)) && !m->broken;
     tn_scope_end(mark);
@@ -105,9 +114,11 @@ static tn_module *make_build(const tn_mrow *row, const void *args) {
     return NULL;
 }
 
-/* Frees the modules among the arguments of a constructor. */
+/* Drops the constructor's hold of the modules among its arguments, whether it succeeded or not; the
+ * tree holds them by then. */
 static void make_release_given(const tn_gen *gen, const char *args) {
     for (int i = 0; gen && args && i < gen->nparam; i++) {
+        /* A parameter is one module, a list of them, or something else. */
         const char *at = args + gen->param[i].offset;
         tn_module *one = NULL;
         tn_modules list = {NULL, 0};
@@ -139,6 +150,7 @@ TN_API tn_module *tn_module_hold(tn_module *m) {
 
 TN_API void tn_module_free(tn_module *m) {
     if (!m || --m->count > 0) return;
+    /* destroy may still read the parts, so they go after it. */
     if (m->row->destroy) m->row->destroy(m);
     tni_hooks_free(m);
     for (int i = 0; i < m->nparts; i++) {
@@ -158,11 +170,14 @@ TN_API void tn_module_free(tn_module *m) {
 
 /* --- parts by call ---------------------------------------------------------------------------- */
 
+/* A step of a constructor failed: marks m, so that finish frees it; false. A finished module only
+ * refuses the part. */
 static bool make_broken(tn_module *m) {
     if (!m->finished) m->broken = true;
     return false;
 }
 
+/* A dot separates the names of a path, so no name has one. */
 static bool make_name_fits(const tn_module *m, const char *name) {
     if (!name || !*name || strchr(name, '.'))
         return tni_nn_error(TN_INVALID, "a part's name must not be empty or contain a dot: \"%s\"",
@@ -173,6 +188,8 @@ static bool make_name_fits(const tn_module *m, const char *name) {
     return true;
 }
 
+/* A typed pointer lies in the module's own block behind the tn_module, or there is none. Numbers
+ * are compared, since `field` may point anywhere. */
 static bool make_field_fits(const tn_module *m, const char *name, const void *field) {
     uintptr_t at = (uintptr_t)field, from = (uintptr_t)m;
     if (!field || (at >= from + sizeof *m && at <= from + (uintptr_t)m->bytes - sizeof(void *)))
@@ -181,6 +198,7 @@ static bool make_field_fits(const tn_module *m, const char *name, const void *fi
                         name);
 }
 
+/* Room for one more part, by doubling. */
 static bool make_more_parts(tn_module *m) {
     int32_t room = m->room ? 2 * m->room : 4;
     tn_part *part;
@@ -206,11 +224,12 @@ TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name,
     p->kind = (uint8_t)kind;
     p->field = field ? (uint32_t)((char *)field - (char *)m) : 0;
     m->nparts++;
+    /* Parts may have moved, so the place is asked for after the count. */
     *tni_part_place(m, m->nparts - 1) = NULL;
     return p;
 }
 
-/* A new zero tensor in the current scope. */
+/* A new zero tensor in the current scope; a parameter requires grad if its dtype can. */
 static tn_tensor *make_tensor(const tn_module *m, tn_part_kind kind, tn_dtype dtype,
                               tn_ints shape) {
     tn_dtype type = dtype == TN_NO_DTYPE ? tni_dtype_option(m) : dtype;
@@ -219,6 +238,7 @@ static tn_tensor *make_tensor(const tn_module *m, tn_part_kind kind, tn_dtype dt
     return t && kind == TN_PARAM && records ? tn_requires_grad_at(NULL, 0, t, true) : t;
 }
 
+/* A new tensor as a part, held by the module and by no scope. */
 static bool make_part_tensor(tn_module *m, tn_part_kind kind, const char *name, void **field,
                              tn_dtype dtype, tn_ints shape) {
     int64_t mark = tn_scope_begin();
@@ -260,6 +280,8 @@ TN_API bool tn_part_give_at(const char *file, int line, tn_module *m, tn_part_ki
     return ok || make_broken(m);
 }
 
+/* A child is whole and does not contain m. m can lie below the child only if it is somebody's
+ * child, so the search is left out for a module that never was one. */
 static bool make_child_fits(const tn_module *m, const char *name, const tn_module *child) {
     if (!child) return tni_nn_error(TN_INVALID, "child \"%s\" is NULL", name ? name : "");
     if (!child->finished)
@@ -275,8 +297,10 @@ typedef struct make_level {
     uint8_t before;
 } make_level;
 
-/* Puts m and all below it under `level` levels at least, which a module below another always is:
- * one that lies as deep already is not entered. */
+/* Raises the level of m to `level` at least, and that of its children to one more. What
+ * lies below a module has a higher level already, so one that is as deep as asked for is
+ * not entered. Each change is noted, to be undone if a later step fails. An error if the
+ * depth exceeds TN_MODULE_DEPTH. */
 static bool make_lower(tni_buffer *changed, tn_module *m, int level) {
     make_level was = {m, m->level};
     if (level <= m->level) return true;
@@ -292,11 +316,13 @@ static bool make_lower(tni_buffer *changed, tn_module *m, int level) {
     return true;
 }
 
+/* Adds a finished module as a part and takes it over; false with everything as before. */
 static bool make_child(tn_module *m, const char *name, tn_module **field, tn_module *child) {
     tni_buffer changed = {NULL, 0, 0, false};
     bool ok = make_child_fits(m, name, child) && make_lower(&changed, child, m->level + 1) &&
               tni_part_new(m, TN_CHILD, name, (void **)(void *)field);
     make_level *was = (make_level *)(void *)changed.at;
+    /* Undone in reverse: a module that was raised twice gets its first level back. */
     for (int64_t i = changed.n / (int64_t)sizeof *was; !ok && i-- > 0;)
         was[i].m->level = was[i].before;
     tni_buffer_free(&changed);
@@ -304,6 +330,7 @@ static bool make_child(tn_module *m, const char *name, tn_module **field, tn_mod
     return ok;
 }
 
+/* The child is taken over: each way out that does not add it frees it. */
 TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const char *name,
                              tn_module **field, tn_module *child) {
     tni_step step;
@@ -327,6 +354,7 @@ TN_API bool tn_module_append_at(const char *file, int line, tn_module *m, tn_mod
 
 /* --- children --------------------------------------------------------------------------------- */
 
+/* Writes the value of an expression as an option; false if the option's type cannot hold it. */
 static bool made_put(const tn_param *p, char *args, tni_figure v) {
     return tn_param_set_number(p, args,
                                v.kind == TNI_FIGURE_NONE    ? tn_none()
@@ -342,7 +370,8 @@ static void made_inherit(const tn_module *m, const tn_gen *gen, char *args) {
     if (device) tn_param_set_number(device, args, tn_int(tni_device_option(m)));
 }
 
-/* Fills args from "expr, name=expr". */
+/* Fills args from "expr, name=expr": values without a name go to the parameters in order.
+ * Expressions read m's options; `gen` describes the child's. */
 static bool made_args(tn_module *m, const char *what, tni_span items, const tn_gen *gen,
                       char *args) {
     tni_span item, name, value;
@@ -362,7 +391,8 @@ static bool made_args(tn_module *m, const char *what, tni_span items, const tn_g
     return true;
 }
 
-/* Whether as many constructors are in progress as levels are allowed: a row may name itself. */
+/* Whether as many constructors are in progress as levels are allowed: a row that names itself among
+ * its children would never end. Constructors are the innermost links of one kind. */
 static bool made_deep(void) {
     const tn_path *p = tn_path_current(), *last = p;
     int depth = 0;
@@ -370,6 +400,7 @@ static bool made_deep(void) {
     return depth == TN_MODULE_DEPTH;
 }
 
+/* Makes a child that .parts describes; NULL with an error. */
 static tn_module *made_child(tn_module *m, const tni_part_text *t) {
     char type[64];
     tni_args args;
@@ -386,6 +417,7 @@ static tn_module *made_child(tn_module *m, const tni_part_text *t) {
         tni_row_text_error(m->row->parts, t->type, "this class does not exist" TNI_OR_NOT_BUILT);
         return NULL;
     }
+    /* Defaults first, then the parent's dtype and device, then what the text says. */
     memcpy(args.at, gen->make->defaults, gen->make->args_size);
     made_inherit(m, gen->make, args.at);
     if (!made_args(m, m->row->parts, t->items, gen->make, args.at)) return NULL;
@@ -394,6 +426,7 @@ static tn_module *made_child(tn_module *m, const tni_part_text *t) {
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
+/* The typed pointer for a part in the module's struct; NULL if the struct has none of this name. */
 static void **made_field(tn_module *m, const char *name) {
     for (uint32_t i = 0; m->gen && i < m->gen->nfields; i++)
         if (strcmp(m->gen->fields[i].name, name) == 0)
@@ -401,7 +434,8 @@ static void **made_field(tn_module *m, const char *name) {
     return NULL;
 }
 
-/* A copy of a tensor given as an option becomes a part; absent when the option is. */
+/* A part that is a tensor given as an option: a copy, which belongs to this module alone and has no
+ * history. Absent if the option is. */
 static bool made_given(tn_module *m, const tni_part_text *t, const char *name, void **field) {
     char option[64];
     const tn_param *p;
@@ -411,12 +445,16 @@ static bool made_given(tn_module *m, const tni_part_text *t, const char *name, v
     if (!p || p->type != TN_T_TENSOR)
         return tni_row_text_error(m->row->parts, t->given, "expected an option that is a tensor");
     memcpy(&given, (char *)tni_options(m) + p->offset, sizeof given);
-    if (given && !(given = tnp_clone(tnp_detach(given), (tn_memory_format)0)))
-        return false; /* of this module alone */
+    if (given) {
+        given = tnp_clone(tnp_detach(given), (tn_memory_format)0);
+        if (!given) return false;
+    }
     return tn_part_give_at(NULL, 0, m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field,
                            given);
 }
 
+/* Makes one part as its text says: given, absent by its condition, a child, or a
+ * tensor of sizes. */
 static bool made_part(tn_module *m, const tni_part_text *t) {
     char name[64], dtype[24];
     int64_t size[TN_MAX_DIMS];
@@ -425,12 +463,15 @@ static bool made_part(tn_module *m, const tni_part_text *t) {
     const char *why = NULL;
     int n, star, most;
     void **field;
+    /* Names of built-in rows are short; a longer one of a user's row is cut. */
     snprintf(name, sizeof name, "%.*s", t->name.n, t->name.at);
     snprintf(dtype, sizeof dtype, "%.*s", t->dtype.n, t->dtype.at);
     field = made_field(m, name);
     if (t->given.n) return made_given(m, t, name, field);
     if (t->condition.n && !tni_expression(t->condition, tni_option_number, m, &wanted, &why))
         return tni_row_text_error(m->row->parts, t->condition, why);
+    /* Registered all the same: an absent part keeps its name and its place in the order,
+     * as torch's None. */
     if (!tni_figure_true(wanted))
         return tni_part_new(m, (tn_part_kind)t->kind, name, field) != NULL;
     if (t->kind == TNI_SPAN_CHILD)

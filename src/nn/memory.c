@@ -11,18 +11,26 @@ TN_PRIV void *tni_alloc_each(int64_t n, size_t each) {
 
 /* --- buffers ---------------------------------------------------------------------------------- */
 
+/* Marks b as failed; false. */
+static bool buffer_fail(tni_buffer *b) {
+    b->failed = true;
+    return false;
+}
+
+/* Room for `bytes` more, by doubling; false with b->failed and an error set. */
 static bool buffer_reserve(tni_buffer *b, int64_t bytes) {
     int64_t room = b->room ? b->room : 256;
     char *at;
     if (b->failed) return false;
+    /* Below this bound doubling `room` cannot overflow. */
     if (bytes > PTRDIFF_MAX / 2 - b->n) {
         tni_nn_error(TN_MEMORY, "the text is too large");
-        return !(b->failed = true);
+        return buffer_fail(b);
     }
     while (room < b->n + bytes) room *= 2;
     if (room == b->room) return true;
     at = (char *)tn_alloc((size_t)room);
-    if (!at) return !(b->failed = true);
+    if (!at) return buffer_fail(b);
     if (b->n) memcpy(at, b->at, (size_t)b->n);
     if (b->at) tn_alloc_free(b->at, (size_t)b->room);
     b->at = at;
@@ -44,6 +52,7 @@ TN_PRIV void tni_buffer_text(tni_buffer *b, const char *format, ...) {
     int n;
     va_start(list, format);
     va_copy(again, list);
+    /* Measured first, then written; vsnprintf writes a NUL behind it, which n does not count. */
     n = vsnprintf(NULL, 0, format, list);
     if (n >= 0 && buffer_reserve(b, (int64_t)n + 1)) {
         vsnprintf(b->at + b->n, (size_t)n + 1, format, again);
@@ -71,6 +80,9 @@ TN_PRIV void tni_text_free(char *text) {
 
 /* --- maps: open addressing, at most half full ------------------------------------------------- */
 
+/* The place of key, or the free place where it belongs. Fibonacci hashing (Knuth, The Art of
+ * Computer Programming 3, 6.4): a multiple of 2^64 / golden ratio mixes the address into the high
+ * bits, so the low 20 are dropped. A free place exists because the map is at most half full. */
 static int64_t map_slot(const tni_map *m, const void *key) {
     uint64_t h = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
     int64_t i = (int64_t)(h >> 20) & (m->room - 1);
@@ -78,6 +90,7 @@ static int64_t map_slot(const tni_map *m, const void *key) {
     return i;
 }
 
+/* Twice the room. Nothing is ever removed, so every key moves over; on failure m is as before. */
 static bool map_grow(tni_map *m) {
     tni_map next = {NULL, NULL, m->n, m->room ? 2 * m->room : 64};
     size_t bytes = (size_t)next.room * sizeof(void *);
@@ -101,6 +114,7 @@ static bool map_grow(tni_map *m) {
 
 TN_PRIV void **tni_map_at(tni_map *m, const void *key, bool *fresh) {
     int64_t i;
+    /* One more key must leave half of the places free. */
     if (2 * (m->n + 1) > m->room && !map_grow(m)) return NULL;
     i = map_slot(m, key);
     *fresh = !m->key[i];

@@ -22,6 +22,7 @@ typedef struct norm_batch {
                     (s)->o.eps,               \
                     (s)->base.training}
 
+/* torch's initial values: mean 0, variance 1, no batch seen yet, weight 1, bias 0. */
 static bool norm_batch_reset(const norm_batch *n) {
     return (!n->running_mean ||
             (tn_init_constant_(n->running_mean, 0) && tn_init_constant_(n->running_var, 1) &&
@@ -30,14 +31,16 @@ static bool norm_batch_reset(const norm_batch *n) {
            (!n->bias || tn_init_constant_(n->bias, 0));
 }
 
-/* Normalises by the batch in training or without running statistics, else by these. momentum None:
- * the running statistics are the mean over all batches. */
+/* Normalises by the batch in training or without running statistics, else by these. momentum k
+ * moves a running statistic r to (1 - k) r + k b for the batch's b; momentum None gives all batches
+ * the same weight by k = 1 / (number of batches). */
 static tn_tensor *norm_batch_forward(const norm_batch *n, tn_tensor *x) {
     bool batch = n->training || !n->running_mean, moves = batch && n->running_mean;
     double k = n->momentum.given == TN_GIVEN ? n->momentum.value : 0;
     tn_tensor *y;
     if (moves && n->momentum.given != TN_GIVEN)
         k = 1 / ((double)tn_item_int(n->num_batches_tracked) + 1);
+    /* The statistics and their counter change together, whatever asks the call to stop. */
     if (moves && !tn_whole_begin()) return NULL;
     y = tnp_batch_norm(x, n->running_mean, n->running_var, n->weight, n->bias, batch, k, n->eps);
     if (y && moves && !tnp_add_scalar_(n->num_batches_tracked, tn_int(1), 1)) y = NULL;

@@ -6,6 +6,7 @@ TN_PRIV void *tni_options(const tn_module *m) {
     return m->gen && m->gen->make ? (char *)(uintptr_t)m + m->gen->options : NULL;
 }
 
+/* An option of m's constructor by name; NULL if there is none, or no constructor with options. */
 static const tn_param *option_find(const tn_module *m, tni_span name) {
     return tn_param_named(m->gen ? m->gen->make : NULL, name.at, (size_t)name.n);
 }
@@ -20,6 +21,7 @@ TN_PRIV bool tni_option_ints(const tn_module *m, tni_span name, tn_ints *to) {
     return true;
 }
 
+/* An integer as an expression's value; TN_NONE, which absent integers hold, is None. */
 static tni_figure option_int(int64_t v) {
     tni_figure f = {v == TN_NONE ? TNI_FIGURE_NONE : TNI_FIGURE_INT, v, 0};
     return f;
@@ -41,18 +43,23 @@ TN_PRIV bool tni_option_number(void *module, tni_span name, int64_t index, tni_f
     const void *at;
     if (tni_option_ints(m, name, &list)) return option_of_list(list, index, to);
     if (!p || index >= 0) return false;
+    /* Numbers of all kinds, bools and words that stand for a number. Expressions know
+     * no complex ones. */
     if (tn_param_number(p, tni_options(m), &v)) {
         *to = option_int(v.kind == TN_KIND_NONE ? TN_NONE : v.integer);
         if (v.kind == TN_KIND_FLOAT) to->kind = TNI_FIGURE_FLOAT;
         to->real = v.real;
         return v.kind != TN_KIND_COMPLEX;
     }
+    /* A list is a struct and not a pointer that could be looked at. */
     if (TN_TYPES_LIST >> p->type & 1) return false;
-    memcpy(&at, (const char *)tni_options(m) + p->offset, sizeof at); /* present or not */
+    /* A tensor or a module: an expression can only ask whether it was given. */
+    memcpy(&at, (const char *)tni_options(m) + p->offset, sizeof at);
     *to = option_int(at ? 1 : TN_NONE);
     return true;
 }
 
+/* The number in a dtype or device option; 0 if the row has no such option or it was not given. */
 static int32_t option_word(const tn_module *m, const char *name, int type) {
     const tn_param *p = tni_option(m, name);
     int32_t v = 0;
@@ -73,10 +80,13 @@ TN_PRIV bool tni_row_text_error(const char *what, tni_span at, const char *why) 
                         why);
 }
 
+/* Appends the sizes of one item: all numbers of an int list, -1 for _, or the value
+ * of an expression. */
 static bool option_size(tn_module *m, const char *what, tni_span item, int64_t *size, int *n) {
     tni_figure v;
     tn_ints list;
     const char *why = NULL;
+    /* A list that is absent has n = -1: it falls through to the expression, where it is None. */
     if (tni_option_ints(m, item, &list) && list.n >= 0) {
         if (list.n > TN_MAX_DIMS - *n) return tni_row_text_error(what, item, "too many dimensions");
         for (int64_t i = 0; i < list.n; i++) size[(*n)++] = list.at[i];
@@ -102,6 +112,8 @@ TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_
     tni_span item;
     *n = *most = 0;
     *star = -1;
+    /* Only the first * or ? of a list is special; a second one is not an expression
+     * and is refused. */
     while (tni_item_next(&items, &item)) {
         const bool any = tni_span_is(item, "*");
         if (*star < 0 && (any || tni_span_is(item, "?")))

@@ -11,6 +11,7 @@ static bool parts_letter(char c) {
 }
 static bool parts_digit(char c) { return c >= '0' && c <= '9'; }
 
+/* A span without the spaces around it. */
 static tni_span parts_trim(tni_span s) {
     while (s.n > 0 && parts_space(s.at[0])) s.at++, s.n--;
     while (s.n > 0 && parts_space(s.at[s.n - 1])) s.n--;
@@ -31,6 +32,7 @@ TN_PRIV bool tni_item_next(tni_span *list, tni_span *item) {
     tni_span rest = parts_trim(*list);
     int depth = 0, i = 0;
     if (rest.n == 0) return false;
+    /* A comma inside of parentheses or brackets belongs to the item. */
     for (; i < rest.n && (depth > 0 || rest.at[i] != ','); i++)
         depth +=
             (rest.at[i] == '(' || rest.at[i] == '[') - (rest.at[i] == ')' || rest.at[i] == ']');
@@ -50,6 +52,7 @@ TN_PRIV void tni_item_split(tni_span item, tni_span *name, tni_span *value) {
         if (item.at[i] != '=') continue;
         tni_span left = {item.at, i};
         left = parts_trim(left);
+        /* Only "name =" is a name: "a == b" and "a[0] <= b" are expressions as a whole. */
         if (!tni_span_is_name(left) || (i + 1 < item.n && item.at[i + 1] == '=')) return;
         *name = left;
         value->at = item.at + i + 1;
@@ -66,6 +69,7 @@ static const char *parts_skip(const char *at) {
     return at;
 }
 
+/* The name or word that begins at *at, which moves behind it; n = 0 if there is none. */
 static tni_span parts_word(const char **at) {
     tni_span w = {parts_skip(*at), 0};
     while (parts_letter(w.at[w.n]) || (w.n > 0 && parts_digit(w.at[w.n]))) w.n++;
@@ -73,7 +77,8 @@ static tni_span parts_word(const char **at) {
     return w;
 }
 
-/* What stands between "(" at *at and its ")". */
+/* The text between "(" at *at and its ")"; *at moves behind it. false if the parentheses
+ * do not match. */
 static bool parts_inside(const char **at, tni_span *inside) {
     const char *start = parts_skip(*at), *end = start;
     int depth = 0;
@@ -92,7 +97,8 @@ static int parts_bad(const char **error, const char *what) {
     return -1;
 }
 
-/* [kind] name: a kind is only a kind where a name follows, so a part may be called `buffer`. */
+/* [kind] name. The first word is a kind only if a name follows, so a part may
+ * be called `buffer`. */
 static void parts_head(const char **at, tni_part_text *p) {
     static const char *const kinds[] = {"param", "buffer", "transient", "child"};
     p->kind = TNI_SPAN_PARAM;
@@ -108,6 +114,7 @@ static void parts_head(const char **at, tni_part_text *p) {
     }
 }
 
+/* Skips the ";" behind a part, which the last part need not have. */
 static int parts_end(const char **at, const char **error) {
     *at = parts_skip(*at);
     if (**at && **at != ';') return parts_bad(error, "expected ';'");
@@ -122,6 +129,8 @@ TN_PRIV int tni_part_next(const char **at, tni_part_text *p, const char **error)
     parts_head(at, p);
     if (p->name.n == 0) return parts_bad(error, "expected a name");
     *at = parts_skip(*at);
+    /* Behind the name: the class of a child, the dtype of a tensor, or the option that
+     * is the tensor. */
     if (p->kind == TNI_SPAN_CHILD) {
         if (**at != '=') return parts_bad(error, "expected '=' after a child's name");
         ++*at;
@@ -138,6 +147,7 @@ TN_PRIV int tni_part_next(const char **at, tni_part_text *p, const char **error)
         return parts_end(at, error);
     }
     if (!parts_inside(at, &p->items)) return parts_bad(error, "expected a list in parentheses");
+    /* The condition reaches to the end of the part and is not parsed here. */
     const char *next = *at;
     if (tni_span_is(parts_word(&next), "if")) {
         p->condition.at = *at = next;
@@ -151,7 +161,11 @@ TN_PRIV int tni_part_next(const char **at, tni_part_text *p, const char **error)
 
 /* --- expressions ------------------------------------------------------------------------------ */
 
-enum { PARTS_DEPTH = 48 };
+/* A calculator by recursive descent: one function for each level of precedence, from
+ * parts_choice (?: and ||) down to parts_unary. Each reads its operators off c->at and gives the
+ * value. The first error stays in c->error and moves c->at to the end, so every loop stops
+ * without further tests. */
+enum { PARTS_DEPTH = 48 }; /* of parentheses, unary signs and ?:, so that the stack is bounded */
 
 typedef struct parts_calc {
     const char *at, *end, *error;
@@ -170,6 +184,7 @@ static tni_figure parts_none(void) {
     tni_figure v = {TNI_FIGURE_NONE, 0, 0};
     return v;
 }
+/* Keeps the first error, and ends the reading: nothing follows at c->end. */
 static tni_figure parts_fail(parts_calc *c, const char *what) {
     if (!c->error) c->error = what;
     c->at = c->end;
@@ -180,6 +195,8 @@ TN_PRIV bool tni_figure_true(tni_figure v) {
     return v.kind == TNI_FIGURE_INT ? v.value != 0 : v.kind == TNI_FIGURE_FLOAT && v.real != 0;
 }
 
+/* Reads a sign off the text, after spaces; false, without moving past the spaces' end,
+ * if another follows. */
 static bool parts_sign(parts_calc *c, const char *sign) {
     size_t n = strlen(sign);
     while (c->at < c->end && parts_space(*c->at)) c->at++;
@@ -191,12 +208,14 @@ static bool parts_sign(parts_calc *c, const char *sign) {
 static tni_figure parts_digits(parts_calc *c) {
     int64_t v = 0;
     for (; c->at < c->end && parts_digit(*c->at); c->at++) {
+        /* One digit more always fits below this bound. */
         if (v > (INT64_MAX - 9) / 10) return parts_fail(c, "a number is too large");
         v = v * 10 + (*c->at - '0');
     }
     return parts_int(v);
 }
 
+/* A named value: a constant, an option, or a number of an int-list option by its index. */
 static tni_figure parts_named(parts_calc *c) {
     tni_span name = {c->at, 0};
     tni_figure v = parts_none();
@@ -243,6 +262,8 @@ static tni_figure parts_unary(parts_calc *c) {
     return v;
 }
 
+/* a * b without overflow; false if it does not fit. base/ has the same, but the generator links
+ * this file without it. */
 static bool parts_mul(int64_t a, int64_t b, int64_t *to) {
     if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a)
               : (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
@@ -254,8 +275,10 @@ static bool parts_mul(int64_t a, int64_t b, int64_t *to) {
 /* Python's // and %: rounded down. */
 static tni_figure parts_divide(parts_calc *c, int64_t a, int64_t b, bool rest) {
     if (b == 0) return parts_fail(c, "division by zero");
+    /* INT64_MIN / -1 overflows, and its remainder traps on x86. */
     if (b == -1)
         return rest ? parts_int(0) : a == INT64_MIN ? parts_fail(c, "overflow") : parts_int(-a);
+    /* C rounds to zero: one less where the division is not exact and the signs differ. */
     int64_t q = a / b - (a % b != 0 && (a % b < 0) != (b < 0));
     return parts_int(rest ? a - q * b : q);
 }
@@ -264,10 +287,12 @@ static tni_figure parts_divide(parts_calc *c, int64_t a, int64_t b, bool rest) {
 static tni_figure parts_op(parts_calc *c, char op, tni_figure a, tni_figure b) {
     int64_t r = 0;
     bool fits;
+    /* An operand failed: its None would give a second error. */
     if (c->error) return parts_none();
     if (a.kind != TNI_FIGURE_INT || b.kind != TNI_FIGURE_INT)
         return parts_fail(c, "arithmetic needs integers");
     if (op == '/' || op == '%') return parts_divide(c, a.value, b.value, op == '%');
+    /* INT64_MAX - b and the like cannot overflow for a b of this sign. */
     if (op == '*')
         fits = parts_mul(a.value, b.value, &r);
     else if (op == '+')
@@ -278,6 +303,7 @@ static tni_figure parts_op(parts_calc *c, char op, tni_figure a, tni_figure b) {
     return parts_int(op == '*' ? r : op == '+' ? a.value + b.value : a.value - b.value);
 }
 
+/* Operators of one level, from left to right. */
 static tni_figure parts_product(parts_calc *c) {
     tni_figure v = parts_unary(c);
     for (;;) {
@@ -303,9 +329,11 @@ static tni_figure parts_compare(parts_calc *c) {
     static const char *const signs[] = {"==", "!=", "<=", ">=", "<", ">"};
     tni_figure a = parts_sum(c), b;
     int k = 0;
+    /* "<=" and ">=" are tried before "<" and ">". */
     while (k < 6 && !parts_sign(c, signs[k])) k++;
     if (k == 6) return a;
     b = parts_sum(c);
+    /* Numbers compare as doubles if one of them is a float. None equals None alone. */
     if (a.kind == TNI_FIGURE_FLOAT || b.kind == TNI_FIGURE_FLOAT) {
         double x = a.kind == TNI_FIGURE_FLOAT ? a.real : (double)a.value;
         double y = b.kind == TNI_FIGURE_FLOAT ? b.real : (double)b.value;
@@ -327,6 +355,7 @@ static tni_figure parts_compare(parts_calc *c) {
                               : a.value > b.value);
 }
 
+/* The value of && is 0 or 1 as in C, not an operand as in Python. */
 static tni_figure parts_and(parts_calc *c) {
     tni_figure v = parts_compare(c);
     while (parts_sign(c, "&&")) {
@@ -336,8 +365,9 @@ static tni_figure parts_and(parts_calc *c) {
     return v;
 }
 
-static tni_figure
-parts_choice(parts_calc *c) { /* both sides are calculated: neither has an effect */
+/* Both sides of ||, && and ?: are calculated: that has no effect, and an error in either
+ * is an error. */
+static tni_figure parts_choice(parts_calc *c) {
     tni_figure v = parts_and(c), yes, no;
     while (parts_sign(c, "||")) {
         tni_figure w = parts_and(c);
@@ -356,6 +386,7 @@ TN_PRIV bool tni_expression(tni_span text, tni_lookup lookup, void *user, tni_fi
                             const char **error) {
     parts_calc c = {text.at, text.at + text.n, NULL, lookup, user, 0};
     *to = parts_choice(&c);
+    /* Spaces may follow the expression, but nothing else. */
     while (c.at < c.end && parts_space(*c.at)) c.at++;
     if (!c.error && c.at != c.end) c.error = "unexpected text after the expression";
     if (c.error) *error = c.error;

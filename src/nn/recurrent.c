@@ -7,7 +7,9 @@
 
 #include <math.h>
 
-/* Part of layer l, direction d: k = 0 weight_ih, 1 weight_hh, 2 bias_ih, 3 bias_hh. */
+/* Part k of layer l, direction d (1: backwards): k = 0 weight_ih (4H, I), 1 weight_hh (4H,
+ * H), 2 bias_ih (4H), 3 bias_hh (4H). NULL for an absent bias. lstm_build registers them in
+ * this order, torch's. */
 static tn_tensor *lstm_part(const tn_nn_lstm_self *s, int64_t l, int d, int k) {
     int64_t each = s->o.bias ? 4 : 2, at = (l * (s->o.bidirectional ? 2 : 1) + d) * each + k;
     return k < each ? tn_part_tensor_of(&s->base, (int)at) : NULL;
@@ -18,6 +20,7 @@ static bool lstm_build(tn_module *m) {
     TN_SELF(lstm, s, m);
     int64_t h = s->o.hidden_size, layers = s->o.num_layers;
     int dirs = s->o.bidirectional ? 2 : 1;
+    /* The upper bounds keep 4 * h, 2 * h and the count of parts within their types. */
     if (h < 1 || s->o.input_size < 1 || layers < 1 || layers > 100000 || h > INT64_MAX / 8)
         return tni_nn_error(TN_INVALID, "input_size, hidden_size and num_layers must be positive");
     if (s->o.dropout < 0 || s->o.dropout > 1)
@@ -26,6 +29,8 @@ static bool lstm_build(tn_module *m) {
         for (int d = 0; d < dirs; d++)
             for (int k = 0; k < (s->o.bias ? 4 : 2); k++) {
                 char name[48];
+                /* Layers above the first read the outputs of all directions below; a bias
+                 * is (4H) alone. */
                 int64_t shape[2] = {4 * h, k == 1 ? h : l ? dirs * h : s->o.input_size};
                 snprintf(name, sizeof name, "%s%lld%s", stem[k], (long long)l, d ? "_reverse" : "");
                 if (!tn_part_tensor(m, TN_PARAM, name, NULL, TN_NO_DTYPE,
@@ -35,6 +40,7 @@ static bool lstm_build(tn_module *m) {
     return true;
 }
 
+/* torch's reset_parameters: all parts, the biases as well, within 1 / sqrt(H). */
 static bool lstm_reset(tn_module *m) {
     TN_SELF(lstm, s, m);
     double bound = 1 / sqrt((double)s->o.hidden_size);
@@ -43,7 +49,8 @@ static bool lstm_reset(tn_module *m) {
     return true;
 }
 
-/* One time step: gates (N, 4H) in torch's order i, f, g, o; c = f * c + i * g; h = o * tanh(c). */
+/* One time step (Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000): gates
+ * (N, 4H) in torch's order i, f, g, o; c = f * c + i * g; h = o * tanh(c), both (N, H). */
 static bool lstm_step(tn_tensor *gates, tn_tensor **h, tn_tensor **c) {
     tn_list g = tnp_chunk(gates, 4, -1);
     tn_tensor *keep, *add;
@@ -55,14 +62,17 @@ static bool lstm_step(tn_tensor *gates, tn_tensor **h, tn_tensor **c) {
     return *h != NULL;
 }
 
-/* One direction of one layer over x (T, N, I): y[t] are its outputs (N, H); h and c go from first
- * to last state. */
+/* One direction of one layer over x (T, N, I): y[t] are its outputs (N, H); h and c (N, H) go from
+ * the first state to the last. */
 static bool lstm_direction(const tn_nn_lstm_self *s, int64_t l, int d, tn_tensor *x, tn_tensor **y,
                            tn_tensor **h, tn_tensor **c) {
     int64_t steps = tn_size(x, 0);
+    /* The input's part of the gates needs no state, so one product makes it for all steps:
+     * (T, N, 4H). */
     tn_tensor *all = tnp_linear(x, lstm_part(s, l, d, 0), lstm_part(s, l, d, 2));
     if (!all) return false;
     for (int64_t i = 0; i < steps; i++) {
+        /* The backward direction reads from the end; y[t] stands at its time either way. */
         int64_t t = d ? steps - 1 - i : i;
         tn_tensor *rest = tnp_linear(*h, lstm_part(s, l, d, 1), lstm_part(s, l, d, 3));
         if (!lstm_step(tnp_add(tnp_select(all, 0, t), rest, 1), h, c)) return false;
@@ -79,7 +89,8 @@ typedef struct lstm_run {
     tn_tensor **h, **c; /* layers * dirs states */
 } lstm_run;
 
-/* A layer: x (T, N, I) -> (T, N, dirs * H). */
+/* A layer: x (T, N, I) -> (T, N, dirs * H). Both directions use r->y in turn:
+ * stacking copies it. */
 static tn_tensor *lstm_layer(lstm_run *r, int64_t l, tn_tensor *x) {
     tn_tensor *both[2] = {NULL, NULL}, *y;
     for (int d = 0; d < r->dirs; d++) {
@@ -89,12 +100,14 @@ static tn_tensor *lstm_layer(lstm_run *r, int64_t l, tn_tensor *x) {
         if (!both[d]) return NULL;
     }
     y = r->dirs == 2 ? tnp_cat(tn_tensors_of(both, 2), -1) : both[0];
+    /* As torch: dropout between layers, not behind the last one. */
     if (r->s->base.training && r->s->o.dropout > 0 && l + 1 < r->s->o.num_layers)
         y = tnp_dropout(y, r->s->o.dropout, true);
     return y;
 }
 
-/* States of all layers and directions: views of the given ones, or zeros. */
+/* The first states of all layers and directions, each (N, H): views of the given tensor (layers *
+ * dirs, N, H), or one tensor of zeros for all, which no step writes. */
 static bool lstm_states(lstm_run *r, tn_tensor *x, tn_tensor *given, tn_tensor **to) {
     int64_t count = r->s->o.num_layers * r->dirs, size[2] = {tn_size(x, 1), r->s->o.hidden_size};
     tn_tensor *zero =
@@ -106,12 +119,14 @@ static bool lstm_states(lstm_run *r, tn_tensor *x, tn_tensor *given, tn_tensor *
     return true;
 }
 
+/* All layers, each over the outputs of the one below. */
 static tn_tensor *lstm_run_all(lstm_run *r, tn_tensor *x, tn_tensor *h, tn_tensor *c) {
     if (!lstm_states(r, x, h, r->h) || !lstm_states(r, x, c, r->c)) return NULL;
     for (int64_t l = 0; x && l < r->s->o.num_layers; l++) x = lstm_layer(r, l, x);
     return x;
 }
 
+/* A single sequence (T, I) gets a batch of one as dimension 1, and its results lose it again. */
 static tn_tensor *lstm_unsqueeze(tn_tensor *t, bool batched) {
     return t && !batched ? tnp_unsqueeze(t, 1) : t;
 }
@@ -150,12 +165,14 @@ static bool lstm_forward(tn_mframe *f) {
     bool batched;
     if (!lstm_prepare(s, a, &x, &h, &c, &batched)) return false;
     r.steps = tn_size(x, 0);
+    /* One block: the outputs of a layer, then the states h, then the states c. */
     room = (tn_tensor **)tni_alloc_each(r.steps + 2 * count, sizeof *room);
     if (!room) return false;
     r.y = room;
     r.h = room + r.steps;
     r.c = r.h + count;
     x = lstm_run_all(&r, x, h, c);
+    /* Results in the layout of the input; h_n and c_n (layers * dirs, N, H). */
     if (x) {
         f->out[0] = s->o.batch_first && batched ? tnp_transpose(x, 0, 1) : lstm_squeeze(x, batched);
         f->out[1] = lstm_squeeze(tnp_stack(tn_tensors_of(r.h, count), 0), batched);

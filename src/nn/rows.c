@@ -2,6 +2,7 @@
  * tables made of their schemas. Makes no module. */
 #include "nn.h"
 
+/* The tables of a row without `call`, (Tensor input) -> Tensor: one parameter, one result. */
 static const tn_param rows_call_param[] = {{"input", TN_T_TENSOR, 0, 0, 0, 0, NULL}};
 static tn_tensor *const rows_call_defaults[1] = {NULL};
 static const char *const rows_call_result[] = {"output"};
@@ -24,7 +25,8 @@ TN_PRIV const tn_gen *tni_call_of(const tn_module *m) {
     return m->gen && m->gen->call ? m->gen->call : &rows_call;
 }
 
-/* A row registered at run time. */
+/* A row registered at run time. The list has no lock: no other thread may
+ * make modules meanwhile. */
 typedef struct rows_entry {
     tn_ending ending; /* first: with the context, whose memory it is */
     tn_mgen gen;
@@ -36,6 +38,7 @@ static rows_entry *rows_registered;
 
 TN_PRIV const tn_mgen *tni_mgen_of(const tn_mrow *row) {
     if (row->gen) return row->gen;
+    /* A user's row is constant, so its tables are found here and not through the row. */
     for (rows_entry *e = rows_registered; e; e = e->next)
         if (e->row == row) return &e->gen;
     return NULL;
@@ -52,6 +55,7 @@ TN_API const tn_mrow *tn_mrow_at(int64_t i) {
 
 TN_API const tn_mrow *tn_mrow_named(const char *type) {
     if (!type) return NULL;
+    /* Built-in classes first; rows_register refuses their names for others. */
     for (const tn_mrow *const *r = tni_mrows(); *r; r++)
         if (strcmp((*r)->gen->type, type) == 0) return *r;
     for (rows_entry *e = rows_registered; e; e = e->next)
@@ -59,6 +63,7 @@ TN_API const tn_mrow *tn_mrow_named(const char *type) {
     return NULL;
 }
 
+/* The context ends, and with it the memory of the entry. */
 static void rows_entry_end(tn_ending *e) { tn_module_forget(((rows_entry *)(void *)e)->row); }
 static void rows_entry_free(rows_entry *e) {
     tn_ending_remove(&e->ending);
@@ -67,8 +72,8 @@ static void rows_entry_free(rows_entry *e) {
     tn_alloc_free(e, sizeof *e);
 }
 
-/* Tables of `first` followed by `rest`: the parser wants a name before a call's "(" and an arrow
- * after a constructor. */
+/* Tables of the text `first` followed by `rest`, since the parser wants a name before a call's "("
+ * and an arrow after a constructor. NULL with an error. */
 static tn_gen *rows_schema(const char *first, const char *rest) {
     char text[800];
     if (snprintf(text, sizeof text, "%s%s", first, rest) >= (int)sizeof text) {
@@ -81,6 +86,8 @@ static tn_gen *rows_schema(const char *first, const char *rest) {
 /* The options of a separate struct follow the module at once, whatever the size of a word. */
 typedef char rows_module_is_of_eights[sizeof(tn_module) % 8 ? -1 : 1];
 
+/* An entry with the tables of the row's schema and call, not yet in the list; NULL
+ * with an error. */
 static rows_entry *rows_entry_new(const tn_mrow *row) {
     size_t n = strcspn(row->schema, "(");
     rows_entry *e = (rows_entry *)tn_alloc(sizeof *e);
@@ -89,6 +96,7 @@ static rows_entry *rows_entry_new(const tn_mrow *row) {
     snprintf(e->type, sizeof e->type, "%.*s", (int)n, row->schema);
     e->row = row;
     e->gen.type = e->type;
+    /* A multiple of 8 on 32-bit machines too, whose argument structs hold doubles and int64_t. */
     e->gen.options = (uint32_t)((sizeof(tn_module) + 7) / 8 * 8);
     e->gen.make = rows_schema(row->schema, " -> ()");
     if (e->gen.make && row->call) e->gen.call = rows_schema("forward", row->call);
@@ -97,6 +105,8 @@ static rows_entry *rows_entry_new(const tn_mrow *row) {
     return NULL;
 }
 
+/* Whether the parts can be read; their expressions need a module's options and wait until
+ * one is made. */
 static bool rows_parts_parse(const char *text) {
     const char *at = text, *why = NULL;
     tni_part_text t;
@@ -107,6 +117,7 @@ static bool rows_parts_parse(const char *text) {
     return tni_row_text_error(text, rest, why);
 }
 
+/* Everything that can fail comes first, then the entry joins the list. */
 static bool rows_register(const tn_mrow *row) {
     rows_entry *e;
     if (!row || !row->name || !row->schema)

@@ -14,12 +14,14 @@ typedef struct state_swap {
 
 /* What tn_swap_data refuses is refused here, so that the exchange cannot fail. */
 static bool state_may_swap(const char *name, const tn_tensor *t) {
+    /* A view shares its memory, and the tape refers to the data of a recorded result. */
     return (!tn_is_view(t) && tn_is_leaf(t)) ||
            tni_nn_error(TN_AUTOGRAD,
                         "%s is a view or a recorded result; its data cannot be replaced", name);
 }
 
-/* Takes one more owner of fresh, new or from the list that is loaded, into the plan; NULL fails. */
+/* Adds the exchange of old and fresh to the plan, which becomes one more owner of fresh. false with
+ * an error; fresh may be NULL, for a call that failed. */
 static bool state_add(tni_plan *plan, const char *name, tn_tensor *old, tn_tensor *fresh) {
     state_swap s = {old, fresh};
     if (!state_may_swap(name, old) || !fresh || !tni_buffer_add(&plan->swaps, &s, sizeof s))
@@ -28,6 +30,8 @@ static bool state_add(tni_plan *plan, const char *name, tn_tensor *old, tn_tenso
     return true;
 }
 
+/* Exchanging cannot fail: state_may_swap has refused what tn_swap_data would. The plan then
+ * releases `fresh`, which holds the old data after an exchange. */
 TN_PRIV void tni_plan_end(tni_plan *plan, bool commit) {
     state_swap *s = (state_swap *)(void *)plan->swaps.at;
     int64_t n = plan->swaps.n / (int64_t)sizeof *s;
@@ -53,6 +57,7 @@ typedef struct state_report {
     int64_t nmissing, nunexpected, nmismatch;
 } state_report;
 
+/* Appends a name to a message's list and counts it; only the first STATE_SHOWN are written. */
 static void state_note(tni_buffer *b, int64_t *count, const char *name) {
     if ((*count)++ < STATE_SHOWN) tni_buffer_text(b, "%s\"%s\"", *count > 1 ? ", " : "", name);
 }
@@ -70,7 +75,8 @@ static void state_mismatch(state_report *r, const char *name, const tn_tensor *f
                     tni_nn_shape_text(a, sizeof a, file), tni_nn_shape_text(b, sizeof b, here));
 }
 
-/* Names given, by hash: an index into a table of n * 2 places at least. */
+/* The n tensors given, findable by name: a hash table of at least 2 n places with open addressing.
+ * used[k] says that the module has a part for entry k. */
 typedef struct state_names {
     int64_t *place; /* index + 1; 0: free */
     bool *used;
@@ -78,6 +84,7 @@ typedef struct state_names {
     const tn_named *at;
 } state_names;
 
+/* The place of a name, or the free place where it belongs. */
 static int64_t state_slot(const state_names *t, const char *name) {
     uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
     int64_t i;
@@ -92,14 +99,18 @@ static void state_names_free(state_names *t) {
     if (t->used) tn_alloc_free(t->used, (size_t)t->n + 1);
 }
 
+/* Builds the table; refuses entries without name or tensor, and a name given twice. After a failure
+ * state_names_free is due as well. */
 static bool state_names_make(state_names *t, const tn_named *at, int64_t n) {
     memset(t, 0, sizeof *t);
+    /* The bound keeps 2 n places of 8 bytes, rounded up to a power of two, within PTRDIFF_MAX. */
     if (n < 0 || n > PTRDIFF_MAX / 64 || (n > 0 && !at))
         return tni_nn_error(TN_INVALID, "expected a list of named tensors");
     for (t->room = 16; t->room < 2 * n; t->room *= 2) continue;
     t->n = n;
     t->at = at;
     t->place = (int64_t *)tn_alloc((size_t)t->room * sizeof *t->place);
+    /* One byte more than needed, so that an empty list is no request for 0 bytes. */
     t->used = (bool *)tn_alloc((size_t)n + 1);
     if (!t->place || !t->used) return false;
     memset(t->place, 0, (size_t)t->room * sizeof *t->place);
@@ -116,10 +127,13 @@ static bool state_names_make(state_names *t, const tn_named *at, int64_t n) {
     return true;
 }
 
+/* Whether t can take the place of a module's tensor of this dtype and device as it is. */
 static bool state_is_of(const tn_tensor *t, tn_dtype dtype, tn_device_id device) {
     return tn_dtype_of(t) == dtype && tn_device_of(t) == device && tn_is_contiguous(t);
 }
 
+/* Plans an exchange for each name of the module, and notes in the report what does not fit. false
+ * only for an error, not for what is reported. */
 static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *given, state_report *r,
                             bool take) {
     for (int64_t i = 0; i < here.n; i++) {
@@ -135,6 +149,7 @@ static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *giv
             state_mismatch(r, here.at[i].name, from, to);
             continue;
         }
+        /* The plan owns the new tensor; the scope frees what else the conversion made. */
         mark = tn_scope_begin();
         if (!take || !state_is_of(from, tn_dtype_of(to), tn_device_of(to)))
             from = state_convert(from, tn_dtype_of(to), tn_device_of(to));
@@ -142,14 +157,18 @@ static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *giv
         tn_scope_end(mark);
         if (!ok) return false;
     }
+    /* What is left over: names that the module does not have. */
     for (int64_t i = 0; i < given->n; i++)
         if (!given->used[i]) state_note(&r->unexpected, &r->nunexpected, given->at[i].name);
     return true;
 }
 
+/* One error for all that the report holds; true if nothing in it counts. Shapes count always,
+ * names if strict. */
 static bool state_judge(state_report *r, bool strict) {
     tni_buffer text = {NULL, 0, 0, false};
     bool bad = r->nmismatch || (strict && (r->nmissing || r->nunexpected));
+    /* Memory ran out while the report was written, and the error is set. */
     if (r->missing.failed || r->unexpected.failed || r->mismatch.failed) return false;
     if (!bad) return true;
     tni_buffer_text(&text, "the state does not match");
@@ -182,6 +201,7 @@ TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int
     return ok;
 }
 
+/* Loads all or nothing. */
 static bool state_load(tn_module *m, const tn_named *at, int64_t n, bool strict, bool take) {
     tni_plan plan = {{NULL, 0, 0, false}};
     bool ok = tni_plan_load(&plan, m, at, n, strict, take);
@@ -219,6 +239,8 @@ TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn
 
 /* --- to --------------------------------------------------------------------------------------- */
 
+/* Plans the conversion of t, if it is not of this dtype and on this device already. A dtype
+ * converts floating tensors alone: counters and complex parts keep theirs. */
 static bool state_to_one(tni_plan *plan, const char *name, tn_tensor *t, tn_dtype dtype,
                          tn_device_id device) {
     tn_dtype type =
@@ -247,6 +269,7 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
         ok = tni_nn_error(TN_TYPE, "to: %s is not a floating dtype", tn_dtype_name(dtype));
     for (int64_t i = 0; ok && i < all.n; i++) {
         const char *name = all.at[i].name;
+        /* A gradient goes with its tensor: backward would add to it in the new dtype. */
         tn_tensor *t = all.at[i].tensor, *grad = tn_grad_of(t);
         ok = state_to_one(&plan, name, t, dtype, device) &&
              (!grad || state_to_one(&plan, name, grad, dtype, device));
@@ -272,9 +295,11 @@ static tn_tensor *state_copy_tensor(state_copy *c, tn_tensor *t) {
     tn_tensor *copy;
     int64_t mark;
     if (!at) return NULL;
+    /* Shared inside m, so shared inside the copy. */
     if (!fresh) return tn_retain((tn_tensor *)*at);
     mark = tn_scope_begin();
     copy = state_convert(t, tn_dtype_of(t), tn_device_of(t));
+    /* A tensor that requires grad becomes a leaf that does, whatever made it in m. */
     if (copy && tn_needs_grad(t)) copy = tn_requires_grad_at(NULL, 0, copy, true);
     if (copy) tn_retain(copy);
     *at = copy;
@@ -282,6 +307,8 @@ static tn_tensor *state_copy_tensor(state_copy *c, tn_tensor *t) {
     return copy;
 }
 
+/* A copy of m's struct without parts and hooks. A row's own members of the struct are copied
+ * bytewise, which is wrong for what `destroy` would free: such rows are refused. */
 static tn_module *state_copy_head(const state_copy *c, const tn_module *m) {
     tn_module *to;
     if (m->row->destroy) {
@@ -298,6 +325,7 @@ static tn_module *state_copy_head(const state_copy *c, const tn_module *m) {
     to->part = NULL;
     to->nparts = to->room = 0;
     to->level = (uint8_t)(m->level - c->level);
+    /* Pointers into m's own block, such as the texts of options, are moved into the copy's. */
     if (tni_expect_copy(to, m)) {
         if (to->gen && to->gen->make) tn_args_move(to->gen->make, tni_options(to), m, m->bytes, to);
         return to;
@@ -306,6 +334,7 @@ static tn_module *state_copy_head(const state_copy *c, const tn_module *m) {
     return NULL;
 }
 
+/* Adds the copy of m's part i to `to`, at the same place; an absent part stays absent. */
 static bool state_copy_part(state_copy *c, tn_module *to, const tn_module *m, int i) {
     const tn_part *p = &m->part[i];
     void *old = *tni_part_place(m, i), *copy = NULL;
@@ -321,6 +350,7 @@ static bool state_copy_part(state_copy *c, tn_module *to, const tn_module *m, in
     return copy != NULL;
 }
 
+/* A held copy of m, the same one for the same m. */
 static tn_module *state_copy_module(state_copy *c, const tn_module *m) {
     void **found = tni_map_find(&c->seen, m);
     tn_module *to;
@@ -329,11 +359,13 @@ static tn_module *state_copy_module(state_copy *c, const tn_module *m) {
     to = state_copy_head(c, m);
     if (!to) return NULL;
     for (int i = 0; ok && i < m->nparts; i++) ok = state_copy_part(c, to, m, i);
+    /* A copy is entered when it is complete; a tree has no cycle that could ask for it before. */
     found = ok ? tni_map_at(&c->seen, m, &fresh) : NULL;
     if (found) {
         *found = to;
         return to;
     }
+    /* The map may have failed last; nobody else holds the copy. */
     to->count = 1;
     tn_module_free(to);
     return NULL;
@@ -356,6 +388,7 @@ TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module 
 
 /* --- reset ------------------------------------------------------------------------------------ */
 
+/* Children first, as constructors draw: a seed gives the values of a new module. */
 static bool state_reset(tn_module *m) {
     for (int i = 0; i < m->nparts; i++) {
         tn_module *child = tn_part_child_of(m, i);
@@ -397,6 +430,7 @@ TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, con
     if (!tn_ok()) return false;
     state_quiet_begin(&q, file, line, m);
     list = tn_safetensors_load_at(file, line, path);
+    /* The tensors of the list are nobody else's, so loading may take them without a copy. */
     ok = list.n >= 0 && state_load(m, list.at, list.n, true, true);
     tn_named_free(list);
     state_quiet_end(&q);

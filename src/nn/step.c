@@ -9,10 +9,13 @@ TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) {
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
+    /* The outermost link has the user's line; tn_error_set puts the text of the
+     * innermost in front. */
     while (p && p->caller) p = p->caller;
     return tn_error_set(code, p ? p->file : NULL, p ? p->line : 0, "%s", text);
 }
 
+/* The class name alone: "Linear: ...". An empty name puts nothing before the message. */
 static void step_text(const tn_path *path, char *to, size_t room) {
     snprintf(to, room, "%s", ((const tni_step *)(const void *)path)->type);
 }

@@ -10,6 +10,7 @@ typedef struct repr_item {
     int count; /* of a tuple, where one number stands for all; 0: as many as there are */
 } repr_item;
 
+/* Cuts the next item off the list and reads its marks: "?" in front, the others from the end. */
 static bool repr_item_next(tni_span *list, repr_item *t) {
     tni_span s;
     if (!tni_item_next(list, &s)) return false;
@@ -17,6 +18,7 @@ static bool repr_item_next(tni_span *list, repr_item *t) {
     t->unless_default = s.at[0] == '?';
     s.at += t->unless_default;
     s.n -= t->unless_default;
+    /* What is left when no mark is found at the end is the name. */
     for (; s.n > 0; s.n--) {
         char last = s.at[s.n - 1];
         if (last == '=')
@@ -34,6 +36,7 @@ static bool repr_item_next(tni_span *list, repr_item *t) {
     return true;
 }
 
+/* "3" for a list of one number, "(3, 3)" for others, as the row's item wants it; None if absent. */
 static void repr_ints(tni_buffer *b, tn_ints list, const repr_item *t) {
     int64_t n = t->count && list.n == 1 ? t->count : list.n; /* one number stands for all */
     const char *between = "(";
@@ -48,6 +51,7 @@ static void repr_ints(tni_buffer *b, tn_ints list, const repr_item *t) {
     }
 }
 
+/* One option's value. Quotes go around words such as gelu's approximate, not around None. */
 static void repr_value(tni_buffer *b, const tn_module *m, const tn_param *p, const repr_item *t) {
     const void *options = tni_options(m);
     tn_scalar s;
@@ -57,6 +61,7 @@ static void repr_value(tni_buffer *b, const tn_module *m, const tn_param *p, con
         repr_ints(b, list, t);
         return;
     }
+    /* Measured, then written. */
     int64_t n = (int64_t)tn_param_text(NULL, 0, p, options, true);
     char *text = (char *)tn_alloc((size_t)n + 1);
     if (!text) {
@@ -68,6 +73,8 @@ static void repr_value(tni_buffer *b, const tn_module *m, const tn_param *p, con
     tn_alloc_free(text, (size_t)n + 1);
 }
 
+/* "in_features=3, bias=True": the items of row->repr that the module has and that are
+ * to be shown. */
 static void repr_options(tni_buffer *b, const tn_module *m) {
     tni_span list = {m->row->repr, m->row->repr ? (int)strlen(m->row->repr) : 0};
     repr_item t;
@@ -88,6 +95,7 @@ static void repr_options(tni_buffer *b, const tn_module *m) {
 
 static void repr_module(tni_buffer *b, const tn_module *m, int indent);
 
+/* The text of part i, a child; None where it is absent. */
 static void repr_child(tni_buffer *b, const tn_module *m, int i, int indent) {
     const tn_module *child = tn_part_child_of(m, i);
     if (child)
@@ -96,12 +104,14 @@ static void repr_child(tni_buffer *b, const tn_module *m, int i, int indent) {
         tni_buffer_text(b, "None");
 }
 
+/* The first child at part i or behind it; m->nparts if there is none. */
 static int repr_next_child(const tn_module *m, int i) {
     while (i < m->nparts && m->part[i].kind != TN_CHILD) i++;
     return i;
 }
 
-/* The number of children from i on that print the same; *one gets the text. */
+/* The number of children from i on that print the same, for a list's "(0-2): 3 x Linear(..)". *last
+ * is the last of them, and `one` gets the text that they share. */
 static int repr_equal(const tn_module *m, int i, int indent, tni_buffer *one, int *last) {
     int n = 1;
     repr_child(one, m, i, indent);
@@ -120,6 +130,7 @@ static int repr_equal(const tn_module *m, int i, int indent, tni_buffer *one, in
     return n;
 }
 
+/* The lines of all children. A row whose repr is "[]" prints equal neighbours once. */
 static void repr_children(tni_buffer *b, const tn_module *m, int indent) {
     bool list = m->row->repr && strcmp(m->row->repr, "[]") == 0;
     for (int i = repr_next_child(m, 0), last; i < m->nparts && !b->failed;
@@ -133,6 +144,8 @@ static void repr_children(tni_buffer *b, const tn_module *m, int indent) {
             tni_buffer_text(b, "-%s): %d x ", m->part[last].name, n);
         else
             tni_buffer_text(b, "): ");
+        /* A list's child is in `one` already; printing it again would take time exponential
+         * in the depth. */
         if (list && one.n)
             tni_buffer_add(b, one.at, one.n);
         else
@@ -143,6 +156,8 @@ static void repr_children(tni_buffer *b, const tn_module *m, int indent) {
     }
 }
 
+/* "Class(options)" on one line without children; else the options on a line, if there are any, and
+ * a line for each child, indented by two spaces a level. */
 static void repr_module(tni_buffer *b, const tn_module *m, int indent) {
     bool children = repr_next_child(m, 0) < m->nparts;
     tni_buffer_text(b, "%s(", m->type);
@@ -153,6 +168,7 @@ static void repr_module(tni_buffer *b, const tn_module *m, int indent) {
         tni_buffer_text(b, "\n%*s", 2 * (indent + 1), "");
         int64_t start = b->n;
         repr_options(b, m);
+        /* No option was printed: takes the line back. */
         if (b->n == start) b->n = before;
         tni_buffer_text(b, "\n");
         repr_children(b, m, indent + 1);
@@ -161,10 +177,14 @@ static void repr_module(tni_buffer *b, const tn_module *m, int indent) {
     tni_buffer_text(b, ")");
 }
 
+/* The whole text, freed with tni_text_free; NULL with an error. */
 static char *repr_text(const tn_module *m) {
     tni_buffer b = {NULL, 0, 0, false};
     char *text = NULL;
-    if (!m) return tni_nn_error(TN_INVALID, "module is NULL"), (char *)NULL;
+    if (!m) {
+        tni_nn_error(TN_INVALID, "module is NULL");
+        return NULL;
+    }
     repr_module(&b, m, 0);
     if (!b.failed) text = tni_text_copy(b.at, (size_t)b.n);
     tni_buffer_free(&b);

@@ -9,6 +9,7 @@ TN_PRIV void **tni_part_place(const tn_module *m, int i) {
     return p->field ? (void **)(void *)((char *)(uintptr_t)m + p->field) : &p->at;
 }
 
+/* Whether part i exists and is a child, or a tensor. */
 static bool tree_has(const tn_module *m, int i, bool child) {
     return m && i >= 0 && i < m->nparts && (m->part[i].kind == TN_CHILD) == child;
 }
@@ -21,9 +22,9 @@ TN_API tn_module *tn_part_child_of(const tn_module *m, int i) {
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
-/* Depth first, without memory (it serves error messages): in a tree that shares much, the search is
- * cut off after
- * `*steps` modules. */
+/* Writes the path of m below root behind to[0..at-1]; `to` NULL only searches. Depth first and
+ * without memory, since it serves error messages. In a tree that shares much the number of paths is
+ * exponential, so the search ends after `*steps` modules. */
 static bool tree_find(const tn_module *root, const tn_module *m, char *to, size_t room, size_t at,
                       int64_t *steps) {
     if (root == m) {
@@ -32,7 +33,10 @@ static bool tree_find(const tn_module *root, const tn_module *m, char *to, size_
     }
     for (int i = 0; i < root->nparts && --*steps > 0; i++) {
         const tn_module *child = tn_part_child_of(root, i);
+        /* The path with this child's name ends at `next`: a dot in front unless it is
+         * the first name. */
         size_t n = strlen(root->part[i].name), next = at + n + (at > 0);
+        /* A path that does not fit is left out and not cut. */
         if (!child || (to && next >= room)) continue;
         if (to && at > 0) to[at] = '.';
         if (to) memcpy(to + next - n, root->part[i].name, n);
@@ -60,6 +64,7 @@ typedef struct tree_walk {
     void *user;
 } tree_walk;
 
+/* Visits m and what lies below it; false as soon as a visit fails or memory is out. */
 static bool tree_enter(tree_walk *w, tn_module *m) {
     int64_t before = w->path.n;
     if (w->once) {
@@ -73,11 +78,13 @@ static bool tree_enter(tree_walk *w, tn_module *m) {
         if (!child) continue;
         tni_buffer_text(&w->path, "%s%s", before ? "." : "", m->part[i].name);
         if (w->path.failed || !tree_enter(w, child)) return false;
+        /* Takes the child's name off the path again. */
         w->path.n = before;
     }
     return true;
 }
 
+/* A whole walk; false also if `visit` ended it. */
 static bool tree_run(tree_walk *w, const tn_module *m) {
     bool ok;
     if (!tn_ok()) return false;
@@ -88,6 +95,7 @@ static bool tree_run(tree_walk *w, const tn_module *m) {
     return ok;
 }
 
+/* A walk that ends at m has found it. */
 static bool tree_is_not(tree_walk *w, tn_module *m) { return m != (tn_module *)w->user; }
 TN_PRIV bool tni_tree_contains(const tn_module *root, const tn_module *m) {
     tree_walk w = {
@@ -101,6 +109,7 @@ typedef struct tree_visitor {
 } tree_visitor;
 static bool tree_call(tree_walk *w, tn_module *m) {
     tree_visitor *v = (tree_visitor *)w->user;
+    /* A NUL behind the path, which is not part of it. */
     if (!tni_buffer_add(&w->path, "", 1)) return false;
     w->path.n--;
     return v->visit(m, w->path.at, v->user);
@@ -131,6 +140,8 @@ typedef struct tree_collect {
     bool twice;
 } tree_collect;
 
+/* Adds t to the list, under the walk's path and its name, unless it is listed already. Names go
+ * into one buffer that may move, so an entry keeps an offset. */
 static bool tree_collect_one(tree_walk *w, tree_collect *c, const char *name, tn_tensor *t) {
     tree_entry e = {c->names.n, t};
     bool fresh = true;
@@ -143,6 +154,7 @@ static bool tree_collect_one(tree_walk *w, tree_collect *c, const char *name, tn
     return !c->names.failed && !c->entries.failed;
 }
 
+/* torch's order within a module: parameters, then buffers, then those that are not saved. */
 static bool tree_collect_parts(tree_walk *w, tn_module *m) {
     tree_collect *c = (tree_collect *)w->user;
     static const uint8_t order[] = {TN_PARAM, TN_BUFFER, TN_TRANSIENT};
@@ -155,7 +167,8 @@ static bool tree_collect_parts(tree_walk *w, tn_module *m) {
     return true;
 }
 
-/* One block: the entries, then the names. */
+/* One block, which tn_named_free frees whole: the entries, then the names.
+ * n = -1 without memory. */
 static tn_named_list tree_list(const tree_collect *c) {
     tn_named_list list = {NULL, 0, 0, false};
     int64_t n = c->entries.n / (int64_t)sizeof(tree_entry);
@@ -175,10 +188,14 @@ static tn_named_list tree_list(const tree_collect *c) {
     return list;
 }
 
+/* The tensors of some kinds in m and below; twice: a shared one under each of its names. n = -1
+ * with an error. */
 static tn_named_list tree_tensors(const char *file, int line, const tn_module *m, unsigned kinds,
                                   bool twice) {
     tn_named_list none = {NULL, -1, 0, false};
     tree_collect c;
+    /* A state dict has all names of a module that is shared as well, so it is entered
+     * at each place. */
     tree_walk w = {tree_collect_parts, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, !twice, NULL};
     tni_step step;
     tni_place_begin(&step, file, line);
@@ -208,6 +225,7 @@ TN_PRIV tn_named_list tni_module_tensors(const tn_module *m) {
 
 /* --- by path ---------------------------------------------------------------------------------- */
 
+/* The part with this name of n characters; -1 if there is none. */
 static int tree_part(const tn_module *m, const char *name, size_t n) {
     for (int i = 0; i < m->nparts; i++)
         if (strncmp(m->part[i].name, name, n) == 0 && m->part[i].name[n] == 0) return i;
@@ -240,6 +258,7 @@ TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_modul
                                       const char *path) {
     const char *name = path ? path : "";
     const tn_module *owner = tree_owner(m, &name);
+    /* No part has an empty name, so the path "" finds nothing. */
     tn_tensor *t = owner ? tn_part_tensor_of(owner, tree_part(owner, name, strlen(name))) : NULL;
     tni_step step;
     tni_step_begin(&step, file, line, m ? m->type : NULL);
@@ -264,6 +283,7 @@ TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const cha
     }
     at = tni_part_place(owner, i);
     if (*at == (void *)t) return true;
+    /* One more owner first: t may live only through the part that it replaces. */
     tn_retain(t);
     tn_release((tn_tensor *)*at);
     *at = t;
@@ -285,6 +305,8 @@ TN_API void tn_module_zero_grad(tn_module *m) {
     }
 }
 
+/* Sets the switch on all parameters of m and below; false at the first that cannot have it, such as
+ * one of integers. */
 static bool tree_requires_grad(tn_module *m, bool requires_grad) {
     for (int i = 0; i < m->nparts; i++) {
         tn_tensor *t = m->part[i].kind == TN_PARAM ? tn_part_tensor_of(m, i) : NULL;
@@ -305,12 +327,15 @@ TN_API bool tn_module_requires_grad_at(const char *file, int line, tn_module *m,
 }
 
 TN_API tn_tensors tn_parameters_at(const char *file, int line, tn_module *m) {
+    /* The list's names are not needed: its tensors go into an array that m keeps until
+     * the next call. */
     tn_named_list list = tn_module_parameters_at(file, line, m);
     tn_tensors none = {NULL, -1};
     tn_tensor **at;
     tni_step step;
     if (list.n < 0) return none;
     tni_place_begin(&step, file, line);
+    /* One place more than needed, so that a module without parameters is no request for 0 bytes. */
     at = (tn_tensor **)tn_alloc((size_t)(list.n + 1) * sizeof *at);
     tni_step_end(&step);
     if (at) {
