@@ -53,7 +53,7 @@
  *   [12] elementwise   1917  arithmetic, functions, activations, comparisons, logic
  *   [13] reduction      530  sums, extremes, statistics, norms, softmax, running sums
  *   [14] linalg         210  products of matrices and vectors
- *   [15] indexing       435  elements by index or mask, gather and scatter, sorting, search
+ *   [15] indexing       439  elements by index or mask, gather and scatter, sorting, search
  *   [16] layers         685  convolution, pooling, normalisation, attention, losses, optimizer
  *                            steps
  *   [17] io              78  files: safetensors are read and written, IDX and raw bytes are read
@@ -73,9 +73,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_ea8ce6eab163)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_ecda140ae2ff)
 #else
-#define TNI_NAMESPACE tn_ea8ce6eab163
+#define TNI_NAMESPACE tn_ecda140ae2ff
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -5209,7 +5209,48 @@ TN_API tn_tensor *tnp_nonzero(tn_tensor *self);
 #define tn_nonzero(...) TNI_CALL(tn_nonzero, .self = __VA_ARGS__)
 #endif
 
-/* --- one index for each element: gather, scatter, masks over elements, embedding --- */
+/* --- rows of a table by index, and the gradient of the table --- */
+
+/* The rows of the table weight at indices. Row padding_idx gets no gradient (-1: every row does);
+ * scale_grad_by_freq divides a row's gradient by how often the row was taken.
+ *   schema  embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool
+ *           scale_grad_by_freq=False, bool sparse=False) -> Tensor
+ *   shapes  weight (n, d), indices (*) -> (*, d)
+ *   example tn_embedding(table, tokens) */
+typedef struct tn_embedding_args {
+    int64_t padding_idx;
+    bool scale_grad_by_freq, sparse;
+    tn_tensor *weight, *indices;
+} tn_embedding_args;
+TN_API tn_tensor *tn_embedding_at(const char *file, int line, const tn_embedding_args *args);
+TN_API tn_tensor *tnp_embedding(tn_tensor *weight, tn_tensor *indices, int64_t padding_idx,
+    bool scale_grad_by_freq, bool sparse);
+#ifndef __cplusplus
+#define tn_embedding(weight_, ...) TNI_CALL(tn_embedding, .padding_idx = -1, .weight = weight_, \
+    .indices = __VA_ARGS__)
+#endif
+
+/* The gradient of embedding's table: adds the rows of grad_output at their indices, in order.
+ *   schema  embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int
+ *           padding_idx, bool scale_grad_by_freq) -> Tensor
+ *   shapes  grad_output (*, d), indices (*) -> (num_weights, d)
+ *   example tn_embedding_dense_backward(d, tokens, 1000, -1, false) */
+typedef struct tn_embedding_dense_backward_args {
+    tn_tensor *grad_output, *indices;
+    int64_t num_weights, padding_idx;
+    bool scale_grad_by_freq;
+} tn_embedding_dense_backward_args;
+TN_API tn_tensor *tn_embedding_dense_backward_at(const char *file, int line,
+    const tn_embedding_dense_backward_args *args);
+TN_API tn_tensor *tnp_embedding_dense_backward(tn_tensor *grad_output, tn_tensor *indices,
+    int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq);
+#ifndef __cplusplus
+#define tn_embedding_dense_backward(grad_output_, indices_, num_weights_, padding_idx_, ...) \
+    TNI_CALL(tn_embedding_dense_backward, .grad_output = grad_output_, .indices = indices_, \
+    .num_weights = num_weights_, .padding_idx = padding_idx_, .scale_grad_by_freq = __VA_ARGS__)
+#endif
+
+/* --- one index for each element: gather, scatter, take_along_dim --- */
 
 /* out[i][j] = self[index[i][j]][j] for dim 0, and likewise for other dims.
  *   schema  gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor
@@ -5318,6 +5359,8 @@ TN_API tn_tensor *tnp_take_along_dim(tn_tensor *self, tn_tensor *indices, int64_
     .indices = __VA_ARGS__)
 #endif
 
+/* --- elements where a mask is true: masked_fill, masked_select, masked_scatter --- */
+
 /* A copy of self with value where the mask is true.
  *   schema  masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor
  *   shapes  self (*), mask (*) broadcast, value number or 0-dim -> (*)
@@ -5380,45 +5423,6 @@ TN_API tn_tensor *tnp_masked_scatter_(tn_tensor *self, tn_tensor *mask, tn_tenso
     .mask = mask_, .source = __VA_ARGS__)
 #define tn_masked_scatter_(self_, mask_, ...) TNI_CALL_AS(tn_masked_scatter_inplace_at, \
     tn_masked_scatter_args, .self = self_, .mask = mask_, .source = __VA_ARGS__)
-#endif
-
-/* The rows of the table weight at indices. Row padding_idx gets no gradient (-1: every row does);
- * scale_grad_by_freq divides a row's gradient by how often the row was taken.
- *   schema  embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool
- *           scale_grad_by_freq=False, bool sparse=False) -> Tensor
- *   shapes  weight (n, d), indices (*) -> (*, d)
- *   example tn_embedding(table, tokens) */
-typedef struct tn_embedding_args {
-    int64_t padding_idx;
-    bool scale_grad_by_freq, sparse;
-    tn_tensor *weight, *indices;
-} tn_embedding_args;
-TN_API tn_tensor *tn_embedding_at(const char *file, int line, const tn_embedding_args *args);
-TN_API tn_tensor *tnp_embedding(tn_tensor *weight, tn_tensor *indices, int64_t padding_idx,
-    bool scale_grad_by_freq, bool sparse);
-#ifndef __cplusplus
-#define tn_embedding(weight_, ...) TNI_CALL(tn_embedding, .padding_idx = -1, .weight = weight_, \
-    .indices = __VA_ARGS__)
-#endif
-
-/* The gradient of embedding's table: adds the rows of grad_output at their indices, in order.
- *   schema  embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int
- *           padding_idx, bool scale_grad_by_freq) -> Tensor
- *   shapes  grad_output (*, d), indices (*) -> (num_weights, d)
- *   example tn_embedding_dense_backward(d, tokens, 1000, -1, false) */
-typedef struct tn_embedding_dense_backward_args {
-    tn_tensor *grad_output, *indices;
-    int64_t num_weights, padding_idx;
-    bool scale_grad_by_freq;
-} tn_embedding_dense_backward_args;
-TN_API tn_tensor *tn_embedding_dense_backward_at(const char *file, int line,
-    const tn_embedding_dense_backward_args *args);
-TN_API tn_tensor *tnp_embedding_dense_backward(tn_tensor *grad_output, tn_tensor *indices,
-    int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq);
-#ifndef __cplusplus
-#define tn_embedding_dense_backward(grad_output_, indices_, num_weights_, padding_idx_, ...) \
-    TNI_CALL(tn_embedding_dense_backward, .grad_output = grad_output_, .indices = indices_, \
-    .num_weights = num_weights_, .padding_idx = padding_idx_, .scale_grad_by_freq = __VA_ARGS__)
 #endif
 
 /* --- places of values among sorted boundaries, by bisection: searchsorted, bucketize --- */
@@ -12266,13 +12270,13 @@ TNI_NAMESPACE_END
 #include TN_HEADER_NAME
 #endif
 
-/* ea8ce6eab163 is the hash of the chapters above: who includes this refers to a symbol of
+/* ecda140ae2ff is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_ea8ce6eab163;
+TN_API const char tn_layout_ecda140ae2ff;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_ea8ce6eab163;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_ecda140ae2ff;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12290,7 +12294,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_ea8ce6eab163 = 1;
+const char tn_layout_ecda140ae2ff = 1;
 #endif
 
 /* src/tensor.c - the root of tensor.h: the library in one translation unit, in the only order list there is */
@@ -26997,7 +27001,10 @@ typedef struct sort_pair {
     int64_t place;
 } sort_pair;
 
-enum { SORT_RUN = 12, SORT_POLL = 0xffff  };
+enum {
+    SORT_RUN = 12,
+    SORT_POLL = 0xffff,
+};
 
 static uint64_t sort_float(uint64_t v, int bits, uint64_t infinity) {
     uint64_t sign = UINT64_C(1) << (bits - 1), size = v & (sign - 1);
@@ -27024,7 +27031,10 @@ static bool sort_before(sort_pair a, sort_pair b) {
 static void sort_runs(sort_pair *p, int64_t n) {
     for (int64_t run = 0, since = 0; run < n; run += SORT_RUN, since += SORT_RUN) {
         int64_t end = run + SORT_RUN < n ? run + SORT_RUN : n;
-        if ((run == 0 || since > SORT_POLL) && (since = 0, tni_stopped())) return;
+        if (run == 0 || since > SORT_POLL) {
+            since = 0;
+            if (tni_stopped()) return;
+        }
         for (int64_t i = run + 1; i < end; i++) {
             sort_pair x = p[i];
             int64_t k = i;
@@ -27067,6 +27077,8 @@ static void sort_select(sort_pair *p, int64_t n, int64_t k) {
     while (low < high && !tni_stopped()) {
         sort_pair a = p[low], c = p[low + (high - low) / 2], d = p[high], middle;
         int64_t i = low, j = high;
+        /* The median of first, middle and last one parts the rest, so sorted input
+         * falls into halves. */
         if (sort_before(c, a))
             middle = sort_before(a, d) ? a : sort_before(c, d) ? d : c;
         else
@@ -27106,7 +27118,10 @@ static void sort_lanes_of(sort_lanes *l, tn_tensor *self, tn_tensor *values, tn_
     for (int k = 0; k < 3; k++) {
         n = 0;
         for (int i = 0; i < self->ndim; i++)
-            if (i != d) l->size[n] = self->size[i], l->stride[k][n++] = all[k]->stride[i];
+            if (i != d) {
+                l->size[n] = self->size[i];
+                l->stride[k][n++] = all[k]->stride[i];
+            }
         tni_stack_view(&l->head[k], all[k], n, l->size, l->stride[k], all[k]->offset);
         l->step[k] = self->ndim ? all[k]->stride[d] * tni_dtype_size(all[k]) : 0;
         head[k] = &l->head[k];
@@ -31013,7 +31028,154 @@ TN_OPERATOR(
         "(4):i64 (4) | "
         "():bool (3) (3) | (0):bool (0) (0) | (5):bool (5):bool (5):bool | (7):bool (7):u8 (7):u8")
 
-/* src/ops/indexing/gather.c - one index for each element: gather, scatter, masks over elements, embedding */
+/* src/ops/indexing/embedding.c - rows of a table by index, and the gradient of the table */
+
+static bool embedding_check(tn_frame *f) {
+    tn_tensor *weight = f->in[0], *indices = f->in[1];
+    int64_t size[TN_MAX_DIMS];
+    if (weight->ndim != 2) return tn_fail(f, TN_INVALID, "argument 'weight' must be 2-D");
+    if (!tni_is_index(indices))
+        return tn_fail(f, TN_TYPE,
+                       "Expected tensor for argument #1 'indices' to have one of the following "
+                       "scalar types: Long, Int; "
+                       "but got %s instead (while checking arguments for embedding)",
+                       tni_dtype(indices->dtype)->text);
+    if (indices->ndim == TN_MAX_DIMS)
+        return tn_fail(f, TN_INVALID, "expected at most %d dimensions", TN_MAX_DIMS);
+    memcpy(size, indices->size, sizeof(int64_t) * (size_t)indices->ndim);
+    size[indices->ndim] = weight->size[1];
+    return tn_announce(f, 0, (tn_dtype)weight->dtype, indices->ndim + 1, size);
+}
+static bool embedding_look(tn_frame *f) {
+    return tni_index_range(f, f->in[1], 0, f->in[0]->size[0], 0);
+}
+static void embedding_run(tn_frame *f) {
+    tn_tensor *weight = f->in[0], *out = f->out[0];
+    const tn_tensor *index = f->in[1];
+    int64_t bytes = tni_dtype_size(weight), row = weight->stride[0] * bytes,
+            col = weight->stride[1] * bytes, n = weight->size[1];
+    const char *table = tni_bytes_at(weight);
+    char *to = tni_bytes_at(out);
+    tni_walk w;
+    if (out->numel == 0) return;
+    tni_walk_start(&w, index->ndim, index->size, &index, 1);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i++, to += n * bytes)
+            tni_move_row(to, bytes,
+                         table + tni_index_at(w.at[0] + i * w.row[0], index->dtype) * row, col, n,
+                         bytes);
+}
+static void embedding_grad(tn_gradient *g) {
+    TN_ARGS(embedding, a, g);
+    tn_give(g, 0,
+            tnp_embedding_dense_backward(g->incoming[0], g->in[1], g->in[0]->size[0],
+                                         a->padding_idx, a->scale_grad_by_freq));
+}
+TN_OPERATOR(
+    embedding,
+    "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
+    "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
+    TN_DOC(.shapes = "weight (n, d), indices (*) -> (*, d)",
+           .example = "tn_embedding(table, tokens)",
+           .differs = "gradcheck [padding_idx]: the padding row's gradient is zero by definition | "
+                      "parameter padding_idx: -1 is none, as in torch's schema"),
+    .needs = "weight:indices", .check = embedding_check, .look = embedding_look,
+    .run = embedding_run, .grad = embedding_grad,
+    .sample = "(5,3) (4):i64<5 | (5,3) (2,7):i64<5 padding_idx=2 | (4,2) ():i64<4 | (3,2) "
+              "(0):i64<3 | (5,3) (3):i32<5")
+
+static bool embedding_dense_backward_check(tn_frame *f) {
+    TN_ARGS(embedding_dense_backward, a, f);
+    tn_tensor *d = f->in[0], *indices = f->in[1];
+    int64_t size[2];
+    bool fits = d->ndim == indices->ndim + 1;
+    for (int i = 0; fits && i < indices->ndim; i++) fits = d->size[i] == indices->size[i];
+    if (!fits) return tn_fail(f, TN_INVALID, "the shapes of grad_output and indices do not match");
+    if (!tni_index_dtype(f, indices, "embedding_dense_backward")) return false;
+    if (a->num_weights < 0) return tn_fail(f, TN_INVALID, "num_weights is negative");
+    size[0] = a->num_weights;
+    size[1] = d->size[indices->ndim];
+    if (a->scale_grad_by_freq && !tn_scratch(f, a->num_weights, (int64_t)sizeof(int64_t)))
+        return false;
+    return tn_announce(f, 0, (tn_dtype)d->dtype, 2, size);
+}
+static bool embedding_dense_backward_look(tn_frame *f) {
+    TN_ARGS(embedding_dense_backward, a, f);
+    return tni_index_range(f, f->in[1], 0, a->num_weights, 0);
+}
+static void embedding_scale(tn_tensor *out, const int64_t *count) {
+    int64_t bytes = tni_dtype_size(out);
+    char *at = tni_bytes_at(out);
+    for (int64_t k = 0; k < out->size[0]; k++)
+        for (int64_t i = 0; i < out->size[1]; i++, at += bytes) {
+            tn_scalar s = tni_element(at, out->dtype);
+            if (count[k] < 2) continue;
+            s.real /= (double)count[k];
+            s.imaginary /= (double)count[k];
+            tni_element_set(at, out->dtype, s);
+        }
+}
+static void embedding_dense_backward_run(tn_frame *f) {
+    TN_ARGS(embedding_dense_backward, a, f);
+    tn_tensor *d = f->in[0], *indices = f->in[1], *out = f->out[0], head;
+    const tn_tensor *pair[2];
+    int64_t bytes = tni_dtype_size(d), n = out->size[1], step = d->stride[d->ndim - 1] * bytes,
+            *count = (int64_t *)f->scratch;
+    tni_walk w;
+    tni_fill(out, tn_int(0));
+    if (indices->numel == 0 || n == 0) return;
+    if (a->scale_grad_by_freq) memset(count, 0, (size_t)a->num_weights * sizeof *count);
+    tni_stack_view(&head, d, indices->ndim, d->size, d->stride, d->offset);
+    pair[0] = indices;
+    pair[1] = &head;
+    tni_walk_start(&w, indices->ndim, indices->size, pair, 2);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i++) {
+            int64_t k = tni_index_at(w.at[0] + i * w.row[0], indices->dtype);
+            if (k == a->padding_idx) continue;
+            if (a->scale_grad_by_freq) count[k]++;
+            tni_add_row(tni_bytes_at(out) + k * n * bytes, bytes, w.at[1] + i * w.row[1], step, n,
+                        d->dtype);
+        }
+    if (a->scale_grad_by_freq) embedding_scale(out, count);
+}
+static void embedding_dense_backward_grad(tn_gradient *g) {
+    TN_ARGS(embedding_dense_backward, a, g);
+    tn_tensor *d = g->incoming[0], *padding;
+    int64_t row[2];
+    if (a->scale_grad_by_freq) {
+        tni_error(g->block, TN_AUTOGRAD,
+                  "double backward of embedding is not supported with scale_grad_by_freq");
+        return;
+    }
+    if (a->padding_idx >= 0 && a->padding_idx < a->num_weights) {
+        tni_geometry v;
+        row[0] = 1;
+        row[1] = d->size[1];
+        v.ndim = 2;
+        v.size[0] = 1;
+        v.size[1] = row[1];
+        v.stride[0] = row[1];
+        v.stride[1] = 1;
+        v.offset = a->padding_idx * row[1];
+        padding = tni_zeros_of(d, 2, row);
+        d = tni_place_at(g->block, tnp_clone(d, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT), padding, &v);
+    }
+    if (d) tn_give(g, 0, tnp_embedding(d, g->in[1], -1, false, false));
+}
+TN_OPERATOR(embedding_dense_backward,
+            "embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int "
+            "padding_idx, bool scale_grad_by_freq) "
+            "-> Tensor",
+            TN_DOC(.shapes = "grad_output (*, d), indices (*) -> (num_weights, d)",
+                   .example = "tn_embedding_dense_backward(d, tokens, 1000, -1, false)"),
+            .needs = "grad_output:indices", .check = embedding_dense_backward_check,
+            .look = embedding_dense_backward_look, .run = embedding_dense_backward_run,
+            .grad = embedding_dense_backward_grad,
+            .sample = "(4,3) (4):i64<5 5 -1 False | (2,7,3) (2,7):i64<5 5 2 False | (2) ():i64<4 4 "
+                      "-1 False | (0,2) (0):i64<3 3 0 False")
+
+/* src/ops/indexing/gather.c - one index for each element: gather, scatter, take_along_dim */
 
 static bool gather_fits(tn_frame *f, const tn_tensor *index, const tn_tensor *t, int d,
                         const char *what) {
@@ -31255,334 +31417,6 @@ TN_OPERATOR(
     .sample =
         "(5,3) (2,3):i64<5 0 | (5,3) (1,2):i64<3 dim=1 | (2,3) (4):i64<6 | (1,3) (4,2):i64<3 -1")
 
-static bool masked_mask(tn_frame *f, const char *name) {
-    return f->in[1]->dtype == TN_BOOL ||
-           tn_fail(f, TN_TYPE, "%s: expected BoolTensor for mask, got %s", name,
-                   tni_dtype(f->in[1]->dtype)->text);
-}
-static bool masked_shape(tn_frame *f, tni_shape *s) {
-    const tn_tensor *self = f->in[0], *mask = f->in[1];
-    char has[160], wants[160];
-    s->ndim = self->ndim;
-    memcpy(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim);
-    if (tni_broadcast(s, mask->ndim, mask->size) &&
-        (!f->inplace || (s->ndim == self->ndim &&
-                         !memcmp(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim))))
-        return true;
-    return tn_fail(f, TN_INVALID, "the mask %s does not broadcast with self %s",
-                   tni_shape_text(has, sizeof has, mask->ndim, mask->size),
-                   tni_shape_text(wants, sizeof wants, self->ndim, self->size));
-}
-static bool masked_announce(tn_frame *f, const tni_shape *s) {
-    const int64_t *stride = f->inplace ? f->in[0]->stride : NULL;
-    return tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s->ndim, s->size, stride);
-}
-
-static bool masked_fill_check(tn_frame *f) {
-    const tn_tensor *self = f->in[0], *value = f->in[2];
-    tni_shape s;
-    if (!masked_mask(f, "masked_fill")) return false;
-    if (value->ndim)
-        return tn_fail(f, TN_INVALID,
-                       "masked_fill only supports a 0-dimensional value tensor, but got tensor "
-                       "with %d dimension(s).",
-                       value->ndim);
-    if (value->flags & TNI_NUMBER) {
-        if (!tni_fill_check(f, tni_element(tni_bytes_at(value), value->dtype), self->dtype))
-            return false;
-    } else if (!tni_can_cast(value->dtype, self->dtype))
-        return tn_fail(f, TN_TYPE, "value cannot be converted to type %s without overflow",
-                       tni_dtype(self->dtype)->text);
-    return masked_shape(f, &s) && masked_announce(f, &s);
-}
-static void masked_fill_run(tn_frame *f) {
-    tn_tensor *self = f->in[0], *value = f->in[2], *out = f->out[0];
-    const tn_tensor *all[3];
-    int64_t bytes = tni_dtype_size(self);
-    char unit[16];
-    tni_walk w;
-    if (out->numel == 0) return;
-    tni_element_set(unit, self->dtype, tni_element(tni_bytes_at(value), value->dtype));
-    all[0] = out;
-    all[1] = f->in[1];
-    all[2] = self;
-    tni_walk_start(&w, out->ndim, out->size, all, 3);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) {
-        if (w.at[0] != w.at[2]) tni_move_row(w.at[0], w.row[0], w.at[2], w.row[2], w.n, bytes);
-        for (int64_t i = 0; i < w.n; i++)
-            if (w.at[1][i * w.row[1]]) tni_move_one(w.at[0] + i * w.row[0], unit, bytes);
-    }
-}
-static void
-masked_fill_grad(tn_gradient *g) {
-    tn_tensor *d = g->incoming[0];
-    if (g->want[0]) tn_give(g, 0, tnp_masked_fill_scalar(d, g->in[1], tn_int(0)));
-    if (g->want[2]) tn_give(g, 2, tnp_masked_select(d, g->in[1]));
-}
-TN_OPERATOR(masked_fill,
-            "masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
-            TN_DOC(.shapes = "self (*), mask (*) broadcast, value number or 0-dim -> (*)",
-                   .example = "tn_masked_fill_scalar(x, mask, -INFINITY)"),
-            .forms = TN_OUT | TN_INPLACE | TN_ALIAS, .needs = "self:mask value:mask",
-            .check = masked_fill_check, .run = masked_fill_run, .grad = masked_fill_grad,
-            .sample = "(2,3) (2,3):bool 0.5 | (2,3) (3):bool () | (3) (2,1):bool 2 | () ():bool -1 "
-                      "| (0,3) (3):bool 1 | "
-                      "(2,3):i64 (2,3):bool 7 | (2,3):bool (2,3):bool True",
-            .node = "MaskedFillBackward0 value=number | MaskedFillBackward1")
-
-static bool masked_select_check(tn_frame *f) {
-    int64_t size[1] = {TN_UNKNOWN};
-    tni_shape s;
-    return masked_mask(f, "masked_select") && masked_shape(f, &s) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, 1, size);
-}
-static bool masked_select_look(tn_frame *f) {
-    tni_shape s;
-    if (!masked_shape(f, &s)) return false;
-    f->count = 0;
-    for (int d = 0; d < s.ndim; d++)
-        if (s.size[d] == 0) return true;
-    f->count = tni_count_true(f->in[1], s.ndim, s.size);
-    return true;
-}
-static void masked_select_run(tn_frame *f) {
-    const tn_tensor *all[2];
-    int64_t bytes = tni_dtype_size(f->in[0]);
-    char *to = tni_bytes_at(f->out[0]);
-    tni_shape s;
-    tni_walk w;
-    if (f->out[0]->numel == 0 || !masked_shape(f, &s)) return;
-    all[0] = f->in[0];
-    all[1] = f->in[1];
-    tni_walk_start(&w, s.ndim, s.size, all, 2);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n; i++)
-            if (w.at[1][i * w.row[1]]) tni_move_one(to, w.at[0] + i * w.row[0], bytes), to += bytes;
-}
-static void masked_select_grad(tn_gradient *g) {
-    tn_tensor *d = g->incoming[0], *z;
-    tni_shape s;
-    s.ndim = g->in[0]->ndim;
-    memcpy(s.size, g->in[0]->size, sizeof(int64_t) * (size_t)s.ndim);
-    if (!tni_broadcast(&s, g->in[1]->ndim, g->in[1]->size)) return;
-    z = tni_zeros_of(d, s.ndim, s.size);
-    if (z) tn_give(g, 0, tnp_masked_scatter(z, g->in[1], d));
-}
-TN_OPERATOR(masked_select, "masked_select(Tensor self, Tensor mask) -> Tensor",
-            TN_DOC(.shapes = "self (*), mask (*) broadcast -> (true ones)",
-                   .example = "tn_masked_select(x, mask)"),
-            .needs = "self:mask", .check = masked_select_check, .look = masked_select_look,
-            .run = masked_select_run, .grad = masked_select_grad,
-            .sample = "(2,3) (2,3):bool | (2,3) (3):bool | (3) (2,1):bool | () ():bool | (0,3) "
-                      "(3):bool | (5):i64 (5):bool")
-
-static bool masked_scatter_check(tn_frame *f) {
-    tni_shape s;
-    if (!masked_mask(f, "masked_scatter")) return false;
-    if (f->in[0]->dtype != f->in[2]->dtype)
-        return tn_fail(
-            f, TN_TYPE,
-            "masked_scatter: expected self and source to have same dtypes but got %s and %s",
-            tni_dtype(f->in[0]->dtype)->text, tni_dtype(f->in[2]->dtype)->text);
-    return masked_shape(f, &s) && masked_announce(f, &s);
-}
-static bool masked_scatter_look(tn_frame *f) {
-    int64_t count;
-    if (!masked_select_look(f)) return false;
-    count = f->count;
-    f->count = 0;
-    return count <= f->in[2]->numel ||
-           tn_fail(f, TN_INVALID,
-                   "masked_scatter: expected source of at least %lld elements, got %lld",
-                   (long long)count, (long long)f->in[2]->numel);
-}
-static void masked_scatter_run(tn_frame *f) {
-    tn_tensor *self = f->in[0], *source = f->in[2], *out = f->out[0];
-    const tn_tensor *all[3], *one = source;
-    int64_t bytes = tni_dtype_size(self), taken = 0;
-    tni_walk w, s;
-    if (out->numel == 0) return;
-    all[0] = out;
-    all[1] = f->in[1];
-    all[2] = self;
-    tni_walk_start(&w, out->ndim, out->size, all, 3);
-    tni_walk_start(&s, source->ndim, source->size, &one, 1);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) {
-        if (w.at[0] != w.at[2]) tni_move_row(w.at[0], w.row[0], w.at[2], w.row[2], w.n, bytes);
-        for (int64_t i = 0; i < w.n; i++) {
-            if (!w.at[1][i * w.row[1]]) continue;
-            tni_move_row(w.at[0] + i * w.row[0], bytes, s.at[0] + taken * s.row[0], bytes, 1,
-                         bytes);
-            if (++taken == s.n) taken = 0, tni_walk_next(&s);
-        }
-    }
-}
-static void masked_scatter_grad(tn_gradient *g) {
-    tn_tensor *d = g->incoming[0], *source = g->in[2], *taken, *flat;
-    tni_geometry v;
-    if (g->want[0]) tn_give(g, 0, tnp_masked_fill_scalar(d, g->in[1], tn_int(0)));
-    if (!g->want[2]) return;
-    taken = tnp_masked_select(d, g->in[1]);
-    if (!taken) return;
-    v.ndim = 1;
-    v.size[0] = taken->numel;
-    v.stride[0] = 1;
-    v.offset = 0;
-    flat = tni_place_at(g->block, tni_zeros_of(d, 1, &source->numel), taken, &v);
-    if (flat) tn_give(g, 2, tnp_reshape(flat, tni_sizes(source)));
-}
-TN_OPERATOR(masked_scatter, "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
-            TN_DOC(.shapes = "self (*), mask (*) broadcast, source (n), n at least the number of "
-                             "true ones -> (*)",
-                   .example = "tn_masked_scatter(x, mask, v)"),
-            .forms = TN_OUT | TN_INPLACE, .needs = "self:mask source:mask",
-            .check = masked_scatter_check, .look = masked_scatter_look, .run = masked_scatter_run,
-            .grad = masked_scatter_grad,
-            .sample = "(2,3) (2,3):bool (6) | (2,3) (3):bool (2,4) | () ():bool (1) | (0,3) "
-                      "(3):bool (0) | (5):i64 (5):bool (5):i64")
-
-static bool embedding_check(tn_frame *f) {
-    tn_tensor *weight = f->in[0], *indices = f->in[1];
-    int64_t size[TN_MAX_DIMS];
-    if (weight->ndim != 2) return tn_fail(f, TN_INVALID, "argument 'weight' must be 2-D");
-    if (!tni_is_index(indices))
-        return tn_fail(f, TN_TYPE,
-                       "Expected tensor for argument #1 'indices' to have one of the following "
-                       "scalar types: Long, Int; "
-                       "but got %s instead (while checking arguments for embedding)",
-                       tni_dtype(indices->dtype)->text);
-    if (indices->ndim == TN_MAX_DIMS)
-        return tn_fail(f, TN_INVALID, "expected at most %d dimensions", TN_MAX_DIMS);
-    memcpy(size, indices->size, sizeof(int64_t) * (size_t)indices->ndim);
-    size[indices->ndim] = weight->size[1];
-    return tn_announce(f, 0, (tn_dtype)weight->dtype, indices->ndim + 1, size);
-}
-static bool embedding_look(tn_frame *f) {
-    return tni_index_range(f, f->in[1], 0, f->in[0]->size[0], 0);
-}
-static void embedding_run(tn_frame *f) {
-    tn_tensor *weight = f->in[0], *out = f->out[0];
-    const tn_tensor *index = f->in[1];
-    int64_t bytes = tni_dtype_size(weight), row = weight->stride[0] * bytes,
-            col = weight->stride[1] * bytes, n = weight->size[1];
-    const char *table = tni_bytes_at(weight);
-    char *to = tni_bytes_at(out);
-    tni_walk w;
-    if (out->numel == 0) return;
-    tni_walk_start(&w, index->ndim, index->size, &index, 1);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n; i++, to += n * bytes)
-            tni_move_row(to, bytes,
-                         table + tni_index_at(w.at[0] + i * w.row[0], index->dtype) * row, col, n,
-                         bytes);
-}
-static void embedding_grad(tn_gradient *g) {
-    TN_ARGS(embedding, a, g);
-    tn_give(g, 0,
-            tnp_embedding_dense_backward(g->incoming[0], g->in[1], g->in[0]->size[0],
-                                         a->padding_idx, a->scale_grad_by_freq));
-}
-TN_OPERATOR(
-    embedding,
-    "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
-    "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-    TN_DOC(.shapes = "weight (n, d), indices (*) -> (*, d)",
-           .example = "tn_embedding(table, tokens)",
-           .differs = "gradcheck [padding_idx]: the padding row's gradient is zero by definition | "
-                      "parameter padding_idx: -1 is none, as in torch's schema"),
-    .needs = "weight:indices", .check = embedding_check, .look = embedding_look,
-    .run = embedding_run, .grad = embedding_grad,
-    .sample = "(5,3) (4):i64<5 | (5,3) (2,7):i64<5 padding_idx=2 | (4,2) ():i64<4 | (3,2) "
-              "(0):i64<3 | (5,3) (3):i32<5")
-
-static bool embedding_dense_backward_check(tn_frame *f) {
-    TN_ARGS(embedding_dense_backward, a, f);
-    tn_tensor *d = f->in[0], *indices = f->in[1];
-    int64_t size[2];
-    bool fits = d->ndim == indices->ndim + 1;
-    for (int i = 0; fits && i < indices->ndim; i++) fits = d->size[i] == indices->size[i];
-    if (!fits) return tn_fail(f, TN_INVALID, "the shapes of grad_output and indices do not match");
-    if (!tni_index_dtype(f, indices, "embedding_dense_backward")) return false;
-    if (a->num_weights < 0) return tn_fail(f, TN_INVALID, "num_weights is negative");
-    size[0] = a->num_weights;
-    size[1] = d->size[indices->ndim];
-    if (a->scale_grad_by_freq && !tn_scratch(f, a->num_weights, (int64_t)sizeof(int64_t)))
-        return false;
-    return tn_announce(f, 0, (tn_dtype)d->dtype, 2, size);
-}
-static bool embedding_dense_backward_look(tn_frame *f) {
-    TN_ARGS(embedding_dense_backward, a, f);
-    return tni_index_range(f, f->in[1], 0, a->num_weights, 0);
-}
-static void embedding_scale(tn_tensor *out, const int64_t *count) {
-    int64_t bytes = tni_dtype_size(out);
-    char *at = tni_bytes_at(out);
-    for (int64_t k = 0; k < out->size[0]; k++)
-        for (int64_t i = 0; i < out->size[1]; i++, at += bytes) {
-            tn_scalar s = tni_element(at, out->dtype);
-            if (count[k] < 2) continue;
-            s.real /= (double)count[k];
-            s.imaginary /= (double)count[k];
-            tni_element_set(at, out->dtype, s);
-        }
-}
-static void embedding_dense_backward_run(tn_frame *f) {
-    TN_ARGS(embedding_dense_backward, a, f);
-    tn_tensor *d = f->in[0], *indices = f->in[1], *out = f->out[0], head;
-    const tn_tensor *pair[2];
-    int64_t bytes = tni_dtype_size(d), n = out->size[1], step = d->stride[d->ndim - 1] * bytes,
-            *count = (int64_t *)f->scratch;
-    tni_walk w;
-    tni_fill(out, tn_int(0));
-    if (indices->numel == 0 || n == 0) return;
-    if (a->scale_grad_by_freq) memset(count, 0, (size_t)a->num_weights * sizeof *count);
-    tni_stack_view(&head, d, indices->ndim, d->size, d->stride, d->offset);
-    pair[0] = indices;
-    pair[1] = &head;
-    tni_walk_start(&w, indices->ndim, indices->size, pair, 2);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n; i++) {
-            int64_t k = tni_index_at(w.at[0] + i * w.row[0], indices->dtype);
-            if (k == a->padding_idx) continue;
-            if (a->scale_grad_by_freq) count[k]++;
-            tni_add_row(tni_bytes_at(out) + k * n * bytes, bytes, w.at[1] + i * w.row[1], step, n,
-                        d->dtype);
-        }
-    if (a->scale_grad_by_freq) embedding_scale(out, count);
-}
-static void
-embedding_dense_backward_grad(tn_gradient *g) {
-    TN_ARGS(embedding_dense_backward, a, g);
-    tn_tensor *d = g->incoming[0], *padding;
-    int64_t row[2];
-    if (a->scale_grad_by_freq) {
-        tni_error(g->block, TN_AUTOGRAD,
-                  "double backward of embedding is not supported with scale_grad_by_freq");
-        return;
-    }
-    if (a->padding_idx >= 0 && a->padding_idx < a->num_weights) {
-        tni_geometry v;
-        row[0] = 1;
-        row[1] = d->size[1];
-        v.ndim = 2, v.size[0] = 1, v.size[1] = row[1], v.stride[0] = row[1], v.stride[1] = 1,
-        v.offset = a->padding_idx * row[1];
-        padding = tni_zeros_of(d, 2, row);
-        d = tni_place_at(g->block, tnp_clone(d, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT), padding, &v);
-    }
-    if (d) tn_give(g, 0, tnp_embedding(d, g->in[1], -1, false, false));
-}
-TN_OPERATOR(embedding_dense_backward,
-            "embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int "
-            "padding_idx, bool scale_grad_by_freq) "
-            "-> Tensor",
-            TN_DOC(.shapes = "grad_output (*, d), indices (*) -> (num_weights, d)",
-                   .example = "tn_embedding_dense_backward(d, tokens, 1000, -1, false)"),
-            .needs = "grad_output:indices", .check = embedding_dense_backward_check,
-            .look = embedding_dense_backward_look, .run = embedding_dense_backward_run,
-            .grad = embedding_dense_backward_grad,
-            .sample = "(4,3) (4):i64<5 5 -1 False | (2,7,3) (2,7):i64<5 5 2 False | (2) ():i64<4 4 "
-                      "-1 False | (0,2) (0):i64<3 3 0 False")
-
 /* src/ops/indexing/index.c - elements chosen by tensors of indices and masks: index, index_put, nonzero */
 
 TN_PRIV bool tni_index_dtype(tn_frame *f, const tn_tensor *index, const char *name) {
@@ -31637,7 +31471,7 @@ TN_PRIV int64_t tni_count_true(const tn_tensor *t, int ndim, const int64_t *size
         x = (T)(x + y);                       \
         memcpy(to + i * (a), &x, sizeof x);   \
     }
-#define INDEX_ADD(T)           \
+#define INDEX_ADD(T)  \
     if (to_step == (int64_t)sizeof(T) && from_step == (int64_t)sizeof(T)) { \
         TNI_PATH(add_row_dense);                                            \
         INDEX_ADD_STEPS(T, (int64_t)sizeof(T), (int64_t)sizeof(T))          \
@@ -31771,7 +31605,7 @@ static bool index_plan_of(tn_frame *f, const tn_tensor *self, tn_tensor *const *
     memset(p, 0, sizeof *p);
     if (!index_read(f, self, index, n, p, &unknown)) return false;
     if (p->kept + p->broad > TN_MAX_DIMS)
-        return tn_fail(f, TN_INDEX, "the result has expected at most %d dimensions", TN_MAX_DIMS);
+        return tn_fail(f, TN_INDEX, "the result has more than %d dimensions", TN_MAX_DIMS);
     last = p->broad ? &p->broad_size[p->broad - 1] : NULL;
     unknown = unknown && last && *last == 1;
     if (unknown) *last = p->masks;
@@ -31829,8 +31663,8 @@ static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask,
             in_mask += mask->stride[d];
             in_self += self->stride[at + d];
             if (++index[d] < mask->size[d]) break;
-            in_mask -= mask->stride[d] * mask->size[d],
-                in_self -= self->stride[at + d] * mask->size[d];
+            in_mask -= mask->stride[d] * mask->size[d];
+            in_self -= self->stride[at + d] * mask->size[d];
             index[d] = 0;
         }
     }
@@ -32125,6 +31959,199 @@ TN_OPERATOR(nonzero, "nonzero(Tensor self) -> Tensor",
             .check = nonzero_check, .look = nonzero_look, .run = nonzero_run, .grad = tn_grad_zero,
             .sample = "(2,3):i64<2 | (7):bool | (2,3) | () | (0,2) | (2,2):c64")
 
+/* src/ops/indexing/mask.c - elements where a mask is true: masked_fill, masked_select, masked_scatter */
+
+static bool masked_mask(tn_frame *f, const char *name) {
+    return f->in[1]->dtype == TN_BOOL ||
+           tn_fail(f, TN_TYPE, "%s: expected BoolTensor for mask, got %s", name,
+                   tni_dtype(f->in[1]->dtype)->text);
+}
+static bool masked_shape(tn_frame *f, tni_shape *s) {
+    const tn_tensor *self = f->in[0], *mask = f->in[1];
+    char has[160], wants[160];
+    s->ndim = self->ndim;
+    memcpy(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim);
+    if (tni_broadcast(s, mask->ndim, mask->size) &&
+        (!f->inplace || (s->ndim == self->ndim &&
+                         !memcmp(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim))))
+        return true;
+    return tn_fail(f, TN_INVALID, "the mask %s does not broadcast with self %s",
+                   tni_shape_text(has, sizeof has, mask->ndim, mask->size),
+                   tni_shape_text(wants, sizeof wants, self->ndim, self->size));
+}
+static bool masked_announce(tn_frame *f, const tni_shape *s) {
+    const int64_t *stride = f->inplace ? f->in[0]->stride : NULL;
+    return tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s->ndim, s->size, stride);
+}
+
+static bool masked_fill_check(tn_frame *f) {
+    const tn_tensor *self = f->in[0], *value = f->in[2];
+    tni_shape s;
+    if (!masked_mask(f, "masked_fill")) return false;
+    if (value->ndim)
+        return tn_fail(f, TN_INVALID,
+                       "masked_fill only supports a 0-dimensional value tensor, but got tensor "
+                       "with %d dimension(s).",
+                       value->ndim);
+    if (value->flags & TNI_NUMBER) {
+        if (!tni_fill_check(f, tni_element(tni_bytes_at(value), value->dtype), self->dtype))
+            return false;
+    } else if (!tni_can_cast(value->dtype, self->dtype))
+        return tn_fail(f, TN_TYPE, "value cannot be converted to type %s without overflow",
+                       tni_dtype(self->dtype)->text);
+    return masked_shape(f, &s) && masked_announce(f, &s);
+}
+static void masked_fill_run(tn_frame *f) {
+    tn_tensor *self = f->in[0], *value = f->in[2], *out = f->out[0];
+    const tn_tensor *all[3];
+    int64_t bytes = tni_dtype_size(self);
+    char unit[16];
+    tni_walk w;
+    if (out->numel == 0) return;
+    tni_element_set(unit, self->dtype, tni_element(tni_bytes_at(value), value->dtype));
+    all[0] = out;
+    all[1] = f->in[1];
+    all[2] = self;
+    tni_walk_start(&w, out->ndim, out->size, all, 3);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) {
+        if (w.at[0] != w.at[2]) tni_move_row(w.at[0], w.row[0], w.at[2], w.row[2], w.n, bytes);
+        for (int64_t i = 0; i < w.n; i++)
+            if (w.at[1][i * w.row[1]]) tni_move_one(w.at[0] + i * w.row[0], unit, bytes);
+    }
+}
+static void masked_fill_grad(tn_gradient *g) {
+    tn_tensor *d = g->incoming[0];
+    if (g->want[0]) tn_give(g, 0, tnp_masked_fill_scalar(d, g->in[1], tn_int(0)));
+    if (g->want[2]) tn_give(g, 2, tnp_masked_select(d, g->in[1]));
+}
+TN_OPERATOR(masked_fill,
+            "masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
+            TN_DOC(.shapes = "self (*), mask (*) broadcast, value number or 0-dim -> (*)",
+                   .example = "tn_masked_fill_scalar(x, mask, -INFINITY)"),
+            .forms = TN_OUT | TN_INPLACE | TN_ALIAS, .needs = "self:mask value:mask",
+            .check = masked_fill_check, .run = masked_fill_run, .grad = masked_fill_grad,
+            .sample = "(2,3) (2,3):bool 0.5 | (2,3) (3):bool () | (3) (2,1):bool 2 | () ():bool -1 "
+                      "| (0,3) (3):bool 1 | "
+                      "(2,3):i64 (2,3):bool 7 | (2,3):bool (2,3):bool True",
+            .node = "MaskedFillBackward0 value=number | MaskedFillBackward1")
+
+static bool masked_select_check(tn_frame *f) {
+    int64_t size[1] = {TN_UNKNOWN};
+    tni_shape s;
+    return masked_mask(f, "masked_select") && masked_shape(f, &s) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, 1, size);
+}
+static bool masked_select_look(tn_frame *f) {
+    tni_shape s;
+    if (!masked_shape(f, &s)) return false;
+    f->count = 0;
+    for (int d = 0; d < s.ndim; d++)
+        if (s.size[d] == 0) return true;
+    f->count = tni_count_true(f->in[1], s.ndim, s.size);
+    return true;
+}
+static void masked_select_run(tn_frame *f) {
+    const tn_tensor *all[2];
+    int64_t bytes = tni_dtype_size(f->in[0]);
+    char *to = tni_bytes_at(f->out[0]);
+    tni_shape s;
+    tni_walk w;
+    if (f->out[0]->numel == 0 || !masked_shape(f, &s)) return;
+    all[0] = f->in[0];
+    all[1] = f->in[1];
+    tni_walk_start(&w, s.ndim, s.size, all, 2);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i++)
+            if (w.at[1][i * w.row[1]]) {
+                tni_move_one(to, w.at[0] + i * w.row[0], bytes);
+                to += bytes;
+            }
+}
+static void masked_select_grad(tn_gradient *g) {
+    tn_tensor *d = g->incoming[0], *z;
+    tni_shape s;
+    s.ndim = g->in[0]->ndim;
+    memcpy(s.size, g->in[0]->size, sizeof(int64_t) * (size_t)s.ndim);
+    if (!tni_broadcast(&s, g->in[1]->ndim, g->in[1]->size)) return;
+    z = tni_zeros_of(d, s.ndim, s.size);
+    if (z) tn_give(g, 0, tnp_masked_scatter(z, g->in[1], d));
+}
+TN_OPERATOR(masked_select, "masked_select(Tensor self, Tensor mask) -> Tensor",
+            TN_DOC(.shapes = "self (*), mask (*) broadcast -> (true ones)",
+                   .example = "tn_masked_select(x, mask)"),
+            .needs = "self:mask", .check = masked_select_check, .look = masked_select_look,
+            .run = masked_select_run, .grad = masked_select_grad,
+            .sample = "(2,3) (2,3):bool | (2,3) (3):bool | (3) (2,1):bool | () ():bool | (0,3) "
+                      "(3):bool | (5):i64 (5):bool")
+
+static bool masked_scatter_check(tn_frame *f) {
+    tni_shape s;
+    if (!masked_mask(f, "masked_scatter")) return false;
+    if (f->in[0]->dtype != f->in[2]->dtype)
+        return tn_fail(
+            f, TN_TYPE,
+            "masked_scatter: expected self and source to have same dtypes but got %s and %s",
+            tni_dtype(f->in[0]->dtype)->text, tni_dtype(f->in[2]->dtype)->text);
+    return masked_shape(f, &s) && masked_announce(f, &s);
+}
+static bool masked_scatter_look(tn_frame *f) {
+    int64_t count;
+    if (!masked_select_look(f)) return false;
+    count = f->count;
+    f->count = 0;
+    return count <= f->in[2]->numel ||
+           tn_fail(f, TN_INVALID,
+                   "masked_scatter: expected source of at least %lld elements, got %lld",
+                   (long long)count, (long long)f->in[2]->numel);
+}
+static void masked_scatter_run(tn_frame *f) {
+    tn_tensor *self = f->in[0], *source = f->in[2], *out = f->out[0];
+    const tn_tensor *all[3], *one = source;
+    int64_t bytes = tni_dtype_size(self), taken = 0;
+    tni_walk w, s;
+    if (out->numel == 0) return;
+    all[0] = out;
+    all[1] = f->in[1];
+    all[2] = self;
+    tni_walk_start(&w, out->ndim, out->size, all, 3);
+    tni_walk_start(&s, source->ndim, source->size, &one, 1);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) {
+        if (w.at[0] != w.at[2]) tni_move_row(w.at[0], w.row[0], w.at[2], w.row[2], w.n, bytes);
+        for (int64_t i = 0; i < w.n; i++) {
+            if (!w.at[1][i * w.row[1]]) continue;
+            tni_move_row(w.at[0] + i * w.row[0], bytes, s.at[0] + taken * s.row[0], bytes, 1,
+                         bytes);
+            if (++taken == s.n) {
+                taken = 0;
+                tni_walk_next(&s);
+            }
+        }
+    }
+}
+static void masked_scatter_grad(tn_gradient *g) {
+    tn_tensor *d = g->incoming[0], *source = g->in[2], *taken, *flat;
+    tni_geometry v;
+    if (g->want[0]) tn_give(g, 0, tnp_masked_fill_scalar(d, g->in[1], tn_int(0)));
+    if (!g->want[2]) return;
+    taken = tnp_masked_select(d, g->in[1]);
+    if (!taken) return;
+    v.ndim = 1;
+    v.size[0] = taken->numel;
+    v.stride[0] = 1;
+    v.offset = 0;
+    flat = tni_place_at(g->block, tni_zeros_of(d, 1, &source->numel), taken, &v);
+    if (flat) tn_give(g, 2, tnp_reshape(flat, tni_sizes(source)));
+}
+TN_OPERATOR(masked_scatter, "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+            TN_DOC(.shapes = "self (*), mask (*) broadcast, source (n), n at least the number of "
+                             "true ones -> (*)",
+                   .example = "tn_masked_scatter(x, mask, v)"),
+            .forms = TN_OUT | TN_INPLACE, .needs = "self:mask source:mask",
+            .check = masked_scatter_check, .look = masked_scatter_look, .run = masked_scatter_run,
+            .grad = masked_scatter_grad,
+            .sample = "(2,3) (2,3):bool (6) | (2,3) (3):bool (2,4) | () ():bool (1) | (0,3) "
+                      "(3):bool (0) | (5):i64 (5):bool (5):i64")
+
 /* src/ops/indexing/select.c - slices along a dimension chosen by a list of indices: index_select, index_add */
 
 typedef struct index_slices {
@@ -32151,7 +32178,10 @@ static void index_slice(tn_tensor *v, const tn_tensor *t, int d, int64_t k, int6
                         int64_t *stride) {
     int n = 0;
     for (int i = 0; i < t->ndim; i++)
-        if (i != d) size[n] = t->size[i], stride[n++] = t->stride[i];
+        if (i != d) {
+            size[n] = t->size[i];
+            stride[n++] = t->stride[i];
+        }
     tni_stack_view(v, t, n, size, stride, t->offset + (t->ndim ? k * t->stride[d] : 0));
 }
 
@@ -47547,6 +47577,8 @@ TN_PRIV void tni_io_leave(tni_block *b);
 TN_PRIV void tni_swap_bytes(void *at, int64_t count, int64_t bytes);
 TN_PRIV bool tni_host_is_little(void);
 
+enum { TNI_SAFE_HEADER_MAX = 100000000, TNI_SAFE_CHUNK = 4096 };
+
 TN_PRIV bool tni_file_skip(tni_file *f, int64_t bytes);
 
 enum { PRINT_NUMBER = 400 };
@@ -47644,7 +47676,8 @@ static void print_survey(print_job *p, int d, const char *at) {
         print_survey_element(p, at);
         return;
     }
-    size = t->size[d], step = t->stride[d] * tni_dtype_size(t);
+    size = t->size[d];
+    step = t->stride[d] * tni_dtype_size(t);
     for (int64_t i = 0; i < size; i++) {
         if (i == p->options.edgeitems && print_cuts(p, size)) i = size - p->options.edgeitems;
         print_survey(p, d + 1, at + i * step);
@@ -47710,7 +47743,8 @@ static void print_rows(print_job *p, int d, int indent, const char *at) {
         print_vector(p, indent, at);
         return;
     }
-    size = t->size[d], step = t->stride[d] * tni_dtype_size(t);
+    size = t->size[d];
+    step = t->stride[d] * tni_dtype_size(t);
     cuts = print_cuts(p, size);
     print_text(p, "[", 1);
     for (int64_t i = 0; i < size; i++) {
@@ -47925,7 +47959,10 @@ TN_API tn_tensor *tn_load_bytes_at(const char *file, int line, const char *path)
     tni_file f;
     bool ok;
     if (!b) return NULL;
-    if (!tni_file_open(b, &f, path)) return tni_io_leave(b), (tn_tensor *)NULL;
+    if (!tni_file_open(b, &f, path)) {
+        tni_io_leave(b);
+        return NULL;
+    }
     t = tni_new(b, TN_U8, 1, &f.size);
     ok = t && tni_file_read(&f, t->storage->data, f.size);
     tni_file_close(&f);
@@ -47969,10 +48006,11 @@ static tn_tensor *idx_read(tni_file *f) {
     int64_t size[TN_MAX_DIMS] = {0}, numel, bytes;
     tn_tensor *t;
     int dtype, ndim;
-    if (f->size < 4)
-        return tni_error(f->b, TN_FORMAT, "'%s' is not an IDX file: %lld bytes", f->path,
-                         (long long)f->size),
-               (tn_tensor *)NULL;
+    if (f->size < 4) {
+        tni_error(f->b, TN_FORMAT, "'%s' is not an IDX file: %lld bytes", f->path,
+                  (long long)f->size);
+        return NULL;
+    }
     if (!idx_header(f, &dtype, &ndim, size)) return NULL;
     if (!tni_numel_of(ndim, size, &numel) || !tni_bytes(numel, tni_dtype(dtype)->bytes, &bytes) ||
         f->size - f->at != bytes) {
@@ -47982,8 +48020,10 @@ static tn_tensor *idx_read(tni_file *f) {
     }
     t = tni_new(f->b, dtype, ndim, size);
     if (!t) return NULL;
-    if (bytes && !tni_file_read(f, t->storage->data, bytes))
-        return tni_drop(f->b, t), (tn_tensor *)NULL;
+    if (bytes && !tni_file_read(f, t->storage->data, bytes)) {
+        tni_drop(f->b, t);
+        return NULL;
+    }
     if (tni_host_is_little()) tni_swap_bytes(t->storage->data, numel, tni_dtype(dtype)->bytes);
     return t;
 }
@@ -48059,7 +48099,10 @@ static uint32_t json_escape(tni_json *c) {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     const char *known = *c->at ? strchr(from, *c->at) : NULL;
     uint32_t u, low;
-    if (known) return c->at++, (uint32_t)(unsigned char)to[known - from];
+    if (known) {
+        c->at++;
+        return (uint32_t)(unsigned char)to[known - from];
+    }
     if (*c->at != 'u' || !json_hex(c->at + 1, &u)) return 0;
     c->at += 5;
     if (u < 0xd800 || u > 0xdfff) return u;
@@ -48076,7 +48119,9 @@ TN_PRIV bool tni_json_string(tni_json *c, char **text) {
     while (*c->at != '"') {
         int n = 1;
         if (*c->at == '\\') {
-            uint32_t u = (c->at++, json_escape(c));
+            uint32_t u;
+            c->at++;
+            u = json_escape(c);
             if (!u) return false;
             to = json_put_utf8(to, u);
             continue;
@@ -48117,13 +48162,9 @@ TN_PRIV int tni_json_naturals(tni_json *c, int64_t *to, int max) {
     return tni_json_sign(c, ']') ? n : -1;
 }
 
-/* src/io/safetensors.c - the safetensors format (huggingface/safetensors, format.md): 8 bytes length, a JSON header, the tensors' bytes, little-endian, without gaps */
+/* src/io/safetensors.c - reading the safetensors format (huggingface/safetensors, format.md): 8 bytes length, a JSON header, the tensors' bytes, little-endian, without gaps */
 
-enum {
-    SAFE_HEADER_MAX = 100000000,
-    SAFE_FREE_TENSORS = 65536,
-    SAFE_CHUNK = 4096
-};
+enum { SAFE_FREE_TENSORS = 65536 };
 
 static int safe_dtype_named(const char *name) {
     for (int d = 1; d < TN_DTYPE_COUNT; d++)
@@ -48329,7 +48370,7 @@ static bool safe_begin(tn_safetensors *f, int64_t *header_bytes) {
     if (f->file.size < 8) return safe_bad(f, "it is shorter than 8 bytes");
     if (!tni_file_read(&f->file, head, 8)) return false;
     for (int i = 7; i >= 0; i--) n = n << 8 | head[i];
-    if (n > SAFE_HEADER_MAX || (int64_t)n > f->file.size - 8)
+    if (n > TNI_SAFE_HEADER_MAX || (int64_t)n > f->file.size - 8)
         return safe_bad(f, "the header's length exceeds the file or 100 MB");
     *header_bytes = (int64_t)n;
     return true;
@@ -48360,7 +48401,10 @@ static void safe_close(tn_safetensors *f) {
 
 static tn_safetensors *safe_open(tni_block *b, const char *path) {
     tn_safetensors *f;
-    if (!path) return tni_error(b, TN_INVALID, "the path is NULL"), (tn_safetensors *)NULL;
+    if (!path) {
+        tni_error(b, TN_INVALID, "the path is NULL");
+        return NULL;
+    }
     f = (tn_safetensors *)tni_need(b, (int64_t)sizeof *f);
     if (!f) return NULL;
     memset(f, 0, sizeof *f);
@@ -48408,7 +48452,7 @@ TN_API const char *tn_safetensors_note(const tn_safetensors *f, const char *key)
 static bool safe_seek(tn_safetensors *f, int64_t at) {
     int64_t target = 8 + f->header_bytes + at, bytes;
     uint64_t hash = 0xcbf29ce484222325u;
-    char chunk[SAFE_CHUNK];
+    char chunk[TNI_SAFE_CHUNK];
     if (f->file.fd >= 0 && f->file.at <= target)
         return tni_file_skip(&f->file, target - f->file.at);
     tni_file_close(&f->file);
@@ -48444,7 +48488,10 @@ static tn_tensor *safe_read(tn_safetensors *f, int64_t i) {
          (safe_seek(f, info.offset[0]) && tni_file_read(&f->file, t->storage->data, bytes));
     if (ok && info.dtype == TN_BOOL && !safe_bools_fit((const uint8_t *)t->storage->data, bytes))
         ok = safe_bad(f, "a BOOL tensor contains bytes other than 0 and 1");
-    if (!ok) return tni_drop(b, t), (tn_tensor *)NULL;
+    if (!ok) {
+        tni_drop(b, t);
+        return NULL;
+    }
     each = info.dtype == TN_C64 ? 4 : tni_dtype(info.dtype)->bytes;
     if (!tni_host_is_little() && bytes) tni_swap_bytes(t->storage->data, bytes / each, each);
     return t;
@@ -48523,6 +48570,8 @@ TN_API tn_named_list tn_safetensors_load_at(const char *file, int line, const ch
     return list;
 }
 
+/* src/io/safetensors_save.c - writing the safetensors format, which safetensors.c reads */
+
 typedef struct safe_writer {
     char *at;
     int64_t n;
@@ -48563,7 +48612,8 @@ typedef struct safe_plan {
     int64_t nnotes;
 } safe_plan;
 
-/* Tensors by falling element size, so that each lies aligned; the order given among equals. */
+/* The header's text. Tensors lie by falling element size, so that each is aligned; in the order
+ * given among equals. safe_write_file writes them in the same order. */
 static void safe_put_header(safe_writer *w, const safe_plan *p) {
     int64_t offset = 0;
     bool first = true;
@@ -48653,8 +48703,9 @@ static bool safe_check_plan(const safe_plan *p, int64_t *data_bytes) {
 }
 
 static bool safe_write_strided(tni_file *f, const tn_tensor *t) {
-    char chunk[SAFE_CHUNK];
-    int64_t each = tni_dtype_size(t), room = SAFE_CHUNK / each, used = 0, index[TN_MAX_DIMS] = {0};
+    char chunk[TNI_SAFE_CHUNK];
+    int64_t each = tni_dtype_size(t), room = TNI_SAFE_CHUNK / each, used = 0,
+            index[TN_MAX_DIMS] = {0};
     int64_t swap = t->dtype == TN_C64 ? 4 : each;
     const char *base = tni_bytes_at(t);
     for (int64_t i = 0; i < t->numel; i++) {
@@ -48702,7 +48753,7 @@ static bool safe_save(const safe_plan *p, const char *path) {
     if (!safe_check_plan(p, &data_bytes)) return false;
     safe_put_header(&w, p);
     bytes = w.n;
-    if (bytes > SAFE_HEADER_MAX)
+    if (bytes > TNI_SAFE_HEADER_MAX)
         return tni_error(p->b, TN_INVALID, "the names need a header of more than 100 MB");
     w.at = (char *)tni_need(p->b, bytes);
     if (!w.at) return false;
@@ -55215,6 +55266,10 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_index_put_ TNI_JOIN(TN_PREFIX, tnp_index_put_)
 #define tn_nonzero_at TNI_JOIN(TN_PREFIX, tn_nonzero_at)
 #define tnp_nonzero TNI_JOIN(TN_PREFIX, tnp_nonzero)
+#define tn_embedding_at TNI_JOIN(TN_PREFIX, tn_embedding_at)
+#define tnp_embedding TNI_JOIN(TN_PREFIX, tnp_embedding)
+#define tn_embedding_dense_backward_at TNI_JOIN(TN_PREFIX, tn_embedding_dense_backward_at)
+#define tnp_embedding_dense_backward TNI_JOIN(TN_PREFIX, tnp_embedding_dense_backward)
 #define tn_gather_at TNI_JOIN(TN_PREFIX, tn_gather_at)
 #define tnp_gather TNI_JOIN(TN_PREFIX, tnp_gather)
 #define tn_scatter_at TNI_JOIN(TN_PREFIX, tn_scatter_at)
@@ -55243,10 +55298,6 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_masked_scatter_inplace_at TNI_JOIN(TN_PREFIX, tn_masked_scatter_inplace_at)
 #define tnp_masked_scatter TNI_JOIN(TN_PREFIX, tnp_masked_scatter)
 #define tnp_masked_scatter_ TNI_JOIN(TN_PREFIX, tnp_masked_scatter_)
-#define tn_embedding_at TNI_JOIN(TN_PREFIX, tn_embedding_at)
-#define tnp_embedding TNI_JOIN(TN_PREFIX, tnp_embedding)
-#define tn_embedding_dense_backward_at TNI_JOIN(TN_PREFIX, tn_embedding_dense_backward_at)
-#define tnp_embedding_dense_backward TNI_JOIN(TN_PREFIX, tnp_embedding_dense_backward)
 #define tn_searchsorted_at TNI_JOIN(TN_PREFIX, tn_searchsorted_at)
 #define tnp_searchsorted TNI_JOIN(TN_PREFIX, tnp_searchsorted)
 #define tnp_searchsorted_scalar TNI_JOIN(TN_PREFIX, tnp_searchsorted_scalar)
@@ -55404,7 +55455,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_args_forget TNI_JOIN(TN_PREFIX, tn_args_forget)
 #define tn_element TNI_JOIN(TN_PREFIX, tn_element)
 #define tn_random64 TNI_JOIN(TN_PREFIX, tn_random64)
-#define tn_layout_ea8ce6eab163 TNI_JOIN(TN_PREFIX, tn_layout_ea8ce6eab163)
+#define tn_layout_ecda140ae2ff TNI_JOIN(TN_PREFIX, tn_layout_ecda140ae2ff)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -56194,6 +56245,10 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_index_put_ (*tni_at_tnp_index_put_)
 #define tn_nonzero_at (*tni_at_tn_nonzero_at)
 #define tnp_nonzero (*tni_at_tnp_nonzero)
+#define tn_embedding_at (*tni_at_tn_embedding_at)
+#define tnp_embedding (*tni_at_tnp_embedding)
+#define tn_embedding_dense_backward_at (*tni_at_tn_embedding_dense_backward_at)
+#define tnp_embedding_dense_backward (*tni_at_tnp_embedding_dense_backward)
 #define tn_gather_at (*tni_at_tn_gather_at)
 #define tnp_gather (*tni_at_tnp_gather)
 #define tn_scatter_at (*tni_at_tn_scatter_at)
@@ -56222,10 +56277,6 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_masked_scatter_inplace_at (*tni_at_tn_masked_scatter_inplace_at)
 #define tnp_masked_scatter (*tni_at_tnp_masked_scatter)
 #define tnp_masked_scatter_ (*tni_at_tnp_masked_scatter_)
-#define tn_embedding_at (*tni_at_tn_embedding_at)
-#define tnp_embedding (*tni_at_tnp_embedding)
-#define tn_embedding_dense_backward_at (*tni_at_tn_embedding_dense_backward_at)
-#define tnp_embedding_dense_backward (*tni_at_tnp_embedding_dense_backward)
 #define tn_searchsorted_at (*tni_at_tn_searchsorted_at)
 #define tnp_searchsorted (*tni_at_tnp_searchsorted)
 #define tnp_searchsorted_scalar (*tni_at_tnp_searchsorted_scalar)
@@ -57180,6 +57231,10 @@ typedef struct tn_exports {
     X(tnp_index_put_) \
     X(tn_nonzero_at) \
     X(tnp_nonzero) \
+    X(tn_embedding_at) \
+    X(tnp_embedding) \
+    X(tn_embedding_dense_backward_at) \
+    X(tnp_embedding_dense_backward) \
     X(tn_gather_at) \
     X(tnp_gather) \
     X(tn_scatter_at) \
@@ -57208,10 +57263,6 @@ typedef struct tn_exports {
     X(tn_masked_scatter_inplace_at) \
     X(tnp_masked_scatter) \
     X(tnp_masked_scatter_) \
-    X(tn_embedding_at) \
-    X(tnp_embedding) \
-    X(tn_embedding_dense_backward_at) \
-    X(tnp_embedding_dense_backward) \
     X(tn_searchsorted_at) \
     X(tnp_searchsorted) \
     X(tnp_searchsorted_scalar) \
@@ -57373,14 +57424,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"ea8ce6eab163", at, 976};
+    static const tn_exports all = {"ecda140ae2ff", at, 976};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 976 || strcmp(e->layout, "ea8ce6eab163") != 0) return false;
+    if (!e || e->n != 976 || strcmp(e->layout, "ecda140ae2ff") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

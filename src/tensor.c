@@ -114,4 +114,5 @@
 #include "io/idx.c"
 #include "io/json.c"
 #include "io/safetensors.c"
+#include "io/safetensors_save.c"
 #include "base/cold_end.inl"

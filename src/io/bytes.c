@@ -8,6 +8,7 @@ TN_PRIV tni_block *tni_io_enter(const char *file, int line) {
     return b;
 }
 TN_PRIV void tni_io_leave(tni_block *b) {
+    /* A call from inside of another one leaves that to it. */
     if (b->failed && !b->work && !b->place_hold) tni_error_tell(b);
 }
 
@@ -20,6 +21,7 @@ TN_PRIV bool tni_host_is_little(void) {
 
 TN_PRIV void tni_swap_bytes(void *at, int64_t count, int64_t bytes) {
     uint8_t *p = (uint8_t *)at;
+    /* Each element is reversed in place; elements of one byte stay as they are. */
     for (int64_t i = 0; i < count; i++, p += bytes)
         for (int64_t k = 0; k < bytes / 2; k++) {
             uint8_t c = p[k];
@@ -28,6 +30,7 @@ TN_PRIV void tni_swap_bytes(void *at, int64_t count, int64_t bytes) {
         }
 }
 
+/* By reading, which pipes and a program's own file functions can do as well. */
 TN_PRIV bool tni_file_skip(tni_file *f, int64_t bytes) {
     char drop[4096];
     while (bytes > 0) {
@@ -72,10 +75,14 @@ TN_API tn_tensor *tn_load_bytes_at(const char *file, int line, const char *path)
     tni_file f;
     bool ok;
     if (!b) return NULL;
-    if (!tni_file_open(b, &f, path)) return tni_io_leave(b), (tn_tensor *)NULL;
+    if (!tni_file_open(b, &f, path)) {
+        tni_io_leave(b);
+        return NULL;
+    }
     t = tni_new(b, TN_U8, 1, &f.size);
     ok = t && tni_file_read(&f, t->storage->data, f.size);
     tni_file_close(&f);
+    /* A tensor that was read in part is nobody's. */
     if (t && !ok) tni_drop(b, t);
     tni_io_leave(b);
     return ok ? t : NULL;

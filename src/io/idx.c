@@ -15,11 +15,13 @@ static int idx_dtype(uint8_t type) {
     }
 }
 
+/* Reads the header, which ends at f->at: dtype, number of dimensions, sizes. */
 static bool idx_header(tni_file *f, int *dtype, int *ndim, int64_t *size) {
     uint8_t head[4], each[4];
     if (!tni_file_read(f, head, 4)) return false;
     *dtype = idx_dtype(head[2]);
     *ndim = head[3];
+    /* gzip's first two bytes: the files are usually downloaded so. */
     if (head[0] == 0x1f && head[1] == 0x8b)
         return tni_error(f->b, TN_FORMAT, "'%s' is compressed; unpack it with gunzip first",
                          f->path);
@@ -36,11 +38,14 @@ static tn_tensor *idx_read(tni_file *f) {
     int64_t size[TN_MAX_DIMS] = {0}, numel, bytes;
     tn_tensor *t;
     int dtype, ndim;
-    if (f->size < 4)
-        return tni_error(f->b, TN_FORMAT, "'%s' is not an IDX file: %lld bytes", f->path,
-                         (long long)f->size),
-               (tn_tensor *)NULL;
+    if (f->size < 4) {
+        tni_error(f->b, TN_FORMAT, "'%s' is not an IDX file: %lld bytes", f->path,
+                  (long long)f->size);
+        return NULL;
+    }
+    /* The header must announce exactly the rest of the file, before memory is asked for. */
     if (!idx_header(f, &dtype, &ndim, size)) return NULL;
+    /* The header must announce exactly the rest of the file, before memory is asked for. */
     if (!tni_numel_of(ndim, size, &numel) || !tni_bytes(numel, tni_dtype(dtype)->bytes, &bytes) ||
         f->size - f->at != bytes) {
         tni_error(f->b, TN_FORMAT, "'%s' is damaged: its header does not match its %lld bytes",
@@ -49,8 +54,10 @@ static tn_tensor *idx_read(tni_file *f) {
     }
     t = tni_new(f->b, dtype, ndim, size);
     if (!t) return NULL;
-    if (bytes && !tni_file_read(f, t->storage->data, bytes))
-        return tni_drop(f->b, t), (tn_tensor *)NULL;
+    if (bytes && !tni_file_read(f, t->storage->data, bytes)) {
+        tni_drop(f->b, t);
+        return NULL;
+    }
     if (tni_host_is_little()) tni_swap_bytes(t->storage->data, numel, tni_dtype(dtype)->bytes);
     return t;
 }

@@ -17,6 +17,10 @@ TN_PRIV void tni_io_leave(tni_block *b);
 TN_PRIV void tni_swap_bytes(void *at, int64_t count, int64_t bytes);
 TN_PRIV bool tni_host_is_little(void);
 
+/* Of safetensors files: the largest header, the format's own limit; bytes of a buffer on the stack
+ * through which files are read and written. */
+enum { TNI_SAFE_HEADER_MAX = 100000000, TNI_SAFE_CHUNK = 4096 };
+
 /* Reads and drops bytes. */
 TN_PRIV bool tni_file_skip(tni_file *f, int64_t bytes);
 

@@ -5,7 +5,7 @@
 #include "io.h"
 
 /* A place in the header. Strings are decoded where they stand: their text, then NULs up to where
- * the closing quote was, so that the header can be walked again. Behind the end lies a NUL, too,
+ * the closing quote was, so that the header can be walked again. Another NUL lies behind the end,
  * which no string and no number holds: reading one stops there. */
 typedef struct tni_json {
     char *at, *end;

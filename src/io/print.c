@@ -22,6 +22,7 @@ typedef struct print_job {
     size_t n, line; /* written so far; where the last newline is, plus one */
 } print_job;
 
+/* Appends n characters, or only counts them. */
 static void print_text(print_job *p, const char *text, size_t n) {
     if (p->to) memcpy(p->to + p->n, text, n);
     for (size_t i = 0; i < n; i++)
@@ -51,16 +52,19 @@ static int print_real(const print_job *p, const print_format *f, double v,
         if (text[i] == ',') text[i] = '.'; /* whatever the program's locale */
     return n;
 }
+/* The text of an element's real (0) or imaginary (1) part, without padding; its length. */
 static int print_value(const print_job *p, int part, tn_scalar s, char text[PRINT_NUMBER]) {
     const print_format *f = &p->part[part];
     if (f->floating) return print_real(p, f, part ? s.imaginary : s.real, text);
     if (s.kind == TN_KIND_BOOL) return snprintf(text, PRINT_NUMBER, s.integer ? "True" : "False");
+    /* A u64 beyond int64_t: its bits are in `integer`, its value is in `real`. */
     if (s.integer < 0 && s.real > 0)
         return snprintf(text, PRINT_NUMBER, "%llu", (unsigned long long)s.integer);
     return snprintf(text, PRINT_NUMBER, "%lld", (long long)s.integer);
 }
 
-/* One element, padded to the width of its part. */
+/* One element, padded on the left to the width of its real part. As torch, the imaginary part
+ * is not padded. */
 static void print_element(print_job *p, const char *at) {
     tn_scalar s = tni_element(at, p->t->dtype);
     char text[PRINT_NUMBER];
@@ -76,6 +80,8 @@ static void print_element(print_job *p, const char *at) {
 
 /* --- the survey: how numbers are to look ------------------------------------------------------ */
 
+/* One element's part in the survey. As torch, only finite values other than 0 decide on the format
+ * and widen the column. */
 static void print_survey_element(print_job *p, const char *at) {
     tn_scalar s = tni_element(at, p->t->dtype);
     char text[PRINT_NUMBER];
@@ -84,6 +90,8 @@ static void print_survey_element(print_job *p, const char *at) {
         double v = k ? s.imaginary : s.real, size = fabs(v);
         int n;
         if (f->floating && (v == 0 || v - v != 0)) continue;
+        /* Stage 0 finds the range, from which the format follows; stage 1 the width
+         * in that format. */
         if (p->stage == 0 && f->floating) {
             if (f->most == 0 || size < f->least) f->least = size;
             if (size > f->most) f->most = size;
@@ -94,11 +102,12 @@ static void print_survey_element(print_job *p, const char *at) {
         }
     }
 }
-/* Whether row i of a dimension of that size is shown, and after which the dots stand. */
+/* Whether a dimension of that size is shown by its first and last `edgeitems` alone. */
 static bool print_cuts(const print_job *p, int64_t size) {
     return p->summarize && size > 2 * (int64_t)p->options.edgeitems;
 }
 
+/* All elements that are shown, from dimension d on, at the address `at`. */
 static void print_survey(print_job *p, int d, const char *at) {
     const tn_tensor *t = p->t;
     int64_t step, size;
@@ -106,14 +115,19 @@ static void print_survey(print_job *p, int d, const char *at) {
         print_survey_element(p, at);
         return;
     }
-    size = t->size[d], step = t->stride[d] * tni_dtype_size(t);
+    size = t->size[d];
+    step = t->stride[d] * tni_dtype_size(t);
     for (int64_t i = 0; i < size; i++) {
+        /* From the first edge to the last one. */
         if (i == p->options.edgeitems && print_cuts(p, size)) i = size - p->options.edgeitems;
         print_survey(p, d + 1, at + i * step);
     }
 }
+/* Chooses how numbers look: 1.5000, 3. if all are whole, or 1.5000e+00 if the range is too wide
+ * (the rules of torch's _Formatter). */
 static void print_choose(print_job *p) {
     const char *at = tni_bytes_at(p->t);
+    /*  */
     for (int k = 0; k < 2; k++) {
         print_format *f = &p->part[k];
         f->floating = tni_dtype(p->t->dtype)->category >= TNI_CAT_FLOAT;
@@ -126,6 +140,7 @@ static void print_choose(print_job *p) {
     if (p->part[0].floating) print_survey(p, 0, at);
     for (int k = 0; k < 2; k++) {
         print_format *f = &p->part[k];
+        /* Only zeros and values that are not finite: there is no range. */
         if (f->most == 0) continue;
         f->sci = p->options.sci_mode
                      ? p->options.sci_mode > 0
@@ -137,11 +152,13 @@ static void print_choose(print_job *p) {
 
 /* --- vectors and what holds them -------------------------------------------------------------- */
 
+/* The last dimension, as many elements on a line as fit between `indent` and the line's width. */
 static void print_vector(print_job *p, int indent, const char *at) {
     const tn_tensor *t = p->t;
     int64_t size = t->size[t->ndim - 1], step = t->stride[t->ndim - 1] * tni_dtype_size(t),
             written = 0;
     int length = p->part[0].width + 2 + (p->complex_pairs ? p->part[1].width + 1 : 0);
+    /* An element takes its width, a comma and a space; a complex one also a sign or j. */
     int64_t each = (p->options.linewidth - indent) / length;
     bool cuts = print_cuts(p, size);
     if (each < 1) each = 1;
@@ -153,6 +170,7 @@ static void print_vector(print_job *p, int indent, const char *at) {
             print_spaces(p, indent + 1);
         } else if (written)
             print_text(p, " ", 1);
+        /* The dots count as one element; i goes to the one before the last edge. */
         if (cuts && i == p->options.edgeitems) {
             print_string(p, " ...");
             i = size - p->options.edgeitems - 1;
@@ -162,6 +180,8 @@ static void print_vector(print_job *p, int indent, const char *at) {
     }
     print_text(p, "]", 1);
 }
+/* Dimension d and those within it. Matrices are set apart by an empty line, their groups by two,
+ * and so on, as torch. */
 static void print_rows(print_job *p, int d, int indent, const char *at) {
     const tn_tensor *t = p->t;
     int64_t size, step;
@@ -174,7 +194,8 @@ static void print_rows(print_job *p, int d, int indent, const char *at) {
         print_vector(p, indent, at);
         return;
     }
-    size = t->size[d], step = t->stride[d] * tni_dtype_size(t);
+    size = t->size[d];
+    step = t->stride[d] * tni_dtype_size(t);
     cuts = print_cuts(p, size);
     print_text(p, "[", 1);
     for (int64_t i = 0; i < size; i++) {
@@ -184,6 +205,7 @@ static void print_rows(print_job *p, int d, int indent, const char *at) {
             for (int k = d; k < t->ndim - 1; k++) print_text(p, "\n", 1);
             print_spaces(p, indent + 1);
         }
+        /* The loop's i++ goes on with the last edge. */
         if (dots) {
             print_string(p, "...");
             i = size - p->options.edgeitems - 1;
@@ -195,6 +217,7 @@ static void print_rows(print_job *p, int d, int indent, const char *at) {
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+/* ", text" behind the numbers, on a new line if it would pass the line's width. */
 static void print_suffix(print_job *p, size_t *line, const char *text) {
     size_t n = strlen(text);
     if (*line + n + 2 > (size_t)p->options.linewidth) {
@@ -226,9 +249,13 @@ static void print_grad_fn(print_job *p, size_t *line, const tn_history *made_by)
     print_suffix(p, line, text);
 }
 
+/* What the numbers do not show, as torch: the dtype unless the text implies it, the size of an
+ * empty tensor, the history. `usual` is the default dtype. */
 static void print_suffixes(print_job *p, tn_dtype usual) {
     const tn_tensor *t = p->t;
     bool meta = (t->flags & TNI_META) != 0, bare = meta || t->numel == 0;
+    /* 1. is of the default dtype, 1 an int64, True a bool; without numbers no dtype
+     * but the default. */
     bool common = (int)usual == t->dtype || t->dtype == TN_I64 || t->dtype == TN_BOOL ||
                   (int)tni_complex_of((int)usual) == t->dtype;
     size_t line = p->n - p->line + 2; /* torch counts two more */
@@ -246,6 +273,7 @@ static void print_suffixes(print_job *p, tn_dtype usual) {
         print_suffix(p, &line, "requires_grad=True");
 }
 
+/* Writes the whole text, or counts it. 7 is the length of "tensor(", below which lines are set. */
 static void print_all(print_job *p, tn_dtype usual) {
     p->n = p->line = 0;
     print_string(p, "tensor(");
@@ -259,6 +287,7 @@ static void print_all(print_job *p, tn_dtype usual) {
     print_text(p, ")", 2); /* with its end */
 }
 
+/* Fills in the options, where 0 stands for torch's default, and chooses the format. */
 static bool print_start(print_job *p, tni_block *b, const tn_tensor *t,
                         const tn_print_options *options, const char *caller) {
     memset(p, 0, sizeof *p);
@@ -270,6 +299,7 @@ static bool print_start(print_job *p, tni_block *b, const tn_tensor *t,
     if (options) p->options = *options;
     if (p->options.precision == 0) p->options.precision = 4;
     if (p->options.precision < 0) p->options.precision = 0;
+    /* Beyond 60 digits a number might not fit PRINT_NUMBER. */
     if (p->options.precision > 60) p->options.precision = 60;
     if (p->options.threshold == 0) p->options.threshold = 1000;
     if (p->options.edgeitems <= 0) p->options.edgeitems = 3;
@@ -282,7 +312,8 @@ static bool print_start(print_job *p, tni_block *b, const tn_tensor *t,
 
 TNI_EXTERN_C_BEGIN
 
-/* A pending error does not stop it: what one prints may be why. */
+/* The text in memory of tn_alloc; NULL with an error. Runs while an error is pending, since a
+ * printed tensor may show why; such a call leaves the error's place alone (`mine`). */
 static char *print_new(const char *file, int line, const tn_tensor *t,
                        const tn_print_options *options, const char *caller) {
     tni_block *b = tni_here();
@@ -294,6 +325,7 @@ static char *print_new(const char *file, int line, const tn_tensor *t,
         return NULL;
     }
     print_all(&p, tni_tensors(b->context)->default_dtype);
+    /* The memory's failure has the place of this call, set above. */
     b->place_hold++;
     p.to = (char *)tn_alloc(p.n);
     b->place_hold--;

@@ -1,18 +1,15 @@
-/* safetensors.c - the safetensors format (huggingface/safetensors, format.md): 8 bytes length, a
- * JSON header, the tensors' bytes, little-endian, without gaps.
+/* safetensors.c - reading the safetensors format (huggingface/safetensors, format.md): 8 bytes
+ * length, a JSON header, the tensors' bytes, little-endian, without gaps.
  *
  * The header is untrusted: every length is checked against the file before memory is asked for;
  * names are unique UTF-8, offsets cover the data exactly, without overlap. The reader accepts what
  * the format's own library does. */
 #include "json.h"
 
-enum {
-    SAFE_HEADER_MAX = 100000000, /* the format's own limit */
-    SAFE_FREE_TENSORS = 65536,   /* a file may have so many whatever data it has */
-    SAFE_CHUNK = 4096
-};
+enum { SAFE_FREE_TENSORS = 65536 }; /* a file may have so many whatever data it has */
 
-/* TN_NO_DTYPE: the format has no such name. */
+/* The dtype that the format calls so; TN_NO_DTYPE: none here. A dtype that the format lacks has ""
+ * as its name there, which names nothing. */
 static int safe_dtype_named(const char *name) {
     for (int d = 1; d < TN_DTYPE_COUNT; d++)
         if (*name && !strcmp(tni_dtype(d)->safetensors, name)) return d;
@@ -21,13 +18,14 @@ static int safe_dtype_named(const char *name) {
 
 /* --- entries ---------------------------------------------------------------------------------- */
 
+/* What the header says of a tensor. offset: first byte and end in the data, behind the header. */
 typedef struct safe_info {
     int dtype, ndim;
     int64_t size[TN_MAX_DIMS], offset[2], numel;
 } safe_info;
 
-/* {"dtype": .., "shape": [..], "data_offsets": [..]}, in any order. `again`: its strings are
- * decoded. */
+/* {"dtype": .., "shape": [..], "data_offsets": [..]}, in any order, each once. `again`: it was read
+ * before, so its strings are decoded. */
 static bool safe_read_info(tni_json *c, safe_info *info, bool again) {
     int seen = 0;
     if (!tni_json_sign(c, '{')) return false;
@@ -38,6 +36,7 @@ static bool safe_read_info(tni_json *c, safe_info *info, bool again) {
             key = tni_json_decoded(c);
         else if (!tni_json_string(c, &key))
             return false;
+        /* A bit for each key; `seen` refuses one that comes twice or is missing. */
         k = strcmp(key, "dtype") == 0          ? 1
             : strcmp(key, "shape") == 0        ? 2
             : strcmp(key, "data_offsets") == 0 ? 4
@@ -59,6 +58,8 @@ static bool safe_read_info(tni_json *c, safe_info *info, bool again) {
     return seen == 7 && tni_json_sign(c, '}');
 }
 
+/* Whether dtype, shape and offsets agree with each other and with the data. Every product is
+ * checked, since the numbers come from the file. */
 static bool safe_info_fits(const safe_info *info, int64_t data_bytes) {
     int64_t numel, bytes;
     return info->dtype != TN_NO_DTYPE && tni_numel_of(info->ndim, info->size, &numel) &&
@@ -86,26 +87,32 @@ static bool safe_bad(const tn_safetensors *f, const char *what) {
                      what);
 }
 
+/* FNV-1a, to notice that a file was replaced; safe_seek computes the same in pieces. */
 static uint64_t safe_hash(const char *at, int64_t n) {
     uint64_t h = 0xcbf29ce484222325u;
     for (int64_t i = 0; i < n; i++) h = (h ^ (unsigned char)at[i]) * 0x100000001b3u;
     return h;
 }
 
+/* A reader at an offset of the header. */
 static tni_json safe_at(const tn_safetensors *f, int64_t offset) {
     tni_json c = {f->header + offset, f->header + f->header_bytes};
     return c;
 }
 
-/* The information behind the name of entry i, known to be right. */
+/* The description behind the name of entry i. The header was checked as a whole, so reading it
+ * again cannot fail. */
 static void safe_entry(const tn_safetensors *f, int64_t i, safe_info *info) {
     tni_json c = safe_at(f, f->entry[i]);
+    /* From the name over the NULs behind it to the colon. */
     while (*c.at) c.at++;
     tni_json_sign(&c, ':');
     safe_read_info(&c, info, true);
     tni_numel_of(info->ndim, info->size, &info->numel);
 }
 
+/* Notes a tensor's name. The count is bounded by the data, so that a short file cannot ask for much
+ * memory: beyond a floor, 8 bytes of data for a tensor. */
 static bool safe_add_entry(tn_safetensors *f, int64_t offset) {
     if (f->n >= SAFE_FREE_TENSORS && f->n >= f->data_bytes / 8)
         return safe_bad(f, "more tensors than data");
@@ -122,7 +129,7 @@ static bool safe_add_entry(tn_safetensors *f, int64_t offset) {
     return true;
 }
 
-/* {"key": "value", ..} */
+/* {"key": "value", ..}: only checked here; tn_safetensors_note looks a key up in the text. */
 static bool safe_read_notes(tn_safetensors *f, tni_json *c) {
     char *text;
     if (f->notes || !tni_json_sign(c, '{')) return false;
@@ -135,11 +142,13 @@ static bool safe_read_notes(tn_safetensors *f, tni_json *c) {
     return tni_json_sign(c, '}');
 }
 
+/* Reads the header whole: checks each description and notes where the names are. */
 static bool safe_read_header(tn_safetensors *f) {
     tni_json c = safe_at(f, 0);
     safe_info info;
     char *name;
     if (c.at == c.end || *c.at != '{') return safe_bad(f, "the header does not begin with {");
+    /* Decoded strings end in NULs, so the text itself must not have one. */
     if (memchr(c.at, 0, (size_t)f->header_bytes)) return safe_bad(f, "the header contains a NUL");
     c.at++;
     if (!tni_json_sign(&c, '}')) {
@@ -158,12 +167,15 @@ static bool safe_read_header(tn_safetensors *f) {
         } while (tni_json_sign(&c, ','));
         if (!tni_json_sign(&c, '}')) return safe_bad(f, "expected } at the end of the header");
     }
+    /* Writers fill the header up with spaces, so that the data is aligned. */
     while (c.at < c.end && (*c.at == ' ' || *c.at == 0)) c.at++;
     return c.at == c.end || safe_bad(f, "unexpected text after the header's }");
 }
 
-/* Sorts entries by `less`: a heap sort, as qsort may allocate or recurse. */
+/* Sorts n entries by `less` in place: heapsort (Williams, CACM 7, 1964, algorithm 232), as qsort
+ * takes no context and may allocate. An entry is the offset of its name in the header. */
 typedef bool (*safe_less)(const tn_safetensors *f, int64_t a, int64_t b);
+/* Lets v[i] sink until none of its children is larger. */
 static void safe_sift(const tn_safetensors *f, int64_t *v, int64_t i, int64_t n, safe_less less) {
     for (int64_t child; (child = 2 * i + 1) < n; i = child) {
         int64_t t;
@@ -186,6 +198,7 @@ static void safe_sort(const tn_safetensors *f, int64_t *v, int64_t n, safe_less 
 static bool safe_less_name(const tn_safetensors *f, int64_t a, int64_t b) {
     return strcmp(f->header + a, f->header + b) < 0;
 }
+/* The offsets of an entry, read anew: comparing takes time but no memory for each tensor. */
 static void safe_offsets_at(const tn_safetensors *f, int64_t entry, int64_t offset[2]) {
     tn_safetensors one = *f;
     safe_info info;
@@ -194,6 +207,7 @@ static void safe_offsets_at(const tn_safetensors *f, int64_t entry, int64_t offs
     offset[0] = info.offset[0];
     offset[1] = info.offset[1];
 }
+/* By first byte; empty tensors before the one that begins where they lie; else as in the header. */
 static bool safe_less_offset(const tn_safetensors *f, int64_t a, int64_t b) {
     int64_t x[2], y[2];
     safe_offsets_at(f, a, x);
@@ -201,6 +215,8 @@ static bool safe_less_offset(const tn_safetensors *f, int64_t a, int64_t b) {
     return x[0] != y[0] ? x[0] < y[0] : x[1] != y[1] ? x[1] < y[1] : a < b;
 }
 
+/* What holds for all tensors together: names differ, and the data is covered without gap or
+ * overlap. Leaves the entries in the order of the data. */
 static bool safe_check_entries(tn_safetensors *f) {
     int64_t end = 0, offset[2];
     bool sorted = true;
@@ -208,6 +224,7 @@ static bool safe_check_entries(tn_safetensors *f) {
     for (int64_t i = 1; i < f->n; i++)
         if (strcmp(f->header + f->entry[i - 1], f->header + f->entry[i]) == 0)
             return safe_bad(f, "a name appears twice");
+    /* Usually the names' order is not the data's; a file whose order agrees is not sorted again. */
     for (int64_t i = 1; i < f->n && sorted; i++)
         sorted = safe_less_offset(f, f->entry[i - 1], f->entry[i]);
     if (!sorted) safe_sort(f, f->entry, f->n, safe_less_offset);
@@ -219,7 +236,7 @@ static bool safe_check_entries(tn_safetensors *f) {
     return end == f->data_bytes || safe_bad(f, "the data is shorter or longer than the tensors");
 }
 
-/* Opens the file and reads up to the header's text. */
+/* Opens the file and reads its first 8 bytes, the length of the header, little-endian. */
 static bool safe_begin(tn_safetensors *f, int64_t *header_bytes) {
     uint8_t head[8];
     uint64_t n = 0;
@@ -227,12 +244,13 @@ static bool safe_begin(tn_safetensors *f, int64_t *header_bytes) {
     if (f->file.size < 8) return safe_bad(f, "it is shorter than 8 bytes");
     if (!tni_file_read(&f->file, head, 8)) return false;
     for (int i = 7; i >= 0; i--) n = n << 8 | head[i];
-    if (n > SAFE_HEADER_MAX || (int64_t)n > f->file.size - 8)
+    if (n > TNI_SAFE_HEADER_MAX || (int64_t)n > f->file.size - 8)
         return safe_bad(f, "the header's length exceeds the file or 100 MB");
     *header_bytes = (int64_t)n;
     return true;
 }
 
+/* The header, with a NUL behind it, in memory; its length has been checked against the file. */
 static bool safe_load_header(tn_safetensors *f) {
     int64_t bytes;
     if (!safe_begin(f, &bytes)) return false;
@@ -247,6 +265,7 @@ static bool safe_load_header(tn_safetensors *f) {
     return safe_read_header(f) && safe_check_entries(f);
 }
 
+/* Also of a file that was opened in part. */
 static void safe_close(tn_safetensors *f) {
     tni_block *b = f->owner;
     tni_file_close(&f->file);
@@ -256,9 +275,13 @@ static void safe_close(tn_safetensors *f) {
     tni_put(b, b, f, (int64_t)sizeof *f);
 }
 
+/* Opens a file and checks its header; NULL with an error. */
 static tn_safetensors *safe_open(tni_block *b, const char *path) {
     tn_safetensors *f;
-    if (!path) return tni_error(b, TN_INVALID, "the path is NULL"), (tn_safetensors *)NULL;
+    if (!path) {
+        tni_error(b, TN_INVALID, "the path is NULL");
+        return NULL;
+    }
     f = (tn_safetensors *)tni_need(b, (int64_t)sizeof *f);
     if (!f) return NULL;
     memset(f, 0, sizeof *f);
@@ -294,6 +317,7 @@ TN_API const char *tn_safetensors_note(const tn_safetensors *f, const char *key)
     if (!f || !key || !f->notes) return NULL;
     c = safe_at(f, f->notes);
     if (tni_json_sign(&c, '}')) return NULL;
+    /* Strings were decoded when the header was read. */
     do {
         const char *k = tni_json_decoded(&c), *value;
         tni_json_sign(&c, ':');
@@ -310,13 +334,15 @@ TN_API const char *tn_safetensors_note(const tn_safetensors *f, const char *key)
 static bool safe_seek(tn_safetensors *f, int64_t at) {
     int64_t target = 8 + f->header_bytes + at, bytes;
     uint64_t hash = 0xcbf29ce484222325u;
-    char chunk[SAFE_CHUNK];
+    char chunk[TNI_SAFE_CHUNK];
+    /* Reading in the order of the data never goes back. */
     if (f->file.fd >= 0 && f->file.at <= target)
         return tni_file_skip(&f->file, target - f->file.at);
     tni_file_close(&f->file);
     if (!safe_begin(f, &bytes)) return false;
     if (bytes != f->header_bytes || f->file.size != 8 + bytes + f->data_bytes)
         return safe_bad(f, "it has changed");
+    /* The header again, only for its hash. */
     for (int64_t left = bytes; left > 0;) {
         int64_t n = left < (int64_t)sizeof chunk ? left : (int64_t)sizeof chunk;
         if (!tni_file_read(&f->file, chunk, n)) return false;
@@ -326,13 +352,14 @@ static bool safe_seek(tn_safetensors *f, int64_t at) {
     return hash == f->hash ? tni_file_skip(&f->file, at) : safe_bad(f, "it has changed");
 }
 
-/* A byte of a bool that is neither 0 nor 1 is no bool. */
+/* Whether all bytes are 0 or 1: any other byte is no bool, and would be an undefined value in C. */
 static bool safe_bools_fit(const uint8_t *at, int64_t n) {
     uint8_t more = 0;
     for (int64_t i = 0; i < n; i++) more |= at[i];
     return more <= 1;
 }
 
+/* Tensor i in the current scope; NULL with an error. */
 static tn_tensor *safe_read(tn_safetensors *f, int64_t i) {
     tni_block *b = f->owner;
     safe_info info;
@@ -347,7 +374,11 @@ static tn_tensor *safe_read(tn_safetensors *f, int64_t i) {
          (safe_seek(f, info.offset[0]) && tni_file_read(&f->file, t->storage->data, bytes));
     if (ok && info.dtype == TN_BOOL && !safe_bools_fit((const uint8_t *)t->storage->data, bytes))
         ok = safe_bad(f, "a BOOL tensor contains bytes other than 0 and 1");
-    if (!ok) return tni_drop(b, t), (tn_tensor *)NULL;
+    if (!ok) {
+        tni_drop(b, t);
+        return NULL;
+    }
+    /* The units of byte order: the numbers of a complex element are separate. */
     each = info.dtype == TN_C64 ? 4 : tni_dtype(info.dtype)->bytes;
     if (!tni_host_is_little() && bytes) tni_swap_bytes(t->storage->data, bytes / each, each);
     return t;
@@ -379,7 +410,7 @@ TN_API tn_tensor *tn_safetensors_get_at(const char *file, int line, tn_safetenso
     return t;
 }
 
-/* One block for entries and names. */
+/* One block for entries and names, which tn_named_free frees whole. */
 static bool safe_list_room(tn_safetensors *f, tn_named_list *list, char **names) {
     int64_t bytes;
     if (!tni_bytes(f->n, (int64_t)sizeof *list->at, &bytes)) return false;
@@ -390,6 +421,7 @@ static bool safe_list_room(tn_safetensors *f, tn_named_list *list, char **names)
     return list->at != NULL;
 }
 
+/* All tensors, owned by the list; n = -1 with an error. */
 static tn_named_list safe_load(tn_safetensors *f) {
     tn_named_list list = {NULL, 0, 0, true};
     char *names;
@@ -402,6 +434,7 @@ static tn_named_list safe_load(tn_safetensors *f) {
         size_t n = strlen(f->header + f->entry[i]) + 1;
         tn_tensor *t = safe_read(f, i);
         if (!t) {
+            /* Frees the tensors read so far. */
             tn_named_free(list);
             list.at = NULL;
             list.n = -1;
@@ -426,208 +459,4 @@ TN_API tn_named_list tn_safetensors_load_at(const char *file, int line, const ch
     }
     if (b) tni_io_leave(b);
     return list;
-}
-
-/* --- writing ---------------------------------------------------------------------------------- */
-
-/* Text of the header: first its length is counted (at NULL), then it is written. */
-typedef struct safe_writer {
-    char *at;
-    int64_t n;
-} safe_writer;
-
-static void safe_put(safe_writer *w, const char *text, int64_t n) {
-    if (w->at) memcpy(w->at + w->n, text, (size_t)n);
-    w->n += n;
-}
-static void safe_put_text(safe_writer *w, const char *text) {
-    safe_put(w, text, (int64_t)strlen(text));
-}
-static void safe_put_int(safe_writer *w, int64_t v) {
-    char text[24];
-    safe_put(w, text, snprintf(text, sizeof text, "%lld", (long long)v));
-}
-static void safe_put_string(safe_writer *w, const char *text) {
-    char code[8];
-    safe_put(w, "\"", 1);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\') safe_put(w, "\\", 1);
-        if (c >= 0x20)
-            safe_put(w, text, 1);
-        else
-            safe_put(w, code, snprintf(code, sizeof code, "\\u%04x", c));
-    }
-    safe_put(w, "\"", 1);
-}
-
-static int64_t safe_tensor_bytes(const tn_tensor *t) { return t->numel * tni_dtype_size(t); }
-
-typedef struct safe_plan {
-    tni_block *b;
-    const tn_named *at;
-    int64_t n;
-    const tn_note *notes;
-    int64_t nnotes;
-} safe_plan;
-
-/* Tensors by falling element size, so that each lies aligned; the order given among equals. */
-static void safe_put_header(safe_writer *w, const safe_plan *p) {
-    int64_t offset = 0;
-    bool first = true;
-    safe_put_text(w, "{");
-    for (int64_t i = 0; i < p->nnotes; i++) {
-        safe_put_text(w, i ? "," : "\"__metadata__\":{");
-        safe_put_string(w, p->notes[i].key);
-        safe_put_text(w, ":");
-        safe_put_string(w, p->notes[i].value);
-        first = false;
-    }
-    if (p->nnotes) safe_put_text(w, "}");
-    for (int64_t each = 8; each; each /= 2)
-        for (int64_t i = 0; i < p->n; i++) {
-            const tn_tensor *t = p->at[i].tensor;
-            if (tni_dtype_size(t) != each) continue;
-            safe_put_text(w, first ? "" : ",");
-            first = false;
-            safe_put_string(w, p->at[i].name);
-            safe_put_text(w, ":{\"dtype\":\"");
-            safe_put_text(w, tni_dtype(t->dtype)->safetensors);
-            safe_put_text(w, "\",\"shape\":[");
-            for (int d = 0; d < t->ndim; d++) {
-                if (d) safe_put_text(w, ",");
-                safe_put_int(w, t->size[d]);
-            }
-            safe_put_text(w, "],\"data_offsets\":[");
-            safe_put_int(w, offset);
-            safe_put_text(w, ",");
-            offset += safe_tensor_bytes(t);
-            safe_put_int(w, offset);
-            safe_put_text(w, "]}");
-        }
-    safe_put_text(w, "}");
-    while (w->n % 8) safe_put_text(w, " ");
-}
-
-static bool safe_text_fits(const char *text) {
-    for (int n; text && *text; text += n)
-        if ((n = tni_utf8(text)) == 0) return false;
-    return text != NULL;
-}
-
-static int safe_compare_names(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static bool safe_names_differ(const safe_plan *p) {
-    int64_t bytes, i = 1;
-    const char **names;
-    if (p->n < 2) return true;
-    if (!tni_bytes(p->n, (int64_t)sizeof *names, &bytes)) return tni_memory_error(p->b, INT64_MAX);
-    names = (const char **)tni_need(p->b, bytes);
-    if (!names) return false;
-    for (int64_t k = 0; k < p->n; k++) names[k] = p->at[k].name;
-    qsort((void *)names, (size_t)p->n, sizeof *names, safe_compare_names);
-    while (i < p->n && strcmp(names[i - 1], names[i]) != 0) i++;
-    if (i < p->n) tni_error(p->b, TN_INVALID, "the name \"%s\" is given twice", names[i]);
-    tni_put(p->b, p->b, (void *)names, bytes);
-    return i == p->n;
-}
-
-static bool safe_check_plan(const safe_plan *p, int64_t *data_bytes) {
-    *data_bytes = 0;
-    if (p->n < 0 || p->nnotes < 0 || (p->n && !p->at) || (p->nnotes && !p->notes))
-        return tni_error(p->b, TN_INVALID, "expected a list of tensors");
-    for (int64_t i = 0; i < p->nnotes; i++)
-        if (!safe_text_fits(p->notes[i].key) || !safe_text_fits(p->notes[i].value))
-            return tni_error(p->b, TN_INVALID, "note %lld is NULL or not UTF-8", (long long)i);
-    for (int64_t i = 0; i < p->n; i++) {
-        const tn_tensor *t = p->at[i].tensor;
-        if (!safe_text_fits(p->at[i].name) || strcmp(p->at[i].name, "__metadata__") == 0)
-            return tni_error(p->b, TN_INVALID,
-                             "the name of tensor %lld is NULL, not UTF-8, or __metadata__",
-                             (long long)i);
-        if (!t) return tni_error(p->b, TN_INVALID, "tensor \"%s\" is NULL", p->at[i].name);
-        if (!*tni_dtype(t->dtype)->safetensors)
-            return tni_error(p->b, TN_TYPE, "tensor \"%s\": safetensors does not support %s",
-                             p->at[i].name, tni_dtype(t->dtype)->text);
-        if (t->device != TN_CPU || (t->flags & TNI_META))
-            return tni_error(p->b, TN_UNSUPPORTED, "tensor \"%s\" is not on the CPU",
-                             p->at[i].name);
-        if (!tni_add(*data_bytes, safe_tensor_bytes(t), data_bytes))
-            return tni_memory_error(p->b, INT64_MAX);
-    }
-    return safe_names_differ(p);
-}
-
-/* Row-major elements of t through a small buffer. */
-static bool safe_write_strided(tni_file *f, const tn_tensor *t) {
-    char chunk[SAFE_CHUNK];
-    int64_t each = tni_dtype_size(t), room = SAFE_CHUNK / each, used = 0, index[TN_MAX_DIMS] = {0};
-    int64_t swap = t->dtype == TN_C64 ? 4 : each;
-    const char *base = tni_bytes_at(t);
-    for (int64_t i = 0; i < t->numel; i++) {
-        int64_t at = 0;
-        for (int d = 0; d < t->ndim; d++) at += index[d] * t->stride[d];
-        memcpy(chunk + used++ * each, base + at * each, (size_t)each);
-        for (int d = t->ndim - 1; d >= 0 && ++index[d] == t->size[d]; d--) index[d] = 0;
-        if (used < room && i + 1 < t->numel) continue;
-        if (!tni_host_is_little()) tni_swap_bytes(chunk, used * each / swap, swap);
-        if (!tni_file_write(f, chunk, used * each)) return false;
-        used = 0;
-    }
-    return true;
-}
-
-static bool safe_write_tensor(tni_file *f, const tn_tensor *t) {
-    if (t->numel == 0) return true;
-    if ((t->flags & TNI_CONTIGUOUS) && tni_host_is_little())
-        return tni_file_write(f, tni_bytes_at(t), safe_tensor_bytes(t));
-    return safe_write_strided(f, t);
-}
-
-static bool safe_write_file(const safe_plan *p, const char *path, const char *header,
-                            int64_t bytes) {
-    tni_file f;
-    uint8_t head[8];
-    bool ok;
-    for (int i = 0; i < 8; i++) head[i] = (uint8_t)((uint64_t)bytes >> 8 * i);
-    if (!tni_file_create(p->b, &f, path)) return false;
-    ok = tni_file_write(&f, head, 8) && tni_file_write(&f, header, bytes);
-    for (int64_t each = 8; ok && each; each /= 2)
-        for (int64_t i = 0; ok && i < p->n; i++)
-            if (tni_dtype_size(p->at[i].tensor) == each)
-                ok = safe_write_tensor(&f, p->at[i].tensor);
-    ok = ok && tni_file_commit(&f);
-    tni_file_close(&f);
-    return ok;
-}
-
-static bool safe_save(const safe_plan *p, const char *path) {
-    safe_writer w = {NULL, 0};
-    int64_t data_bytes, bytes;
-    bool ok;
-    if (!path) return tni_error(p->b, TN_INVALID, "the path is NULL");
-    if (!safe_check_plan(p, &data_bytes)) return false;
-    safe_put_header(&w, p);
-    bytes = w.n;
-    if (bytes > SAFE_HEADER_MAX)
-        return tni_error(p->b, TN_INVALID, "the names need a header of more than 100 MB");
-    w.at = (char *)tni_need(p->b, bytes);
-    if (!w.at) return false;
-    w.n = 0;
-    safe_put_header(&w, p);
-    ok = safe_write_file(p, path, w.at, bytes);
-    tni_put(p->b, p->b, w.at, bytes);
-    return ok;
-}
-
-TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path, const tn_named *at,
-                                   int64_t n, const tn_note *notes, int64_t nnotes) {
-    safe_plan p = {tni_io_enter(file, line), at, n, notes, nnotes};
-    bool ok;
-    if (!p.b) return false;
-    ok = safe_save(&p, path);
-    tni_io_leave(p.b);
-    return ok;
 }

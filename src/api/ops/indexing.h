@@ -66,7 +66,48 @@ TN_API tn_tensor *tnp_nonzero(tn_tensor *self);
 #define tn_nonzero(...) TNI_CALL(tn_nonzero, .self = __VA_ARGS__)
 #endif
 
-/* --- one index for each element: gather, scatter, masks over elements, embedding --- */
+/* --- rows of a table by index, and the gradient of the table --- */
+
+/* The rows of the table weight at indices. Row padding_idx gets no gradient (-1: every row does);
+ * scale_grad_by_freq divides a row's gradient by how often the row was taken.
+ *   schema  embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool
+ *           scale_grad_by_freq=False, bool sparse=False) -> Tensor
+ *   shapes  weight (n, d), indices (*) -> (*, d)
+ *   example tn_embedding(table, tokens) */
+typedef struct tn_embedding_args {
+    int64_t padding_idx;
+    bool scale_grad_by_freq, sparse;
+    tn_tensor *weight, *indices;
+} tn_embedding_args;
+TN_API tn_tensor *tn_embedding_at(const char *file, int line, const tn_embedding_args *args);
+TN_API tn_tensor *tnp_embedding(tn_tensor *weight, tn_tensor *indices, int64_t padding_idx,
+    bool scale_grad_by_freq, bool sparse);
+#ifndef __cplusplus
+#define tn_embedding(weight_, ...) TNI_CALL(tn_embedding, .padding_idx = -1, .weight = weight_, \
+    .indices = __VA_ARGS__)
+#endif
+
+/* The gradient of embedding's table: adds the rows of grad_output at their indices, in order.
+ *   schema  embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int
+ *           padding_idx, bool scale_grad_by_freq) -> Tensor
+ *   shapes  grad_output (*, d), indices (*) -> (num_weights, d)
+ *   example tn_embedding_dense_backward(d, tokens, 1000, -1, false) */
+typedef struct tn_embedding_dense_backward_args {
+    tn_tensor *grad_output, *indices;
+    int64_t num_weights, padding_idx;
+    bool scale_grad_by_freq;
+} tn_embedding_dense_backward_args;
+TN_API tn_tensor *tn_embedding_dense_backward_at(const char *file, int line,
+    const tn_embedding_dense_backward_args *args);
+TN_API tn_tensor *tnp_embedding_dense_backward(tn_tensor *grad_output, tn_tensor *indices,
+    int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq);
+#ifndef __cplusplus
+#define tn_embedding_dense_backward(grad_output_, indices_, num_weights_, padding_idx_, ...) \
+    TNI_CALL(tn_embedding_dense_backward, .grad_output = grad_output_, .indices = indices_, \
+    .num_weights = num_weights_, .padding_idx = padding_idx_, .scale_grad_by_freq = __VA_ARGS__)
+#endif
+
+/* --- one index for each element: gather, scatter, take_along_dim --- */
 
 /* out[i][j] = self[index[i][j]][j] for dim 0, and likewise for other dims.
  *   schema  gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor
@@ -175,6 +216,8 @@ TN_API tn_tensor *tnp_take_along_dim(tn_tensor *self, tn_tensor *indices, int64_
     .indices = __VA_ARGS__)
 #endif
 
+/* --- elements where a mask is true: masked_fill, masked_select, masked_scatter --- */
+
 /* A copy of self with value where the mask is true.
  *   schema  masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor
  *   shapes  self (*), mask (*) broadcast, value number or 0-dim -> (*)
@@ -237,45 +280,6 @@ TN_API tn_tensor *tnp_masked_scatter_(tn_tensor *self, tn_tensor *mask, tn_tenso
     .mask = mask_, .source = __VA_ARGS__)
 #define tn_masked_scatter_(self_, mask_, ...) TNI_CALL_AS(tn_masked_scatter_inplace_at, \
     tn_masked_scatter_args, .self = self_, .mask = mask_, .source = __VA_ARGS__)
-#endif
-
-/* The rows of the table weight at indices. Row padding_idx gets no gradient (-1: every row does);
- * scale_grad_by_freq divides a row's gradient by how often the row was taken.
- *   schema  embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool
- *           scale_grad_by_freq=False, bool sparse=False) -> Tensor
- *   shapes  weight (n, d), indices (*) -> (*, d)
- *   example tn_embedding(table, tokens) */
-typedef struct tn_embedding_args {
-    int64_t padding_idx;
-    bool scale_grad_by_freq, sparse;
-    tn_tensor *weight, *indices;
-} tn_embedding_args;
-TN_API tn_tensor *tn_embedding_at(const char *file, int line, const tn_embedding_args *args);
-TN_API tn_tensor *tnp_embedding(tn_tensor *weight, tn_tensor *indices, int64_t padding_idx,
-    bool scale_grad_by_freq, bool sparse);
-#ifndef __cplusplus
-#define tn_embedding(weight_, ...) TNI_CALL(tn_embedding, .padding_idx = -1, .weight = weight_, \
-    .indices = __VA_ARGS__)
-#endif
-
-/* The gradient of embedding's table: adds the rows of grad_output at their indices, in order.
- *   schema  embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int
- *           padding_idx, bool scale_grad_by_freq) -> Tensor
- *   shapes  grad_output (*, d), indices (*) -> (num_weights, d)
- *   example tn_embedding_dense_backward(d, tokens, 1000, -1, false) */
-typedef struct tn_embedding_dense_backward_args {
-    tn_tensor *grad_output, *indices;
-    int64_t num_weights, padding_idx;
-    bool scale_grad_by_freq;
-} tn_embedding_dense_backward_args;
-TN_API tn_tensor *tn_embedding_dense_backward_at(const char *file, int line,
-    const tn_embedding_dense_backward_args *args);
-TN_API tn_tensor *tnp_embedding_dense_backward(tn_tensor *grad_output, tn_tensor *indices,
-    int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq);
-#ifndef __cplusplus
-#define tn_embedding_dense_backward(grad_output_, indices_, num_weights_, padding_idx_, ...) \
-    TNI_CALL(tn_embedding_dense_backward, .grad_output = grad_output_, .indices = indices_, \
-    .num_weights = num_weights_, .padding_idx = padding_idx_, .scale_grad_by_freq = __VA_ARGS__)
 #endif
 
 /* --- places of values among sorted boundaries, by bisection: searchsorted, bucketize --- */

@@ -21,6 +21,7 @@ TN_PRIV bool tni_index_range(tn_frame *f, const tn_tensor *index, int64_t low, i
                              int d) {
     tni_walk w;
     if (index->numel == 0) return true;
+    /* All indices are read before anything is written, so a failed call has changed nothing. */
     tni_walk_start(&w, index->ndim, index->size, &index, 1);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++) {
@@ -35,6 +36,7 @@ TN_PRIV bool tni_index_range(tn_frame *f, const tn_tensor *index, int64_t low, i
 
 TN_PRIV bool tni_true_at(const char *at, int dtype) {
     int64_t bytes = tni_dtype(dtype)->bytes;
+    /* True if either part is not zero. */
     if (tni_is_complex(dtype))
         return tni_is_true(at, bytes / 2, true) || tni_is_true(at + bytes / 2, bytes / 2, true);
     return tni_is_true(at, bytes, tni_is_float(dtype));
@@ -47,6 +49,7 @@ TN_PRIV int64_t tni_count_true(const tn_tensor *t, int ndim, const int64_t *size
     if (t->numel == 0) return 0;
     tni_walk_start(&w, ndim, size, &t, 1);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) {
+        /* Bytes alone: a loop that the compiler turns into vector code. */
         if (dtype == TN_BOOL)
             for (int64_t i = 0; i < w.n; i++) count += w.at[0][i * w.row[0]] != 0;
         else
@@ -63,7 +66,7 @@ TN_PRIV int64_t tni_count_true(const tn_tensor *t, int ndim, const int64_t *size
         x = (T)(x + y);                       \
         memcpy(to + i * (a), &x, sizeof x);   \
     }
-#define INDEX_ADD(T) /* steps that are known become vector code */          \
+#define INDEX_ADD(T) /* dense rows apart: known steps become vector code */ \
     if (to_step == (int64_t)sizeof(T) && from_step == (int64_t)sizeof(T)) { \
         TNI_PATH(add_row_dense);                                            \
         INDEX_ADD_STEPS(T, (int64_t)sizeof(T), (int64_t)sizeof(T))          \
@@ -88,7 +91,7 @@ TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t fr
     case TN_F32: INDEX_ADD(float);
     case TN_F64: INDEX_ADD(double);
     case TN_U8: INDEX_ADD(uint8_t);
-    case TN_I8:  /* as their unsigned twins: wraps */
+    case TN_I8:  /* as their unsigned twins, which wrap; signed overflow is undefined */
     case TN_I16: /* fall through */
         if (dtype == TN_I8) {
             INDEX_ADD(uint8_t);
@@ -101,6 +104,7 @@ TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t fr
     case TN_BF16: INDEX_ADD_HALF(tni_bf16_to_f32, tni_f32_to_bf16);
     case TN_C64:
     case TN_C128: {
+        /* Real parts, then imaginary ones, which lie `bytes` behind them. */
         int part = (int)tni_real_of(dtype);
         int64_t bytes = tni_dtype(part)->bytes;
         tni_add_row(to, to_step, from, from_step, n, part);
@@ -108,6 +112,7 @@ TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t fr
         return;
     }
     case TN_BOOL:
+        /* For bool addition is "or", as torch. */
         for (int64_t i = 0; i < n; i++)
             to[i * to_step] = (char)(to[i * to_step] || from[i * from_step]);
         return;
@@ -132,6 +137,7 @@ typedef struct index_plan {
     int64_t most, masks;             /* places at most; elements of the largest mask */
 } index_plan;
 
+/* uint8 is a mask as well, an old rule of torch. */
 static bool index_is_mask(const tn_tensor *t) { return t->dtype == TN_BOOL || t->dtype == TN_U8; }
 
 /* Joins the shape of one index into p->broad_size; a mask is a vector of unknown size. */
@@ -148,6 +154,7 @@ static bool index_broaden(index_plan *p, const tn_tensor *t, bool *unknown) {
     return fits;
 }
 
+/* Whether mask i, of k dimensions, has the sizes of self's dimensions at..at + k - 1. */
 static bool index_mask_fits(tn_frame *f, const tn_tensor *self, const tn_tensor *mask, int at,
                             int i) {
     char has[160], wants[160];
@@ -167,6 +174,8 @@ static bool index_read(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
                        index_plan *p, bool *unknown) {
     int at = 0, first = -1, last = -1;
     bool gaps = false;
+    /* `at` is the dimension of self that index i begins at; `first` counts the kept ones before the
+     * first index, `last` is where the previous index ended. */
     for (int i = 0; i < n; i++) {
         const tn_tensor *t = index[i];
         int takes = t && index_is_mask(t) ? t->ndim : 1;
@@ -177,6 +186,7 @@ static bool index_read(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
         if (at + takes > self->ndim)
             return tn_fail(f, TN_INDEX, "too many indices for tensor of dimension %d (got %d)",
                            self->ndim, n);
+        /* An absent index keeps its dimension whole. */
         if (!t) {
             p->keep[p->kept++] = at++;
             continue;
@@ -193,6 +203,7 @@ static bool index_read(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
         if (index_is_mask(t) && t->numel > p->masks) p->masks = t->numel;
     }
     if (first < 0) return tn_fail(f, TN_INDEX, "at least one index must be a tensor");
+    /* As numpy and torch: where indices are not neighbours, their shape comes first. */
     p->place = gaps ? 0 : first;
     while (at < self->ndim) p->keep[p->kept++] = at++;
     return true;
@@ -207,13 +218,17 @@ static bool index_plan_of(tn_frame *f, const tn_tensor *self, tn_tensor *const *
     memset(p, 0, sizeof *p);
     if (!index_read(f, self, index, n, p, &unknown)) return false;
     if (p->kept + p->broad > TN_MAX_DIMS)
-        return tn_fail(f, TN_INDEX, "the result has expected at most %d dimensions", TN_MAX_DIMS);
+        return tn_fail(f, TN_INDEX, "the result has more than %d dimensions", TN_MAX_DIMS);
     last = p->broad ? &p->broad_size[p->broad - 1] : NULL;
+    /* Masks broadcast along the last dimension of the indices' shape. If nothing else gave it a
+     * size, look will: until then the largest mask bounds it. */
     unknown = unknown && last && *last == 1;
     if (unknown) *last = p->masks;
     if (!tni_numel_of(p->broad, p->broad_size, &p->most))
         return tn_fail(f, TN_INDEX, "the result is too large");
     if (unknown) *last = TN_UNKNOWN;
+    /* The result's sizes: kept ones before the indices, those of the indices, the
+     * other kept ones. */
     for (int i = 0; i < p->place; i++) p->size[p->ndim++] = self->size[p->keep[i]];
     for (int i = 0; i < p->broad; i++) p->size[p->ndim++] = p->broad_size[i];
     for (int i = p->place; i < p->kept; i++) p->size[p->ndim++] = self->size[p->keep[i]];
@@ -225,7 +240,8 @@ static bool index_scratch(tn_frame *f, const index_plan *p) {
            tn_scratch(f, p->masks, (int64_t)sizeof(int64_t));
 }
 
-/* Counts masks and checks ranges; *count is the size that the masks have in the broadcast shape. */
+/* Counts the masks' true elements and checks ranges. *count is the size that the masks have in the
+ * broadcast shape. A mask with one true element broadcasts like a vector of size 1. */
 static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
                        const index_plan *p, int64_t *count) {
     int64_t known = p->broad ? p->broad_size[p->broad - 1] : 1;
@@ -254,7 +270,9 @@ static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
 }
 
 /* Adds to offset[b] what a mask contributes: the bytes from self's first element to each true
- * place. The mask is bool or uint8, its last dimension the inner loop. */
+ * place. self's dimensions from `at` on are the mask's, which is bool or uint8; its last dimension
+ * is the inner loop. `last` is the last size of the indices' shape, along which the true places
+ * count. room holds the offsets found. */
 static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask, int64_t *offset,
                            int64_t places, int64_t last, int64_t *room) {
     TNI_PATH(index_mask);
@@ -270,11 +288,13 @@ static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask,
             in_mask += mask->stride[d];
             in_self += self->stride[at + d];
             if (++index[d] < mask->size[d]) break;
-            in_mask -= mask->stride[d] * mask->size[d],
-                in_self -= self->stride[at + d] * mask->size[d];
+            in_mask -= mask->stride[d] * mask->size[d];
+            in_self -= self->stride[at + d] * mask->size[d];
             index[d] = 0;
         }
     }
+    /* Place b counts row-major over the indices' shape, so b % last is its place
+     * along the masks. */
     for (int64_t b = 0; b < places; b++) offset[b] += room[found == 1 ? 0 : b % last];
 }
 
@@ -284,7 +304,9 @@ static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int
                              int64_t count, int64_t *offset) {
     int64_t places = 1, *room, last;
     int at = 0;
+    /* The second scratch, of the largest mask: scratches begin at multiples of 64 bytes. */
     room = offset ? offset + (p->most + 7) / 8 * 8 : NULL;
+    /* By now look has counted the masks. */
     if (p->broad && p->broad_size[p->broad - 1] == TN_UNKNOWN) p->broad_size[p->broad - 1] = count;
     for (int i = 0; i < p->broad; i++) places *= p->broad_size[i];
     last = p->broad ? p->broad_size[p->broad - 1] : 1;
@@ -297,6 +319,7 @@ static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int
             at += t->ndim;
             continue;
         }
+        /* An index tensor is walked over the broadcast shape: row-major, as b counts. */
         if (t) {
             int64_t step = self->stride[at] * tni_dtype_size(self), b = 0;
             tni_walk w;
@@ -315,6 +338,8 @@ static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int
 /* What happens at each chosen place: elements are read from self, written, or added to it. */
 typedef enum index_do { INDEX_GET, INDEX_SET, INDEX_SUM } index_do;
 
+/* The innermost step: n elements of self, self_step bytes apart, are read into, written or summed
+ * from `other`. A single element is common (every dimension indexed) and has a shorter way. */
 static void index_run_row(index_do what, char *self, int64_t self_step, char *other,
                           int64_t other_step, int64_t n, int64_t bytes, int dtype) {
     if (n == 1 && what != INDEX_SUM)
@@ -333,8 +358,9 @@ static void index_run_row(index_do what, char *self, int64_t self_step, char *ot
         tni_add_row(self, self_step, other, other_step, n, dtype);
 }
 
-/* other has the result's shape (p->size), perhaps broadcast. Three loops: the leading dimensions
- * that stay (head), the places of the indices in order (at), the other dimensions (tail). */
+/* Carries elements between self, at the offsets, and other, which has the result's shape (p->size),
+ * perhaps broadcast. Three loops: the leading dimensions that stay (head), the places of the
+ * indices in order (at), the other dimensions (tail). */
 static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor *other,
                           const index_plan *p, const int64_t *offset, int64_t places) {
     tn_tensor head[2], tail[2];
@@ -342,7 +368,8 @@ static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor 
     const tn_tensor *pair[2];
     tn_tensor at;
     tni_walk w, v, o;
-    /* head and tail: the dimensions that stay, before and behind those of the indices */
+    /* head and tail: the dimensions that stay, before and behind those of the indices. Entry 0 of
+     * each pair is self's, entry 1 other's. */
     for (int i = 0; i < p->kept; i++) {
         int in_other = i < p->place ? i : i + p->broad;
         size[i] = self->size[p->keep[i]];
@@ -363,6 +390,8 @@ static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor 
     tni_walk_start(&v, p->kept - p->place, size + p->place, pair, 2);
     tni_stack_view(&at, other, p->broad, p->broad_size, other->stride + p->place, other->offset);
     pair[0] = &at;
+    /* The walks give addresses of first elements; as differences from the data's start
+     * they add up. */
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++) {
             int64_t from = w.at[0] + i * w.row[0] - tni_bytes_at(self),
@@ -382,7 +411,7 @@ static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor 
 /* --- index ------------------------------------------------------------------------------------ */
 
 /* The result's strides, as torch's: it iterates over self, with stride 0 along the indices, and
- * over the broadcast indices. */
+ * over the broadcast indices. Beyond four index tensors the further ones do not count. */
 static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n,
                           const index_plan *p, tni_shape *s) {
     enum { MOST = 5 };
@@ -393,6 +422,8 @@ static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n,
     for (int i = -1; i < n && count < MOST; i++) {
         const tn_tensor *t = i < 0 ? self : index[i];
         if (!t || index_is_mask(t)) continue;
+        /* d is a dimension of the result: `kept` its number among those that stay, `at` its number
+         * in t, whose shape is aligned at its end with the indices' shape. */
         for (int d = 0; d < p->ndim; d++) {
             bool indexed = d >= p->place && d < p->place + p->broad;
             int kept = d < p->place ? d : d - p->broad, at = d - p->place - (p->broad - t->ndim);
@@ -414,6 +445,7 @@ static bool index_check(tn_frame *f) {
     tni_shape s;
     if (!index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) || !index_scratch(f, &p))
         return false;
+    /* A size that depends on a mask: the result is row-major. */
     for (int i = 0; i < p.ndim; i++)
         if (p.size[i] == TN_UNKNOWN)
             return tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, p.ndim, p.size);
@@ -433,7 +465,8 @@ static void index_run(tn_frame *f) {
     places = index_offsets(self, f->in + 1, f->nin - 1, &p, f->count, offset);
     index_run_all(INDEX_GET, self, out, &p, offset, places);
 }
-static void index_grad(tn_gradient *g) { /* added where the elements came from */
+/* Added where the elements came from: a place read twice gets both. */
+static void index_grad(tn_gradient *g) {
     TN_ARGS(index, a, g);
     tn_tensor *d = g->incoming[0], *z = tni_zeros_of(d, g->in[0]->ndim, g->in[0]->size);
     if (z) tn_give(g, 0, tnp_index_put(z, a->indices, d, true));
@@ -456,6 +489,7 @@ TN_OPERATOR(
 
 /* --- index_put -------------------------------------------------------------------------------- */
 
+/* Whether the values broadcast to the shape that the indices give, and not beyond it. */
 static bool index_values_fit(tn_frame *f, const index_plan *p, int64_t count) {
     const tn_tensor *values = f->in[1];
     char has[160], wants[160];
@@ -501,10 +535,12 @@ static void index_put_run(tn_frame *f) {
     int64_t *offset = (int64_t *)f->scratch, places, size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
     index_plan p;
     if (out != self && self->numel) tni_copy_elements(f->block, out, self);
+    /* The plan is made of self, the offsets of out, whose strides may differ. */
     if (out->numel == 0 || values->numel == 0 || !index_plan_of(f, self, f->in + 2, f->nin - 2, &p))
         return;
     places = index_offsets(out, f->in + 2, f->nin - 2, &p, f->count, offset);
     if (places == 0) return;
+    /* values as the result's shape: stride 0 along the dimensions in which they broadcast. */
     for (int d = 0, more = p.ndim - values->ndim; d < p.ndim; d++) {
         size[d] = p.size[d] == TN_UNKNOWN ? f->count : p.size[d];
         stride[d] = d < more || (values->size[d - more] == 1 && size[d] != 1)
@@ -519,6 +555,7 @@ static void index_put_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *zero;
     if (g->want[1]) tn_give(g, 1, tnp_index(d, a->indices));
     if (!g->want[0]) return;
+    /* What was overwritten has no part in the result; what was added to has. */
     zero = a->accumulate ? NULL : tni_zeros_of(d, 0, d->size);
     if (a->accumulate)
         tn_give(g, 0, d);
@@ -559,6 +596,7 @@ static void nonzero_run(tn_frame *f) {
     int last = self->ndim - 1;
     out->stride[0] = 1;
     out->stride[1] = n; /* torch's order: a vector of places for each dimension */
+    /* The header was made row-major; its flag goes where the other order differs from that. */
     if (n != 1 && out->size[1] != 1 && out->numel) out->flags &= (uint16_t)~TNI_CONTIGUOUS;
     if (out->numel == 0) return;
     to = (int64_t *)(void *)tni_bytes_at(out);
@@ -567,11 +605,13 @@ static void nonzero_run(tn_frame *f) {
         int64_t step = self->stride[last] * bytes;
         for (int64_t i = 0; i < self->size[last]; i++) {
             if (!(i & 0xffff) && tni_stopped()) return;
+            /* A bool needs no conversion. */
             if (self->dtype == TN_BOOL ? !x[i * step] : !tni_true_at(x + i * step, self->dtype))
                 continue;
             for (int d = 0; d < last; d++) to[d * n] = index[d];
             to++ [last * n] = i;
         }
+        /* The next row of self: `at` moves along by strides, index by one. */
         for (int d = last - 1; d >= 0; d--) {
             at += self->stride[d];
             if (++index[d] < self->size[d]) break;

@@ -1,9 +1,9 @@
 /* search.c - places of values among sorted boundaries, by bisection: searchsorted, bucketize.
  *
- * A value is compared with the boundary in the middle of what is left, as torch does it, so
- * boundaries out of order give torch's places, too. No comparison with a NaN is true: a NaN lies
- * behind all boundaries, and a boundary that is one before all values. Elements are read where they
- * lie, and converted to the common dtype one at a time where theirs is another.
+ * A value is compared with the boundary in the middle of what is left, as in torch, so boundaries
+ * out of order give torch's places as well. No comparison with a NaN is true: a NaN lies behind all
+ * boundaries, and a boundary that is NaN before all values. Elements are read where they lie, and
+ * converted one at a time if their dtype is not the common one.
  * Hot: its loops go over elements themselves (base/cold_begin.inl). */
 #include "index.h"
 #include "../../cpu/drive.h"
@@ -38,12 +38,15 @@ static const char *search_row(const tn_tensor *t, int64_t row) {
     return at;
 }
 
-/* The element at `at`, of dtype `from`, in dtype `to`, a float or an integer. */
+/* The element at `at`, of dtype `from`, in dtype `to`, a float or an integer; room is
+ * memory for it. */
 static const char *search_as(const char *at, int from, int to, char *room) {
     if (from == to) return at;
     tni_element_set(room, to, tni_element(at, from));
     return room;
 }
+/* The same as a double, which holds all floats, or as an int64_t. f32 and i64 are read without the
+ * switch over dtypes that tni_element makes. */
 static double search_real(const char *at, int from, int to) {
     char room[16];
     float v;
@@ -62,7 +65,8 @@ static int64_t search_integer(const char *at, int from, int to) {
 }
 
 /* How many boundaries come before the value at `at`: those below it and, on the right side, those
- * equal to it. */
+ * equal to it. edge is a row of j->n boundaries; order the row of the sorter, which says where the
+ * k-th smallest boundary lies, or NULL. */
 #define SEARCH_PLACE(name, type, load)                                                          \
     static int64_t name(const search_job *j, const char *edge, const char *order,               \
                         const char *at) {                                                       \
@@ -86,6 +90,7 @@ static int64_t search_integer(const char *at, int from, int to) {
 SEARCH_PLACE(search_reals, double, search_real)
 SEARCH_PLACE(search_integers, int64_t, search_integer)
 
+/* Finds the places of values task * SEARCH_VALUES and on. */
 static void search_task(void *arg, int64_t task) {
     const search_job *j = (const search_job *)arg;
     const int64_t bytes = tni_dtype(j->values_dtype)->bytes, first = task * SEARCH_VALUES,
@@ -93,6 +98,8 @@ static void search_task(void *arg, int64_t task) {
     const char *edge = NULL, *order = NULL;
     for (int64_t i = first, row = -1; i < end; i++) {
         int64_t place;
+        /* Values of one row of boundaries follow each other, so it is looked for at
+         * their first one. */
         if (j->n && i / j->each != row) {
             row = i / j->each;
             edge = search_row(j->edges, row);
@@ -108,6 +115,7 @@ static void search_task(void *arg, int64_t task) {
     }
 }
 
+/* Shares the values out among threads, in tasks of SEARCH_VALUES. */
 static void search_start(tn_frame *f, const tn_tensor *edges, const tn_tensor *values,
                          const tn_tensor *sorter, bool right) {
     char *room = (char *)f->scratch;
@@ -123,16 +131,19 @@ static void search_start(tn_frame *f, const tn_tensor *edges, const tn_tensor *v
     j.values_dtype = values->dtype;
     j.n = edges->size[edges->ndim - 1];
     j.count = values->numel;
+    /* A vector of boundaries serves all values; a matrix has a row for each row of values. */
     j.each = edges->ndim > 1 ? values->size[values->ndim - 1] : j.count;
     j.right = right;
     j.narrow = f->out[0]->dtype == TN_I32;
+    /* Comparisons for a value: about log2 of the boundaries. */
     for (int64_t n = j.n; n; n /= 2) work++;
     TNI_PATH(search);
     tni_lanes_spread(f->block->context, (j.count + SEARCH_VALUES - 1) / SEARCH_VALUES,
                      j.count * work, search_task, &j);
 }
 
-/* Whether values fit edges: a number, or the same sizes except the last. */
+/* Whether values fit edges, (n) or (.., n): edges are a vector, or both have the same sizes
+ * except the last. */
 static bool search_shapes(tn_frame *f, const tn_tensor *edges, const tn_tensor *values) {
     char a[128], b[128];
     bool match = values->ndim == edges->ndim;
@@ -155,6 +166,7 @@ static bool search_shapes(tn_frame *f, const tn_tensor *edges, const tn_tensor *
                    tni_shape_text(b, sizeof b, values->ndim, values->size));
 }
 
+/* Shapes, dtypes, out=; announces places of the values' shape. narrow: places are int32. */
 static bool search_check(tn_frame *f, tn_tensor *edges, tn_tensor *values, bool narrow) {
     TN_NOTE(search_note, note, f);
     tn_tensor *pair[2];
@@ -184,6 +196,7 @@ static bool search_check(tn_frame *f, tn_tensor *edges, tn_tensor *values, bool 
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
+/* side and right are two spellings of one option, which must agree. */
 static bool searchsorted_side(tn_frame *f, const char *side, bool right) {
     if (side && strcmp(side, "left") != 0 && strcmp(side, "right") != 0)
         return tn_fail(f, TN_INVALID,
@@ -213,7 +226,8 @@ static bool searchsorted_check(tn_frame *f) {
                        tni_dtype(sorter->dtype)->text);
     return search_check(f, f->in[0], f->in[1], a->out_int32);
 }
-/* No read outside of the boundaries: that of the sorter, even where nothing is sought. */
+/* The sorter's indices lie among the boundaries; torch checks them even if nothing
+ * is searched for. */
 static bool searchsorted_look(tn_frame *f) {
     const tn_tensor *sorter = f->in[2];
     const int64_t n = sorter ? sorter->size[sorter->ndim - 1] : 0;

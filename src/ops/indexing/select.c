@@ -8,9 +8,9 @@
 #include "../../api/ops/indexing.h"
 #include "../../api/ops/shape.h"
 
-/* Sizes and strides before and behind dimension d, as one geometry each. */
+/* The sizes around dimension d of a row-major tensor, which is outer x n x inner elements. */
 typedef struct index_slices {
-    int64_t outer, inner, n; /* of a row-major tensor: outer x n x inner */
+    int64_t outer, inner, n;
 } index_slices;
 static index_slices index_slices_of(const tn_tensor *t, int d) {
     index_slices s = {1, 1, 1};
@@ -24,17 +24,22 @@ static index_slices index_slices_of(const tn_tensor *t, int d) {
     }
     return s;
 }
+/* A list of indices: one dimension, or a 0-dim tensor, which counts as a list of one. */
 static bool index_vector(tn_frame *f, const tn_tensor *index, const char *name) {
     if (index->ndim > 1)
         return tn_fail(f, TN_INDEX, "%s(): Index is supposed to be a vector", name);
     return tni_index_dtype(f, index, name);
 }
-/* t without dimension d, at place k of it. */
+/* v becomes a header of t without dimension d, at place k of it; size and stride are its memory. A
+ * 0-dim t has a single slice, itself. */
 static void index_slice(tn_tensor *v, const tn_tensor *t, int d, int64_t k, int64_t *size,
                         int64_t *stride) {
     int n = 0;
     for (int i = 0; i < t->ndim; i++)
-        if (i != d) size[n] = t->size[i], stride[n++] = t->stride[i];
+        if (i != d) {
+            size[n] = t->size[i];
+            stride[n++] = t->stride[i];
+        }
     tni_stack_view(v, t, n, size, stride, t->offset + (t->ndim ? k * t->stride[d] : 0));
 }
 
@@ -60,6 +65,7 @@ static bool index_select_look(tn_frame *f) {
     TN_NOTE(tni_dim_note, note, f);
     return tni_index_range(f, f->in[1], 0, self->ndim ? self->size[note->dim] : 1, note->dim);
 }
+/* Index i of the list. */
 static int64_t index_vector_at(const tn_tensor *index, int64_t i) {
     return tni_index_at(tni_bytes_at(index) +
                             (index->ndim ? i * index->stride[0] : 0) * tni_dtype_size(index),
@@ -72,10 +78,12 @@ static void index_select_run(tn_frame *f) {
     int64_t bytes = tni_dtype_size(self), size[TN_MAX_DIMS], stride[2][TN_MAX_DIMS],
             n = index->numel;
     if (out->numel == 0) return;
+    /* Both row-major: each slice is one move of inner elements for each outer place. */
     if (self->flags & TNI_CONTIGUOUS && out->flags & TNI_CONTIGUOUS) {
         index_slices s = index_slices_of(self, d);
         const char *base = tni_bytes_at(self);
         char *at = tni_bytes_at(out);
+        /* The result's slices in order, so `at` only moves on. */
         for (int64_t o = 0; o < s.outer; o++)
             for (int64_t i = 0; i < n; i++, at += s.inner * bytes) {
                 if (!((o * n + i) & 0xff) && tni_stopped()) return;
@@ -85,6 +93,7 @@ static void index_select_run(tn_frame *f) {
             }
         return;
     }
+    /* Any strides: copies one slice after another. */
     for (int64_t i = 0; i < n && !tni_stopped(); i++) {
         index_slice(&to, out, d, i, size, stride[0]);
         index_slice(&from, self, d, index_vector_at(index, i), size, stride[1]);
@@ -93,6 +102,7 @@ static void index_select_run(tn_frame *f) {
 }
 static void index_select_grad(tn_gradient *g) {
     TN_ARGS(index_select, a, g);
+    /* Added at the places that were read; one read twice gets both. */
     tn_tensor *d = g->incoming[0], *z = tni_zeros_of(d, g->in[0]->ndim, g->in[0]->size);
     if (z) tn_give(g, 0, tnp_index_add(z, a->dim, g->in[1], d, 1));
 }
@@ -119,12 +129,14 @@ static bool index_add_check(tn_frame *f) {
         return tn_fail(f, TN_TYPE,
                        "index_add_(): self (%s) and source (%s) must have the same scalar type",
                        tni_dtype(self->dtype)->text, tni_dtype(source->dtype)->text);
+    /* source's size along dim; vectors and 0-dim tensors may stand for each other. */
     n = source->ndim ? source->size[d < source->ndim ? d : 0] : 1;
     if (n != index->numel)
         return tn_fail(
             f, TN_INDEX,
             "index_add_(): Number of indices (%lld) should be equal to source.size(dim): (%lld)",
             (long long)index->numel, (long long)n);
+    /* Apart from dim, the shapes are equal. */
     fits = source->ndim == self->ndim || (self->ndim <= 1 && source->ndim <= 1);
     for (int i = 0; fits && i < self->ndim && i < source->ndim; i++)
         fits = i == d || self->size[i] == source->size[i];
@@ -138,11 +150,14 @@ static bool index_add_check(tn_frame *f) {
                                    self->stride);
     return tn_announce(f, 0, (tn_dtype)self->dtype, self->ndim, self->size);
 }
+/* to[i] += alpha * from[i]; steps in bytes. The product is rounded to the dtype, then added, as
+ * torch, which makes a tensor of it. */
 static void index_add_scaled(char *to, int64_t to_step, const char *from, int64_t from_step,
                              int64_t n, int dtype, double alpha) {
-    for (int64_t i = 0; i < n; i++) { /* alpha * source is rounded to the dtype, then added */
+    for (int64_t i = 0; i < n; i++) {
         char v[16];
         tn_scalar s = tni_element(from + i * from_step, dtype);
+        /* Integers wrap, which unsigned products do without undefined behaviour. */
         if (s.kind == TN_KIND_INT)
             s.integer = (int64_t)((uint64_t)s.integer * (uint64_t)(int64_t)alpha);
         s.real = s.kind == TN_KIND_INT ? (double)s.integer : s.real * alpha;
@@ -163,6 +178,7 @@ static void index_add_run(tn_frame *f) {
     pair[1] = &slice[1];
     if (out != self && self->numel) tni_copy_elements(f->block, out, self);
     if (out->numel == 0 || source->numel == 0) return;
+    /* One thread, in the index's order: sums at a place do not depend on the number of threads. */
     for (int64_t i = 0; i < index->numel && !tni_stopped(); i++) {
         index_slice(&slice[1], source, d, i, size, stride[1]);
         index_slice(&slice[0], out, d, index_vector_at(index, i), size, stride[0]);
@@ -180,6 +196,7 @@ static void index_add_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0];
     if (g->want[0]) tn_give(g, 0, d);
     if (!g->want[2]) return;
+    /* source may be a vector where self is 0-dim, or the other way round. */
     d = tnp_index_select(d, a->dim, g->in[1]);
     if (d && !tni_same_shape(d, g->in[2])) d = tnp_reshape(d, tni_sizes(g->in[2]));
     tn_give(g, 2, a->alpha == 1 ? d : tnp_mul_scalar(d, tn_float(a->alpha)));

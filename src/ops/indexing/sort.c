@@ -2,9 +2,8 @@
  * any number of threads.
  *
  * Elements become 64-bit keys that compare as unsigned numbers; (key, place) pairs are merged from
- * sorted runs
- * (Knuth, TAOCP 3, 5.2.4). A descending order has the keys' bits inverted, so equal elements keep
- * their order there as well.
+ * sorted runs (Knuth, The Art of Computer Programming 3, 5.2.4). A descending order has the keys'
+ * bits inverted, so equal elements keep their order there as well.
  * Hot: its loops go over elements themselves (base/cold_begin.inl). */
 #include "../../call/arguments.h"
 #include "../../cpu/walk.h"
@@ -19,14 +18,19 @@ typedef struct sort_pair {
     int64_t place;
 } sort_pair;
 
-enum { SORT_RUN = 12, SORT_POLL = 0xffff /* of so many elements: is the call to stop? */ };
+enum {
+    SORT_RUN = 12,      /* elements that insertion sorts faster than merges do */
+    SORT_POLL = 0xffff, /* a mask: requests to stop are polled each 65536 elements */
+};
 
-/* A key for a float of `bits` bits: all NaN above infinity, the zeros equal. */
+/* A key for the bits v of a float of `bits` bits: all NaN above infinity, the zeros equal. Floats
+ * of one sign order as their bits without it; negative ones count down from the middle. */
 static uint64_t sort_float(uint64_t v, int bits, uint64_t infinity) {
     uint64_t sign = UINT64_C(1) << (bits - 1), size = v & (sign - 1);
     if (size > infinity) return ~UINT64_C(0);
     return v & sign && size ? sign - size : sign + size;
 }
+/* Integers: the sign bit is flipped, so that negative numbers come first among unsigned ones. */
 static uint64_t sort_key(const char *at, int dtype) {
     const uint64_t v = tni_is_float(dtype) ? tni_bits_at(at, tni_dtype(dtype)->bytes) : 0;
     switch (dtype) {
@@ -40,15 +44,19 @@ static uint64_t sort_key(const char *at, int dtype) {
     }
 }
 
-/* No two pairs are equal. */
+/* The order of pairs. No two are equal, since places differ, so every sort by it is stable. */
 static bool sort_before(sort_pair a, sort_pair b) {
     return a.key != b.key ? a.key < b.key : a.place < b.place;
 }
 
-static void sort_runs(sort_pair *p, int64_t n) { /* insertion into runs of SORT_RUN */
+/* Sorts each run of SORT_RUN pairs by insertion. */
+static void sort_runs(sort_pair *p, int64_t n) {
     for (int64_t run = 0, since = 0; run < n; run += SORT_RUN, since += SORT_RUN) {
         int64_t end = run + SORT_RUN < n ? run + SORT_RUN : n;
-        if ((run == 0 || since > SORT_POLL) && (since = 0, tni_stopped())) return;
+        if (run == 0 || since > SORT_POLL) {
+            since = 0;
+            if (tni_stopped()) return;
+        }
         for (int64_t i = run + 1; i < end; i++) {
             sort_pair x = p[i];
             int64_t k = i;
@@ -57,12 +65,14 @@ static void sort_runs(sort_pair *p, int64_t n) { /* insertion into runs of SORT_
         }
     }
 }
-/* Sorts n pairs at p; room has as many. Returns where they lie. */
+/* Sorts n pairs at p by merging runs of doubling width to and fro between p and room, which has as
+ * many places. Returns where they lie at last. A call that is to stop leaves them as they are. */
 static sort_pair *sort_pairs(sort_pair *p, sort_pair *room, int64_t n) {
     sort_runs(p, n);
     for (int64_t width = SORT_RUN; width < n; width *= 2) {
         for (int64_t low = 0; low < n; low += 2 * width) {
             if (tni_stopped()) return p;
+            /* p[low..mid) and p[mid..high) are sorted; the last ones may be short or empty. */
             int64_t mid = low + width < n ? low + width : n,
                     high = mid + width < n ? mid + width : n;
             int64_t i = low, k = mid, to = low;
@@ -86,17 +96,21 @@ static sort_pair *sort_pairs(sort_pair *p, sort_pair *room, int64_t n) {
     return p;
 }
 
-/* Moves the k smallest of n pairs to the front, in any order (Hoare's select). */
+/* Moves the k smallest of n pairs to the front, in any order: Hoare's FIND (CACM 4,
+ * 1961, algorithm 65). */
 static void sort_select(sort_pair *p, int64_t n, int64_t k) {
     int64_t low = 0, high = n - 1;
     TNI_PATH(sort_select);
     while (low < high && !tni_stopped()) {
         sort_pair a = p[low], c = p[low + (high - low) / 2], d = p[high], middle;
         int64_t i = low, j = high;
+        /* The median of first, middle and last one parts the rest, so sorted input
+         * falls into halves. */
         if (sort_before(c, a))
             middle = sort_before(a, d) ? a : sort_before(c, d) ? d : c;
         else
             middle = sort_before(c, d) ? c : sort_before(a, d) ? d : a;
+        /* Smaller ones to the left of i, larger ones to the right of j. */
         while (i <= j) {
             while (sort_before(p[i], middle)) i++;
             while (sort_before(middle, p[j])) j--;
@@ -105,6 +119,7 @@ static void sort_select(sort_pair *p, int64_t n, int64_t k) {
             p[i++] = p[j];
             p[j--] = x;
         }
+        /* Goes on in the part in which the k smallest end; between i and j they are done. */
         if (k <= j)
             high = j;
         else if (k >= i)
@@ -116,6 +131,7 @@ static void sort_select(sort_pair *p, int64_t n, int64_t k) {
 
 /* --- lanes ------------------------------------------------------------------------------------ */
 
+/* The length of a lane: elements along d; a 0-dim tensor is a lane of one. */
 static int64_t sort_size(const tn_tensor *t, int d) { return t->ndim ? t->size[d] : 1; }
 
 /* self, values and indices without dimension d, to walk over the lanes. */
@@ -124,6 +140,7 @@ typedef struct sort_lanes {
     tn_tensor head[3];
     int64_t size[TN_MAX_DIMS], stride[3][TN_MAX_DIMS], step[3];
 } sort_lanes;
+/* Fills l: step[k] is the bytes between a lane's elements in tensor k (self, values, indices). */
 static void sort_lanes_of(sort_lanes *l, tn_tensor *self, tn_tensor *values, tn_tensor *indices,
                           int d) {
     tn_tensor *all[3];
@@ -135,7 +152,10 @@ static void sort_lanes_of(sort_lanes *l, tn_tensor *self, tn_tensor *values, tn_
     for (int k = 0; k < 3; k++) {
         n = 0;
         for (int i = 0; i < self->ndim; i++)
-            if (i != d) l->size[n] = self->size[i], l->stride[k][n++] = all[k]->stride[i];
+            if (i != d) {
+                l->size[n] = self->size[i];
+                l->stride[k][n++] = all[k]->stride[i];
+            }
         tni_stack_view(&l->head[k], all[k], n, l->size, l->stride[k], all[k]->offset);
         l->step[k] = self->ndim ? all[k]->stride[d] * tni_dtype_size(all[k]) : 0;
         head[k] = &l->head[k];
@@ -143,7 +163,8 @@ static void sort_lanes_of(sort_lanes *l, tn_tensor *self, tn_tensor *values, tn_
     tni_walk_start(&l->w, n, l->size, head, 3);
 }
 
-/* Writes the first k of the sorted pairs: elements from `from`, places. */
+/* Writes the first k of the sorted pairs of a lane: the elements, which lie at
+ * `from`, and places. */
 static void sort_write(const sort_lanes *l, const sort_pair *p, int64_t k, char *values,
                        char *indices, const char *from, int64_t bytes) {
     for (int64_t i = 0; i < k && ((i & SORT_POLL) || !tni_stopped()); i++) {
@@ -152,7 +173,8 @@ static void sort_write(const sort_lanes *l, const sort_pair *p, int64_t k, char 
     }
 }
 
-/* The first k places of each lane; `all`: sorted whole, else chosen and then, if wanted, sorted. */
+/* The first k places of each lane. all: the lane is sorted whole; else its k smallest are chosen
+ * and then, if wanted, sorted. */
 static void sort_run_lanes(tn_frame *f, int d, int64_t k, bool descending, bool all, bool ordered) {
     tn_tensor *self = f->in[0];
     int64_t n = sort_size(self, d), bytes = tni_dtype_size(self);
@@ -165,6 +187,7 @@ static void sort_run_lanes(tn_frame *f, int d, int64_t k, bool descending, bool 
         for (int64_t i = 0; i < l.w.n; i++) {
             const char *from = l.w.at[0] + i * l.w.row[0];
             sort_pair *sorted = p;
+            /* The lane's elements as keys; a descending order sorts their complements. */
             for (int64_t j = 0; j < n; j++) {
                 if (!(j & SORT_POLL) && tni_stopped()) return;
                 p[j].key = sort_key(from + j * l.step[0], self->dtype) ^ turn;
@@ -178,6 +201,7 @@ static void sort_run_lanes(tn_frame *f, int d, int64_t k, bool descending, bool 
     }
 }
 
+/* What all rows here check; asks for two lanes of pairs as scratch, to merge to and fro. */
 static bool sort_arguments(tn_frame *f, int64_t dim, const char *name) {
     tn_tensor *self = f->in[0];
     TN_NOTE(tni_dim_note, note, f);
@@ -189,7 +213,8 @@ static bool sort_arguments(tn_frame *f, int64_t dim, const char *name) {
     if (!tni_dim_of(f, self->ndim, dim, &note->dim)) return false;
     return tn_scratch(f, sort_size(self, note->dim), 2 * (int64_t)sizeof(sort_pair));
 }
-static void sort_give(tn_gradient *g, int64_t dim) { /* back to the places they came from */
+/* The gradient of values goes back to the places they came from; result 1 says which. */
+static void sort_give(tn_gradient *g, int64_t dim) {
     tn_tensor *d = g->incoming[0], *z = d ? tni_zeros_of(d, g->in[0]->ndim, g->in[0]->size) : NULL;
     if (z) tn_give(g, 0, tnp_scatter(z, dim, g->out[1], d));
 }
