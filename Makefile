@@ -90,6 +90,7 @@ check-headers: $(OPTABLE) $(AMALGAMATE) $(CHECK)
 	@for c in "clang -std=c99" "clang++ -x c++ -std=c++20" "g++ -x c++ -std=c++11"; do \
 	    ! command -v $${c%% *} > /dev/null || \
 	    $$c $(WARNINGS) -Werror -I. -DWITH_NN -fsyntax-only tests/compile/implementation.c || exit 1; done
+	@sh tools/patches.sh
 	@echo "headers are current, the rules hold"
 check-subjects:
 	@sh tools/subjects.sh

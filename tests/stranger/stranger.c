@@ -66,7 +66,7 @@ static void logaddexp_has_its_values(void) {
     for (int k = 0; k < 4; k++)
         TN_SCOPE {
             tn_tensor *a = pair(left, types[k].dtype), *b = pair(right, types[k].dtype),
-                      *y = tn_logaddexp(a, b);
+                      *y = tn_stranger_logaddexp(a, b);
             CHECK(y && tn_dtype_of(y) == types[k].dtype);
             for (int i = 0; i < N; i++)
                 CHECK(is_near(element(y, i), logaddexp_of(element(a, i), element(b, i)),
@@ -76,12 +76,12 @@ static void logaddexp_has_its_values(void) {
         const double inf[N] = {HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL, NAN, 1};
         const double other[N] = {HUGE_VAL, -HUGE_VAL, -HUGE_VAL, 2, 1, NAN};
         const double want[N] = {HUGE_VAL, -HUGE_VAL, HUGE_VAL, 2, NAN, NAN};
-        tn_tensor *y = tn_logaddexp(pair(inf, TN_F64), pair(other, TN_F64));
+        tn_tensor *y = tn_stranger_logaddexp(pair(inf, TN_F64), pair(other, TN_F64));
         for (int i = 0; i < N; i++) CHECK(is_near(element(y, i), want[i], 0));
-        y = tn_logaddexp(pair(left, TN_F32), pair(right, TN_F64)); /* promotion */
+        y = tn_stranger_logaddexp(pair(left, TN_F32), pair(right, TN_F64)); /* promotion */
         CHECK(y && tn_dtype_of(y) == TN_F64);
         tn_tensor *row = tnp_select(pair(right, TN_F64), 0, 1); /* broadcasting */
-        y = tn_logaddexp(pair(left, TN_F64), row);
+        y = tn_stranger_logaddexp(pair(left, TN_F64), row);
         CHECK(y && is_near(element(y, 1), logaddexp_of(left[1], right[4]), 4e-16));
     }
     CHECK_EQ(tn_memory().live_tensors, 0);
@@ -89,32 +89,34 @@ static void logaddexp_has_its_values(void) {
 
 static void logaddexp_has_its_forms(void) {
     TN_SCOPE {
-        tn_tensor *a = pair(left, TN_F64), *b = pair(right, TN_F64), *want = tn_logaddexp(a, b),
-                  *z = pair(left, TN_F64), *out[2];
+        tn_tensor *a = pair(left, TN_F64), *b = pair(right, TN_F64),
+                  *want = tn_stranger_logaddexp(a, b), *z = pair(left, TN_F64), *out[2];
         tn_value v[3];
         v[0] = tensor_value(a), v[1] = tensor_value(b), v[2] = tensor_value(z), v[2].name = "out";
-        CHECK(is_near(element(tnp_logaddexp(a, b), 0), element(want, 0), 0));
-        CHECK(named("logaddexp", v, 2, out) == 1 &&
+        CHECK(is_near(element(tnp_stranger_logaddexp(a, b), 0), element(want, 0), 0));
+        CHECK(named("stranger_logaddexp", v, 2, out) == 1 &&
               is_near(element(out[0], 2), element(want, 2), 0));
-        CHECK(named("logaddexp", v, 3, out) == 1 && out[0] == z &&
+        CHECK(named("stranger_logaddexp", v, 3, out) == 1 && out[0] == z &&
               is_near(element(z, 5), element(want, 5), 0));
         z = pair(left, TN_F64), v[0] = tensor_value(z);
-        CHECK(named("logaddexp_", v, 2, out) == 1 && out[0] == z &&
+        CHECK(named("stranger_logaddexp_", v, 2, out) == 1 && out[0] == z &&
               is_near(element(z, 3), element(want, 3), 0));
         z = pair(left, TN_F64);
-        CHECK(tn_logaddexp_(z, b) == z && is_near(element(z, 1), element(want, 1), 0));
+        CHECK(tn_stranger_logaddexp_(z, b) == z && is_near(element(z, 1), element(want, 1), 0));
         z = pair(left, TN_F64);
-        CHECK(tnp_logaddexp_(z, b) == z && is_near(element(z, 4), element(want, 4), 0));
+        CHECK(tnp_stranger_logaddexp_(z, b) == z && is_near(element(z, 4), element(want, 4), 0));
 #ifndef __cplusplus
         z = pair(left, TN_F64);
-        CHECK(tn_logaddexp(a, b, .out = z) == z && is_near(element(z, 2), element(want, 2), 0));
+        CHECK(tn_stranger_logaddexp(a, b, .out = z) == z &&
+              is_near(element(z, 2), element(want, 2), 0));
 #endif
-        tn_tensor *m = tn_logaddexp(on_meta(2, 1), on_meta(1, 5));
+        tn_tensor *m = tn_stranger_logaddexp(on_meta(2, 1), on_meta(1, 5));
         CHECK(m && tn_device_of(m) == TN_META && tn_size(m, 0) == 2 && tn_size(m, 1) == 5 &&
               tn_dtype_of(m) == TN_F32);
         tn_error_info e;
-        CHECK(tn_logaddexp(on_meta(2, 3), on_meta(4, 5)) == NULL && tn_error_take(&e));
-        CHECK(e.line == __LINE__ - 1 && strstr(e.message, "logaddexp(self=float32 (2, 3)") != NULL);
+        CHECK(tn_stranger_logaddexp(on_meta(2, 3), on_meta(4, 5)) == NULL && tn_error_take(&e));
+        CHECK(e.line == __LINE__ - 1 &&
+              strstr(e.message, "stranger_logaddexp(self=float32 (2, 3)") != NULL);
     }
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
@@ -137,36 +139,36 @@ static void count_nonzero_counts(void) {
                           tnp_to_dtype(tn_from_f64(v, tn_ints_of(size, 3)), types[k], false, false),
                       *y, *out[2];
             tn_value named_values[2];
-            y = tn_count_nonzero(x);
+            y = tn_stranger_count_nonzero(x);
             CHECK(y && tn_ndim(y) == 0 && tn_dtype_of(y) == TN_I64 && element(y, 0) == all);
-            y = tnp_count_nonzero(x, tn_ints_of(over, 2));
+            y = tnp_stranger_count_nonzero(x, tn_ints_of(over, 2));
             CHECK(y && tn_ndim(y) == 1 && tn_size(y, 0) == 4);
             for (int i = 0; i < 4; i++) CHECK(element(y, i) == column[i]);
 #ifdef __cplusplus
-            y = tn_count_nonzero(x, {0, 2});
+            y = tn_stranger_count_nonzero(x, {0, 2});
 #else
-            y = tn_count_nonzero(x, .dim = TN_DIMS(0, 2));
-            CHECK(tn_count_nonzero(x, .dim = TN_DIMS(0, 2),
-                                   .out = tnp_zeros(TN_DIMS(4), TN_I64, TN_CPU)) != NULL);
+            y = tn_stranger_count_nonzero(x, .dim = TN_DIMS(0, 2));
+            CHECK(tn_stranger_count_nonzero(x, .dim = TN_DIMS(0, 2),
+                                            .out = tnp_zeros(TN_DIMS(4), TN_I64, TN_CPU)) != NULL);
 #endif
             for (int i = 0; i < 4; i++) CHECK(element(y, i) == column[i]);
             named_values[0] = tensor_value(x), named_values[1] = ints_value("dim", one, 1);
-            CHECK(named("count_nonzero", named_values, 2, out) == 1 && tn_size(out[0], 0) == 3 &&
-                  tn_size(out[0], 1) == 5);
-            CHECK(named("count_nonzero.dim_IntList", named_values, 1, out) == 1 &&
+            CHECK(named("stranger_count_nonzero", named_values, 2, out) == 1 &&
+                  tn_size(out[0], 0) == 3 && tn_size(out[0], 1) == 5);
+            CHECK(named("stranger_count_nonzero.dim_IntList", named_values, 1, out) == 1 &&
                   element(out[0], 0) == all);
         }
     TN_SCOPE {
-        tn_tensor *x = tn_requires_grad(pair(left, TN_F64)), *y = tn_count_nonzero(x),
-                  *m = tnp_count_nonzero(on_meta(2, 5), tn_ints_of(one, 1));
+        tn_tensor *x = tn_requires_grad(pair(left, TN_F64)), *y = tn_stranger_count_nonzero(x),
+                  *m = tnp_stranger_count_nonzero(on_meta(2, 5), tn_ints_of(one, 1));
         CHECK(element(y, 0) == 5 && !tn_needs_grad(y)); /* its gradient is zero by definition */
         CHECK(m && tn_device_of(m) == TN_META && tn_numel(m) == only(2) &&
               tn_dtype_of(m) == TN_I64);
         tn_error_info e;
-        CHECK(tnp_count_nonzero(x, tn_ints_of(over + 1, 1)) &&
-              tnp_count_nonzero(x, tn_ints_of(size, 1)) == NULL && tn_error_take(&e));
+        CHECK(tnp_stranger_count_nonzero(x, tn_ints_of(over + 1, 1)) &&
+              tnp_stranger_count_nonzero(x, tn_ints_of(size, 1)) == NULL && tn_error_take(&e));
         CHECK(e.code == TN_INDEX &&
-              strstr(e.message, "count_nonzero(self=float64 (2, 3), dim=[3])") != NULL);
+              strstr(e.message, "stranger_count_nonzero(self=float64 (2, 3), dim=[3])") != NULL);
     }
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
@@ -189,44 +191,46 @@ static void std_mean_has_its_values_and_forms(void) {
         double v[N] = {1, 2, 4, -3, 0.5, 7}, deviation, mean;
         tn_tensor *x = pair(v, TN_F64), *out[2], *given[2];
         tn_value values[4];
-        tn_std_mean_results r = tn_std_mean(x);
+        tn_spread_mean r = tn_stranger_std_mean(x);
         naive(v, 6, 1, 1, &deviation, &mean);
-        CHECK(r.std && is_near(element(r.std, 0), deviation, 1e-15) &&
+        CHECK(r.spread && is_near(element(r.spread, 0), deviation, 1e-15) &&
               is_near(element(r.mean, 0), mean, 1e-15));
-        r = tnp_std_mean(x, tn_ints_of(one, 1), tn_int(0), true);
+        r = tnp_stranger_std_mean(x, tn_ints_of(one, 1), tn_int(0), true);
         naive(v + 3, 3, 1, 0, &deviation, &mean);
-        CHECK(r.std && tn_ndim(r.std) == 2 && is_near(element(r.std, 1), deviation, 1e-15) &&
+        CHECK(r.spread && tn_ndim(r.spread) == 2 &&
+              is_near(element(r.spread, 1), deviation, 1e-15) &&
               is_near(element(r.mean, 1), mean, 1e-15));
 #ifdef __cplusplus
-        r = tn_std_mean(x, {0}, 0);
+        r = tn_stranger_std_mean(x, {0}, 0);
 #else
-        r = tn_std_mean(x, .dim = TN_DIMS(0), .correction = TN_INT(0));
+        r = tn_stranger_std_mean(x, .dim = TN_DIMS(0), .correction = TN_INT(0));
 #endif
         naive(v + 2, 2, 3, 0, &deviation, &mean);
-        CHECK(r.std && tn_ndim(r.std) == 1 && is_near(element(r.std, 2), deviation, 1e-15) &&
+        CHECK(r.spread && tn_ndim(r.spread) == 1 &&
+              is_near(element(r.spread, 2), deviation, 1e-15) &&
               is_near(element(r.mean, 2), mean, 1e-15));
         naive(v + 2, 2, 3, 1, &deviation, &mean);
         values[0] = tensor_value(x), values[1] = ints_value("dim", zero, 1);
-        CHECK(named("std_mean", values, 2, out) == 2 &&
+        CHECK(named("stranger_std_mean", values, 2, out) == 2 &&
               is_near(element(out[0], 2), deviation, 1e-15));
         given[0] = tnp_mul_scalar(out[0], tn_int(0)), given[1] = tnp_mul_scalar(out[0], tn_int(0));
         memset(&values[2], 0, sizeof values[2]);
         values[2].type = TN_T_TENSORS, values[2].name = "out",
         values[2].as.tensors = tn_tensors_of(given, 2);
-        CHECK(named("std_mean", values, 3, out) == 2 && out[1] == given[1] &&
+        CHECK(named("stranger_std_mean", values, 3, out) == 2 && out[1] == given[1] &&
               is_near(element(given[1], 2), mean, 1e-15));
 #ifndef __cplusplus
-        r = tn_std_mean(x, .dim = TN_DIMS(0), .out = {given[1], given[0]});
-        CHECK(r.std == given[1] && is_near(element(given[1], 2), deviation, 1e-15));
+        r = tn_stranger_std_mean(x, .dim = TN_DIMS(0), .out = {given[1], given[0]});
+        CHECK(r.spread == given[1] && is_near(element(given[1], 2), deviation, 1e-15));
 #endif
-        r = tnp_std_mean(on_meta(4, 5), tn_ints_of(one, 1), tn_none(), false);
+        r = tnp_stranger_std_mean(on_meta(4, 5), tn_ints_of(one, 1), tn_none(), false);
         CHECK(r.mean && tn_device_of(r.mean) == TN_META && tn_numel(r.mean) == 4 &&
-              tn_numel(r.std) == 4);
+              tn_numel(r.spread) == 4);
         tn_error_info e;
-        r = tn_std_mean(tnp_to_dtype(x, TN_I64, false, false));
-        CHECK(r.std == NULL && r.mean == NULL && tn_error_take(&e));
+        r = tn_stranger_std_mean(tnp_to_dtype(x, TN_I64, false, false));
+        CHECK(r.spread == NULL && r.mean == NULL && tn_error_take(&e));
         CHECK(e.code == TN_TYPE && e.line == __LINE__ - 2 &&
-              strstr(e.message, "std_mean(self=int64 (2, 3))") != NULL);
+              strstr(e.message, "stranger_std_mean(self=int64 (2, 3))") != NULL);
     }
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
@@ -236,16 +240,16 @@ static void std_mean_has_its_values_and_forms(void) {
 static bool of_logaddexp(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, void *user) {
     (void)nin, (void)user;
     *nout = 1;
-    return (out[0] = tnp_logaddexp(in[0], in[1])) != NULL;
+    return (out[0] = tnp_stranger_logaddexp(in[0], in[1])) != NULL;
 }
 static bool of_std_mean(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, void *user) {
     static const int64_t one[1] = {1};
-    tn_std_mean_results r =
-        tnp_std_mean(in[0], user ? tn_no_dims() : tn_ints_of(one, 1), tn_none(), false);
+    tn_spread_mean r =
+        tnp_stranger_std_mean(in[0], user ? tn_no_dims() : tn_ints_of(one, 1), tn_none(), false);
     (void)nin;
-    out[0] = r.std, out[1] = r.mean;
+    out[0] = r.spread, out[1] = r.mean;
     *nout = 2;
-    return r.std != NULL;
+    return r.spread != NULL;
 }
 static void gradients_are_right_twice(void) {
     static const double v[N] = {0.3, -0.7, 1.1, 0.2, -0.4, 0.9};
@@ -269,18 +273,19 @@ static void gradients_are_right_twice(void) {
 static void a_recording_runs_again(void) {
     TN_SCOPE {
         tn_tensor *a = pair(left, TN_F64), *b = pair(right, TN_F64), *y, *n;
-        tn_std_mean_results r;
+        tn_spread_mean r;
         CHECK(tn_record_begin());
-        y = tn_logaddexp(a, b);
-        r = tn_std_mean(y);
-        n = tn_count_nonzero(a);
+        y = tn_stranger_logaddexp(a, b);
+        r = tn_stranger_std_mean(y);
+        n = tn_stranger_count_nonzero(a);
         tn_recording *recording = tn_record_end();
         for (int i = 0; i < N; i++) ((double *)tn_data(a))[i] = i, ((double *)tn_data(b))[i] = 2;
         CHECK(tn_replay(recording));
         double v[N], deviation, mean;
         for (int i = 0; i < N; i++) v[i] = logaddexp_of(i, 2);
         naive(v, N, 1, 1, &deviation, &mean);
-        CHECK(is_near(element(y, 5), v[5], 4e-16) && is_near(element(r.std, 0), deviation, 1e-14) &&
+        CHECK(is_near(element(y, 5), v[5], 4e-16) &&
+              is_near(element(r.spread, 0), deviation, 1e-14) &&
               is_near(element(r.mean, 0), mean, 1e-15));
         CHECK(element(n, 0) == 5);
         tn_recording_free(recording);
