@@ -48,9 +48,9 @@
  *   [7]  autograd       191  gradients: leaves, backward, modes, hooks, custom functions
  *   [8]  call            46  how to call an operator; the families follow
  *   [9]  words           42  words of options, and structs of several results
- *   [10] creation       649  new tensors: constants, ranges, random numbers
+ *   [10] creation       598  new tensors: constants, ranges, random numbers
  *   [11] shape          707  views, other sizes and orders, copies, joining and cutting
- *   [12] elementwise   1917  arithmetic, functions, activations, comparisons, logic
+ *   [12] elementwise   1970  arithmetic, functions, activations, comparisons, logic
  *   [13] reduction      530  sums, extremes, statistics, norms, softmax, running sums
  *   [14] linalg         210  products of matrices and vectors
  *   [15] indexing       439  elements by index or mask, gather and scatter, sorting, search
@@ -73,9 +73,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_ecda140ae2ff)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_280c7e88fc76)
 #else
-#define TNI_NAMESPACE tn_ecda140ae2ff
+#define TNI_NAMESPACE tn_280c7e88fc76
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -1138,8 +1138,7 @@ TNI_EXTERN_C_END
 
 TNI_EXTERN_C_BEGIN
 
-/* --- new tensors from nothing (constants, ranges, unit matrices), and comparisons of whole
- * tensors --- */
+/* --- new tensors from nothing: constants, ranges, unit matrices, grids --- */
 
 /* A tensor whose elements are not initialised.
  *   schema  empty(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor
@@ -1463,56 +1462,6 @@ TN_API tn_tensor *tn_one_hot_at(const char *file, int line, const tn_one_hot_arg
 TN_API tn_tensor *tnp_one_hot(tn_tensor *self, int64_t num_classes);
 #ifndef __cplusplus
 #define tn_one_hot(...) TNI_CALL(tn_one_hot, .num_classes = -1, .self = __VA_ARGS__)
-#endif
-
-/* Whether both tensors have the same size and elements, as a 0-dim bool. A NaN equals nothing,
- * not even itself.
- *   schema  equal(Tensor self, Tensor other) -> bool
- *   shapes  self (*), other (*) -> bool ()
- *   example tn_item(tn_equal(x, y)) */
-typedef struct tn_equal_args {
-    tn_tensor *self, *other;
-} tn_equal_args;
-TN_API tn_tensor *tn_equal_at(const char *file, int line, const tn_equal_args *args);
-TN_API tn_tensor *tnp_equal(tn_tensor *self, tn_tensor *other);
-#ifndef __cplusplus
-#define tn_equal(self_, ...) TNI_CALL(tn_equal, .self = self_, .other = __VA_ARGS__)
-#endif
-
-/* For each pair of elements: |self - other| <= atol + rtol * |other|, or both are equal.
- *   schema  isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool
- *           equal_nan=False) -> Tensor
- *   shapes  self, other (*) broadcast -> (*) bool
- *   example tn_isclose(x, y) */
-typedef struct tn_isclose_args {
-    double rtol, atol;
-    bool equal_nan;
-    tn_tensor *self, *other;
-} tn_isclose_args;
-TN_API tn_tensor *tn_isclose_at(const char *file, int line, const tn_isclose_args *args);
-TN_API tn_tensor *tnp_isclose(tn_tensor *self, tn_tensor *other, double rtol, double atol,
-    bool equal_nan);
-#ifndef __cplusplus
-#define tn_isclose(self_, ...) TNI_CALL(tn_isclose, .rtol = 1e-05, .atol = 1e-08, .self = self_, \
-    .other = __VA_ARGS__)
-#endif
-
-/* Whether isclose holds for all pairs, as a 0-dim bool.
- *   schema  allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool
- *           equal_nan=False) -> bool
- *   shapes  self, other (*) broadcast -> bool ()
- *   example tn_item(tn_allclose(x, y, .rtol = 1e-4)) */
-typedef struct tn_allclose_args {
-    double rtol, atol;
-    bool equal_nan;
-    tn_tensor *self, *other;
-} tn_allclose_args;
-TN_API tn_tensor *tn_allclose_at(const char *file, int line, const tn_allclose_args *args);
-TN_API tn_tensor *tnp_allclose(tn_tensor *self, tn_tensor *other, double rtol, double atol,
-    bool equal_nan);
-#ifndef __cplusplus
-#define tn_allclose(self_, ...) TNI_CALL(tn_allclose, .rtol = 1e-05, .atol = 1e-08, \
-    .self = self_, .other = __VA_ARGS__)
 #endif
 
 /* The coordinates of a grid: result i repeats tensor i along all other dimensions. Views.
@@ -3486,6 +3435,59 @@ TN_API tn_tensor *tnp_cosh_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_cosh(...) TNI_CALL(tn_cosh, .self = __VA_ARGS__)
 #define tn_cosh_(...) TNI_CALL_AS(tn_cosh_inplace_at, tn_cosh_args, .self = __VA_ARGS__)
+#endif
+
+/* --- whether tensors have equal or close elements: one answer for both tensors, or one for
+ * each pair of elements --- */
+
+/* Whether both tensors have the same size and elements, as a 0-dim bool. A NaN equals nothing,
+ * not even itself.
+ *   schema  equal(Tensor self, Tensor other) -> bool
+ *   shapes  self (*), other (*) -> bool ()
+ *   example tn_item(tn_equal(x, y)) */
+typedef struct tn_equal_args {
+    tn_tensor *self, *other;
+} tn_equal_args;
+TN_API tn_tensor *tn_equal_at(const char *file, int line, const tn_equal_args *args);
+TN_API tn_tensor *tnp_equal(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_equal(self_, ...) TNI_CALL(tn_equal, .self = self_, .other = __VA_ARGS__)
+#endif
+
+/* For each pair of elements: |self - other| <= atol + rtol * |other|, or both are equal.
+ *   schema  isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool
+ *           equal_nan=False) -> Tensor
+ *   shapes  self, other (*) broadcast -> (*) bool
+ *   example tn_isclose(x, y) */
+typedef struct tn_isclose_args {
+    double rtol, atol;
+    bool equal_nan;
+    tn_tensor *self, *other;
+} tn_isclose_args;
+TN_API tn_tensor *tn_isclose_at(const char *file, int line, const tn_isclose_args *args);
+TN_API tn_tensor *tnp_isclose(tn_tensor *self, tn_tensor *other, double rtol, double atol,
+    bool equal_nan);
+#ifndef __cplusplus
+#define tn_isclose(self_, ...) TNI_CALL(tn_isclose, .rtol = 1e-05, .atol = 1e-08, .self = self_, \
+    .other = __VA_ARGS__)
+#endif
+
+/* Whether isclose holds for all pairs, as a 0-dim bool.
+ *   schema  allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool
+ *           equal_nan=False) -> bool
+ *   shapes  self, other (*) broadcast -> bool ()
+ *   example tn_item(tn_allclose(x, y, .rtol = 1e-4)) */
+typedef struct tn_allclose_args {
+    double rtol, atol;
+    bool equal_nan;
+    tn_tensor *self, *other;
+} tn_allclose_args;
+TN_API tn_tensor *tn_allclose_at(const char *file, int line, const tn_allclose_args *args);
+TN_API tn_tensor *tnp_allclose(tn_tensor *self, tn_tensor *other, double rtol, double atol,
+    bool equal_nan);
+#ifndef __cplusplus
+#define tn_allclose(self_, ...) TNI_CALL(tn_allclose, .rtol = 1e-05, .atol = 1e-08, \
+    .self = self_, .other = __VA_ARGS__)
 #endif
 
 /* --- what makes bools of numbers: comparisons, and predicates of special values --- */
@@ -12270,13 +12272,13 @@ TNI_NAMESPACE_END
 #include TN_HEADER_NAME
 #endif
 
-/* ecda140ae2ff is the hash of the chapters above: who includes this refers to a symbol of
+/* 280c7e88fc76 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_ecda140ae2ff;
+TN_API const char tn_layout_280c7e88fc76;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_ecda140ae2ff;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_280c7e88fc76;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12294,7 +12296,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_ecda140ae2ff = 1;
+const char tn_layout_280c7e88fc76 = 1;
 #endif
 
 /* src/tensor.c - the root of tensor.h: the library in one translation unit, in the only order list there is */
@@ -25808,8 +25810,7 @@ static void random_normal_f32(tn_frame *f, float *d, int64_t n, float mean, floa
     random_floats(f, d, n, mean, std, true);
     if (n % 16 == 0) return;
     TNI_PATH(normal_f32_tail);
-    tni_random_fill(f->generator, (uint32_t *)(void *)(d + n - 16),
-                    16);
+    tni_random_fill(f->generator, (uint32_t *)(void *)(d + n - 16), 16);
     TNI_K(k, uniform_f32)(d + n - 16, 16, 0, 1);
     TNI_K(k, normal_f32)(d + n - 16, 1, mean, std);
 }
@@ -25984,7 +25985,7 @@ TN_OPERATOR(randint,
             "randint(int high, int[] size, *, Generator? generator=None, ScalarType? dtype=None, "
             "Device? device=None) -> Tensor",
             TN_DOC(.shapes = "-> size", .example = "tn_randint(10, TN_DIMS(2, 3))",
-                   .differs = "parameter dtype: None: int64 here, too"),
+                   .differs = "parameter dtype: None means int64 here as well"),
             .forms = TN_OUT, .check = randint_check, .run = randint_run,
             .sample = "10 [2,3] | 5 [0] | 1000000000000 [3] | 7 [4] dtype=float32")
 
@@ -26000,7 +26001,7 @@ TN_OPERATOR(randint_low,
             "randint.low(int low, int high, int[] size, *, Generator? generator=None, ScalarType? "
             "dtype=None, Device? device=None) -> Tensor",
             TN_DOC(.shapes = "-> size", .example = "tn_randint_low(-5, 5, TN_DIMS(2, 3))",
-                   .differs = "parameter dtype: None: int64 here, too"),
+                   .differs = "parameter dtype: None means int64 here as well"),
             .forms = TN_OUT, .check = randint_low_check, .run = randint_low_run,
             .sample = "-3 10 [2,3] | 5 6 [] | -9 9 [4] dtype=int8")
 
@@ -26036,7 +26037,7 @@ TN_OPERATOR(randperm,
             "randperm(int n, *, Generator? generator=None, ScalarType? dtype=None, Device? "
             "device=None) -> Tensor",
             TN_DOC(.shapes = "-> (n)", .example = "tn_randperm(10)",
-                   .differs = "parameter dtype: None: int64 here, too"),
+                   .differs = "parameter dtype: None means int64 here as well"),
             .forms = TN_OUT, .check = randperm_check, .run = randperm_run,
             .sample = "10 | 0 | 1 | 1000 | 5 dtype=int32")
 
@@ -26169,8 +26170,7 @@ static void dropout_tile(const tn_context *c, int dtype, const char *x, char *y,
     tni_lanes_write(c->kernels, y, bytes, dtype, f, TN_F32, n);
 }
 
-static double
-dropout_scale(double p, int dtype) {
+static double dropout_scale(double p, int dtype) {
     double s = p < 1 ? 1 / (1 - p) : 0;
     float r;
     uint16_t h[4];
@@ -26587,8 +26587,7 @@ TN_OPERATOR(square, "square(Tensor self) -> Tensor",
             .needs = "self:self", TN_POINTWISE(FIC, V_SQUARE(self), TN_COUNTS_BOOL),
             .grad = square_grad, .sample = "(35) | (3,5) | () | (0,2)", .node = "PowBackward0")
 
-static void
-pow_grad(tn_gradient *g) {
+static void pow_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *a = g->in[0], *b = g->in[1], *slope;
     if (g->want[0]) {
         slope = tnp_mul(b, tnp_pow(a, tnp_sub_scalar(b, tn_int(1), 1)));
@@ -29809,9 +29808,7 @@ TN_OPERATOR(all, "all(Tensor self) -> Tensor",
 #pragma GCC optimize("O1", "inline-small-functions")
 #endif
 
-/* src/ops/creation/create.c - new tensors from nothing (constants, ranges, unit matrices), and comparisons of whole tensors */
-
-#include <float.h>
+/* src/ops/creation/create.c - new tensors from nothing: constants, ranges, unit matrices, grids */
 
 static bool create_on(tn_frame *f, tn_device_id device, const tn_tensor *like) {
     if (device == TN_NO_DEVICE) device = like && like->flags & TNI_META ? TN_META : TN_CPU;
@@ -30237,130 +30234,6 @@ TN_OPERATOR(one_hot, "one_hot(Tensor self, int num_classes=-1) -> Tensor",
                    .python = "nn.functional.one_hot"),
             .check = one_hot_check, .look = one_hot_look, .run = one_hot_run,
             .sample = "(5):i64<4 num_classes=4 | (2,3):i64<3 | ():i64<2 3 | (0):i64 2")
-
-static bool compare_dtypes(tn_frame *f) {
-    const tn_tensor *x = f->in[0], *y = f->in[1];
-    return x->dtype == y->dtype ||
-           tn_fail(f, TN_TYPE, "expected tensors of one dtype, got %s and %s",
-                   tni_dtype(x->dtype)->text, tni_dtype(y->dtype)->text);
-}
-static bool compare_equal(tn_scalar x, tn_scalar y) {
-    if (x.kind == TN_KIND_INT || x.kind == TN_KIND_BOOL) return x.integer == y.integer;
-    return x.real == y.real && x.imaginary == y.imaginary;
-}
-static bool equal_check(tn_frame *f) {
-    return compare_dtypes(f) && tn_announce(f, 0, TN_BOOL, 0, NULL);
-}
-static void equal_run(tn_frame *f) {
-    const tn_tensor *x = f->in[0];
-    bool same = tni_same_shape(x, f->in[1]);
-    tni_walk w;
-    if (same && x->numel) {
-        tni_walk_start(&w, x->ndim, x->size, (const tn_tensor *const *)f->in, 2);
-        for (int64_t r = 0; same && r < w.rows; r++, tni_walk_next(&w))
-            for (int64_t i = 0; same && i < w.n; i++)
-                same = compare_equal(tni_element(w.at[0] + i * w.row[0], x->dtype),
-                                     tni_element(w.at[1] + i * w.row[1], x->dtype));
-    }
-    *(uint8_t *)tni_bytes_at(f->out[0]) = same;
-}
-TN_OPERATOR(equal, "equal(Tensor self, Tensor other) -> bool",
-            TN_DOC(.shapes = "self (*), other (*) -> bool ()",
-                   .example = "tn_item(tn_equal(x, y))"),
-            .check = equal_check, .run = equal_run, .grad = tn_grad_zero,
-            .sample = "(2,3) (2,3) | (2) (3) | (0) (0) | ():i64<1 ():i64<1 | (2):bool (2):bool")
-
-static bool compare_close(tn_scalar x, tn_scalar y, double rtol, double atol, bool equal_nan) {
-    double apart, size;
-    if (compare_equal(x, y)) return true;
-    if (equal_nan && (x.real != x.real || x.imaginary != x.imaginary) &&
-        (y.real != y.real || y.imaginary != y.imaginary))
-        return true;
-    if (x.kind == TN_KIND_BOOL) return atol + fabs(fma(rtol, y.real, 0)) >= 1;
-    apart = x.kind == TN_KIND_COMPLEX ? hypot(x.real - y.real, x.imaginary - y.imaginary)
-                                      : fabs(x.real - y.real);
-    size = y.kind == TN_KIND_COMPLEX ? hypot(y.real, y.imaginary) : fabs(y.real);
-    return apart - apart == 0 && apart <= atol + fma(fabs(rtol), size, 0);
-}
-static bool close_check(tn_frame *f, double rtol, double atol, tni_shape *s) {
-    const tn_tensor *x = f->in[0], *y = f->in[1];
-    if (!compare_dtypes(f)) return false;
-    if (!(rtol >= 0))
-        return tn_fail(f, TN_INVALID, "rtol must be greater than or equal to zero, but got %g",
-                       rtol);
-    if (!(atol >= 0))
-        return tn_fail(f, TN_INVALID, "atol must be greater than or equal to zero, but got %g",
-                       atol);
-    s->ndim = x->ndim;
-    memcpy(s->size, x->size, sizeof(int64_t) * (size_t)x->ndim);
-    if (tni_broadcast(s, y->ndim, y->size))
-        return tni_like_strides(s, (const tn_tensor *const *)f->in, 2), true;
-    return tn_fail(f, TN_INVALID, "the shapes of self and other do not broadcast");
-}
-static bool isclose_check(tn_frame *f) {
-    TN_ARGS(isclose, a, f);
-    tni_shape s;
-    return close_check(f, a->rtol, a->atol, &s) &&
-           tn_announce_strided(f, 0, TN_BOOL, s.ndim, s.size, s.stride);
-}
-static void isclose_run(tn_frame *f) {
-    TN_ARGS(isclose, a, f);
-    tn_tensor *out = f->out[0];
-    const tn_tensor *all[3];
-    int dtype = f->in[0]->dtype;
-    tni_walk w;
-    if (out->numel == 0) return;
-    all[0] = out;
-    all[1] = f->in[0];
-    all[2] = f->in[1];
-    tni_walk_start(&w, out->ndim, out->size, all, 3);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n; i++)
-            *(uint8_t *)(w.at[0] + i * w.row[0]) = compare_close(
-                tni_element(w.at[1] + i * w.row[1], dtype),
-                tni_element(w.at[2] + i * w.row[2], dtype), a->rtol, a->atol, a->equal_nan);
-}
-TN_OPERATOR(
-    isclose,
-    "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) "
-    "-> Tensor",
-    TN_DOC(.shapes = "self, other (*) broadcast -> (*) bool", .example = "tn_isclose(x, y)"),
-    .check = isclose_check, .run = isclose_run, .grad = tn_grad_zero,
-    .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=0.1 | () () | (0) (1) | (4):i64<3 (4):i64<3")
-
-static bool allclose_check(tn_frame *f) {
-    TN_ARGS(allclose, a, f);
-    tni_shape s;
-    return close_check(f, a->rtol, a->atol, &s) && tn_announce(f, 0, TN_BOOL, 0, NULL);
-}
-static void allclose_run(tn_frame *f) {
-    TN_ARGS(allclose, a, f);
-    const tn_tensor *x = f->in[0], *y = f->in[1];
-    int dtype = x->dtype;
-    bool close = true;
-    tni_shape s;
-    tni_walk w;
-    int64_t numel = 0;
-    s.ndim = x->ndim;
-    memcpy(s.size, x->size, sizeof(int64_t) * (size_t)x->ndim);
-    if (tni_broadcast(&s, y->ndim, y->size) && tni_numel_of(s.ndim, s.size, &numel) && numel) {
-        tni_walk_start(&w, s.ndim, s.size, (const tn_tensor *const *)f->in, 2);
-        for (int64_t r = 0; close && r < w.rows; r++, tni_walk_next(&w))
-            for (int64_t i = 0; close && i < w.n; i++)
-                close = compare_close(tni_element(w.at[0] + i * w.row[0], dtype),
-                                      tni_element(w.at[1] + i * w.row[1], dtype), a->rtol, a->atol,
-                                      a->equal_nan);
-    }
-    *(uint8_t *)tni_bytes_at(f->out[0]) = close;
-}
-TN_OPERATOR(
-    allclose,
-    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) "
-    "-> bool",
-    TN_DOC(.shapes = "self, other (*) broadcast -> bool ()",
-           .example = "tn_item(tn_allclose(x, y, .rtol = 1e-4))"),
-    .check = allclose_check, .run = allclose_run, .grad = tn_grad_zero,
-    .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=9 | () () | (0) (1) | (4):i64<1 (4):i64<1")
 
 static bool meshgrid_compose(tn_frame *f) {
     TN_ARGS(meshgrid, a, f);
@@ -30825,6 +30698,133 @@ TN_OPERATOR(cosh, "cosh(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_cosh(x)"),
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_COSH(self)),
             .grad = cosh_grad, .sample = "(35) | (3,5) | () | (0,2)")
+
+/* src/ops/elementwise/closeness.c - whether tensors have equal or close elements: one answer for both tensors, or one for each pair of elements */
+
+static bool compare_dtypes(tn_frame *f) {
+    const tn_tensor *x = f->in[0], *y = f->in[1];
+    return x->dtype == y->dtype ||
+           tn_fail(f, TN_TYPE, "expected tensors of one dtype, got %s and %s",
+                   tni_dtype(x->dtype)->text, tni_dtype(y->dtype)->text);
+}
+static bool compare_equal(tn_scalar x, tn_scalar y) {
+    if (x.kind == TN_KIND_INT || x.kind == TN_KIND_BOOL) return x.integer == y.integer;
+    return x.real == y.real && x.imaginary == y.imaginary;
+}
+static bool equal_check(tn_frame *f) {
+    return compare_dtypes(f) && tn_announce(f, 0, TN_BOOL, 0, NULL);
+}
+static void equal_run(tn_frame *f) {
+    const tn_tensor *x = f->in[0];
+    bool same = tni_same_shape(x, f->in[1]);
+    tni_walk w;
+    if (same && x->numel) {
+        tni_walk_start(&w, x->ndim, x->size, (const tn_tensor *const *)f->in, 2);
+        for (int64_t r = 0; same && r < w.rows; r++, tni_walk_next(&w))
+            for (int64_t i = 0; same && i < w.n; i++)
+                same = compare_equal(tni_element(w.at[0] + i * w.row[0], x->dtype),
+                                     tni_element(w.at[1] + i * w.row[1], x->dtype));
+    }
+    *(uint8_t *)tni_bytes_at(f->out[0]) = same;
+}
+TN_OPERATOR(equal, "equal(Tensor self, Tensor other) -> bool",
+            TN_DOC(.shapes = "self (*), other (*) -> bool ()",
+                   .example = "tn_item(tn_equal(x, y))"),
+            .check = equal_check, .run = equal_run, .grad = tn_grad_zero,
+            .sample = "(2,3) (2,3) | (2) (3) | (0) (0) | ():i64<1 ():i64<1 | (2):bool (2):bool")
+
+static bool compare_close(tn_scalar x, tn_scalar y, double rtol, double atol, bool equal_nan) {
+    double apart, size;
+    if (compare_equal(x, y)) return true;
+    if (equal_nan && (x.real != x.real || x.imaginary != x.imaginary) &&
+        (y.real != y.real || y.imaginary != y.imaginary))
+        return true;
+    if (x.kind == TN_KIND_BOOL) return atol + fabs(fma(rtol, y.real, 0)) >= 1;
+    apart = x.kind == TN_KIND_COMPLEX ? hypot(x.real - y.real, x.imaginary - y.imaginary)
+                                      : fabs(x.real - y.real);
+    size = y.kind == TN_KIND_COMPLEX ? hypot(y.real, y.imaginary) : fabs(y.real);
+    return apart - apart == 0 && apart <= atol + fma(fabs(rtol), size, 0);
+}
+static bool close_check(tn_frame *f, double rtol, double atol, tni_shape *s) {
+    const tn_tensor *x = f->in[0], *y = f->in[1];
+    if (!compare_dtypes(f)) return false;
+    if (!(rtol >= 0))
+        return tn_fail(f, TN_INVALID, "rtol must be greater than or equal to zero, but got %g",
+                       rtol);
+    if (!(atol >= 0))
+        return tn_fail(f, TN_INVALID, "atol must be greater than or equal to zero, but got %g",
+                       atol);
+    s->ndim = x->ndim;
+    memcpy(s->size, x->size, sizeof(int64_t) * (size_t)x->ndim);
+    if (!tni_broadcast(s, y->ndim, y->size))
+        return tn_fail(f, TN_INVALID, "the shapes of self and other do not broadcast");
+    tni_like_strides(s, (const tn_tensor *const *)f->in, 2);
+    return true;
+}
+static bool isclose_check(tn_frame *f) {
+    TN_ARGS(isclose, a, f);
+    tni_shape s;
+    return close_check(f, a->rtol, a->atol, &s) &&
+           tn_announce_strided(f, 0, TN_BOOL, s.ndim, s.size, s.stride);
+}
+static void isclose_run(tn_frame *f) {
+    TN_ARGS(isclose, a, f);
+    tn_tensor *out = f->out[0];
+    const tn_tensor *all[3];
+    int dtype = f->in[0]->dtype;
+    tni_walk w;
+    if (out->numel == 0) return;
+    all[0] = out;
+    all[1] = f->in[0];
+    all[2] = f->in[1];
+    tni_walk_start(&w, out->ndim, out->size, all, 3);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i++)
+            *(uint8_t *)(w.at[0] + i * w.row[0]) = compare_close(
+                tni_element(w.at[1] + i * w.row[1], dtype),
+                tni_element(w.at[2] + i * w.row[2], dtype), a->rtol, a->atol, a->equal_nan);
+}
+TN_OPERATOR(
+    isclose,
+    "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) "
+    "-> Tensor",
+    TN_DOC(.shapes = "self, other (*) broadcast -> (*) bool", .example = "tn_isclose(x, y)"),
+    .check = isclose_check, .run = isclose_run, .grad = tn_grad_zero,
+    .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=0.1 | () () | (0) (1) | (4):i64<3 (4):i64<3")
+
+static bool allclose_check(tn_frame *f) {
+    TN_ARGS(allclose, a, f);
+    tni_shape s;
+    return close_check(f, a->rtol, a->atol, &s) && tn_announce(f, 0, TN_BOOL, 0, NULL);
+}
+static void allclose_run(tn_frame *f) {
+    TN_ARGS(allclose, a, f);
+    const tn_tensor *x = f->in[0], *y = f->in[1];
+    int dtype = x->dtype;
+    bool close = true;
+    tni_shape s;
+    tni_walk w;
+    int64_t numel = 0;
+    s.ndim = x->ndim;
+    memcpy(s.size, x->size, sizeof(int64_t) * (size_t)x->ndim);
+    if (tni_broadcast(&s, y->ndim, y->size) && tni_numel_of(s.ndim, s.size, &numel) && numel) {
+        tni_walk_start(&w, s.ndim, s.size, (const tn_tensor *const *)f->in, 2);
+        for (int64_t r = 0; close && r < w.rows; r++, tni_walk_next(&w))
+            for (int64_t i = 0; close && i < w.n; i++)
+                close = compare_close(tni_element(w.at[0] + i * w.row[0], dtype),
+                                      tni_element(w.at[1] + i * w.row[1], dtype), a->rtol, a->atol,
+                                      a->equal_nan);
+    }
+    *(uint8_t *)tni_bytes_at(f->out[0]) = close;
+}
+TN_OPERATOR(
+    allclose,
+    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) "
+    "-> bool",
+    TN_DOC(.shapes = "self, other (*) broadcast -> bool ()",
+           .example = "tn_item(tn_allclose(x, y, .rtol = 1e-4))"),
+    .check = allclose_check, .run = allclose_run, .grad = tn_grad_zero,
+    .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=9 | () () | (0) (1) | (4):i64<1 (4):i64<1")
 
 /* src/ops/elementwise/comparison.c - what makes bools of numbers: comparisons, and predicates of special values */
 
@@ -35728,8 +35728,7 @@ static void triangle_matrix(const copy_triangle *m, char *to, const char *from) 
     }
 }
 static void triangle_run(tn_frame *f, int64_t diagonal, bool lower) {
-    tn_tensor *x = f->in[0], *out = f->out[0],
-              heads[2];
+    tn_tensor *x = f->in[0], *out = f->out[0], heads[2];
     const tn_tensor *pair[2];
     int n = out->ndim;
     copy_triangle m;
@@ -37100,8 +37099,7 @@ static bool reshape_sizes(tn_frame *f, tn_ints l, const char *name, const tn_ten
                        "cannot reshape tensor of %lld elements into shape %s because the "
                        "unspecified dimension "
                        "size -1 can be any value and is ambiguous",
-                       (long long)self->numel,
-                       tni_shape_text(text, sizeof text, (int)l.n, l.at) + 0);
+                       (long long)self->numel, tni_shape_text(text, sizeof text, (int)l.n, l.at));
     if (known < 0 || (infer < 0 ? known != self->numel : self->numel % known != 0))
         return tn_fail(f, TN_INVALID, "shape '%s' is invalid for input of size %lld",
                        tni_shape_text(text, sizeof text, (int)l.n, l.at), (long long)self->numel);
@@ -54641,12 +54639,6 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_eye_m TNI_JOIN(TN_PREFIX, tnp_eye_m)
 #define tn_one_hot_at TNI_JOIN(TN_PREFIX, tn_one_hot_at)
 #define tnp_one_hot TNI_JOIN(TN_PREFIX, tnp_one_hot)
-#define tn_equal_at TNI_JOIN(TN_PREFIX, tn_equal_at)
-#define tnp_equal TNI_JOIN(TN_PREFIX, tnp_equal)
-#define tn_isclose_at TNI_JOIN(TN_PREFIX, tn_isclose_at)
-#define tnp_isclose TNI_JOIN(TN_PREFIX, tnp_isclose)
-#define tn_allclose_at TNI_JOIN(TN_PREFIX, tn_allclose_at)
-#define tnp_allclose TNI_JOIN(TN_PREFIX, tnp_allclose)
 #define tn_meshgrid_at TNI_JOIN(TN_PREFIX, tn_meshgrid_at)
 #define tnp_meshgrid TNI_JOIN(TN_PREFIX, tnp_meshgrid)
 #define tn_rand_at TNI_JOIN(TN_PREFIX, tn_rand_at)
@@ -54976,6 +54968,12 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_cosh_inplace_at TNI_JOIN(TN_PREFIX, tn_cosh_inplace_at)
 #define tnp_cosh TNI_JOIN(TN_PREFIX, tnp_cosh)
 #define tnp_cosh_ TNI_JOIN(TN_PREFIX, tnp_cosh_)
+#define tn_equal_at TNI_JOIN(TN_PREFIX, tn_equal_at)
+#define tnp_equal TNI_JOIN(TN_PREFIX, tnp_equal)
+#define tn_isclose_at TNI_JOIN(TN_PREFIX, tn_isclose_at)
+#define tnp_isclose TNI_JOIN(TN_PREFIX, tnp_isclose)
+#define tn_allclose_at TNI_JOIN(TN_PREFIX, tn_allclose_at)
+#define tnp_allclose TNI_JOIN(TN_PREFIX, tnp_allclose)
 #define tn_eq_at TNI_JOIN(TN_PREFIX, tn_eq_at)
 #define tn_eq_inplace_at TNI_JOIN(TN_PREFIX, tn_eq_inplace_at)
 #define tnp_eq TNI_JOIN(TN_PREFIX, tnp_eq)
@@ -55455,7 +55453,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_args_forget TNI_JOIN(TN_PREFIX, tn_args_forget)
 #define tn_element TNI_JOIN(TN_PREFIX, tn_element)
 #define tn_random64 TNI_JOIN(TN_PREFIX, tn_random64)
-#define tn_layout_ecda140ae2ff TNI_JOIN(TN_PREFIX, tn_layout_ecda140ae2ff)
+#define tn_layout_280c7e88fc76 TNI_JOIN(TN_PREFIX, tn_layout_280c7e88fc76)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -55620,12 +55618,6 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_eye_m (*tni_at_tnp_eye_m)
 #define tn_one_hot_at (*tni_at_tn_one_hot_at)
 #define tnp_one_hot (*tni_at_tnp_one_hot)
-#define tn_equal_at (*tni_at_tn_equal_at)
-#define tnp_equal (*tni_at_tnp_equal)
-#define tn_isclose_at (*tni_at_tn_isclose_at)
-#define tnp_isclose (*tni_at_tnp_isclose)
-#define tn_allclose_at (*tni_at_tn_allclose_at)
-#define tnp_allclose (*tni_at_tnp_allclose)
 #define tn_meshgrid_at (*tni_at_tn_meshgrid_at)
 #define tnp_meshgrid (*tni_at_tnp_meshgrid)
 #define tn_rand_at (*tni_at_tn_rand_at)
@@ -55955,6 +55947,12 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_cosh_inplace_at (*tni_at_tn_cosh_inplace_at)
 #define tnp_cosh (*tni_at_tnp_cosh)
 #define tnp_cosh_ (*tni_at_tnp_cosh_)
+#define tn_equal_at (*tni_at_tn_equal_at)
+#define tnp_equal (*tni_at_tnp_equal)
+#define tn_isclose_at (*tni_at_tn_isclose_at)
+#define tnp_isclose (*tni_at_tnp_isclose)
+#define tn_allclose_at (*tni_at_tn_allclose_at)
+#define tnp_allclose (*tni_at_tnp_allclose)
 #define tn_eq_at (*tni_at_tn_eq_at)
 #define tn_eq_inplace_at (*tni_at_tn_eq_inplace_at)
 #define tnp_eq (*tni_at_tnp_eq)
@@ -56606,12 +56604,6 @@ typedef struct tn_exports {
     X(tnp_eye_m) \
     X(tn_one_hot_at) \
     X(tnp_one_hot) \
-    X(tn_equal_at) \
-    X(tnp_equal) \
-    X(tn_isclose_at) \
-    X(tnp_isclose) \
-    X(tn_allclose_at) \
-    X(tnp_allclose) \
     X(tn_meshgrid_at) \
     X(tnp_meshgrid) \
     X(tn_rand_at) \
@@ -56941,6 +56933,12 @@ typedef struct tn_exports {
     X(tn_cosh_inplace_at) \
     X(tnp_cosh) \
     X(tnp_cosh_) \
+    X(tn_equal_at) \
+    X(tnp_equal) \
+    X(tn_isclose_at) \
+    X(tnp_isclose) \
+    X(tn_allclose_at) \
+    X(tnp_allclose) \
     X(tn_eq_at) \
     X(tn_eq_inplace_at) \
     X(tnp_eq) \
@@ -57424,14 +57422,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"ecda140ae2ff", at, 976};
+    static const tn_exports all = {"280c7e88fc76", at, 976};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 976 || strcmp(e->layout, "ecda140ae2ff") != 0) return false;
+    if (!e || e->n != 976 || strcmp(e->layout, "280c7e88fc76") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

@@ -17,6 +17,7 @@
 #include "../ops/creation/create.c"
 #include "../ops/elementwise/activation.c"
 #include "../ops/elementwise/circular.c"
+#include "../ops/elementwise/closeness.c"
 #include "../ops/elementwise/comparison.c"
 #include "../ops/elementwise/exponential.c"
 #include "../ops/elementwise/logic.c"

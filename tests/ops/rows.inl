@@ -55,11 +55,11 @@ DIFFERS("operator", "norm", "parameter dtype", false, "",
 DIFFERS("operator", "prod", "parameter dim", false, "",
         "one row for torch's overloads with and without it")
 DIFFERS("operator", "randint", "parameter dtype", false, "",
-        "None: int64 here, too")
+        "None means int64 here as well")
 DIFFERS("operator", "randint_low", "parameter dtype", false, "",
-        "None: int64 here, too")
+        "None means int64 here as well")
 DIFFERS("operator", "randperm", "parameter dtype", false, "",
-        "None: int64 here, too")
+        "None means int64 here as well")
 DIFFERS("operator", "sort", "result 1", false, "",
         "torch's order of equal elements is not stable")
 DIFFERS("operator", "sort", "grad", true, "",

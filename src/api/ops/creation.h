@@ -8,8 +8,7 @@
 
 TNI_EXTERN_C_BEGIN
 
-/* --- new tensors from nothing (constants, ranges, unit matrices), and comparisons of whole
- * tensors --- */
+/* --- new tensors from nothing: constants, ranges, unit matrices, grids --- */
 
 /* A tensor whose elements are not initialised.
  *   schema  empty(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor
@@ -333,56 +332,6 @@ TN_API tn_tensor *tn_one_hot_at(const char *file, int line, const tn_one_hot_arg
 TN_API tn_tensor *tnp_one_hot(tn_tensor *self, int64_t num_classes);
 #ifndef __cplusplus
 #define tn_one_hot(...) TNI_CALL(tn_one_hot, .num_classes = -1, .self = __VA_ARGS__)
-#endif
-
-/* Whether both tensors have the same size and elements, as a 0-dim bool. A NaN equals nothing,
- * not even itself.
- *   schema  equal(Tensor self, Tensor other) -> bool
- *   shapes  self (*), other (*) -> bool ()
- *   example tn_item(tn_equal(x, y)) */
-typedef struct tn_equal_args {
-    tn_tensor *self, *other;
-} tn_equal_args;
-TN_API tn_tensor *tn_equal_at(const char *file, int line, const tn_equal_args *args);
-TN_API tn_tensor *tnp_equal(tn_tensor *self, tn_tensor *other);
-#ifndef __cplusplus
-#define tn_equal(self_, ...) TNI_CALL(tn_equal, .self = self_, .other = __VA_ARGS__)
-#endif
-
-/* For each pair of elements: |self - other| <= atol + rtol * |other|, or both are equal.
- *   schema  isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool
- *           equal_nan=False) -> Tensor
- *   shapes  self, other (*) broadcast -> (*) bool
- *   example tn_isclose(x, y) */
-typedef struct tn_isclose_args {
-    double rtol, atol;
-    bool equal_nan;
-    tn_tensor *self, *other;
-} tn_isclose_args;
-TN_API tn_tensor *tn_isclose_at(const char *file, int line, const tn_isclose_args *args);
-TN_API tn_tensor *tnp_isclose(tn_tensor *self, tn_tensor *other, double rtol, double atol,
-    bool equal_nan);
-#ifndef __cplusplus
-#define tn_isclose(self_, ...) TNI_CALL(tn_isclose, .rtol = 1e-05, .atol = 1e-08, .self = self_, \
-    .other = __VA_ARGS__)
-#endif
-
-/* Whether isclose holds for all pairs, as a 0-dim bool.
- *   schema  allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool
- *           equal_nan=False) -> bool
- *   shapes  self, other (*) broadcast -> bool ()
- *   example tn_item(tn_allclose(x, y, .rtol = 1e-4)) */
-typedef struct tn_allclose_args {
-    double rtol, atol;
-    bool equal_nan;
-    tn_tensor *self, *other;
-} tn_allclose_args;
-TN_API tn_tensor *tn_allclose_at(const char *file, int line, const tn_allclose_args *args);
-TN_API tn_tensor *tnp_allclose(tn_tensor *self, tn_tensor *other, double rtol, double atol,
-    bool equal_nan);
-#ifndef __cplusplus
-#define tn_allclose(self_, ...) TNI_CALL(tn_allclose, .rtol = 1e-05, .atol = 1e-08, \
-    .self = self_, .other = __VA_ARGS__)
 #endif
 
 /* The coordinates of a grid: result i repeats tensor i along all other dimensions. Views.

@@ -1002,6 +1002,59 @@ TN_API tn_tensor *tnp_cosh_(tn_tensor *self);
 #define tn_cosh_(...) TNI_CALL_AS(tn_cosh_inplace_at, tn_cosh_args, .self = __VA_ARGS__)
 #endif
 
+/* --- whether tensors have equal or close elements: one answer for both tensors, or one for
+ * each pair of elements --- */
+
+/* Whether both tensors have the same size and elements, as a 0-dim bool. A NaN equals nothing,
+ * not even itself.
+ *   schema  equal(Tensor self, Tensor other) -> bool
+ *   shapes  self (*), other (*) -> bool ()
+ *   example tn_item(tn_equal(x, y)) */
+typedef struct tn_equal_args {
+    tn_tensor *self, *other;
+} tn_equal_args;
+TN_API tn_tensor *tn_equal_at(const char *file, int line, const tn_equal_args *args);
+TN_API tn_tensor *tnp_equal(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_equal(self_, ...) TNI_CALL(tn_equal, .self = self_, .other = __VA_ARGS__)
+#endif
+
+/* For each pair of elements: |self - other| <= atol + rtol * |other|, or both are equal.
+ *   schema  isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool
+ *           equal_nan=False) -> Tensor
+ *   shapes  self, other (*) broadcast -> (*) bool
+ *   example tn_isclose(x, y) */
+typedef struct tn_isclose_args {
+    double rtol, atol;
+    bool equal_nan;
+    tn_tensor *self, *other;
+} tn_isclose_args;
+TN_API tn_tensor *tn_isclose_at(const char *file, int line, const tn_isclose_args *args);
+TN_API tn_tensor *tnp_isclose(tn_tensor *self, tn_tensor *other, double rtol, double atol,
+    bool equal_nan);
+#ifndef __cplusplus
+#define tn_isclose(self_, ...) TNI_CALL(tn_isclose, .rtol = 1e-05, .atol = 1e-08, .self = self_, \
+    .other = __VA_ARGS__)
+#endif
+
+/* Whether isclose holds for all pairs, as a 0-dim bool.
+ *   schema  allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool
+ *           equal_nan=False) -> bool
+ *   shapes  self, other (*) broadcast -> bool ()
+ *   example tn_item(tn_allclose(x, y, .rtol = 1e-4)) */
+typedef struct tn_allclose_args {
+    double rtol, atol;
+    bool equal_nan;
+    tn_tensor *self, *other;
+} tn_allclose_args;
+TN_API tn_tensor *tn_allclose_at(const char *file, int line, const tn_allclose_args *args);
+TN_API tn_tensor *tnp_allclose(tn_tensor *self, tn_tensor *other, double rtol, double atol,
+    bool equal_nan);
+#ifndef __cplusplus
+#define tn_allclose(self_, ...) TNI_CALL(tn_allclose, .rtol = 1e-05, .atol = 1e-08, \
+    .self = self_, .other = __VA_ARGS__)
+#endif
+
 /* --- what makes bools of numbers: comparisons, and predicates of special values --- */
 
 /* self == other; false if either is NaN.

@@ -1,5 +1,4 @@
-/* create.c - new tensors from nothing (constants, ranges, unit matrices), and comparisons of whole
- * tensors. */
+/* create.c - new tensors from nothing: constants, ranges, unit matrices, grids. */
 #include "../../call/arguments.h"
 #include "../../cpu/walk.h"
 #include "../shape/copy.h"
@@ -8,11 +7,10 @@
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
 
-#include <float.h>
-
 /* --- constants -------------------------------------------------------------------------------- */
 
-/* Where the result lives; `like` is the device that None means. */
+/* Where the result lives. A device that is not given is the CPU, or meta if `like` is there; `like`
+ * may be NULL. */
 static bool create_on(tn_frame *f, tn_device_id device, const tn_tensor *like) {
     if (device == TN_NO_DEVICE) device = like && like->flags & TNI_META ? TN_META : TN_CPU;
     if (device != TN_CPU && device != TN_META)
@@ -20,6 +18,9 @@ static bool create_on(tn_frame *f, tn_device_id device, const tn_tensor *like) {
     f->meta = device == TN_META;
     return true;
 }
+/* What the three groups of rows announce, if dtype and device are not given: a new tensor has the
+ * default dtype; one like self has self's dtype, sizes and order of dimensions; one made from self
+ * (new_..) has its dtype and device, and sizes of the call. */
 static bool create_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device) {
     if (!tni_sizes_given(f, size, "size") || !create_on(f, device, NULL)) return false;
     return tn_announce(f, 0, dtype ? dtype : tni_tensors(f->block->context)->default_dtype,
@@ -209,15 +210,17 @@ typedef struct create_range {
     bool whole, both_ends; /* both_ends: the second half counts from the end, as torch's linspace */
     bool exact;            /* start + step * i has no rounding, so that it needs no fma */
 } create_range;
+/* Value i of n. fma rounds once, the same with any instruction set; an exact product needs none. */
 static double range_at(const create_range *r, int64_t i, int64_t n) {
     if (r->exact) return r->start + r->step * (double)i;
     if (r->both_ends && i >= n / 2) return fma(-r->step, (double)(n - 1 - i), r->end);
     return fma(r->step, (double)i, r->start);
 }
+/* The same in int64; as unsigned numbers, which wrap without undefined behaviour. */
 static int64_t range_whole_at(const create_range *r, int64_t i) {
     return (int64_t)((uint64_t)r->first + (uint64_t)i * (uint64_t)r->by);
 }
-/* Elements [from, to). */
+/* Elements [from, to) of the range. The two common dtypes in dense memory have plain loops. */
 static void range_part(tn_tensor *out, const create_range *r, int64_t from, int64_t to) {
     const int64_t n = out->numel, bytes = tni_dtype_size(out), step = out->stride[0] * bytes;
     char *at = tni_bytes_at(out);
@@ -230,10 +233,12 @@ static void range_part(tn_tensor *out, const create_range *r, int64_t from, int6
             tni_element_set(at + i * step, out->dtype,
                             r->whole ? tn_int(range_whole_at(r, i)) : tn_float(range_at(r, i, n)));
 }
+/* The whole range, in blocks between which a request to stop is polled. */
 static void range_write(tn_tensor *out, create_range *r) {
     enum { RANGE_BLOCK = 1 << 14 }; /* elements between two polls */
     const int64_t n = out->numel;
     double end = fabs(r->start) + fabs(r->step) * (double)n;
+    /* Whole numbers whose largest stays below 2^53, about 9.007e15: a double holds each exactly. */
     r->exact =
         !r->both_ends && floor(r->start) == r->start && floor(r->step) == r->step && end < 9e15;
     for (int64_t i = 0; i < n && !tni_stopped(); i += RANGE_BLOCK)
@@ -256,6 +261,8 @@ static uint64_t range_count(int64_t start, int64_t end, int64_t step) {
     uint64_t by = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
     return distance / by + (distance % by != 0);
 }
+/* What the arange rows have in common, with torch's errors; announces ceil((end - start)
+ * / step) values. */
 static bool range_check(tn_frame *f, tn_scalar start, tn_scalar end, tn_scalar step, tn_dtype dtype,
                         tn_device_id device) {
     bool whole = range_is_whole(start) && range_is_whole(end) && range_is_whole(step);
@@ -267,12 +274,14 @@ static bool range_check(tn_frame *f, tn_scalar start, tn_scalar end, tn_scalar s
     if (!dtype) dtype = whole ? TN_I64 : tni_tensors(f->block->context)->default_dtype;
     if (dtype == TN_BOOL || tni_is_complex((int)dtype))
         return tn_fail(f, TN_TYPE, "\"arange_cpu\" not implemented for '%s'", tn_dtype_name(dtype));
+    /* A step such as 0.5 is 0 as an int64. */
     if (by == 0 || (dtype == TN_I64 && range_whole(step) == 0))
         return tn_fail(f, TN_INVALID, "step must be nonzero");
     if (from - from != 0 || to - to != 0 || by != by)
         return tn_fail(f, TN_INVALID, "unsupported range: %g -> %g", from, to);
     if (by > 0 ? to < from : to > from)
         return tn_fail(f, TN_INVALID, "upper bound and lower bound inconsistent with step sign");
+    /* As doubles, which is exact up to 2^53; int64 bounds are counted in integers. */
     count = ceil((to - from) / by);
     if (dtype == TN_I64 && whole) {
         uint64_t exact = range_count(range_whole(start), range_whole(end), range_whole(step));
@@ -283,6 +292,7 @@ static bool range_check(tn_frame *f, tn_scalar start, tn_scalar end, tn_scalar s
     if (!(count < 9e18)) return tn_fail(f, TN_INVALID, "invalid size, possible overflow?");
     return create_on(f, device, NULL) && tn_announce(f, 0, dtype, 1, &n);
 }
+/* Both forms of the rule are set; the result's dtype chooses. */
 static void range_run(tn_frame *f, tn_scalar start, tn_scalar step) {
     create_range r;
     memset(&r, 0, sizeof r);
@@ -355,6 +365,7 @@ static void linspace_run(tn_frame *f) {
     r.both_ends = a->steps > 1;
     r.start = range_real(a->start);
     r.end = range_real(a->end);
+    /* torch casts the bounds to the dtype first. */
     if (tni_is_int(f->out[0]->dtype)) {
         r.start = (double)range_whole(a->start);
         r.end = (double)range_whole(a->end);
@@ -389,6 +400,7 @@ static void eye_run(tn_frame *f) {
     if (!out->numel) return;
     tni_fill(out, tn_int(0));
     n = out->size[0] < out->size[1] ? out->size[0] : out->size[1];
+    /* The diagonal as a vector: one step along it is one along both dimensions. */
     step = out->stride[0] + out->stride[1];
     tni_stack_view(&diagonal, out, 1, &n, &step, out->offset);
     tni_fill(&diagonal, tn_int(1));
@@ -427,6 +439,7 @@ static bool one_hot_check(tn_frame *f) {
     size[self->ndim] = a->num_classes; /* -1 is TN_UNKNOWN: look counts */
     return tn_announce(f, 0, TN_I64, self->ndim + 1, size);
 }
+/* Checks the class numbers, which run uses as places, and finds the largest. */
 static bool one_hot_look(tn_frame *f) {
     TN_ARGS(one_hot, a, f);
     const tn_tensor *self = f->in[0];
@@ -467,137 +480,6 @@ TN_OPERATOR(one_hot, "one_hot(Tensor self, int num_classes=-1) -> Tensor",
             .check = one_hot_check, .look = one_hot_look, .run = one_hot_run,
             .sample = "(5):i64<4 num_classes=4 | (2,3):i64<3 | ():i64<2 3 | (0):i64 2")
 
-/* --- comparisons of whole tensors ------------------------------------------------------------- */
-
-static bool compare_dtypes(tn_frame *f) {
-    const tn_tensor *x = f->in[0], *y = f->in[1];
-    return x->dtype == y->dtype ||
-           tn_fail(f, TN_TYPE, "expected tensors of one dtype, got %s and %s",
-                   tni_dtype(x->dtype)->text, tni_dtype(y->dtype)->text);
-}
-static bool compare_equal(tn_scalar x, tn_scalar y) {
-    if (x.kind == TN_KIND_INT || x.kind == TN_KIND_BOOL) return x.integer == y.integer;
-    return x.real == y.real && x.imaginary == y.imaginary;
-}
-static bool equal_check(tn_frame *f) {
-    return compare_dtypes(f) && tn_announce(f, 0, TN_BOOL, 0, NULL);
-}
-static void equal_run(tn_frame *f) {
-    const tn_tensor *x = f->in[0];
-    bool same = tni_same_shape(x, f->in[1]);
-    tni_walk w;
-    if (same && x->numel) {
-        tni_walk_start(&w, x->ndim, x->size, (const tn_tensor *const *)f->in, 2);
-        for (int64_t r = 0; same && r < w.rows; r++, tni_walk_next(&w))
-            for (int64_t i = 0; same && i < w.n; i++)
-                same = compare_equal(tni_element(w.at[0] + i * w.row[0], x->dtype),
-                                     tni_element(w.at[1] + i * w.row[1], x->dtype));
-    }
-    *(uint8_t *)tni_bytes_at(f->out[0]) = same;
-}
-/* Whether both tensors have the same size and elements, as a 0-dim bool. A NaN equals nothing,
- * not even itself. */
-TN_OPERATOR(equal, "equal(Tensor self, Tensor other) -> bool",
-            TN_DOC(.shapes = "self (*), other (*) -> bool ()",
-                   .example = "tn_item(tn_equal(x, y))"),
-            .check = equal_check, .run = equal_run, .grad = tn_grad_zero,
-            .sample = "(2,3) (2,3) | (2) (3) | (0) (0) | ():i64<1 ():i64<1 | (2):bool (2):bool")
-
-/* |x - y| <= atol + |rtol * y|, or equal; NaN is close to NaN only when told so. */
-static bool compare_close(tn_scalar x, tn_scalar y, double rtol, double atol, bool equal_nan) {
-    double apart, size;
-    if (compare_equal(x, y)) return true;
-    if (equal_nan && (x.real != x.real || x.imaginary != x.imaginary) &&
-        (y.real != y.real || y.imaginary != y.imaginary))
-        return true;
-    if (x.kind == TN_KIND_BOOL) return atol + fabs(fma(rtol, y.real, 0)) >= 1;
-    apart = x.kind == TN_KIND_COMPLEX ? hypot(x.real - y.real, x.imaginary - y.imaginary)
-                                      : fabs(x.real - y.real);
-    size = y.kind == TN_KIND_COMPLEX ? hypot(y.real, y.imaginary) : fabs(y.real);
-    return apart - apart == 0 && apart <= atol + fma(fabs(rtol), size, 0); /* a product, rounded */
-}
-static bool close_check(tn_frame *f, double rtol, double atol, tni_shape *s) {
-    const tn_tensor *x = f->in[0], *y = f->in[1];
-    if (!compare_dtypes(f)) return false;
-    if (!(rtol >= 0))
-        return tn_fail(f, TN_INVALID, "rtol must be greater than or equal to zero, but got %g",
-                       rtol);
-    if (!(atol >= 0))
-        return tn_fail(f, TN_INVALID, "atol must be greater than or equal to zero, but got %g",
-                       atol);
-    s->ndim = x->ndim;
-    memcpy(s->size, x->size, sizeof(int64_t) * (size_t)x->ndim);
-    if (tni_broadcast(s, y->ndim, y->size))
-        return tni_like_strides(s, (const tn_tensor *const *)f->in, 2), true;
-    return tn_fail(f, TN_INVALID, "the shapes of self and other do not broadcast");
-}
-static bool isclose_check(tn_frame *f) {
-    TN_ARGS(isclose, a, f);
-    tni_shape s;
-    return close_check(f, a->rtol, a->atol, &s) &&
-           tn_announce_strided(f, 0, TN_BOOL, s.ndim, s.size, s.stride);
-}
-static void isclose_run(tn_frame *f) {
-    TN_ARGS(isclose, a, f);
-    tn_tensor *out = f->out[0];
-    const tn_tensor *all[3];
-    int dtype = f->in[0]->dtype;
-    tni_walk w;
-    if (out->numel == 0) return;
-    all[0] = out;
-    all[1] = f->in[0];
-    all[2] = f->in[1];
-    tni_walk_start(&w, out->ndim, out->size, all, 3);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n; i++)
-            *(uint8_t *)(w.at[0] + i * w.row[0]) = compare_close(
-                tni_element(w.at[1] + i * w.row[1], dtype),
-                tni_element(w.at[2] + i * w.row[2], dtype), a->rtol, a->atol, a->equal_nan);
-}
-/* For each pair of elements: |self - other| <= atol + rtol * |other|, or both are equal. */
-TN_OPERATOR(
-    isclose,
-    "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) "
-    "-> Tensor",
-    TN_DOC(.shapes = "self, other (*) broadcast -> (*) bool", .example = "tn_isclose(x, y)"),
-    .check = isclose_check, .run = isclose_run, .grad = tn_grad_zero,
-    .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=0.1 | () () | (0) (1) | (4):i64<3 (4):i64<3")
-
-static bool allclose_check(tn_frame *f) {
-    TN_ARGS(allclose, a, f);
-    tni_shape s;
-    return close_check(f, a->rtol, a->atol, &s) && tn_announce(f, 0, TN_BOOL, 0, NULL);
-}
-static void allclose_run(tn_frame *f) {
-    TN_ARGS(allclose, a, f);
-    const tn_tensor *x = f->in[0], *y = f->in[1];
-    int dtype = x->dtype;
-    bool close = true;
-    tni_shape s;
-    tni_walk w;
-    int64_t numel = 0;
-    s.ndim = x->ndim;
-    memcpy(s.size, x->size, sizeof(int64_t) * (size_t)x->ndim);
-    if (tni_broadcast(&s, y->ndim, y->size) && tni_numel_of(s.ndim, s.size, &numel) && numel) {
-        tni_walk_start(&w, s.ndim, s.size, (const tn_tensor *const *)f->in, 2);
-        for (int64_t r = 0; close && r < w.rows; r++, tni_walk_next(&w))
-            for (int64_t i = 0; close && i < w.n; i++)
-                close = compare_close(tni_element(w.at[0] + i * w.row[0], dtype),
-                                      tni_element(w.at[1] + i * w.row[1], dtype), a->rtol, a->atol,
-                                      a->equal_nan);
-    }
-    *(uint8_t *)tni_bytes_at(f->out[0]) = close;
-}
-/* Whether isclose holds for all pairs, as a 0-dim bool. */
-TN_OPERATOR(
-    allclose,
-    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) "
-    "-> bool",
-    TN_DOC(.shapes = "self, other (*) broadcast -> bool ()",
-           .example = "tn_item(tn_allclose(x, y, .rtol = 1e-4))"),
-    .check = allclose_check, .run = allclose_run, .grad = tn_grad_zero,
-    .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=9 | () () | (0) (1) | (4):i64<1 (4):i64<1")
-
 /* --- meshgrid --------------------------------------------------------------------------------- */
 
 static bool meshgrid_compose(tn_frame *f) {
@@ -622,12 +504,14 @@ static bool meshgrid_compose(tn_frame *f) {
         size[i] = in[i]->numel;
     }
     if (!tn_announce_count(f, n)) return false;
+    /* "xy" exchanges the first two dimensions of the grid, as for pictures. */
     if (xy && n > 1) {
         shape[0] = size[0];
         size[0] = size[1];
         size[1] = shape[0];
     }
     for (int i = 0; i < n; i++) {
+        /* Tensor i varies along dimension d and is repeated along the others. */
         int d = xy && i < 2 && n > 1 ? 1 - i : i;
         tn_tensor *t;
         for (int k = 0; k < n; k++) shape[k] = 1;

@@ -1,8 +1,8 @@
 /* random.c - random numbers as torch draws them on the CPU: equal seeds give equal numbers.
  *
- * Elements are drawn in the order of memory. One thread draws the generator's words (that is
- * cheap), all threads convert them. Numbers equal torch's to the bit unless torch
- * calls libm in double.
+ * Elements are drawn in the order of memory. One thread draws the generator's words, which is
+ * cheap; all threads convert them. Numbers equal torch's to the bit, except where torch calls libm
+ * in double precision.
  * Hot: its loops go over elements themselves (base/cold_begin.inl). */
 #include "../../call/arguments.h"
 #include "../../cpu/lanes.h"
@@ -12,7 +12,7 @@
 #include "../../call/rowform.h"
 
 enum {
-    RANDOM_TILE = 4096,
+    RANDOM_TILE = 4096,    /* elements that are converted at once, in a buffer on the stack */
     RANDOM_BLOCK = 1 << 16 /* elements between two polls of a loop over single ones */
 };
 TNI_INLINE bool random_stopped(int64_t i) { return !(i & (RANDOM_BLOCK - 1)) && tni_stopped(); }
@@ -25,6 +25,7 @@ static bool random_on(tn_frame *f, tn_device_id device) {
     return true;
 }
 
+/* Announces a new tensor for random numbers; `floating`: of a floating dtype alone. */
 static bool random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device,
                        bool floating) {
     if (!dtype) dtype = tni_tensors(f->block->context)->default_dtype;
@@ -38,7 +39,8 @@ static bool random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id d
            tn_announce(f, 0, dtype, (int)size.n, size.at);
 }
 
-/* In place, or a new dense tensor in self's order of dimensions, in which elements are drawn. */
+/* Announces a result like self, in place or new: dense, in self's order of dimensions, so that
+ * elements can be drawn in the order of memory. */
 static bool random_self(tn_frame *f, bool floating) {
     const tn_tensor *self = f->in[0];
     tni_shape s;
@@ -54,6 +56,7 @@ static bool random_self(tn_frame *f, bool floating) {
     return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
 }
 
+/* What was overwritten has no part in the result. */
 static void random_zero_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_zeros_like(g->incoming[0], TN_NO_DTYPE, TN_NO_DEVICE));
 }
@@ -73,6 +76,8 @@ static void random_task(void *arg, int64_t i) {
     const random_job *j = (const random_job *)arg;
     int64_t first = i * RANDOM_TILE,
             n = j->n - first < RANDOM_TILE ? j->n - first : (int64_t)RANDOM_TILE;
+    /* a and b are the bounds, or mean and standard deviation; the normal kernel takes uniform
+     * numbers in blocks of 16. */
     if (!j->normal)
         TNI_K(j->kernels, uniform_f32)(j->at + first, n, j->a, j->b);
     else {
@@ -81,7 +86,8 @@ static void random_task(void *arg, int64_t i) {
     }
 }
 
-/* n floats: draws their words into the result's memory, then converts them there. */
+/* n floats at `to`: draws their 32-bit words there, then converts them in place. For normal numbers
+ * only whole blocks of 16 are converted. */
 static void random_floats(tn_frame *f, void *to, int64_t n, float a, float b, bool normal) {
     random_job j = {f->block->context->kernels, (float *)to, n, a, b, normal};
     for (int64_t i = 0; i < n && !tni_stopped(); i += RANDOM_BLOCK)
@@ -90,13 +96,15 @@ static void random_floats(tn_frame *f, void *to, int64_t n, float a, float b, bo
     tni_lanes_spread(f->block->context, (n + RANDOM_TILE - 1) / RANDOM_TILE, n, random_task, &j);
 }
 
+/* A double in [0, 1) of 53 random bits, as torch's. */
 static double random_u53(tn_generator *g) {
     return (double)(int64_t)(tni_random64(g) & 0x1fffffffffffffu) * (1.0 / 9007199254740992.0);
 }
 
-/* Numbers that round to the upper bound, which is excluded, become the lower one. */
+/* Numbers that rounding has brought to the upper bound, which is excluded, become the lower one.
+ * Both bounds are rounded to the dtype, a half type, as the numbers were. */
 static void random_below(char *at, int dtype, double from, double to, int64_t n) {
-    uint16_t low[4], high[4], v; /* the first of each; room for one of any dtype */
+    uint16_t low[4], high[4], v; /* the first of each counts; room for any dtype */
     tni_lanes_save(low, 2, dtype, &from, TN_F64, 1);
     tni_lanes_save(high, 2, dtype, &to, TN_F64, 1);
     for (int64_t i = 0; i < n; i++) {
@@ -105,6 +113,8 @@ static void random_below(char *at, int dtype, double from, double to, int64_t n)
     }
 }
 
+/* Fills out[0] with uniform numbers in [from, to): floats of 24 random bits, doubles of 53, half
+ * types from floats. */
 static void random_uniform(tn_frame *f, double from, double to) {
     tn_tensor *t = f->out[0];
     char *at;
@@ -174,8 +184,8 @@ TN_OPERATOR(
 
 /* --- normal ----------------------------------------------------------------------------------- */
 
-/* For small and strided tensors: pairs by the polar form in double. The generator keeps the second
- * number of a pair for the next call. */
+/* A normal number for small and strided tensors: pairs by Box and Muller's transform in double. The
+ * generator keeps the second number of a pair for the next call, as torch's does. */
 static double random_normal(tn_frame *f) {
     tn_generator *g = f->generator;
     double u, v;
@@ -191,12 +201,15 @@ static double random_normal(tn_frame *f) {
     return u;
 }
 
-/* 16 uniform doubles to normal ones: the first 8 with the last 8. */
+/* 16 uniform doubles become normal ones: the first 8 are paired with the last 8, as in
+ * torch's vector code. */
 static void random_normal_16(tn_frame *f, double *d, double mean, double std) {
     TNI_K(f->block->context->kernels, normal_f64)(d, d + 8, 8, false);
     for (int i = 0; i < 16; i++) d[i] = fma(d[i], std, mean);
 }
 
+/* torch's order for n >= 16: all words first, then blocks of 16. A rest that is no block draws anew
+ * for the last 16 places, so some of these are overwritten. */
 static void random_normal_f64(tn_frame *f, double *d, int64_t n, double mean, double std) {
     TNI_PATH(normal_f64);
     for (int64_t i = 0; i < n && !random_stopped(i); i++) d[i] = random_u53(f->generator);
@@ -207,20 +220,20 @@ static void random_normal_f64(tn_frame *f, double *d, int64_t n, double mean, do
     random_normal_16(f, d + n - 16, mean, std);
 }
 
+/* The same for floats, whose blocks random_floats converts. */
 static void random_normal_f32(tn_frame *f, float *d, int64_t n, float mean, float std) {
     const tni_kernels *k = f->block->context->kernels;
     TNI_PATH(normal_f32);
     random_floats(f, d, n, mean, std, true);
     if (n % 16 == 0) return;
     TNI_PATH(normal_f32_tail);
-    tni_random_fill(f->generator, (uint32_t *)(void *)(d + n - 16),
-                    16); /* the last 16 places anew */
+    tni_random_fill(f->generator, (uint32_t *)(void *)(d + n - 16), 16);
     TNI_K(k, uniform_f32)(d + n - 16, 16, 0, 1);
     TNI_K(k, normal_f32)(d + n - 16, 1, mean, std);
 }
 
-/* Half types: whole blocks of 16 as floats, rounded; of the rest nothing is drawn before the last
- * 16 places are. */
+/* The same for half types: whole blocks of 16 are drawn as floats and rounded. For the rest nothing
+ * is drawn before the last 16 places are. */
 static void random_normal_half(tn_frame *f, char *at, int dtype, int64_t n, float mean, float std) {
     float tile[RANDOM_TILE];
     TNI_PATH(normal_half);
@@ -234,6 +247,8 @@ static void random_normal_half(tn_frame *f, char *at, int dtype, int64_t n, floa
     tni_lanes_save(at + (n - 16) * 2, 2, dtype, tile, TN_F32, 16);
 }
 
+/* Fills out[0] with normal numbers. Which way is taken, and so which numbers come, depends on size,
+ * dtype and layout as in torch. */
 static void random_gauss(tn_frame *f, double mean, double std, bool contiguous) {
     tn_tensor *t = f->out[0];
     char *at;
@@ -303,6 +318,7 @@ static bool exponential_check(tn_frame *f) {
     if (!(a->lambd > 0)) return tn_fail(f, TN_INVALID, "lambd (%g) is not positive", a->lambd);
     return random_self(f, true);
 }
+/* -log(1 - u) / lambd, the inverse of the distribution function, in double. */
 static void exponential_run(tn_frame *f) {
     TN_ARGS(exponential, a, f);
     tn_tensor *t = f->out[0];
@@ -325,6 +341,8 @@ TN_OPERATOR(exponential,
 
 /* --- integers --------------------------------------------------------------------------------- */
 
+/* Integers in [low, high), 512 at a time: 32 bits for each while the range is below 2^28, else 64,
+ * as torch draws them. */
 static void random_integers(tn_frame *f, int64_t low, int64_t high) {
     tn_tensor *t = f->out[0];
     uint64_t range = (uint64_t)high - (uint64_t)low;
@@ -340,7 +358,8 @@ static void random_integers(tn_frame *f, int64_t low, int64_t high) {
     }
 }
 
-/* How many integers from 0 on are drawn of: all that dtype has, or holds exactly. */
+/* How many integers from 0 on may be drawn: all that an integer dtype holds, or all that a floating
+ * dtype holds exactly. */
 static uint64_t random_most(int dtype) {
     const tni_dtype_info *info = tni_dtype(dtype);
     if (info->digits) return ((uint64_t)1 << info->digits) + 1;
@@ -404,7 +423,7 @@ TN_OPERATOR(randint,
             "randint(int high, int[] size, *, Generator? generator=None, ScalarType? dtype=None, "
             "Device? device=None) -> Tensor",
             TN_DOC(.shapes = "-> size", .example = "tn_randint(10, TN_DIMS(2, 3))",
-                   .differs = "parameter dtype: None: int64 here, too"),
+                   .differs = "parameter dtype: None means int64 here as well"),
             .forms = TN_OUT, .check = randint_check, .run = randint_run,
             .sample = "10 [2,3] | 5 [0] | 1000000000000 [3] | 7 [4] dtype=float32")
 
@@ -421,7 +440,7 @@ TN_OPERATOR(randint_low,
             "randint.low(int low, int high, int[] size, *, Generator? generator=None, ScalarType? "
             "dtype=None, Device? device=None) -> Tensor",
             TN_DOC(.shapes = "-> size", .example = "tn_randint_low(-5, 5, TN_DIMS(2, 3))",
-                   .differs = "parameter dtype: None: int64 here, too"),
+                   .differs = "parameter dtype: None means int64 here as well"),
             .forms = TN_OUT, .check = randint_low_check, .run = randint_low_run,
             .sample = "-3 10 [2,3] | 5 6 [] | -9 9 [4] dtype=int8")
 
@@ -437,13 +456,17 @@ static bool randperm_check(tn_frame *f) {
     if (a->dtype && a->dtype != TN_I64 && !tn_scratch(f, a->n, 8)) return false;
     return random_new(f, size, a->dtype ? a->dtype : TN_I64, a->device, false);
 }
-static void randperm_run(tn_frame *f) { /* R. Durstenfeld, Algorithm 235, 1964 */
+/* R. Durstenfeld, "Algorithm 235: Random permutation", CACM 7, 1964: each place takes one of those
+ * left, itself included. */
+static void randperm_run(tn_frame *f) {
     tn_tensor *t = f->out[0];
     int64_t n = t->numel, *p;
     if (!n) return;
+    /* Other dtypes are permuted as int64 in scratch and converted at the end. */
     p = (int64_t *)(t->dtype == TN_I64 ? (void *)tni_bytes_at(t) : f->scratch);
     for (int64_t i = 0; i < n; i++) p[i] = i;
     for (int64_t i = 0; i < n - 1 && !random_stopped(i); i++) {
+        /* torch's choice: 32 bits serve unless n is large enough to make the remainder uneven. */
         uint64_t left = (uint64_t)(n - i),
                  r = n < 0xffffffff / 20 ? tni_random32(f->generator) : tni_random64(f->generator);
         int64_t k = i + (int64_t)(r % left), v = p[i];
@@ -458,16 +481,17 @@ TN_OPERATOR(randperm,
             "randperm(int n, *, Generator? generator=None, ScalarType? dtype=None, Device? "
             "device=None) -> Tensor",
             TN_DOC(.shapes = "-> (n)", .example = "tn_randperm(10)",
-                   .differs = "parameter dtype: None: int64 here, too"),
+                   .differs = "parameter dtype: None means int64 here as well"),
             .forms = TN_OUT, .check = randperm_check, .run = randperm_run,
             .sample = "10 | 0 | 1 | 1000 | 5 dtype=int32")
 
 /* --- truth by chance -------------------------------------------------------------------------- */
 
-/* u < p for a u of 53 bits: as integers. */
+/* The smallest integer k with k / 2^53 >= p: a draw of 53 bits below k is a u below p. */
 static uint64_t random_threshold(double p) { return (uint64_t)ceil(p * 9007199254740992.0); }
 
 static bool bernoulli_check(tn_frame *f) { return random_self(f, f->in[0]->numel != 0); }
+/* The probabilities are data: all are checked before one number is drawn. */
 static bool bernoulli_look(tn_frame *f) {
     const tn_tensor *p = f->in[0];
     const int64_t bytes = tni_dtype_size(p);
@@ -486,7 +510,7 @@ static void bernoulli_run(tn_frame *f) {
     const tn_tensor *p = f->in[0];
     tn_tensor *t = f->out[0];
     int64_t bytes = tni_dtype_size(t);
-    /* in the order of the result's memory; dense, in some order of dimensions */
+    /* Element i in row-major order: `at` is its place in p, `to` in the result. */
     for (int64_t i = 0; i < t->numel && !random_stopped(i); i++) {
         int64_t at = p->offset, rest = i;
         double v;
@@ -495,6 +519,7 @@ static void bernoulli_run(tn_frame *f) {
             rest /= p->size[d];
         }
         tni_lanes_load(&v, TN_F64, (const char *)p->storage->data + at * bytes, bytes, p->dtype, 1);
+        /* As many random bits as torch draws: 53 for doubles, 24 for others. */
         double u = p->dtype == TN_F64
                        ? random_u53(f->generator)
                        : (double)(tni_random32(f->generator) & 0xffffffu) * (1.0 / 16777216.0);
@@ -514,6 +539,7 @@ TN_OPERATOR(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> 
             .check = bernoulli_check, .look = bernoulli_look, .run = bernoulli_run,
             .grad = tn_grad_zero, .domain = "self:0..1", .sample = "(2,3) | (20) | (5):f64 | (0)")
 
+/* Ones with probability p, else zeros: 512 draws at a time, then converted to t's dtype. */
 static void random_chance(tn_frame *f, tn_tensor *t, double p) {
     uint64_t below = random_threshold(p);
     int64_t bytes = tni_dtype_size(t), k[512];
@@ -577,7 +603,9 @@ static bool dropout_check(tn_frame *f) {
     return tni_is_dense(x) || tn_scratch(f, x->numel, tni_dtype_size(x));
 }
 
-/* Of complex numbers, both parts of an element are kept or not. */
+/* y = x * scale where keep is 1, else 0, for n elements of a tile: in float, or double for f64. A
+ * product with 0 keeps the sign and NaN, as torch's product with its noise. Of complex numbers both
+ * parts of an element are kept or not. */
 static void dropout_tile(const tn_context *c, int dtype, const char *x, char *y,
                          const uint8_t *keep, double scale, int64_t n) {
     float f[RANDOM_TILE];
@@ -602,11 +630,11 @@ static void dropout_tile(const tn_context *c, int dtype, const char *x, char *y,
     tni_lanes_write(c->kernels, y, bytes, dtype, f, TN_F32, n);
 }
 
-static double
-dropout_scale(double p, int dtype) { /* 1 / (1 - p), rounded to the dtype, as torch's noise is */
+/* 1 / (1 - p), rounded to the dtype, as torch's noise is; 0 for p = 1. */
+static double dropout_scale(double p, int dtype) {
     double s = p < 1 ? 1 / (1 - p) : 0;
     float r;
-    uint16_t h[4]; /* the first; room for one of any dtype */
+    uint16_t h[4]; /* the first counts; room for any dtype */
     if (dtype == TN_F64 || dtype == TN_C128 || s == 0) return s;
     if (dtype == TN_C64) dtype = TN_F32;
     tni_lanes_save(h, 2, dtype == TN_F32 ? TN_F16 : dtype, &s, TN_F64, 1);
@@ -629,12 +657,15 @@ static void dropout_run(tn_frame *f) {
             each = tni_is_complex(x->dtype) ? (int)RANDOM_TILE / 2 : (int)RANDOM_TILE;
     double scale;
     TN_NOTE(dropout_note, note, f);
-    if (note->idle) { /* in place, of strides that are not a new tensor's: by way of out */
+    if (note->idle) {
+        /* In place on strides that no new tensor has, out is a temporary that the door
+         * copies back. */
         if (f->inplace && x->numel && tni_bytes_at(f->out[0]) != tni_bytes_at(x))
             tni_copy_elements(f->block, f->out[0], x);
         return;
     }
     scale = dropout_scale(a->p, x->dtype);
+    /* A dense x is read as it lies; another one is copied to scratch first. */
     from = tni_is_dense(x) ? tni_bytes_at(x) : tni_dense(f, x, &room);
     y = tni_bytes_at(f->out[0]);
     for (int64_t i = 0; i < x->numel && !tni_stopped(); i += each) {
@@ -648,7 +679,8 @@ static void dropout_run(tn_frame *f) {
         if (kept) memcpy(kept + i, tile, (size_t)n);
     }
 }
-static void dropout_grad(tn_gradient *g) { /* what was kept, scaled alike */
+/* What was kept passes its gradient, scaled alike. Without a mask the row was idle. */
+static void dropout_grad(tn_gradient *g) {
     TN_ARGS(dropout, a, g);
     tn_tensor *d = g->incoming[0];
     if (g->nout < 2 || !g->out[1])

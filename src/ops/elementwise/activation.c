@@ -19,6 +19,7 @@ TN_OPERATOR(tanh, "tanh(Tensor self) -> Tensor",
             .grad = tanh_grad, .domain = "self:-0.9..0.9",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
+/* of d (1 - y^2): by d once more; by y -2 d y */
 static void tanh_backward_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0];
     tn_tensor *y = tni_conj_of(g->in[1]);
@@ -44,6 +45,7 @@ TN_OPERATOR(sigmoid, "sigmoid(Tensor self) -> Tensor",
             .grad = sigmoid_grad, .domain = "self:-0.9..0.9",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
+/* of d (1 - y) y: by d once more; by y d (1 - 2 y) */
 static void sigmoid_backward_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *y = tni_conj_of(g->in[1]);
     if (g->want[0]) tn_give(g, 0, tnp_sigmoid_backward(d, y));
@@ -60,6 +62,7 @@ TN_OPERATOR(sigmoid_backward, "sigmoid_backward(Tensor grad_output, Tensor outpu
 
 /* --- rectifiers ------------------------------------------------------------------------------- */
 
+/* The result is above 0 where self is, so self need not be kept; a NaN passes the gradient. */
 static void relu_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_threshold_backward(g->incoming[0], g->out[0], tn_int(0)));
 }
@@ -84,6 +87,7 @@ TN_OPERATOR(threshold, "threshold(Tensor self, Scalar threshold, Scalar value) -
             .grad = threshold_grad,
             .sample = "(35) 0.1 3.5 | (3,5) 0 1 | () 1 0 | (0,2) 0 0 | (9):i64 1 7")
 
+/* Linear in grad_output, and a step in self. */
 static void threshold_backward_grad(tn_gradient *g) {
     TN_ARGS(threshold_backward, a, g);
     if (g->want[0]) tn_give(g, 0, tnp_threshold_backward(g->incoming[0], g->in[1], a->threshold));
@@ -130,7 +134,9 @@ TN_OPERATOR(
     .grad = leaky_relu_backward_grad,
     .sample = "(35) (35) 0.1 False | () () 0.5 False | (0) (0) 0.1 False")
 
-static void elu_grad(tn_gradient *g) { /* scale, or scale input_scale alpha e^(x input_scale) */
+/* scale above 0, else scale input_scale alpha e^(x input_scale); x is cut at 0 first, as an
+ * infinity of the unused branch would become NaN in the second gradient */
+static void elu_grad(tn_gradient *g) {
     TN_ARGS(elu, a, g);
     tn_tensor *x = g->in[0], *d = g->incoming[0];
     tn_tensor *left =
@@ -166,7 +172,8 @@ TN_OPERATOR(hardtanh, "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1
             .grad = hardtanh_grad,
             .sample = "(35) | (3,5) 0 6 | () -0.5 0.5 | (0,2) | (9):i64 | (9):i32 -1.5 2.5")
 
-static void shrink_give(tn_gradient *g, double lambd) { /* what is nearer to 0 is constant */
+/* What is nearer to 0 than lambd gives a constant 0; elsewhere the slope is 1. */
+static void shrink_give(tn_gradient *g, double lambd) {
     tn_tensor *x = g->in[0], *in;
     in = tnp_logical_and(tnp_ge_scalar(x, tn_float(-lambd)), tnp_le_scalar(x, tn_float(lambd)));
     tni_give_flat(g, 0, tnp_where_scalar_self(in, tn_int(0), g->incoming[0]));
@@ -199,6 +206,7 @@ TN_OPERATOR(softshrink, "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
                          TN_FLOATS_ONLY),
             .grad = softshrink_grad, .sample = "(35) | (3,5) 1 | () | (0,2)")
 
+/* self: d above 0, else w d; weight: x d at or below 0, which the engine sums to weight's shape */
 static void prelu_kernel_grad(tn_gradient *g) {
     tn_tensor *x = g->in[0], *w = g->in[1], *d = g->incoming[0], *above;
     above = tnp_gt_scalar(x, tn_int(0));
@@ -213,7 +221,8 @@ TN_OPERATOR(prelu_kernel, "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
             .grad = prelu_kernel_grad,
             .sample = "(35) () | (2,3,5) (3,1) | () () | (0,3) (3) | (9) (9)")
 
-static void hardswish_grad(tn_gradient *g) { /* 0, then x / 3 + 1 / 2, then 1 */
+/* 0 up to -3, then x / 3 + 1 / 2, then 1 from 3 on */
+static void hardswish_grad(tn_gradient *g) {
     tn_tensor *x = g->in[0], *d = g->incoming[0], *slope, *rest;
     slope = tnp_add_scalar(tnp_div_scalar(x, tn_int(3)), tn_float(0.5), 1);
     rest = tnp_where(tnp_lt_scalar(x, tn_int(3)), tnp_mul(d, slope), d);
@@ -241,7 +250,8 @@ TN_OPERATOR(silu, "silu(Tensor self) -> Tensor",
             TN_POINTWISE(Fc, V_MUL(self, V_SIGMOID(self))), .grad = silu_grad,
             .domain = "self:-0.9..0.9", .sample = "(35) | (3,5) | () | (0,2)")
 
-static void silu_backward_grad(tn_gradient *g) { /* s (1 - s) (2 + x (1 - 2 s)) */
+/* by self: s (1 - s) (2 + x (1 - 2 s)), where s = sigmoid(x) */
+static void silu_backward_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *x = g->in[1], *s = tnp_sigmoid(x), *slope;
     if (g->want[0]) tn_give(g, 0, tnp_silu_backward(d, tni_conj_of(x)));
     if (!g->want[1]) return;
@@ -272,7 +282,8 @@ TN_OPERATOR(gelu_erf, "gelu_erf(Tensor self) -> Tensor",
                                   V_ADD(V_ONE, V_ERF(V_MUL(self, V_SET(0.70710678118654752440)))))),
             .grad = gelu_erf_grad, .sample = "(35) | (3,5) | () | (0,2)", .node = "GeluBackward0")
 
-static void gelu_erf_backward_grad(tn_gradient *g) { /* d/dx (Phi + x phi) = phi (2 - x^2) */
+/* by self: d/dx (Phi + x phi) = phi (2 - x^2), as phi' = -x phi */
+static void gelu_erf_backward_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *x = g->in[1], *sq;
     if (g->want[0]) tn_give(g, 0, tnp_gelu_erf_backward(d, x));
     if (!g->want[1]) return;
@@ -295,11 +306,13 @@ TN_OPERATOR(
                                             V_ERF(V_MUL(self, V_SET(0.70710678118654752440)))))))),
     .grad = gelu_erf_backward_grad, .sample = "(35) (35) | () () | (0) (0)")
 
-static tn_tensor *gelu_inner(tn_tensor *x, double cubic) { /* sqrt(2 / pi) (x + cubic x^3) */
+/* sqrt(2 / pi) (x + cubic x^3): Hendrycks and Gimpel 2016, "Gaussian Error Linear Units" */
+static tn_tensor *gelu_inner(tn_tensor *x, double cubic) {
     return tni_times(tnp_mul(x, tnp_add_scalar(tni_times(tnp_square(x), cubic), tn_int(1), 1)),
                      0.79788456080286535588);
 }
-static void gelu_tanh_grad(tn_gradient *g) { /* (1 + t) / 2 + x (1 - t^2) u' / 2, t = tanh(u(x)) */
+/* (1 + t) / 2 + x (1 - t^2) u' / 2, where t = tanh(u), u = gelu_inner(x) */
+static void gelu_tanh_grad(tn_gradient *g) {
     tn_tensor *x = g->in[0], *t = tnp_tanh(gelu_inner(x, 0.044715));
     tn_tensor *slope =
         tni_times(tnp_add_scalar(tni_times(tnp_square(x), 3 * 0.044715), tn_int(1), 1),
@@ -333,6 +346,7 @@ TN_OPERATOR(gelu, "gelu(Tensor self, *, Approximate approximate=none) -> Tensor"
             .forms = TN_INPLACE | TN_OUT, .compose = gelu_compose,
             .sample = "(35) | (3,5) approximate=tanh | () | (0,2)")
 
+/* sigmoid(beta x); 1 where the row is the identity */
 static void softplus_grad(tn_gradient *g) {
     TN_ARGS(softplus, a, g);
     tn_tensor *z = tni_times(g->in[0], a->beta), *d = g->incoming[0];

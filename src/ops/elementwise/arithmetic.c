@@ -11,6 +11,8 @@
 
 /* --- sums, products, quotients ---------------------------------------------------------------- */
 
+/* Shapes that broadcast give gradients of the result's shape; the engine sums each to its input's.
+ * That holds for all rows here. */
 static void add_grad(tn_gradient *g) {
     TN_ARGS(add, a, g);
     if (g->want[0]) tn_give(g, 0, g->incoming[0]);
@@ -42,6 +44,7 @@ TN_OPERATOR(
     .sample = "(35) (35) | (2,3,5) (3,1) alpha=3 | () (4) | (0,3) (3) | (9) 2 | (3,4):i64 (4)",
     .node = "RsubBackward1 self=number")
 
+/* sub with its inputs exchanged, so both round alike. */
 static bool rsub_compose(tn_frame *f) {
     TN_ARGS(rsub, a, f);
     return (f->out[0] = tnp_sub(f->in[1], f->in[0], a->alpha)) != NULL;
@@ -52,6 +55,7 @@ TN_OPERATOR(rsub, "rsub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha
             .forms = TN_OUT, .compose = rsub_compose,
             .sample = "(35) (35) | (2,3) (3) alpha=2 | (9) 2 | () 1 | (0) 1")
 
+/* d b* and d a* */
 static void mul_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0];
     if (g->want[0]) tn_give(g, 0, tnp_mul(d, tni_conj_of(g->in[1])));
@@ -65,7 +69,8 @@ TN_OPERATOR(mul, "mul.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
             .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9) 2 | (9) 0.5 | "
                       "(3,4):i64 (4) | (5):bool (5):bool")
 
-static void div_grad(tn_gradient *g) { /* d / b and -d (a / b) / b */
+/* d / b and -d (a / b) / b: a / b^2 might overflow in b^2 */
+static void div_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *a = g->in[0], *b = g->in[1];
     if (g->want[0]) tn_give(g, 0, tnp_div(d, tni_conj_of(b)));
     if (g->want[1]) tn_give(g, 1, tnp_mul(tnp_neg(d), tni_conj_of(tnp_div(tnp_div(a, b), b))));
@@ -114,7 +119,8 @@ TN_OPERATOR(
               "rounding_mode=trunc",
     .node = "DivBackward2")
 
-static void remainder_grad(tn_gradient *g) { /* a - b floor(a / b) */
+/* of a - b floor(a / b), whose floor is constant between jumps */
+static void remainder_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0];
     if (g->want[0]) tn_give(g, 0, d);
     if (g->want[1]) tn_give(g, 1, tnp_mul(tnp_neg(d), tnp_floor_divide(g->in[0], g->in[1])));
@@ -128,7 +134,8 @@ TN_OPERATOR(remainder, "remainder.Tensor(Tensor self, Tensor|Scalar other) -> Te
             .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 3 | (9):i32 -3 | (9) -1.5 | (0) 1",
             .node = "RemainderBackward0 other=number | RemainderBackward1")
 
-static void fmod_grad(tn_gradient *g) { /* a - b trunc(a / b) */
+/* of a - b trunc(a / b), as in remainder */
+static void fmod_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0];
     if (g->want[0]) tn_give(g, 0, d);
     if (g->want[1]) tn_give(g, 1, tnp_mul(tnp_neg(d), tnp_div_trunc(g->in[0], g->in[1])));
@@ -142,6 +149,7 @@ TN_OPERATOR(fmod, "fmod.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
             .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 3 | (9) -1.5 | (0) 1",
             .node = "FmodBackward0 other=number | FmodBackward1")
 
+/* with v = value: d, v d b* and v d a* */
 static void addcmul_grad(tn_gradient *g) {
     TN_ARGS(addcmul, a, g);
     tn_tensor *d = tni_times(g->incoming[0], a->value);
@@ -158,6 +166,7 @@ TN_OPERATOR(addcmul,
             TN_POINTWISE(FIc, V_FMA(V_MUL(value, tensor1), tensor2, self)), .grad = addcmul_grad,
             .sample = "(35) (35) (35) | (2,3) (3) (2,1) value=2 | () () () | (0) (0) (0)")
 
+/* with v = value: d, v d / b and -v d (a / b) / b */
 static void addcdiv_grad(tn_gradient *g) {
     TN_ARGS(addcdiv, a, g);
     tn_tensor *d = tni_times(g->incoming[0], a->value), *x = g->in[1], *y = g->in[2];
@@ -175,6 +184,7 @@ TN_OPERATOR(addcdiv,
             .grad = addcdiv_grad, .domain = "tensor2:0.5..2",
             .sample = "(35) (35) (35) | (2,3) (3) (2,1) value=2 | () () () | (0) (0) (0)")
 
+/* with w = weight: d (1 - w), d w and d (end - self) */
 static void lerp_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *w = tni_conj_of(g->in[2]);
     if (g->want[0]) tn_give(g, 0, tnp_mul(d, tnp_rsub_scalar(w, tn_int(1), 1)));
@@ -204,6 +214,7 @@ TN_OPERATOR(neg, "neg(Tensor self) -> Tensor",
             TN_DOC(.shapes = "(*) -> (*)", .example = "tn_neg(x)"), .forms = TN_INPLACE | TN_OUT,
             TN_POINTWISE(FIC, V_NEG(self)), .grad = neg_grad, .sample = "(35) | (3,5) | () | (0,2)")
 
+/* sgn is 0 at 0, and x / |x| for complex numbers */
 static void abs_grad(tn_gradient *g) { tn_give(g, 0, tnp_mul(g->incoming[0], tnp_sgn(g->in[0]))); }
 /* |self|, real for complex numbers; the smallest integer stays as it is. The gradient at 0 is 0. A
  * complex tensor cannot be changed in place. */
@@ -235,7 +246,8 @@ TN_OPERATOR(sgn, "sgn(Tensor self) -> Tensor",
             .needs = "self:self", TN_POINTWISE(FIcB, V_SIGN(self)), .grad = sgn_grad,
             .sample = "(35) | (3,5) | () | (0,2) | (20):c64 | (3,5):c128")
 
-static void reciprocal_grad(tn_gradient *g) { /* -1 / x^2 */
+/* -1 / x^2, from the result y = 1 / x */
+static void reciprocal_grad(tn_gradient *g) {
     tn_tensor *y = tni_conj_of(g->out[0]);
     tn_give(g, 0, tnp_neg(tnp_mul(g->incoming[0], tnp_mul(y, y))));
 }

@@ -21,7 +21,8 @@ TN_OPERATOR(cos, "cos(Tensor self) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_COS(self)),
             .grad = cos_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
-static void tan_grad(tn_gradient *g) { /* 1 + tan^2 */
+/* 1 + tan^2 */
+static void tan_grad(tn_gradient *g) {
     tn_give(
         g, 0,
         tnp_mul(g->incoming[0], tnp_add_scalar(tnp_square(tni_conj_of(g->out[0])), tn_int(1), 1)));
@@ -32,7 +33,8 @@ TN_OPERATOR(tan, "tan(Tensor self) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:result", TN_POINTWISE(Fc, V_TAN(self)),
             .grad = tan_grad, .domain = "self:-1.2..1.2", .sample = "(35) | (3,5) | () | (0,2)")
 
-static tn_tensor *circular_root(tn_tensor *x) { /* 1 / sqrt(1 - x^2), conjugate */
+/* 1 / sqrt(1 - x^2), conjugated: the slope of asin, and of acos but for its sign */
+static tn_tensor *circular_root(tn_tensor *x) {
     return tnp_rsqrt(tnp_rsub_scalar(tnp_square(tni_conj_of(x)), tn_int(1), 1));
 }
 static void asin_grad(tn_gradient *g) {
@@ -53,6 +55,7 @@ TN_OPERATOR(acos, "acos(Tensor self) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_ACOS(self)),
             .grad = acos_grad, .domain = "self:-0.9..0.9", .sample = "(35) | (3,5) | () | (0,2)")
 
+/* 1 / (1 + x^2) */
 static void atan_grad(tn_gradient *g) {
     tn_give(
         g, 0,
@@ -64,9 +67,11 @@ TN_OPERATOR(atan, "atan(Tensor self) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(Fc, V_ATAN(self)),
             .grad = atan_grad, .sample = "(35) | (3,5) | () | (0,2)")
 
-/* other / r and -self / r over r, the distance from 0; 0 there */
+/* with r = |(x, y)|: x / r^2 and -y / r^2, divided by r twice since r^2 might overflow; 0
+ * at (0, 0) */
 static void atan2_grad(tn_gradient *g) {
     tn_tensor *y = g->in[0], *x = g->in[1], *away = tnp_logical_or(y, x), *d, *r;
+    /* r is 1 at (0, 0), so the quotients there are finite. */
     x = tnp_where_scalar(away, x, tn_int(1));
     r = tnp_hypot(y, x);
     d = tnp_where_scalar(away, g->incoming[0], tn_int(0));

@@ -12,6 +12,7 @@ TN_OPERATOR(exp, "exp(Tensor self) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:result", TN_POINTWISE(FC, V_EXP(self)),
             .grad = exp_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
+/* e^x, from the result y = e^x - 1 */
 static void expm1_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_mul(g->incoming[0], tnp_add_scalar(tni_conj_of(g->out[0]), tn_int(1), 1)));
 }
@@ -43,6 +44,7 @@ TN_OPERATOR(log1p, "log1p(Tensor self) -> Tensor",
             .grad = log1p_grad, .domain = "self:-0.7..2",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
+/* 1 / (x log 2) */
 static void log2_grad(tn_gradient *g) {
     tn_give(g, 0,
             tnp_div(g->incoming[0], tni_times(tni_conj_of(g->in[0]), 0.69314718055994530942)));
@@ -54,6 +56,7 @@ TN_OPERATOR(log2, "log2(Tensor self) -> Tensor",
             .grad = log2_grad, .domain = "self:0.2..3",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
+/* 1 / (x log 10) */
 static void log10_grad(tn_gradient *g) {
     tn_give(g, 0,
             tnp_div(g->incoming[0], tni_times(tni_conj_of(g->in[0]), 2.30258509299404568402)));
@@ -65,7 +68,8 @@ TN_OPERATOR(log10, "log10(Tensor self) -> Tensor",
             .grad = log10_grad, .domain = "self:0.2..3",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
-static void erf_grad(tn_gradient *g) { /* 2 / sqrt(pi) e^(-x^2) */
+/* 2 / sqrt(pi) e^(-x^2) */
+static void erf_grad(tn_gradient *g) {
     tn_give(g, 0,
             tnp_mul(g->incoming[0],
                     tni_times(tnp_exp(tnp_neg(tnp_square(g->in[0]))), 1.12837916709551257390)));

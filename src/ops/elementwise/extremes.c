@@ -5,7 +5,8 @@
 #include "../../call/rowform.h"
 #include "gradients.h"
 
-/* d but where a is behind b, half of it where they are equal; all of it where one is NaN */
+/* d where a is chosen: 0 where a is behind b, half where they are equal, all where one is NaN,
+ * since no comparison with it is true */
 static tn_tensor *extremes_share(tn_tensor *d, tn_tensor *behind, tn_tensor *a, tn_tensor *b) {
     tn_tensor *half = tnp_mul_scalar(d, tn_float(0.5));
     return tnp_where(tnp_eq(a, b), half, tnp_where(behind, tnp_zeros_like(d, TN_NO_DTYPE, 0), d));

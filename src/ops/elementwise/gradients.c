@@ -5,12 +5,16 @@
 #include "../../api/ops/shape.h"
 #include "gradients.h"
 
+/* Gradients of holomorphic functions multiply by the conjugate of the derivative (torch's
+ * convention for complex numbers); a real tensor passes as it is, without a call. */
 TN_PRIV tn_tensor *tni_conj_of(tn_tensor *t) {
     return t && tni_is_complex(t->dtype) ? tnp_conj(t) : t;
 }
+/* A factor of 1 costs no call, so common gradients stay short. */
 TN_PRIV tn_tensor *tni_times(tn_tensor *t, double by) {
     return by == 1 ? t : tnp_mul_scalar(t, tn_float(by));
 }
+/* Not a product with the mask: 0 times an infinity would be NaN. */
 TN_PRIV tn_tensor *tni_where_or_zero(tn_tensor *mask, tn_tensor *t) {
     return tnp_where_scalar(mask, t, tn_int(0));
 }

@@ -78,6 +78,7 @@ TN_OPERATOR(
 
 /* --- choice ----------------------------------------------------------------------------------- */
 
+/* Each side's gradient is 0 where the other was chosen. */
 static void where_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0];
     if (g->want[1]) tn_give(g, 1, tnp_where_scalar(g->in[0], d, tn_int(0)));

@@ -30,6 +30,7 @@ TN_OPERATOR(trunc, "trunc(Tensor self) -> Tensor",
             TN_POINTWISE(FI, V_TRUNC(self)), .grad = tni_give_zeros_all, .domain = "self:0.2..0.8",
             .sample = "(35) | (3,5) | () | (0,2)")
 
+/* trunc is constant between jumps */
 static void frac_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
 /* The fraction: self - trunc(self). */
 TN_OPERATOR(frac, "frac(Tensor self) -> Tensor",
@@ -37,7 +38,8 @@ TN_OPERATOR(frac, "frac(Tensor self) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(F, V_SUB(self, V_TRUNC(self))),
             .grad = frac_grad, .domain = "self:0.2..0.8", .sample = "(35) | (3,5) | () | (0,2)")
 
-static void nextafter_grad(tn_gradient *g) { /* a step of self; where they are equal, none */
+/* A step of self passes its gradient; where both are equal the result is other, and none passes. */
+static void nextafter_grad(tn_gradient *g) {
     if (g->want[0]) tn_give(g, 0, tni_where_or_zero(tnp_ne(g->in[0], g->in[1]), g->incoming[0]));
     if (g->want[1]) tn_give(g, 1, tnp_zeros_like(g->in[1], TN_NO_DTYPE, TN_NO_DEVICE));
 }

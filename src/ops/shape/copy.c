@@ -13,7 +13,8 @@
 
 /* --- clone, contiguous ------------------------------------------------------------------------ */
 
-/* self's strides where it fills its memory, else those of its order of dimensions. */
+/* self's strides if it fills its memory without gaps, else dense ones in its
+ * order of dimensions. */
 TN_PRIV void tni_copy_strides(tni_shape *s, const tn_tensor *self) {
     s->ndim = self->ndim;
     memcpy(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim);
@@ -35,6 +36,7 @@ static bool copy_format(tn_frame *f, const tn_tensor *self, tn_memory_format for
         tni_row_major(n, s->size, s->stride);
     if (format != TN_MEMORY_FORMAT_CHANNELS_LAST && format != TN_MEMORY_FORMAT_CHANNELS_LAST_3D)
         return true;
+    /* Both channels_last formats name the number of dimensions that they are for. */
     if (n != last)
         return tn_fail(f, TN_INVALID, "required rank %d tensor to use channels_last format", last);
     tni_channels_last(n, s->size, s->stride);
@@ -61,6 +63,7 @@ static bool copy_or_view(tn_frame *f, bool same, tn_dtype dtype) {
     tn_tensor *self = f->in[0];
     tni_geometry v;
     TN_NOTE(tni_copy_note, note, f);
+    /* run reads the note, since the result does not say which it is. */
     note->copies = !same;
     if (note->copies) return tn_announce(f, 0, dtype, self->ndim, self->size);
     tni_geometry_of(&v, self);
@@ -82,6 +85,7 @@ TN_OPERATOR(contiguous, "contiguous(Tensor(a) self) -> Tensor(a)",
 
 /* --- to --------------------------------------------------------------------------------------- */
 
+/* A conversion to dtype, which may be TN_NO_DTYPE: self's; on the device that the frame has. */
 static bool to_check(tn_frame *f, tn_dtype dtype, bool copy) {
     tn_tensor *self = f->in[0];
     tni_shape s;
@@ -118,6 +122,7 @@ static bool to_device_check(tn_frame *f) {
         return tn_fail(f, TN_UNSUPPORTED, "device number %d does not exist", (int)device);
     if (meta && device == TN_CPU)
         return tn_fail(f, TN_INVALID, "Cannot copy out of meta tensor; no data!");
+    /* A meta result has no data; the door then leaves run out. */
     f->meta = device == TN_META;
     return to_check(f, a->dtype, a->copy);
 }
@@ -134,7 +139,8 @@ TN_OPERATOR(to,
 
 /* --- in place: copy_, fill_, zero_ ------------------------------------------------------------ */
 
-static bool copy_self(tn_frame *f) { /* the result is self, whatever its strides */
+/* The result of a row that writes self, whatever its strides. */
+static bool copy_self(tn_frame *f) {
     tn_tensor *self = f->in[0];
     return tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size, self->stride);
 }
@@ -144,6 +150,7 @@ static bool copy_check(tn_frame *f) {
     tni_shape s;
     s.ndim = self->ndim;
     memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
+    /* src must broadcast to self, which broadcasting must not enlarge. */
     if (!tni_broadcast(&s, src->ndim, src->size) || s.ndim != self->ndim ||
         memcmp(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim))
         return tn_fail(f, TN_INVALID, "src of shape %s does not broadcast to self's %s",
@@ -156,13 +163,14 @@ static void copy_into_run(tn_frame *f) {
     int64_t stride[TN_MAX_DIMS];
     int more = to->ndim - src->ndim;
     if (to->numel == 0 || src == to) return;
+    /* src as self's shape: stride 0 along the dimensions in which it broadcasts. */
     for (int d = 0; d < to->ndim; d++)
         stride[d] =
             d < more || (src->size[d - more] == 1 && to->size[d] != 1) ? 0 : src->stride[d - more];
     tni_stack_view(&wide, src, to->ndim, to->size, stride, src->offset);
     if (tni_bytes_at(&wide) == tni_bytes_at(to) && wide.dtype == to->dtype &&
         !memcmp(stride, to->stride, sizeof(int64_t) * (size_t)to->ndim))
-        return; /* the same elements under another header */
+        return; /* the same elements in the same order: nothing moves */
     tni_copy_elements(f->block, to, &wide);
 }
 static tn_tensor *copy_zeros(tn_tensor *like) {
@@ -181,6 +189,8 @@ TN_OPERATOR(copy, "copy_(Tensor self, Tensor src) -> Tensor",
                       "| (0,2) (2)",
             .node = "torch::autograd::CopyBackwards")
 
+/* torch's check of a fill value: within the dtype's range, where infinities and NaN of floats are
+ * allowed. A complex value must be real for a real dtype. */
 static bool copy_fits(tn_frame *f, tn_scalar s, int dtype) {
     const double largest = tni_dtype(dtype)->largest;
     double least = -largest - (tni_is_int(dtype) && tni_dtype(dtype)->is_signed), v = s.real;
@@ -193,6 +203,7 @@ static bool copy_fits(tn_frame *f, tn_scalar s, int dtype) {
     if (s.kind == TN_KIND_COMPLEX && fabs(s.imaginary) > largest &&
         s.imaginary - s.imaginary == 0 && tni_is_complex(dtype))
         v = HUGE_VAL; /* its imaginary part is too large */
+    /* largest of int64, 2^63 - 1, rounds up to 2^63 as a double, which does not fit. */
     if (v >= least && (dtype == TN_I64 ? v < largest : v <= largest)) return true;
     return tn_fail(f, TN_INVALID, "value cannot be converted to type %s without overflow",
                    tni_dtype(dtype)->text);
@@ -206,6 +217,7 @@ TN_PRIV void tni_fill(tn_tensor *t, tn_scalar value) {
     char unit[16];
     const tn_tensor *to = t;
     tni_walk w;
+    /* One element is converted, then repeated. */
     tni_element_set(unit, t->dtype, tni_exact(value));
     if (t->numel == 0) return;
     tni_walk_start(&w, t->ndim, t->size, &to, 1);
@@ -256,6 +268,7 @@ static void conj_run(tn_frame *f) {
     tni_copy_elements(f->block, out, f->in[0]);
     tni_walk_start(&w, out->ndim, out->size, &to, 1);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        /* The second part of each pair changes its sign; zeros and NaN as well. */
         for (int64_t i = 0; i < w.n; i++) {
             char *at = w.at[0] + i * w.row[0];
             if (out->dtype == TN_C64)
@@ -278,20 +291,24 @@ static bool triangle_check(tn_frame *f, const char *name) {
     if (f->inplace) return copy_self(f);
     return tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, f->in[0]->ndim, f->in[0]->size);
 }
-/* One matrix: keeps the columns of each row up to the diagonal, or those from the diagonal on.
- * Steps in bytes. */
+/* One matrix of rows x cols. lower keeps the columns of each row up to the diagonal, else those
+ * from the diagonal on are kept. Steps from one row or column to the next are in bytes. */
 typedef struct copy_triangle {
     int64_t rows, cols, diagonal, bytes, to_row, to_col, from_row, from_col;
     bool lower;
 } copy_triangle;
+/* Copies what is kept, unless it is in place, and fills the rest with zeros. */
 static void triangle_matrix(const copy_triangle *m, char *to, const char *from) {
     static const char zero[16] = {0};
     for (int64_t r = 0; r < m->rows; r++, to += m->to_row, from += m->from_row) {
+        /* The columns left of `cut` belong to the lower triangle. The bounds come first, so that no
+         * sum with a huge diagonal overflows. */
         int64_t cut = m->diagonal > m->cols    ? m->cols
                       : m->diagonal < -m->rows ? 0
                                                : r + m->diagonal + m->lower,
                 keep, zeros;
         cut = cut < 0 ? 0 : cut > m->cols ? m->cols : cut;
+        /* First columns of the part that is kept and of the part that becomes 0. */
         keep = m->lower ? 0 : cut;
         zeros = m->lower ? cut : 0;
         if (to != from && (m->lower ? cut : m->cols - cut) > 0)
@@ -303,8 +320,8 @@ static void triangle_matrix(const copy_triangle *m, char *to, const char *from) 
     }
 }
 static void triangle_run(tn_frame *f, int64_t diagonal, bool lower) {
-    tn_tensor *x = f->in[0], *out = f->out[0],
-              heads[2]; /* heads: without the dimensions of the matrices */
+    /* heads: both tensors without the two dimensions of the matrices, to walk over matrices */
+    tn_tensor *x = f->in[0], *out = f->out[0], heads[2];
     const tn_tensor *pair[2];
     int n = out->ndim;
     copy_triangle m;

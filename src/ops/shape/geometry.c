@@ -15,6 +15,8 @@ TN_PRIV void tni_geometry_of(tni_geometry *v, const tn_tensor *t) {
 
 TN_PRIV bool tni_announce_geometry(tn_frame *f, int k, const tni_geometry *v) {
     tn_tensor *of = f->in[0];
+    /* The common case, one view of an ordinary tensor, skips what lists, out= and headers on
+     * the stack need. */
     if (TNI_UNLIKELY(k || f->ngiven || of->flags & TNI_STACK))
         return tn_announce_view(f, k, of, v->ndim, v->size, v->stride, v->offset);
     if (!f->nout) f->nout = 1;
@@ -31,6 +33,7 @@ TN_PRIV void tni_geometry_remove(tni_geometry *v, int d) {
 }
 
 TN_PRIV void tni_geometry_insert(tni_geometry *v, int d, int64_t size, int64_t stride) {
+    /* Those from d on move back by one place. */
     for (int i = v->ndim++; i > d; i--) {
         v->size[i] = v->size[i - 1];
         v->stride[i] = v->stride[i - 1];
@@ -44,6 +47,8 @@ TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src,
     tn_ints size = tni_ints(v->size, v->ndim), stride = tni_ints(v->stride, v->ndim);
     tn_tensor *at;
     if (!into || !src) return NULL;
+    /* With a gradient of the gradient wanted, the write is an operator that the tape records; else
+     * it happens in place, which saves a copy. */
     if (!tni_state(b)->no_grad)
         return tnp_as_strided_scatter(into, src, size, stride, into->offset + v->offset,
                                       tn_no_dims(), 0);
@@ -51,6 +56,7 @@ TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src,
     return at && tnp_copy_(at, src) ? into : NULL;
 }
 
+/* new_zeros takes dtype and device from `like`; NULL passes errors on. */
 TN_PRIV tn_tensor *tni_zeros_of(tn_tensor *like, int ndim, const int64_t *size) {
     return tnp_new_zeros(like, tni_ints(size, ndim), TN_NO_DTYPE, TN_NO_DEVICE);
 }

@@ -12,7 +12,7 @@
 /* torch's old rule: a 1-D tensor without elements fits everything. */
 static bool join_skips(const tn_tensor *t) { return t->ndim == 1 && t->size[0] == 0; }
 
-/* The common dtype, and the first tensor that counts for shapes. */
+/* The common dtype, and the first tensor that counts for shapes: the others must match it. */
 static bool cat_common(tn_frame *f, tn_dtype *dtype, const tn_tensor **first) {
     if (f->nin == 0)
         return tn_fail(f, TN_INVALID, "torch.cat(): expected a non-empty list of Tensors");
@@ -30,7 +30,7 @@ static bool cat_common(tn_frame *f, tn_dtype *dtype, const tn_tensor **first) {
     if (!*first) *first = f->in[0];
     return true;
 }
-/* s: first's sizes, with all tensors' sizes along d. */
+/* s becomes the result's shape: first's sizes, and along d the sum of all tensors' sizes. */
 static bool cat_sizes(tn_frame *f, const tn_tensor *first, int d, tni_shape *s) {
     char has[160], wants[160];
     s->ndim = first->ndim;
@@ -80,17 +80,20 @@ static void cat_run(tn_frame *f) {
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
         if (t->numel == 0) continue;
+        /* The part of out that t fills: t's sizes in out's strides, from place `at` on. */
         tni_stack_view(&part, out, t->ndim, t->size, out->stride, at);
         tni_copy_elements(f->block, &part, t);
         at += t->size[note->dim] * out->stride[note->dim];
     }
 }
-static void cat_grad(tn_gradient *g) { /* one piece for each tensor that wants it */
+/* Each tensor's gradient is the piece of what came in at which it lies. */
+static void cat_grad(tn_gradient *g) {
     TN_ARGS(cat, a, g);
     int64_t at = 0;
     int d = tni_dim(g->out[0]->ndim, a->dim);
     for (int i = 0; i < g->nin; i++) {
         int64_t n = join_skips(g->in[i]) ? 0 : g->in[i]->size[d];
+        /* A skipped tensor has shape (0), whatever the result's. */
         if (g->want[i] && join_skips(g->in[i]))
             tn_give(g, i, tni_zeros_of(g->incoming[0], 1, &n));
         else if (g->want[i])
@@ -120,6 +123,7 @@ static bool stack_compose(tn_frame *f) {
                            "%s at entry %d",
                            tni_shape_text(wants, sizeof wants, f->in[0]->ndim, f->in[0]->size),
                            tni_shape_text(has, sizeof has, f->in[i]->ndim, f->in[i]->size), i);
+    /* n pointers in the memory of a tensor of the scope, which frees it on every way out. */
     room = tni_new(f->block, TN_I64, 1, &n);
     if (!room) return false;
     part = (tn_tensor **)room->storage->data;
@@ -137,7 +141,8 @@ TN_OPERATOR(
 
 /* --- repeat ----------------------------------------------------------------------------------- */
 
-/* Sizes (r0, s0, r1, s1, ..) without each r that is 1; repeated[i]: dimension i is an r. */
+/* self and its repetitions as one shape: sizes (r0, s0, r1, s1, ..) without each r that is 1.
+ * repeated[i]: dimension i is an r. Returns how many dimensions that makes; -1: too many. */
 static int repeat_pairs(const tn_tensor *self, tn_ints repeats, int64_t *size, bool *repeated) {
     int n = 0, more = (int)repeats.n - self->ndim;
     for (int i = 0; i < (int)repeats.n; i++) {
@@ -185,12 +190,14 @@ static void repeat_run(tn_frame *f) {
     int n = repeat_pairs(self, a->repeats, size, repeated), d = 0;
     if (out->numel == 0) return;
     tni_row_major(n, size, to_stride);
+    /* self in that shape: stride 0 along each repetition. out in it is row-major. */
     for (int i = 0; i < n; i++) from_stride[i] = repeated[i] ? 0 : self->stride[d++];
     tni_stack_view(&to, out, n, size, to_stride, out->offset);
     tni_stack_view(&from, self, n, size, from_stride, self->offset);
     tni_copy_elements(f->block, &to, &from);
 }
-static void repeat_grad(tn_gradient *g) { /* the sum over the repetitions */
+/* The sum over the repetitions: reshaped to pairs, summed along each r. */
+static void repeat_grad(tn_gradient *g) {
     TN_ARGS(repeat, a, g);
     int64_t size[TN_MAX_DIMS], dims[TN_MAX_DIMS];
     bool repeated[TN_MAX_DIMS];
@@ -238,9 +245,11 @@ static void flip_run(tn_frame *f) {
     memcpy(stride, self->stride, sizeof(int64_t) * (size_t)self->ndim);
     for (int64_t i = 0; i < a->dims.n && self->ndim; i++) {
         int d = tni_dim(self->ndim, a->dims.at[i]);
+        /* The walk begins at the dimension's last element and goes backwards. */
         offset += (self->size[d] - 1) * stride[d];
         stride[d] = -stride[d];
     }
+    /* Negative strides exist on this header alone; no tensor of the user's has them. */
     tni_stack_view(&back, self, self->ndim, self->size, stride, offset);
     pair[0] = out;
     pair[1] = &back;
@@ -259,6 +268,8 @@ TN_OPERATOR(flip, "flip(Tensor self, int[] dims) -> Tensor",
             .sample = "(3) [0] | (2,3) [1] | (2,3) [0,-1] | (2,3,4) [1] | () [] | (2,3) [] | (0,2) "
                       "[0] | (5):i16 [0]")
 
+/* t rolled along one dimension: its last `shift` places come first. A shift may be negative or
+ * larger than the size. */
 static tn_tensor *roll_one(tn_tensor *t, int64_t shift, int64_t dim) {
     tn_tensor *part[2];
     int64_t n, at;
@@ -278,6 +289,7 @@ static bool roll_compose(tn_frame *f) {
     if (!tni_dims_given(f, a->shifts, "shifts") || !tni_dims_given(f, a->dims, "dims"))
         return false;
     if (a->shifts.n == 0) return tn_fail(f, TN_INVALID, "`shifts` required");
+    /* Without dims: as a vector, then in the old shape. */
     if (a->dims.n == 0 && a->shifts.n == 1) {
         t = roll_one(tnp_reshape(t, tni_ints(all, 1)), a->shifts.at[0], 0);
         return (f->out[0] = tnp_reshape(t, tni_sizes(f->in[0]))) != NULL;

@@ -6,6 +6,8 @@
 
 /* --- pieces along a dimension ----------------------------------------------------------------- */
 
+/* The geometry of a slice of self. f NULL: for a gradient, whose forward has
+ * checked the arguments. */
 static bool slice_to(tn_frame *f, const tn_slice_args *a, const tn_tensor *self, tni_geometry *v) {
     int64_t start = a->start == TN_NONE ? 0 : a->start,
             end = a->end == TN_NONE ? INT64_MAX : a->end, n;
@@ -18,15 +20,18 @@ static bool slice_to(tn_frame *f, const tn_slice_args *a, const tn_tensor *self,
         return false;
     if (a->step <= 0) return tn_fail(f, TN_INVALID, "slice step must be positive");
     n = self->size[d];
+    /* Positions from the end become positions from the start; those outside are cut to
+     * 0..n, as Python's. */
     if (start < 0) start = start < -n ? 0 : start + n;
     if (end < 0) end = end < -n ? 0 : end + n;
     if (start > n) start = n;
     end = end < start ? start : end > n ? n : end;
     tni_geometry_of(v, self);
     v->offset += start * v->stride[d];
+    /* ceil((end - start) / step) without an overflow. */
     v->size[d] = (end - start) / a->step + ((end - start) % a->step != 0);
     if (!tni_mul(v->stride[d], a->step, &v->stride[d]) || v->stride[d] > TNI_MOST)
-        v->stride[d] = self->stride[d]; /* of one place at most */
+        v->stride[d] = self->stride[d]; /* such a step leaves one place at most: never used */
     return true;
 }
 static bool slice_check(tn_frame *f) {
@@ -51,6 +56,7 @@ TN_OPERATOR(slice,
             .sample = "(5,3) | (5,3) 0 1 4 2 | (2,6) 1 -4 -1 | (2,6) -1 4 100 3 | (4) 0 3 1 | (4) "
                       "0 -9 None 3 | (0,2) 0 0 1")
 
+/* The same for narrow, which refuses what slice cuts. */
 static bool narrow_to(tn_frame *f, const tn_narrow_args *a, const tn_tensor *self,
                       tni_geometry *v) {
     int64_t start = a->start, n;
@@ -93,6 +99,7 @@ TN_OPERATOR(narrow, "narrow(Tensor(a) self, int dim, int start, int length) -> T
             .grad = narrow_grad, .sample = "(5,3) 0 1 3 | (2,6) -1 -4 2 | (4) 0 4 0 | (3) 0 0 3",
             .node = "SliceBackward0")
 
+/* The geometry of one position along dim; f as in slice_to. */
 static bool select_to(tn_frame *f, const tn_select_args *a, const tn_tensor *self,
                       tni_geometry *v) {
     int d;
@@ -130,6 +137,8 @@ TN_OPERATOR(select, "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)
             .grad = select_grad,
             .sample = "(5,3) 0 1 | (2,3,4) 1 -1 | (2,3,4) -1 0 | (4) 0 3 | (2,0) 0 1")
 
+/* The geometry of a diagonal; f as in slice_to. One step along it is a step
+ * along both dimensions. */
 static bool diagonal_to(tn_frame *f, const tn_diagonal_args *a, const tn_tensor *self,
                         tni_geometry *v) {
     int64_t offset = a->offset, rows, cols, n, step;
@@ -144,6 +153,8 @@ static bool diagonal_to(tn_frame *f, const tn_diagonal_args *a, const tn_tensor 
     tni_geometry_of(v, self);
     rows = self->size[i];
     cols = self->size[k];
+    /* Its length: the shorter side of what the offset leaves of the matrix, at least 0. `offset`
+     * may be any number; no sum here overflows. */
     if (offset >= 0)
         n = cols - offset < rows ? cols - (offset > cols ? cols : offset) : rows;
     else
@@ -152,7 +163,9 @@ static bool diagonal_to(tn_frame *f, const tn_diagonal_args *a, const tn_tensor 
     tni_geometry_remove(v, i > k ? i : k);
     tni_geometry_remove(v, i > k ? k : i);
     n = n > 0 ? n : 0;
-    step = self->stride[i] + self->stride[k]; /* where it matters, one within self */
+    /* With n > 1 the step stays within self; else it is never used and may be too large
+     * for a stride. */
+    step = self->stride[i] + self->stride[k];
     tni_geometry_insert(v, v->ndim, n, n > 1 || step <= TNI_MOST ? step : self->stride[i]);
     return true;
 }
@@ -176,7 +189,7 @@ TN_OPERATOR(diagonal, "diagonal(Tensor(a) self, int offset=0, int dim1=0, int di
 
 /* --- lists of pieces -------------------------------------------------------------------------- */
 
-/* dim from 0; -1: an error. */
+/* dim counted from 0; -1 with an error. */
 static int split_dim(tn_frame *f, const char *name, int64_t dim) {
     int d = -1;
     if (!f->in[0]->ndim)
@@ -185,7 +198,8 @@ static int split_dim(tn_frame *f, const char *name, int64_t dim) {
         d = -1;
     return d;
 }
-/* n pieces of `each` places, the last one what remains; or of the sizes given. */
+/* Announces n views along d: pieces of `each` places, the last one what remains, or of
+ * the sizes given. */
 static bool split_announce(tn_frame *f, int d, int64_t n, int64_t each, const int64_t *sizes) {
     tn_tensor *self = f->in[0];
     int64_t at = 0;
@@ -201,12 +215,13 @@ static bool split_announce(tn_frame *f, int d, int64_t n, int64_t each, const in
     }
     return true;
 }
-/* All incoming gradients behind each other, zeros for those that nobody used. */
+/* All incoming gradients, with zeros for those that nobody used; n = -1 with an error. */
 static tn_tensors split_incoming(tn_gradient *g) {
     for (int k = 0; k < g->nout; k++)
         if (!tn_incoming(g, k)) return tn_tensors_of(g->incoming, -1);
     return tn_tensors_of(g->incoming, g->nout);
 }
+/* self's gradient is the pieces' gradients, joined again. */
 static void split_give(tn_gradient *g, int64_t dim) {
     tn_tensors pieces = split_incoming(g);
     if (pieces.n > 0) tn_give(g, 0, tnp_cat(pieces, dim));
@@ -227,6 +242,7 @@ static bool split_check(tn_frame *f) {
             f, TN_INVALID,
             "split_size can only be 0 if dimension size is 0, but got dimension size of %lld",
             (long long)size);
+    /* An empty dimension gives one empty piece, as torch. */
     return split_announce(f, d, size ? size / each + (size % each != 0) : 1, each, NULL);
 }
 static void split_grad(tn_gradient *g) {
@@ -285,6 +301,7 @@ static bool chunk_check(tn_frame *f) {
         return tn_fail(f, TN_INVALID, "chunk expects `chunks` to be greater than 0, got: %lld",
                        (long long)a->chunks);
     size = f->in[0]->size[d];
+    /* ceil(size / chunks); pieces of that size may be fewer than asked for. */
     each = size / a->chunks + (size % a->chunks != 0);
     return split_announce(f, d, size ? size / each + (size % each != 0) : a->chunks, each, NULL);
 }
@@ -309,6 +326,7 @@ static bool unbind_check(tn_frame *f) {
         tni_geometry v;
         tni_geometry_of(&v, self);
         v.offset += k * self->stride[d];
+        /* One position: its dimension goes, as in select. */
         tni_geometry_remove(&v, d);
         if (!tni_announce_geometry(f, k, &v)) return false;
     }

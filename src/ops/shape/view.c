@@ -7,10 +7,11 @@
 #include "../../call/arguments.h"
 #include "../../api/ops/shape.h"
 
-/* The gradient of a view of all elements in their order. */
+/* The gradient of a view of all elements in their order: the same elements in self's shape. */
 static void view_reshape_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_reshape(g->incoming[0], tni_sizes(g->in[0])));
 }
+/* The gradient of expand as it comes: the engine sums it to self's shape. */
 static void view_pass_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
 
 /* --- order of dimensions ---------------------------------------------------------------------- */
@@ -23,6 +24,7 @@ static bool transpose_check(tn_frame *f) {
     if (!tni_dim_of(f, self->ndim, a->dim0, &i) || !tni_dim_of(f, self->ndim, a->dim1, &k))
         return false;
     tni_geometry_of(&v, self);
+    /* A 0-dim tensor allows the dimensions 0 and -1, but has nothing to exchange. */
     if (self->ndim) {
         v.size[i] = self->size[k];
         v.stride[i] = self->stride[k];
@@ -95,6 +97,7 @@ static bool permute_check(tn_frame *f) {
 }
 static void permute_grad(tn_gradient *g) {
     TN_ARGS(permute, a, g);
+    /* The inverse permutation. */
     int64_t back[TN_MAX_DIMS];
     for (int i = 0; i < (int)a->dims.n; i++) back[tni_dim((int)a->dims.n, a->dims.at[i])] = i;
     tn_give(g, 0, tnp_permute(g->incoming[0], tni_ints(back, a->dims.n)));
@@ -107,6 +110,7 @@ TN_OPERATOR(permute, "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
             .grad = permute_grad,
             .sample = "(2,3,4) [2,0,1] | (2,3,4,2) [0,-2,-1,1] | (3) [0] | () [] | (2,0,3) [1,0,2]")
 
+/* order[d] becomes the dimension of self that goes to place d. */
 static bool movedim_order(tn_frame *f, const tn_movedim_args *a, int ndim, int *order) {
     bool from[TN_MAX_DIMS] = {false}, to[TN_MAX_DIMS] = {false};
     if (!tni_dims_given(f, a->source, "source") ||
@@ -128,6 +132,7 @@ static bool movedim_order(tn_frame *f, const tn_movedim_args *a, int ndim, int *
         from[s] = to[d] = true;
         order[d] = s;
     }
+    /* The places left over take the dimensions left over, in their order. */
     for (int d = 0, s = 0; d < ndim; d++) {
         if (to[d]) continue;
         while (from[s]) s++;
@@ -157,6 +162,7 @@ TN_OPERATOR(movedim,
 static bool squeeze_check(tn_frame *f) {
     tni_geometry v;
     tni_geometry_of(&v, f->in[0]);
+    /* From the last one on, so that the numbers of the others hold. */
     for (int d = v.ndim - 1; d >= 0; d--)
         if (v.size[d] == 1) tni_geometry_remove(&v, d);
     return tni_announce_geometry(f, 0, &v);
@@ -216,6 +222,8 @@ static bool unsqueeze_check(tn_frame *f) {
     if (v.ndim == TN_MAX_DIMS)
         return tn_fail(f, TN_INVALID, "expected at most %d dimensions", TN_MAX_DIMS);
     if (!tni_dim_of(f, v.ndim + 1, a->dim, &d)) return false;
+    /* The stride of a dimension of size 1 is never used; torch's value, for code
+     * that prints strides. */
     tni_geometry_insert(&v, d, 1, d < v.ndim ? v.size[d] * v.stride[d] : 1);
     return tni_announce_geometry(f, 0, &v);
 }
@@ -243,6 +251,7 @@ static bool expand_check(tn_frame *f) {
                        n, self->ndim);
     v.ndim = n;
     v.offset = self->offset;
+    /* From the last dimension on: a new one in front gets its stride from the one behind it. */
     for (int i = n - 1; i >= 0; i--) {
         int64_t want = a->size.at[i], have = i >= more ? self->size[i - more] : 1;
         int64_t stride = i >= more   ? self->stride[i - more]
@@ -263,6 +272,7 @@ static bool expand_check(tn_frame *f) {
                            tni_shape_text(wants, sizeof wants, n, a->size.at),
                            tni_shape_text(has, sizeof has, self->ndim, self->size));
         v.size[i] = want;
+        /* A stride of 0 shows the one element again and again. */
         v.stride[i] = have == want ? stride : 0;
     }
     return tni_announce_geometry(f, 0, &v);
@@ -295,7 +305,8 @@ TN_OPERATOR(broadcast_to, "broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)
 
 /* --- view and reshape ------------------------------------------------------------------------- */
 
-/* sizes with -1 replaced, so that they hold as many elements as self. */
+/* The list l with -1 replaced, so that the sizes hold as many elements as self. known is the
+ * product of the other sizes; -1: too large. */
 static bool reshape_sizes(tn_frame *f, tn_ints l, const char *name, const tn_tensor *self,
                           int64_t *size) {
     int64_t known = 1;
@@ -319,8 +330,7 @@ static bool reshape_sizes(tn_frame *f, tn_ints l, const char *name, const tn_ten
                        "cannot reshape tensor of %lld elements into shape %s because the "
                        "unspecified dimension "
                        "size -1 can be any value and is ambiguous",
-                       (long long)self->numel,
-                       tni_shape_text(text, sizeof text, (int)l.n, l.at) + 0);
+                       (long long)self->numel, tni_shape_text(text, sizeof text, (int)l.n, l.at));
     if (known < 0 || (infer < 0 ? known != self->numel : self->numel % known != 0))
         return tn_fail(f, TN_INVALID, "shape '%s' is invalid for input of size %lld",
                        tni_shape_text(text, sizeof text, (int)l.n, l.at), (long long)self->numel);
@@ -329,11 +339,12 @@ static bool reshape_sizes(tn_frame *f, tn_ints l, const char *name, const tn_ten
 }
 
 /* Strides with which the sizes in v show self's elements in their order; false: no strides do.
- * Dimensions of self are
- * taken in runs that lie in memory as one; each run must be a product of new sizes. */
+ * Dimensions of self are taken from the last one in runs that lie in memory as one; each run must
+ * be a product of new sizes. */
 static TNI_NOINLINE bool reshape_search(tni_geometry *v, const tn_tensor *self) {
     int64_t step = self->ndim ? self->stride[self->ndim - 1] : 1, run = 1, made = 1;
     int d = v->ndim - 1;
+    /* Without elements any strides do; torch keeps self's for the same sizes. */
     if (self->numel == 0 || self->ndim == 0) {
         tni_row_major(v->ndim, v->size, v->stride);
         if (self->ndim == v->ndim &&
@@ -342,13 +353,16 @@ static TNI_NOINLINE bool reshape_search(tni_geometry *v, const tn_tensor *self) 
         return true;
     }
     for (int i = self->ndim - 1; i >= 0; i--) {
+        /* The run grows while the dimension before goes on where it ends. */
         run *= self->size[i];
         if (i > 0 && (self->size[i - 1] == 1 || self->stride[i - 1] == run * step)) continue;
+        /* New sizes from the last one until they fill the run; sizes of 1 fit everywhere. */
         for (; d >= 0 && (made < run || v->size[d] == 1); d--) {
             v->stride[d] = made * step;
             made *= v->size[d];
         }
         if (made != run) return false;
+        /* The next run begins with the strides of its last dimension. */
         if (i > 0) {
             step = self->stride[i - 1];
             run = made = 1;
@@ -356,11 +370,12 @@ static TNI_NOINLINE bool reshape_search(tni_geometry *v, const tn_tensor *self) 
     }
     return d < 0;
 }
+/* The same; row-major self is a single run, so any sizes fit. */
 TNI_INLINE bool reshape_strides(tni_geometry *v, const tn_tensor *self) {
     if (TNI_UNLIKELY(!(self->flags & TNI_CONTIGUOUS) || !self->numel || !self->ndim ||
                      self->stride[self->ndim - 1] != 1))
         return reshape_search(v, self);
-    tni_flat_strides(v->ndim, v->size, v->stride); /* of a single run */
+    tni_flat_strides(v->ndim, v->size, v->stride);
     return true;
 }
 
@@ -394,6 +409,7 @@ static bool reshape_announce(tn_frame *f, tni_geometry *v) {
     return note->copies ? tn_announce(f, 0, (tn_dtype)self->dtype, v->ndim, v->size)
                         : tni_announce_geometry(f, 0, v);
 }
+/* The copy: out's memory seen in self's shape, since the order of elements is the same. */
 static void reshape_run(tn_frame *f) {
     tn_tensor *self = f->in[0], to;
     int64_t stride[TN_MAX_DIMS];
@@ -430,6 +446,7 @@ static bool flatten_check(tn_frame *f) {
     if (first > last)
         return tn_fail(f, TN_INVALID,
                        "flatten() has invalid args: start_dim cannot come after end_dim");
+    /* Nothing to merge: a view of self as it is. */
     if (self->ndim && first == last) {
         TN_NOTE(tni_copy_note, note, f);
         note->copies = false;
@@ -437,6 +454,7 @@ static bool flatten_check(tn_frame *f) {
         return tni_announce_geometry(f, 0, &v);
     }
     if (self->ndim == 0) v.size[n++] = 1;
+    /* The sizes from first to last are multiplied into v.size[first]. */
     for (int i = 0; i < self->ndim; i++) {
         if (i <= first || i > last)
             v.size[n++] = self->size[i];
@@ -469,10 +487,12 @@ static bool unflatten_check(tn_frame *f) {
         return tn_fail(f, TN_INVALID,
                        "unflatten: a result of %d + %lld dimensions is not supported",
                        self->ndim - 1, (long long)a->sizes.n);
+    /* Dimension d alone as a tensor, for the rules of reshape. */
     tni_stack_view(&one, self, 1, self->size + d, self->stride + d, 0);
     if (!reshape_sizes(f, a->sizes, "sizes", &one, part)) return false;
     tni_geometry_of(&v, self);
     tni_geometry_remove(&v, d);
+    /* The strides are set by reshape_announce. */
     for (int i = 0; i < (int)a->sizes.n; i++) tni_geometry_insert(&v, d + i, part[i], 0);
     return reshape_announce(f, &v);
 }
