@@ -48,13 +48,13 @@
  *   [7]  autograd       191  gradients: leaves, backward, modes, hooks, custom functions
  *   [8]  call            46  how to call an operator; the families follow
  *   [9]  words           42  words of options, and structs of several results
- *   [10] creation       598  new tensors: constants, ranges, random numbers
+ *   [10] creation       603  new tensors: constants, ranges, random numbers
  *   [11] shape          707  views, other sizes and orders, copies, joining and cutting
  *   [12] elementwise   1970  arithmetic, functions, activations, comparisons, logic
- *   [13] reduction      530  sums, extremes, statistics, norms, softmax, running sums
+ *   [13] reduction      537  sums, extremes, statistics, norms, softmax, running sums
  *   [14] linalg         210  products of matrices and vectors
  *   [15] indexing       439  elements by index or mask, gather and scatter, sorting, search
- *   [16] layers         685  convolution, pooling, normalisation, attention, losses, optimizer
+ *   [16] layers         688  convolution, pooling, normalisation, attention, losses, optimizer
  *                            steps
  *   [17] io              78  files: safetensors are read and written, IDX and raw bytes are read
  *   [18] beside          84  for bindings: names in messages, endings, unstoppable calls, time
@@ -73,9 +73,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_280c7e88fc76)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_62969f3c733d)
 #else
-#define TNI_NAMESPACE tn_280c7e88fc76
+#define TNI_NAMESPACE tn_62969f3c733d
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -1478,7 +1478,63 @@ TN_API tn_list tnp_meshgrid(tn_tensors tensors, const char *indexing);
 #define tn_meshgrid(...) TNI_CALL(tn_meshgrid, .tensors = __VA_ARGS__)
 #endif
 
-/* --- random numbers as torch draws them on the CPU: equal seeds give equal numbers --- */
+/* --- elements chosen by chance: bernoulli and dropout, as torch draws them --- */
+
+/* Each element is 1 with the probability given by self's element, in [0, 1], and 0 otherwise.
+ *   schema  bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
+ *   shapes  self (*) -> (*)
+ *   example tn_bernoulli(p) */
+typedef struct tn_bernoulli_args {
+    tn_tensor *out;
+    tn_generator *generator;
+    tn_tensor *self;
+} tn_bernoulli_args;
+TN_API tn_tensor *tn_bernoulli_at(const char *file, int line, const tn_bernoulli_args *args);
+TN_API tn_tensor *tnp_bernoulli(tn_tensor *self, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_bernoulli(...) TNI_CALL(tn_bernoulli, .self = __VA_ARGS__)
+#endif
+
+/* Sets each element of self to 1 with probability p and to 0 otherwise.
+ *   schema  bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor
+ *   shapes  self (*) -> self
+ *   example tn_bernoulli_float_(x, .p = 0.3) */
+typedef struct tn_bernoulli_float_args {
+    double p;
+    tn_generator *generator;
+    tn_tensor *self;
+} tn_bernoulli_float_args;
+TN_API tn_tensor *tn_bernoulli_float_inplace_at(const char *file, int line,
+    const tn_bernoulli_float_args *args);
+TN_API tn_tensor *tnp_bernoulli_float_(tn_tensor *self, double p, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_bernoulli_float_(...) TNI_CALL_AS(tn_bernoulli_float_inplace_at, \
+    tn_bernoulli_float_args, .p = 0.5, .self = __VA_ARGS__)
+#endif
+
+/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p).
+ * Otherwise returns the input itself.
+ *   schema  dropout(Tensor input, float p, bool train) -> Tensor
+ *   shapes  input (*) -> (*), floating or complex
+ *   example tn_dropout(x, 0.5, true) */
+typedef struct tn_dropout_args {
+    tn_tensor *input;
+    double p;
+    bool train;
+} tn_dropout_args;
+TN_API tn_tensor *tn_dropout_at(const char *file, int line, const tn_dropout_args *args);
+TN_API tn_tensor *tn_dropout_inplace_at(const char *file, int line, const tn_dropout_args *args);
+TN_API tn_tensor *tnp_dropout(tn_tensor *input, double p, bool train);
+TN_API tn_tensor *tnp_dropout_(tn_tensor *input, double p, bool train);
+#ifndef __cplusplus
+#define tn_dropout(input_, p_, ...) TNI_CALL(tn_dropout, .input = input_, .p = p_, \
+    .train = __VA_ARGS__)
+#define tn_dropout_(input_, p_, ...) TNI_CALL_AS(tn_dropout_inplace_at, tn_dropout_args, \
+    .input = input_, .p = p_, .train = __VA_ARGS__)
+#endif
+
+/* --- random numbers of continuous distributions, as torch draws them on the CPU: equal
+ * seeds give equal numbers --- */
 
 /* Random numbers, uniform in [0, 1).
  *   schema  rand(int[] size, *, Generator? generator=None, ScalarType? dtype=None, Device?
@@ -1597,6 +1653,8 @@ TN_API tn_tensor *tnp_exponential_(tn_tensor *self, double lambd, tn_generator *
     .lambd = 1, .self = __VA_ARGS__)
 #endif
 
+/* --- random integers and permutations, as torch draws them --- */
+
 /* Fills self with random integers from 0 to the largest that its dtype can hold. For floating
  * dtypes the largest is that up to which they hold all integers exactly.
  *   schema  random_(Tensor self, *, Generator? generator=None) -> Tensor
@@ -1670,59 +1728,6 @@ TN_API tn_tensor *tnp_randperm(int64_t n, tn_generator *generator, tn_dtype dtyp
     tn_device_id device);
 #ifndef __cplusplus
 #define tn_randperm(...) TNI_CALL(tn_randperm, .n = __VA_ARGS__)
-#endif
-
-/* Each element is 1 with the probability given by self's element, in [0, 1], and 0 otherwise.
- *   schema  bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
- *   shapes  self (*) -> (*)
- *   example tn_bernoulli(p) */
-typedef struct tn_bernoulli_args {
-    tn_tensor *out;
-    tn_generator *generator;
-    tn_tensor *self;
-} tn_bernoulli_args;
-TN_API tn_tensor *tn_bernoulli_at(const char *file, int line, const tn_bernoulli_args *args);
-TN_API tn_tensor *tnp_bernoulli(tn_tensor *self, tn_generator *generator);
-#ifndef __cplusplus
-#define tn_bernoulli(...) TNI_CALL(tn_bernoulli, .self = __VA_ARGS__)
-#endif
-
-/* Sets each element of self to 1 with probability p and to 0 otherwise.
- *   schema  bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor
- *   shapes  self (*) -> self
- *   example tn_bernoulli_float_(x, .p = 0.3) */
-typedef struct tn_bernoulli_float_args {
-    double p;
-    tn_generator *generator;
-    tn_tensor *self;
-} tn_bernoulli_float_args;
-TN_API tn_tensor *tn_bernoulli_float_inplace_at(const char *file, int line,
-    const tn_bernoulli_float_args *args);
-TN_API tn_tensor *tnp_bernoulli_float_(tn_tensor *self, double p, tn_generator *generator);
-#ifndef __cplusplus
-#define tn_bernoulli_float_(...) TNI_CALL_AS(tn_bernoulli_float_inplace_at, \
-    tn_bernoulli_float_args, .p = 0.5, .self = __VA_ARGS__)
-#endif
-
-/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p).
- * Otherwise returns the input itself.
- *   schema  dropout(Tensor input, float p, bool train) -> Tensor
- *   shapes  input (*) -> (*), floating or complex
- *   example tn_dropout(x, 0.5, true) */
-typedef struct tn_dropout_args {
-    tn_tensor *input;
-    double p;
-    bool train;
-} tn_dropout_args;
-TN_API tn_tensor *tn_dropout_at(const char *file, int line, const tn_dropout_args *args);
-TN_API tn_tensor *tn_dropout_inplace_at(const char *file, int line, const tn_dropout_args *args);
-TN_API tn_tensor *tnp_dropout(tn_tensor *input, double p, bool train);
-TN_API tn_tensor *tnp_dropout_(tn_tensor *input, double p, bool train);
-#ifndef __cplusplus
-#define tn_dropout(input_, p_, ...) TNI_CALL(tn_dropout, .input = input_, .p = p_, \
-    .train = __VA_ARGS__)
-#define tn_dropout_(input_, p_, ...) TNI_CALL_AS(tn_dropout_inplace_at, tn_dropout_args, \
-    .input = input_, .p = p_, .train = __VA_ARGS__)
 #endif
 
 TNI_EXTERN_C_END
@@ -4413,64 +4418,135 @@ TNI_EXTERN_C_END
 
 TNI_EXTERN_C_BEGIN
 
-/* --- reductions: sums, products, extrema, statistics, norms, truth, and running sums --- */
+/* --- extrema with their places: the index of the first largest or smallest element --- */
 
-/* The sum over dim, or over all elements if dim is absent. Integers and bool are summed in int64,
- * f16 and bf16 in float.
- *   schema  sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType?
- *           dtype=None) -> Tensor
- *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
- *   example tn_sum(x, .dim = TN_DIMS(0, 2)) */
-typedef struct tn_sum_args {
-    tn_tensor *out;
-    tn_ints dim;
+/* The largest element along dim and its index, the first among equal elements. A NaN wins.
+ *   schema  max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+ *   shapes  self (*) -> values, indices: self's shape without dim, 1 there when keepdim
+ *   example tn_values_indices m = tn_max_dim(x, 1); */
+typedef struct tn_max_dim_args {
+    tn_values_indices out;
     bool keepdim;
-    tn_dtype dtype;
     tn_tensor *self;
-} tn_sum_args;
-TN_API tn_tensor *tn_sum_at(const char *file, int line, const tn_sum_args *args);
-TN_API tn_tensor *tnp_sum(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
+    int64_t dim;
+} tn_max_dim_args;
+TN_API tn_values_indices tn_max_dim_at(const char *file, int line, const tn_max_dim_args *args);
+TN_API tn_values_indices tnp_max_dim(tn_tensor *self, int64_t dim, bool keepdim);
 #ifndef __cplusplus
-#define tn_sum(...) TNI_CALL(tn_sum, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#define tn_max_dim(self_, ...) TNI_CALL(tn_max_dim, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* The sum over dim divided by the number of elements; NaN if there are none.
- * Floating or complex.
- *   schema  mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType?
- *           dtype=None) -> Tensor
- *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
- *   example tn_mean(x, .dim = TN_DIMS(-1)) */
-typedef struct tn_mean_args {
-    tn_tensor *out;
-    tn_ints dim;
+/* The smallest element along dim and its index, the first among equal elements. A NaN wins.
+ *   schema  min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+ *   shapes  self (*) -> values, indices: self's shape without dim, 1 there when keepdim
+ *   example tn_values_indices m = tn_min_dim(x, 1); */
+typedef struct tn_min_dim_args {
+    tn_values_indices out;
     bool keepdim;
-    tn_dtype dtype;
     tn_tensor *self;
-} tn_mean_args;
-TN_API tn_tensor *tn_mean_at(const char *file, int line, const tn_mean_args *args);
-TN_API tn_tensor *tnp_mean(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
+    int64_t dim;
+} tn_min_dim_args;
+TN_API tn_values_indices tn_min_dim_at(const char *file, int line, const tn_min_dim_args *args);
+TN_API tn_values_indices tnp_min_dim(tn_tensor *self, int64_t dim, bool keepdim);
 #ifndef __cplusplus
-#define tn_mean(...) TNI_CALL(tn_mean, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#define tn_min_dim(self_, ...) TNI_CALL(tn_min_dim, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* The product over dim, or of all elements if dim is absent. Integers and bool are
- * multiplied in int64.
- *   schema  prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType?
- *           dtype=None) -> Tensor
- *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
- *   example tn_prod(x, .dim = 1) */
-typedef struct tn_prod_args {
+/* The index of the largest element along dim, the first among equal elements. Without dim, the
+ * index in the flattened tensor.
+ *   schema  argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
+ *   shapes  self (*) -> int64, self's shape without dim, 1 there when keepdim
+ *   example tn_argmax(x, .dim = 1) */
+typedef struct tn_argmax_args {
     tn_tensor *out;
     int64_t dim;
     bool keepdim;
+    tn_tensor *self;
+} tn_argmax_args;
+TN_API tn_tensor *tn_argmax_at(const char *file, int line, const tn_argmax_args *args);
+TN_API tn_tensor *tnp_argmax(tn_tensor *self, int64_t dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_argmax(...) TNI_CALL(tn_argmax, .dim = TN_NONE, .self = __VA_ARGS__)
+#endif
+
+/* The index of the smallest element along dim, the first among equal elements. Without dim, the
+ * index in the flattened tensor.
+ *   schema  argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
+ *   shapes  self (*) -> int64, self's shape without dim, 1 there when keepdim
+ *   example tn_argmin(x, .dim = 1) */
+typedef struct tn_argmin_args {
+    tn_tensor *out;
+    int64_t dim;
+    bool keepdim;
+    tn_tensor *self;
+} tn_argmin_args;
+TN_API tn_tensor *tn_argmin_at(const char *file, int line, const tn_argmin_args *args);
+TN_API tn_tensor *tnp_argmin(tn_tensor *self, int64_t dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_argmin(...) TNI_CALL(tn_argmin, .dim = TN_NONE, .self = __VA_ARGS__)
+#endif
+
+/* --- running sums and products along one dimension, and linear recurrences --- */
+
+/* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.
+ *   schema  cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
+ *   shapes  self (*) -> (*)
+ *   example tn_cumsum(x, 0) */
+typedef struct tn_cumsum_args {
+    tn_tensor *out;
     tn_dtype dtype;
     tn_tensor *self;
-} tn_prod_args;
-TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *args);
-TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim, tn_dtype dtype);
+    int64_t dim;
+} tn_cumsum_args;
+TN_API tn_tensor *tn_cumsum_at(const char *file, int line, const tn_cumsum_args *args);
+TN_API tn_tensor *tnp_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype);
 #ifndef __cplusplus
-#define tn_prod(...) TNI_CALL(tn_prod, .dim = TN_NONE, .self = __VA_ARGS__)
+#define tn_cumsum(self_, ...) TNI_CALL(tn_cumsum, .self = self_, .dim = __VA_ARGS__)
 #endif
+
+/* y_i = x_0 * ... * x_i along dim. Integers and bool are multiplied in int64, or in the dtype of
+ * the tensor that is written.
+ *   schema  cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
+ *   shapes  self (*) -> (*)
+ *   example tn_cumprod(x, 0) */
+typedef struct tn_cumprod_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_tensor *self;
+    int64_t dim;
+} tn_cumprod_args;
+TN_API tn_tensor *tn_cumprod_at(const char *file, int line, const tn_cumprod_args *args);
+TN_API tn_tensor *tn_cumprod_inplace_at(const char *file, int line, const tn_cumprod_args *args);
+TN_API tn_tensor *tnp_cumprod(tn_tensor *self, int64_t dim, tn_dtype dtype);
+TN_API tn_tensor *tnp_cumprod_(tn_tensor *self, int64_t dim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_cumprod(self_, ...) TNI_CALL(tn_cumprod, .self = self_, .dim = __VA_ARGS__)
+#define tn_cumprod_(self_, ...) TNI_CALL_AS(tn_cumprod_inplace_at, tn_cumprod_args, \
+    .self = self_, .dim = __VA_ARGS__)
+#endif
+
+/* y_i = input_i + factor_i y_(i-1) along dim; with reverse y_i = input_i + factor_(i+1) y_(i+1).
+ * The first element (with reverse the last) is that of input.
+ *   schema  linear_recurrence(Tensor input, Tensor factor, int dim, bool reverse=False) ->
+ *           Tensor
+ *   shapes  input (*), factor (*) -> (*), floating
+ *   example tn_linear_recurrence(x, y, 0) */
+typedef struct tn_linear_recurrence_args {
+    tn_tensor *out;
+    bool reverse;
+    tn_tensor *input, *factor;
+    int64_t dim;
+} tn_linear_recurrence_args;
+TN_API tn_tensor *tn_linear_recurrence_at(const char *file, int line,
+    const tn_linear_recurrence_args *args);
+TN_API tn_tensor *tnp_linear_recurrence(tn_tensor *input, tn_tensor *factor, int64_t dim,
+    bool reverse);
+#ifndef __cplusplus
+#define tn_linear_recurrence(input_, factor_, ...) TNI_CALL(tn_linear_recurrence, \
+    .input = input_, .factor = factor_, .dim = __VA_ARGS__)
+#endif
+
+/* --- the largest and smallest elements over dimensions --- */
 
 /* The largest element over dim, or of all elements if dim is empty. A NaN wins. Equal elements
  * share the gradient.
@@ -4551,135 +4627,7 @@ TN_API tn_min_max tnp_aminmax(tn_tensor *self, int64_t dim, bool keepdim);
 #define tn_aminmax(...) TNI_CALL(tn_aminmax, .dim = TN_NONE, .self = __VA_ARGS__)
 #endif
 
-/* The largest element along dim and its index, the first among equal elements. A NaN wins.
- *   schema  max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
- *   shapes  self (*) -> values, indices: self's shape without dim, 1 there when keepdim
- *   example tn_values_indices m = tn_max_dim(x, 1); */
-typedef struct tn_max_dim_args {
-    tn_values_indices out;
-    bool keepdim;
-    tn_tensor *self;
-    int64_t dim;
-} tn_max_dim_args;
-TN_API tn_values_indices tn_max_dim_at(const char *file, int line, const tn_max_dim_args *args);
-TN_API tn_values_indices tnp_max_dim(tn_tensor *self, int64_t dim, bool keepdim);
-#ifndef __cplusplus
-#define tn_max_dim(self_, ...) TNI_CALL(tn_max_dim, .self = self_, .dim = __VA_ARGS__)
-#endif
-
-/* The smallest element along dim and its index, the first among equal elements. A NaN wins.
- *   schema  min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
- *   shapes  self (*) -> values, indices: self's shape without dim, 1 there when keepdim
- *   example tn_values_indices m = tn_min_dim(x, 1); */
-typedef struct tn_min_dim_args {
-    tn_values_indices out;
-    bool keepdim;
-    tn_tensor *self;
-    int64_t dim;
-} tn_min_dim_args;
-TN_API tn_values_indices tn_min_dim_at(const char *file, int line, const tn_min_dim_args *args);
-TN_API tn_values_indices tnp_min_dim(tn_tensor *self, int64_t dim, bool keepdim);
-#ifndef __cplusplus
-#define tn_min_dim(self_, ...) TNI_CALL(tn_min_dim, .self = self_, .dim = __VA_ARGS__)
-#endif
-
-/* The index of the largest element along dim, the first among equal elements. Without dim, the
- * index in the flattened tensor.
- *   schema  argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
- *   shapes  self (*) -> int64, self's shape without dim, 1 there when keepdim
- *   example tn_argmax(x, .dim = 1) */
-typedef struct tn_argmax_args {
-    tn_tensor *out;
-    int64_t dim;
-    bool keepdim;
-    tn_tensor *self;
-} tn_argmax_args;
-TN_API tn_tensor *tn_argmax_at(const char *file, int line, const tn_argmax_args *args);
-TN_API tn_tensor *tnp_argmax(tn_tensor *self, int64_t dim, bool keepdim);
-#ifndef __cplusplus
-#define tn_argmax(...) TNI_CALL(tn_argmax, .dim = TN_NONE, .self = __VA_ARGS__)
-#endif
-
-/* The index of the smallest element along dim, the first among equal elements. Without dim, the
- * index in the flattened tensor.
- *   schema  argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
- *   shapes  self (*) -> int64, self's shape without dim, 1 there when keepdim
- *   example tn_argmin(x, .dim = 1) */
-typedef struct tn_argmin_args {
-    tn_tensor *out;
-    int64_t dim;
-    bool keepdim;
-    tn_tensor *self;
-} tn_argmin_args;
-TN_API tn_tensor *tn_argmin_at(const char *file, int line, const tn_argmin_args *args);
-TN_API tn_tensor *tnp_argmin(tn_tensor *self, int64_t dim, bool keepdim);
-#ifndef __cplusplus
-#define tn_argmin(...) TNI_CALL(tn_argmin, .dim = TN_NONE, .self = __VA_ARGS__)
-#endif
-
-/* Whether any element over dim is nonzero; NaN counts as nonzero. If dim is absent, over all
- * elements; if it is empty, for each element. uint8 gives uint8, all other dtypes bool.
- *   schema  any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
- *   shapes  self (*) -> bool, self's shape without dim, 1 there when keepdim
- *   example tn_any_dims(mask, .dim = TN_DIMS(0)) */
-typedef struct tn_any_dims_args {
-    tn_tensor *out;
-    tn_ints dim;
-    bool keepdim;
-    tn_tensor *self;
-} tn_any_dims_args;
-TN_API tn_tensor *tn_any_dims_at(const char *file, int line, const tn_any_dims_args *args);
-TN_API tn_tensor *tnp_any_dims(tn_tensor *self, tn_ints dim, bool keepdim);
-#ifndef __cplusplus
-#define tn_any_dims(...) TNI_CALL(tn_any_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
-#endif
-
-/* Whether all elements over dim are nonzero, by the rules of any_dims.
- *   schema  all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
- *   shapes  self (*) -> bool, self's shape without dim, 1 there when keepdim
- *   example tn_all_dims(mask) */
-typedef struct tn_all_dims_args {
-    tn_tensor *out;
-    tn_ints dim;
-    bool keepdim;
-    tn_tensor *self;
-} tn_all_dims_args;
-TN_API tn_tensor *tn_all_dims_at(const char *file, int line, const tn_all_dims_args *args);
-TN_API tn_tensor *tnp_all_dims(tn_tensor *self, tn_ints dim, bool keepdim);
-#ifndef __cplusplus
-#define tn_all_dims(...) TNI_CALL(tn_all_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
-#endif
-
-/* Whether any element is nonzero.
- *   schema  any(Tensor self) -> Tensor
- *   shapes  self (*) -> bool ()
- *   example tn_any(mask) */
-typedef struct tn_any_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_any_args;
-TN_API tn_tensor *tn_any_at(const char *file, int line, const tn_any_args *args);
-TN_API tn_tensor *tnp_any(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_any(...) TNI_CALL(tn_any, .self = __VA_ARGS__)
-#endif
-
-/* Whether all elements are nonzero.
- *   schema  all(Tensor self) -> Tensor
- *   shapes  self (*) -> bool ()
- *   example tn_all(mask) */
-typedef struct tn_all_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_all_args;
-TN_API tn_tensor *tn_all_at(const char *file, int line, const tn_all_args *args);
-TN_API tn_tensor *tnp_all(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_all(...) TNI_CALL(tn_all, .self = __VA_ARGS__)
-#endif
-
-/* --- softmax and log-softmax along one dimension, their gradients, running sums and
- * products --- */
+/* --- softmax and log-softmax along one dimension, their gradients, and logsumexp --- */
 
 /* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, computed in dtype if it is
  * given. A row of -inf gives NaN.
@@ -4772,65 +4720,7 @@ TN_API tn_tensor *tnp_logsumexp(tn_tensor *self, tn_ints dim, bool keepdim);
 #define tn_logsumexp(self_, ...) TNI_CALL(tn_logsumexp, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.
- *   schema  cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
- *   shapes  self (*) -> (*)
- *   example tn_cumsum(x, 0) */
-typedef struct tn_cumsum_args {
-    tn_tensor *out;
-    tn_dtype dtype;
-    tn_tensor *self;
-    int64_t dim;
-} tn_cumsum_args;
-TN_API tn_tensor *tn_cumsum_at(const char *file, int line, const tn_cumsum_args *args);
-TN_API tn_tensor *tnp_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype);
-#ifndef __cplusplus
-#define tn_cumsum(self_, ...) TNI_CALL(tn_cumsum, .self = self_, .dim = __VA_ARGS__)
-#endif
-
-/* y_i = x_0 * ... * x_i along dim. Integers and bool are multiplied in int64, or in the dtype of
- * the tensor that is written.
- *   schema  cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
- *   shapes  self (*) -> (*)
- *   example tn_cumprod(x, 0) */
-typedef struct tn_cumprod_args {
-    tn_tensor *out;
-    tn_dtype dtype;
-    tn_tensor *self;
-    int64_t dim;
-} tn_cumprod_args;
-TN_API tn_tensor *tn_cumprod_at(const char *file, int line, const tn_cumprod_args *args);
-TN_API tn_tensor *tn_cumprod_inplace_at(const char *file, int line, const tn_cumprod_args *args);
-TN_API tn_tensor *tnp_cumprod(tn_tensor *self, int64_t dim, tn_dtype dtype);
-TN_API tn_tensor *tnp_cumprod_(tn_tensor *self, int64_t dim, tn_dtype dtype);
-#ifndef __cplusplus
-#define tn_cumprod(self_, ...) TNI_CALL(tn_cumprod, .self = self_, .dim = __VA_ARGS__)
-#define tn_cumprod_(self_, ...) TNI_CALL_AS(tn_cumprod_inplace_at, tn_cumprod_args, \
-    .self = self_, .dim = __VA_ARGS__)
-#endif
-
-/* y_i = input_i + factor_i y_(i-1) along dim; with reverse y_i = input_i + factor_(i+1) y_(i+1).
- * The first element (with reverse the last) is that of input.
- *   schema  linear_recurrence(Tensor input, Tensor factor, int dim, bool reverse=False) ->
- *           Tensor
- *   shapes  input (*), factor (*) -> (*), floating
- *   example tn_linear_recurrence(x, y, 0) */
-typedef struct tn_linear_recurrence_args {
-    tn_tensor *out;
-    bool reverse;
-    tn_tensor *input, *factor;
-    int64_t dim;
-} tn_linear_recurrence_args;
-TN_API tn_tensor *tn_linear_recurrence_at(const char *file, int line,
-    const tn_linear_recurrence_args *args);
-TN_API tn_tensor *tnp_linear_recurrence(tn_tensor *input, tn_tensor *factor, int64_t dim,
-    bool reverse);
-#ifndef __cplusplus
-#define tn_linear_recurrence(input_, factor_, ...) TNI_CALL(tn_linear_recurrence, \
-    .input = input_, .factor = factor_, .dim = __VA_ARGS__)
-#endif
-
-/* --- variance and standard deviation, p-norms, logsumexp, running sums --- */
+/* --- variance and standard deviation, and p-norms, over dimensions --- */
 
 /* The sum of squared deviations from the mean over dim, divided by n - correction (1 if absent).
  * The variance of complex numbers is real.
@@ -4930,6 +4820,128 @@ TN_API tn_tensor *tn_norm_at(const char *file, int line, const tn_norm_args *arg
 TN_API tn_tensor *tnp_norm(tn_tensor *self, tn_scalar p, tn_ints dim, bool keepdim, tn_dtype dtype);
 #ifndef __cplusplus
 #define tn_norm(...) TNI_CALL(tn_norm, .p = TN_NO_NUM, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* --- sum, mean and product over dimensions --- */
+
+/* The sum over dim, or over all elements if dim is absent. Integers and bool are summed in int64,
+ * f16 and bf16 in float.
+ *   schema  sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType?
+ *           dtype=None) -> Tensor
+ *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
+ *   example tn_sum(x, .dim = TN_DIMS(0, 2)) */
+typedef struct tn_sum_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_tensor *self;
+} tn_sum_args;
+TN_API tn_tensor *tn_sum_at(const char *file, int line, const tn_sum_args *args);
+TN_API tn_tensor *tnp_sum(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_sum(...) TNI_CALL(tn_sum, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* The sum over dim divided by the number of elements; NaN if there are none.
+ * Floating or complex.
+ *   schema  mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType?
+ *           dtype=None) -> Tensor
+ *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
+ *   example tn_mean(x, .dim = TN_DIMS(-1)) */
+typedef struct tn_mean_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_tensor *self;
+} tn_mean_args;
+TN_API tn_tensor *tn_mean_at(const char *file, int line, const tn_mean_args *args);
+TN_API tn_tensor *tnp_mean(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_mean(...) TNI_CALL(tn_mean, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* The product over dim, or of all elements if dim is absent. Integers and bool are
+ * multiplied in int64.
+ *   schema  prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType?
+ *           dtype=None) -> Tensor
+ *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
+ *   example tn_prod(x, .dim = 1) */
+typedef struct tn_prod_args {
+    tn_tensor *out;
+    int64_t dim;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_tensor *self;
+} tn_prod_args;
+TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *args);
+TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_prod(...) TNI_CALL(tn_prod, .dim = TN_NONE, .self = __VA_ARGS__)
+#endif
+
+/* --- any and all: whether elements are nonzero --- */
+
+/* Whether any element over dim is nonzero; NaN counts as nonzero. If dim is absent, over all
+ * elements; if it is empty, for each element. uint8 gives uint8, all other dtypes bool.
+ *   schema  any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+ *   shapes  self (*) -> bool, self's shape without dim, 1 there when keepdim
+ *   example tn_any_dims(mask, .dim = TN_DIMS(0)) */
+typedef struct tn_any_dims_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_tensor *self;
+} tn_any_dims_args;
+TN_API tn_tensor *tn_any_dims_at(const char *file, int line, const tn_any_dims_args *args);
+TN_API tn_tensor *tnp_any_dims(tn_tensor *self, tn_ints dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_any_dims(...) TNI_CALL(tn_any_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* Whether all elements over dim are nonzero, by the rules of any_dims.
+ *   schema  all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+ *   shapes  self (*) -> bool, self's shape without dim, 1 there when keepdim
+ *   example tn_all_dims(mask) */
+typedef struct tn_all_dims_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_tensor *self;
+} tn_all_dims_args;
+TN_API tn_tensor *tn_all_dims_at(const char *file, int line, const tn_all_dims_args *args);
+TN_API tn_tensor *tnp_all_dims(tn_tensor *self, tn_ints dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_all_dims(...) TNI_CALL(tn_all_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* Whether any element is nonzero.
+ *   schema  any(Tensor self) -> Tensor
+ *   shapes  self (*) -> bool ()
+ *   example tn_any(mask) */
+typedef struct tn_any_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_any_args;
+TN_API tn_tensor *tn_any_at(const char *file, int line, const tn_any_args *args);
+TN_API tn_tensor *tnp_any(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_any(...) TNI_CALL(tn_any, .self = __VA_ARGS__)
+#endif
+
+/* Whether all elements are nonzero.
+ *   schema  all(Tensor self) -> Tensor
+ *   shapes  self (*) -> bool ()
+ *   example tn_all(mask) */
+typedef struct tn_all_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_all_args;
+TN_API tn_tensor *tn_all_at(const char *file, int line, const tn_all_args *args);
+TN_API tn_tensor *tnp_all(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_all(...) TNI_CALL(tn_all, .self = __VA_ARGS__)
 #endif
 
 TNI_EXTERN_C_END
@@ -5671,6 +5683,97 @@ TN_API tn_tensor *tnp_scaled_dot_product_attention(tn_tensor *query, tn_tensor *
     .value = __VA_ARGS__)
 #endif
 
+/* --- the mean of each window, of fixed size or adaptive, and the gradients of its input:
+ * rows that can be differentiated any number of times --- */
+
+/* The mean of each window. With count_include_pad, padding counts as elements of value 0;
+ * divisor_override replaces the number of elements. Floating dtypes, which are summed in double,
+ * and int64, which drops the fraction.
+ *   schema  avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0,
+ *           bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) ->
+ *           Tensor
+ *   shapes  self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')
+ *   example tn_avg_pool2d(x, TN_DIMS(2, 2)) */
+typedef struct tn_avg_pool2d_args {
+    tn_tensor *out;
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    int64_t divisor_override;
+    tn_tensor *self;
+    tn_ints kernel_size;
+} tn_avg_pool2d_args;
+TN_API tn_tensor *tn_avg_pool2d_at(const char *file, int line, const tn_avg_pool2d_args *args);
+TN_API tn_tensor *tnp_avg_pool2d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, bool ceil_mode, bool count_include_pad, int64_t divisor_override);
+#ifndef __cplusplus
+#define tn_avg_pool2d(self_, ...) TNI_CALL(tn_avg_pool2d, .stride = TN_NO_DIMS, \
+    .padding = TN_DIMS(0), .count_include_pad = true, .divisor_override = TN_NONE, .self = self_, \
+    .kernel_size = __VA_ARGS__)
+#endif
+
+/* The gradient of avg_pool2d's input: divides each element of grad and adds it to all elements
+ * of its window.
+ *   schema  avg_pool2d_input_grad(Tensor grad, int[] input_size, int[2] kernel_size, int[2]?
+ *           stride=None, int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True,
+ *           int? divisor_override=None) -> Tensor
+ *   shapes  grad (N, C, H', W'), input_size (N, C, H, W) -> input_size
+ *   example tn_avg_pool2d_input_grad(d, TN_DIMS(1, 3, 8, 8), TN_DIMS(2, 2)) */
+typedef struct tn_avg_pool2d_input_grad_args {
+    tn_tensor *out;
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    int64_t divisor_override;
+    tn_tensor *grad;
+    tn_ints input_size, kernel_size;
+} tn_avg_pool2d_input_grad_args;
+TN_API tn_tensor *tn_avg_pool2d_input_grad_at(const char *file, int line,
+    const tn_avg_pool2d_input_grad_args *args);
+TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, bool ceil_mode, bool count_include_pad,
+    int64_t divisor_override);
+#ifndef __cplusplus
+#define tn_avg_pool2d_input_grad(grad_, input_size_, ...) TNI_CALL(tn_avg_pool2d_input_grad, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
+    .divisor_override = TN_NONE, .grad = grad_, .input_size = input_size_, \
+    .kernel_size = __VA_ARGS__)
+#endif
+
+/* The means of output_size windows that cover the input: row p of H' covers the rows of H from
+ * floor(p H / H') up to, but not including, ceil((p + 1) H / H'); columns likewise.
+ *   schema  adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor
+ *   shapes  self (N, C, H, W) or (C, H, W), output_size (H', W') -> (N, C, H', W') or (C, H',
+ *           W')
+ *   example tn_adaptive_avg_pool2d(x, TN_DIMS(1, 1)) */
+typedef struct tn_adaptive_avg_pool2d_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    tn_ints output_size;
+} tn_adaptive_avg_pool2d_args;
+TN_API tn_tensor *tn_adaptive_avg_pool2d_at(const char *file, int line,
+    const tn_adaptive_avg_pool2d_args *args);
+TN_API tn_tensor *tnp_adaptive_avg_pool2d(tn_tensor *self, tn_ints output_size);
+#ifndef __cplusplus
+#define tn_adaptive_avg_pool2d(self_, ...) TNI_CALL(tn_adaptive_avg_pool2d, .self = self_, \
+    .output_size = __VA_ARGS__)
+#endif
+
+/* The gradient of adaptive_avg_pool2d's input.
+ *   schema  adaptive_avg_pool2d_input_grad(Tensor grad, int[] input_size) -> Tensor
+ *   shapes  grad (N, C, H', W'), input_size (N, C, H, W) -> input_size
+ *   example tn_adaptive_avg_pool2d_input_grad(d, TN_DIMS(1, 3, 8, 8)) */
+typedef struct tn_adaptive_avg_pool2d_input_grad_args {
+    tn_tensor *out;
+    tn_tensor *grad;
+    tn_ints input_size;
+} tn_adaptive_avg_pool2d_input_grad_args;
+TN_API tn_tensor *tn_adaptive_avg_pool2d_input_grad_at(const char *file, int line,
+    const tn_adaptive_avg_pool2d_input_grad_args *args);
+TN_API tn_tensor *tnp_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size);
+#ifndef __cplusplus
+#define tn_adaptive_avg_pool2d_input_grad(grad_, ...) TNI_CALL(tn_adaptive_avg_pool2d_input_grad, \
+    .grad = grad_, .input_size = __VA_ARGS__)
+#endif
+
 /* --- batch normalisation with its gradients, and running statistics --- */
 
 /* (x - mean) / sqrt(var + eps) * weight + bias for each channel. In training, mean and var are
@@ -6020,6 +6123,81 @@ TN_API tn_tensor *tnp_kl_div(tn_tensor *input, tn_tensor *target, tn_reduction r
     .input = input_, .target = __VA_ARGS__)
 #endif
 
+/* --- the largest element of each window, its gradient, and that gradient's derivative:
+ * rows that can be differentiated any number of times --- */
+
+/* The largest element of each window. A NaN wins, padding never does; the first of equal elements
+ * gets the gradient. stride None means kernel_size; ceil_mode keeps a last window that is cut off.
+ * Real dtypes but bool.
+ *   schema  max_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0,
+ *           int[2] dilation=1, bool ceil_mode=False) -> Tensor
+ *   shapes  self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')
+ *   example tn_max_pool2d(x, TN_DIMS(2, 2)) */
+typedef struct tn_max_pool2d_args {
+    tn_tensor *out;
+    tn_ints stride, padding, dilation;
+    bool ceil_mode;
+    tn_tensor *self;
+    tn_ints kernel_size;
+} tn_max_pool2d_args;
+TN_API tn_tensor *tn_max_pool2d_at(const char *file, int line, const tn_max_pool2d_args *args);
+TN_API tn_tensor *tnp_max_pool2d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_ints dilation, bool ceil_mode);
+#ifndef __cplusplus
+#define tn_max_pool2d(self_, ...) TNI_CALL(tn_max_pool2d, .stride = TN_NO_DIMS, \
+    .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, .kernel_size = __VA_ARGS__)
+#endif
+
+/* The gradient of max_pool2d's input: adds each element of grad to the element that its window
+ * chose. indices count the places of a window row by row: uint8, or int32 if a window has more than
+ * 256. A place outside the window adds nothing.
+ *   schema  max_pool2d_input_grad(Tensor grad, Tensor indices, int[] input_size, int[2]
+ *           kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool
+ *           ceil_mode=False) -> Tensor
+ *   shapes  grad (N, C, H', W'), indices like grad, input_size (N, C, H, W) -> input_size
+ *   example tn_max_pool2d_input_grad(d, index, TN_DIMS(1, 3, 8, 8), TN_DIMS(2, 2)) */
+typedef struct tn_max_pool2d_input_grad_args {
+    tn_tensor *out;
+    tn_ints stride, padding, dilation;
+    bool ceil_mode;
+    tn_tensor *grad, *indices;
+    tn_ints input_size, kernel_size;
+} tn_max_pool2d_input_grad_args;
+TN_API tn_tensor *tn_max_pool2d_input_grad_at(const char *file, int line,
+    const tn_max_pool2d_input_grad_args *args);
+TN_API tn_tensor *tnp_max_pool2d_input_grad(tn_tensor *grad, tn_tensor *indices,
+    tn_ints input_size, tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation,
+    bool ceil_mode);
+#ifndef __cplusplus
+#define tn_max_pool2d_input_grad(grad_, indices_, input_size_, ...) \
+    TNI_CALL(tn_max_pool2d_input_grad, .stride = TN_NO_DIMS, .padding = TN_DIMS(0), \
+    .dilation = TN_DIMS(1), .grad = grad_, .indices = indices_, .input_size = input_size_, \
+    .kernel_size = __VA_ARGS__)
+#endif
+
+/* The element of each window at the place that indices names; 0 for a place outside the window. The
+ * derivative of max_pool2d_input_grad.
+ *   schema  max_pool2d_pick(Tensor self, Tensor indices, int[2] kernel_size, int[2]?
+ *           stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor
+ *   shapes  self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W')
+ *   example tn_max_pool2d_pick(x, index, TN_DIMS(2, 2)) */
+typedef struct tn_max_pool2d_pick_args {
+    tn_tensor *out;
+    tn_ints stride, padding, dilation;
+    bool ceil_mode;
+    tn_tensor *self, *indices;
+    tn_ints kernel_size;
+} tn_max_pool2d_pick_args;
+TN_API tn_tensor *tn_max_pool2d_pick_at(const char *file, int line,
+    const tn_max_pool2d_pick_args *args);
+TN_API tn_tensor *tnp_max_pool2d_pick(tn_tensor *self, tn_tensor *indices, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
+#ifndef __cplusplus
+#define tn_max_pool2d_pick(self_, indices_, ...) TNI_CALL(tn_max_pool2d_pick, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, \
+    .indices = indices_, .kernel_size = __VA_ARGS__)
+#endif
+
 /* --- a step of an optimizer over all parameters in one call: all change, or none --- */
 
 /* For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 -
@@ -6101,169 +6279,6 @@ TN_API bool tnp_fused_adamw_(tn_tensors self, tn_tensors grads, tn_tensors exp_a
     .max_exp_avg_sqs = max_exp_avg_sqs_, .step = step_, .lr = lr_, .beta1 = beta1_, \
     .beta2 = beta2_, .eps = eps_, .weight_decay = weight_decay_, .amsgrad = amsgrad_, \
     .maximize = __VA_ARGS__)
-#endif
-
-/* --- pooling over windows of two dimensions and the gradients of its input, rows that can
- * be differentiated --- */
-
-/* The largest element of each window. A NaN wins, padding never does; the first of equal elements
- * gets the gradient. stride None means kernel_size; ceil_mode keeps a last window that is cut off.
- * Real dtypes but bool.
- *   schema  max_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0,
- *           int[2] dilation=1, bool ceil_mode=False) -> Tensor
- *   shapes  self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')
- *   example tn_max_pool2d(x, TN_DIMS(2, 2)) */
-typedef struct tn_max_pool2d_args {
-    tn_tensor *out;
-    tn_ints stride, padding, dilation;
-    bool ceil_mode;
-    tn_tensor *self;
-    tn_ints kernel_size;
-} tn_max_pool2d_args;
-TN_API tn_tensor *tn_max_pool2d_at(const char *file, int line, const tn_max_pool2d_args *args);
-TN_API tn_tensor *tnp_max_pool2d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
-    tn_ints padding, tn_ints dilation, bool ceil_mode);
-#ifndef __cplusplus
-#define tn_max_pool2d(self_, ...) TNI_CALL(tn_max_pool2d, .stride = TN_NO_DIMS, \
-    .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, .kernel_size = __VA_ARGS__)
-#endif
-
-/* The gradient of max_pool2d's input: adds each element of grad to the element that its window
- * chose. indices count the places of a window row by row: uint8, or int32 if a window has more than
- * 256. A place outside the window adds nothing.
- *   schema  max_pool2d_input_grad(Tensor grad, Tensor indices, int[] input_size, int[2]
- *           kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool
- *           ceil_mode=False) -> Tensor
- *   shapes  grad (N, C, H', W'), indices like grad, input_size (N, C, H, W) -> input_size
- *   example tn_max_pool2d_input_grad(d, index, TN_DIMS(1, 3, 8, 8), TN_DIMS(2, 2)) */
-typedef struct tn_max_pool2d_input_grad_args {
-    tn_tensor *out;
-    tn_ints stride, padding, dilation;
-    bool ceil_mode;
-    tn_tensor *grad, *indices;
-    tn_ints input_size, kernel_size;
-} tn_max_pool2d_input_grad_args;
-TN_API tn_tensor *tn_max_pool2d_input_grad_at(const char *file, int line,
-    const tn_max_pool2d_input_grad_args *args);
-TN_API tn_tensor *tnp_max_pool2d_input_grad(tn_tensor *grad, tn_tensor *indices,
-    tn_ints input_size, tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation,
-    bool ceil_mode);
-#ifndef __cplusplus
-#define tn_max_pool2d_input_grad(grad_, indices_, input_size_, ...) \
-    TNI_CALL(tn_max_pool2d_input_grad, .stride = TN_NO_DIMS, .padding = TN_DIMS(0), \
-    .dilation = TN_DIMS(1), .grad = grad_, .indices = indices_, .input_size = input_size_, \
-    .kernel_size = __VA_ARGS__)
-#endif
-
-/* The element of each window at the place that indices names; 0 for a place outside the window. The
- * derivative of max_pool2d_input_grad.
- *   schema  max_pool2d_pick(Tensor self, Tensor indices, int[2] kernel_size, int[2]?
- *           stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor
- *   shapes  self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W')
- *   example tn_max_pool2d_pick(x, index, TN_DIMS(2, 2)) */
-typedef struct tn_max_pool2d_pick_args {
-    tn_tensor *out;
-    tn_ints stride, padding, dilation;
-    bool ceil_mode;
-    tn_tensor *self, *indices;
-    tn_ints kernel_size;
-} tn_max_pool2d_pick_args;
-TN_API tn_tensor *tn_max_pool2d_pick_at(const char *file, int line,
-    const tn_max_pool2d_pick_args *args);
-TN_API tn_tensor *tnp_max_pool2d_pick(tn_tensor *self, tn_tensor *indices, tn_ints kernel_size,
-    tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
-#ifndef __cplusplus
-#define tn_max_pool2d_pick(self_, indices_, ...) TNI_CALL(tn_max_pool2d_pick, \
-    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, \
-    .indices = indices_, .kernel_size = __VA_ARGS__)
-#endif
-
-/* The mean of each window. With count_include_pad, padding counts as elements of value 0;
- * divisor_override replaces the number of elements. Floating dtypes, which are summed in double,
- * and int64, which drops the fraction.
- *   schema  avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0,
- *           bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) ->
- *           Tensor
- *   shapes  self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')
- *   example tn_avg_pool2d(x, TN_DIMS(2, 2)) */
-typedef struct tn_avg_pool2d_args {
-    tn_tensor *out;
-    tn_ints stride, padding;
-    bool ceil_mode, count_include_pad;
-    int64_t divisor_override;
-    tn_tensor *self;
-    tn_ints kernel_size;
-} tn_avg_pool2d_args;
-TN_API tn_tensor *tn_avg_pool2d_at(const char *file, int line, const tn_avg_pool2d_args *args);
-TN_API tn_tensor *tnp_avg_pool2d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
-    tn_ints padding, bool ceil_mode, bool count_include_pad, int64_t divisor_override);
-#ifndef __cplusplus
-#define tn_avg_pool2d(self_, ...) TNI_CALL(tn_avg_pool2d, .stride = TN_NO_DIMS, \
-    .padding = TN_DIMS(0), .count_include_pad = true, .divisor_override = TN_NONE, .self = self_, \
-    .kernel_size = __VA_ARGS__)
-#endif
-
-/* The gradient of avg_pool2d's input: divides each element of grad and adds it to all elements
- * of its window.
- *   schema  avg_pool2d_input_grad(Tensor grad, int[] input_size, int[2] kernel_size, int[2]?
- *           stride=None, int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True,
- *           int? divisor_override=None) -> Tensor
- *   shapes  grad (N, C, H', W'), input_size (N, C, H, W) -> input_size
- *   example tn_avg_pool2d_input_grad(d, TN_DIMS(1, 3, 8, 8), TN_DIMS(2, 2)) */
-typedef struct tn_avg_pool2d_input_grad_args {
-    tn_tensor *out;
-    tn_ints stride, padding;
-    bool ceil_mode, count_include_pad;
-    int64_t divisor_override;
-    tn_tensor *grad;
-    tn_ints input_size, kernel_size;
-} tn_avg_pool2d_input_grad_args;
-TN_API tn_tensor *tn_avg_pool2d_input_grad_at(const char *file, int line,
-    const tn_avg_pool2d_input_grad_args *args);
-TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size,
-    tn_ints kernel_size, tn_ints stride, tn_ints padding, bool ceil_mode, bool count_include_pad,
-    int64_t divisor_override);
-#ifndef __cplusplus
-#define tn_avg_pool2d_input_grad(grad_, input_size_, ...) TNI_CALL(tn_avg_pool2d_input_grad, \
-    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
-    .divisor_override = TN_NONE, .grad = grad_, .input_size = input_size_, \
-    .kernel_size = __VA_ARGS__)
-#endif
-
-/* The means of output_size windows that cover the input: row p of H' covers the rows of H from
- * floor(p H / H') up to, but not including, ceil((p + 1) H / H'); columns likewise.
- *   schema  adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor
- *   shapes  self (N, C, H, W) or (C, H, W), output_size (H', W') -> (N, C, H', W') or (C, H',
- *           W')
- *   example tn_adaptive_avg_pool2d(x, TN_DIMS(1, 1)) */
-typedef struct tn_adaptive_avg_pool2d_args {
-    tn_tensor *out;
-    tn_tensor *self;
-    tn_ints output_size;
-} tn_adaptive_avg_pool2d_args;
-TN_API tn_tensor *tn_adaptive_avg_pool2d_at(const char *file, int line,
-    const tn_adaptive_avg_pool2d_args *args);
-TN_API tn_tensor *tnp_adaptive_avg_pool2d(tn_tensor *self, tn_ints output_size);
-#ifndef __cplusplus
-#define tn_adaptive_avg_pool2d(self_, ...) TNI_CALL(tn_adaptive_avg_pool2d, .self = self_, \
-    .output_size = __VA_ARGS__)
-#endif
-
-/* The gradient of adaptive_avg_pool2d's input.
- *   schema  adaptive_avg_pool2d_input_grad(Tensor grad, int[] input_size) -> Tensor
- *   shapes  grad (N, C, H', W'), input_size (N, C, H, W) -> input_size
- *   example tn_adaptive_avg_pool2d_input_grad(d, TN_DIMS(1, 3, 8, 8)) */
-typedef struct tn_adaptive_avg_pool2d_input_grad_args {
-    tn_tensor *out;
-    tn_tensor *grad;
-    tn_ints input_size;
-} tn_adaptive_avg_pool2d_input_grad_args;
-TN_API tn_tensor *tn_adaptive_avg_pool2d_input_grad_at(const char *file, int line,
-    const tn_adaptive_avg_pool2d_input_grad_args *args);
-TN_API tn_tensor *tnp_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size);
-#ifndef __cplusplus
-#define tn_adaptive_avg_pool2d_input_grad(grad_, ...) TNI_CALL(tn_adaptive_avg_pool2d_input_grad, \
-    .grad = grad_, .input_size = __VA_ARGS__)
 #endif
 
 TNI_EXTERN_C_END
@@ -12272,13 +12287,13 @@ TNI_NAMESPACE_END
 #include TN_HEADER_NAME
 #endif
 
-/* 280c7e88fc76 is the hash of the chapters above: who includes this refers to a symbol of
+/* 62969f3c733d is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_280c7e88fc76;
+TN_API const char tn_layout_62969f3c733d;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_280c7e88fc76;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_62969f3c733d;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12296,7 +12311,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_280c7e88fc76 = 1;
+const char tn_layout_62969f3c733d = 1;
 #endif
 
 /* src/tensor.c - the root of tensor.h: the library in one translation unit, in the only order list there is */
@@ -12644,7 +12659,10 @@ static void error_place(tni_block *b) {
     b->error_line = b->place_line;
     if (b->place_file) return;
     for (const tni_work *w = b->work; w; w = w->caller)
-        if (w->file) b->error_file = w->file, b->error_line = w->line;
+        if (w->file) {
+            b->error_file = w->file;
+            b->error_line = w->line;
+        }
 }
 
 TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_list list) {
@@ -12654,7 +12672,10 @@ TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_l
     b->error_text[0] = 0;
     if (b->path) b->path->text(b->path, b->error_text, sizeof b->error_text / 2);
     at = strlen(b->error_text);
-    if (at) b->error_text[at++] = ':', b->error_text[at++] = ' ';
+    if (at) {
+        b->error_text[at++] = ':';
+        b->error_text[at++] = ' ';
+    }
     if (vsnprintf(b->error_text + at, sizeof b->error_text - at, format, list) < 0)
         b->error_text[at] = 0;
     b->error_told = b->error_forward = false;
@@ -12899,8 +12920,10 @@ static void alloc_no_free(void *at, size_t bytes, void *user) { (void)at, (void)
 static void alloc_repair(tn_context *c, struct tni_large *m) {
     c->used = m->slabs;
     alloc_header *before = NULL;
-    for (alloc_header *h = m->live; h; before = h, h = h->next)
-        h->prev = before, c->used += h->asked;
+    for (alloc_header *h = m->live; h; before = h, h = h->next) {
+        h->prev = before;
+        c->used += h->asked;
+    }
     c->cached = 0;
     for (int i = 0; i < ALLOC_CLASSES; i++)
         for (alloc_header *h = m->cache[i]; h; h = h->next) c->cached += h->room;
@@ -12917,7 +12940,10 @@ static bool alloc_reserve(tn_context *c, int64_t bytes) {
     int64_t after;
     bool fits = tni_add(m->held, bytes, &after) &&
                 (c->options.memory_cap <= 0 || after <= c->options.memory_cap);
-    if (fits) m->held = after, c->allocations++;
+    if (fits) {
+        m->held = after;
+        c->allocations++;
+    }
     tni_unlock(&m->lock);
     return fits;
 }
@@ -13186,7 +13212,10 @@ TN_PRIV void *tni_need(tni_block *b, int64_t bytes) {
 
 TN_PRIV bool tni_memory_begin(tn_context *c) {
     tn_allocator *a = &c->options.allocator;
-    if (!a->alloc) a->alloc = alloc_malloc, a->free = alloc_free;
+    if (!a->alloc) {
+        a->alloc = alloc_malloc;
+        a->free = alloc_free;
+    }
     if (!a->free) a->free = alloc_no_free;
     if (TNI_BYPASS_CACHE) c->options.no_cache = true;
     int64_t bytes = tni_rooms_above()->context_bytes + (int64_t)sizeof(struct tni_large);
@@ -14634,7 +14663,8 @@ static void profile_string(profile_text *t, const char *s, size_t most) {
                                     n ? (unsigned)(unsigned char)*s : 0xfffdu);
             from = code;
         } else if (*s == '"' || *s == '\\') {
-            code[0] = '\\', code[1] = *s;
+            code[0] = '\\';
+            code[1] = *s;
             from = code;
             room = 2;
         }
@@ -14748,7 +14778,10 @@ static struct tni_profile *profile_of(tni_block *b) {
     struct tni_profile *p = tni_load(&c->profile), *none = NULL;
     if (p) return p;
     p = (struct tni_profile *)tni_raw_get(c, (int64_t)sizeof *p);
-    if (!p) return tni_memory_error(b, (int64_t)sizeof *p), (struct tni_profile *)NULL;
+    if (!p) {
+        tni_memory_error(b, (int64_t)sizeof *p);
+        return (struct tni_profile *)NULL;
+    }
     memset(p, 0, sizeof *p);
     if (tni_swap_if(&c->profile, &none, p)) return p;
     tni_raw_put(c, p, (int64_t)sizeof *p);
@@ -14760,7 +14793,10 @@ TN_API bool tn_profile_begin_at(const char *file, int line) {
     if (!b) return false;
     tni_place_set(b, file, line);
     struct tni_profile *p = profile_of(b);
-    if (!p) return tni_error_tell(b), false;
+    if (!p) {
+        tni_error_tell(b);
+        return false;
+    }
     tni_lock(&p->lock);
     bool was_on = tni_load_relaxed(&p->on) != 0;
     if (!was_on) {
@@ -14771,7 +14807,8 @@ TN_API bool tn_profile_begin_at(const char *file, int line) {
     tni_unlock(&p->lock);
     if (was_on) {
         tni_error(b, TN_INVALID, "tn_profile_begin: a profile is already being recorded");
-        return tni_error_tell(b), false;
+        tni_error_tell(b);
+        return false;
     }
     tni_context_at_end(b->context, profile_free);
     tni_context_hook(b->context, TNI_HOOK_PROFILE, true);
@@ -15293,7 +15330,10 @@ TNI_INLINE uint32_t dtype_narrow(uint32_t bits, int mantissa, int bias, uint32_t
 TNI_INLINE float dtype_widen(uint32_t bits, int mantissa, int bias) {
     uint32_t u = (bits << (23 - mantissa)) + ((uint32_t)(127 - bias) << 23);
     float f;
-    if (bits >> mantissa) return memcpy(&f, &u, 4), f;
+    if (bits >> mantissa) {
+        memcpy(&f, &u, 4);
+        return f;
+    }
     return ldexpf((float)bits, 1 - bias - mantissa);
 }
 
@@ -15308,12 +15348,14 @@ TN_PRIV uint16_t tni_f32_to_f16(float f) {
 TN_PRIV float tni_f16_to_f32(uint16_t h) {
     uint32_t bits = h & 0x7fffu, u = (uint32_t)(h & 0x8000u) << 16;
     float f = 0;
-    if (bits < 0x7c00u)
-        f = dtype_widen(bits, 10, 15), memcpy(&bits, &f, 4);
-    else
+    if (bits < 0x7c00u) {
+        f = dtype_widen(bits, 10, 15);
+        memcpy(&bits, &f, 4);
+    } else
         bits = 0x7f800000u | (bits & 0x3ffu) << 13;
     u |= bits;
-    return memcpy(&f, &u, 4), f;
+    memcpy(&f, &u, 4);
+    return f;
 }
 
 static uint8_t dtype_f32_to_e4m3(float f) {
@@ -15409,11 +15451,13 @@ static void dtype_write_complex(void *at, tn_scalar s, bool wide) {
     bool has_imaginary = s.kind == TN_KIND_COMPLEX;
     if (wide) {
         double v[2];
-        v[0] = dtype_double(s), v[1] = has_imaginary ? s.imaginary : 0;
+        v[0] = dtype_double(s);
+        v[1] = has_imaginary ? s.imaginary : 0;
         memcpy(at, v, sizeof v);
     } else {
         float v[2];
-        v[0] = dtype_float(s), v[1] = has_imaginary ? (float)s.imaginary : 0;
+        v[0] = dtype_float(s);
+        v[1] = has_imaginary ? (float)s.imaginary : 0;
         memcpy(at, v, sizeof v);
     }
 }
@@ -15489,7 +15533,8 @@ TN_PRIV bool tni_is_dense(const tn_tensor *t) {
         int k = n;
         if (t->size[i] == 1) continue;
         for (; k > 0 && t->stride[order[k - 1]] > t->stride[i]; k--) order[k] = order[k - 1];
-        order[k] = i, n++;
+        order[k] = i;
+        n++;
     }
     for (int k = 0; k < n; k++) {
         if (t->stride[order[k]] != step) return false;
@@ -15515,7 +15560,10 @@ TN_PRIV bool tni_broadcast(tni_shape *s, int ndim, const int64_t *size) {
 TN_PRIV void tni_channels_last(int ndim, const int64_t *size, int64_t *stride) {
     int64_t step = size[1];
     stride[1] = 1;
-    for (int d = ndim - 1; d > 1; d--) stride[d] = step, step *= size[d];
+    for (int d = ndim - 1; d > 1; d--) {
+        stride[d] = step;
+        step *= size[d];
+    }
     stride[0] = step;
 }
 
@@ -15551,8 +15599,14 @@ static bool shape_common_strides(tni_shape *s, const tn_tensor *const *operands,
         dense = dense && tni_is_dense(t);
         for (int i = 0; dense && i < s->ndim; i++) dense = t->stride[i] == operands[0]->stride[i];
     }
-    if (contiguous) return tni_row_major(s->ndim, s->size, s->stride), true;
-    if (channels) return tni_channels_last(4, s->size, s->stride), true;
+    if (contiguous) {
+        tni_row_major(s->ndim, s->size, s->stride);
+        return true;
+    }
+    if (channels) {
+        tni_channels_last(4, s->size, s->stride);
+        return true;
+    }
     if (!dense || !n) return false;
     memcpy(s->stride, operands[0]->stride, sizeof(int64_t) * (size_t)s->ndim);
     return true;
@@ -15584,7 +15638,11 @@ TN_PRIV void tni_like_strides(tni_shape *s, const tn_tensor *const *operands, in
         for (int at = i, k = i - 1; k >= 0; k--) {
             int c = shape_compare(s, operands, n, order[k], order[at]), swap = order[k];
             if (c < 0) break;
-            if (c > 0) order[k] = order[at], order[at] = swap, at = k;
+            if (c > 0) {
+                order[k] = order[at];
+                order[at] = swap;
+                at = k;
+            }
         }
     }
     for (int i = 0; i < s->ndim; i++) row_major = row_major && order[i] == s->ndim - 1 - i;
@@ -15592,7 +15650,10 @@ TN_PRIV void tni_like_strides(tni_shape *s, const tn_tensor *const *operands, in
         tni_row_major(s->ndim, s->size, s->stride);
         return;
     }
-    for (int i = 0; i < s->ndim; i++) s->stride[order[i]] = step, step *= s->size[order[i]];
+    for (int i = 0; i < s->ndim; i++) {
+        s->stride[order[i]] = step;
+        step *= s->size[order[i]];
+    }
 }
 
 enum { SHAPE_TERMS = 2 * TN_MAX_DIMS + 1, SHAPE_TRIES = 1 << 20 };
@@ -15615,21 +15676,28 @@ static void shape_term(shape_equation *e, int64_t step, int64_t most) {
             return;
         }
     }
-    for (; k > 0 && e->step[k - 1] < step; k--)
-        e->step[k] = e->step[k - 1], e->most[k] = e->most[k - 1];
-    e->step[k] = step, e->most[k] = most, e->n++;
+    for (; k > 0 && e->step[k - 1] < step; k--) {
+        e->step[k] = e->step[k - 1];
+        e->most[k] = e->most[k - 1];
+    }
+    e->step[k] = step;
+    e->most[k] = most;
+    e->n++;
 }
 
 static int64_t shape_gcd(int64_t a, int64_t b) {
     while (b) {
         int64_t r = a % b;
-        a = b, b = r;
+        a = b;
+        b = r;
     }
     return a;
 }
 
 static bool shape_sums(shape_equation *e) {
-    e->reach[e->n] = 0, e->divisor[e->n] = 0, e->full[e->n] = true;
+    e->reach[e->n] = 0;
+    e->divisor[e->n] = 0;
+    e->full[e->n] = true;
     for (int i = e->n - 1; i >= 0; i--) {
         int64_t part;
         if (!tni_mul(e->step[i], e->most[i], &part) ||
@@ -15648,7 +15716,10 @@ static int64_t shape_congruent(int64_t step, int64_t want, int64_t m, int64_t fr
     int64_t a = step % m, b = m, x = 1, y = 0, product = 0;
     while (b) {
         int64_t q = a / b, r = a % b, z = x - q * y;
-        a = b, b = r, x = y, y = z;
+        a = b;
+        b = r;
+        x = y;
+        y = z;
     }
     *every = m / a;
     x %= *every;
@@ -15720,7 +15791,8 @@ TN_PRIV bool tni_overlaps_itself(const tn_tensor *t) {
         if (t->size[i] == 1) continue;
         if (t->stride[i] == 0) return true;
         for (; k > 0 && t->stride[order[k - 1]] > t->stride[i]; k--) order[k] = order[k - 1];
-        order[k] = i, n++;
+        order[k] = i;
+        n++;
     }
     for (int k = 0; k < n; k++) {
         int d = order[k];
@@ -15797,7 +15869,10 @@ TNI_INLINE tn_tensor *header_get(tni_block *b, int dtype, int ndim, int capacity
 TNI_INLINE tn_tensor *header_new(tni_block *b, int dtype, int ndim) {
     const int capacity = header_capacity(ndim);
     tn_tensor *t;
-    if (tni_dtype_left_out(dtype)) return tni_dtype_error(b, dtype), (tn_tensor *)NULL;
+    if (tni_dtype_left_out(dtype)) {
+        tni_dtype_error(b, dtype);
+        return (tn_tensor *)NULL;
+    }
     t = header_get(b, dtype, ndim, capacity);
     if (TNI_UNLIKELY(!t)) tni_memory_error(b, header_bytes(capacity));
     return t;
@@ -15889,8 +15964,10 @@ TNI_INLINE tni_storage *storage_inside(tni_block *b, int64_t bytes) {
 static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
     bool inside = !meta && bytes <= TNI_INSIDE;
     tni_storage *s = storage_inside(b, inside ? bytes : 0);
-    if (TNI_UNLIKELY(!s))
-        return tni_memory_error(b, STORAGE_HEAD + (inside ? bytes : 0)), (tni_storage *)NULL;
+    if (TNI_UNLIKELY(!s)) {
+        tni_memory_error(b, STORAGE_HEAD + (inside ? bytes : 0));
+        return (tni_storage *)NULL;
+    }
     if (inside) return s;
     s->data = NULL;
     s->bytes = bytes;
@@ -15899,7 +15976,8 @@ static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
     s->data = tni_get(b, bytes);
     if (TNI_LIKELY(s->data != NULL)) return s;
     tni_put(b, b, s, STORAGE_HEAD);
-    return tni_memory_error(b, bytes), (tni_storage *)NULL;
+    tni_memory_error(b, bytes);
+    return (tni_storage *)NULL;
 }
 
 typedef struct tni_wrapped {
@@ -15979,11 +16057,15 @@ TN_PRIV bool tni_set_storage(tni_block *b, tn_tensor *t) {
 TN_PRIV tn_tensor *tni_new_small(tni_block *b, const tn_tensor *like) {
     const int64_t bytes = like->numel << tni_width(like->dtype);
     tn_tensor *t = header_get(b, like->dtype, like->ndim, TNI_FEW_DIMS);
-    if (TNI_UNLIKELY(!t)) return tni_memory_error(b, header_bytes(TNI_FEW_DIMS)), (tn_tensor *)NULL;
+    if (TNI_UNLIKELY(!t)) {
+        tni_memory_error(b, header_bytes(TNI_FEW_DIMS));
+        return (tn_tensor *)NULL;
+    }
     t->storage = storage_inside(b, bytes);
     if (TNI_LIKELY(t->storage != NULL)) return header_like(b, t, like);
     tni_put(b, b, t, header_bytes(TNI_FEW_DIMS));
-    return tni_memory_error(b, STORAGE_HEAD + bytes), (tn_tensor *)NULL;
+    tni_memory_error(b, STORAGE_HEAD + bytes);
+    return (tn_tensor *)NULL;
 }
 
 TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim, const int64_t *size) {
@@ -16033,7 +16115,10 @@ TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
         if (TNI_UNLIKELY(t->node != NULL)) tni_node_drop(b, t->node);
         if (t->storage) storage_release(b, t->storage);
         header_free(b, t);
-        if (grad && base) tni_release(b, base), base = NULL;
+        if (grad && base) {
+            tni_release(b, base);
+            base = NULL;
+        }
         t = grad ? grad : base;
     }
 }
@@ -16355,7 +16440,8 @@ TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_in
     if (!t) return NULL;
     if (t->numel && !data) {
         tni_drop(b, t);
-        return tni_error(b, TN_INVALID, "tn_from: data is NULL"), (tn_tensor *)NULL;
+        tni_error(b, TN_INVALID, "tn_from: data is NULL");
+        return (tn_tensor *)NULL;
     }
     if (t->numel) memcpy(t->storage->data, data, (size_t)(t->numel * tni_dtype_size(t)));
     return t;
@@ -16402,7 +16488,10 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
         return NULL;
     }
     t->storage = tni_storage_wrap(b, data, span, o->release, o->user);
-    if (!t->storage) return tni_drop(b, t), (tn_tensor *)NULL;
+    if (!t->storage) {
+        tni_drop(b, t);
+        return (tn_tensor *)NULL;
+    }
     if (o->read_only) t->flags |= TNI_READ_ONLY;
     return t;
 }
@@ -16596,7 +16685,8 @@ TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GEN
     if (!generator || !state)
         return tn_error_set(TN_INVALID, NULL, 0, "tn_generator_set: the %s is NULL",
                             generator ? "state" : "generator");
-    left = state_take(state + STATE_LEFT, 4), next = state_take(state + STATE_NEXT, 8);
+    left = state_take(state + STATE_LEFT, 4);
+    next = state_take(state + STATE_NEXT, 8);
     if (state_take(state + STATE_SEEDED, 4) != 1) return state_refused("it was never seeded");
     if (next > MT_WORDS || left < 1 || left > MT_WORDS)
         return state_refused("its position is out of range");
@@ -16639,10 +16729,12 @@ static bool iterate_inner(const tni_iterate *it, int a, int b) {
 
 static void iterate_swap(tni_iterate *it, int a, int b) {
     int64_t size = it->size[a];
-    it->size[a] = it->size[b], it->size[b] = size;
+    it->size[a] = it->size[b];
+    it->size[b] = size;
     for (int k = 0; k < it->n; k++) {
         int64_t stride = it->stride[k][a];
-        it->stride[k][a] = it->stride[k][b], it->stride[k][b] = stride;
+        it->stride[k][a] = it->stride[k][b];
+        it->stride[k][b] = stride;
     }
 }
 
@@ -16760,12 +16852,21 @@ static void exchange_headers(tn_tensor *a, tn_tensor *b) {
     tni_storage *storage = a->storage;
     int64_t offset = a->offset, stride;
     uint8_t other;
-    a->storage = b->storage, b->storage = storage;
-    a->offset = b->offset, b->offset = offset;
-    other = a->dtype, a->dtype = b->dtype, b->dtype = other;
-    other = a->device, a->device = b->device, b->device = other;
-    for (int i = 0; i < a->ndim; i++)
-        stride = a->stride[i], a->stride[i] = b->stride[i], b->stride[i] = stride;
+    a->storage = b->storage;
+    b->storage = storage;
+    a->offset = b->offset;
+    b->offset = offset;
+    other = a->dtype;
+    a->dtype = b->dtype;
+    b->dtype = other;
+    other = a->device;
+    a->device = b->device;
+    b->device = other;
+    for (int i = 0; i < a->ndim; i++) {
+        stride = a->stride[i];
+        a->stride[i] = b->stride[i];
+        b->stride[i] = stride;
+    }
     flags = (uint16_t)((a->flags ^ b->flags) & layout);
     a->flags ^= flags;
     b->flags ^= flags;
@@ -16826,7 +16927,10 @@ TN_API bool tn_set_data_at(const char *file, int line, tn_tensor *t, const tn_te
     t->ndim = from->ndim;
     t->dtype = from->dtype;
     t->device = from->device;
-    for (int i = 0; i < from->ndim; i++) t->size[i] = from->size[i], t->stride[i] = from->stride[i];
+    for (int i = 0; i < from->ndim; i++) {
+        t->size[i] = from->size[i];
+        t->stride[i] = from->stride[i];
+    }
     t->flags = (uint16_t)((t->flags & ~layout) | (from->flags & layout));
     tni_storage_release(here, old);
     return tni_leave(here, true);
@@ -19787,7 +19891,10 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     for (int i = 0; i < p.slots; i++) n->slot[i] = nothing;
     node_copy_args(f, n, &at);
     for (int i = 0; i < f->nin; i++)
-        if (!node_input(f, n, &p, i, &at)) return tni_node_abandon(b, n), (tni_node *)NULL;
+        if (!node_input(f, n, &p, i, &at)) {
+            tni_node_abandon(b, n);
+            return (tni_node *)NULL;
+        }
     for (int k = 0; k < f->nout; k++) node_output(f, n, &p, k, &at);
     if (n->id >= tni_calls(b)->next_id) tni_calls(b)->next_id = n->id + 1;
     return n;
@@ -20092,8 +20199,10 @@ static void short_fill(short_way *s, int i, const void *from) {
     uint32_t half;
     if (s->type == TNI_IN_F64)
         memcpy(&bits, from, sizeof bits);
-    else
-        memcpy(&half, from, sizeof half), bits = half * UINT64_C(0x100000001);
+    else {
+        memcpy(&half, from, sizeof half);
+        bits = half * UINT64_C(0x100000001);
+    }
     for (int k = 0; 8 * k < s->vector; k++) s->fill[i][k] = bits;
     s->any |= SHORT_UNEVEN;
     s->at[i] = (const char *)s->fill[i];
@@ -20271,8 +20380,10 @@ TNI_INLINE tn_tensor *short_make(tni_block *b, const tn_row *row, unsigned how, 
         s.any & TNI_REQUIRES && !tni_state(b)->no_grad && row->grad != tn_grad_zero;
     if (TNI_UNLIKELY(records && !row->grad) || TNI_UNLIKELY(!(out = tni_new_small(b, s.like))))
         return NULL;
-    if (TNI_UNLIKELY(records && !short_record(&s, b, row, args, out)))
-        return tni_drop(b, out), (tn_tensor *)NULL;
+    if (TNI_UNLIKELY(records && !short_record(&s, b, row, args, out))) {
+        tni_drop(b, out);
+        return (tn_tensor *)NULL;
+    }
     short_run(&s, b, row->gen, args, out);
     return out;
 }
@@ -20408,12 +20519,18 @@ TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, co
         int64_t row_major[TN_MAX_DIMS], numel;
         if (!tni_numel_of(ndim, size, &numel))
             return tn_fail(f, TN_INVALID, "the result is too large");
-        if (!stride && !f->row->rules) tni_row_major(ndim, size, row_major), stride = row_major;
+        if (!stride && !f->row->rules) {
+            tni_row_major(ndim, size, row_major);
+            stride = row_major;
+        }
         return frame_take_given(f, k, dtype, ndim, size, f->row->rules ? NULL : stride);
     }
     t = f->out[k] = tni_header(f->block, (int)dtype, ndim, size, stride);
     if (TNI_UNLIKELY(!t)) return false;
-    if (f->meta) t->flags |= TNI_META, t->device = TN_META;
+    if (f->meta) {
+        t->flags |= TNI_META;
+        t->device = TN_META;
+    }
     return true;
 }
 
@@ -20659,7 +20776,10 @@ static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
                 f, TN_INTERNAL,
                 "the operator reads the data of input %d, which its row does not list in .needs",
                 i);
-        if (t->flags & TNI_META) f->meta = true, f->device = TN_META;
+        if (t->flags & TNI_META) {
+            f->meta = true;
+            f->device = TN_META;
+        }
         if (t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES &&
             t->edge_version != tni_load_relaxed(&t->storage->version) &&
             !tni_view_refresh(f->block, t))
@@ -21002,7 +21122,11 @@ static TNI_NOINLINE void door_results(tni_call *c, void *results, bool ok) {
     const tn_gen *gen = f->row->gen;
     if (gen->props & TN_PROP_RETURNS_LIST) {
         tn_list l = {NULL, 0, NULL};
-        if (ok) l.at = f->out, l.n = f->nout, l.holder = c->holder;
+        if (ok) {
+            l.at = f->out;
+            l.n = f->nout;
+            l.holder = c->holder;
+        }
         memcpy(results, &l, sizeof l);
     } else {
         for (int k = 0; k < gen->nresults; k++)
@@ -22329,7 +22453,10 @@ static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, 
 static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, const char *format,
                         ...) {
     va_list list;
-    if (!b->work && !b->place_hold) b->place_file = file, b->place_line = line;
+    if (!b->work && !b->place_hold) {
+        b->place_file = file;
+        b->place_line = line;
+    }
     va_start(list, format);
     tni_error_list(b, code, format, list);
     va_end(list);
@@ -22843,7 +22970,10 @@ static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
 #undef PROMOTE_KIND
     const tni_dtype_info *info = tni_dtype((int)d);
     const uint32_t kinds = f->row->rules;
-    if (tni_dtype_left_out((int)d)) return tni_dtype_error(f->block, (int)d), TN_NO_DTYPE;
+    if (tni_dtype_left_out((int)d)) {
+        tni_dtype_error(f->block, (int)d);
+        return TN_NO_DTYPE;
+    }
     if (kinds & kind[d]) return d;
     if (info->category == TNI_CAT_BOOL && kinds & TN_GIVES_BOOL && kinds & TNI_KINDS_I)
         return TN_U8;
@@ -23197,36 +23327,65 @@ TN_PRIV void tni_fill_row(char *to, int64_t step, const void *unit, int64_t n, i
         memcpy(to + done, to, (size_t)(all - done < done ? all - done : done));
 }
 
-/* src/cpu/drive.c - carries strided tensors of any dtype to loops over whole vectors of a few types, block by block */
+/* src/cpu/convert.c - conversions between dtypes, made of the few that kernels have */
+
+/* src/cpu/blocks.h - strided tensors of any dtype, cut into blocks for loops over whole vectors (blocks.c), and chains of conversions (convert.c) */
 
 enum {
-    DRIVE_TILE = 4096,
-    DRIVE_TASK = 32768,
-    DRIVE_FEW = 64,
-    DRIVE_SHORT = 64,
-    DRIVE_CROSS = 16,
-    DRIVE_STEPS = 6,
-    DRIVE_IN = 3
+    TNI_TILE = 4096,
+    TNI_TASK = 32768,
+    TNI_CHAIN = 6,
+    TNI_INPUTS = 3
 };
 
-typedef struct drive_chain {
+typedef struct tni_chain {
     int n;
     int64_t most;
-    tni_cast step[DRIVE_STEPS];
-    int64_t bytes[DRIVE_STEPS];
-} drive_chain;
+    tni_cast step[TNI_CHAIN];
+    int64_t bytes[TNI_CHAIN];
+} tni_chain;
 
-static int drive_natural(int d) {
-#define DRIVE_NATURAL(NAME, text, bytes, kind, alias, computes, loop, ...) \
+TN_PRIV int tni_computed_in(int d);
+TN_PRIV void tni_chain_to(tni_chain *c, const tni_kernels *k, int from, int to);
+TN_PRIV void tni_chain_run(const tni_chain *c, void *to, const void *from, int64_t n);
+
+typedef struct tni_blocks_operand {
+    int64_t bytes, size;
+    int64_t col, row;
+    tni_chain chain;
+} tni_blocks_operand;
+
+typedef struct tni_blocks {
+    tni_iterate it;
+    tn_frame *f;
+    const tni_kernels *k;
+    tni_loop loop;
+    const void *numbers;
+    int nin;
+    int64_t lanes;
+    tni_blocks_operand op[1 + TNI_INPUTS];
+    int64_t rows, cols, across, down, blocks;
+    int64_t per_task;
+} tni_blocks;
+
+TN_PRIV void tni_blocks_cut(tni_blocks *d);
+TN_PRIV void tni_blocks_run(tni_blocks *d, tn_context *c);
+
+TN_PRIV void tni_span_run(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size,
+                          const char *const *in, const int64_t *step, int64_t n,
+                          const void *numbers);
+
+TN_PRIV int tni_computed_in(int d) {
+#define CONVERT_NATURAL(NAME, text, bytes, kind, alias, computes, loop, ...) \
     TN_##loop == TN_BOOL ? TN_I32 : TN_##loop,
-    static const uint8_t natural[TN_DTYPE_COUNT] = {0, TN_DTYPES(DRIVE_NATURAL)};
-#undef DRIVE_NATURAL
+    static const uint8_t natural[TN_DTYPE_COUNT] = {0, TN_DTYPES(CONVERT_NATURAL)};
+#undef CONVERT_NATURAL
     return natural[d];
 }
 
-static int drive_next(int from, int to) {
-    const int wide = to == TN_F64 || to == TN_C128, natural = drive_natural(from),
-              end = drive_natural(to);
+static int convert_next(int from, int to) {
+    const int wide = to == TN_F64 || to == TN_C128, natural = tni_computed_in(from),
+              end = tni_computed_in(to);
     const int category = tni_dtype(to)->category;
     if (from == TN_U64 && category >= TNI_CAT_FLOAT) return wide ? TN_F64 : TN_F32;
     if (natural != from) return natural;
@@ -23238,11 +23397,11 @@ static int drive_next(int from, int to) {
     return end;
 }
 
-static void drive_chain_to(drive_chain *c, const tni_kernels *k, int from, int to) {
+TN_PRIV void tni_chain_to(tni_chain *c, const tni_kernels *k, int from, int to) {
     if (c->most < tni_dtype(from)->bytes) c->most = tni_dtype(from)->bytes;
     while (from != to) {
         tni_cast direct = TNI_K(k, cast)(from, to);
-        const int next = direct ? to : drive_next(from, to);
+        const int next = direct ? to : convert_next(from, to);
         c->step[c->n] = direct ? direct : TNI_K(k, cast)(from, next);
         c->bytes[c->n] = tni_dtype(next)->bytes;
         if (c->most < c->bytes[c->n]) c->most = c->bytes[c->n];
@@ -23251,8 +23410,8 @@ static void drive_chain_to(drive_chain *c, const tni_kernels *k, int from, int t
     }
 }
 
-static void drive_chain_run(const drive_chain *c, void *to, const void *from, int64_t n) {
-    double between[2][DRIVE_TILE / sizeof(double)];
+TN_PRIV void tni_chain_run(const tni_chain *c, void *to, const void *from, int64_t n) {
+    double between[2][TNI_TILE / sizeof(double)];
     for (int i = 0; i < c->n; i++) {
         void *next = i == c->n - 1 ? to : (void *)between[i & 1];
         c->step[i](next, from, n);
@@ -23263,34 +23422,42 @@ static void drive_chain_run(const drive_chain *c, void *to, const void *from, in
 TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const void *from,
                          int from_dtype, int64_t n) {
     const int64_t a = tni_dtype(from_dtype)->bytes, b = tni_dtype(to_dtype)->bytes;
-    drive_chain c = {0, 0, {NULL}, {0}};
+    tni_chain c = {0, 0, {NULL}, {0}};
     if (from_dtype == to_dtype) {
         if (n > 0) memcpy(to, from, (size_t)(n * a));
         return;
     }
-    drive_chain_to(&c, k, from_dtype, to_dtype);
-    for (int64_t i = 0, part = DRIVE_TILE / c.most; i < n; i += part)
-        drive_chain_run(&c, (char *)to + i * b, (const char *)from + i * a,
-                        n - i < part ? n - i : part);
+    tni_chain_to(&c, k, from_dtype, to_dtype);
+    for (int64_t i = 0, part = TNI_TILE / c.most; i < n; i += part)
+        tni_chain_run(&c, (char *)to + i * b, (const char *)from + i * a,
+                      n - i < part ? n - i : part);
 }
 
-typedef struct drive_pair {
-    uint64_t half[2];
-} drive_pair;
+/* src/cpu/blocks.c - carries strided tensors of any dtype to loops over whole vectors of a few types, block by block; copies tensors in the same way */
 
-#define DRIVE_COPY(T)                                                                           \
+enum {
+    BLOCKS_SHORT = 64,
+    BLOCKS_CROSS = 16
+};
+
+typedef struct blocks_pair {
+    uint64_t half[2];
+} blocks_pair;
+
+#define BLOCKS_COPY(T)                                                                          \
     for (int64_t r = 0; r < rows; r++, to += to_row, from += from_row) {                        \
         char *t = to;                                                                           \
         const char *s = from;                                                                   \
         for (int64_t i = 0; i < cols; i++, t += to_col, s += from_col) memcpy(t, s, sizeof(T)); \
     }                                                                                           \
     return
-static void drive_copy(char *to, int64_t to_row, int64_t to_col, const char *from, int64_t from_row,
-                       int64_t from_col, int64_t rows, int64_t cols, int64_t bytes) {
+static void blocks_copy(char *to, int64_t to_row, int64_t to_col, const char *from,
+                        int64_t from_row, int64_t from_col, int64_t rows, int64_t cols,
+                        int64_t bytes) {
     if (rows > 1 && (from_row == bytes || to_row == bytes) &&
         (from_col != bytes || to_col != bytes)) {
         int64_t swap = rows;
-        TNI_PATH(drive_copy_turned);
+        TNI_PATH(blocks_copy_turned);
         rows = cols;
         cols = swap;
         swap = to_row;
@@ -23301,7 +23468,7 @@ static void drive_copy(char *to, int64_t to_row, int64_t to_col, const char *fro
         from_col = swap;
     }
     if (to_col == bytes && from_col == bytes) {
-        TNI_PATH(drive_copy_rows);
+        TNI_PATH(blocks_copy_rows);
         if (to_row == cols * bytes && from_row == to_row) {
             cols *= rows;
             rows = 1;
@@ -23310,46 +23477,27 @@ static void drive_copy(char *to, int64_t to_row, int64_t to_col, const char *fro
             memcpy(to + r * to_row, from + r * from_row, (size_t)(cols * bytes));
         return;
     }
-    TNI_PATH(drive_copy_elements);
+    TNI_PATH(blocks_copy_elements);
     switch (bytes) {
-    case 1: DRIVE_COPY(uint8_t);
-    case 2: DRIVE_COPY(uint16_t);
-    case 4: DRIVE_COPY(uint32_t);
-    case 8: DRIVE_COPY(uint64_t);
-    default: DRIVE_COPY(drive_pair);
+    case 1: BLOCKS_COPY(uint8_t);
+    case 2: BLOCKS_COPY(uint16_t);
+    case 4: BLOCKS_COPY(uint32_t);
+    case 8: BLOCKS_COPY(uint64_t);
+    default: BLOCKS_COPY(blocks_pair);
     }
 }
-#undef DRIVE_COPY
+#undef BLOCKS_COPY
 
-typedef struct drive_operand {
-    int64_t bytes, size;
-    int64_t col, row;
-    drive_chain chain;
-} drive_operand;
-
-typedef struct drive {
-    tni_iterate it;
-    tn_frame *f;
-    const tni_kernels *k;
-    tni_loop loop;
-    const void *numbers;
-    int nin;
-    int64_t lanes;
-    drive_operand op[1 + DRIVE_IN];
-    int64_t rows, cols, across, down, blocks;
-    int64_t per_task;
-} drive;
-
-typedef struct drive_source {
+typedef struct blocks_source {
     const char *at;
     int64_t step, row;
     const char *held;
     int64_t held_rows, held_cols;
     double block[TNI_VECTOR_BYTES / sizeof(double)];
-    double tile[DRIVE_TILE / sizeof(double)];
-} drive_source;
+    double tile[TNI_TILE / sizeof(double)];
+} blocks_source;
 
-TNI_INLINE void drive_few(char *to, const char *from, int64_t n) {
+TNI_INLINE void blocks_few(char *to, const char *from, int64_t n) {
     if (n >= 16) {
         for (int64_t i = 0; i + 16 < n; i += 16) memcpy(to + i, from + i, 16);
         memcpy(to + n - 16, from + n - 16, 16);
@@ -23364,55 +23512,58 @@ TNI_INLINE void drive_few(char *to, const char *from, int64_t n) {
     }
 }
 
-static void drive_tail(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size,
-                       const char *const *in, const int64_t *step, int64_t n, const void *numbers) {
-    double block[1 + DRIVE_IN][TNI_VECTOR_BYTES / sizeof(double)];
-    const char *at[DRIVE_IN];
-    TNI_PATH(drive_tail);
+static void blocks_tail(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size,
+                        const char *const *in, const int64_t *step, int64_t n,
+                        const void *numbers) {
+    double block[1 + TNI_INPUTS][TNI_VECTOR_BYTES / sizeof(double)];
+    const char *at[TNI_INPUTS];
+    TNI_PATH(blocks_tail);
     for (int k = 0; k < n_in; k++) {
         char *to = (char *)block[k + 1];
         at[k] = step[k] ? to : in[k];
         if (!step[k]) continue;
         for (int64_t i = 0; i < step[k]; i += 8) memset(to + i, 0, 8);
-        drive_few(to, in[k], n * (step[k] / lanes));
+        blocks_few(to, in[k], n * (step[k] / lanes));
     }
     loop((char *)block[0], at, step, 1, numbers);
-    drive_few(out, (const char *)block[0], n * out_size);
+    blocks_few(out, (const char *)block[0], n * out_size);
 }
 
-static void drive_span(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size,
-                       const char *const *in, const int64_t *step, int64_t n, const void *numbers) {
+TN_PRIV void tni_span_run(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size,
+                          const char *const *in, const int64_t *step, int64_t n,
+                          const void *numbers) {
     const int64_t vectors = n / lanes, rest = n - vectors * lanes;
-    const char *at[DRIVE_IN];
+    const char *at[TNI_INPUTS];
     if (vectors) loop(out, in, step, vectors, numbers);
     if (!rest) return;
     for (int k = 0; k < n_in; k++) at[k] = in[k] + vectors * step[k];
-    drive_tail(loop, n_in, lanes, out + vectors * lanes * out_size, out_size, at, step, rest,
-               numbers);
+    blocks_tail(loop, n_in, lanes, out + vectors * lanes * out_size, out_size, at, step, rest,
+                numbers);
 }
 
-static void drive_fill(const drive_operand *op, void *block, const char *from, int64_t lanes) {
+static void blocks_fill(const tni_blocks_operand *op, void *block, const char *from,
+                        int64_t lanes) {
     double one[2] = {0, 0};
     if (op->chain.n)
-        drive_chain_run(&op->chain, one, from, 1);
+        tni_chain_run(&op->chain, one, from, 1);
     else
         memcpy(one, from, (size_t)op->size);
     for (int64_t i = 0; i < lanes; i++) memcpy((char *)block + i * op->size, one, (size_t)op->size);
 }
 
-static bool drive_lies(const drive_operand *op, int64_t rows, int64_t cols) {
+static bool blocks_lies(const tni_blocks_operand *op, int64_t rows, int64_t cols) {
     return !op->chain.n && (op->col == op->size || cols == 1) &&
-           (rows == 1 || op->row == cols * op->size || (cols >= DRIVE_SHORT && op->row));
+           (rows == 1 || op->row == cols * op->size || (cols >= BLOCKS_SHORT && op->row));
 }
 
-static void drive_load(const drive *d, const drive_operand *op, drive_source *s, const char *at,
-                       int64_t rows, int64_t cols) {
+static void blocks_load(const tni_blocks *d, const tni_blocks_operand *op, blocks_source *s,
+                        const char *at, int64_t rows, int64_t cols) {
     const bool one = (op->col == 0 || cols == 1) && (op->row == 0 || rows == 1);
-    double raw[DRIVE_TILE / sizeof(double)];
+    double raw[TNI_TILE / sizeof(double)];
     s->step = one ? 0 : d->lanes * op->size;
     s->row = one ? 0 : cols * op->size;
-    if (!one && drive_lies(op, rows, cols)) {
-        TNI_PATH(drive_load_lies);
+    if (!one && blocks_lies(op, rows, cols)) {
+        TNI_PATH(blocks_load_lies);
         s->at = at;
         s->row = rows == 1 ? s->row : op->row;
         return;
@@ -23423,109 +23574,112 @@ static void drive_load(const drive *d, const drive_operand *op, drive_source *s,
     s->held_rows = rows;
     s->held_cols = cols;
     if (one) {
-        TNI_PATH(drive_load_repeated);
-        drive_fill(op, s->block, at, d->lanes);
+        TNI_PATH(blocks_load_repeated);
+        blocks_fill(op, s->block, at, d->lanes);
     } else if (!op->chain.n) {
-        TNI_PATH(drive_load_gathered);
-        drive_copy((char *)s->tile, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols,
-                   op->bytes);
+        TNI_PATH(blocks_load_gathered);
+        blocks_copy((char *)s->tile, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols,
+                    op->bytes);
     } else if (op->col == op->bytes && (rows == 1 || op->row == cols * op->bytes)) {
-        TNI_PATH(drive_load_converted);
-        drive_chain_run(&op->chain, s->tile, at, rows * cols);
+        TNI_PATH(blocks_load_converted);
+        tni_chain_run(&op->chain, s->tile, at, rows * cols);
     } else {
-        TNI_PATH(drive_load_gathered_converted);
-        drive_copy((char *)raw, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols,
-                   op->bytes);
-        drive_chain_run(&op->chain, s->tile, raw, rows * cols);
+        TNI_PATH(blocks_load_gathered_converted);
+        blocks_copy((char *)raw, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols,
+                    op->bytes);
+        tni_chain_run(&op->chain, s->tile, raw, rows * cols);
     }
 }
 
-static void drive_store(const drive_operand *op, char *at, const char *tile, int64_t rows,
-                        int64_t cols) {
-    double raw[DRIVE_TILE / sizeof(double)];
+static void blocks_store(const tni_blocks_operand *op, char *at, const char *tile, int64_t rows,
+                         int64_t cols) {
+    double raw[TNI_TILE / sizeof(double)];
     if (op->chain.n && op->col == op->bytes && (rows == 1 || op->row == cols * op->bytes)) {
-        TNI_PATH(drive_store_converted);
-        drive_chain_run(&op->chain, at, tile, rows * cols);
+        TNI_PATH(blocks_store_converted);
+        tni_chain_run(&op->chain, at, tile, rows * cols);
         return;
     }
     if (op->chain.n)
-        TNI_PATH(drive_store_scattered_converted);
+        TNI_PATH(blocks_store_scattered_converted);
     else
-        TNI_PATH(drive_store_scattered);
-    if (op->chain.n) drive_chain_run(&op->chain, raw, tile, rows * cols), tile = (const char *)raw;
-    drive_copy(at, op->row, op->col, tile, cols * op->bytes, op->bytes, rows, cols, op->bytes);
+        TNI_PATH(blocks_store_scattered);
+    if (op->chain.n) {
+        tni_chain_run(&op->chain, raw, tile, rows * cols);
+        tile = (const char *)raw;
+    }
+    blocks_copy(at, op->row, op->col, tile, cols * op->bytes, op->bytes, rows, cols, op->bytes);
 }
 
-static void drive_block(const drive *d, drive_source *source, char *const *at, int64_t rows,
-                        int64_t cols) {
-    const drive_operand *to = &d->op[0];
-    double tile[DRIVE_TILE / sizeof(double)];
-    const bool lies = drive_lies(to, rows, cols);
+static void blocks_compute(const tni_blocks *d, blocks_source *source, char *const *at,
+                           int64_t rows, int64_t cols) {
+    const tni_blocks_operand *to = &d->op[0];
+    double tile[TNI_TILE / sizeof(double)];
+    const bool lies = blocks_lies(to, rows, cols);
     char *out = lies ? at[0] : (char *)tile;
-    int64_t out_row = lies && rows > 1 ? to->row : cols * to->size, step[DRIVE_IN];
-    const char *in[DRIVE_IN];
+    int64_t out_row = lies && rows > 1 ? to->row : cols * to->size, step[TNI_INPUTS];
+    const char *in[TNI_INPUTS];
     bool whole = out_row == cols * to->size;
     for (int k = 0; k < d->nin; k++) {
-        drive_load(d, &d->op[k + 1], &source[k], at[k + 1], rows, cols);
+        blocks_load(d, &d->op[k + 1], &source[k], at[k + 1], rows, cols);
         in[k] = source[k].at;
         step[k] = source[k].step;
         whole = whole && (!step[k] || source[k].row == cols * d->op[k + 1].size);
     }
     if (whole) {
-        TNI_PATH(drive_block_whole);
-        drive_span(d->loop, d->nin, d->lanes, out, to->size, in, step, rows * cols, d->numbers);
+        TNI_PATH(blocks_whole);
+        tni_span_run(d->loop, d->nin, d->lanes, out, to->size, in, step, rows * cols, d->numbers);
     } else {
-        TNI_PATH(drive_block_rows);
+        TNI_PATH(blocks_rows);
         for (int64_t r = 0; r < rows; r++) {
-            drive_span(d->loop, d->nin, d->lanes, out + r * out_row, to->size, in, step, cols,
-                       d->numbers);
+            tni_span_run(d->loop, d->nin, d->lanes, out + r * out_row, to->size, in, step, cols,
+                         d->numbers);
             for (int k = 0; k < d->nin; k++) in[k] += source[k].row;
         }
     }
-    if (!lies) drive_store(to, at[0], (const char *)tile, rows, cols);
+    if (!lies) blocks_store(to, at[0], (const char *)tile, rows, cols);
 }
 
-static void drive_copy_block(const drive *d, char *const *at, int64_t rows, int64_t cols) {
-    const drive_operand *to = &d->op[0], *from = &d->op[1];
-    double raw[DRIVE_TILE / sizeof(double)], tile[DRIVE_TILE / sizeof(double)];
+static void blocks_copy_one(const tni_blocks *d, char *const *at, int64_t rows, int64_t cols) {
+    const tni_blocks_operand *to = &d->op[0], *from = &d->op[1];
+    double raw[TNI_TILE / sizeof(double)], tile[TNI_TILE / sizeof(double)];
     const char *x = at[1];
     const bool lies = to->col == to->bytes && (rows == 1 || to->row == cols * to->bytes);
     if (!from->chain.n) {
         if (rows > 1 && cols > 1 && from->row == from->bytes &&
-            rows * cols * from->bytes <= DRIVE_TILE) {
-            TNI_PATH(drive_copy_across);
-            drive_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows,
-                       cols, from->bytes);
-            drive_copy(at[0], to->row, to->col, (const char *)raw, cols * to->bytes, to->bytes,
-                       rows, cols, to->bytes);
+            rows * cols * from->bytes <= TNI_TILE) {
+            TNI_PATH(blocks_copy_across);
+            blocks_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows,
+                        cols, from->bytes);
+            blocks_copy(at[0], to->row, to->col, (const char *)raw, cols * to->bytes, to->bytes,
+                        rows, cols, to->bytes);
         } else {
-            TNI_PATH(drive_copy_straight);
-            drive_copy(at[0], to->row, to->col, x, from->row, from->col, rows, cols, to->bytes);
+            TNI_PATH(blocks_copy_straight);
+            blocks_copy(at[0], to->row, to->col, x, from->row, from->col, rows, cols, to->bytes);
         }
         return;
     }
     if (from->col != from->bytes || (rows > 1 && from->row != cols * from->bytes)) {
-        TNI_PATH(drive_copy_gathered_converted);
-        drive_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows,
-                   cols, from->bytes);
+        TNI_PATH(blocks_copy_gathered_converted);
+        blocks_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows,
+                    cols, from->bytes);
         x = (const char *)raw;
     }
-    drive_chain_run(&from->chain, lies ? (void *)at[0] : (void *)tile, x, rows * cols);
+    tni_chain_run(&from->chain, lies ? (void *)at[0] : (void *)tile, x, rows * cols);
     if (lies)
-        TNI_PATH(drive_copy_converted);
+        TNI_PATH(blocks_copy_converted);
     else
-        TNI_PATH(drive_copy_converted_scattered);
+        TNI_PATH(blocks_copy_converted_scattered);
     if (!lies)
-        drive_copy(at[0], to->row, to->col, (const char *)tile, cols * to->bytes, to->bytes, rows,
-                   cols, to->bytes);
+        blocks_copy(at[0], to->row, to->col, (const char *)tile, cols * to->bytes, to->bytes, rows,
+                    cols, to->bytes);
 }
 
-static void drive_cut(drive *d) {
+TN_PRIV void tni_blocks_cut(tni_blocks *d) {
     const int64_t n0 = d->it.size[0], n1 = d->it.ndim > 1 ? d->it.size[1] : 1;
     int64_t most = 1, tile, outer = 1;
     bool tiled = false, cross = false;
     for (int k = 0; k <= d->nin; k++) {
-        drive_operand *op = &d->op[k];
+        tni_blocks_operand *op = &d->op[k];
         op->col = d->it.stride[k][0];
         op->row = d->it.ndim > 1 ? d->it.stride[k][1] : 0;
         if (most < op->chain.most) most = op->chain.most;
@@ -23533,42 +23687,42 @@ static void drive_cut(drive *d) {
         tiled = tiled || op->chain.n || (op->col != op->size && op->col != 0);
         cross = cross || (op->row == op->bytes && op->col > op->bytes);
     }
-    tile = DRIVE_TILE / most;
+    tile = TNI_TILE / most;
     d->rows = 1;
     d->cols = n0;
-    if (cross && n0 >= DRIVE_CROSS && n1 >= DRIVE_CROSS) {
-        TNI_PATH(drive_cut_across);
-        d->rows = DRIVE_CROSS;
-        d->cols = n0 < tile / DRIVE_CROSS ? n0 : tile / DRIVE_CROSS;
-    } else if (n0 < DRIVE_SHORT && n1 > 1) {
-        TNI_PATH(drive_cut_short);
+    if (cross && n0 >= BLOCKS_CROSS && n1 >= BLOCKS_CROSS) {
+        TNI_PATH(blocks_cut_across);
+        d->rows = BLOCKS_CROSS;
+        d->cols = n0 < tile / BLOCKS_CROSS ? n0 : tile / BLOCKS_CROSS;
+    } else if (n0 < BLOCKS_SHORT && n1 > 1) {
+        TNI_PATH(blocks_cut_short);
         d->rows = n1 < tile / n0 ? n1 : tile / n0;
     } else if (tiled) {
-        TNI_PATH(drive_cut_tiles);
+        TNI_PATH(blocks_cut_tiles);
         d->cols = n0 < tile ? n0 : tile;
-    } else if (n0 > DRIVE_TASK) {
-        TNI_PATH(drive_cut_long);
-        d->cols = DRIVE_TASK;
+    } else if (n0 > TNI_TASK) {
+        TNI_PATH(blocks_cut_long);
+        d->cols = TNI_TASK;
     }
     for (int i = 2; i < d->it.ndim; i++) outer *= d->it.size[i];
     d->across = (n0 + d->cols - 1) / d->cols;
     d->down = (n1 + d->rows - 1) / d->rows;
     d->blocks = d->across * d->down * outer;
-    d->per_task = DRIVE_TASK / (d->rows * d->cols);
+    d->per_task = TNI_TASK / (d->rows * d->cols);
     if (d->per_task < 1) d->per_task = 1;
 }
 
-static void drive_task(void *arg, int64_t i) {
-    const drive *d = (const drive *)arg;
+static void blocks_task(void *arg, int64_t i) {
+    const tni_blocks *d = (const tni_blocks *)arg;
     const int64_t n0 = d->it.size[0], n1 = d->it.ndim > 1 ? d->it.size[1] : 1;
     int64_t end = (i + 1) * d->per_task;
-    drive_source source[DRIVE_IN];
-    for (int k = 0; k < DRIVE_IN; k++) source[k].held = NULL;
+    blocks_source source[TNI_INPUTS];
+    for (int k = 0; k < TNI_INPUTS; k++) source[k].held = NULL;
     if (end > d->blocks) end = d->blocks;
     for (int64_t b = i * d->per_task; b < end; b++) {
         const int64_t col = b % d->across * d->cols, row = b / d->across % d->down * d->rows;
         int64_t rest = b / d->across / d->down;
-        char *at[1 + DRIVE_IN];
+        char *at[1 + TNI_INPUTS];
         for (int k = 0; k <= d->nin; k++)
             at[k] = d->it.at[k] + col * d->op[k].col + row * d->op[k].row;
         for (int dim = 2; dim < d->it.ndim; rest /= d->it.size[dim], dim++)
@@ -23577,25 +23731,25 @@ static void drive_task(void *arg, int64_t i) {
         const int64_t cols = n0 - col < d->cols ? n0 - col : d->cols,
                       rows = n1 - row < d->rows ? n1 - row : d->rows;
         if (d->loop)
-            drive_block(d, source, at, rows, cols);
+            blocks_compute(d, source, at, rows, cols);
         else
-            drive_copy_block(d, at, rows, cols);
+            blocks_copy_one(d, at, rows, cols);
     }
 }
 
-static void drive_go(drive *d, tn_context *c) {
+TN_PRIV void tni_blocks_run(tni_blocks *d, tn_context *c) {
     const int64_t tasks = (d->blocks + d->per_task - 1) / d->per_task;
-    if (tasks > 1 && d->it.numel > DRIVE_TASK) {
-        TNI_PATH(drive_threads);
-        tni_parallel(c, tasks, drive_task, d);
+    if (tasks > 1 && d->it.numel > TNI_TASK) {
+        TNI_PATH(blocks_threads);
+        tni_parallel(c, tasks, blocks_task, d);
         return;
     }
-    for (int64_t i = 0; i < tasks; i++) drive_task(d, i);
+    for (int64_t i = 0; i < tasks; i++) blocks_task(d, i);
 }
 
 TN_PRIV void tni_copy_run(tn_context *c, tn_tensor *dst, tn_tensor *src) {
     tn_tensor *operands[2];
-    drive d;
+    tni_blocks d;
     if (!dst->numel) return;
     operands[0] = dst;
     operands[1] = src;
@@ -23608,19 +23762,23 @@ TN_PRIV void tni_copy_run(tn_context *c, tn_tensor *dst, tn_tensor *src) {
         d.op[k].chain.most = 0;
         d.op[k].bytes = d.op[k].size = tni_dtype_size(operands[k]);
     }
-    if (dst->dtype != src->dtype) drive_chain_to(&d.op[1].chain, d.k, src->dtype, dst->dtype);
+    if (dst->dtype != src->dtype) tni_chain_to(&d.op[1].chain, d.k, src->dtype, dst->dtype);
     tni_iterate_init(&d.it, dst->ndim, dst->size, operands, 2);
-    drive_cut(&d);
-    drive_go(&d, c);
+    tni_blocks_cut(&d);
+    tni_blocks_run(&d, c);
 }
 
 TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *src) {
     tni_copy_run(b->context, dst, (tn_tensor *)(uintptr_t)src);
 }
 
+/* src/cpu/drive.c - runs the loop of a pointwise row over its operands: a few floats in whole vectors, operands that lie alike in one run, any other layout in blocks (blocks.h) */
+
+enum { DRIVE_FEW = 64 };
+
 static int drive_native(const tn_frame *f, int d) {
     if (d == TN_BOOL) return TN_BOOL;
-    return f->row->rules & TNI_SINGLY && d == TN_C64 ? (int)TN_C128 : drive_natural(d);
+    return f->row->rules & TNI_SINGLY && d == TN_C64 ? (int)TN_C128 : tni_computed_in(d);
 }
 static int64_t drive_lanes(const tn_frame *f, int type) {
     return f->row->rules & TNI_SINGLY && type == TNI_IN_C128
@@ -23690,20 +23848,20 @@ TNI_INLINE void drive_numbers(const tn_frame *f, int dtype, char *to) {
 typedef struct drive_flat {
     tn_frame *f;
     tni_loop loop;
-    const char *in[DRIVE_IN];
-    int64_t step[DRIVE_IN], lanes, n, out_size;
+    const char *in[TNI_INPUTS];
+    int64_t step[TNI_INPUTS], lanes, n, out_size;
     char *out;
     const void *numbers;
 } drive_flat;
 
 static void drive_flat_task(void *arg, int64_t i) {
     const drive_flat *d = (const drive_flat *)arg;
-    const int64_t from = i * DRIVE_TASK, vectors = from / d->lanes,
-                  n = d->n - from < DRIVE_TASK ? d->n - from : (int64_t)DRIVE_TASK;
-    const char *in[DRIVE_IN];
+    const int64_t from = i * TNI_TASK, vectors = from / d->lanes,
+                  n = d->n - from < TNI_TASK ? d->n - from : (int64_t)TNI_TASK;
+    const char *in[TNI_INPUTS];
     for (int k = 0; k < d->f->nin; k++) in[k] = d->in[k] + vectors * d->step[k];
-    drive_span(d->loop, d->f->nin, d->lanes, d->out + from * d->out_size, d->out_size, in, d->step,
-               n, d->numbers);
+    tni_span_run(d->loop, d->f->nin, d->lanes, d->out + from * d->out_size, d->out_size, in,
+                 d->step, n, d->numbers);
 }
 
 TNI_INLINE bool drive_padded(const tn_tensor *t) {
@@ -23727,9 +23885,9 @@ static bool drive_small(tn_frame *f, int dtype, const void *numbers) {
     const int type = dtype == TN_F32 ? TNI_IN_F32 : TNI_IN_F64;
     const int64_t lanes = k->lanes[type], step = dtype == TN_F32 ? lanes * 4 : lanes * 8;
     const tn_tensor *out = f->out[0];
-    const char *in[DRIVE_IN];
-    int64_t steps[DRIVE_IN];
-    double fill[DRIVE_IN][TNI_VECTOR_BYTES / sizeof(double)];
+    const char *in[TNI_INPUTS];
+    int64_t steps[TNI_INPUTS];
+    double fill[TNI_INPUTS][TNI_VECTOR_BYTES / sizeof(double)];
     if (!drive_padded(out) || out->storage->bytes != out->numel << tni_width(out->dtype))
         return false;
     for (int i = 0; i < f->nin; i++) {
@@ -23754,9 +23912,9 @@ static TNI_NOINLINE void drive_run_flat(tn_frame *f, int dtype, const void *numb
     const tni_kernels *k = f->block->context->kernels;
     const int type = drive_type(dtype);
     const int64_t size = tni_dtype(dtype)->bytes;
-    double fill[DRIVE_IN][TNI_VECTOR_BYTES / sizeof(double)];
+    double fill[TNI_INPUTS][TNI_VECTOR_BYTES / sizeof(double)];
     drive_flat d;
-    if (f->out[0]->numel > DRIVE_TASK)
+    if (f->out[0]->numel > TNI_TASK)
         TNI_PATH(drive_flat_threads);
     else
         TNI_PATH(drive_flat);
@@ -23773,15 +23931,15 @@ static TNI_NOINLINE void drive_run_flat(tn_frame *f, int dtype, const void *numb
         d.in[i] = repeated ? drive_repeat(fill[i], t, dtype, d.lanes) : tni_bytes_at(t);
         d.step[i] = repeated ? 0 : d.lanes * size;
     }
-    if (d.n > DRIVE_TASK)
-        tni_parallel(f->block->context, (d.n + DRIVE_TASK - 1) / DRIVE_TASK, drive_flat_task, &d);
+    if (d.n > TNI_TASK)
+        tni_parallel(f->block->context, (d.n + TNI_TASK - 1) / TNI_TASK, drive_flat_task, &d);
     else
-        drive_span(d.loop, f->nin, d.lanes, d.out, d.out_size, d.in, d.step, d.n, numbers);
+        tni_span_run(d.loop, f->nin, d.lanes, d.out, d.out_size, d.in, d.step, d.n, numbers);
 }
 
-static void drive_input(drive *d, tn_frame *f, int k, int common, int native) {
+static void drive_input(tni_blocks *d, tn_frame *f, int k, int common, int native) {
     const tn_tensor *t = f->in[k];
-    drive_operand *op = &d->op[k + 1];
+    tni_blocks_operand *op = &d->op[k + 1];
     if (f->row->rules & TN_TAKES_MASK && k == 0) common = native = TN_BOOL;
     op->bytes = tni_dtype_size(t);
     op->size = tni_dtype(native)->bytes;
@@ -23789,11 +23947,11 @@ static void drive_input(drive *d, tn_frame *f, int k, int common, int native) {
     op->chain.most = 0;
     if (t->dtype == native) return;
     if (t->flags & TNI_NUMBER && tni_is_float(common)) {
-        drive_chain_to(&op->chain, d->k, t->dtype, native);
+        tni_chain_to(&op->chain, d->k, t->dtype, native);
         return;
     }
-    drive_chain_to(&op->chain, d->k, t->dtype, common);
-    drive_chain_to(&op->chain, d->k, common, native);
+    tni_chain_to(&op->chain, d->k, t->dtype, common);
+    tni_chain_to(&op->chain, d->k, common, native);
 }
 
 static tn_scalar drive_next_after(tn_scalar a, tn_scalar b, int dtype) {
@@ -23831,8 +23989,8 @@ static void drive_step(tn_frame *f, int common) {
 static TNI_NOINLINE void drive_run_strided(tn_frame *f, int common, int native, int made,
                                            const void *numbers) {
     const int rounded = tni_pointwise_makes(f->row->rules, common);
-    tn_tensor *operands[1 + DRIVE_IN], *out = f->out[0];
-    drive d;
+    tn_tensor *operands[1 + TNI_INPUTS], *out = f->out[0];
+    tni_blocks d;
     if (f->row->rules & TN_STEPS_IN_DTYPE && common != native) {
         drive_step(f, common);
         return;
@@ -23848,15 +24006,15 @@ static TNI_NOINLINE void drive_run_strided(tn_frame *f, int common, int native, 
     d.op[0].size = tni_dtype(made)->bytes;
     d.op[0].chain.n = 0;
     d.op[0].chain.most = 0;
-    drive_chain_to(&d.op[0].chain, d.k, made, rounded);
-    drive_chain_to(&d.op[0].chain, d.k, rounded, out->dtype);
+    tni_chain_to(&d.op[0].chain, d.k, made, rounded);
+    tni_chain_to(&d.op[0].chain, d.k, rounded, out->dtype);
     for (int k = 0; k < f->nin; k++) {
         operands[k + 1] = f->in[k];
         drive_input(&d, f, k, common, native);
     }
     tni_iterate_init(&d.it, out->ndim, out->size, operands, 1 + f->nin);
-    drive_cut(&d);
-    drive_go(&d, f->block->context);
+    tni_blocks_cut(&d);
+    tni_blocks_run(&d, f->block->context);
 }
 
 TN_PRIV void tni_pointwise_run(tn_frame *f) {
@@ -23874,7 +24032,7 @@ TN_PRIV void tni_pointwise_run(tn_frame *f) {
         drive_run_flat(f, common, numbers);
 }
 
-/* src/cpu/lanes.c - plans and runs reductions (lanes.h) */
+/* src/cpu/elements.c - elements of any dtype to the type that sums are computed in (F32, F64 or I64), and back */
 
 /* src/cpu/lanes.h - the plan of a reduction: which elements meet in which order, on which threads */
 
@@ -24094,6 +24252,142 @@ TN_PRIV void tni_lanes_write(const tni_kernels *k, void *to, int64_t step, int d
         tni_lanes_save(to, step, dtype, from, compute, n);
 }
 
+#undef LANES_TYPES
+#undef LANES_LOAD
+#undef LANES_SAVE
+
+/* src/cpu/fold.c - sums, products and extrema of rows, blocks and lanes, always in one order (lanes.h), and the tree that adds the sums of blocks */
+
+#define LANES_ROWS(type, expression)                          \
+    for (int64_t r = 0; r < rows; r++, at += step)            \
+        for (int64_t i = 0; i < n; i++) {                     \
+            type a = ((type *)to)[i], v;                      \
+            memcpy(&v, at + i * (int64_t)sizeof v, sizeof v); \
+            ((type *)to)[i] = expression;                     \
+        }                                                     \
+    return
+
+static void lanes_rows_i64(int op, const char *at, int64_t step, int64_t rows, int64_t n,
+                           void *to) {
+    switch (op) {
+    case TNI_SUM: LANES_ROWS(int64_t, (int64_t)((uint64_t)a + (uint64_t)v));
+    case TNI_PROD: LANES_ROWS(int64_t, (int64_t)((uint64_t)a * (uint64_t)v));
+    case TNI_MAX: LANES_ROWS(int64_t, v > a ? v : a);
+    default: LANES_ROWS(int64_t, v < a ? v : a);
+    }
+}
+
+static void lanes_prod_f32(const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
+    LANES_ROWS(float, a *v);
+}
+static void lanes_prod_f64(const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
+    LANES_ROWS(double, a *v);
+}
+
+TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step,
+                             int64_t rows, int64_t n, void *to) {
+    const char *at = (const char *)x;
+    if (compute == TN_I64)
+        lanes_rows_i64(op, at, step, rows, n, to);
+    else if (op == TNI_PROD)
+        (compute == TN_F32 ? lanes_prod_f32 : lanes_prod_f64)(at, step, rows, n, to);
+    else if (op == TNI_SUM)
+        (compute == TN_F32 ? TNI_K(k, sum_rows_f32) : TNI_K(k, sum_rows_f64))(x, step, rows, n, to);
+    else
+        (compute == TN_F32 ? TNI_K(k, extreme_rows_f32)
+                           : TNI_K(k, extreme_rows_f64))(x, step, rows, n, op == TNI_MIN, to);
+}
+
+TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
+    int64_t k =
+        value == HUGE_VAL ? INT64_MAX : tni_truncate(value);
+    for (int64_t i = 0; i < n; i++)
+        if (compute == TN_F32)
+            ((float *)to)[i] = (float)value;
+        else if (compute == TN_F64)
+            ((double *)to)[i] = value;
+        else
+            ((int64_t *)to)[i] = k;
+}
+
+#define LANES_FOLD(type)                                                        \
+    for (type *a = (type *)acc; h; h /= 2)                                      \
+        for (int64_t i = 0; i < h; i++) {                                       \
+            type v = a[i + h];                                                  \
+            a[i] = op == TNI_SUM                                     ? a[i] + v \
+                   : op == TNI_PROD                                  ? a[i] * v \
+                   : (op == TNI_MAX ? v > a[i] : v < a[i]) || v != v ? v        \
+                                                                     : a[i];    \
+        }
+static void lanes_fold_f32(int op, char *acc, int64_t h) { LANES_FOLD(float) }
+static void lanes_fold_f64(int op, char *acc, int64_t h){LANES_FOLD(double)}
+
+TN_PRIV double tni_reduce_identity(int op) {
+    return op == TNI_SUM ? 0 : op == TNI_PROD ? 1 : op == TNI_MAX ? -HUGE_VAL : HUGE_VAL;
+}
+
+TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n,
+                              void *to) {
+    int64_t size = compute == TN_F32 ? 4 : 8, lanes = TNI_LANE_BYTES / size, h = 1,
+            used = n < lanes ? n : lanes;
+    tni_room room;
+    char *acc = (char *)&room;
+    while (h < used) h *= 2;
+    tni_fill_lanes(acc, compute, tni_reduce_identity(op), h);
+    if (n >= lanes) tni_reduce_rows(k, op, compute, x, TNI_LANE_BYTES, n / lanes, lanes, acc);
+    if (n % lanes)
+        tni_reduce_rows(k, op, compute, (const char *)x + n / lanes * TNI_LANE_BYTES, 0, 1,
+                        n % lanes, acc);
+    tni_reduce_fold(k, op, compute, acc, h);
+    memcpy(to, acc, (size_t)size);
+}
+
+TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n) {
+    int64_t size = compute == TN_F32 ? 4 : 8, h = n / 2;
+    char *acc = (char *)lanes;
+    for (; h > 8 || (h && compute == TN_I64); h /= 2)
+        tni_reduce_rows(k, op, compute, acc + h * size, 0, 1, h, acc);
+    if (compute == TN_F32)
+        lanes_fold_f32(op, acc, h);
+    else if (compute == TN_F64)
+        lanes_fold_f64(op, acc, h);
+}
+
+TN_PRIV void tni_tree_begin(tni_tree *t, const tni_kernels *k, int compute, int64_t n) {
+    t->kernels = k;
+    t->compute = compute;
+    t->n = n;
+    t->depth = 0;
+    t->count = 0;
+}
+
+TN_PRIV void *tni_tree_next(tni_tree *t) {
+    memset(&t->part[t->depth], 0, sizeof t->part[0]);
+    return &t->part[t->depth];
+}
+
+static void tree_join(tni_tree *t) {
+    t->depth--;
+    tni_reduce_rows(t->kernels, TNI_SUM, t->compute, &t->part[t->depth], 0, 1, t->n,
+                    &t->part[t->depth - 1]);
+}
+
+TN_PRIV void tni_tree_push(tni_tree *t) {
+    t->depth++;
+    for (int64_t c = t->count++; c & 1; c >>= 1) tree_join(t);
+}
+
+TN_PRIV void *tni_tree_end(tni_tree *t) {
+    if (!t->depth) tni_tree_next(t), t->depth++;
+    while (t->depth > 1) tree_join(t);
+    return &t->part[0];
+}
+
+#undef LANES_ROWS
+#undef LANES_FOLD
+
+/* src/cpu/lanes.c - plans and runs reductions (lanes.h) */
+
 static void lanes_nonzero(int64_t *to, const char *x, int64_t step, int dtype, int64_t n) {
     int64_t bytes = tni_dtype(dtype)->bytes;
     int category = tni_dtype(dtype)->category;
@@ -24112,9 +24406,11 @@ static void lanes_magnitude(void *to, int compute, const char *x, int64_t step, 
     for (int64_t i = 0; i < n; i++, x += step) {
         double part[2], large, little, q;
         float narrow[2];
-        if (dtype == TN_C64)
-            memcpy(narrow, x, sizeof narrow), part[0] = narrow[0], part[1] = narrow[1];
-        else
+        if (dtype == TN_C64) {
+            memcpy(narrow, x, sizeof narrow);
+            part[0] = narrow[0];
+            part[1] = narrow[1];
+        } else
             memcpy(part, x, sizeof part);
         large = fabs(part[0]);
         little = fabs(part[1]);
@@ -24228,9 +24524,10 @@ TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, 
         else
             out *= d.size;
         if (d.size == 1) continue;
-        if (gone[i])
-            red[nred++] = d, red[nred - 1].out = red[nred - 1].step;
-        else
+        if (gone[i]) {
+            red[nred++] = d;
+            red[nred - 1].out = red[nred - 1].step;
+        } else
             keep[nkeep++] = d;
     }
     lanes_turn(keep, nkeep);
@@ -24441,130 +24738,7 @@ TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements,
     tni_parallel(c, (count + g.each - 1) / g.each, lanes_group_task, &g);
 }
 
-#define LANES_ROWS(type, expression)                          \
-    for (int64_t r = 0; r < rows; r++, at += step)            \
-        for (int64_t i = 0; i < n; i++) {                     \
-            type a = ((type *)to)[i], v;                      \
-            memcpy(&v, at + i * (int64_t)sizeof v, sizeof v); \
-            ((type *)to)[i] = expression;                     \
-        }                                                     \
-    return
-
-static void lanes_rows_i64(int op, const char *at, int64_t step, int64_t rows, int64_t n,
-                           void *to) {
-    switch (op) {
-    case TNI_SUM: LANES_ROWS(int64_t, (int64_t)((uint64_t)a + (uint64_t)v));
-    case TNI_PROD: LANES_ROWS(int64_t, (int64_t)((uint64_t)a * (uint64_t)v));
-    case TNI_MAX: LANES_ROWS(int64_t, v > a ? v : a);
-    default: LANES_ROWS(int64_t, v < a ? v : a);
-    }
-}
-
-static void lanes_prod_f32(const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
-    LANES_ROWS(float, a *v);
-}
-static void lanes_prod_f64(const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
-    LANES_ROWS(double, a *v);
-}
-
-TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step,
-                             int64_t rows, int64_t n, void *to) {
-    const char *at = (const char *)x;
-    if (compute == TN_I64)
-        lanes_rows_i64(op, at, step, rows, n, to);
-    else if (op == TNI_PROD)
-        (compute == TN_F32 ? lanes_prod_f32 : lanes_prod_f64)(at, step, rows, n, to);
-    else if (op == TNI_SUM)
-        (compute == TN_F32 ? TNI_K(k, sum_rows_f32) : TNI_K(k, sum_rows_f64))(x, step, rows, n, to);
-    else
-        (compute == TN_F32 ? TNI_K(k, extreme_rows_f32)
-                           : TNI_K(k, extreme_rows_f64))(x, step, rows, n, op == TNI_MIN, to);
-}
-
-TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
-    int64_t k =
-        value == HUGE_VAL ? INT64_MAX : tni_truncate(value);
-    for (int64_t i = 0; i < n; i++)
-        if (compute == TN_F32)
-            ((float *)to)[i] = (float)value;
-        else if (compute == TN_F64)
-            ((double *)to)[i] = value;
-        else
-            ((int64_t *)to)[i] = k;
-}
-
-#define LANES_FOLD(type)                                                        \
-    for (type *a = (type *)acc; h; h /= 2)                                      \
-        for (int64_t i = 0; i < h; i++) {                                       \
-            type v = a[i + h];                                                  \
-            a[i] = op == TNI_SUM                                     ? a[i] + v \
-                   : op == TNI_PROD                                  ? a[i] * v \
-                   : (op == TNI_MAX ? v > a[i] : v < a[i]) || v != v ? v        \
-                                                                     : a[i];    \
-        }
-static void lanes_fold_f32(int op, char *acc, int64_t h) { LANES_FOLD(float) }
-static void lanes_fold_f64(int op, char *acc, int64_t h){LANES_FOLD(double)}
-
-TN_PRIV double tni_reduce_identity(int op) {
-    return op == TNI_SUM ? 0 : op == TNI_PROD ? 1 : op == TNI_MAX ? -HUGE_VAL : HUGE_VAL;
-}
-
-TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n,
-                              void *to) {
-    int64_t size = compute == TN_F32 ? 4 : 8, lanes = TNI_LANE_BYTES / size, h = 1,
-            used = n < lanes ? n : lanes;
-    tni_room room;
-    char *acc = (char *)&room;
-    while (h < used) h *= 2;
-    tni_fill_lanes(acc, compute, tni_reduce_identity(op), h);
-    if (n >= lanes) tni_reduce_rows(k, op, compute, x, TNI_LANE_BYTES, n / lanes, lanes, acc);
-    if (n % lanes)
-        tni_reduce_rows(k, op, compute, (const char *)x + n / lanes * TNI_LANE_BYTES, 0, 1,
-                        n % lanes, acc);
-    tni_reduce_fold(k, op, compute, acc, h);
-    memcpy(to, acc, (size_t)size);
-}
-
-TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n) {
-    int64_t size = compute == TN_F32 ? 4 : 8, h = n / 2;
-    char *acc = (char *)lanes;
-    for (; h > 8 || (h && compute == TN_I64); h /= 2)
-        tni_reduce_rows(k, op, compute, acc + h * size, 0, 1, h, acc);
-    if (compute == TN_F32)
-        lanes_fold_f32(op, acc, h);
-    else if (compute == TN_F64)
-        lanes_fold_f64(op, acc, h);
-}
-
-TN_PRIV void tni_tree_begin(tni_tree *t, const tni_kernels *k, int compute, int64_t n) {
-    t->kernels = k;
-    t->compute = compute;
-    t->n = n;
-    t->depth = 0;
-    t->count = 0;
-}
-
-TN_PRIV void *tni_tree_next(tni_tree *t) {
-    memset(&t->part[t->depth], 0, sizeof t->part[0]);
-    return &t->part[t->depth];
-}
-
-static void tree_join(tni_tree *t) {
-    t->depth--;
-    tni_reduce_rows(t->kernels, TNI_SUM, t->compute, &t->part[t->depth], 0, 1, t->n,
-                    &t->part[t->depth - 1]);
-}
-
-TN_PRIV void tni_tree_push(tni_tree *t) {
-    t->depth++;
-    for (int64_t c = t->count++; c & 1; c >>= 1) tree_join(t);
-}
-
-TN_PRIV void *tni_tree_end(tni_tree *t) {
-    if (!t->depth) tni_tree_next(t), t->depth++;
-    while (t->depth > 1) tree_join(t);
-    return &t->part[0];
-}
+/* src/cpu/dense.c - a tensor's elements side by side in row-major order: where they lie, or as a copy in the call's scratch */
 
 TN_PRIV bool tni_dense_scratch(tn_frame *f, const tn_tensor *t) {
     return !t || t->flags & TNI_CONTIGUOUS || tn_scratch(f, t->numel, tni_dtype_size(t));
@@ -24587,12 +24761,6 @@ TN_PRIV const char *tni_dense(tn_frame *f, const tn_tensor *t, char **room) {
     return (const char *)storage.data;
 }
 
-#undef LANES_TYPES
-#undef LANES_LOAD
-#undef LANES_SAVE
-#undef LANES_ROWS
-#undef LANES_FOLD
-
 /* src/cpu/matmul.c - products of matrices of any dtype */
 
 /* src/cpu/matmul.h - products of matrices of any dtype and any strides, batch by batch */
@@ -24613,12 +24781,17 @@ TN_PRIV void tni_matmul_run(tn_context *context, const tni_matmul_plan *p, int d
 static void mm_matrix(const tn_tensor *t, bool left, int64_t *rows, int64_t *cols, int64_t *row,
                       int64_t *col) {
     const int d = t->ndim;
-    if (d > 1)
-        *rows = t->size[d - 2], *cols = t->size[d - 1], *row = t->stride[d - 2],
+    if (d > 1) {
+        *rows = t->size[d - 2];
+        *cols = t->size[d - 1];
+        *row = t->stride[d - 2];
         *col = t->stride[d - 1];
-    else if (left)
-        *rows = 1, *cols = t->size[0], *row = 0, *col = t->stride[0];
-    else {
+    } else if (left) {
+        *rows = 1;
+        *cols = t->size[0];
+        *row = 0;
+        *col = t->stride[0];
+    } else {
         *rows = t->size[0];
         *cols = 1;
         *row = t->stride[0];
@@ -24900,8 +25073,12 @@ static void mm_complex(tn_context *context, const tni_matmul_plan *p, const tni_
         j.g.a = (const char *)whole->a + ai * bytes;
         j.g.b = (const char *)whole->b + bi * bytes;
         j.g.c = (char *)whole->c + ci * bytes;
-        j.g.a_row *= 2, j.g.a_col *= 2, j.g.b_row *= 2, j.g.b_col *= 2, j.g.c_row *= 2,
-            j.g.c_col *= 2;
+        j.g.a_row *= 2;
+        j.g.a_col *= 2;
+        j.g.b_row *= 2;
+        j.g.b_col *= 2;
+        j.g.c_row *= 2;
+        j.g.c_col *= 2;
         if (part == 1) j.g.alpha = -j.g.alpha;
         if (ai) j.g.add = true;
         j.width = 2;
@@ -25130,7 +25307,8 @@ TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t) {
     s->h = t->size[d - 2];
     s->w = t->size[d - 1];
     s->x_image = d == 4 ? t->stride[0] * bytes : 0;
-    s->x_channel = t->stride[d - 3] * bytes, s->x_row = t->stride[d - 2] * bytes,
+    s->x_channel = t->stride[d - 3] * bytes;
+    s->x_row = t->stride[d - 2] * bytes;
     s->x_col = t->stride[d - 1] * bytes;
 }
 
@@ -25621,13 +25799,218 @@ TN_PRIV tni_pair tni_pair_div(tni_pair a, tni_pair b) {
 
 /* src/gen/operators.inl - every file of src/ops, family by family: those that are hot, then the others */
 
-/* src/ops/creation/random.c - random numbers as torch draws them on the CPU: equal seeds give equal numbers */
+/* src/ops/creation/chance.c - elements chosen by chance: bernoulli and dropout, as torch draws them */
+
+/* src/ops/creation/random.h - what rows that draw random numbers share (random.c) */
 
 enum {
-    RANDOM_TILE = 4096,
-    RANDOM_BLOCK = 1 << 16
+    TNI_RANDOM_TILE = 4096,
+    TNI_RANDOM_BLOCK = 1 << 16
 };
-TNI_INLINE bool random_stopped(int64_t i) { return !(i & (RANDOM_BLOCK - 1)) && tni_stopped(); }
+TNI_INLINE bool tni_random_stopped(int64_t i) {
+    return !(i & (TNI_RANDOM_BLOCK - 1)) && tni_stopped();
+}
+
+TN_PRIV bool tni_random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device,
+                            bool floating);
+TN_PRIV bool tni_random_self(tn_frame *f, bool floating);
+TN_PRIV void tni_random_zero_grad(tn_gradient *g);
+TN_PRIV double tni_random_u53(tn_generator *g);
+
+static uint64_t random_threshold(double p) { return (uint64_t)ceil(p * 9007199254740992.0); }
+
+static bool bernoulli_check(tn_frame *f) { return tni_random_self(f, f->in[0]->numel != 0); }
+static bool bernoulli_look(tn_frame *f) {
+    const tn_tensor *p = f->in[0];
+    const int64_t bytes = tni_dtype_size(p);
+    tni_walk w;
+    tni_walk_start(&w, p->ndim, p->size, &p, 1);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i++) {
+            double v;
+            tni_lanes_load(&v, TN_F64, w.at[0] + i * w.row[0], bytes, p->dtype, 1);
+            if (!(v >= 0 && v <= 1))
+                return tn_fail(f, TN_INVALID, "a probability is %g, not in [0, 1]", v);
+        }
+    return true;
+}
+static void bernoulli_run(tn_frame *f) {
+    const tn_tensor *p = f->in[0];
+    tn_tensor *t = f->out[0];
+    int64_t bytes = tni_dtype_size(t);
+    for (int64_t i = 0; i < t->numel && !tni_random_stopped(i); i++) {
+        int64_t at = p->offset, rest = i;
+        double v;
+        for (int d = t->ndim - 1; d >= 0; d--) {
+            at += rest % p->size[d] * p->stride[d];
+            rest /= p->size[d];
+        }
+        tni_lanes_load(&v, TN_F64, (const char *)p->storage->data + at * bytes, bytes, p->dtype, 1);
+        double u = p->dtype == TN_F64
+                       ? tni_random_u53(f->generator)
+                       : (double)(tni_random32(f->generator) & 0xffffffu) * (1.0 / 16777216.0);
+        double one = u < v;
+        int64_t to = 0;
+        rest = i;
+        for (int d = t->ndim - 1; d >= 0; d--) {
+            to += rest % t->size[d] * t->stride[d];
+            rest /= t->size[d];
+        }
+        tni_lanes_save(tni_bytes_at(t) + to * bytes, bytes, t->dtype, &one, TN_F64, 1);
+    }
+}
+TN_OPERATOR(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_bernoulli(p)"), .forms = TN_OUT,
+            .check = bernoulli_check, .look = bernoulli_look, .run = bernoulli_run,
+            .grad = tn_grad_zero, .domain = "self:0..1", .sample = "(2,3) | (20) | (5):f64 | (0)")
+
+static void random_chance(tn_frame *f, tn_tensor *t, double p) {
+    uint64_t below = random_threshold(p);
+    int64_t bytes = tni_dtype_size(t), k[512];
+    for (int64_t i = 0; i < t->numel && !tni_stopped(); i += 512) {
+        int64_t n = t->numel - i < 512 ? t->numel - i : 512;
+        for (int64_t e = 0; e < n; e++)
+            k[e] = (tni_random64(f->generator) & 0x1fffffffffffffu) < below;
+        tni_lanes_save(tni_bytes_at(t) + i * bytes, bytes, t->dtype, k, TN_I64, n);
+    }
+}
+
+static bool random_probability(tn_frame *f, double p) {
+    return (p >= 0 && p <= 1) || tn_fail(f, TN_INVALID, "p is %g, not in [0, 1]", p);
+}
+
+static bool bernoulli_float_check(tn_frame *f) {
+    TN_ARGS(bernoulli_float, a, f);
+    return random_probability(f, a->p) && tni_random_self(f, false);
+}
+static void bernoulli_float_run(tn_frame *f) {
+    TN_ARGS(bernoulli_float, a, f);
+    if (f->out[0]->numel) random_chance(f, f->out[0], a->p);
+}
+TN_OPERATOR(bernoulli_float,
+            "bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> self", .example = "tn_bernoulli_float_(x, .p = 0.3)",
+                   .differs = "gradcheck: what is overwritten by draws has gradient zero; in "
+                              "complex the draws are real"),
+            .forms = TN_INPLACE, .check = bernoulli_float_check, .run = bernoulli_float_run,
+            .grad = tni_random_zero_grad, .sample = "(2,3) 0.3 | (5):bool | (20):i64 0.9 | (0)",
+            .node = "BernoulliBackward2")
+
+typedef struct dropout_note {
+    bool idle;
+} dropout_note;
+
+static bool dropout_check(tn_frame *f) {
+    TN_ARGS(dropout, a, f);
+    tn_tensor *x = a->input;
+    const bool idle = !a->train || a->p == 0 || x->numel == 0;
+    TN_NOTE(dropout_note, note, f);
+    if (!random_probability(f, a->p)) return false;
+    note->idle = idle;
+    if (idle && !f->inplace)
+        return tn_announce_view(f, 0, x, x->ndim, x->size, x->stride, x->offset);
+    if (!idle && ((a->p < 1 && tni_dtype(x->dtype)->category < TNI_CAT_FLOAT) ||
+                  !tni_dtype(x->dtype)->computes))
+        return tn_fail(f, TN_TYPE, "expected a floating or complex dtype, got %s",
+                       tni_dtype(x->dtype)->text);
+    if (!tn_announce_like(f, 0, x, (tn_dtype)x->dtype)) return false;
+    if (idle) return true;
+    f->generator = tni_generator_default(f->block);
+    if (!f->generator) return false;
+    if (f->recording && !tn_announce_strided(f, 1, TN_BOOL, x->ndim, x->size, f->out[0]->stride))
+        return false;
+    return tni_is_dense(x) || tn_scratch(f, x->numel, tni_dtype_size(x));
+}
+
+static void dropout_tile(const tn_context *c, int dtype, const char *x, char *y,
+                         const uint8_t *keep, double scale, int64_t n) {
+    float f[TNI_RANDOM_TILE];
+    double d[TNI_RANDOM_TILE];
+    uint8_t pairs[TNI_RANDOM_TILE];
+    int64_t bytes;
+    if (tni_is_complex(dtype)) {
+        for (int64_t i = 0; i < n; i++) pairs[2 * i] = pairs[2 * i + 1] = keep[i];
+        dtype = (int)tni_real_of(dtype);
+        keep = pairs;
+        n *= 2;
+    }
+    bytes = tni_dtype(dtype)->bytes;
+    if (dtype == TN_F64) {
+        tni_lanes_read(c->kernels, d, TN_F64, x, bytes, dtype, n);
+        for (int64_t i = 0; i < n; i++) d[i] *= keep[i] ? scale : 0;
+        tni_lanes_write(c->kernels, y, bytes, dtype, d, TN_F64, n);
+        return;
+    }
+    tni_lanes_read(c->kernels, f, TN_F32, x, bytes, dtype, n);
+    for (int64_t i = 0; i < n; i++) f[i] *= keep[i] ? (float)scale : 0;
+    tni_lanes_write(c->kernels, y, bytes, dtype, f, TN_F32, n);
+}
+
+static double dropout_scale(double p, int dtype) {
+    double s = p < 1 ? 1 / (1 - p) : 0;
+    float r;
+    uint16_t h[4];
+    if (dtype == TN_F64 || dtype == TN_C128 || s == 0) return s;
+    if (dtype == TN_C64) dtype = TN_F32;
+    tni_lanes_save(h, 2, dtype == TN_F32 ? TN_F16 : dtype, &s, TN_F64, 1);
+    if (dtype == TN_F32)
+        r = (float)s;
+    else
+        tni_lanes_load(&r, TN_F32, h, 2, dtype, 1);
+    return (double)r;
+}
+
+static void dropout_run(tn_frame *f) {
+    TN_ARGS(dropout, a, f);
+    const tn_tensor *x = a->input;
+    char *room = (char *)f->scratch, *y;
+    const char *from;
+    uint8_t tile[TNI_RANDOM_TILE],
+        *kept = f->nout > 1 && f->out[1] ? (uint8_t *)tni_bytes_at(f->out[1]) : NULL;
+    uint64_t below = random_threshold(1 - a->p);
+    int64_t bytes = tni_dtype_size(x),
+            each = tni_is_complex(x->dtype) ? (int)TNI_RANDOM_TILE / 2 : (int)TNI_RANDOM_TILE;
+    double scale;
+    TN_NOTE(dropout_note, note, f);
+    if (note->idle) {
+        if (f->inplace && x->numel && tni_bytes_at(f->out[0]) != tni_bytes_at(x))
+            tni_copy_elements(f->block, f->out[0], x);
+        return;
+    }
+    scale = dropout_scale(a->p, x->dtype);
+    from = tni_is_dense(x) ? tni_bytes_at(x) : tni_dense(f, x, &room);
+    y = tni_bytes_at(f->out[0]);
+    for (int64_t i = 0; i < x->numel && !tni_stopped(); i += each) {
+        int64_t n = x->numel - i < each ? x->numel - i : each;
+        if (a->p == 1)
+            memset(tile, 0, (size_t)n);
+        else
+            for (int64_t k = 0; k < n; k++)
+                tile[k] = (tni_random64(f->generator) & 0x1fffffffffffffu) < below;
+        dropout_tile(f->block->context, x->dtype, from + i * bytes, y + i * bytes, tile, scale, n);
+        if (kept) memcpy(kept + i, tile, (size_t)n);
+    }
+}
+static void dropout_grad(tn_gradient *g) {
+    TN_ARGS(dropout, a, g);
+    tn_tensor *d = g->incoming[0];
+    if (g->nout < 2 || !g->out[1])
+        tn_give(g, 0, d);
+    else
+        tn_give(g, 0,
+                tnp_mul_scalar(tnp_mul(d, g->out[1]), tn_float(dropout_scale(a->p, d->dtype))));
+}
+TN_OPERATOR(
+    dropout, "dropout(Tensor input, float p, bool train) -> Tensor",
+    TN_DOC(.shapes = "input (*) -> (*), floating or complex", .example = "tn_dropout(x, 0.5, true)",
+           .differs = "parameter p: required, as in torch's schema"),
+    .forms = TN_INPLACE, .saves = "kept", .needs = "kept", .check = dropout_check,
+    .run = dropout_run, .grad = dropout_grad,
+    .sample =
+        "(2,3) 0.5 False | (2,3) 0.0 True | (3,4) 1.0 True | (0) 0.5 True | (20):c64 0.5 True "
+        "| (2500):c128 0.3 True")
+
+/* src/ops/creation/random.c - random numbers of continuous distributions, as torch draws them on the CPU: equal seeds give equal numbers */
 
 static bool random_on(tn_frame *f, tn_device_id device) {
     if (device != TN_NO_DEVICE && device != TN_CPU && device != TN_META)
@@ -25636,8 +26019,8 @@ static bool random_on(tn_frame *f, tn_device_id device) {
     return true;
 }
 
-static bool random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device,
-                       bool floating) {
+TN_PRIV bool tni_random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device,
+                            bool floating) {
     if (!dtype) dtype = tni_tensors(f->block->context)->default_dtype;
     if (floating && (!tni_is_float((int)dtype) || !tni_dtype((int)dtype)->computes))
         return tn_fail(f, TN_TYPE, "expected a floating dtype, got %s",
@@ -25649,7 +26032,7 @@ static bool random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id d
            tn_announce(f, 0, dtype, (int)size.n, size.at);
 }
 
-static bool random_self(tn_frame *f, bool floating) {
+TN_PRIV bool tni_random_self(tn_frame *f, bool floating) {
     const tn_tensor *self = f->in[0];
     tni_shape s;
     if (floating && (!tni_is_float(self->dtype) || !tni_dtype(self->dtype)->computes))
@@ -25664,8 +26047,12 @@ static bool random_self(tn_frame *f, bool floating) {
     return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
 }
 
-static void random_zero_grad(tn_gradient *g) {
+TN_PRIV void tni_random_zero_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_zeros_like(g->incoming[0], TN_NO_DTYPE, TN_NO_DEVICE));
+}
+
+TN_PRIV double tni_random_u53(tn_generator *g) {
+    return (double)(int64_t)(tni_random64(g) & 0x1fffffffffffffu) * (1.0 / 9007199254740992.0);
 }
 
 typedef struct random_job {
@@ -25678,8 +26065,8 @@ typedef struct random_job {
 
 static void random_task(void *arg, int64_t i) {
     const random_job *j = (const random_job *)arg;
-    int64_t first = i * RANDOM_TILE,
-            n = j->n - first < RANDOM_TILE ? j->n - first : (int64_t)RANDOM_TILE;
+    int64_t first = i * TNI_RANDOM_TILE,
+            n = j->n - first < TNI_RANDOM_TILE ? j->n - first : (int64_t)TNI_RANDOM_TILE;
     if (!j->normal)
         TNI_K(j->kernels, uniform_f32)(j->at + first, n, j->a, j->b);
     else {
@@ -25690,14 +26077,11 @@ static void random_task(void *arg, int64_t i) {
 
 static void random_floats(tn_frame *f, void *to, int64_t n, float a, float b, bool normal) {
     random_job j = {f->block->context->kernels, (float *)to, n, a, b, normal};
-    for (int64_t i = 0; i < n && !tni_stopped(); i += RANDOM_BLOCK)
+    for (int64_t i = 0; i < n && !tni_stopped(); i += TNI_RANDOM_BLOCK)
         tni_random_fill(f->generator, (uint32_t *)to + i,
-                        n - i < RANDOM_BLOCK ? n - i : (int64_t)RANDOM_BLOCK);
-    tni_lanes_spread(f->block->context, (n + RANDOM_TILE - 1) / RANDOM_TILE, n, random_task, &j);
-}
-
-static double random_u53(tn_generator *g) {
-    return (double)(int64_t)(tni_random64(g) & 0x1fffffffffffffu) * (1.0 / 9007199254740992.0);
+                        n - i < TNI_RANDOM_BLOCK ? n - i : (int64_t)TNI_RANDOM_BLOCK);
+    tni_lanes_spread(f->block->context, (n + TNI_RANDOM_TILE - 1) / TNI_RANDOM_TILE, n, random_task,
+                     &j);
 }
 
 static void random_below(char *at, int dtype, double from, double to, int64_t n) {
@@ -25721,15 +26105,15 @@ static void random_uniform(tn_frame *f, double from, double to) {
     } else if (t->dtype == TN_F64) {
         double *d = (double *)(void *)at, range = to - from;
         TNI_PATH(uniform_f64);
-        for (int64_t i = 0; i < t->numel && !random_stopped(i); i++) {
-            d[i] = fma(random_u53(f->generator), range, from);
+        for (int64_t i = 0; i < t->numel && !tni_random_stopped(i); i++) {
+            d[i] = fma(tni_random_u53(f->generator), range, from);
             if (d[i] == to) d[i] = from;
         }
     } else {
-        float tile[RANDOM_TILE];
+        float tile[TNI_RANDOM_TILE];
         TNI_PATH(uniform_half);
-        for (int64_t i = 0; i < t->numel && !tni_stopped(); i += RANDOM_TILE) {
-            int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : (int64_t)RANDOM_TILE;
+        for (int64_t i = 0; i < t->numel && !tni_stopped(); i += TNI_RANDOM_TILE) {
+            int64_t n = t->numel - i < TNI_RANDOM_TILE ? t->numel - i : (int64_t)TNI_RANDOM_TILE;
             random_floats(f, tile, n, (float)from, (float)to, false);
             tni_lanes_write(f->block->context->kernels, at + i * 2, 2, t->dtype, tile, TN_F32, n);
             random_below(at + i * 2, t->dtype, from, to, n);
@@ -25739,7 +26123,7 @@ static void random_uniform(tn_frame *f, double from, double to) {
 
 static bool rand_check(tn_frame *f) {
     TN_ARGS(rand, a, f);
-    return random_new(f, a->size, a->dtype, a->device, true);
+    return tni_random_new(f, a->size, a->dtype, a->device, true);
 }
 static void rand_run(tn_frame *f) { random_uniform(f, 0, 1); }
 TN_OPERATOR(rand,
@@ -25750,7 +26134,7 @@ TN_OPERATOR(rand,
             .sample = "[2,3] | [] | [0] | [70000] | [5] dtype=float64 | [5] dtype=float16 | [5000] "
                       "dtype=bfloat16")
 
-static bool rand_like_check(tn_frame *f) { return random_self(f, true); }
+static bool rand_like_check(tn_frame *f) { return tni_random_self(f, true); }
 static void rand_like_run(tn_frame *f) { random_uniform(f, 0, 1); }
 TN_OPERATOR(rand_like, "rand_like(Tensor self, *, Generator? generator=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_rand_like(x)"),
@@ -25761,7 +26145,7 @@ static bool uniform_check(tn_frame *f) {
     TN_ARGS(uniform, a, f);
     if (!(a->from <= a->to))
         return tn_fail(f, TN_INVALID, "from (%g) is greater than to (%g)", a->from, a->to);
-    return random_self(f, true);
+    return tni_random_self(f, true);
 }
 static void uniform_run(tn_frame *f) {
     TN_ARGS(uniform, a, f);
@@ -25771,7 +26155,7 @@ TN_OPERATOR(
     uniform,
     "uniform_(Tensor self, float from=0.0, float to=1.0, *, Generator? generator=None) -> Tensor",
     TN_DOC(.shapes = "self (*) -> self", .example = "tn_uniform_(x, .from = -1, .to = 1)"),
-    .forms = TN_INPLACE, .check = uniform_check, .run = uniform_run, .grad = random_zero_grad,
+    .forms = TN_INPLACE, .check = uniform_check, .run = uniform_run, .grad = tni_random_zero_grad,
     .sample = "(2,3) -1.0 2.0 | (5):f64 | (5000):f16 | ()")
 
 static double random_normal(tn_frame *f) {
@@ -25781,8 +26165,8 @@ static double random_normal(tn_frame *f) {
         g->has_normal = false;
         return g->normal;
     }
-    u = random_u53(g);
-    v = random_u53(g);
+    u = tni_random_u53(g);
+    v = tni_random_u53(g);
     TNI_K(f->block->context->kernels, normal_f64)(&u, &v, 1, true);
     g->has_normal = true;
     g->normal = v;
@@ -25796,11 +26180,11 @@ static void random_normal_16(tn_frame *f, double *d, double mean, double std) {
 
 static void random_normal_f64(tn_frame *f, double *d, int64_t n, double mean, double std) {
     TNI_PATH(normal_f64);
-    for (int64_t i = 0; i < n && !random_stopped(i); i++) d[i] = random_u53(f->generator);
-    for (int64_t i = 0; i + 16 <= n && !random_stopped(i); i += 16)
+    for (int64_t i = 0; i < n && !tni_random_stopped(i); i++) d[i] = tni_random_u53(f->generator);
+    for (int64_t i = 0; i + 16 <= n && !tni_random_stopped(i); i += 16)
         random_normal_16(f, d + i, mean, std);
     if (n % 16 == 0) return;
-    for (int64_t i = n - 16; i < n; i++) d[i] = random_u53(f->generator);
+    for (int64_t i = n - 16; i < n; i++) d[i] = tni_random_u53(f->generator);
     random_normal_16(f, d + n - 16, mean, std);
 }
 
@@ -25816,10 +26200,11 @@ static void random_normal_f32(tn_frame *f, float *d, int64_t n, float mean, floa
 }
 
 static void random_normal_half(tn_frame *f, char *at, int dtype, int64_t n, float mean, float std) {
-    float tile[RANDOM_TILE];
+    float tile[TNI_RANDOM_TILE];
     TNI_PATH(normal_half);
-    for (int64_t i = 0; i < n / 16 * 16 && !tni_stopped(); i += RANDOM_TILE) {
-        int64_t left = n / 16 * 16 - i, m = left < RANDOM_TILE ? left : (int64_t)RANDOM_TILE;
+    for (int64_t i = 0; i < n / 16 * 16 && !tni_stopped(); i += TNI_RANDOM_TILE) {
+        int64_t left = n / 16 * 16 - i,
+                m = left < TNI_RANDOM_TILE ? left : (int64_t)TNI_RANDOM_TILE;
         random_floats(f, tile, m, mean, std, true);
         tni_lanes_write(f->block->context->kernels, at + i * 2, 2, dtype, tile, TN_F32, m);
     }
@@ -25836,7 +26221,7 @@ static void random_gauss(tn_frame *f, double mean, double std, bool contiguous) 
     at = tni_bytes_at(t);
     if (t->numel < 16 || !contiguous) {
         TNI_PATH(normal_one_by_one);
-        for (int64_t i = 0; i < t->numel && !random_stopped(i); i++) {
+        for (int64_t i = 0; i < t->numel && !tni_random_stopped(i); i++) {
             double v = fma(random_normal(f), std, mean);
             tni_lanes_save(at + i * bytes, bytes, t->dtype, &v, TN_F64, 1);
         }
@@ -25851,7 +26236,7 @@ static void random_gauss(tn_frame *f, double mean, double std, bool contiguous) 
 
 static bool randn_check(tn_frame *f) {
     TN_ARGS(randn, a, f);
-    return random_new(f, a->size, a->dtype, a->device, true);
+    return tni_random_new(f, a->size, a->dtype, a->device, true);
 }
 static void randn_run(tn_frame *f) { random_gauss(f, 0, 1, true); }
 TN_OPERATOR(randn,
@@ -25862,7 +26247,7 @@ TN_OPERATOR(randn,
             .sample = "[2,3] | [] | [0] | [16] | [17] | [70003] | [20] dtype=float64 | [5] "
                       "dtype=float16 | [5000] dtype=bfloat16")
 
-static bool randn_like_check(tn_frame *f) { return random_self(f, true); }
+static bool randn_like_check(tn_frame *f) { return tni_random_self(f, true); }
 static void randn_like_run(tn_frame *f) {
     random_gauss(f, 0, 1, (f->out[0]->flags & TNI_CONTIGUOUS) != 0);
 }
@@ -25874,7 +26259,7 @@ TN_OPERATOR(randn_like, "randn_like(Tensor self, *, Generator? generator=None) -
 static bool normal_check(tn_frame *f) {
     TN_ARGS(normal, a, f);
     if (!(a->std >= 0)) return tn_fail(f, TN_INVALID, "std (%g) is negative", a->std);
-    return random_self(f, true);
+    return tni_random_self(f, true);
 }
 static void normal_run(tn_frame *f) {
     TN_ARGS(normal, a, f);
@@ -25884,22 +26269,22 @@ TN_OPERATOR(
     normal,
     "normal_(Tensor self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor",
     TN_DOC(.shapes = "self (*) -> self", .example = "tn_normal_(x, .std = 0.02)"),
-    .forms = TN_INPLACE, .check = normal_check, .run = normal_run, .grad = random_zero_grad,
+    .forms = TN_INPLACE, .check = normal_check, .run = normal_run, .grad = tni_random_zero_grad,
     .sample = "(2,3) 1.0 0.5 | (20) | (20):f64 | (33):bf16 | ()")
 
 static bool exponential_check(tn_frame *f) {
     TN_ARGS(exponential, a, f);
     if (!(a->lambd > 0)) return tn_fail(f, TN_INVALID, "lambd (%g) is not positive", a->lambd);
-    return random_self(f, true);
+    return tni_random_self(f, true);
 }
 static void exponential_run(tn_frame *f) {
     TN_ARGS(exponential, a, f);
     tn_tensor *t = f->out[0];
-    double tile[RANDOM_TILE], scale = 1 / a->lambd;
+    double tile[TNI_RANDOM_TILE], scale = 1 / a->lambd;
     int64_t bytes = tni_dtype_size(t);
-    for (int64_t i = 0; i < t->numel && !tni_stopped(); i += RANDOM_TILE) {
-        int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : (int64_t)RANDOM_TILE;
-        for (int64_t k = 0; k < n; k++) tile[k] = random_u53(f->generator);
+    for (int64_t i = 0; i < t->numel && !tni_stopped(); i += TNI_RANDOM_TILE) {
+        int64_t n = t->numel - i < TNI_RANDOM_TILE ? t->numel - i : (int64_t)TNI_RANDOM_TILE;
+        for (int64_t k = 0; k < n; k++) tile[k] = tni_random_u53(f->generator);
         TNI_K(f->block->context->kernels, exponential_f64)(tile, n);
         for (int64_t k = 0; k < n; k++) tile[k] *= scale;
         tni_lanes_save(tni_bytes_at(t) + i * bytes, bytes, t->dtype, tile, TN_F64, n);
@@ -25909,7 +26294,9 @@ TN_OPERATOR(exponential,
             "exponential_(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> self", .example = "tn_exponential_(x)"),
             .forms = TN_INPLACE, .check = exponential_check, .run = exponential_run,
-            .grad = random_zero_grad, .sample = "(2,3) | (5):f64 2.0 | (20):f16")
+            .grad = tni_random_zero_grad, .sample = "(2,3) | (5):f64 2.0 | (20):f16")
+
+/* src/ops/creation/random_integers.c - random integers and permutations, as torch draws them */
 
 static void random_integers(tn_frame *f, int64_t low, int64_t high) {
     tn_tensor *t = f->out[0];
@@ -25931,7 +26318,7 @@ static uint64_t random_most(int dtype) {
     if (info->digits) return ((uint64_t)1 << info->digits) + 1;
     return dtype == TN_BOOL ? 2 : (uint64_t)1 << (info->bytes * 8 - info->is_signed);
 }
-static bool random_check(tn_frame *f) { return random_self(f, false); }
+static bool random_check(tn_frame *f) { return tni_random_self(f, false); }
 static void random_run(tn_frame *f) {
     tn_tensor *t = f->out[0];
     const uint64_t most = random_most(t->dtype);
@@ -25947,7 +26334,7 @@ static void random_run(tn_frame *f) {
 }
 TN_OPERATOR(random, "random_(Tensor self, *, Generator? generator=None) -> Tensor",
             TN_DOC(.shapes = "self (*) -> self", .example = "tn_random_(x)"), .forms = TN_INPLACE,
-            .check = random_check, .run = random_run, .grad = random_zero_grad,
+            .check = random_check, .run = random_run, .grad = tni_random_zero_grad,
             .sample = "(2,3) | (5):f64 | (20):i32 | (4):i64 | (5):bool | (600):u8 | (0):i16",
             .node = "RandomBackward2")
 
@@ -25970,7 +26357,7 @@ static bool randint_range(tn_frame *f, int64_t low, int64_t high, tn_ints size, 
                        (long long)high);
     if (!random_holds(f, dtype ? (int)dtype : TN_I64, low, high - 1, "low or high - 1"))
         return false;
-    return random_new(f, size, dtype ? dtype : TN_I64, device, false);
+    return tni_random_new(f, size, dtype ? dtype : TN_I64, device, false);
 }
 
 static bool randint_check(tn_frame *f) {
@@ -26015,7 +26402,7 @@ static bool randperm_check(tn_frame *f) {
     if (a->dtype == TN_F16 && a->n > 2049)
         return tn_fail(f, TN_INVALID, "n must be at most 2049 for float16");
     if (a->dtype && a->dtype != TN_I64 && !tn_scratch(f, a->n, 8)) return false;
-    return random_new(f, size, a->dtype ? a->dtype : TN_I64, a->device, false);
+    return tni_random_new(f, size, a->dtype ? a->dtype : TN_I64, a->device, false);
 }
 static void randperm_run(tn_frame *f) {
     tn_tensor *t = f->out[0];
@@ -26023,7 +26410,7 @@ static void randperm_run(tn_frame *f) {
     if (!n) return;
     p = (int64_t *)(t->dtype == TN_I64 ? (void *)tni_bytes_at(t) : f->scratch);
     for (int64_t i = 0; i < n; i++) p[i] = i;
-    for (int64_t i = 0; i < n - 1 && !random_stopped(i); i++) {
+    for (int64_t i = 0; i < n - 1 && !tni_random_stopped(i); i++) {
         uint64_t left = (uint64_t)(n - i),
                  r = n < 0xffffffff / 20 ? tni_random32(f->generator) : tni_random64(f->generator);
         int64_t k = i + (int64_t)(r % left), v = p[i];
@@ -26040,199 +26427,6 @@ TN_OPERATOR(randperm,
                    .differs = "parameter dtype: None means int64 here as well"),
             .forms = TN_OUT, .check = randperm_check, .run = randperm_run,
             .sample = "10 | 0 | 1 | 1000 | 5 dtype=int32")
-
-static uint64_t random_threshold(double p) { return (uint64_t)ceil(p * 9007199254740992.0); }
-
-static bool bernoulli_check(tn_frame *f) { return random_self(f, f->in[0]->numel != 0); }
-static bool bernoulli_look(tn_frame *f) {
-    const tn_tensor *p = f->in[0];
-    const int64_t bytes = tni_dtype_size(p);
-    tni_walk w;
-    tni_walk_start(&w, p->ndim, p->size, &p, 1);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n; i++) {
-            double v;
-            tni_lanes_load(&v, TN_F64, w.at[0] + i * w.row[0], bytes, p->dtype, 1);
-            if (!(v >= 0 && v <= 1))
-                return tn_fail(f, TN_INVALID, "a probability is %g, not in [0, 1]", v);
-        }
-    return true;
-}
-static void bernoulli_run(tn_frame *f) {
-    const tn_tensor *p = f->in[0];
-    tn_tensor *t = f->out[0];
-    int64_t bytes = tni_dtype_size(t);
-    for (int64_t i = 0; i < t->numel && !random_stopped(i); i++) {
-        int64_t at = p->offset, rest = i;
-        double v;
-        for (int d = t->ndim - 1; d >= 0; d--) {
-            at += rest % p->size[d] * p->stride[d];
-            rest /= p->size[d];
-        }
-        tni_lanes_load(&v, TN_F64, (const char *)p->storage->data + at * bytes, bytes, p->dtype, 1);
-        double u = p->dtype == TN_F64
-                       ? random_u53(f->generator)
-                       : (double)(tni_random32(f->generator) & 0xffffffu) * (1.0 / 16777216.0);
-        double one = u < v;
-        int64_t to = 0;
-        rest = i;
-        for (int d = t->ndim - 1; d >= 0; d--) {
-            to += rest % t->size[d] * t->stride[d];
-            rest /= t->size[d];
-        }
-        tni_lanes_save(tni_bytes_at(t) + to * bytes, bytes, t->dtype, &one, TN_F64, 1);
-    }
-}
-TN_OPERATOR(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
-            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_bernoulli(p)"), .forms = TN_OUT,
-            .check = bernoulli_check, .look = bernoulli_look, .run = bernoulli_run,
-            .grad = tn_grad_zero, .domain = "self:0..1", .sample = "(2,3) | (20) | (5):f64 | (0)")
-
-static void random_chance(tn_frame *f, tn_tensor *t, double p) {
-    uint64_t below = random_threshold(p);
-    int64_t bytes = tni_dtype_size(t), k[512];
-    for (int64_t i = 0; i < t->numel && !tni_stopped(); i += 512) {
-        int64_t n = t->numel - i < 512 ? t->numel - i : 512;
-        for (int64_t e = 0; e < n; e++)
-            k[e] = (tni_random64(f->generator) & 0x1fffffffffffffu) < below;
-        tni_lanes_save(tni_bytes_at(t) + i * bytes, bytes, t->dtype, k, TN_I64, n);
-    }
-}
-
-static bool random_probability(tn_frame *f, double p) {
-    return (p >= 0 && p <= 1) || tn_fail(f, TN_INVALID, "p is %g, not in [0, 1]", p);
-}
-
-static bool bernoulli_float_check(tn_frame *f) {
-    TN_ARGS(bernoulli_float, a, f);
-    return random_probability(f, a->p) && random_self(f, false);
-}
-static void bernoulli_float_run(tn_frame *f) {
-    TN_ARGS(bernoulli_float, a, f);
-    if (f->out[0]->numel) random_chance(f, f->out[0], a->p);
-}
-TN_OPERATOR(bernoulli_float,
-            "bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor",
-            TN_DOC(.shapes = "self (*) -> self", .example = "tn_bernoulli_float_(x, .p = 0.3)",
-                   .differs = "gradcheck: what is overwritten by draws has gradient zero; in "
-                              "complex the draws are real"),
-            .forms = TN_INPLACE, .check = bernoulli_float_check, .run = bernoulli_float_run,
-            .grad = random_zero_grad, .sample = "(2,3) 0.3 | (5):bool | (20):i64 0.9 | (0)",
-            .node = "BernoulliBackward2")
-
-typedef struct dropout_note {
-    bool idle;
-} dropout_note;
-
-static bool dropout_check(tn_frame *f) {
-    TN_ARGS(dropout, a, f);
-    tn_tensor *x = a->input;
-    const bool idle = !a->train || a->p == 0 || x->numel == 0;
-    TN_NOTE(dropout_note, note, f);
-    if (!random_probability(f, a->p)) return false;
-    note->idle = idle;
-    if (idle && !f->inplace)
-        return tn_announce_view(f, 0, x, x->ndim, x->size, x->stride, x->offset);
-    if (!idle && ((a->p < 1 && tni_dtype(x->dtype)->category < TNI_CAT_FLOAT) ||
-                  !tni_dtype(x->dtype)->computes))
-        return tn_fail(f, TN_TYPE, "expected a floating or complex dtype, got %s",
-                       tni_dtype(x->dtype)->text);
-    if (!tn_announce_like(f, 0, x, (tn_dtype)x->dtype)) return false;
-    if (idle) return true;
-    f->generator = tni_generator_default(f->block);
-    if (!f->generator) return false;
-    if (f->recording && !tn_announce_strided(f, 1, TN_BOOL, x->ndim, x->size, f->out[0]->stride))
-        return false;
-    return tni_is_dense(x) || tn_scratch(f, x->numel, tni_dtype_size(x));
-}
-
-static void dropout_tile(const tn_context *c, int dtype, const char *x, char *y,
-                         const uint8_t *keep, double scale, int64_t n) {
-    float f[RANDOM_TILE];
-    double d[RANDOM_TILE];
-    uint8_t pairs[RANDOM_TILE];
-    int64_t bytes;
-    if (tni_is_complex(dtype)) {
-        for (int64_t i = 0; i < n; i++) pairs[2 * i] = pairs[2 * i + 1] = keep[i];
-        dtype = (int)tni_real_of(dtype);
-        keep = pairs;
-        n *= 2;
-    }
-    bytes = tni_dtype(dtype)->bytes;
-    if (dtype == TN_F64) {
-        tni_lanes_read(c->kernels, d, TN_F64, x, bytes, dtype, n);
-        for (int64_t i = 0; i < n; i++) d[i] *= keep[i] ? scale : 0;
-        tni_lanes_write(c->kernels, y, bytes, dtype, d, TN_F64, n);
-        return;
-    }
-    tni_lanes_read(c->kernels, f, TN_F32, x, bytes, dtype, n);
-    for (int64_t i = 0; i < n; i++) f[i] *= keep[i] ? (float)scale : 0;
-    tni_lanes_write(c->kernels, y, bytes, dtype, f, TN_F32, n);
-}
-
-static double dropout_scale(double p, int dtype) {
-    double s = p < 1 ? 1 / (1 - p) : 0;
-    float r;
-    uint16_t h[4];
-    if (dtype == TN_F64 || dtype == TN_C128 || s == 0) return s;
-    if (dtype == TN_C64) dtype = TN_F32;
-    tni_lanes_save(h, 2, dtype == TN_F32 ? TN_F16 : dtype, &s, TN_F64, 1);
-    if (dtype == TN_F32)
-        r = (float)s;
-    else
-        tni_lanes_load(&r, TN_F32, h, 2, dtype, 1);
-    return (double)r;
-}
-
-static void dropout_run(tn_frame *f) {
-    TN_ARGS(dropout, a, f);
-    const tn_tensor *x = a->input;
-    char *room = (char *)f->scratch, *y;
-    const char *from;
-    uint8_t tile[RANDOM_TILE],
-        *kept = f->nout > 1 && f->out[1] ? (uint8_t *)tni_bytes_at(f->out[1]) : NULL;
-    uint64_t below = random_threshold(1 - a->p);
-    int64_t bytes = tni_dtype_size(x),
-            each = tni_is_complex(x->dtype) ? (int)RANDOM_TILE / 2 : (int)RANDOM_TILE;
-    double scale;
-    TN_NOTE(dropout_note, note, f);
-    if (note->idle) {
-        if (f->inplace && x->numel && tni_bytes_at(f->out[0]) != tni_bytes_at(x))
-            tni_copy_elements(f->block, f->out[0], x);
-        return;
-    }
-    scale = dropout_scale(a->p, x->dtype);
-    from = tni_is_dense(x) ? tni_bytes_at(x) : tni_dense(f, x, &room);
-    y = tni_bytes_at(f->out[0]);
-    for (int64_t i = 0; i < x->numel && !tni_stopped(); i += each) {
-        int64_t n = x->numel - i < each ? x->numel - i : each;
-        if (a->p == 1)
-            memset(tile, 0, (size_t)n);
-        else
-            for (int64_t k = 0; k < n; k++)
-                tile[k] = (tni_random64(f->generator) & 0x1fffffffffffffu) < below;
-        dropout_tile(f->block->context, x->dtype, from + i * bytes, y + i * bytes, tile, scale, n);
-        if (kept) memcpy(kept + i, tile, (size_t)n);
-    }
-}
-static void dropout_grad(tn_gradient *g) {
-    TN_ARGS(dropout, a, g);
-    tn_tensor *d = g->incoming[0];
-    if (g->nout < 2 || !g->out[1])
-        tn_give(g, 0, d);
-    else
-        tn_give(g, 0,
-                tnp_mul_scalar(tnp_mul(d, g->out[1]), tn_float(dropout_scale(a->p, d->dtype))));
-}
-TN_OPERATOR(
-    dropout, "dropout(Tensor input, float p, bool train) -> Tensor",
-    TN_DOC(.shapes = "input (*) -> (*), floating or complex", .example = "tn_dropout(x, 0.5, true)",
-           .differs = "parameter p: required, as in torch's schema"),
-    .forms = TN_INPLACE, .saves = "kept", .needs = "kept", .check = dropout_check,
-    .run = dropout_run, .grad = dropout_grad,
-    .sample =
-        "(2,3) 0.5 False | (2,3) 0.0 True | (3,4) 1.0 True | (0) 0.5 True | (20):c64 0.5 True "
-        "| (2500):c128 0.3 True")
 
 /* src/ops/elementwise/arithmetic.c - sums, products, quotients, signs and inverses, element by element */
 
@@ -27252,6 +27446,302 @@ TN_OPERATOR(topk,
             .sample = "(7) 3 | (3,5) 2 0 | (2,3,4) 2 dim=1 largest=False | () 1 | (4) 0 | (4) 4 | "
                       "(200) 5 | (200):f32 20 | (6):i64 2")
 
+/* src/ops/layers/avg_pool.c - the mean of each window, of fixed size or adaptive, and the gradients of its input: rows that can be differentiated any number of times */
+
+/* src/ops/layers/pool.h - pooling over windows of two dimensions: geometry, the job of a plane (pool.c) */
+
+typedef struct tni_pool_shape {
+    int ndim;
+    int64_t planes, h, w, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw;
+    int64_t size[4];
+} tni_pool_shape;
+
+TN_PRIV bool tni_pool_planes(tn_frame *f, tni_pool_shape *s, tn_ints x, int64_t least);
+TN_PRIV bool tni_pool_shape_of(tn_frame *f, tni_pool_shape *s, tn_ints x, tn_ints kernel,
+                               tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
+TN_PRIV bool tni_pool_check_size(tn_frame *f, const tni_pool_shape *s, const tn_tensor *t,
+                                 const char *name);
+enum { TNI_POOL_INTEGERS = 1, TNI_POOL_INT64 = 2, TNI_POOL_COMPLEX = 4 };
+TN_PRIV bool tni_pool_check_dtype(tn_frame *f, const tn_tensor *t, int also);
+TN_PRIV bool tni_pool_scratch(tn_frame *f, const tn_tensor *in, const int64_t *size, int ndim);
+
+typedef struct tni_pool_job {
+    const tni_kernels *kernels;
+    tni_pool_shape s;
+    const void *from;
+    void *to;
+    const void
+        *index;
+    void *index_to;
+    bool bytes, include_pad;
+    double divisor;
+    int64_t each;
+    void (*plane)(const struct tni_pool_job *j, int64_t plane);
+} tni_pool_job;
+
+TN_PRIV void tni_pool_through(tn_frame *f, tni_pool_job *j);
+
+/* src/autograd/give.h - what gradients of rows call beside tn_give (api/row.h) */
+
+TN_PRIV void tni_give_flat(tn_gradient *g, int i, tn_tensor *t);
+
+typedef struct pool_window {
+    int64_t begin, end, count;
+} pool_window;
+static pool_window pool_window_of(int64_t p, int64_t n, int64_t k, int64_t stride, int64_t pad) {
+    pool_window v = {p * stride - pad, p * stride - pad + k, 0};
+    if (v.end > n + pad) v.end = n + pad;
+    v.count = v.end - v.begin;
+    if (v.begin < 0) v.begin = 0;
+    if (v.end > n) v.end = n;
+    return v;
+}
+static pool_window pool_adaptive(int64_t p, int64_t n, int64_t out) {
+    const int64_t q = n / out, r = n % out;
+    pool_window v = {p * q + p * r / out, (p + 1) * q + ((p + 1) * r + out - 1) / out, 0};
+    v.count = v.end - v.begin;
+    return v;
+}
+static pool_window pool_y(const tni_pool_shape *s, int64_t p) {
+    return s->kh ? pool_window_of(p, s->h, s->kh, s->sh, s->ph) : pool_adaptive(p, s->h, s->oh);
+}
+static pool_window pool_x(const tni_pool_shape *s, int64_t q) {
+    return s->kw ? pool_window_of(q, s->w, s->kw, s->sw, s->pw) : pool_adaptive(q, s->w, s->ow);
+}
+static double pool_divisor(const tni_pool_job *j, pool_window y, pool_window x) {
+    if (j->divisor != 0) return j->divisor;
+    if (j->include_pad) return (double)(y.count * x.count);
+    return (double)((y.end - y.begin) * (x.end - x.begin));
+}
+
+#define POOL_AVG(S, T)                                                                           \
+    static void pool_avg_##S(const tni_pool_job *j, int64_t plane) {                             \
+        const tni_pool_shape *s = &j->s;                                                         \
+        const T *from = (const T *)j->from + plane * s->h * s->w;                                \
+        T *to = (T *)j->to + plane * s->oh * s->ow;                                              \
+        for (int64_t p = 0; p < s->oh; p++)                                                      \
+            for (int64_t q = 0; q < s->ow; q++) {                                                \
+                const pool_window y = pool_y(s, p), x = pool_x(s, q);                            \
+                double sum = 0;                                                                  \
+                for (int64_t r = y.begin; r < y.end; r++)                                        \
+                    for (int64_t c = x.begin; c < x.end; c++) sum += (double)from[r * s->w + c]; \
+                *to++ = (T)(sum / pool_divisor(j, y, x));                                        \
+            }                                                                                    \
+    }                                                                                            \
+    static void pool_avg_grad_##S(const tni_pool_job *j, int64_t plane) {                        \
+        const tni_pool_shape *s = &j->s;                                                         \
+        const T *from = (const T *)j->from + plane * s->oh * s->ow;                              \
+        T *to = (T *)j->to + plane * s->h * s->w;                                                \
+        memset(to, 0, (size_t)(s->h * s->w) * sizeof(T));                                        \
+        for (int64_t p = 0; p < s->oh; p++)                                                      \
+            for (int64_t q = 0; q < s->ow; q++) {                                                \
+                const pool_window y = pool_y(s, p), x = pool_x(s, q);                            \
+                const T share = (T)((double)*from++ / pool_divisor(j, y, x));                    \
+                for (int64_t r = y.begin; r < y.end; r++)                                        \
+                    for (int64_t c = x.begin; c < x.end; c++) to[r * s->w + c] += share;         \
+            }                                                                                    \
+    }
+POOL_AVG(f32, float)
+POOL_AVG(f64, double)
+#undef POOL_AVG
+static void pool_avg_i64(const tni_pool_job *j, int64_t plane) {
+    const tni_pool_shape *s = &j->s;
+    const int64_t *from = (const int64_t *)j->from + plane * s->h * s->w;
+    int64_t *to = (int64_t *)j->to + plane * s->oh * s->ow;
+    for (int64_t p = 0; p < s->oh; p++)
+        for (int64_t q = 0; q < s->ow; q++) {
+            const pool_window y = pool_y(s, p), x = pool_x(s, q);
+            const double d = pool_divisor(j, y, x);
+            const int64_t by = d >= 9223372036854775808.0   ? INT64_MAX
+                               : d < -9223372036854775808.0 ? INT64_MIN
+                                                            : (int64_t)d;
+            uint64_t sum = 0;
+            for (int64_t r = y.begin; r < y.end; r++)
+                for (int64_t c = x.begin; c < x.end; c++) sum += (uint64_t)from[r * s->w + c];
+            *to++ = by == -1 ? (int64_t)(0 - sum) : (int64_t)sum / by;
+        }
+}
+
+static void (*pool_avg_of(const tn_tensor *t))(const tni_pool_job *, int64_t) {
+    const int compute = tni_lanes_compute(t->dtype);
+    return compute == TN_F32 ? pool_avg_f32 : compute == TN_F64 ? pool_avg_f64 : pool_avg_i64;
+}
+
+static bool avg_pool_divisor(tn_frame *f, int64_t divisor) {
+    return divisor != 0 || tn_fail(f, TN_INVALID, "divisor_override must not be 0");
+}
+static tn_ints pool_ones(void) {
+    static const int64_t one[1] = {1};
+    return tni_ints(one, 1);
+}
+static bool avg_pool2d_shape(tn_frame *f, tni_pool_shape *s) {
+    TN_ARGS(avg_pool2d, a, f);
+    return tni_pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding,
+                             pool_ones(), a->ceil_mode);
+}
+static bool avg_pool2d_check(tn_frame *f) {
+    TN_ARGS(avg_pool2d, a, f);
+    tni_pool_shape s;
+    return tni_pool_check_dtype(f, f->in[0], TNI_POOL_INT64) &&
+           avg_pool_divisor(f, a->divisor_override) && avg_pool2d_shape(f, &s) &&
+           tni_pool_scratch(f, f->in[0], s.size, s.ndim) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
+}
+static void avg_pool2d_run(tn_frame *f) {
+    TN_ARGS(avg_pool2d, a, f);
+    tni_pool_job j;
+    if (!avg_pool2d_shape(f, &j.s)) return;
+    j.include_pad = a->count_include_pad;
+    j.divisor = a->divisor_override == TN_NONE ? 0 : (double)a->divisor_override;
+    j.plane = pool_avg_of(f->in[0]);
+    TNI_PATH(pool_avg);
+    tni_pool_through(f, &j);
+}
+static void avg_pool2d_grad(tn_gradient *g) {
+    TN_ARGS(avg_pool2d, a, g);
+    tni_give_flat(g, 0,
+                  tnp_avg_pool2d_input_grad(g->incoming[0], tni_sizes(g->in[0]), a->kernel_size,
+                                            a->stride, a->padding, a->ceil_mode,
+                                            a->count_include_pad, a->divisor_override));
+}
+TN_OPERATOR(
+    avg_pool2d,
+    "avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool "
+    "ceil_mode=False, "
+    "bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+    TN_DOC(.shapes = "self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')",
+           .example = "tn_avg_pool2d(x, TN_DIMS(2, 2))",
+           .differs = "parameter stride: [] there and None here: as the kernel",
+           .python = "nn.functional.avg_pool2d"),
+    .forms = TN_OUT, .check = avg_pool2d_check, .run = avg_pool2d_run, .grad = avg_pool2d_grad,
+    .sample = "(2,3,6,8) [2,2] | (2,5,7) [3] [2] [1] | (1,2,7,7) [3,2] [2,2] [1,1] ceil_mode=True "
+              "count_include_pad=False | (1,2,4,5) [2,2] divisor_override=3 | (0,2,4,4) [2,2]")
+
+static bool avg_pool2d_input_grad_shape(tn_frame *f, tni_pool_shape *s) {
+    TN_ARGS(avg_pool2d_input_grad, a, f);
+    return tni_pool_shape_of(f, s, a->input_size, a->kernel_size, a->stride, a->padding,
+                             pool_ones(), a->ceil_mode);
+}
+static bool avg_pool2d_input_grad_check(tn_frame *f) {
+    TN_ARGS(avg_pool2d_input_grad, a, f);
+    tni_pool_shape s;
+    return tni_pool_check_dtype(f, f->in[0], 0) && avg_pool_divisor(f, a->divisor_override) &&
+           avg_pool2d_input_grad_shape(f, &s) && tni_pool_check_size(f, &s, f->in[0], "grad") &&
+           tni_pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
+}
+static void avg_pool2d_input_grad_run(tn_frame *f) {
+    TN_ARGS(avg_pool2d_input_grad, a, f);
+    tni_pool_job j;
+    if (!avg_pool2d_input_grad_shape(f, &j.s)) return;
+    j.include_pad = a->count_include_pad;
+    j.divisor = a->divisor_override == TN_NONE ? 0 : (double)a->divisor_override;
+    j.plane = tni_lanes_compute(f->in[0]->dtype) == TN_F32 ? pool_avg_grad_f32 : pool_avg_grad_f64;
+    TNI_PATH(pool_avg_grad);
+    tni_pool_through(f, &j);
+}
+static void avg_pool2d_input_grad_grad(tn_gradient *g) {
+    TN_ARGS(avg_pool2d_input_grad, a, g);
+    tn_give(g, 0,
+            tnp_avg_pool2d(g->incoming[0], a->kernel_size, a->stride, a->padding, a->ceil_mode,
+                           a->count_include_pad, a->divisor_override));
+}
+TN_OPERATOR(
+    avg_pool2d_input_grad,
+    "avg_pool2d_input_grad(Tensor grad, int[] input_size, int[2] kernel_size, int[2]? stride=None, "
+    "int[2] padding=0, "
+    "bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+    TN_DOC(.shapes = "grad (N, C, H', W'), input_size (N, C, H, W) -> input_size",
+           .example = "tn_avg_pool2d_input_grad(d, TN_DIMS(1, 3, 8, 8), TN_DIMS(2, 2))"),
+    .forms = TN_OUT, .check = avg_pool2d_input_grad_check, .run = avg_pool2d_input_grad_run,
+    .grad = avg_pool2d_input_grad_grad,
+    .sample = "(2,3,3,4) [2,3,6,8] [2,2] | (2,3,4) [2,5,7] [3] [2] [1] | (1,2,2,2) [1,2,4,5] [2,2] "
+              "divisor_override=3")
+
+static bool adaptive_shape(tn_frame *f, tni_pool_shape *s, tn_ints input, tn_ints output,
+                           const char *name) {
+    if (!tni_pool_planes(f, s, input, 0) || !tni_pair_of(f, output, name, 0, &s->oh, &s->ow))
+        return false;
+    s->kh = s->kw = 0;
+    s->size[s->ndim - 2] = s->oh;
+    s->size[s->ndim - 1] = s->ow;
+    return true;
+}
+static bool adaptive_avg_pool2d_check(tn_frame *f) {
+    TN_ARGS(adaptive_avg_pool2d, a, f);
+    tni_pool_shape s;
+    const int also =
+        f->in[0]->numel ? TNI_POOL_COMPLEX : TNI_POOL_COMPLEX | TNI_POOL_INT64;
+    return tni_pool_check_dtype(f, f->in[0], also) &&
+           adaptive_shape(f, &s, tni_sizes(f->in[0]), a->output_size, "output_size") &&
+           tni_pool_scratch(f, f->in[0], s.size, s.ndim) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
+}
+static void adaptive_avg_pool2d_run(tn_frame *f) {
+    TN_ARGS(adaptive_avg_pool2d, a, f);
+    tni_pool_job j;
+    if (!adaptive_shape(f, &j.s, tni_sizes(f->in[0]), a->output_size, "output_size")) return;
+    j.include_pad = false;
+    j.divisor = 0;
+    j.plane = pool_avg_of(f->in[0]);
+    TNI_PATH(pool_adaptive);
+    tni_pool_through(f, &j);
+}
+static void adaptive_avg_pool2d_grad(tn_gradient *g) {
+    const tn_tensor *y = g->out[0];
+    const bool mean = y->size[y->ndim - 1] == 1 && y->size[y->ndim - 2] == 1;
+    tn_tensor *d = tnp_adaptive_avg_pool2d_input_grad(g->incoming[0], tni_sizes(g->in[0]));
+    if (mean)
+        tn_give(g, 0, d);
+    else
+        tni_give_flat(g, 0, d);
+}
+TN_OPERATOR(adaptive_avg_pool2d, "adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
+            TN_DOC(.shapes = "self (N, C, H, W) or (C, H, W), output_size (H', W') -> (N, C, H', "
+                             "W') or (C, H', W')",
+                   .example = "tn_adaptive_avg_pool2d(x, TN_DIMS(1, 1))",
+                   .python = "nn.functional.adaptive_avg_pool2d"),
+            .forms = TN_OUT, .check = adaptive_avg_pool2d_check, .run = adaptive_avg_pool2d_run,
+            .grad = adaptive_avg_pool2d_grad,
+            .sample = "(2,3,7,5) [1,1] | (2,7,5) [3,2] | (1,2,3,4) [5,4] | (0,2,4,4) [2,2]")
+
+static bool adaptive_avg_pool2d_input_grad_shape(tn_frame *f, tni_pool_shape *s) {
+    TN_ARGS(adaptive_avg_pool2d_input_grad, a, f);
+    tn_tensor *d = f->in[0];
+    if (d->ndim < 2) return tn_fail(f, TN_INVALID, "expected grad (N, C, H, W) or (C, H, W)");
+    return adaptive_shape(f, s, a->input_size, tni_ints(d->size + d->ndim - 2, 2),
+                          "the planes of grad:") &&
+           tni_pool_check_size(f, s, d, "grad");
+}
+static bool adaptive_avg_pool2d_input_grad_check(tn_frame *f) {
+    TN_ARGS(adaptive_avg_pool2d_input_grad, a, f);
+    tni_pool_shape s;
+    return tni_pool_check_dtype(f, f->in[0], TNI_POOL_COMPLEX) &&
+           adaptive_avg_pool2d_input_grad_shape(f, &s) &&
+           tni_pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
+}
+static void adaptive_avg_pool2d_input_grad_run(tn_frame *f) {
+    tni_pool_job j;
+    if (!adaptive_avg_pool2d_input_grad_shape(f, &j.s)) return;
+    j.include_pad = false;
+    j.divisor = 0;
+    j.plane = tni_lanes_compute(f->in[0]->dtype) == TN_F32 ? pool_avg_grad_f32 : pool_avg_grad_f64;
+    TNI_PATH(pool_adaptive_grad);
+    tni_pool_through(f, &j);
+}
+static void adaptive_avg_pool2d_input_grad_grad(tn_gradient *g) {
+    const tn_tensor *d = g->in[0];
+    tn_give(g, 0, tnp_adaptive_avg_pool2d(g->incoming[0], tni_ints(d->size + d->ndim - 2, 2)));
+}
+TN_OPERATOR(adaptive_avg_pool2d_input_grad,
+            "adaptive_avg_pool2d_input_grad(Tensor grad, int[] input_size) -> Tensor",
+            TN_DOC(.shapes = "grad (N, C, H', W'), input_size (N, C, H, W) -> input_size",
+                   .example = "tn_adaptive_avg_pool2d_input_grad(d, TN_DIMS(1, 3, 8, 8))"),
+            .forms = TN_OUT, .check = adaptive_avg_pool2d_input_grad_check,
+            .run = adaptive_avg_pool2d_input_grad_run, .grad = adaptive_avg_pool2d_input_grad_grad,
+            .sample = "(2,3,1,1) [2,3,7,5] | (2,3,2) [2,7,5] | (1,2,5,4) [1,2,3,4]")
+
 /* src/ops/layers/batch_norm.c - batch normalisation with its gradients, and running statistics */
 
 /* src/ops/layers/norm.h - what layer_norm.c has for batch_norm.c */
@@ -27260,7 +27750,7 @@ TN_PRIV bool tni_norm_floating(tn_frame *f, const tn_tensor *x);
 TN_PRIV void tni_norm_numbers(void *to, int compute, const tn_tensor *t, int64_t n, double other);
 TN_PRIV tn_tensor *tni_norm_rsqrt(tn_tensor *var, double eps);
 
-/* src/ops/reduction/reduction.h - what reductions share among each other and with norms of layers: the dimensions that go, products, variances */
+/* src/ops/reduction/reduction.h - what reductions share among each other and with norms of layers: the dimensions that go, the plain reducer, products, variances */
 
 TNI_INLINE void tni_dims_gone(const tn_tensor *x, tn_ints dim, bool *gone) {
     for (int d = 0; d < TN_MAX_DIMS; d++) gone[d] = dim.n <= 0;
@@ -27270,6 +27760,27 @@ TN_PRIV tn_tensor *tni_dims_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, 
 TN_PRIV double tni_dims_count(const tn_tensor *x, tn_ints dim);
 TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keepdim, tni_shape *to,
                          bool *gone);
+
+TNI_INLINE tn_ints tni_dim_or_all(const int64_t *dim) {
+    return tni_ints(dim, *dim == TN_NONE ? -1 : 1);
+}
+TN_PRIV bool tni_reduce_not_empty(tn_frame *f, const tn_tensor *x, const bool *gone);
+
+TN_PRIV void tni_plain_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                             int64_t first, void *to);
+TN_PRIV void tni_plain_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                            int64_t rows, int64_t n, int64_t first, void *to);
+TN_PRIV void tni_plain_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b,
+                             int64_t n, int64_t na, int64_t nb);
+
+enum { TNI_PLAIN, TNI_MEAN };
+TN_PRIV bool tni_plain_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype, int compute,
+                             bool choose);
+TN_PRIV void tni_plain_reduce(tn_frame *f, tn_ints dim, int op, int finish);
+TN_PRIV void tni_plain_lanes(tn_frame *f, tni_lanes *l, tn_ints dim, int how);
+TN_PRIV void tni_plain_run(tn_frame *f, tni_lanes *l, int op, int k, int finish);
+
+TN_PRIV bool tni_extreme_dtype(tn_frame *f, const tn_tensor *x);
 
 TN_PRIV void tni_prod_complex(tn_frame *f, tn_ints dim);
 TN_PRIV tn_tensor *tni_prod_others(tn_tensor *x, int d);
@@ -27370,7 +27881,8 @@ static void batch_task(void *arg, int64_t i) {
     memset(&r, 0, sizeof r);
     if (j->columns) {
         int64_t c = i * j->lanes, m = j->channels - c < j->lanes ? j->channels - c : j->lanes;
-        r.mean = j->mean + c * j->size, r.scale = j->scale + c * j->size,
+        r.mean = j->mean + c * j->size;
+        r.scale = j->scale + c * j->size;
         r.bias = j->bias + c * j->size;
         r.one = j->shift ? (void *)(uintptr_t)(j->shift + c * j->size) : NULL;
         for (int64_t b = 0; b < j->n; b += TNI_BLOCK_ROWS)
@@ -28039,17 +28551,275 @@ TN_OPERATOR(
               "1e-5 | (3,5000):f32 (3,5000):f32 [5000] None 1e-5 | (3,6):f16 (3,6):f16 [6] "
               "(6):f16 1e-5 | (4,2,3):bf16 (4,2,3):bf16 [2,3] None 1e-5")
 
-/* src/ops/layers/pool.c - pooling over windows of two dimensions and the gradients of its input, rows that can be differentiated */
+/* src/ops/layers/max_pool.c - the largest element of each window, its gradient, and that gradient's derivative: rows that can be differentiated any number of times */
 
-/* src/autograd/give.h - what gradients of rows call beside tn_give (api/row.h) */
+static void pool_index_set(const tni_pool_job *j, int64_t i, int64_t at) {
+    if (!j->index_to) return;
+    if (j->bytes)
+        ((uint8_t *)j->index_to)[i] = (uint8_t)at;
+    else
+        ((int32_t *)j->index_to)[i] = (int32_t)at;
+}
+static int64_t pool_chosen(const tni_pool_job *j, int64_t i, int64_t p, int64_t q) {
+    const tni_pool_shape *s = &j->s;
+    const int64_t at = j->bytes ? ((const uint8_t *)j->index)[i] : ((const int32_t *)j->index)[i];
+    const int64_t y = p * s->sh - s->ph + at / s->kw * s->dh,
+                  x = q * s->sw - s->pw + at % s->kw * s->dw;
+    return at < 0 || at >= s->kh * s->kw || y < 0 || y >= s->h || x < 0 || x >= s->w ? -1
+                                                                                     : y * s->w + x;
+}
 
-TN_PRIV void tni_give_flat(tn_gradient *g, int i, tn_tensor *t);
+typedef struct pool_part {
+    int64_t begin, end;
+} pool_part;
+static pool_part pool_inside(int64_t from, int64_t d, int64_t k, int64_t n) {
+    pool_part v = {from < 0 ? (d - 1 - from) / d : 0, from < n ? (n - 1 - from) / d + 1 : 0};
+    if (v.end > k) v.end = k;
+    return v;
+}
 
-typedef struct pool_shape {
-    int ndim;
-    int64_t planes, h, w, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw;
-    int64_t size[4];
-} pool_shape;
+#define POOL_MAX(S, T)                                                                  \
+    static void pool_max_##S(const tni_pool_job *j, int64_t plane) {                    \
+        const tni_pool_shape *s = &j->s;                                                \
+        const T *from = (const T *)j->from + plane * s->h * s->w;                       \
+        for (int64_t p = 0; p < s->oh; p++)                                             \
+            for (int64_t q = 0; q < s->ow; q++) {                                       \
+                const int64_t y = p * s->sh - s->ph, x = q * s->sw - s->pw,             \
+                              i = (plane * s->oh + p) * s->ow + q;                      \
+                const pool_part rows = pool_inside(y, s->dh, s->kh, s->h),              \
+                                cols = pool_inside(x, s->dw, s->kw, s->w);              \
+                int64_t at = -1;                                                        \
+                T best = 0;                                                             \
+                for (int64_t r = rows.begin; r < rows.end; r++)                         \
+                    for (int64_t c = cols.begin; c < cols.end; c++) {                   \
+                        const T v = from[(y + r * s->dh) * s->w + x + c * s->dw];       \
+                        if (at < 0 || v > best || v != v) best = v, at = r * s->kw + c; \
+                    }                                                                   \
+                ((T *)j->to)[i] = best;                                                 \
+                pool_index_set(j, i, at);                                               \
+            }                                                                           \
+    }
+POOL_MAX(f32, float)
+POOL_MAX(f64, double)
+POOL_MAX(i64, int64_t)
+#undef POOL_MAX
+
+static bool pool_is_pairs(const tni_pool_shape *s) {
+    return s->kh == 2 && s->kw == 2 && s->sh == 2 && s->sw == 2 && s->ph == 0 && s->pw == 0 &&
+           s->dh == 1 && s->dw == 1 && 2 * s->oh <= s->h && 2 * s->ow <= s->w;
+}
+static void pool_max_pairs(const tni_pool_job *j, int64_t plane) {
+    const tni_pool_shape *s = &j->s;
+    const float *from = (const float *)j->from + plane * s->h * s->w;
+    for (int64_t p = 0; p < s->oh; p++) {
+        const int64_t i = (plane * s->oh + p) * s->ow;
+        TNI_K(j->kernels, max_pool_pairs)
+        (from + 2 * p * s->w, from + (2 * p + 1) * s->w, s->ow, (float *)j->to + i,
+         j->index_to ? (uint8_t *)j->index_to + i : NULL);
+    }
+}
+
+#define POOL_CHOSEN(S, T)                                                                        \
+    static void pool_scatter_##S(const tni_pool_job *j, int64_t plane) {                         \
+        const tni_pool_shape *s = &j->s;                                                         \
+        T *to = (T *)j->to + plane * s->h * s->w;                                                \
+        memset(to, 0, (size_t)(s->h * s->w) * sizeof(T));                                        \
+        for (int64_t p = 0; p < s->oh; p++)                                                      \
+            for (int64_t q = 0; q < s->ow; q++) {                                                \
+                const int64_t i = (plane * s->oh + p) * s->ow + q, at = pool_chosen(j, i, p, q); \
+                if (at >= 0) to[at] += ((const T *)j->from)[i];                                  \
+            }                                                                                    \
+    }                                                                                            \
+    static void pool_pick_##S(const tni_pool_job *j, int64_t plane) {                            \
+        const tni_pool_shape *s = &j->s;                                                         \
+        const T *from = (const T *)j->from + plane * s->h * s->w;                                \
+        for (int64_t p = 0; p < s->oh; p++)                                                      \
+            for (int64_t q = 0; q < s->ow; q++) {                                                \
+                const int64_t i = (plane * s->oh + p) * s->ow + q, at = pool_chosen(j, i, p, q); \
+                ((T *)j->to)[i] = at >= 0 ? from[at] : 0;                                        \
+            }                                                                                    \
+    }
+POOL_CHOSEN(f32, float)
+POOL_CHOSEN(f64, double)
+#undef POOL_CHOSEN
+
+static void pool_scatter_pairs(const tni_pool_job *j, int64_t plane) {
+    const tni_pool_shape *s = &j->s;
+    float *to = (float *)j->to + plane * s->h * s->w;
+    if (2 * s->oh < s->h || 2 * s->ow < s->w) memset(to, 0, (size_t)(s->h * s->w) * sizeof *to);
+    for (int64_t p = 0; p < s->oh; p++) {
+        const int64_t i = (plane * s->oh + p) * s->ow;
+        TNI_K(j->kernels, max_pool_pairs_grad)
+        ((const float *)j->from + i, (const uint8_t *)j->index + i, s->ow, to + 2 * p * s->w,
+         to + (2 * p + 1) * s->w);
+    }
+}
+
+static tn_dtype pool_index_dtype(const tni_pool_shape *s) {
+    return s->kh * s->kw <= 256 ? TN_U8 : TN_I32;
+}
+
+static bool max_pool2d_shape(tn_frame *f, tni_pool_shape *s) {
+    TN_ARGS(max_pool2d, a, f);
+    return tni_pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding,
+                             a->dilation, a->ceil_mode);
+}
+static bool max_pool2d_check(tn_frame *f) {
+    tni_pool_shape s;
+    return tni_pool_check_dtype(f, f->in[0], TNI_POOL_INTEGERS) && max_pool2d_shape(f, &s) &&
+           tni_pool_scratch(f, f->in[0], s.size, s.ndim) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size) &&
+           (!f->recording || tn_announce(f, 1, pool_index_dtype(&s), s.ndim, s.size));
+}
+static void max_pool2d_run(tn_frame *f) {
+    const int compute = tni_lanes_compute(f->in[0]->dtype);
+    tni_pool_job j;
+    if (!max_pool2d_shape(f, &j.s)) return;
+    j.bytes = pool_index_dtype(&j.s) == TN_U8;
+    j.index_to = f->recording ? tni_bytes_at(f->out[1]) : NULL;
+    j.plane = compute == TN_F32 ? pool_max_f32 : compute == TN_F64 ? pool_max_f64 : pool_max_i64;
+    if (compute == TN_F32 && pool_is_pairs(&j.s)) {
+        TNI_PATH(pool_max_pairs);
+        j.plane = pool_max_pairs;
+    } else {
+        TNI_PATH(pool_max);
+    }
+    tni_pool_through(f, &j);
+}
+static void max_pool2d_grad(tn_gradient *g) {
+    TN_ARGS(max_pool2d, a, g);
+    tni_give_flat(g, 0,
+                  tnp_max_pool2d_input_grad(g->incoming[0], g->out[1], tni_sizes(g->in[0]),
+                                            a->kernel_size, a->stride, a->padding, a->dilation,
+                                            a->ceil_mode));
+}
+TN_OPERATOR(max_pool2d,
+            "max_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, "
+            "int[2] dilation=1, "
+            "bool ceil_mode=False) -> Tensor",
+            TN_DOC(.shapes = "self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')",
+                   .example = "tn_max_pool2d(x, TN_DIMS(2, 2))",
+                   .differs = "parameter stride: [] there and None here: as the kernel"),
+            .forms = TN_OUT, .saves = "indices", .needs = "indices", .check = max_pool2d_check,
+            .run = max_pool2d_run, .grad = max_pool2d_grad,
+            .sample = "(2,3,6,8) [2,2] | (2,5,37) [2] | (1,2,4,36) [2,2] | (2,2,7,7) [3,2] "
+                      "stride=[2,1] padding=[1,0] | (1,2,9,8) "
+                      "[2,3] dilation=[2,2] | (1,2,5,7) [2,2] ceil_mode=True | (1,1,17,19) [17,16] "
+                      "[1,1] | (0,2,4,4) [2,2]",
+            .node = "MaxPool2DWithIndicesBackward0")
+
+static bool max_pool2d_input_grad_shape(tn_frame *f, tni_pool_shape *s) {
+    TN_ARGS(max_pool2d_input_grad, a, f);
+    return tni_pool_shape_of(f, s, a->input_size, a->kernel_size, a->stride, a->padding,
+                             a->dilation, a->ceil_mode);
+}
+static bool pool_check_indices(tn_frame *f, const tni_pool_shape *s, const tn_tensor *indices) {
+    if (indices->dtype != (int)pool_index_dtype(s))
+        return tn_fail(f, TN_TYPE, "indices must be %s, got %s",
+                       tni_dtype((int)pool_index_dtype(s))->text, tni_dtype(indices->dtype)->text);
+    return tni_pool_check_size(f, s, indices, "indices") &&
+           tn_scratch(f, indices->flags & TNI_CONTIGUOUS ? 0 : indices->numel,
+                      tni_dtype_size(indices));
+}
+static const void *pool_indices(tn_frame *f, const tn_tensor *t) {
+    const int64_t size = tni_dtype_size(t), bytes = t->numel * size;
+    char *room;
+    if (t->flags & TNI_CONTIGUOUS) return tni_bytes_at(t);
+    room = (char *)f->scratch + f->scratch_bytes - (bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN;
+    for (int64_t i = 0; i < t->numel; i++) {
+        int64_t at = 0, left = i;
+        for (int d = t->ndim - 1; d >= 0; d--) {
+            at += left % t->size[d] * t->stride[d];
+            left /= t->size[d];
+        }
+        memcpy(room + i * size, tni_bytes_at(t) + at * size, (size_t)size);
+    }
+    return room;
+}
+static bool max_pool2d_input_grad_check(tn_frame *f) {
+    TN_ARGS(max_pool2d_input_grad, a, f);
+    tni_pool_shape s;
+    return tni_pool_check_dtype(f, f->in[0], 0) && max_pool2d_input_grad_shape(f, &s) &&
+           tni_pool_check_size(f, &s, f->in[0], "grad") &&
+           tni_pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
+           pool_check_indices(f, &s, f->in[1]) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
+}
+static void max_pool2d_input_grad_run(tn_frame *f) {
+    const bool single = tni_lanes_compute(f->in[0]->dtype) == TN_F32;
+    tni_pool_job j;
+    if (!max_pool2d_input_grad_shape(f, &j.s)) return;
+    j.bytes = pool_index_dtype(&j.s) == TN_U8;
+    j.index = pool_indices(f, f->in[1]);
+    j.plane =
+        single ? pool_is_pairs(&j.s) ? pool_scatter_pairs : pool_scatter_f32 : pool_scatter_f64;
+    if (j.plane == pool_scatter_pairs)
+        TNI_PATH(pool_scatter_pairs);
+    else
+        TNI_PATH(pool_scatter);
+    tni_pool_through(f, &j);
+}
+static void max_pool2d_input_grad_grad(tn_gradient *g) {
+    TN_ARGS(max_pool2d_input_grad, a, g);
+    if (g->want[0])
+        tn_give(g, 0,
+                tnp_max_pool2d_pick(g->incoming[0], g->in[1], a->kernel_size, a->stride, a->padding,
+                                    a->dilation, a->ceil_mode));
+}
+TN_OPERATOR(
+    max_pool2d_input_grad,
+    "max_pool2d_input_grad(Tensor grad, Tensor indices, int[] input_size, int[2] kernel_size, "
+    "int[2]? stride=None, "
+    "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
+    TN_DOC(.shapes =
+               "grad (N, C, H', W'), indices like grad, input_size (N, C, H, W) -> input_size",
+           .example = "tn_max_pool2d_input_grad(d, index, TN_DIMS(1, 3, 8, 8), TN_DIMS(2, 2))"),
+    .forms = TN_OUT, .needs = "grad:indices", .check = max_pool2d_input_grad_check,
+    .run = max_pool2d_input_grad_run, .grad = max_pool2d_input_grad_grad,
+    .sample = "(2,3,3,4) (2,3,3,4):u8<4 [2,3,6,8] [2,2] | (2,2,18) (2,2,18):u8<4 [2,5,37] [2] | "
+              "(2,2,4,6) (2,2,4,6):u8<6 "
+              "[2,2,7,7] [3,2] [2,1] [1,0] | (1,1,1,4) (1,1,1,4):i32<272 [1,1,17,19] [17,16] [1,1]")
+
+static bool max_pool2d_pick_shape(tn_frame *f, tni_pool_shape *s) {
+    TN_ARGS(max_pool2d_pick, a, f);
+    return tni_pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding,
+                             a->dilation, a->ceil_mode);
+}
+static bool max_pool2d_pick_check(tn_frame *f) {
+    tni_pool_shape s;
+    return tni_pool_check_dtype(f, f->in[0], 0) && max_pool2d_pick_shape(f, &s) &&
+           tni_pool_scratch(f, f->in[0], s.size, s.ndim) && pool_check_indices(f, &s, f->in[1]) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
+}
+static void max_pool2d_pick_run(tn_frame *f) {
+    tni_pool_job j;
+    if (!max_pool2d_pick_shape(f, &j.s)) return;
+    j.bytes = pool_index_dtype(&j.s) == TN_U8;
+    j.index = pool_indices(f, f->in[1]);
+    j.plane = tni_lanes_compute(f->in[0]->dtype) == TN_F32 ? pool_pick_f32 : pool_pick_f64;
+    TNI_PATH(pool_pick);
+    tni_pool_through(f, &j);
+}
+static void max_pool2d_pick_grad(tn_gradient *g) {
+    TN_ARGS(max_pool2d_pick, a, g);
+    if (g->want[0])
+        tn_give(g, 0,
+                tnp_max_pool2d_input_grad(g->incoming[0], g->in[1], tni_sizes(g->in[0]),
+                                          a->kernel_size, a->stride, a->padding, a->dilation,
+                                          a->ceil_mode));
+}
+TN_OPERATOR(max_pool2d_pick,
+            "max_pool2d_pick(Tensor self, Tensor indices, int[2] kernel_size, int[2]? stride=None, "
+            "int[2] padding=0, "
+            "int[2] dilation=1, bool ceil_mode=False) -> Tensor",
+            TN_DOC(.shapes = "self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W')",
+                   .example = "tn_max_pool2d_pick(x, index, TN_DIMS(2, 2))"),
+            .forms = TN_OUT, .needs = "self:indices", .check = max_pool2d_pick_check,
+            .run = max_pool2d_pick_run, .grad = max_pool2d_pick_grad,
+            .sample = "(2,3,6,8) (2,3,3,4):u8<4 [2,2] | (2,2,7,7) (2,2,4,6):u8<6 [3,2] [2,1] [1,0] "
+                      "| (1,4,5) (1,2,2):u8<4 [2,2]")
+
+/* src/ops/layers/pool.c - what poolings share: the geometry of windows, tensors as elements that loops compute with, and planes dealt out to threads */
 
 static bool pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride, int64_t pad,
                         int64_t dilation, bool ceil_mode, int64_t *out) {
@@ -28066,7 +28836,7 @@ static bool pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride, int6
     return true;
 }
 
-static bool pool_planes(tn_frame *f, pool_shape *s, tn_ints x, int64_t least) {
+TN_PRIV bool tni_pool_planes(tn_frame *f, tni_pool_shape *s, tn_ints x, int64_t least) {
     char has[160];
     int64_t n = 1;
     s->ndim = (int)x.n;
@@ -28087,9 +28857,9 @@ static bool pool_planes(tn_frame *f, pool_shape *s, tn_ints x, int64_t least) {
     return true;
 }
 
-static bool pool_shape_of(tn_frame *f, pool_shape *s, tn_ints x, tn_ints kernel, tn_ints stride,
-                          tn_ints padding, tn_ints dilation, bool ceil_mode) {
-    if (!pool_planes(f, s, x, 1) || !tni_pair_of(f, kernel, "kernel_size", 1, &s->kh, &s->kw) ||
+TN_PRIV bool tni_pool_shape_of(tn_frame *f, tni_pool_shape *s, tn_ints x, tn_ints kernel,
+                               tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode) {
+    if (!tni_pool_planes(f, s, x, 1) || !tni_pair_of(f, kernel, "kernel_size", 1, &s->kh, &s->kw) ||
         !tni_pair_of(f, stride.n > 0 ? stride : kernel, "stride", 1, &s->sh, &s->sw) ||
         !tni_pair_of(f, padding, "padding", 0, &s->ph, &s->pw) ||
         !tni_pair_of(f, dilation, "dilation", 1, &s->dh, &s->dw) ||
@@ -28104,8 +28874,8 @@ static bool pool_shape_of(tn_frame *f, pool_shape *s, tn_ints x, tn_ints kernel,
     return true;
 }
 
-static bool pool_check_size(tn_frame *f, const pool_shape *s, const tn_tensor *t,
-                            const char *name) {
+TN_PRIV bool tni_pool_check_size(tn_frame *f, const tni_pool_shape *s, const tn_tensor *t,
+                                 const char *name) {
     char has[160], wants[160];
     bool same = t->ndim == s->ndim;
     for (int i = 0; same && i < s->ndim; i++) same = t->size[i] == s->size[i];
@@ -28114,12 +28884,11 @@ static bool pool_check_size(tn_frame *f, const pool_shape *s, const tn_tensor *t
                            tni_shape_text(has, sizeof has, t->ndim, t->size));
 }
 
-enum { POOL_INTEGERS = 1, POOL_INT64 = 2, POOL_COMPLEX = 4 };
-static bool pool_check_dtype(tn_frame *f, const tn_tensor *t, int also) {
+TN_PRIV bool tni_pool_check_dtype(tn_frame *f, const tn_tensor *t, int also) {
     if (tni_dtype(t->dtype)->computes &&
-        (tni_is_float(t->dtype) || (also & POOL_INTEGERS && tni_is_int(t->dtype)) ||
-         (also & POOL_INT64 && t->dtype == TN_I64) ||
-         (also & POOL_COMPLEX && tni_is_complex(t->dtype))))
+        (tni_is_float(t->dtype) || (also & TNI_POOL_INTEGERS && tni_is_int(t->dtype)) ||
+         (also & TNI_POOL_INT64 && t->dtype == TN_I64) ||
+         (also & TNI_POOL_COMPLEX && tni_is_complex(t->dtype))))
         return true;
     return tn_fail(f, TN_TYPE, "pooling of %s is not supported", tni_dtype(t->dtype)->text);
 }
@@ -28178,7 +28947,7 @@ static void pool_store(tn_frame *f, const tn_tensor *t, void *room) {
     if (!pool_is_plain(t) && t->numel)
         tni_parallel(f->block->context, t->numel / t->size[t->ndim - 1], pool_copy_task, &p);
 }
-static bool pool_scratch(tn_frame *f, const tn_tensor *in, const int64_t *size, int ndim) {
+TN_PRIV bool tni_pool_scratch(tn_frame *f, const tn_tensor *in, const int64_t *size, int ndim) {
     int64_t n = pool_is_plain(in) ? 0 : in->numel, out = 0;
     n = (n + 15) / 16 * 16;
     if (in->dtype != tni_lanes_compute(in->dtype) && !tni_numel_of(ndim, size, &out))
@@ -28191,26 +28960,12 @@ static void *pool_second(tn_frame *f, const tn_tensor *in) {
     return f->scratch ? (char *)f->scratch + n * pool_parts(in) * pool_compute_size(in) : NULL;
 }
 
-typedef struct pool_job {
-    const tni_kernels *kernels;
-    pool_shape s;
-    const void *from;
-    void *to;
-    const void
-        *index;
-    void *index_to;
-    bool bytes, include_pad;
-    double divisor;
-    int64_t each;
-    void (*plane)(const struct pool_job *j, int64_t plane);
-} pool_job;
-
 static void pool_task(void *arg, int64_t i) {
-    const pool_job *j = (const pool_job *)arg;
+    const tni_pool_job *j = (const tni_pool_job *)arg;
     for (int64_t p = i * j->each; p < (i + 1) * j->each && p < j->s.planes; p++) j->plane(j, p);
 }
-static void pool_windows_run(tn_frame *f, pool_job *j) {
-    const pool_shape *s = &j->s;
+static void pool_windows_run(tn_frame *f, tni_pool_job *j) {
+    const tni_pool_shape *s = &j->s;
     const double places =
                      (double)(s->kh < s->h ? s->kh : s->h) * (double)(s->kw < s->w ? s->kw : s->w),
                  work = (double)s->h * (double)s->w + (double)s->oh * (double)s->ow * places;
@@ -28218,191 +28973,7 @@ static void pool_windows_run(tn_frame *f, pool_job *j) {
     tni_parallel(f->block->context, (j->s.planes + j->each - 1) / j->each, pool_task, j);
 }
 
-static void pool_index_set(const pool_job *j, int64_t i, int64_t at) {
-    if (!j->index_to) return;
-    if (j->bytes)
-        ((uint8_t *)j->index_to)[i] = (uint8_t)at;
-    else
-        ((int32_t *)j->index_to)[i] = (int32_t)at;
-}
-static int64_t pool_chosen(const pool_job *j, int64_t i, int64_t p, int64_t q) {
-    const pool_shape *s = &j->s;
-    const int64_t at = j->bytes ? ((const uint8_t *)j->index)[i] : ((const int32_t *)j->index)[i];
-    const int64_t y = p * s->sh - s->ph + at / s->kw * s->dh,
-                  x = q * s->sw - s->pw + at % s->kw * s->dw;
-    return at < 0 || at >= s->kh * s->kw || y < 0 || y >= s->h || x < 0 || x >= s->w ? -1
-                                                                                     : y * s->w + x;
-}
-
-typedef struct pool_part {
-    int64_t begin, end;
-} pool_part;
-static pool_part pool_inside(int64_t from, int64_t d, int64_t k, int64_t n) {
-    pool_part v = {from < 0 ? (d - 1 - from) / d : 0, from < n ? (n - 1 - from) / d + 1 : 0};
-    if (v.end > k) v.end = k;
-    return v;
-}
-
-#define POOL_MAX(S, T)                                                                  \
-    static void pool_max_##S(const pool_job *j, int64_t plane) {                        \
-        const pool_shape *s = &j->s;                                                    \
-        const T *from = (const T *)j->from + plane * s->h * s->w;                       \
-        for (int64_t p = 0; p < s->oh; p++)                                             \
-            for (int64_t q = 0; q < s->ow; q++) {                                       \
-                const int64_t y = p * s->sh - s->ph, x = q * s->sw - s->pw,             \
-                              i = (plane * s->oh + p) * s->ow + q;                      \
-                const pool_part rows = pool_inside(y, s->dh, s->kh, s->h),              \
-                                cols = pool_inside(x, s->dw, s->kw, s->w);              \
-                int64_t at = -1;                                                        \
-                T best = 0;                                                             \
-                for (int64_t r = rows.begin; r < rows.end; r++)                         \
-                    for (int64_t c = cols.begin; c < cols.end; c++) {                   \
-                        const T v = from[(y + r * s->dh) * s->w + x + c * s->dw];       \
-                        if (at < 0 || v > best || v != v) best = v, at = r * s->kw + c; \
-                    }                                                                   \
-                ((T *)j->to)[i] = best;                                                 \
-                pool_index_set(j, i, at);                                               \
-            }                                                                           \
-    }
-POOL_MAX(f32, float)
-POOL_MAX(f64, double)
-POOL_MAX(i64, int64_t)
-#undef POOL_MAX
-
-static bool pool_is_pairs(const pool_shape *s) {
-    return s->kh == 2 && s->kw == 2 && s->sh == 2 && s->sw == 2 && s->ph == 0 && s->pw == 0 &&
-           s->dh == 1 && s->dw == 1 && 2 * s->oh <= s->h && 2 * s->ow <= s->w;
-}
-static void pool_max_pairs(const pool_job *j, int64_t plane) {
-    const pool_shape *s = &j->s;
-    const float *from = (const float *)j->from + plane * s->h * s->w;
-    for (int64_t p = 0; p < s->oh; p++) {
-        const int64_t i = (plane * s->oh + p) * s->ow;
-        TNI_K(j->kernels, max_pool_pairs)
-        (from + 2 * p * s->w, from + (2 * p + 1) * s->w, s->ow, (float *)j->to + i,
-         j->index_to ? (uint8_t *)j->index_to + i : NULL);
-    }
-}
-
-#define POOL_CHOSEN(S, T)                                                                        \
-    static void pool_scatter_##S(const pool_job *j, int64_t plane) {                             \
-        const pool_shape *s = &j->s;                                                             \
-        T *to = (T *)j->to + plane * s->h * s->w;                                                \
-        memset(to, 0, (size_t)(s->h * s->w) * sizeof(T));                                        \
-        for (int64_t p = 0; p < s->oh; p++)                                                      \
-            for (int64_t q = 0; q < s->ow; q++) {                                                \
-                const int64_t i = (plane * s->oh + p) * s->ow + q, at = pool_chosen(j, i, p, q); \
-                if (at >= 0) to[at] += ((const T *)j->from)[i];                                  \
-            }                                                                                    \
-    }                                                                                            \
-    static void pool_pick_##S(const pool_job *j, int64_t plane) {                                \
-        const pool_shape *s = &j->s;                                                             \
-        const T *from = (const T *)j->from + plane * s->h * s->w;                                \
-        for (int64_t p = 0; p < s->oh; p++)                                                      \
-            for (int64_t q = 0; q < s->ow; q++) {                                                \
-                const int64_t i = (plane * s->oh + p) * s->ow + q, at = pool_chosen(j, i, p, q); \
-                ((T *)j->to)[i] = at >= 0 ? from[at] : 0;                                        \
-            }                                                                                    \
-    }
-POOL_CHOSEN(f32, float)
-POOL_CHOSEN(f64, double)
-#undef POOL_CHOSEN
-
-static void pool_scatter_pairs(const pool_job *j, int64_t plane) {
-    const pool_shape *s = &j->s;
-    float *to = (float *)j->to + plane * s->h * s->w;
-    if (2 * s->oh < s->h || 2 * s->ow < s->w) memset(to, 0, (size_t)(s->h * s->w) * sizeof *to);
-    for (int64_t p = 0; p < s->oh; p++) {
-        const int64_t i = (plane * s->oh + p) * s->ow;
-        TNI_K(j->kernels, max_pool_pairs_grad)
-        ((const float *)j->from + i, (const uint8_t *)j->index + i, s->ow, to + 2 * p * s->w,
-         to + (2 * p + 1) * s->w);
-    }
-}
-
-typedef struct pool_window {
-    int64_t begin, end, count;
-} pool_window;
-static pool_window pool_window_of(int64_t p, int64_t n, int64_t k, int64_t stride, int64_t pad) {
-    pool_window v = {p * stride - pad, p * stride - pad + k, 0};
-    if (v.end > n + pad) v.end = n + pad;
-    v.count = v.end - v.begin;
-    if (v.begin < 0) v.begin = 0;
-    if (v.end > n) v.end = n;
-    return v;
-}
-static pool_window pool_adaptive(int64_t p, int64_t n, int64_t out) {
-    const int64_t q = n / out, r = n % out;
-    pool_window v = {p * q + p * r / out, (p + 1) * q + ((p + 1) * r + out - 1) / out, 0};
-    v.count = v.end - v.begin;
-    return v;
-}
-static pool_window pool_y(const pool_shape *s, int64_t p) {
-    return s->kh ? pool_window_of(p, s->h, s->kh, s->sh, s->ph) : pool_adaptive(p, s->h, s->oh);
-}
-static pool_window pool_x(const pool_shape *s, int64_t q) {
-    return s->kw ? pool_window_of(q, s->w, s->kw, s->sw, s->pw) : pool_adaptive(q, s->w, s->ow);
-}
-static double pool_divisor(const pool_job *j, pool_window y, pool_window x) {
-    if (j->divisor != 0) return j->divisor;
-    if (j->include_pad) return (double)(y.count * x.count);
-    return (double)((y.end - y.begin) * (x.end - x.begin));
-}
-
-#define POOL_AVG(S, T)                                                                           \
-    static void pool_avg_##S(const pool_job *j, int64_t plane) {                                 \
-        const pool_shape *s = &j->s;                                                             \
-        const T *from = (const T *)j->from + plane * s->h * s->w;                                \
-        T *to = (T *)j->to + plane * s->oh * s->ow;                                              \
-        for (int64_t p = 0; p < s->oh; p++)                                                      \
-            for (int64_t q = 0; q < s->ow; q++) {                                                \
-                const pool_window y = pool_y(s, p), x = pool_x(s, q);                            \
-                double sum = 0;                                                                  \
-                for (int64_t r = y.begin; r < y.end; r++)                                        \
-                    for (int64_t c = x.begin; c < x.end; c++) sum += (double)from[r * s->w + c]; \
-                *to++ = (T)(sum / pool_divisor(j, y, x));                                        \
-            }                                                                                    \
-    }                                                                                            \
-    static void pool_avg_grad_##S(const pool_job *j, int64_t plane) {                            \
-        const pool_shape *s = &j->s;                                                             \
-        const T *from = (const T *)j->from + plane * s->oh * s->ow;                              \
-        T *to = (T *)j->to + plane * s->h * s->w;                                                \
-        memset(to, 0, (size_t)(s->h * s->w) * sizeof(T));                                        \
-        for (int64_t p = 0; p < s->oh; p++)                                                      \
-            for (int64_t q = 0; q < s->ow; q++) {                                                \
-                const pool_window y = pool_y(s, p), x = pool_x(s, q);                            \
-                const T share = (T)((double)*from++ / pool_divisor(j, y, x));                    \
-                for (int64_t r = y.begin; r < y.end; r++)                                        \
-                    for (int64_t c = x.begin; c < x.end; c++) to[r * s->w + c] += share;         \
-            }                                                                                    \
-    }
-POOL_AVG(f32, float)
-POOL_AVG(f64, double)
-#undef POOL_AVG
-static void pool_avg_i64(const pool_job *j, int64_t plane) {
-    const pool_shape *s = &j->s;
-    const int64_t *from = (const int64_t *)j->from + plane * s->h * s->w;
-    int64_t *to = (int64_t *)j->to + plane * s->oh * s->ow;
-    for (int64_t p = 0; p < s->oh; p++)
-        for (int64_t q = 0; q < s->ow; q++) {
-            const pool_window y = pool_y(s, p), x = pool_x(s, q);
-            const double d = pool_divisor(j, y, x);
-            const int64_t by = d >= 9223372036854775808.0   ? INT64_MAX
-                               : d < -9223372036854775808.0 ? INT64_MIN
-                                                            : (int64_t)d;
-            uint64_t sum = 0;
-            for (int64_t r = y.begin; r < y.end; r++)
-                for (int64_t c = x.begin; c < x.end; c++) sum += (uint64_t)from[r * s->w + c];
-            *to++ = by == -1 ? (int64_t)(0 - sum) : (int64_t)sum / by;
-        }
-}
-
-static void (*pool_avg_of(const tn_tensor *t))(const pool_job *, int64_t) {
-    const int compute = tni_lanes_compute(t->dtype);
-    return compute == TN_F32 ? pool_avg_f32 : compute == TN_F64 ? pool_avg_f64 : pool_avg_i64;
-}
-
-static void pool_through(tn_frame *f, pool_job *j) {
+TN_PRIV void tni_pool_through(tn_frame *f, tni_pool_job *j) {
     void *room = pool_second(f, f->in[0]);
     j->kernels = f->block->context->kernels;
     j->s.planes *= pool_parts(f->in[0]);
@@ -28411,343 +28982,6 @@ static void pool_through(tn_frame *f, pool_job *j) {
     pool_windows_run(f, j);
     pool_store(f, f->out[0], room);
 }
-
-static tn_dtype pool_index_dtype(const pool_shape *s) {
-    return s->kh * s->kw <= 256 ? TN_U8 : TN_I32;
-}
-
-static bool max_pool2d_shape(tn_frame *f, pool_shape *s) {
-    TN_ARGS(max_pool2d, a, f);
-    return pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding,
-                         a->dilation, a->ceil_mode);
-}
-static bool max_pool2d_check(tn_frame *f) {
-    pool_shape s;
-    return pool_check_dtype(f, f->in[0], POOL_INTEGERS) && max_pool2d_shape(f, &s) &&
-           pool_scratch(f, f->in[0], s.size, s.ndim) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size) &&
-           (!f->recording || tn_announce(f, 1, pool_index_dtype(&s), s.ndim, s.size));
-}
-static void max_pool2d_run(tn_frame *f) {
-    const int compute = tni_lanes_compute(f->in[0]->dtype);
-    pool_job j;
-    if (!max_pool2d_shape(f, &j.s)) return;
-    j.bytes = pool_index_dtype(&j.s) == TN_U8;
-    j.index_to = f->recording ? tni_bytes_at(f->out[1]) : NULL;
-    j.plane = compute == TN_F32 ? pool_max_f32 : compute == TN_F64 ? pool_max_f64 : pool_max_i64;
-    if (compute == TN_F32 && pool_is_pairs(&j.s)) {
-        TNI_PATH(pool_max_pairs);
-        j.plane = pool_max_pairs;
-    } else {
-        TNI_PATH(pool_max);
-    }
-    pool_through(f, &j);
-}
-static void max_pool2d_grad(tn_gradient *g) {
-    TN_ARGS(max_pool2d, a, g);
-    tni_give_flat(g, 0,
-                  tnp_max_pool2d_input_grad(g->incoming[0], g->out[1], tni_sizes(g->in[0]),
-                                            a->kernel_size, a->stride, a->padding, a->dilation,
-                                            a->ceil_mode));
-}
-TN_OPERATOR(max_pool2d,
-            "max_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, "
-            "int[2] dilation=1, "
-            "bool ceil_mode=False) -> Tensor",
-            TN_DOC(.shapes = "self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')",
-                   .example = "tn_max_pool2d(x, TN_DIMS(2, 2))",
-                   .differs = "parameter stride: [] there and None here: as the kernel"),
-            .forms = TN_OUT, .saves = "indices", .needs = "indices", .check = max_pool2d_check,
-            .run = max_pool2d_run, .grad = max_pool2d_grad,
-            .sample = "(2,3,6,8) [2,2] | (2,5,37) [2] | (1,2,4,36) [2,2] | (2,2,7,7) [3,2] "
-                      "stride=[2,1] padding=[1,0] | (1,2,9,8) "
-                      "[2,3] dilation=[2,2] | (1,2,5,7) [2,2] ceil_mode=True | (1,1,17,19) [17,16] "
-                      "[1,1] | (0,2,4,4) [2,2]",
-            .node = "MaxPool2DWithIndicesBackward0")
-
-static bool max_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
-    TN_ARGS(max_pool2d_input_grad, a, f);
-    return pool_shape_of(f, s, a->input_size, a->kernel_size, a->stride, a->padding, a->dilation,
-                         a->ceil_mode);
-}
-static bool pool_check_indices(tn_frame *f, const pool_shape *s, const tn_tensor *indices) {
-    if (indices->dtype != (int)pool_index_dtype(s))
-        return tn_fail(f, TN_TYPE, "indices must be %s, got %s",
-                       tni_dtype((int)pool_index_dtype(s))->text, tni_dtype(indices->dtype)->text);
-    return pool_check_size(f, s, indices, "indices") &&
-           tn_scratch(f, indices->flags & TNI_CONTIGUOUS ? 0 : indices->numel,
-                      tni_dtype_size(indices));
-}
-static const void *pool_indices(tn_frame *f, const tn_tensor *t) {
-    const int64_t size = tni_dtype_size(t), bytes = t->numel * size;
-    char *room;
-    if (t->flags & TNI_CONTIGUOUS) return tni_bytes_at(t);
-    room = (char *)f->scratch + f->scratch_bytes - (bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN;
-    for (int64_t i = 0; i < t->numel; i++) {
-        int64_t at = 0, left = i;
-        for (int d = t->ndim - 1; d >= 0; d--) {
-            at += left % t->size[d] * t->stride[d];
-            left /= t->size[d];
-        }
-        memcpy(room + i * size, tni_bytes_at(t) + at * size, (size_t)size);
-    }
-    return room;
-}
-static bool max_pool2d_input_grad_check(tn_frame *f) {
-    TN_ARGS(max_pool2d_input_grad, a, f);
-    pool_shape s;
-    return pool_check_dtype(f, f->in[0], 0) && max_pool2d_input_grad_shape(f, &s) &&
-           pool_check_size(f, &s, f->in[0], "grad") &&
-           pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
-           pool_check_indices(f, &s, f->in[1]) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
-}
-static void max_pool2d_input_grad_run(tn_frame *f) {
-    const bool single = tni_lanes_compute(f->in[0]->dtype) == TN_F32;
-    pool_job j;
-    if (!max_pool2d_input_grad_shape(f, &j.s)) return;
-    j.bytes = pool_index_dtype(&j.s) == TN_U8;
-    j.index = pool_indices(f, f->in[1]);
-    j.plane =
-        single ? pool_is_pairs(&j.s) ? pool_scatter_pairs : pool_scatter_f32 : pool_scatter_f64;
-    if (j.plane == pool_scatter_pairs)
-        TNI_PATH(pool_scatter_pairs);
-    else
-        TNI_PATH(pool_scatter);
-    pool_through(f, &j);
-}
-static void max_pool2d_input_grad_grad(tn_gradient *g) {
-    TN_ARGS(max_pool2d_input_grad, a, g);
-    if (g->want[0])
-        tn_give(g, 0,
-                tnp_max_pool2d_pick(g->incoming[0], g->in[1], a->kernel_size, a->stride, a->padding,
-                                    a->dilation, a->ceil_mode));
-}
-TN_OPERATOR(
-    max_pool2d_input_grad,
-    "max_pool2d_input_grad(Tensor grad, Tensor indices, int[] input_size, int[2] kernel_size, "
-    "int[2]? stride=None, "
-    "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
-    TN_DOC(.shapes =
-               "grad (N, C, H', W'), indices like grad, input_size (N, C, H, W) -> input_size",
-           .example = "tn_max_pool2d_input_grad(d, index, TN_DIMS(1, 3, 8, 8), TN_DIMS(2, 2))"),
-    .forms = TN_OUT, .needs = "grad:indices", .check = max_pool2d_input_grad_check,
-    .run = max_pool2d_input_grad_run, .grad = max_pool2d_input_grad_grad,
-    .sample = "(2,3,3,4) (2,3,3,4):u8<4 [2,3,6,8] [2,2] | (2,2,18) (2,2,18):u8<4 [2,5,37] [2] | "
-              "(2,2,4,6) (2,2,4,6):u8<6 "
-              "[2,2,7,7] [3,2] [2,1] [1,0] | (1,1,1,4) (1,1,1,4):i32<272 [1,1,17,19] [17,16] [1,1]")
-
-static bool max_pool2d_pick_shape(tn_frame *f, pool_shape *s) {
-    TN_ARGS(max_pool2d_pick, a, f);
-    return pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding,
-                         a->dilation, a->ceil_mode);
-}
-static bool max_pool2d_pick_check(tn_frame *f) {
-    pool_shape s;
-    return pool_check_dtype(f, f->in[0], 0) && max_pool2d_pick_shape(f, &s) &&
-           pool_scratch(f, f->in[0], s.size, s.ndim) && pool_check_indices(f, &s, f->in[1]) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
-}
-static void max_pool2d_pick_run(tn_frame *f) {
-    pool_job j;
-    if (!max_pool2d_pick_shape(f, &j.s)) return;
-    j.bytes = pool_index_dtype(&j.s) == TN_U8;
-    j.index = pool_indices(f, f->in[1]);
-    j.plane = tni_lanes_compute(f->in[0]->dtype) == TN_F32 ? pool_pick_f32 : pool_pick_f64;
-    TNI_PATH(pool_pick);
-    pool_through(f, &j);
-}
-static void max_pool2d_pick_grad(tn_gradient *g) {
-    TN_ARGS(max_pool2d_pick, a, g);
-    if (g->want[0])
-        tn_give(g, 0,
-                tnp_max_pool2d_input_grad(g->incoming[0], g->in[1], tni_sizes(g->in[0]),
-                                          a->kernel_size, a->stride, a->padding, a->dilation,
-                                          a->ceil_mode));
-}
-TN_OPERATOR(max_pool2d_pick,
-            "max_pool2d_pick(Tensor self, Tensor indices, int[2] kernel_size, int[2]? stride=None, "
-            "int[2] padding=0, "
-            "int[2] dilation=1, bool ceil_mode=False) -> Tensor",
-            TN_DOC(.shapes = "self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W')",
-                   .example = "tn_max_pool2d_pick(x, index, TN_DIMS(2, 2))"),
-            .forms = TN_OUT, .needs = "self:indices", .check = max_pool2d_pick_check,
-            .run = max_pool2d_pick_run, .grad = max_pool2d_pick_grad,
-            .sample = "(2,3,6,8) (2,3,3,4):u8<4 [2,2] | (2,2,7,7) (2,2,4,6):u8<6 [3,2] [2,1] [1,0] "
-                      "| (1,4,5) (1,2,2):u8<4 [2,2]")
-
-static bool avg_pool_divisor(tn_frame *f, int64_t divisor) {
-    return divisor != 0 || tn_fail(f, TN_INVALID, "divisor_override must not be 0");
-}
-static tn_ints pool_ones(void) {
-    static const int64_t one[1] = {1};
-    return tni_ints(one, 1);
-}
-static bool avg_pool2d_shape(tn_frame *f, pool_shape *s) {
-    TN_ARGS(avg_pool2d, a, f);
-    return pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding,
-                         pool_ones(), a->ceil_mode);
-}
-static bool avg_pool2d_check(tn_frame *f) {
-    TN_ARGS(avg_pool2d, a, f);
-    pool_shape s;
-    return pool_check_dtype(f, f->in[0], POOL_INT64) && avg_pool_divisor(f, a->divisor_override) &&
-           avg_pool2d_shape(f, &s) && pool_scratch(f, f->in[0], s.size, s.ndim) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
-}
-static void avg_pool2d_run(tn_frame *f) {
-    TN_ARGS(avg_pool2d, a, f);
-    pool_job j;
-    if (!avg_pool2d_shape(f, &j.s)) return;
-    j.include_pad = a->count_include_pad;
-    j.divisor = a->divisor_override == TN_NONE ? 0 : (double)a->divisor_override;
-    j.plane = pool_avg_of(f->in[0]);
-    TNI_PATH(pool_avg);
-    pool_through(f, &j);
-}
-static void avg_pool2d_grad(tn_gradient *g) {
-    TN_ARGS(avg_pool2d, a, g);
-    tni_give_flat(g, 0,
-                  tnp_avg_pool2d_input_grad(g->incoming[0], tni_sizes(g->in[0]), a->kernel_size,
-                                            a->stride, a->padding, a->ceil_mode,
-                                            a->count_include_pad, a->divisor_override));
-}
-TN_OPERATOR(
-    avg_pool2d,
-    "avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool "
-    "ceil_mode=False, "
-    "bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-    TN_DOC(.shapes = "self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')",
-           .example = "tn_avg_pool2d(x, TN_DIMS(2, 2))",
-           .differs = "parameter stride: [] there and None here: as the kernel",
-           .python = "nn.functional.avg_pool2d"),
-    .forms = TN_OUT, .check = avg_pool2d_check, .run = avg_pool2d_run, .grad = avg_pool2d_grad,
-    .sample = "(2,3,6,8) [2,2] | (2,5,7) [3] [2] [1] | (1,2,7,7) [3,2] [2,2] [1,1] ceil_mode=True "
-              "count_include_pad=False | (1,2,4,5) [2,2] divisor_override=3 | (0,2,4,4) [2,2]")
-
-static bool avg_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
-    TN_ARGS(avg_pool2d_input_grad, a, f);
-    return pool_shape_of(f, s, a->input_size, a->kernel_size, a->stride, a->padding, pool_ones(),
-                         a->ceil_mode);
-}
-static bool avg_pool2d_input_grad_check(tn_frame *f) {
-    TN_ARGS(avg_pool2d_input_grad, a, f);
-    pool_shape s;
-    return pool_check_dtype(f, f->in[0], 0) && avg_pool_divisor(f, a->divisor_override) &&
-           avg_pool2d_input_grad_shape(f, &s) && pool_check_size(f, &s, f->in[0], "grad") &&
-           pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
-}
-static void avg_pool2d_input_grad_run(tn_frame *f) {
-    TN_ARGS(avg_pool2d_input_grad, a, f);
-    pool_job j;
-    if (!avg_pool2d_input_grad_shape(f, &j.s)) return;
-    j.include_pad = a->count_include_pad;
-    j.divisor = a->divisor_override == TN_NONE ? 0 : (double)a->divisor_override;
-    j.plane = tni_lanes_compute(f->in[0]->dtype) == TN_F32 ? pool_avg_grad_f32 : pool_avg_grad_f64;
-    TNI_PATH(pool_avg_grad);
-    pool_through(f, &j);
-}
-static void avg_pool2d_input_grad_grad(tn_gradient *g) {
-    TN_ARGS(avg_pool2d_input_grad, a, g);
-    tn_give(g, 0,
-            tnp_avg_pool2d(g->incoming[0], a->kernel_size, a->stride, a->padding, a->ceil_mode,
-                           a->count_include_pad, a->divisor_override));
-}
-TN_OPERATOR(
-    avg_pool2d_input_grad,
-    "avg_pool2d_input_grad(Tensor grad, int[] input_size, int[2] kernel_size, int[2]? stride=None, "
-    "int[2] padding=0, "
-    "bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-    TN_DOC(.shapes = "grad (N, C, H', W'), input_size (N, C, H, W) -> input_size",
-           .example = "tn_avg_pool2d_input_grad(d, TN_DIMS(1, 3, 8, 8), TN_DIMS(2, 2))"),
-    .forms = TN_OUT, .check = avg_pool2d_input_grad_check, .run = avg_pool2d_input_grad_run,
-    .grad = avg_pool2d_input_grad_grad,
-    .sample = "(2,3,3,4) [2,3,6,8] [2,2] | (2,3,4) [2,5,7] [3] [2] [1] | (1,2,2,2) [1,2,4,5] [2,2] "
-              "divisor_override=3")
-
-static bool adaptive_shape(tn_frame *f, pool_shape *s, tn_ints input, tn_ints output,
-                           const char *name) {
-    if (!pool_planes(f, s, input, 0) || !tni_pair_of(f, output, name, 0, &s->oh, &s->ow))
-        return false;
-    s->kh = s->kw = 0;
-    s->size[s->ndim - 2] = s->oh;
-    s->size[s->ndim - 1] = s->ow;
-    return true;
-}
-static bool adaptive_avg_pool2d_check(tn_frame *f) {
-    TN_ARGS(adaptive_avg_pool2d, a, f);
-    pool_shape s;
-    const int also = f->in[0]->numel ? POOL_COMPLEX : POOL_COMPLEX | POOL_INT64;
-    return pool_check_dtype(f, f->in[0], also) &&
-           adaptive_shape(f, &s, tni_sizes(f->in[0]), a->output_size, "output_size") &&
-           pool_scratch(f, f->in[0], s.size, s.ndim) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
-}
-static void adaptive_avg_pool2d_run(tn_frame *f) {
-    TN_ARGS(adaptive_avg_pool2d, a, f);
-    pool_job j;
-    if (!adaptive_shape(f, &j.s, tni_sizes(f->in[0]), a->output_size, "output_size")) return;
-    j.include_pad = false;
-    j.divisor = 0;
-    j.plane = pool_avg_of(f->in[0]);
-    TNI_PATH(pool_adaptive);
-    pool_through(f, &j);
-}
-static void adaptive_avg_pool2d_grad(tn_gradient *g) {
-    const tn_tensor *y = g->out[0];
-    const bool mean = y->size[y->ndim - 1] == 1 && y->size[y->ndim - 2] == 1;
-    tn_tensor *d = tnp_adaptive_avg_pool2d_input_grad(g->incoming[0], tni_sizes(g->in[0]));
-    if (mean)
-        tn_give(g, 0, d);
-    else
-        tni_give_flat(g, 0, d);
-}
-TN_OPERATOR(adaptive_avg_pool2d, "adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
-            TN_DOC(.shapes = "self (N, C, H, W) or (C, H, W), output_size (H', W') -> (N, C, H', "
-                             "W') or (C, H', W')",
-                   .example = "tn_adaptive_avg_pool2d(x, TN_DIMS(1, 1))",
-                   .python = "nn.functional.adaptive_avg_pool2d"),
-            .forms = TN_OUT, .check = adaptive_avg_pool2d_check, .run = adaptive_avg_pool2d_run,
-            .grad = adaptive_avg_pool2d_grad,
-            .sample = "(2,3,7,5) [1,1] | (2,7,5) [3,2] | (1,2,3,4) [5,4] | (0,2,4,4) [2,2]")
-
-static bool adaptive_avg_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
-    TN_ARGS(adaptive_avg_pool2d_input_grad, a, f);
-    tn_tensor *d = f->in[0];
-    if (d->ndim < 2) return tn_fail(f, TN_INVALID, "expected grad (N, C, H, W) or (C, H, W)");
-    return adaptive_shape(f, s, a->input_size, tni_ints(d->size + d->ndim - 2, 2),
-                          "the planes of grad:") &&
-           pool_check_size(f, s, d, "grad");
-}
-static bool adaptive_avg_pool2d_input_grad_check(tn_frame *f) {
-    TN_ARGS(adaptive_avg_pool2d_input_grad, a, f);
-    pool_shape s;
-    return pool_check_dtype(f, f->in[0], POOL_COMPLEX) &&
-           adaptive_avg_pool2d_input_grad_shape(f, &s) &&
-           pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
-}
-static void adaptive_avg_pool2d_input_grad_run(tn_frame *f) {
-    pool_job j;
-    if (!adaptive_avg_pool2d_input_grad_shape(f, &j.s)) return;
-    j.include_pad = false;
-    j.divisor = 0;
-    j.plane = tni_lanes_compute(f->in[0]->dtype) == TN_F32 ? pool_avg_grad_f32 : pool_avg_grad_f64;
-    TNI_PATH(pool_adaptive_grad);
-    pool_through(f, &j);
-}
-static void adaptive_avg_pool2d_input_grad_grad(tn_gradient *g) {
-    const tn_tensor *d = g->in[0];
-    tn_give(g, 0, tnp_adaptive_avg_pool2d(g->incoming[0], tni_ints(d->size + d->ndim - 2, 2)));
-}
-TN_OPERATOR(adaptive_avg_pool2d_input_grad,
-            "adaptive_avg_pool2d_input_grad(Tensor grad, int[] input_size) -> Tensor",
-            TN_DOC(.shapes = "grad (N, C, H', W'), input_size (N, C, H, W) -> input_size",
-                   .example = "tn_adaptive_avg_pool2d_input_grad(d, TN_DIMS(1, 3, 8, 8))"),
-            .forms = TN_OUT, .check = adaptive_avg_pool2d_input_grad_check,
-            .run = adaptive_avg_pool2d_input_grad_run, .grad = adaptive_avg_pool2d_input_grad_grad,
-            .sample = "(2,3,1,1) [2,3,7,5] | (2,3,2) [2,7,5] | (1,2,5,4) [1,2,3,4]")
 
 /* src/ops/linalg/matmul.c - products of matrices: matmul with torch's broadcasting, addmm, and what they compose */
 
@@ -28976,7 +29210,9 @@ TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor",
 
 static void linear_view(tn_tensor *t, const tn_tensor *weight, int64_t *dims) {
     memset(t, 0, offsetof(tn_tensor, dims));
-    dims[0] = weight->size[1], dims[1] = weight->size[0], dims[2] = weight->stride[1],
+    dims[0] = weight->size[1];
+    dims[1] = weight->size[0];
+    dims[2] = weight->stride[1];
     dims[3] = weight->stride[0];
     t->dtype = weight->dtype;
     t->ndim = 2;
@@ -29079,303 +29315,239 @@ TN_OPERATOR(linear, "linear(Tensor input, Tensor weight, Tensor? bias=None) -> T
             .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (4) (5,4) (5) | (2,3,4) (5,4) (5) | (2,3,4) "
                       "(4) | (64,100) (40,100) (40)")
 
-/* src/ops/reduction/reduce.c - reductions: sums, products, extrema, statistics, norms, truth, and running sums */
+/* src/ops/reduction/arg.c - extrema with their places: the index of the first largest or smallest element */
 
-TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keepdim, tni_shape *to,
-                         bool *gone) {
-    bool all = dim.n <= 0;
-    for (int d = 0; d < TN_MAX_DIMS; d++) gone[d] = all;
-    for (int64_t i = 0; i < dim.n; i++) {
-        int d = tni_dim(x->ndim, dim.at[i]);
-        if (d < 0)
-            return tn_fail(f, TN_INDEX, "dim %lld is out of range for %d dimensions",
-                           (long long)dim.at[i], x->ndim);
-        if (gone[d]) return tn_fail(f, TN_INVALID, "dim %d appears twice", d);
-        gone[d] = true;
+typedef struct arg_part {
+    double value;
+    int64_t index;
+} arg_part;
+
+static bool arg_better_f64(double v, double a, bool least) {
+    return (least ? v < a : v > a) || (v != v && a == a);
+}
+static int64_t arg_bits(double v) {
+    int64_t k;
+    memcpy(&k, &v, sizeof k);
+    return k;
+}
+static bool arg_better(const tni_lanes *l, bool least, double v, double a) {
+    if (l->compute != TN_I64) return arg_better_f64(v, a, least);
+    return least ? arg_bits(v) < arg_bits(a) : arg_bits(v) > arg_bits(a);
+}
+static bool arg_same(const tni_lanes *l, double v, double a) {
+    return !arg_better(l, true, v, a) && !arg_better(l, true, a, v);
+}
+static double arg_value(const tni_lanes *l, const void *values, int64_t i) {
+    double v;
+    if (l->compute == TN_F32) return (double)((const float *)values)[i];
+    memcpy(&v, (const char *)values + 8 * i, 8);
+    return v;
+}
+static int64_t arg_index(const tni_lanes *l, const void *indices, int64_t i) {
+    if (l->compute == TN_I64) return ((const int64_t *)indices)[i];
+    return (int64_t)(l->compute == TN_F32 ? (double)((const float *)indices)[i]
+                                          : ((const double *)indices)[i]);
+}
+
+static void arg_kernel(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                       int64_t rows, int64_t n, int64_t first, void *value, void *index) {
+    bool least = r->op == TNI_MIN;
+    if (l->compute != TN_I64) {
+        (l->compute == TN_F32 ? TNI_K(r->kernels, arg_rows_f32) : TNI_K(r->kernels, arg_rows_f64))(
+            x, step, rows, n, first, least, value, index);
+        return;
     }
-    to->ndim = 0;
-    for (int d = 0; d < x->ndim; d++) {
-        if (!gone[d])
-            to->size[to->ndim++] = x->size[d];
-        else if (keepdim)
-            to->size[to->ndim++] = 1;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t c = 0; c < n; c++) {
+            int64_t v, *a = (int64_t *)value + c;
+            memcpy(&v, (const char *)x + i * step + 8 * c, 8);
+            if (least ? v < *a : v > *a) {
+                *a = v;
+                ((int64_t *)index)[c] = first + i;
+            }
+        }
+}
+
+static void arg_lanes(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                      void *value, void *index) {
+    int64_t full = n / l->lanes;
+    tni_fill_lanes(value, l->compute, tni_reduce_identity(r->op), l->lanes);
+    tni_fill_lanes(index, l->compute, 0, l->lanes);
+    arg_kernel(r, l, x, TNI_LANE_BYTES, full, l->lanes, 0, value, index);
+    if (n % l->lanes)
+        arg_kernel(r, l, (const char *)x + full * TNI_LANE_BYTES, 0, 1, n % l->lanes, full, value,
+                   index);
+}
+
+static void arg_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                      int64_t first, void *to) {
+    tni_room value, index;
+    arg_part best = {0, -1};
+    arg_lanes(r, l, x, n, &value, &index);
+    for (int64_t i = 0; i < n && i < l->lanes; i++) {
+        double v = arg_value(l, &value, i);
+        int64_t k = arg_index(l, &index, i) * l->lanes + i;
+        if (best.index < 0 || arg_better(l, r->op == TNI_MIN, v, best.value) ||
+            (k < best.index && arg_same(l, v, best.value))) {
+            best.value = v;
+            best.index = k;
+        }
     }
-    return true;
+    best.index += first;
+    memcpy(to, &best, sizeof best);
 }
 
-static tn_ints reduce_one(const int64_t *dim) { return tni_ints(dim, *dim == TN_NONE ? -1 : 1); }
-
-static bool reduce_not_empty(tn_frame *f, const tn_tensor *x, const bool *gone) {
-    for (int d = 0; d < x->ndim; d++)
-        if (gone[d] && x->size[d] == 0)
-            return tn_fail(f, TN_INVALID, "cannot choose an element along dim %d, which is empty",
-                           d);
-    return true;
+static void arg_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                     int64_t rows, int64_t n, int64_t first, void *to) {
+    tni_room value, index;
+    arg_part *part = (arg_part *)to;
+    tni_fill_lanes(&value, l->compute, tni_reduce_identity(r->op), n);
+    tni_fill_lanes(&index, l->compute, 0, n);
+    arg_kernel(r, l, x, step, rows, n, 0, &value, &index);
+    for (int64_t i = 0; i < n; i++) {
+        part[i].value = arg_value(l, &value, i);
+        part[i].index = first + arg_index(l, &index, i);
+    }
 }
 
-enum { REDUCE_PLAIN, REDUCE_MEAN };
-
-static void plain_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
-                        int64_t first, void *to) {
-    (void)first;
-    tni_reduce_block(r->kernels, r->op, l->compute, x, n, to);
-}
-
-static void plain_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
-                       int64_t rows, int64_t n, int64_t first, void *to) {
-    (void)first;
-    tni_fill_lanes(to, l->compute, tni_reduce_identity(r->op), n);
-    tni_reduce_rows(r->kernels, r->op, l->compute, x, step, rows, n, to);
-}
-
-static void plain_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n,
-                        int64_t na, int64_t nb) {
+static void arg_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n,
+                      int64_t na, int64_t nb) {
+    arg_part *x = (arg_part *)a;
+    const arg_part *y = (const arg_part *)b;
     (void)na, (void)nb;
-    tni_reduce_rows(r->kernels, r->op, l->compute, b, 0, 1, n, a);
+    for (int64_t i = 0; i < n; i++)
+        if (arg_better(l, r->op == TNI_MIN, y[i].value, x[i].value)) x[i] = y[i];
 }
 
-static void plain_finish(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n) {
-    float *s = (float *)parts;
-    double *d = (double *)parts;
-    bool single = l->compute == TN_F32;
-    if (r->finish == REDUCE_MEAN) {
-        for (int64_t i = 0; i < n; i++)
-            if (single)
-                s[i] = s[i] / (float)l->n;
-            else
-                d[i] = d[i] / (double)l->n;
+static void arg_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                      int64_t at) {
+    const arg_part *p = (const arg_part *)parts;
+    int64_t *index = (int64_t *)r->out[0] + at, bytes = tni_dtype(r->out_dtype)->bytes;
+    int as = l->compute == TN_I64 ? TN_I64 : TN_F64;
+    for (int64_t i = 0; i < n; i++, at += l->width_out) {
+        index[i * l->width_out] = p[i].index;
+        if (r->out[1])
+            tni_lanes_save((char *)r->out[1] + at * bytes, bytes, r->out_dtype, &p[i].value, as, 1);
     }
 }
 
-static void plain_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
-                        int64_t at) {
-    int64_t bytes = tni_dtype(r->out_dtype)->bytes;
-    if (r->finish) plain_finish(r, l, parts, n);
-    tni_lanes_write(r->kernels, (char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype,
-                    parts, l->compute, n);
-}
-
-static void reduce_run(tn_frame *f, tni_lanes *l, int op, int k, int finish) {
+static void arg_run(tn_frame *f, tn_ints dim, int op, tn_tensor *index, tn_tensor *value) {
     tn_context *c = f->block->context;
-    tn_tensor *out = f->out[k];
-    tni_reducer r = {l->size, plain_block,  plain_rows, plain_merge, plain_store, c->kernels,
-                     op,      {NULL, NULL}, 0,          0,           0,           finish};
-    if (!out->numel) return;
-    r.out[0] = tni_bytes_at(out);
-    r.out_dtype = tni_is_complex(out->dtype) ? (int)tni_real_of(out->dtype) : out->dtype;
-    tni_lanes_run(c, l, &r, f->scratch);
+    tni_reducer r = {sizeof(arg_part), arg_block, arg_rows, arg_merge, arg_store, c->kernels, op,
+                     {NULL, NULL},     0,         0,        0,         0};
+    tni_lanes l;
+    if (!index->numel) return;
+    tni_plain_lanes(f, &l, dim, TNI_LANES_ORDERED);
+    r.out[0] = tni_bytes_at(index);
+    r.out[1] = value ? tni_bytes_at(value) : NULL;
+    r.out_dtype = f->in[0]->dtype;
+    tni_lanes_run(c, &l, &r, f->scratch);
 }
 
-static bool reduce_is_block(const tn_tensor *x, tn_ints dim, tn_dtype dtype, int compute) {
-    return dim.n <= 0 && x->dtype == compute && (int)dtype == compute && x->numel > 0 &&
-           x->numel <= TNI_BLOCK && tni_is_flat(x);
-}
-
-static void reduce_block_run(tn_frame *f, int op, int finish) {
+static bool arg_check(tn_frame *f, tn_ints dim, bool keepdim, bool values) {
     const tn_tensor *x = f->in[0];
-    char *out = tni_bytes_at(f->out[0]);
-    union {
-        float f;
-        double d;
-        int64_t k;
-    } part;
-    TNI_PATH(reduce_whole_block);
-    tni_reduce_block(f->block->context->kernels, op, f->type, tni_bytes_at(x), x->numel, &part);
-    if (finish == REDUCE_MEAN && f->type == TN_F32)
-        part.f /= (float)x->numel;
-    else if (finish == REDUCE_MEAN)
-        part.d /= (double)x->numel;
-    memcpy(out, &part, (size_t)tni_dtype_size(f->out[0]));
-}
-
-static int reduce_how(tn_dtype dtype) { return dtype == TN_BOOL ? TNI_LANES_NONZERO : 0; }
-
-typedef struct reduce_note {
-    bool block;
-} reduce_note;
-
-static bool reduce_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype, int compute,
-                         bool choose) {
+    int compute = tni_lanes_compute(x->dtype);
     tni_shape to;
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
-    TN_NOTE(reduce_note, note, f);
-    note->block = !keepdim && reduce_is_block(f->in[0], dim, dtype, compute);
+    if (!tni_extreme_dtype(f, x) || !tni_reduced(f, x, dim, keepdim, &to, gone)) return false;
+    if (!tni_reduce_not_empty(f, x, gone)) return false;
+    if (keepdim && dim.n < 0)
+        for (int d = 0; d < to.ndim; d++) to.size[d] = 1;
+    tni_lanes_init(&l, x, gone, compute, TNI_LANES_ORDERED);
     f->type = (uint8_t)compute;
-    if (note->block) return tn_announce(f, 0, dtype, 0, NULL);
-    if (!tni_reduced(f, f->in[0], dim, keepdim, &to, gone)) return false;
-    if (choose && !reduce_not_empty(f, f->in[0], gone)) return false;
-    tni_lanes_init(&l, f->in[0], gone, compute, reduce_how(dtype));
-    return tn_announce(f, 0, dtype, to.ndim, to.size) && tni_lanes_scratch(f, &l, l.size);
+    if (values && !tn_announce(f, 0, (tn_dtype)x->dtype, to.ndim, to.size)) return false;
+    return tn_announce(f, values, TN_I64, to.ndim, to.size) &&
+           tni_lanes_scratch(f, &l, sizeof(arg_part));
 }
 
-static void reduce_lanes(tn_frame *f, tni_lanes *l, tn_ints dim, int how) {
-    bool gone[TN_MAX_DIMS];
-    tni_dims_gone(f->in[0], dim, gone);
-    tni_lanes_init(l, f->in[0], gone, f->type, how);
-}
-
-static void reduce_plain(tn_frame *f, tn_ints dim, int op, int finish) {
-    tni_lanes l;
-    TN_NOTE(reduce_note, note, f);
-    if (note->block) {
-        reduce_block_run(f, op, finish);
+static void arg_grad(tn_gradient *g, int64_t dim, bool keepdim) {
+    tn_tensor *x = g->in[0], *index, *d, *zeros;
+    if (!g->incoming[0]) return;
+    if (!x->ndim) {
+        tn_give(g, 0, g->incoming[0]);
         return;
     }
-    reduce_lanes(f, &l, dim, reduce_how((tn_dtype)f->out[0]->dtype));
-    reduce_run(f, &l, op, 0, finish);
+    index = tni_dims_keep(g->out[1], x, tni_ints(&dim, 1), keepdim);
+    d = tni_dims_keep(g->incoming[0], x, tni_ints(&dim, 1), keepdim);
+    zeros = tnp_mul_scalar(tnp_expand(d, tni_sizes(x), false), tn_int(0));
+    tn_give(g, 0, tnp_scatter(zeros, dim, index, d));
 }
 
-static tn_dtype reduce_sum_dtype(const tn_tensor *x, tn_dtype asked) {
-    return asked                                          ? asked
-           : tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64
-                                                          : (tn_dtype)x->dtype;
+static bool max_dim_check(tn_frame *f) {
+    TN_ARGS(max_dim, a, f);
+    return arg_check(f, tni_ints(&a->dim, 1), a->keepdim, true);
 }
+static void max_dim_run(tn_frame *f) {
+    TN_ARGS(max_dim, a, f);
+    arg_run(f, tni_ints(&a->dim, 1), TNI_MAX, f->out[1], f->out[0]);
+}
+static void max_dim_grad(tn_gradient *g) {
+    TN_ARGS(max_dim, a, g);
+    arg_grad(g, a->dim, a->keepdim);
+}
+TN_OPERATOR(
+    max_dim, "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    TN_DOC(.shapes = "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
+           .example = "tn_values_indices m = tn_max_dim(x, 1);"),
+    .forms = TN_OUT, .needs = "indices", .check = max_dim_check, .run = max_dim_run,
+    .grad = max_dim_grad,
+    .sample = "(2,3,4) 1 | (3) -1 keepdim=True | (2,0) 0 | () 0 | (3,70) 0 | (2,5000) 1 | "
+              "(200,40) 0 | (4,5):i32 0 | "
+              "(5,6):f16 1 | (4,3):bool 0")
 
-static bool reduce_computes(tn_frame *f, const tn_tensor *x, tn_dtype dtype) {
-    if (!tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes)
-        return tn_fail(f, TN_TYPE, "arithmetic in dtype %s is not supported; convert it first",
-                       tni_dtype(tni_dtype(x->dtype)->computes ? (int)dtype : x->dtype)->text);
-    if (tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
-        return tn_fail(f, TN_TYPE, "cannot convert from %s to %s; convert the input instead",
-                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
-    return true;
+static bool min_dim_check(tn_frame *f) {
+    TN_ARGS(min_dim, a, f);
+    return arg_check(f, tni_ints(&a->dim, 1), a->keepdim, true);
 }
+static void min_dim_run(tn_frame *f) {
+    TN_ARGS(min_dim, a, f);
+    arg_run(f, tni_ints(&a->dim, 1), TNI_MIN, f->out[1], f->out[0]);
+}
+static void min_dim_grad(tn_gradient *g) {
+    TN_ARGS(min_dim, a, g);
+    arg_grad(g, a->dim, a->keepdim);
+}
+TN_OPERATOR(
+    min_dim, "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    TN_DOC(.shapes = "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
+           .example = "tn_values_indices m = tn_min_dim(x, 1);"),
+    .forms = TN_OUT, .needs = "indices", .check = min_dim_check, .run = min_dim_run,
+    .grad = min_dim_grad,
+    .sample = "(2,3,4) 1 | (3) -1 keepdim=True | () 0 | (3,70) 0 | (2,5000) 1 | (4,5):i64 0")
 
-static bool sum_check(tn_frame *f) {
-    TN_ARGS(sum, a, f);
-    tn_dtype dtype = reduce_sum_dtype(a->self, a->dtype);
-    return reduce_computes(f, a->self, dtype) &&
-           reduce_check(f, a->dim, a->keepdim, dtype, tni_lanes_compute((int)dtype), false);
+static bool argmax_check(tn_frame *f) {
+    TN_ARGS(argmax, a, f);
+    return arg_check(f, tni_dim_or_all(&a->dim), a->keepdim, false);
 }
-static void sum_run(tn_frame *f) {
-    TN_ARGS(sum, a, f);
-    reduce_plain(f, a->dim, TNI_SUM, REDUCE_PLAIN);
+static void argmax_run(tn_frame *f) {
+    TN_ARGS(argmax, a, f);
+    arg_run(f, tni_dim_or_all(&a->dim), TNI_MAX, f->out[0], NULL);
 }
-static void sum_grad(tn_gradient *g) {
-    TN_ARGS(sum, a, g);
-    tn_tensor *d = tni_dims_keep(g->incoming[0], a->self, a->dim, a->keepdim);
-    tn_give(g, 0, tnp_expand(d, tni_sizes(a->self), false));
-}
-static void sum_fused(tn_gradient *g) {
-    TN_ARGS(sum, a, g);
-    int64_t stride[TN_MAX_DIMS] = {0};
-    tn_tensor *d = g->incoming[0], *t;
-    if (d->ndim || d->flags & TNI_META) {
-        sum_grad(g);
-        return;
-    }
-    t = tni_header(g->block, d->dtype, a->self->ndim, a->self->size, stride);
-    if (!t) return;
-    t->storage = d->storage;
-    t->offset = d->offset;
-    tni_fetch_add_relaxed(&d->storage->refs, 1u);
-    tn_give(g, 0, t);
-}
-TN_OPERATOR(sum,
-            "sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
-            "dtype=None) -> Tensor",
-            TN_DOC(.shapes = "self (*) -> self's shape without dim, 1 there when keepdim",
-                   .example = "tn_sum(x, .dim = TN_DIMS(0, 2))",
-                   .differs = "parameter dim: one row for torch's overloads with and without it"),
-            .forms = TN_OUT, .check = sum_check, .run = sum_run, .grad = sum_grad,
-            .fused = sum_fused, .domain = "self:-1..2",
-            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | (70,3) "
-                      "[0] | (5,4,6) [-1,0] | "
-                      "() | (0,3) [0] | (0,3) [1] | (9000) | (2,5000) [1] | (5000,2) [0] | "
-                      "(1100,40) [0] | (70000) | "
-                      "(4,5):i32 [0] | (4,5):bool | (3,4) dtype=float64 | (6):f16 [0] | "
-                      "(3,200):bf16 [1] | (2,3):c64 [0]",
-            .node = "SumBackward0 dim=None | SumBackward1")
+TN_OPERATOR(argmax, "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> int64, self's shape without dim, 1 there when keepdim",
+                   .example = "tn_argmax(x, .dim = 1)"),
+            .forms = TN_OUT, .check = argmax_check, .run = argmax_run, .grad = tn_grad_zero,
+            .sample = "(2,3,4) | (2,3,4) 1 | (3,4) -1 keepdim=True | () | (9000) | (3,70) 0 | "
+                      "(200,40) 0 | (70000) | (4,5):u8 0")
 
-static bool mean_check(tn_frame *f) {
-    TN_ARGS(mean, a, f);
-    tn_dtype dtype = a->dtype ? a->dtype : (tn_dtype)a->self->dtype;
-    if (tni_dtype((int)dtype)->category < TNI_CAT_FLOAT)
-        return tn_fail(f, TN_TYPE, "mean needs a floating or complex dtype, got %s",
-                       tni_dtype((int)dtype)->text);
-    if (tni_is_complex((int)dtype) || tni_is_complex(a->self->dtype))
-        if (!reduce_computes(f, a->self, dtype)) return false;
-    return reduce_check(f, a->dim, a->keepdim, dtype, tni_lanes_compute((int)dtype), false);
+static bool argmin_check(tn_frame *f) {
+    TN_ARGS(argmin, a, f);
+    return arg_check(f, tni_dim_or_all(&a->dim), a->keepdim, false);
 }
-static void mean_run(tn_frame *f) {
-    TN_ARGS(mean, a, f);
-    reduce_plain(f, a->dim, TNI_SUM, REDUCE_MEAN);
+static void argmin_run(tn_frame *f) {
+    TN_ARGS(argmin, a, f);
+    arg_run(f, tni_dim_or_all(&a->dim), TNI_MIN, f->out[0], NULL);
 }
-static void mean_grad(tn_gradient *g) {
-    TN_ARGS(mean, a, g);
-    tn_tensor *d = tni_dims_keep(g->incoming[0], a->self, a->dim, a->keepdim);
-    double n = tni_dims_count(a->self, a->dim);
-    tn_give(g, 0, tnp_div_scalar(tnp_expand(d, tni_sizes(a->self), false), tn_float(n)));
-}
-TN_OPERATOR(mean,
-            "mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
-            "dtype=None) -> Tensor",
-            TN_DOC(.shapes = "self (*) -> self's shape without dim, 1 there when keepdim",
-                   .example = "tn_mean(x, .dim = TN_DIMS(-1))",
-                   .differs = "parameter dim: one row for torch's overloads with and without it"),
-            .forms = TN_OUT, .check = mean_check, .run = mean_run, .grad = mean_grad,
-            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | "
-                      "(2,5000) [1] | (1100,40) [0] | "
-                      "(3,4):i32 dtype=float32 | (6):f16 [0] | (2,3):c64 [0] | (0,3) [0]",
-            .node = "MeanBackward0 dim=None | MeanBackward1")
+TN_OPERATOR(argmin, "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> int64, self's shape without dim, 1 there when keepdim",
+                   .example = "tn_argmin(x, .dim = 1)"),
+            .forms = TN_OUT, .check = argmin_check, .run = argmin_run, .grad = tn_grad_zero,
+            .sample = "(2,3,4) | (2,3,4) 1 | (3,4) -1 keepdim=True | () | (9000) | (3,70) 0")
 
-static bool prod_check(tn_frame *f) {
-    TN_ARGS(prod, a, f);
-    tn_dtype dtype = reduce_sum_dtype(a->self, a->dtype);
-    return reduce_computes(f, a->self, dtype) &&
-           reduce_check(f, reduce_one(&a->dim), a->keepdim, dtype, tni_lanes_compute((int)dtype),
-                        false);
-}
-static void prod_run(tn_frame *f) {
-    TN_ARGS(prod, a, f);
-    if (tni_is_complex(a->self->dtype))
-        tni_prod_complex(f, reduce_one(&a->dim));
-    else
-        reduce_plain(f, reduce_one(&a->dim), TNI_PROD, REDUCE_PLAIN);
-}
-static void prod_grad(tn_gradient *g) {
-    TN_ARGS(prod, a, g);
-    const tn_tensor *self = a->self;
-    tn_ints dim = reduce_one(&a->dim);
-    int64_t all = -1;
-    tn_tensor *x = dim.n < 0 ? tnp_reshape(g->in[0], tn_ints_of(&all, 1)) : g->in[0], *others;
-    if (!self->numel) {
-        tni_give_flat(g, 0, tnp_zeros_like(g->in[0], TN_NO_DTYPE, TN_NO_DEVICE));
-        return;
-    }
-    others = self->ndim ? tni_prod_others(x, dim.n < 0 ? 0 : tni_dim(self->ndim, a->dim)) : NULL;
-    x = tni_dims_keep(g->incoming[0], self, dim, a->keepdim);
-    tn_give(g, 0, self->ndim ? tnp_mul(x, tnp_reshape(others, tni_sizes(self))) : x);
-}
-static void prod_fused(tn_gradient *g) {
-    TN_ARGS(prod, a, g);
-    tn_ints dim = reduce_one(&a->dim);
-    tn_tensor *x = g->in[0], *zero = tnp_eq_scalar(x, tn_int(0));
-    tn_tensor *d = tni_dims_keep(g->incoming[0], a->self, dim, a->keepdim);
-    tn_tensor *filled = tnp_masked_fill_scalar(x, zero, tn_int(1));
-    tn_tensor *others = tnp_prod(filled, dim.n < 0 ? TN_NONE : a->dim, false, TN_NO_DTYPE);
-    tn_tensor *count = tnp_sum(zero, dim, true, TN_NO_DTYPE);
-    tn_tensor *none = tnp_eq_scalar(count, tn_int(0)),
-              *only = tnp_mul(tnp_eq_scalar(count, tn_int(1)), zero);
-    tn_tensor *share = tnp_div(tni_dims_keep(others, a->self, dim, false), filled);
-    if (share && tni_is_complex(share->dtype)) share = tnp_conj(share);
-    tn_give(g, 0,
-            tnp_mul(tnp_mul(d, share), tnp_add(tnp_mul(none, tnp_logical_not(zero)), only, 1)));
-}
-TN_OPERATOR(prod,
-            "prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType? "
-            "dtype=None) -> Tensor",
-            TN_DOC(.shapes = "self (*) -> self's shape without dim, 1 there when keepdim",
-                   .example = "tn_prod(x, .dim = 1)",
-                   .differs = "parameter dim: one row for torch's overloads with and without it"),
-            .forms = TN_OUT, .needs = "self", .check = prod_check, .run = prod_run,
-            .grad = prod_grad, .fused = prod_fused, .domain = "self:0.5..1.5",
-            .sample = "(2,3) | (2,3,4) 1 | (3,70) 0 | (2,90) -1 keepdim=True | () | (0) | "
-                      "(4,5):i32 0 | (6):f16 0 | (20000,2):c64 0 | (4):c64 dtype=complex128",
-            .node = "ProdBackward0 dim=None | ProdBackward1")
+/* src/ops/reduction/extrema.c - the largest and smallest elements over dimensions */
 
-static bool extreme_dtype(tn_frame *f, const tn_tensor *x) {
+TN_PRIV bool tni_extreme_dtype(tn_frame *f, const tn_tensor *x) {
     if (tni_is_complex(x->dtype)) return tn_fail(f, TN_TYPE, "complex numbers cannot be ordered");
     if (!tni_dtype(x->dtype)->computes)
         return tn_fail(f, TN_TYPE, "dtype %s cannot be ordered", tni_dtype(x->dtype)->text);
@@ -29383,13 +29555,13 @@ static bool extreme_dtype(tn_frame *f, const tn_tensor *x) {
 }
 static bool extreme_check(tn_frame *f, tn_ints dim, bool keepdim) {
     const tn_tensor *x = f->in[0];
-    return extreme_dtype(f, x) &&
-           reduce_check(f, dim, keepdim, (tn_dtype)x->dtype, tni_lanes_compute(x->dtype), true);
+    return tni_extreme_dtype(f, x) &&
+           tni_plain_check(f, dim, keepdim, (tn_dtype)x->dtype, tni_lanes_compute(x->dtype), true);
 }
 static void extreme_run(tn_frame *f, tn_ints dim, int op, int k) {
     tni_lanes l;
-    reduce_lanes(f, &l, dim, 0);
-    reduce_run(f, &l, op, k, REDUCE_PLAIN);
+    tni_plain_lanes(f, &l, dim, 0);
+    tni_plain_run(f, &l, op, k, TNI_PLAIN);
 }
 static tn_tensor *extreme_shared(tn_tensor *d, tn_tensor *x, tn_tensor *result, tn_ints dim,
                                  bool keepdim) {
@@ -29464,7 +29636,7 @@ TN_OPERATOR(min, "min(Tensor self) -> Tensor",
 
 static bool aminmax_check(tn_frame *f) {
     TN_ARGS(aminmax, a, f);
-    tn_ints dim = reduce_one(&a->dim);
+    tn_ints dim = tni_dim_or_all(&a->dim);
     tni_shape to;
     bool gone[TN_MAX_DIMS];
     return extreme_check(f, dim, a->keepdim) &&
@@ -29473,15 +29645,15 @@ static bool aminmax_check(tn_frame *f) {
 }
 static void aminmax_run(tn_frame *f) {
     TN_ARGS(aminmax, a, f);
-    extreme_run(f, reduce_one(&a->dim), TNI_MIN, 0);
-    extreme_run(f, reduce_one(&a->dim), TNI_MAX, 1);
+    extreme_run(f, tni_dim_or_all(&a->dim), TNI_MIN, 0);
+    extreme_run(f, tni_dim_or_all(&a->dim), TNI_MAX, 1);
 }
 static void aminmax_grad(tn_gradient *g) {
     TN_ARGS(aminmax, a, g);
     for (int k = 0; k < 2; k++)
         if (g->incoming[k])
             tn_give(g, 0,
-                    extreme_shared(g->incoming[k], g->in[0], g->out[k], reduce_one(&a->dim),
+                    extreme_shared(g->incoming[k], g->in[0], g->out[k], tni_dim_or_all(&a->dim),
                                    a->keepdim));
 }
 TN_OPERATOR(
@@ -29493,226 +29665,311 @@ TN_OPERATOR(
     .grad = aminmax_grad,
     .sample = "(2,3,4) | (2,3,4) dim=1 | (3,4) dim=-1 keepdim=True | () | (4,5):i32 dim=0")
 
-typedef struct arg_part {
-    double value;
-    int64_t index;
-} arg_part;
+/* src/ops/reduction/reduce.c - what plain reductions share: shapes, the reducer of sums, products and extrema, check and run of their rows */
 
-static bool arg_better_f64(double v, double a, bool least) {
-    return (least ? v < a : v > a) || (v != v && a == a);
-}
-static int64_t arg_bits(double v) {
-    int64_t k;
-    return memcpy(&k, &v, sizeof k), k;
-}
-static bool arg_better(const tni_lanes *l, bool least, double v, double a) {
-    if (l->compute != TN_I64) return arg_better_f64(v, a, least);
-    return least ? arg_bits(v) < arg_bits(a) : arg_bits(v) > arg_bits(a);
-}
-static bool arg_same(const tni_lanes *l, double v, double a) {
-    return !arg_better(l, true, v, a) && !arg_better(l, true, a, v);
-}
-static double arg_value(const tni_lanes *l, const void *values, int64_t i) {
-    double v;
-    if (l->compute == TN_F32) return (double)((const float *)values)[i];
-    return memcpy(&v, (const char *)values + 8 * i, 8), v;
-}
-static int64_t arg_index(const tni_lanes *l, const void *indices, int64_t i) {
-    if (l->compute == TN_I64) return ((const int64_t *)indices)[i];
-    return (int64_t)(l->compute == TN_F32 ? (double)((const float *)indices)[i]
-                                          : ((const double *)indices)[i]);
-}
-
-static void arg_kernel(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
-                       int64_t rows, int64_t n, int64_t first, void *value, void *index) {
-    bool least = r->op == TNI_MIN;
-    if (l->compute != TN_I64) {
-        (l->compute == TN_F32 ? TNI_K(r->kernels, arg_rows_f32) : TNI_K(r->kernels, arg_rows_f64))(
-            x, step, rows, n, first, least, value, index);
-        return;
+TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keepdim, tni_shape *to,
+                         bool *gone) {
+    bool all = dim.n <= 0;
+    for (int d = 0; d < TN_MAX_DIMS; d++) gone[d] = all;
+    for (int64_t i = 0; i < dim.n; i++) {
+        int d = tni_dim(x->ndim, dim.at[i]);
+        if (d < 0)
+            return tn_fail(f, TN_INDEX, "dim %lld is out of range for %d dimensions",
+                           (long long)dim.at[i], x->ndim);
+        if (gone[d]) return tn_fail(f, TN_INVALID, "dim %d appears twice", d);
+        gone[d] = true;
     }
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t c = 0; c < n; c++) {
-            int64_t v, *a = (int64_t *)value + c;
-            memcpy(&v, (const char *)x + i * step + 8 * c, 8);
-            if (least ? v < *a : v > *a) *a = v, ((int64_t *)index)[c] = first + i;
-        }
-}
-
-static void arg_lanes(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
-                      void *value, void *index) {
-    int64_t full = n / l->lanes;
-    tni_fill_lanes(value, l->compute, tni_reduce_identity(r->op), l->lanes);
-    tni_fill_lanes(index, l->compute, 0, l->lanes);
-    arg_kernel(r, l, x, TNI_LANE_BYTES, full, l->lanes, 0, value, index);
-    if (n % l->lanes)
-        arg_kernel(r, l, (const char *)x + full * TNI_LANE_BYTES, 0, 1, n % l->lanes, full, value,
-                   index);
-}
-
-static void arg_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
-                      int64_t first, void *to) {
-    tni_room value, index;
-    arg_part best = {0, -1};
-    arg_lanes(r, l, x, n, &value, &index);
-    for (int64_t i = 0; i < n && i < l->lanes; i++) {
-        double v = arg_value(l, &value, i);
-        int64_t k = arg_index(l, &index, i) * l->lanes + i;
-        if (best.index < 0 || arg_better(l, r->op == TNI_MIN, v, best.value) ||
-            (k < best.index && arg_same(l, v, best.value)))
-            best.value = v, best.index = k;
+    to->ndim = 0;
+    for (int d = 0; d < x->ndim; d++) {
+        if (!gone[d])
+            to->size[to->ndim++] = x->size[d];
+        else if (keepdim)
+            to->size[to->ndim++] = 1;
     }
-    best.index += first;
-    memcpy(to, &best, sizeof best);
+    return true;
 }
 
-static void arg_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
-                     int64_t rows, int64_t n, int64_t first, void *to) {
-    tni_room value, index;
-    arg_part *part = (arg_part *)to;
-    tni_fill_lanes(&value, l->compute, tni_reduce_identity(r->op), n);
-    tni_fill_lanes(&index, l->compute, 0, n);
-    arg_kernel(r, l, x, step, rows, n, 0, &value, &index);
-    for (int64_t i = 0; i < n; i++) {
-        part[i].value = arg_value(l, &value, i);
-        part[i].index = first + arg_index(l, &index, i);
-    }
+TN_PRIV bool tni_reduce_not_empty(tn_frame *f, const tn_tensor *x, const bool *gone) {
+    for (int d = 0; d < x->ndim; d++)
+        if (gone[d] && x->size[d] == 0)
+            return tn_fail(f, TN_INVALID, "cannot choose an element along dim %d, which is empty",
+                           d);
+    return true;
 }
 
-static void arg_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n,
-                      int64_t na, int64_t nb) {
-    arg_part *x = (arg_part *)a;
-    const arg_part *y = (const arg_part *)b;
+TN_PRIV void tni_plain_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                             int64_t first, void *to) {
+    (void)first;
+    tni_reduce_block(r->kernels, r->op, l->compute, x, n, to);
+}
+
+TN_PRIV void tni_plain_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                            int64_t rows, int64_t n, int64_t first, void *to) {
+    (void)first;
+    tni_fill_lanes(to, l->compute, tni_reduce_identity(r->op), n);
+    tni_reduce_rows(r->kernels, r->op, l->compute, x, step, rows, n, to);
+}
+
+TN_PRIV void tni_plain_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b,
+                             int64_t n, int64_t na, int64_t nb) {
     (void)na, (void)nb;
-    for (int64_t i = 0; i < n; i++)
-        if (arg_better(l, r->op == TNI_MIN, y[i].value, x[i].value)) x[i] = y[i];
+    tni_reduce_rows(r->kernels, r->op, l->compute, b, 0, 1, n, a);
 }
 
-static void arg_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
-                      int64_t at) {
-    const arg_part *p = (const arg_part *)parts;
-    int64_t *index = (int64_t *)r->out[0] + at, bytes = tni_dtype(r->out_dtype)->bytes;
-    int as = l->compute == TN_I64 ? TN_I64 : TN_F64;
-    for (int64_t i = 0; i < n; i++, at += l->width_out) {
-        index[i * l->width_out] = p[i].index;
-        if (r->out[1])
-            tni_lanes_save((char *)r->out[1] + at * bytes, bytes, r->out_dtype, &p[i].value, as, 1);
+static void plain_finish(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n) {
+    float *s = (float *)parts;
+    double *d = (double *)parts;
+    bool single = l->compute == TN_F32;
+    if (r->finish == TNI_MEAN) {
+        for (int64_t i = 0; i < n; i++)
+            if (single)
+                s[i] = s[i] / (float)l->n;
+            else
+                d[i] = d[i] / (double)l->n;
     }
 }
 
-static void arg_run(tn_frame *f, tn_ints dim, int op, tn_tensor *index, tn_tensor *value) {
-    tn_context *c = f->block->context;
-    tni_reducer r = {sizeof(arg_part), arg_block, arg_rows, arg_merge, arg_store, c->kernels, op,
-                     {NULL, NULL},     0,         0,        0,         0};
-    tni_lanes l;
-    if (!index->numel) return;
-    reduce_lanes(f, &l, dim, TNI_LANES_ORDERED);
-    r.out[0] = tni_bytes_at(index);
-    r.out[1] = value ? tni_bytes_at(value) : NULL;
-    r.out_dtype = f->in[0]->dtype;
-    tni_lanes_run(c, &l, &r, f->scratch);
+static void plain_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                        int64_t at) {
+    int64_t bytes = tni_dtype(r->out_dtype)->bytes;
+    if (r->finish) plain_finish(r, l, parts, n);
+    tni_lanes_write(r->kernels, (char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype,
+                    parts, l->compute, n);
 }
 
-static bool arg_check(tn_frame *f, tn_ints dim, bool keepdim, bool values) {
+TN_PRIV void tni_plain_run(tn_frame *f, tni_lanes *l, int op, int k, int finish) {
+    tn_context *c = f->block->context;
+    tn_tensor *out = f->out[k];
+    tni_reducer r = {l->size,
+                     tni_plain_block,
+                     tni_plain_rows,
+                     tni_plain_merge,
+                     plain_store,
+                     c->kernels,
+                     op,
+                     {NULL, NULL},
+                     0,
+                     0,
+                     0,
+                     finish};
+    if (!out->numel) return;
+    r.out[0] = tni_bytes_at(out);
+    r.out_dtype = tni_is_complex(out->dtype) ? (int)tni_real_of(out->dtype) : out->dtype;
+    tni_lanes_run(c, l, &r, f->scratch);
+}
+
+static bool plain_is_block(const tn_tensor *x, tn_ints dim, tn_dtype dtype, int compute) {
+    return dim.n <= 0 && x->dtype == compute && (int)dtype == compute && x->numel > 0 &&
+           x->numel <= TNI_BLOCK && tni_is_flat(x);
+}
+
+static void plain_block_run(tn_frame *f, int op, int finish) {
     const tn_tensor *x = f->in[0];
-    int compute = tni_lanes_compute(x->dtype);
+    char *out = tni_bytes_at(f->out[0]);
+    union {
+        float f;
+        double d;
+        int64_t k;
+    } part;
+    TNI_PATH(reduce_whole_block);
+    tni_reduce_block(f->block->context->kernels, op, f->type, tni_bytes_at(x), x->numel, &part);
+    if (finish == TNI_MEAN && f->type == TN_F32)
+        part.f /= (float)x->numel;
+    else if (finish == TNI_MEAN)
+        part.d /= (double)x->numel;
+    memcpy(out, &part, (size_t)tni_dtype_size(f->out[0]));
+}
+
+static int plain_how(tn_dtype dtype) { return dtype == TN_BOOL ? TNI_LANES_NONZERO : 0; }
+
+typedef struct plain_note {
+    bool block;
+} plain_note;
+
+TN_PRIV bool tni_plain_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype, int compute,
+                             bool choose) {
     tni_shape to;
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
-    if (!extreme_dtype(f, x) || !tni_reduced(f, x, dim, keepdim, &to, gone)) return false;
-    if (!reduce_not_empty(f, x, gone)) return false;
-    if (keepdim && dim.n < 0)
-        for (int d = 0; d < to.ndim; d++) to.size[d] = 1;
-    tni_lanes_init(&l, x, gone, compute, TNI_LANES_ORDERED);
+    TN_NOTE(plain_note, note, f);
+    note->block = !keepdim && plain_is_block(f->in[0], dim, dtype, compute);
     f->type = (uint8_t)compute;
-    if (values && !tn_announce(f, 0, (tn_dtype)x->dtype, to.ndim, to.size)) return false;
-    return tn_announce(f, values, TN_I64, to.ndim, to.size) &&
-           tni_lanes_scratch(f, &l, sizeof(arg_part));
+    if (note->block) return tn_announce(f, 0, dtype, 0, NULL);
+    if (!tni_reduced(f, f->in[0], dim, keepdim, &to, gone)) return false;
+    if (choose && !tni_reduce_not_empty(f, f->in[0], gone)) return false;
+    tni_lanes_init(&l, f->in[0], gone, compute, plain_how(dtype));
+    return tn_announce(f, 0, dtype, to.ndim, to.size) && tni_lanes_scratch(f, &l, l.size);
 }
 
-static void arg_grad(tn_gradient *g, int64_t dim, bool keepdim) {
-    tn_tensor *x = g->in[0], *index, *d, *zeros;
-    if (!g->incoming[0]) return;
-    if (!x->ndim) {
-        tn_give(g, 0, g->incoming[0]);
+TN_PRIV void tni_plain_lanes(tn_frame *f, tni_lanes *l, tn_ints dim, int how) {
+    bool gone[TN_MAX_DIMS];
+    tni_dims_gone(f->in[0], dim, gone);
+    tni_lanes_init(l, f->in[0], gone, f->type, how);
+}
+
+TN_PRIV void tni_plain_reduce(tn_frame *f, tn_ints dim, int op, int finish) {
+    tni_lanes l;
+    TN_NOTE(plain_note, note, f);
+    if (note->block) {
+        plain_block_run(f, op, finish);
         return;
     }
-    index = tni_dims_keep(g->out[1], x, tni_ints(&dim, 1), keepdim);
-    d = tni_dims_keep(g->incoming[0], x, tni_ints(&dim, 1), keepdim);
-    zeros = tnp_mul_scalar(tnp_expand(d, tni_sizes(x), false), tn_int(0));
-    tn_give(g, 0, tnp_scatter(zeros, dim, index, d));
+    tni_plain_lanes(f, &l, dim, plain_how((tn_dtype)f->out[0]->dtype));
+    tni_plain_run(f, &l, op, 0, finish);
 }
 
-static bool max_dim_check(tn_frame *f) {
-    TN_ARGS(max_dim, a, f);
-    return arg_check(f, tni_ints(&a->dim, 1), a->keepdim, true);
-}
-static void max_dim_run(tn_frame *f) {
-    TN_ARGS(max_dim, a, f);
-    arg_run(f, tni_ints(&a->dim, 1), TNI_MAX, f->out[1], f->out[0]);
-}
-static void max_dim_grad(tn_gradient *g) {
-    TN_ARGS(max_dim, a, g);
-    arg_grad(g, a->dim, a->keepdim);
-}
-TN_OPERATOR(
-    max_dim, "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    TN_DOC(.shapes = "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
-           .example = "tn_values_indices m = tn_max_dim(x, 1);"),
-    .forms = TN_OUT, .needs = "indices", .check = max_dim_check, .run = max_dim_run,
-    .grad = max_dim_grad,
-    .sample = "(2,3,4) 1 | (3) -1 keepdim=True | (2,0) 0 | () 0 | (3,70) 0 | (2,5000) 1 | "
-              "(200,40) 0 | (4,5):i32 0 | "
-              "(5,6):f16 1 | (4,3):bool 0")
+/* src/ops/reduction/sum.c - sum, mean and product over dimensions */
 
-static bool min_dim_check(tn_frame *f) {
-    TN_ARGS(min_dim, a, f);
-    return arg_check(f, tni_ints(&a->dim, 1), a->keepdim, true);
+static tn_dtype sum_dtype(const tn_tensor *x, tn_dtype asked) {
+    return asked                                          ? asked
+           : tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64
+                                                          : (tn_dtype)x->dtype;
 }
-static void min_dim_run(tn_frame *f) {
-    TN_ARGS(min_dim, a, f);
-    arg_run(f, tni_ints(&a->dim, 1), TNI_MIN, f->out[1], f->out[0]);
-}
-static void min_dim_grad(tn_gradient *g) {
-    TN_ARGS(min_dim, a, g);
-    arg_grad(g, a->dim, a->keepdim);
-}
-TN_OPERATOR(
-    min_dim, "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    TN_DOC(.shapes = "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
-           .example = "tn_values_indices m = tn_min_dim(x, 1);"),
-    .forms = TN_OUT, .needs = "indices", .check = min_dim_check, .run = min_dim_run,
-    .grad = min_dim_grad,
-    .sample = "(2,3,4) 1 | (3) -1 keepdim=True | () 0 | (3,70) 0 | (2,5000) 1 | (4,5):i64 0")
 
-static bool argmax_check(tn_frame *f) {
-    TN_ARGS(argmax, a, f);
-    return arg_check(f, reduce_one(&a->dim), a->keepdim, false);
+static bool sum_computes(tn_frame *f, const tn_tensor *x, tn_dtype dtype) {
+    if (!tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes)
+        return tn_fail(f, TN_TYPE, "arithmetic in dtype %s is not supported; convert it first",
+                       tni_dtype(tni_dtype(x->dtype)->computes ? (int)dtype : x->dtype)->text);
+    if (tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
+        return tn_fail(f, TN_TYPE, "cannot convert from %s to %s; convert the input instead",
+                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
+    return true;
 }
-static void argmax_run(tn_frame *f) {
-    TN_ARGS(argmax, a, f);
-    arg_run(f, reduce_one(&a->dim), TNI_MAX, f->out[0], NULL);
-}
-TN_OPERATOR(argmax, "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-            TN_DOC(.shapes = "self (*) -> int64, self's shape without dim, 1 there when keepdim",
-                   .example = "tn_argmax(x, .dim = 1)"),
-            .forms = TN_OUT, .check = argmax_check, .run = argmax_run, .grad = tn_grad_zero,
-            .sample = "(2,3,4) | (2,3,4) 1 | (3,4) -1 keepdim=True | () | (9000) | (3,70) 0 | "
-                      "(200,40) 0 | (70000) | (4,5):u8 0")
 
-static bool argmin_check(tn_frame *f) {
-    TN_ARGS(argmin, a, f);
-    return arg_check(f, reduce_one(&a->dim), a->keepdim, false);
+static bool sum_check(tn_frame *f) {
+    TN_ARGS(sum, a, f);
+    tn_dtype dtype = sum_dtype(a->self, a->dtype);
+    return sum_computes(f, a->self, dtype) &&
+           tni_plain_check(f, a->dim, a->keepdim, dtype, tni_lanes_compute((int)dtype), false);
 }
-static void argmin_run(tn_frame *f) {
-    TN_ARGS(argmin, a, f);
-    arg_run(f, reduce_one(&a->dim), TNI_MIN, f->out[0], NULL);
+static void sum_run(tn_frame *f) {
+    TN_ARGS(sum, a, f);
+    tni_plain_reduce(f, a->dim, TNI_SUM, TNI_PLAIN);
 }
-TN_OPERATOR(argmin, "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-            TN_DOC(.shapes = "self (*) -> int64, self's shape without dim, 1 there when keepdim",
-                   .example = "tn_argmin(x, .dim = 1)"),
-            .forms = TN_OUT, .check = argmin_check, .run = argmin_run, .grad = tn_grad_zero,
-            .sample = "(2,3,4) | (2,3,4) 1 | (3,4) -1 keepdim=True | () | (9000) | (3,70) 0")
+static void sum_grad(tn_gradient *g) {
+    TN_ARGS(sum, a, g);
+    tn_tensor *d = tni_dims_keep(g->incoming[0], a->self, a->dim, a->keepdim);
+    tn_give(g, 0, tnp_expand(d, tni_sizes(a->self), false));
+}
+static void sum_fused(tn_gradient *g) {
+    TN_ARGS(sum, a, g);
+    int64_t stride[TN_MAX_DIMS] = {0};
+    tn_tensor *d = g->incoming[0], *t;
+    if (d->ndim || d->flags & TNI_META) {
+        sum_grad(g);
+        return;
+    }
+    t = tni_header(g->block, d->dtype, a->self->ndim, a->self->size, stride);
+    if (!t) return;
+    t->storage = d->storage;
+    t->offset = d->offset;
+    tni_fetch_add_relaxed(&d->storage->refs, 1u);
+    tn_give(g, 0, t);
+}
+TN_OPERATOR(sum,
+            "sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+            "dtype=None) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> self's shape without dim, 1 there when keepdim",
+                   .example = "tn_sum(x, .dim = TN_DIMS(0, 2))",
+                   .differs = "parameter dim: one row for torch's overloads with and without it"),
+            .forms = TN_OUT, .check = sum_check, .run = sum_run, .grad = sum_grad,
+            .fused = sum_fused, .domain = "self:-1..2",
+            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | (70,3) "
+                      "[0] | (5,4,6) [-1,0] | "
+                      "() | (0,3) [0] | (0,3) [1] | (9000) | (2,5000) [1] | (5000,2) [0] | "
+                      "(1100,40) [0] | (70000) | "
+                      "(4,5):i32 [0] | (4,5):bool | (3,4) dtype=float64 | (6):f16 [0] | "
+                      "(3,200):bf16 [1] | (2,3):c64 [0]",
+            .node = "SumBackward0 dim=None | SumBackward1")
+
+static bool mean_check(tn_frame *f) {
+    TN_ARGS(mean, a, f);
+    tn_dtype dtype = a->dtype ? a->dtype : (tn_dtype)a->self->dtype;
+    if (tni_dtype((int)dtype)->category < TNI_CAT_FLOAT)
+        return tn_fail(f, TN_TYPE, "mean needs a floating or complex dtype, got %s",
+                       tni_dtype((int)dtype)->text);
+    if (tni_is_complex((int)dtype) || tni_is_complex(a->self->dtype))
+        if (!sum_computes(f, a->self, dtype)) return false;
+    return tni_plain_check(f, a->dim, a->keepdim, dtype, tni_lanes_compute((int)dtype), false);
+}
+static void mean_run(tn_frame *f) {
+    TN_ARGS(mean, a, f);
+    tni_plain_reduce(f, a->dim, TNI_SUM, TNI_MEAN);
+}
+static void mean_grad(tn_gradient *g) {
+    TN_ARGS(mean, a, g);
+    tn_tensor *d = tni_dims_keep(g->incoming[0], a->self, a->dim, a->keepdim);
+    double n = tni_dims_count(a->self, a->dim);
+    tn_give(g, 0, tnp_div_scalar(tnp_expand(d, tni_sizes(a->self), false), tn_float(n)));
+}
+TN_OPERATOR(mean,
+            "mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+            "dtype=None) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> self's shape without dim, 1 there when keepdim",
+                   .example = "tn_mean(x, .dim = TN_DIMS(-1))",
+                   .differs = "parameter dim: one row for torch's overloads with and without it"),
+            .forms = TN_OUT, .check = mean_check, .run = mean_run, .grad = mean_grad,
+            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | "
+                      "(2,5000) [1] | (1100,40) [0] | "
+                      "(3,4):i32 dtype=float32 | (6):f16 [0] | (2,3):c64 [0] | (0,3) [0]",
+            .node = "MeanBackward0 dim=None | MeanBackward1")
+
+static bool prod_check(tn_frame *f) {
+    TN_ARGS(prod, a, f);
+    tn_dtype dtype = sum_dtype(a->self, a->dtype);
+    return sum_computes(f, a->self, dtype) &&
+           tni_plain_check(f, tni_dim_or_all(&a->dim), a->keepdim, dtype,
+                           tni_lanes_compute((int)dtype), false);
+}
+static void prod_run(tn_frame *f) {
+    TN_ARGS(prod, a, f);
+    if (tni_is_complex(a->self->dtype))
+        tni_prod_complex(f, tni_dim_or_all(&a->dim));
+    else
+        tni_plain_reduce(f, tni_dim_or_all(&a->dim), TNI_PROD, TNI_PLAIN);
+}
+static void prod_grad(tn_gradient *g) {
+    TN_ARGS(prod, a, g);
+    const tn_tensor *self = a->self;
+    tn_ints dim = tni_dim_or_all(&a->dim);
+    int64_t all = -1;
+    tn_tensor *x = dim.n < 0 ? tnp_reshape(g->in[0], tn_ints_of(&all, 1)) : g->in[0], *others;
+    if (!self->numel) {
+        tni_give_flat(g, 0, tnp_zeros_like(g->in[0], TN_NO_DTYPE, TN_NO_DEVICE));
+        return;
+    }
+    others = self->ndim ? tni_prod_others(x, dim.n < 0 ? 0 : tni_dim(self->ndim, a->dim)) : NULL;
+    x = tni_dims_keep(g->incoming[0], self, dim, a->keepdim);
+    tn_give(g, 0, self->ndim ? tnp_mul(x, tnp_reshape(others, tni_sizes(self))) : x);
+}
+static void prod_fused(tn_gradient *g) {
+    TN_ARGS(prod, a, g);
+    tn_ints dim = tni_dim_or_all(&a->dim);
+    tn_tensor *x = g->in[0], *zero = tnp_eq_scalar(x, tn_int(0));
+    tn_tensor *d = tni_dims_keep(g->incoming[0], a->self, dim, a->keepdim);
+    tn_tensor *filled = tnp_masked_fill_scalar(x, zero, tn_int(1));
+    tn_tensor *others = tnp_prod(filled, dim.n < 0 ? TN_NONE : a->dim, false, TN_NO_DTYPE);
+    tn_tensor *count = tnp_sum(zero, dim, true, TN_NO_DTYPE);
+    tn_tensor *none = tnp_eq_scalar(count, tn_int(0)),
+              *only = tnp_mul(tnp_eq_scalar(count, tn_int(1)), zero);
+    tn_tensor *share = tnp_div(tni_dims_keep(others, a->self, dim, false), filled);
+    if (share && tni_is_complex(share->dtype)) share = tnp_conj(share);
+    tn_give(g, 0,
+            tnp_mul(tnp_mul(d, share), tnp_add(tnp_mul(none, tnp_logical_not(zero)), only, 1)));
+}
+TN_OPERATOR(prod,
+            "prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType? "
+            "dtype=None) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> self's shape without dim, 1 there when keepdim",
+                   .example = "tn_prod(x, .dim = 1)",
+                   .differs = "parameter dim: one row for torch's overloads with and without it"),
+            .forms = TN_OUT, .needs = "self", .check = prod_check, .run = prod_run,
+            .grad = prod_grad, .fused = prod_fused, .domain = "self:0.5..1.5",
+            .sample = "(2,3) | (2,3,4) 1 | (3,70) 0 | (2,90) -1 keepdim=True | () | (0) | "
+                      "(4,5):i32 0 | (6):f16 0 | (20000,2):c64 0 | (4):c64 dtype=complex128",
+            .node = "ProdBackward0 dim=None | ProdBackward1")
+
+/* src/ops/reduction/truth.c - any and all: whether elements are nonzero */
 
 static bool truth_of_each(tn_ints dim) { return dim.at && dim.n == 0; }
 static bool truth_check(tn_frame *f, tn_ints dim, bool keepdim) {
@@ -29744,15 +30001,25 @@ static void truth_store(const tni_reducer *r, const tni_lanes *l, void *parts, i
 }
 static void truth_run(tn_frame *f, tn_ints dim, int op) {
     tn_context *c = f->block->context;
-    tni_reducer r = {8,  plain_block,  plain_rows, plain_merge, truth_store, c->kernels,
-                     op, {NULL, NULL}, 0,          0,           0,           0};
+    tni_reducer r = {8,
+                     tni_plain_block,
+                     tni_plain_rows,
+                     tni_plain_merge,
+                     truth_store,
+                     c->kernels,
+                     op,
+                     {NULL, NULL},
+                     0,
+                     0,
+                     0,
+                     0};
     tni_lanes l;
     bool none[TN_MAX_DIMS] = {false};
     if (!f->out[0]->numel || truth_bytes(f, op == TNI_MAX)) return;
     if (truth_of_each(dim))
         tni_lanes_init(&l, f->in[0], none, f->type, TNI_LANES_NONZERO);
     else
-        reduce_lanes(f, &l, dim, TNI_LANES_NONZERO);
+        tni_plain_lanes(f, &l, dim, TNI_LANES_NONZERO);
     r.out[0] = tni_bytes_at(f->out[0]);
     tni_lanes_run(c, &l, &r, f->scratch);
 }
@@ -32531,8 +32798,10 @@ static void cv_run(cv_job *j, bool direct) {
         j->run = j->size == 8 ? TNI_K(k, conv_direct_f64) : TNI_K(k, conv_direct_f32);
     else
         j->run = j->size == 8 ? TNI_K(k, conv_f64) : TNI_K(k, conv_f32);
-    if (!direct && j->v.pitch == j->v.width && j->v.c_line == j->v.width * j->v.c_col)
-        j->v.width *= j->v.height, j->v.height = 1;
+    if (!direct && j->v.pitch == j->v.width && j->v.c_line == j->v.width * j->v.c_col) {
+        j->v.width *= j->v.height;
+        j->v.height = 1;
+    }
     if (j->v.height == 1) TNI_PATH(conv_one_line);
     tasks = tasks / j->groups > 0 ? tasks / j->groups : 1;
     j->chunk = (j->pixels / tasks + unit) / unit * unit;
@@ -32670,7 +32939,9 @@ static void conv2d_run(tn_frame *f) {
         if (half) {
             TNI_PATH(conv_half);
             cv_narrow v;
-            v.from = (const float *)p.result, v.to = to, v.n = s.oh * s.ow,
+            v.from = (const float *)p.result;
+            v.to = to;
+            v.n = s.oh * s.ow;
             v.dtype = f->out[0]->dtype;
             tni_parallel(context, n * s.o, cv_narrow_task, &v);
         }
@@ -32820,7 +33091,8 @@ static void cv_backward_phase(cv_job *j, const tni_cv_shape *s, const cv_backwar
     const int64_t py = phase / s->sw, px = phase % s->sw;
     j->v.m = s->cg;
     j->v.k = s->og * cv_count(&p->y, py) * cv_count(&p->x, px);
-    j->v.a = (const char *)p->packed + *done * s->c * j->size, j->v.bias = NULL,
+    j->v.a = (const char *)p->packed + *done * s->c * j->size;
+    j->v.bias = NULL;
     j->v.offset = p->offset + *done;
     *done += j->v.k;
     if (s->h <= py || s->w <= px || j->v.k == 0) return;
@@ -32831,7 +33103,9 @@ static void cv_backward_phase(cv_job *j, const tni_cv_shape *s, const cv_backwar
     j->v.image_step = tni_cv_image_step(&p->source);
     j->v.pitch = tni_cv_pitch(&p->source);
     j->v.c = to + (py * s->w + px) * j->size;
-    j->v.c_image = s->c * s->h * s->w, j->v.c_row = s->h * s->w, j->v.c_line = s->sh * s->w,
+    j->v.c_image = s->c * s->h * s->w;
+    j->v.c_row = s->h * s->w;
+    j->v.c_line = s->sh * s->w;
     j->v.c_col = s->sw;
     j->groups = s->groups;
     j->a_group = s->cg * j->v.k;
@@ -32895,7 +33169,9 @@ static void conv2d_input_grad_run(tn_frame *f) {
         if (half) {
             TNI_PATH(conv_back_half);
             cv_narrow v;
-            v.from = (const float *)p.result, v.to = out, v.n = s.h * s.w,
+            v.from = (const float *)p.result;
+            v.to = out;
+            v.n = s.h * s.w;
             v.dtype = f->out[0]->dtype;
             tni_parallel(j.context, n * s.c, cv_narrow_task, &v);
         }
@@ -33025,7 +33301,7 @@ static void cv_weight_task(void *arg, int64_t i) {
             if (tni_stopped()) return;
             v.first = line;
             v.lines = lines - line < p->lines ? lines - line : p->lines;
-            v.left = piece * p->piece,
+            v.left = piece * p->piece;
             v.width = p->s.ow - v.left < p->piece ? p->s.ow - v.left : p->piece;
             v.add = p->first > 0 || line > 0 || piece > 0;
             v.grad = p->packed + ((panel * lines + line) * p->s.ow + v.left) * p->wide * p->size;
@@ -34330,6 +34606,224 @@ TN_OPERATOR(linalg_solve_triangular,
                       "(3,3):upper (2,3) upper=True left=False | (0,0) (0,3) upper=True | "
                       "(35,35):lower (35,20) upper=False")
 
+/* src/ops/reduction/cumulative.c - running sums and products along one dimension, and linear recurrences */
+
+enum { CUM_COLUMNS = 64 };
+
+typedef struct cum_job {
+    tn_context *context;
+    const char *x, *factor;
+    char *y;
+    int from, to;
+    int64_t n, inner, chunks;
+    bool pairs, reverse;
+} cum_job;
+
+static int64_t cum_columns(const cum_job *j, int64_t i, int64_t *at) {
+    int64_t c = i % j->chunks * CUM_COLUMNS;
+    *at = i / j->chunks * j->n * j->inner + c;
+    return j->inner - c < CUM_COLUMNS ? j->inner - c : (int64_t)CUM_COLUMNS;
+}
+
+static void cumsum_task(void *arg, int64_t i) {
+    const cum_job *j = (const cum_job *)arg;
+    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes,
+                out = tni_dtype(j->to)->bytes;
+    double sum[CUM_COLUMNS], row[CUM_COLUMNS];
+    int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
+    tni_fill_lanes(sum, compute, 0, m);
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
+        tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
+        tni_reduce_rows(j->context->kernels, TNI_SUM, compute, row, 0, 1, m, sum);
+        tni_lanes_save(j->y + at * out, out, j->to, sum, compute, m);
+    }
+}
+
+static tn_dtype cum_dtype(const tn_tensor *x) {
+    return tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64 : (tn_dtype)x->dtype;
+}
+static bool cum_check(tn_frame *f, const tn_tensor *x, int64_t dim, tn_dtype dtype) {
+    int d;
+    if (dtype == TN_BOOL || !tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes ||
+        tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
+        return tn_fail(f, TN_TYPE, "cannot convert from %s to %s; convert the input first",
+                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
+    return tni_dim_of(f, x->ndim, dim, &d) && tn_announce(f, 0, dtype, x->ndim, x->size) &&
+           tni_dense_scratch(f, x);
+}
+static bool cumsum_check(tn_frame *f) {
+    TN_ARGS(cumsum, a, f);
+    return cum_check(f, a->self, a->dim, a->dtype ? a->dtype : cum_dtype(a->self));
+}
+static void cum_start(tn_frame *f, const tn_tensor *x, const tn_tensor *factor, int64_t dim,
+                      bool reverse, void (*task)(void *, int64_t)) {
+    char *room = (char *)f->scratch;
+    int d = tni_dim(x->ndim, dim);
+    int64_t outer = 1;
+    cum_job j;
+    if (!x->numel) return;
+    j.context = f->block->context;
+    j.x = tni_dense(f, x, &room);
+    j.factor = tni_dense(f, factor, &room);
+    j.y = tni_bytes_at(f->out[0]);
+    j.pairs = tni_is_complex(x->dtype);
+    j.from = j.pairs ? (int)tni_real_of(x->dtype) : x->dtype;
+    j.to = j.pairs ? (int)tni_real_of(f->out[0]->dtype) : f->out[0]->dtype;
+    j.reverse = reverse;
+    j.n = x->ndim ? x->size[d] : 1;
+    j.inner = j.pairs ? 2 : 1;
+    for (int e = 0; e < x->ndim; e++)
+        if (e < d)
+            outer *= x->size[e];
+        else if (e > d)
+            j.inner *= x->size[e];
+    j.chunks = (j.inner + CUM_COLUMNS - 1) / CUM_COLUMNS;
+    tni_lanes_spread(j.context, outer * j.chunks, x->numel, task, &j);
+}
+
+static void cumsum_run(tn_frame *f) {
+    TN_ARGS(cumsum, a, f);
+    cum_start(f, a->self, NULL, a->dim, false, cumsum_task);
+}
+static void cumsum_grad(tn_gradient *g) {
+    TN_ARGS(cumsum, a, g);
+    tn_ints dim = tni_ints(&a->dim, 1);
+    if (a->self->ndim)
+        tn_give(g, 0,
+                tnp_flip(tnp_cumsum(tnp_flip(g->incoming[0], dim), a->dim, TN_NO_DTYPE), dim));
+    else
+        tn_give(g, 0, g->incoming[0]);
+}
+TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_cumsum(x, 0)"), .forms = TN_OUT,
+            .check = cumsum_check, .run = cumsum_run, .grad = cumsum_grad,
+            .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
+                      "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | "
+                      "(3) 0 dtype=float64")
+
+static void cum_times(const cum_job *j, int compute, double *to, const double *row, int64_t m) {
+    if (!j->pairs)
+        tni_reduce_rows(j->context->kernels, TNI_PROD, compute, row, 0, 1, m, to);
+    else
+        for (int64_t k = 0; k < m; k += 2) tni_complex_times(to + k, row + k);
+}
+
+static void cumprod_task(void *arg, int64_t i) {
+    const cum_job *j = (const cum_job *)arg;
+    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes,
+                out = tni_dtype(j->to)->bytes;
+    double product[CUM_COLUMNS], row[CUM_COLUMNS];
+    int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
+    tni_fill_lanes(product, compute, 1, m);
+    for (int64_t k = 1; j->pairs && k < m; k += 2) product[k] = 0;
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
+        tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
+        cum_times(j, compute, product, row, m);
+        tni_lanes_save(j->y + at * out, out, j->to, product, compute, m);
+    }
+}
+
+static bool cumprod_check(tn_frame *f) {
+    TN_ARGS(cumprod, a, f);
+    const tn_tensor *x = a->self;
+    tn_dtype dtype = a->dtype ? a->dtype : f->ngiven ? (tn_dtype)f->given[0]->dtype : cum_dtype(x);
+    if (f->inplace && (int)dtype != x->dtype)
+        return tn_fail(f, TN_TYPE,
+                       "Bad in-place call: input tensor dtype %s and output tensor dtype %s should "
+                       "match",
+                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
+    return cum_check(f, x, a->dim, dtype);
+}
+static void cumprod_run(tn_frame *f) {
+    TN_ARGS(cumprod, a, f);
+    cum_start(f, a->self, NULL, a->dim, false, cumprod_task);
+}
+static tn_tensor *cum_shifted(tn_tensor *t, int64_t dim, int64_t first) {
+    tn_tensor *pair[2];
+    if (!t || !t->numel) return t;
+    if (!t->ndim) return tnp_full_like(t, tn_int(first), TN_NO_DTYPE, TN_NO_DEVICE);
+    pair[0] = tnp_full_like(tnp_slice(t, dim, 0, 1, 1), tn_int(first), TN_NO_DTYPE, TN_NO_DEVICE);
+    pair[1] = tnp_slice(t, dim, 0, t->size[tni_dim(t->ndim, dim)] - 1, 1);
+    return pair[0] && pair[1] ? tnp_cat(tn_tensors_of(pair, 2), dim) : NULL;
+}
+static tn_tensor *cum_conj(tn_tensor *t) { return t && tni_is_complex(t->dtype) ? tnp_conj(t) : t; }
+static void cumprod_grad(tn_gradient *g) {
+    TN_ARGS(cumprod, a, g);
+    tn_tensor *d = g->incoming[0], *x = g->in[0], *sums;
+    if (d && x->dtype != d->dtype) x = tnp_to_dtype(x, (tn_dtype)d->dtype, false, false);
+    sums = tnp_linear_recurrence(d, cum_conj(x), a->dim, true);
+    tn_give(g, 0, tnp_mul(cum_conj(cum_shifted(g->out[0], a->dim, 1)), sums));
+}
+TN_OPERATOR(cumprod, "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_cumprod(x, 0)"),
+            .forms = TN_OUT | TN_INPLACE, .needs = "self:self,result", .check = cumprod_check,
+            .run = cumprod_run, .grad = cumprod_grad,
+            .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
+                      "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | (4,40):c64 0 | (1,3) 0 | "
+                      "(3) 0 dtype=float64 | (40):i64 0")
+
+static void recurrence_task(void *arg, int64_t i) {
+    const cum_job *j = (const cum_job *)arg;
+    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes;
+    const int64_t step = j->reverse ? -j->inner : j->inner;
+    const char *factors = j->reverse ? j->factor + j->inner * bytes : j->factor;
+    double sum[CUM_COLUMNS], row[CUM_COLUMNS], factor[CUM_COLUMNS];
+    if (j->reverse) at += (j->n - 1) * j->inner;
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += step) {
+        tni_lanes_load(row, TN_F64, j->x + at * bytes, bytes, j->from, m);
+        if (r) {
+            tni_lanes_load(factor, TN_F64, factors + at * bytes, bytes, j->from, m);
+            cum_times(j, TN_F64, sum, factor, m);
+            tni_reduce_rows(j->context->kernels, TNI_SUM, TN_F64, row, 0, 1, m, sum);
+        } else
+            memcpy(sum, row, (size_t)m * sizeof *sum);
+        tni_lanes_save(j->y + at * bytes, bytes, j->to, sum, TN_F64, m);
+    }
+}
+
+static bool linear_recurrence_check(tn_frame *f) {
+    TN_ARGS(linear_recurrence, a, f);
+    const tn_tensor *x = f->in[0], *factor = f->in[1];
+    char has[128], wants[128];
+    int d;
+    if (tni_dtype(x->dtype)->category < TNI_CAT_FLOAT || !tni_dtype(x->dtype)->computes ||
+        factor->dtype != x->dtype)
+        return tn_fail(f, TN_TYPE, "expected two tensors of one floating dtype, got %s and %s",
+                       tni_dtype(x->dtype)->text, tni_dtype(factor->dtype)->text);
+    if (!tni_same_shape(x, factor))
+        return tn_fail(f, TN_INVALID, "factor has shape %s, but input has shape %s",
+                       tni_shape_text(has, sizeof has, factor->ndim, factor->size),
+                       tni_shape_text(wants, sizeof wants, x->ndim, x->size));
+    return tni_dim_of(f, x->ndim, a->dim, &d) &&
+           tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size) && tni_dense_scratch(f, x) &&
+           tni_dense_scratch(f, factor);
+}
+static void linear_recurrence_run(tn_frame *f) {
+    TN_ARGS(linear_recurrence, a, f);
+    cum_start(f, f->in[0], f->in[1], a->dim, a->reverse, recurrence_task);
+}
+static void linear_recurrence_grad(tn_gradient *g) {
+    TN_ARGS(linear_recurrence, a, g);
+    tn_tensor *d = tnp_linear_recurrence(g->incoming[0], cum_conj(g->in[1]), a->dim, !a->reverse);
+    if (g->want[0]) tn_give(g, 0, d);
+    if (!g->want[1]) return;
+    if (a->reverse)
+        tn_give(g, 1, tnp_mul(cum_shifted(d, a->dim, 0), cum_conj(g->out[0])));
+    else
+        tn_give(g, 1, tnp_mul(d, cum_conj(cum_shifted(g->out[0], a->dim, 0))));
+}
+TN_OPERATOR(linear_recurrence,
+            "linear_recurrence(Tensor input, Tensor factor, int dim, bool reverse=False) -> Tensor",
+            TN_DOC(.shapes = "input (*), factor (*) -> (*), floating",
+                   .example = "tn_linear_recurrence(x, y, 0)"),
+            .forms = TN_OUT, .needs = "input:factor factor:factor,result",
+            .check = linear_recurrence_check, .run = linear_recurrence_run,
+            .grad = linear_recurrence_grad,
+            .sample = "(5) (5) 0 | (2,3,4) (2,3,4) 1 True | (3,70) (3,70) -1 reverse=True | "
+                      "(20,130) (20,130) 0 | () () 0 | (0,3) (0,3) 0 | (3,0) (3,0) 0 True | "
+                      "(1,3) (1,3) 0 True | (2,3):c64 (2,3):c64 1 | (4,40):c64 (4,40):c64 0 True | "
+                      "(3,4):f16 (3,4):f16 1")
+
 /* src/ops/reduction/dims.c - the dimensions that a reduction takes away: a result meets what it came from, and how many elements met in one */
 
 TN_PRIV tn_tensor *tni_dims_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, bool keepdim) {
@@ -34368,7 +34862,10 @@ static void prod_task(void *arg, int64_t i) {
     const char *at = x->numel ? tni_bytes_at(x) : NULL;
     double product[2] = {1, 0}, factor[2];
     for (int d = x->ndim - 1; d >= 0; d--)
-        if (!j->gone[d]) at += rest % x->size[d] * x->stride[d] * bytes, rest /= x->size[d];
+        if (!j->gone[d]) {
+            at += rest % x->size[d] * x->stride[d] * bytes;
+            rest /= x->size[d];
+        }
     for (int64_t e = 0; e < j->n; e++) {
         if (!(e & 0xffff) && tni_stopped()) return;
         tni_lanes_load(factor, TN_F64, at, bytes / 2, (int)tni_real_of(x->dtype), 2);
@@ -34416,7 +34913,7 @@ TN_PRIV tn_tensor *tni_prod_others(tn_tensor *x, int d) {
     return tni_is_complex(own) ? tnp_conj(others) : others;
 }
 
-/* src/ops/reduction/rowwise.c - softmax and log-softmax along one dimension, their gradients, running sums and products */
+/* src/ops/reduction/softmax.c - softmax and log-softmax along one dimension, their gradients, and logsumexp */
 
 typedef struct soft_job {
     tn_context *context;
@@ -34793,223 +35290,7 @@ TN_OPERATOR(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -
             .sample = "(2,3) [1] | (2,3,4) [0,2] True | (3,70) [0] | (2,5000) [1]",
             .node = "LogsumexpBackward0")
 
-enum { CUM_COLUMNS = 64 };
-
-typedef struct cum_job {
-    tn_context *context;
-    const char *x, *factor;
-    char *y;
-    int from, to;
-    int64_t n, inner, chunks;
-    bool pairs, reverse;
-} cum_job;
-
-static int64_t cum_columns(const cum_job *j, int64_t i, int64_t *at) {
-    int64_t c = i % j->chunks * CUM_COLUMNS;
-    *at = i / j->chunks * j->n * j->inner + c;
-    return j->inner - c < CUM_COLUMNS ? j->inner - c : (int64_t)CUM_COLUMNS;
-}
-
-static void cumsum_task(void *arg, int64_t i) {
-    const cum_job *j = (const cum_job *)arg;
-    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes,
-                out = tni_dtype(j->to)->bytes;
-    double sum[CUM_COLUMNS], row[CUM_COLUMNS];
-    int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
-    tni_fill_lanes(sum, compute, 0, m);
-    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
-        tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
-        tni_reduce_rows(j->context->kernels, TNI_SUM, compute, row, 0, 1, m, sum);
-        tni_lanes_save(j->y + at * out, out, j->to, sum, compute, m);
-    }
-}
-
-static tn_dtype cum_dtype(const tn_tensor *x) {
-    return tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64 : (tn_dtype)x->dtype;
-}
-static bool cum_check(tn_frame *f, const tn_tensor *x, int64_t dim, tn_dtype dtype) {
-    int d;
-    if (dtype == TN_BOOL || !tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes ||
-        tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
-        return tn_fail(f, TN_TYPE, "cannot convert from %s to %s; convert the input first",
-                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
-    return tni_dim_of(f, x->ndim, dim, &d) && tn_announce(f, 0, dtype, x->ndim, x->size) &&
-           tni_dense_scratch(f, x);
-}
-static bool cumsum_check(tn_frame *f) {
-    TN_ARGS(cumsum, a, f);
-    return cum_check(f, a->self, a->dim, a->dtype ? a->dtype : cum_dtype(a->self));
-}
-static void cum_start(tn_frame *f, const tn_tensor *x, const tn_tensor *factor, int64_t dim,
-                      bool reverse, void (*task)(void *, int64_t)) {
-    char *room = (char *)f->scratch;
-    int d = tni_dim(x->ndim, dim);
-    int64_t outer = 1;
-    cum_job j;
-    if (!x->numel) return;
-    j.context = f->block->context;
-    j.x = tni_dense(f, x, &room);
-    j.factor = tni_dense(f, factor, &room);
-    j.y = tni_bytes_at(f->out[0]);
-    j.pairs = tni_is_complex(x->dtype);
-    j.from = j.pairs ? (int)tni_real_of(x->dtype) : x->dtype;
-    j.to = j.pairs ? (int)tni_real_of(f->out[0]->dtype) : f->out[0]->dtype;
-    j.reverse = reverse;
-    j.n = x->ndim ? x->size[d] : 1;
-    j.inner = j.pairs ? 2 : 1;
-    for (int e = 0; e < x->ndim; e++)
-        if (e < d)
-            outer *= x->size[e];
-        else if (e > d)
-            j.inner *= x->size[e];
-    j.chunks = (j.inner + CUM_COLUMNS - 1) / CUM_COLUMNS;
-    tni_lanes_spread(j.context, outer * j.chunks, x->numel, task, &j);
-}
-
-static void cumsum_run(tn_frame *f) {
-    TN_ARGS(cumsum, a, f);
-    cum_start(f, a->self, NULL, a->dim, false, cumsum_task);
-}
-static void cumsum_grad(tn_gradient *g) {
-    TN_ARGS(cumsum, a, g);
-    tn_ints dim = tni_ints(&a->dim, 1);
-    if (a->self->ndim)
-        tn_give(g, 0,
-                tnp_flip(tnp_cumsum(tnp_flip(g->incoming[0], dim), a->dim, TN_NO_DTYPE), dim));
-    else
-        tn_give(g, 0, g->incoming[0]);
-}
-TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_cumsum(x, 0)"), .forms = TN_OUT,
-            .check = cumsum_check, .run = cumsum_run, .grad = cumsum_grad,
-            .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
-                      "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | "
-                      "(3) 0 dtype=float64")
-
-static void cum_times(const cum_job *j, int compute, double *to, const double *row, int64_t m) {
-    if (!j->pairs)
-        tni_reduce_rows(j->context->kernels, TNI_PROD, compute, row, 0, 1, m, to);
-    else
-        for (int64_t k = 0; k < m; k += 2) tni_complex_times(to + k, row + k);
-}
-
-static void cumprod_task(void *arg, int64_t i) {
-    const cum_job *j = (const cum_job *)arg;
-    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes,
-                out = tni_dtype(j->to)->bytes;
-    double product[CUM_COLUMNS], row[CUM_COLUMNS];
-    int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
-    tni_fill_lanes(product, compute, 1, m);
-    for (int64_t k = 1; j->pairs && k < m; k += 2) product[k] = 0;
-    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
-        tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
-        cum_times(j, compute, product, row, m);
-        tni_lanes_save(j->y + at * out, out, j->to, product, compute, m);
-    }
-}
-
-static bool cumprod_check(tn_frame *f) {
-    TN_ARGS(cumprod, a, f);
-    const tn_tensor *x = a->self;
-    tn_dtype dtype = a->dtype ? a->dtype : f->ngiven ? (tn_dtype)f->given[0]->dtype : cum_dtype(x);
-    if (f->inplace && (int)dtype != x->dtype)
-        return tn_fail(f, TN_TYPE,
-                       "Bad in-place call: input tensor dtype %s and output tensor dtype %s should "
-                       "match",
-                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
-    return cum_check(f, x, a->dim, dtype);
-}
-static void cumprod_run(tn_frame *f) {
-    TN_ARGS(cumprod, a, f);
-    cum_start(f, a->self, NULL, a->dim, false, cumprod_task);
-}
-static tn_tensor *cum_shifted(tn_tensor *t, int64_t dim, int64_t first) {
-    tn_tensor *pair[2];
-    if (!t || !t->numel) return t;
-    if (!t->ndim) return tnp_full_like(t, tn_int(first), TN_NO_DTYPE, TN_NO_DEVICE);
-    pair[0] = tnp_full_like(tnp_slice(t, dim, 0, 1, 1), tn_int(first), TN_NO_DTYPE, TN_NO_DEVICE);
-    pair[1] = tnp_slice(t, dim, 0, t->size[tni_dim(t->ndim, dim)] - 1, 1);
-    return pair[0] && pair[1] ? tnp_cat(tn_tensors_of(pair, 2), dim) : NULL;
-}
-static tn_tensor *cum_conj(tn_tensor *t) { return t && tni_is_complex(t->dtype) ? tnp_conj(t) : t; }
-static void cumprod_grad(tn_gradient *g) {
-    TN_ARGS(cumprod, a, g);
-    tn_tensor *d = g->incoming[0], *x = g->in[0], *sums;
-    if (d && x->dtype != d->dtype) x = tnp_to_dtype(x, (tn_dtype)d->dtype, false, false);
-    sums = tnp_linear_recurrence(d, cum_conj(x), a->dim, true);
-    tn_give(g, 0, tnp_mul(cum_conj(cum_shifted(g->out[0], a->dim, 1)), sums));
-}
-TN_OPERATOR(cumprod, "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_cumprod(x, 0)"),
-            .forms = TN_OUT | TN_INPLACE, .needs = "self:self,result", .check = cumprod_check,
-            .run = cumprod_run, .grad = cumprod_grad,
-            .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
-                      "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | (4,40):c64 0 | (1,3) 0 | "
-                      "(3) 0 dtype=float64 | (40):i64 0")
-
-static void recurrence_task(void *arg, int64_t i) {
-    const cum_job *j = (const cum_job *)arg;
-    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes;
-    const int64_t step = j->reverse ? -j->inner : j->inner;
-    const char *factors = j->reverse ? j->factor + j->inner * bytes : j->factor;
-    double sum[CUM_COLUMNS], row[CUM_COLUMNS], factor[CUM_COLUMNS];
-    if (j->reverse) at += (j->n - 1) * j->inner;
-    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += step) {
-        tni_lanes_load(row, TN_F64, j->x + at * bytes, bytes, j->from, m);
-        if (r) {
-            tni_lanes_load(factor, TN_F64, factors + at * bytes, bytes, j->from, m);
-            cum_times(j, TN_F64, sum, factor, m);
-            tni_reduce_rows(j->context->kernels, TNI_SUM, TN_F64, row, 0, 1, m, sum);
-        } else
-            memcpy(sum, row, (size_t)m * sizeof *sum);
-        tni_lanes_save(j->y + at * bytes, bytes, j->to, sum, TN_F64, m);
-    }
-}
-
-static bool linear_recurrence_check(tn_frame *f) {
-    TN_ARGS(linear_recurrence, a, f);
-    const tn_tensor *x = f->in[0], *factor = f->in[1];
-    char has[128], wants[128];
-    int d;
-    if (tni_dtype(x->dtype)->category < TNI_CAT_FLOAT || !tni_dtype(x->dtype)->computes ||
-        factor->dtype != x->dtype)
-        return tn_fail(f, TN_TYPE, "expected two tensors of one floating dtype, got %s and %s",
-                       tni_dtype(x->dtype)->text, tni_dtype(factor->dtype)->text);
-    if (!tni_same_shape(x, factor))
-        return tn_fail(f, TN_INVALID, "factor has shape %s, but input has shape %s",
-                       tni_shape_text(has, sizeof has, factor->ndim, factor->size),
-                       tni_shape_text(wants, sizeof wants, x->ndim, x->size));
-    return tni_dim_of(f, x->ndim, a->dim, &d) &&
-           tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size) && tni_dense_scratch(f, x) &&
-           tni_dense_scratch(f, factor);
-}
-static void linear_recurrence_run(tn_frame *f) {
-    TN_ARGS(linear_recurrence, a, f);
-    cum_start(f, f->in[0], f->in[1], a->dim, a->reverse, recurrence_task);
-}
-static void linear_recurrence_grad(tn_gradient *g) {
-    TN_ARGS(linear_recurrence, a, g);
-    tn_tensor *d = tnp_linear_recurrence(g->incoming[0], cum_conj(g->in[1]), a->dim, !a->reverse);
-    if (g->want[0]) tn_give(g, 0, d);
-    if (!g->want[1]) return;
-    if (a->reverse)
-        tn_give(g, 1, tnp_mul(cum_shifted(d, a->dim, 0), cum_conj(g->out[0])));
-    else
-        tn_give(g, 1, tnp_mul(d, cum_conj(cum_shifted(g->out[0], a->dim, 0))));
-}
-TN_OPERATOR(linear_recurrence,
-            "linear_recurrence(Tensor input, Tensor factor, int dim, bool reverse=False) -> Tensor",
-            TN_DOC(.shapes = "input (*), factor (*) -> (*), floating",
-                   .example = "tn_linear_recurrence(x, y, 0)"),
-            .forms = TN_OUT, .needs = "input:factor factor:factor,result",
-            .check = linear_recurrence_check, .run = linear_recurrence_run,
-            .grad = linear_recurrence_grad,
-            .sample = "(5) (5) 0 | (2,3,4) (2,3,4) 1 True | (3,70) (3,70) -1 reverse=True | "
-                      "(20,130) (20,130) 0 | () () 0 | (0,3) (0,3) 0 | (3,0) (3,0) 0 True | "
-                      "(1,3) (1,3) 0 True | (2,3):c64 (2,3):c64 1 | (4,40):c64 (4,40):c64 0 True | "
-                      "(3,4):f16 (3,4):f16 1")
-
-/* src/ops/reduction/statistics.c - variance and standard deviation, p-norms, logsumexp, running sums */
+/* src/ops/reduction/statistics.c - variance and standard deviation, and p-norms, over dimensions */
 
 static bool stat_floating(tn_frame *f, const tn_tensor *x) {
     if (tni_dtype(x->dtype)->category >= TNI_CAT_FLOAT && tni_dtype(x->dtype)->computes)
@@ -35308,33 +35589,21 @@ typedef struct norm_way {
 
 static norm_way norm_way_of(double p) {
     norm_way w = {TNI_SUM, TNI_MAP_POWER, true};
-    if (p == HUGE_VAL || p == -HUGE_VAL)
-        w.op = p > 0 ? TNI_MAX : TNI_MIN, w.map = TNI_MAP_ABS, w.root = false;
-    else if (p == 0)
-        w.map = TNI_MAP_NONZERO, w.root = false;
-    else if (p == 1)
-        w.map = TNI_MAP_ABS, w.root = false;
-    else if (p == 2)
+    if (p == HUGE_VAL || p == -HUGE_VAL) {
+        w.op = p > 0 ? TNI_MAX : TNI_MIN;
+        w.map = TNI_MAP_ABS;
+        w.root = false;
+    } else if (p == 0) {
+        w.map = TNI_MAP_NONZERO;
+        w.root = false;
+    } else if (p == 1) {
+        w.map = TNI_MAP_ABS;
+        w.root = false;
+    } else if (p == 2)
         w.map = TNI_MAP_SQUARE;
     return w;
 }
 
-static void norm_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
-                       int64_t first, void *to) {
-    (void)first;
-    tni_reduce_block(r->kernels, r->op, l->compute, x, n, to);
-}
-static void norm_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
-                      int64_t rows, int64_t n, int64_t first, void *to) {
-    (void)first;
-    tni_fill_lanes(to, l->compute, tni_reduce_identity(r->op), n);
-    tni_reduce_rows(r->kernels, r->op, l->compute, x, step, rows, n, to);
-}
-static void norm_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n,
-                       int64_t na, int64_t nb) {
-    (void)na, (void)nb;
-    tni_reduce_rows(r->kernels, r->op, l->compute, b, 0, 1, n, a);
-}
 static void norm_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
                        int64_t at) {
     int64_t bytes = tni_dtype(r->out_dtype)->bytes;
@@ -35378,9 +35647,9 @@ static void norm_run(tn_frame *f) {
     tn_context *c = f->block->context;
     norm_way w = norm_way_of(a->ord);
     tni_reducer r = {f->type == TN_F32 ? 4 : 8,
-                     norm_block,
-                     norm_rows,
-                     norm_merge,
+                     tni_plain_block,
+                     tni_plain_rows,
+                     tni_plain_merge,
                      norm_store,
                      c->kernels,
                      w.op,
@@ -45534,7 +45803,9 @@ TN_API tn_tensor *tnp_zeros_like(tn_tensor *self, tn_dtype dtype, tn_device_id d
 
 TNI_EXTERN_C_END
 
-/* src/autograd/engine.c - backward: a heap of nodes by number, gradients pending in the nodes, leaves staged and published at the end */
+/* src/autograd/queue.c - what waits in a backward: a heap of nodes by number, and a table of the leaves and wanted tensors with their gradients so far */
+
+/* src/autograd/engine.h - the state of one backward, which the engine's parts share: queue.c, publish.c, engine.c */
 
 /* src/autograd/autograd.h - the engine's parts: it walks nodes and knows rows; of operators only those that add, sum and reshape gradients */
 
@@ -45589,37 +45860,45 @@ TN_PRIV bool tni_function_backward(tn_gradient *g);
 
 TN_PRIV void tni_node_error(tni_block *b, const tni_node *n);
 
-enum { ENGINE_HEAP = 32, ENGINE_TABLE = 8 };
+enum { TNI_HEAP = 32, TNI_TABLE = 8 };
 
-typedef struct engine_entry {
+typedef struct tni_entry {
     void *key;
     uint32_t out;
     tn_tensor *grad;
     bool retained;
     bool sum;
     bool put;
-} engine_entry;
+} tni_entry;
 
-typedef struct engine_place {
+typedef struct tni_place {
     void *key;
     uint32_t out;
-} engine_place;
+} tni_place;
 
-typedef struct engine {
+typedef struct tni_engine {
     tni_block *b;
     bool keep, create, leaf_hooks;
     bool hooked, sweeping;
     uint64_t number;
     int64_t last_hook;
     const tni_wanted *wanted;
-    engine_place *place;
+    tni_place *place;
     tni_node **heap;
     int64_t nheap, heap_room;
-    engine_entry *table;
+    tni_entry *table;
     int64_t nentries, table_room;
-    tni_node *heap_inline[ENGINE_HEAP];
-    engine_entry table_inline[ENGINE_TABLE];
-} engine;
+    tni_node *heap_inline[TNI_HEAP];
+    tni_entry table_inline[TNI_TABLE];
+} tni_engine;
+
+TN_PRIV bool tni_queue_push(tni_engine *e, tni_node *n);
+TN_PRIV tni_node *tni_queue_pop(tni_engine *e);
+TN_PRIV tni_entry *tni_entry_find(tni_engine *e, void *key, uint32_t out, bool make);
+TN_PRIV void tni_engine_hold(tni_engine *e);
+
+TN_PRIV bool tni_publish(tni_engine *e);
+TN_PRIV bool tni_hand_out(tni_engine *e);
 
 static bool engine_grow(tni_block *b, void **at, int64_t *room, int64_t each,
                         const void *inline_at) {
@@ -45633,7 +45912,7 @@ static bool engine_grow(tni_block *b, void **at, int64_t *room, int64_t each,
     return true;
 }
 
-static bool engine_push(engine *e, tni_node *n) {
+TN_PRIV bool tni_queue_push(tni_engine *e, tni_node *n) {
     int64_t i = e->nheap;
     if (i == e->heap_room) {
         void *at = e->heap;
@@ -45651,7 +45930,7 @@ static bool engine_push(engine *e, tni_node *n) {
     return true;
 }
 
-static tni_node *engine_pop(engine *e) {
+TN_PRIV tni_node *tni_queue_pop(tni_engine *e) {
     tni_node *top = e->heap[0], *last = e->heap[--e->nheap];
     int64_t i = 0, n = e->nheap;
     for (;;) {
@@ -45667,7 +45946,7 @@ static tni_node *engine_pop(engine *e) {
     return top;
 }
 
-static int64_t engine_slot(const engine *e, const void *key, uint32_t out) {
+static int64_t engine_slot(const tni_engine *e, const void *key, uint32_t out) {
     uint64_t h = ((uint64_t)(uintptr_t)key >> 6) * 0x9e3779b97f4a7c15u + out;
     int64_t i = (int64_t)(h >> 20) & (e->table_room - 1);
     while (e->table[i].key && (e->table[i].key != key || e->table[i].out != out))
@@ -45675,9 +45954,9 @@ static int64_t engine_slot(const engine *e, const void *key, uint32_t out) {
     return i;
 }
 
-static bool engine_table_grow(engine *e) {
+static bool engine_table_grow(tni_engine *e) {
     int64_t old_room = e->table_room, bytes = 2 * old_room * (int64_t)sizeof *e->table;
-    engine_entry *old = e->table, *more = (engine_entry *)tni_need(e->b, bytes);
+    tni_entry *old = e->table, *more = (tni_entry *)tni_need(e->b, bytes);
     if (!more) return false;
     memset(more, 0, (size_t)bytes);
     e->table = more;
@@ -45688,7 +45967,7 @@ static bool engine_table_grow(engine *e) {
     return true;
 }
 
-static engine_entry *engine_find(engine *e, void *key, uint32_t out, bool make) {
+TN_PRIV tni_entry *tni_entry_find(tni_engine *e, void *key, uint32_t out, bool make) {
     int64_t i = engine_slot(e, key, out);
     if (e->table[i].key || !make) return e->table[i].key ? &e->table[i] : NULL;
     if (2 * (e->nentries + 1) > e->table_room) {
@@ -45703,11 +45982,201 @@ static engine_entry *engine_find(engine *e, void *key, uint32_t out, bool make) 
     return &e->table[i];
 }
 
+TN_PRIV void tni_engine_hold(tni_engine *e) {
+    if (e->hooked) return;
+    e->hooked = true;
+    e->sweeping = tni_calls(e->b)->sweeping;
+    tni_calls(e->b)->sweeping = true;
+}
+
+/* src/autograd/publish.c - the end of a backward: staged gradients become .grad, or headers for the caller */
+
+static bool engine_leaf_hooks(tni_engine *e, tni_entry *entry) {
+    tn_tensor *leaf = (tn_tensor *)entry->key;
+    tni_extra *extra = tni_extra_there(leaf);
+    if (!extra || entry->retained) return true;
+    for (tni_watch *w = extra->hooks; w;) {
+        tni_engine_hold(e);
+        if (w->removed || w->after || w->number > e->last_hook)
+            w = w->next;
+        else if (!tni_watch_call(e->b, leaf->owner, &extra->hooks, &w, &entry->grad))
+            return false;
+    }
+    return true;
+}
+
+static bool engine_row_major(const tni_entry *entry) {
+    const tn_tensor *leaf = (const tn_tensor *)entry->key;
+    return entry->retained || leaf->flags & TNI_CONTIGUOUS || !tni_is_dense(leaf);
+}
+
+static bool engine_lies(const tni_entry *entry) {
+    const tn_tensor *leaf = (const tn_tensor *)entry->key, *grad = entry->grad;
+    if (engine_row_major(entry)) return (grad->flags & TNI_CONTIGUOUS) != 0;
+    for (int i = 0; i < leaf->ndim; i++)
+        if (leaf->size[i] != 1 && grad->stride[i] != leaf->stride[i]) return false;
+    return true;
+}
+
+static bool engine_takes(const tni_engine *e, const tni_entry *entry) {
+    const tn_tensor *grad = entry->grad;
+    uint32_t mine = 1u + (grad->depth == tni_state(e->b)->depth ? 1u : 0u);
+    return !grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine &&
+           tni_load(&grad->storage->refs) == 1 && engine_lies(entry);
+}
+
+static tn_tensor *engine_copy(const tni_entry *entry) {
+    tn_tensor *leaf = (tn_tensor *)entry->key, *grad = entry->grad, *made;
+    if (engine_row_major(entry)) return tnp_clone(grad, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
+    made = tnp_empty_like(leaf, (tn_dtype)grad->dtype, TN_NO_DEVICE);
+    return made ? tnp_copy_(made, grad) : NULL;
+}
+
+static bool engine_adds(const tni_engine *e, const tn_tensor *old, const tn_tensor *grad) {
+    return !e->create && !(old->flags & (TNI_REQUIRES | TNI_READ_ONLY | TNI_INFERENCE)) &&
+           !((old->flags ^ grad->flags) & TNI_META) && old->dtype == grad->dtype &&
+           old->storage != grad->storage && tni_same_shape(old, grad) && !tni_view_is_stale(old) &&
+           (old->flags & TNI_CONTIGUOUS || !tni_overlaps_itself(old));
+}
+
+static bool engine_fits(tni_engine *e, const tni_entry *entry) {
+    const tn_tensor *leaf = (const tn_tensor *)entry->key;
+    char a[128], c[128];
+    if (tni_same_shape(leaf, entry->grad)) return true;
+    return tni_error(e->b, TN_AUTOGRAD,
+                     "the gradient of a tensor is %s, but the tensor is now %s: its data was "
+                     "replaced after the call that used it",
+                     tni_tensor_text(a, sizeof a, entry->grad), tni_tensor_text(c, sizeof c, leaf));
+}
+
+static bool engine_ready(tni_engine *e, tni_entry *entry) {
+    tn_tensor *old = ((tn_tensor *)entry->key)->grad, *made;
+    if (!engine_fits(e, entry)) return false;
+    if (old ? engine_adds(e, old, entry->grad) : engine_takes(e, entry)) return true;
+    made = old ? tnp_add(old, entry->grad, 1) : engine_copy(entry);
+    if (!made) return false;
+    tni_retain(made);
+    tni_release(e->b, entry->grad);
+    entry->grad = made;
+    entry->sum = old != NULL;
+    return true;
+}
+
+static void engine_put(tni_engine *e, tni_entry *entry) {
+    tn_tensor *leaf = (tn_tensor *)entry->key, *old = leaf->grad;
+    entry->put = true;
+    if (old && !entry->sum) {
+        tnp_add_(old, entry->grad, 1);
+        return;
+    }
+    leaf->grad = entry->grad;
+    entry->grad = NULL;
+    tni_release(e->b, old);
+}
+
+typedef struct engine_walk {
+    tni_entry *at;
+    int64_t left;
+} engine_walk;
+TNI_INLINE engine_walk engine_walk_begin(tni_engine *e) {
+    engine_walk w = {e->table, e->nentries};
+    return w;
+}
+TNI_INLINE tni_entry *engine_next(engine_walk *w) {
+    while (w->left) {
+        tni_entry *entry = w->at++;
+        if (!entry->key) continue;
+        w->left--;
+        if (entry->grad) return entry;
+    }
+    return NULL;
+}
+
+static bool engine_after(tni_engine *e) {
+    for (int64_t i = 0; i < e->table_room; i++) {
+        tn_tensor *leaf = (tn_tensor *)e->table[i].key;
+        tni_extra *extra = leaf && e->table[i].put ? tni_extra_there(leaf) : NULL;
+        for (tni_watch *w = extra ? extra->hooks : NULL; w;) {
+            tn_tensor *seen = leaf;
+            tni_engine_hold(e);
+            if (w->removed || !w->after || w->number > e->last_hook)
+                w = w->next;
+            else if (!tni_watch_call(e->b, leaf->owner, &extra->hooks, &w, &seen))
+                return false;
+        }
+    }
+    return true;
+}
+
+TN_PRIV bool tni_publish(tni_engine *e) {
+    uint32_t *lock = &tni_library(e->b->context)->grad_lock;
+    engine_walk w = engine_walk_begin(e);
+    tni_entry *entry;
+    bool ok = true;
+    while (ok && e->leaf_hooks && (entry = engine_next(&w)) != NULL)
+        ok = engine_leaf_hooks(e, entry);
+    if (!ok) return false;
+    tni_lock(lock);
+    w = engine_walk_begin(e);
+    while (ok && (entry = engine_next(&w)) != NULL) ok = engine_ready(e, entry);
+    w = engine_walk_begin(e);
+    e->b->unstopped++;
+    while (ok && (entry = engine_next(&w)) != NULL) engine_put(e, entry);
+    e->b->unstopped--;
+    tni_unlock(lock);
+    return ok && !e->b->failed && (!e->leaf_hooks || engine_after(e));
+}
+
+static tn_tensor *engine_fresh(tni_engine *e, tn_tensor *grad) {
+    tn_tensor *t;
+    if (grad->flags & TNI_REQUIRES && !grad->node)
+        return tnp_clone(grad, (tn_memory_format)0);
+    t = tni_share(e->b, grad->storage, grad);
+    if (t && grad->node) tni_node_hang(e->b, grad->node, t, (int)grad->node_out);
+    return t;
+}
+
+static tni_entry *engine_wanted(tni_engine *e, int64_t i) {
+    return tni_entry_find(e, e->place[i].key, e->place[i].out, false);
+}
+
+static bool engine_wanted_hooks(tni_engine *e) {
+    for (int64_t i = 0; i < e->wanted->inputs.n; i++) {
+        tni_entry *entry = engine_wanted(e, i);
+        bool leaf = e->place[i].key == (void *)e->wanted->inputs.at[i];
+        if (!leaf || !entry->grad || entry->put) continue;
+        entry->put = true;
+        if (!engine_leaf_hooks(e, entry)) return false;
+    }
+    return true;
+}
+
+TN_PRIV bool tni_hand_out(tni_engine *e) {
+    const tni_wanted *w = e->wanted;
+    if (w->into_grad) return tni_publish(e);
+    if (e->leaf_hooks && !engine_wanted_hooks(e)) return false;
+    for (int64_t i = 0; i < w->inputs.n && !w->allow_unused; i++)
+        if (!engine_wanted(e, i)->grad)
+            return tni_error(
+                e->b, TN_AUTOGRAD,
+                "input %lld was not used in the graph; set allow_unused to permit that",
+                (long long)i);
+    for (int64_t i = 0; i < w->inputs.n; i++) {
+        tn_tensor *grad = engine_wanted(e, i)->grad;
+        w->grads[i] = NULL;
+        if (grad && !(w->grads[i] = engine_fresh(e, grad))) return false;
+    }
+    for (int64_t i = 0; i < w->inputs.n; i++) tni_retain(w->grads[i]);
+    return true;
+}
+
+/* src/autograd/engine.c - backward: a heap of nodes by number, gradients pending in the nodes, leaves staged and published at the end */
+
 TNI_INLINE tn_tensor **engine_pending(tni_node *n, uint32_t k) {
     return (tn_tensor **)(void *)&n->slot[n->nin + (int32_t)k].edge;
 }
 
-static bool engine_accumulate(engine *e, tn_tensor **to, tn_tensor *grad) {
+static bool engine_accumulate(tni_engine *e, tn_tensor **to, tn_tensor *grad) {
     tn_tensor *sum = *to;
     if (!sum) {
         tni_retain(grad);
@@ -45725,7 +46194,7 @@ static bool engine_accumulate(engine *e, tn_tensor **to, tn_tensor *grad) {
     return true;
 }
 
-static bool engine_claim(engine *e, tni_node *n) {
+static bool engine_claim(tni_engine *e, tni_node *n) {
     uint64_t expected = 0;
     if (!tni_swap_if(&n->busy, &expected, e->number)) {
         if (expected == e->number) return true;
@@ -45744,11 +46213,11 @@ static bool engine_claim(engine *e, tni_node *n) {
     return true;
 }
 
-static void engine_leave(engine *e, tni_node *n) {
+static void engine_leave(tni_engine *e, tni_node *n) {
     if (!e->wanted) tni_store(&n->busy, (uint64_t)0);
 }
 
-static void engine_clear(engine *e, tni_node *n) {
+static void engine_clear(tni_engine *e, tni_node *n) {
     for (int k = 0; k < n->nout; k++) {
         tn_tensor *pending = (tn_tensor *)n->slot[n->nin + k].edge;
         n->slot[n->nin + k].edge = NULL;
@@ -45756,17 +46225,17 @@ static void engine_clear(engine *e, tni_node *n) {
     }
 }
 
-static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
+static bool engine_send(tni_engine *e, void *edge, uint32_t out, tn_tensor *grad) {
     tni_node *n = (tni_node *)edge;
     if (tni_edge_is_leaf(edge)) {
-        engine_entry *entry = engine_find(e, tni_edge_leaf(edge), 0, !e->wanted);
+        tni_entry *entry = tni_entry_find(e, tni_edge_leaf(edge), 0, !e->wanted);
         if (!entry) return e->wanted != NULL;
         if (tni_extra_there((tn_tensor *)entry->key)) e->leaf_hooks = true;
         return engine_accumulate(e, &entry->grad, grad);
     }
     if (e->wanted && !n->useful) return true;
     if (!engine_claim(e, n)) return false;
-    if (engine_accumulate(e, engine_pending(n, out), grad) && (n->queued || engine_push(e, n)))
+    if (engine_accumulate(e, engine_pending(n, out), grad) && (n->queued || tni_queue_push(e, n)))
         return true;
     if (n->queued) return false;
     engine_clear(e, n);
@@ -45774,31 +46243,24 @@ static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
     return false;
 }
 
-static void engine_hold(engine *e) {
-    if (e->hooked) return;
-    e->hooked = true;
-    e->sweeping = tni_calls(e->b)->sweeping;
-    tni_calls(e->b)->sweeping = true;
-}
-
-static bool engine_retain(engine *e, tn_tensor *t, tn_tensor *grad) {
-    engine_entry *entry;
+static bool engine_retain(tni_engine *e, tn_tensor *t, tn_tensor *grad) {
+    tni_entry *entry;
     if (e->wanted && !e->wanted->into_grad) return true;
-    if (!(entry = engine_find(e, t, 0, true))) return false;
+    if (!(entry = tni_entry_find(e, t, 0, true))) return false;
     tni_retain(t), tni_retain(grad);
     entry->retained = true;
     entry->grad = grad;
     return true;
 }
 
-static bool engine_watch(engine *e, tni_node *n) {
+static bool engine_watch(tni_engine *e, tni_node *n) {
     for (tni_watch *w = n->watch; w;) {
         tn_tensor **pending = engine_pending(n, w->out);
         if (w->retain || w->number > e->last_hook || !*pending) {
             w = w->next;
             continue;
         }
-        engine_hold(e);
+        tni_engine_hold(e);
         if (!tni_watch_call(e->b, n->owner, &n->watch, &w, pending)) return false;
     }
     for (tni_watch *w = n->watch; w; w = w->next) {
@@ -45807,9 +46269,12 @@ static bool engine_watch(engine *e, tni_node *n) {
     }
     if (e->wanted)
         for (uint32_t k = 0; k < n->nout; k++) {
-            engine_entry *entry = engine_find(e, n, k, false);
+            tni_entry *entry = tni_entry_find(e, n, k, false);
             tn_tensor *pending = *engine_pending(n, k);
-            if (entry && pending) tni_retain(pending), entry->grad = pending;
+            if (entry && pending) {
+                tni_retain(pending);
+                entry->grad = pending;
+            }
         }
     return true;
 }
@@ -45820,7 +46285,7 @@ static bool engine_has_nan(const tn_tensor *t) {
     return any && tn_item(any) != 0;
 }
 
-static bool engine_anomaly(engine *e, tni_node *n, const tn_gradient *g) {
+static bool engine_anomaly(tni_engine *e, tni_node *n, const tn_gradient *g) {
     for (int i = 0; i < n->nin; i++) {
         char text[128];
         if (!g->give[i] || !engine_has_nan(g->give[i])) continue;
@@ -45832,7 +46297,7 @@ static bool engine_anomaly(engine *e, tni_node *n, const tn_gradient *g) {
     return !e->b->failed;
 }
 
-static bool engine_gradients(engine *e, tni_node *n, tn_gradient *g) {
+static bool engine_gradients(tni_engine *e, tni_node *n, tn_gradient *g) {
     void (*grad)(tn_gradient *) = !e->create && n->row->fused ? n->row->fused : n->row->grad;
     if (n->function) {
         if (!tni_function_backward(g)) return false;
@@ -45846,9 +46311,9 @@ static bool engine_gradients(engine *e, tni_node *n, tn_gradient *g) {
     return true;
 }
 
-static bool engine_step(engine *e) {
+static bool engine_step(tni_engine *e) {
     tni_block *b = e->b;
-    tni_node *n = engine_pop(e);
+    tni_node *n = tni_queue_pop(e);
     tn_gradient g;
     tni_gradient_room room;
     int64_t mark = tni_begin(b);
@@ -45876,7 +46341,7 @@ typedef struct engine_nodes {
     int64_t n, room;
 } engine_nodes;
 
-static bool engine_reach(engine *e, engine_nodes *l, tni_node *n) {
+static bool engine_reach(tni_engine *e, engine_nodes *l, tni_node *n) {
     if (tni_load(&n->busy) == e->number) return true;
     if (l->n == l->room) {
         int64_t room = l->room ? 2 * l->room : 64;
@@ -45893,13 +46358,13 @@ static bool engine_reach(engine *e, engine_nodes *l, tni_node *n) {
     return true;
 }
 
-static bool engine_is_useful(engine *e, const tni_node *n) {
+static bool engine_is_useful(tni_engine *e, const tni_node *n) {
     for (uint32_t k = 0; k < n->nout; k++)
-        if (engine_find(e, (void *)(uintptr_t)n, k, false)) return true;
+        if (tni_entry_find(e, (void *)(uintptr_t)n, k, false)) return true;
     for (int i = 0; i < n->nin; i++) {
         void *edge = n->slot[i].edge;
         if (!edge) continue;
-        if (tni_edge_is_leaf(edge) ? engine_find(e, tni_edge_leaf(edge), 0, false) != NULL
+        if (tni_edge_is_leaf(edge) ? tni_entry_find(e, tni_edge_leaf(edge), 0, false) != NULL
                                    : ((tni_node *)edge)->useful)
             return true;
     }
@@ -45911,7 +46376,7 @@ static int engine_by_id(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
+static bool engine_mark(tni_engine *e, tn_tensors roots, engine_nodes *l) {
     bool ok = true;
     for (int64_t i = 0; ok && i < roots.n; i++)
         if (roots.at[i] && roots.at[i]->node) ok = engine_reach(e, l, roots.at[i]->node);
@@ -45927,16 +46392,16 @@ static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
     return true;
 }
 
-static bool engine_want(engine *e) {
+static bool engine_want(tni_engine *e) {
     const tni_wanted *w = e->wanted;
     int64_t bytes;
     if (!w->inputs.n) return true;
     if (!tni_bytes(w->inputs.n, (int64_t)sizeof *e->place, &bytes) ||
-        !(e->place = (engine_place *)tni_need(e->b, bytes)))
+        !(e->place = (tni_place *)tni_need(e->b, bytes)))
         return false;
     for (int64_t i = 0; i < w->inputs.n; i++) {
         tn_tensor *t = w->inputs.at[i];
-        engine_place *place = &e->place[i];
+        tni_place *place = &e->place[i];
         if (!t) return tni_error(e->b, TN_INVALID, "input %lld is NULL", (long long)i);
         if (!(t->flags & TNI_REQUIRES))
             return tni_error(e->b, TN_AUTOGRAD, "input %lld does not require grad", (long long)i);
@@ -45944,187 +46409,8 @@ static bool engine_want(engine *e) {
         if (tni_view_is_stale(t) && !tni_view_refresh(e->b, t)) return false;
         place->key = t->node ? (void *)t->node : (void *)t;
         place->out = t->node ? t->node_out : 0;
-        if (!engine_find(e, place->key, place->out, true)) return false;
+        if (!tni_entry_find(e, place->key, place->out, true)) return false;
     }
-    return true;
-}
-
-static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
-    tn_tensor *leaf = (tn_tensor *)entry->key;
-    tni_extra *extra = tni_extra_there(leaf);
-    if (!extra || entry->retained) return true;
-    for (tni_watch *w = extra->hooks; w;) {
-        engine_hold(e);
-        if (w->removed || w->after || w->number > e->last_hook)
-            w = w->next;
-        else if (!tni_watch_call(e->b, leaf->owner, &extra->hooks, &w, &entry->grad))
-            return false;
-    }
-    return true;
-}
-
-static bool engine_row_major(const engine_entry *entry) {
-    const tn_tensor *leaf = (const tn_tensor *)entry->key;
-    return entry->retained || leaf->flags & TNI_CONTIGUOUS || !tni_is_dense(leaf);
-}
-
-static bool engine_lies(const engine_entry *entry) {
-    const tn_tensor *leaf = (const tn_tensor *)entry->key, *grad = entry->grad;
-    if (engine_row_major(entry)) return (grad->flags & TNI_CONTIGUOUS) != 0;
-    for (int i = 0; i < leaf->ndim; i++)
-        if (leaf->size[i] != 1 && grad->stride[i] != leaf->stride[i]) return false;
-    return true;
-}
-
-static bool engine_takes(const engine *e, const engine_entry *entry) {
-    const tn_tensor *grad = entry->grad;
-    uint32_t mine = 1u + (grad->depth == tni_state(e->b)->depth ? 1u : 0u);
-    return !grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine &&
-           tni_load(&grad->storage->refs) == 1 && engine_lies(entry);
-}
-
-static tn_tensor *engine_copy(const engine_entry *entry) {
-    tn_tensor *leaf = (tn_tensor *)entry->key, *grad = entry->grad, *made;
-    if (engine_row_major(entry)) return tnp_clone(grad, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT);
-    made = tnp_empty_like(leaf, (tn_dtype)grad->dtype, TN_NO_DEVICE);
-    return made ? tnp_copy_(made, grad) : NULL;
-}
-
-static bool engine_adds(const engine *e, const tn_tensor *old, const tn_tensor *grad) {
-    return !e->create && !(old->flags & (TNI_REQUIRES | TNI_READ_ONLY | TNI_INFERENCE)) &&
-           !((old->flags ^ grad->flags) & TNI_META) && old->dtype == grad->dtype &&
-           old->storage != grad->storage && tni_same_shape(old, grad) && !tni_view_is_stale(old) &&
-           (old->flags & TNI_CONTIGUOUS || !tni_overlaps_itself(old));
-}
-
-static bool engine_fits(engine *e, const engine_entry *entry) {
-    const tn_tensor *leaf = (const tn_tensor *)entry->key;
-    char a[128], c[128];
-    if (tni_same_shape(leaf, entry->grad)) return true;
-    return tni_error(e->b, TN_AUTOGRAD,
-                     "the gradient of a tensor is %s, but the tensor is now %s: its data was "
-                     "replaced after the call that used it",
-                     tni_tensor_text(a, sizeof a, entry->grad), tni_tensor_text(c, sizeof c, leaf));
-}
-
-static bool engine_ready(engine *e, engine_entry *entry) {
-    tn_tensor *old = ((tn_tensor *)entry->key)->grad, *made;
-    if (!engine_fits(e, entry)) return false;
-    if (old ? engine_adds(e, old, entry->grad) : engine_takes(e, entry)) return true;
-    made = old ? tnp_add(old, entry->grad, 1) : engine_copy(entry);
-    if (!made) return false;
-    tni_retain(made);
-    tni_release(e->b, entry->grad);
-    entry->grad = made;
-    entry->sum = old != NULL;
-    return true;
-}
-
-static void engine_put(engine *e, engine_entry *entry) {
-    tn_tensor *leaf = (tn_tensor *)entry->key, *old = leaf->grad;
-    entry->put = true;
-    if (old && !entry->sum) {
-        tnp_add_(old, entry->grad, 1);
-        return;
-    }
-    leaf->grad = entry->grad;
-    entry->grad = NULL;
-    tni_release(e->b, old);
-}
-
-typedef struct engine_walk {
-    engine_entry *at;
-    int64_t left;
-} engine_walk;
-TNI_INLINE engine_walk engine_walk_begin(engine *e) {
-    engine_walk w = {e->table, e->nentries};
-    return w;
-}
-TNI_INLINE engine_entry *engine_next(engine_walk *w) {
-    while (w->left) {
-        engine_entry *entry = w->at++;
-        if (!entry->key) continue;
-        w->left--;
-        if (entry->grad) return entry;
-    }
-    return NULL;
-}
-
-static bool engine_after(engine *e) {
-    for (int64_t i = 0; i < e->table_room; i++) {
-        tn_tensor *leaf = (tn_tensor *)e->table[i].key;
-        tni_extra *extra = leaf && e->table[i].put ? tni_extra_there(leaf) : NULL;
-        for (tni_watch *w = extra ? extra->hooks : NULL; w;) {
-            tn_tensor *seen = leaf;
-            engine_hold(e);
-            if (w->removed || !w->after || w->number > e->last_hook)
-                w = w->next;
-            else if (!tni_watch_call(e->b, leaf->owner, &extra->hooks, &w, &seen))
-                return false;
-        }
-    }
-    return true;
-}
-
-static bool engine_publish(engine *e) {
-    uint32_t *lock = &tni_library(e->b->context)->grad_lock;
-    engine_walk w = engine_walk_begin(e);
-    engine_entry *entry;
-    bool ok = true;
-    while (ok && e->leaf_hooks && (entry = engine_next(&w)) != NULL)
-        ok = engine_leaf_hooks(e, entry);
-    if (!ok) return false;
-    tni_lock(lock);
-    w = engine_walk_begin(e);
-    while (ok && (entry = engine_next(&w)) != NULL) ok = engine_ready(e, entry);
-    w = engine_walk_begin(e);
-    e->b->unstopped++;
-    while (ok && (entry = engine_next(&w)) != NULL) engine_put(e, entry);
-    e->b->unstopped--;
-    tni_unlock(lock);
-    return ok && !e->b->failed && (!e->leaf_hooks || engine_after(e));
-}
-
-static tn_tensor *engine_fresh(engine *e, tn_tensor *grad) {
-    tn_tensor *t;
-    if (grad->flags & TNI_REQUIRES && !grad->node)
-        return tnp_clone(grad, (tn_memory_format)0);
-    t = tni_share(e->b, grad->storage, grad);
-    if (t && grad->node) tni_node_hang(e->b, grad->node, t, (int)grad->node_out);
-    return t;
-}
-
-static engine_entry *engine_wanted(engine *e, int64_t i) {
-    return engine_find(e, e->place[i].key, e->place[i].out, false);
-}
-
-static bool engine_wanted_hooks(engine *e) {
-    for (int64_t i = 0; i < e->wanted->inputs.n; i++) {
-        engine_entry *entry = engine_wanted(e, i);
-        bool leaf = e->place[i].key == (void *)e->wanted->inputs.at[i];
-        if (!leaf || !entry->grad || entry->put) continue;
-        entry->put = true;
-        if (!engine_leaf_hooks(e, entry)) return false;
-    }
-    return true;
-}
-
-static bool engine_hand_out(engine *e) {
-    const tni_wanted *w = e->wanted;
-    if (w->into_grad) return engine_publish(e);
-    if (e->leaf_hooks && !engine_wanted_hooks(e)) return false;
-    for (int64_t i = 0; i < w->inputs.n && !w->allow_unused; i++)
-        if (!engine_wanted(e, i)->grad)
-            return tni_error(
-                e->b, TN_AUTOGRAD,
-                "input %lld was not used in the graph; set allow_unused to permit that",
-                (long long)i);
-    for (int64_t i = 0; i < w->inputs.n; i++) {
-        tn_tensor *grad = engine_wanted(e, i)->grad;
-        w->grads[i] = NULL;
-        if (grad && !(w->grads[i] = engine_fresh(e, grad))) return false;
-    }
-    for (int64_t i = 0; i < w->inputs.n; i++) tni_retain(w->grads[i]);
     return true;
 }
 
@@ -46137,7 +46423,7 @@ static tn_tensor *engine_one(tni_block *b, const tn_tensor *root) {
     return t;
 }
 
-static tn_tensor *engine_seed(engine *e, tn_tensor *root, tn_tensor *seed, int64_t i) {
+static tn_tensor *engine_seed(tni_engine *e, tn_tensor *root, tn_tensor *seed, int64_t i) {
     char a[128], c[128];
     if (!seed && root->numel == 1 && tni_is_complex(root->dtype)) {
         tni_error(e->b, TN_AUTOGRAD,
@@ -46168,7 +46454,7 @@ static tn_tensor *engine_seed(engine *e, tn_tensor *root, tn_tensor *seed, int64
     return NULL;
 }
 
-static bool engine_roots(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
+static bool engine_roots(tni_engine *e, tn_tensors roots, tn_tensor *const *seeds) {
     for (int64_t i = 0; i < roots.n; i++) {
         tn_tensor *t = roots.at[i], *seed;
         if (!t) return tni_error(e->b, TN_INVALID, "output %lld is NULL", (long long)i);
@@ -46184,7 +46470,7 @@ static bool engine_roots(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
     return true;
 }
 
-static bool engine_refresh(engine *e, tn_tensors roots) {
+static bool engine_refresh(tni_engine *e, tn_tensors roots) {
     for (int64_t i = 0; i < roots.n; i++) {
         tn_tensor *t = roots.at[i];
         if (t && tni_view_is_stale(t) && !tni_view_refresh(e->b, t)) return false;
@@ -46192,7 +46478,7 @@ static bool engine_refresh(engine *e, tn_tensors roots) {
     return true;
 }
 
-static void engine_unqueue(engine *e) {
+static void engine_unqueue(tni_engine *e) {
     for (int64_t i = 0; i < e->nheap; i++) {
         engine_clear(e, e->heap[i]);
         e->heap[i]->queued = 0;
@@ -46200,7 +46486,7 @@ static void engine_unqueue(engine *e) {
     }
 }
 
-static void engine_drop(engine *e) {
+static void engine_drop(tni_engine *e) {
     for (int64_t i = 0, left = e->nentries; left; i++) {
         left -= e->table[i].key != NULL;
         if (!e->table[i].key) continue;
@@ -46214,7 +46500,7 @@ static void engine_drop(engine *e) {
         tni_put(e->b, e->b, e->table, e->table_room * (int64_t)sizeof *e->table);
 }
 
-static void engine_unmark(engine *e, engine_nodes *l) {
+static void engine_unmark(tni_engine *e, engine_nodes *l) {
     for (int64_t i = 0; i < l->n; i++) {
         l->at[i]->useful = 0;
         tni_store(&l->at[i]->busy, (uint64_t)0);
@@ -46223,7 +46509,7 @@ static void engine_unmark(engine *e, engine_nodes *l) {
     tni_put(e->b, e->b, l->at, l->room * (int64_t)sizeof *l->at);
 }
 
-static bool engine_go(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
+static bool engine_go(tni_engine *e, tn_tensors roots, tn_tensor *const *seeds) {
     engine_nodes nodes = {NULL, 0, 0};
     bool ok = engine_refresh(e, roots);
     if (ok && e->wanted) {
@@ -46232,7 +46518,7 @@ static bool engine_go(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
     }
     ok = ok && engine_roots(e, roots, seeds);
     while (ok && e->nheap) ok = engine_step(e);
-    if (ok) ok = e->wanted ? engine_hand_out(e) : engine_publish(e);
+    if (ok) ok = e->wanted ? tni_hand_out(e) : tni_publish(e);
     engine_unqueue(e);
     engine_unmark(e, &nodes);
     return ok;
@@ -46256,7 +46542,7 @@ static void engine_results(tni_block *b, const tni_wanted *w, bool ok) {
 
 TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep,
                             bool create, const tni_wanted *wanted) {
-    engine e;
+    tni_engine e;
     uint8_t no_grad = tni_state(b)->no_grad;
     uint16_t inference = tni_state(b)->inference;
     int64_t mark = tni_begin(b);
@@ -46272,11 +46558,11 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     e.place = NULL;
     e.heap = e.heap_inline;
     e.nheap = 0;
-    e.heap_room = ENGINE_HEAP;
+    e.heap_room = TNI_HEAP;
     e.table = e.table_inline;
     e.nentries = 0;
-    e.table_room = ENGINE_TABLE;
-    for (int i = 0; i < ENGINE_TABLE; i++) e.table_inline[i].key = NULL;
+    e.table_room = TNI_TABLE;
+    for (int i = 0; i < TNI_TABLE; i++) e.table_inline[i].key = NULL;
     tni_state(b)->no_grad = create ? 0 : TNI_NO_GRAD;
     tni_state(b)->inference = 0;
     b->place_hold++;
@@ -46291,7 +46577,10 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     if (wanted && !wanted->into_grad) engine_results(b, wanted, ok);
     if (wanted) engine_count(b, wanted->inputs, false);
     engine_count(b, roots, false);
-    if (e.hooked) tni_calls(b)->sweeping = e.sweeping, tni_node_sweep(b);
+    if (e.hooked) {
+        tni_calls(b)->sweeping = e.sweeping;
+        tni_node_sweep(b);
+    }
     return ok;
 }
 
@@ -46334,7 +46623,10 @@ static tn_tensor *ghost_saved(tni_block *b, const tni_node *n, const tni_slot *s
     t->storage = storage;
     tni_fetch_add_relaxed(&storage->refs, 1u);
     t->offset = words[2 * s->ndim];
-    if (s->flags & TNI_SLOT_META) t->flags |= TNI_META, t->device = TN_META;
+    if (s->flags & TNI_SLOT_META) {
+        t->flags |= TNI_META;
+        t->device = TN_META;
+    }
     return t;
 }
 
@@ -46428,9 +46720,10 @@ TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gr
         room->want[i] = s->edge != NULL;
         g->give[i] = NULL;
         g->in[i] = n->function ? NULL : ghost_input(b, n, i, &room->ghosts[i], like, create);
-        if (n->function)
-            ghost_make(b, n, s, &room->ghosts[i], like),
-                g->in[i] = s->kind ? &room->ghosts[i].header : NULL;
+        if (n->function) {
+            ghost_make(b, n, s, &room->ghosts[i], like);
+            g->in[i] = s->kind ? &room->ghosts[i].header : NULL;
+        }
         if (b->failed) return false;
     }
     for (int k = 0; k < n->nout; k++) {
@@ -46859,7 +47152,10 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
     if (!(n = f.node = tni_node_new(&f))) return false;
     if (f.nout && function_rebases(k, in, out[0])) {
         f.inplace = true;
-        if (!(rebase = tni_view_rebase(&f, out[0]))) return tni_node_abandon(b, n), false;
+        if (!(rebase = tni_view_rebase(&f, out[0]))) {
+            tni_node_abandon(b, n);
+            return false;
+        }
     }
     n->function = &k->f;
     k->f.node = n;
@@ -46927,7 +47223,10 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
 static tni_watch *hook_watch(tni_block *b, tn_tensor *t) {
     tni_watch *w = (tni_watch *)tni_need(b, (int64_t)sizeof *w), **at;
     tni_extra *extra = w ? tni_extra_of(b, t) : NULL;
-    if (!extra) return tni_put(b, b, w, (int64_t)sizeof *w), (tni_watch *)NULL;
+    if (!extra) {
+        tni_put(b, b, w, (int64_t)sizeof *w);
+        return (tni_watch *)NULL;
+    }
     memset(w, 0, sizeof *w);
     w->out = t->node_out;
     for (at = t->node ? &t->node->watch : &extra->hooks; *at; at = &(*at)->next) {}
@@ -46951,7 +47250,10 @@ TN_API int64_t tn_hook_add_at(const char *file, int line, tn_tensor *t, tn_hook 
     tni_block *b = tni_here();
     tni_watch *w;
     if (!tni_enter(b, file, line)) return 0;
-    if (!(w = hook_add(b, t, hook, "tn_hook_add"))) return tni_leave(b, false), 0;
+    if (!(w = hook_add(b, t, hook, "tn_hook_add"))) {
+        tni_leave(b, false);
+        return 0;
+    }
     w->call = hook;
     w->user = user;
     w->release = release;
@@ -46967,7 +47269,10 @@ TN_API int64_t tn_hook_after_at(const char *file, int line, tn_tensor *t, tn_hoo
         tni_error(b, TN_AUTOGRAD, "tn_hook_after: the tensor is not a leaf");
     else
         w = hook_add(b, t, hook, "tn_hook_after");
-    if (!w) return tni_leave(b, false), 0;
+    if (!w) {
+        tni_leave(b, false);
+        return 0;
+    }
     w->after = true;
     w->call = hook;
     w->user = user;
@@ -47155,7 +47460,10 @@ static bool check_numeric(check_state *s, tn_tensors in, tn_tensor *t, char *at,
             else
                 now.real = moved;
             tni_element_set(at, t->dtype, now);
-            if (!check_value(s, in, &v[side])) return tni_element_set(at, t->dtype, was), false;
+            if (!check_value(s, in, &v[side])) {
+                tni_element_set(at, t->dtype, was);
+                return false;
+            }
         }
         tni_element_set(at, t->dtype, was);
         d[level] = (v[0] - v[1]) / (2 * h);
@@ -47296,7 +47604,10 @@ static bool check_second_run(check_state *s, check_second *c, tn_tensors in) {
                 ok = tni_error(s->b, TN_INVALID,
                                "gradgradcheck: expected at most %d inputs and outputs",
                                CHECK_TENSORS);
-            if (!seed || !ok) return tni_end(s->b, mark), false;
+            if (!seed || !ok) {
+                tni_end(s->b, mark);
+                return false;
+            }
             seed->flags |= TNI_REQUIRES | TNI_LEAF;
             all[n++] = seed;
         }
@@ -47333,10 +47644,16 @@ static bool checkpoint_forward(tn_function *f, tn_tensor *const *in, int nin, tn
     checkpoint *c = (checkpoint *)f->user;
     int64_t mark = tni_begin(f->b);
     tn_generator *g = tni_generator_default(f->b);
-    if (mark < 0 || !g) return tni_end(f->b, mark), false;
+    if (mark < 0 || !g) {
+        tni_end(f->b, mark);
+        return false;
+    }
     tn_generator_get(g, c->rng);
     for (int i = 0; i < nin; i++)
-        if (!tn_function_save(f, in[i])) return tni_end(f->b, mark), false;
+        if (!tn_function_save(f, in[i])) {
+            tni_end(f->b, mark);
+            return false;
+        }
     out[0] = c->forward(in, nin, c->user);
     if (out[0] && out[0]->depth > mark) tni_move(f->b, out[0], mark);
     tni_end(f->b, mark);
@@ -47398,7 +47715,10 @@ TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn 
     if (tni_list_given(b, in, "checkpoint") && in.n > 64)
         tni_error(b, TN_INVALID, "checkpoint: expected at most 64 inputs");
     c = b->failed ? NULL : (checkpoint *)tni_need(b, (int64_t)sizeof *c);
-    if (!c) return tni_leave(b, false), (tn_tensor *)NULL;
+    if (!c) {
+        tni_leave(b, false);
+        return (tn_tensor *)NULL;
+    }
     c->forward = forward;
     c->user = user;
     c->b = b;
@@ -47435,7 +47755,10 @@ TN_API bool tn_history_input(const tn_history *h, int i, tn_history **call, int 
     if (!h || i < 0 || i >= h->nin) return false;
     edge = h->slot[i].edge;
     if (edge && tni_edge_is_leaf(edge)) *leaf = tni_edge_leaf(edge);
-    if (edge && !*leaf) *call = (tn_history *)edge, *result = (int)h->slot[i].edge_out;
+    if (edge && !*leaf) {
+        *call = (tn_history *)edge;
+        *result = (int)h->slot[i].edge_out;
+    }
     return true;
 }
 
@@ -47509,7 +47832,10 @@ static bool name_value_is_none(const tni_node *h, const tn_param *p) {
     const char *at = (const char *)((const int64_t *)(const void *)h + h->args_at) + p->offset;
     int64_t integer;
     tn_ints list;
-    if (p->type == TN_T_INT) return memcpy(&integer, at, sizeof integer), integer == TN_NONE;
+    if (p->type == TN_T_INT) {
+        memcpy(&integer, at, sizeof integer);
+        return integer == TN_NONE;
+    }
     if (p->type != TN_T_INTS) return false;
     memcpy(&list, at, sizeof list);
     return list.n < 0;
@@ -54641,6 +54967,14 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_one_hot TNI_JOIN(TN_PREFIX, tnp_one_hot)
 #define tn_meshgrid_at TNI_JOIN(TN_PREFIX, tn_meshgrid_at)
 #define tnp_meshgrid TNI_JOIN(TN_PREFIX, tnp_meshgrid)
+#define tn_bernoulli_at TNI_JOIN(TN_PREFIX, tn_bernoulli_at)
+#define tnp_bernoulli TNI_JOIN(TN_PREFIX, tnp_bernoulli)
+#define tn_bernoulli_float_inplace_at TNI_JOIN(TN_PREFIX, tn_bernoulli_float_inplace_at)
+#define tnp_bernoulli_float_ TNI_JOIN(TN_PREFIX, tnp_bernoulli_float_)
+#define tn_dropout_at TNI_JOIN(TN_PREFIX, tn_dropout_at)
+#define tn_dropout_inplace_at TNI_JOIN(TN_PREFIX, tn_dropout_inplace_at)
+#define tnp_dropout TNI_JOIN(TN_PREFIX, tnp_dropout)
+#define tnp_dropout_ TNI_JOIN(TN_PREFIX, tnp_dropout_)
 #define tn_rand_at TNI_JOIN(TN_PREFIX, tn_rand_at)
 #define tnp_rand TNI_JOIN(TN_PREFIX, tnp_rand)
 #define tn_rand_like_at TNI_JOIN(TN_PREFIX, tn_rand_like_at)
@@ -54663,14 +54997,6 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_randint_low TNI_JOIN(TN_PREFIX, tnp_randint_low)
 #define tn_randperm_at TNI_JOIN(TN_PREFIX, tn_randperm_at)
 #define tnp_randperm TNI_JOIN(TN_PREFIX, tnp_randperm)
-#define tn_bernoulli_at TNI_JOIN(TN_PREFIX, tn_bernoulli_at)
-#define tnp_bernoulli TNI_JOIN(TN_PREFIX, tnp_bernoulli)
-#define tn_bernoulli_float_inplace_at TNI_JOIN(TN_PREFIX, tn_bernoulli_float_inplace_at)
-#define tnp_bernoulli_float_ TNI_JOIN(TN_PREFIX, tnp_bernoulli_float_)
-#define tn_dropout_at TNI_JOIN(TN_PREFIX, tn_dropout_at)
-#define tn_dropout_inplace_at TNI_JOIN(TN_PREFIX, tn_dropout_inplace_at)
-#define tnp_dropout TNI_JOIN(TN_PREFIX, tnp_dropout)
-#define tnp_dropout_ TNI_JOIN(TN_PREFIX, tnp_dropout_)
 #define tn_transpose_at TNI_JOIN(TN_PREFIX, tn_transpose_at)
 #define tnp_transpose TNI_JOIN(TN_PREFIX, tnp_transpose)
 #define tn_t_at TNI_JOIN(TN_PREFIX, tn_t_at)
@@ -55172,12 +55498,22 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_nextafter_inplace_at TNI_JOIN(TN_PREFIX, tn_nextafter_inplace_at)
 #define tnp_nextafter TNI_JOIN(TN_PREFIX, tnp_nextafter)
 #define tnp_nextafter_ TNI_JOIN(TN_PREFIX, tnp_nextafter_)
-#define tn_sum_at TNI_JOIN(TN_PREFIX, tn_sum_at)
-#define tnp_sum TNI_JOIN(TN_PREFIX, tnp_sum)
-#define tn_mean_at TNI_JOIN(TN_PREFIX, tn_mean_at)
-#define tnp_mean TNI_JOIN(TN_PREFIX, tnp_mean)
-#define tn_prod_at TNI_JOIN(TN_PREFIX, tn_prod_at)
-#define tnp_prod TNI_JOIN(TN_PREFIX, tnp_prod)
+#define tn_max_dim_at TNI_JOIN(TN_PREFIX, tn_max_dim_at)
+#define tnp_max_dim TNI_JOIN(TN_PREFIX, tnp_max_dim)
+#define tn_min_dim_at TNI_JOIN(TN_PREFIX, tn_min_dim_at)
+#define tnp_min_dim TNI_JOIN(TN_PREFIX, tnp_min_dim)
+#define tn_argmax_at TNI_JOIN(TN_PREFIX, tn_argmax_at)
+#define tnp_argmax TNI_JOIN(TN_PREFIX, tnp_argmax)
+#define tn_argmin_at TNI_JOIN(TN_PREFIX, tn_argmin_at)
+#define tnp_argmin TNI_JOIN(TN_PREFIX, tnp_argmin)
+#define tn_cumsum_at TNI_JOIN(TN_PREFIX, tn_cumsum_at)
+#define tnp_cumsum TNI_JOIN(TN_PREFIX, tnp_cumsum)
+#define tn_cumprod_at TNI_JOIN(TN_PREFIX, tn_cumprod_at)
+#define tn_cumprod_inplace_at TNI_JOIN(TN_PREFIX, tn_cumprod_inplace_at)
+#define tnp_cumprod TNI_JOIN(TN_PREFIX, tnp_cumprod)
+#define tnp_cumprod_ TNI_JOIN(TN_PREFIX, tnp_cumprod_)
+#define tn_linear_recurrence_at TNI_JOIN(TN_PREFIX, tn_linear_recurrence_at)
+#define tnp_linear_recurrence TNI_JOIN(TN_PREFIX, tnp_linear_recurrence)
 #define tn_amax_at TNI_JOIN(TN_PREFIX, tn_amax_at)
 #define tnp_amax TNI_JOIN(TN_PREFIX, tnp_amax)
 #define tn_amin_at TNI_JOIN(TN_PREFIX, tn_amin_at)
@@ -55188,22 +55524,6 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_min TNI_JOIN(TN_PREFIX, tnp_min)
 #define tn_aminmax_at TNI_JOIN(TN_PREFIX, tn_aminmax_at)
 #define tnp_aminmax TNI_JOIN(TN_PREFIX, tnp_aminmax)
-#define tn_max_dim_at TNI_JOIN(TN_PREFIX, tn_max_dim_at)
-#define tnp_max_dim TNI_JOIN(TN_PREFIX, tnp_max_dim)
-#define tn_min_dim_at TNI_JOIN(TN_PREFIX, tn_min_dim_at)
-#define tnp_min_dim TNI_JOIN(TN_PREFIX, tnp_min_dim)
-#define tn_argmax_at TNI_JOIN(TN_PREFIX, tn_argmax_at)
-#define tnp_argmax TNI_JOIN(TN_PREFIX, tnp_argmax)
-#define tn_argmin_at TNI_JOIN(TN_PREFIX, tn_argmin_at)
-#define tnp_argmin TNI_JOIN(TN_PREFIX, tnp_argmin)
-#define tn_any_dims_at TNI_JOIN(TN_PREFIX, tn_any_dims_at)
-#define tnp_any_dims TNI_JOIN(TN_PREFIX, tnp_any_dims)
-#define tn_all_dims_at TNI_JOIN(TN_PREFIX, tn_all_dims_at)
-#define tnp_all_dims TNI_JOIN(TN_PREFIX, tnp_all_dims)
-#define tn_any_at TNI_JOIN(TN_PREFIX, tn_any_at)
-#define tnp_any TNI_JOIN(TN_PREFIX, tnp_any)
-#define tn_all_at TNI_JOIN(TN_PREFIX, tn_all_at)
-#define tnp_all TNI_JOIN(TN_PREFIX, tnp_all)
 #define tn_softmax_at TNI_JOIN(TN_PREFIX, tn_softmax_at)
 #define tnp_softmax TNI_JOIN(TN_PREFIX, tnp_softmax)
 #define tn_log_softmax_at TNI_JOIN(TN_PREFIX, tn_log_softmax_at)
@@ -55214,14 +55534,6 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_log_softmax_backward TNI_JOIN(TN_PREFIX, tnp_log_softmax_backward)
 #define tn_logsumexp_at TNI_JOIN(TN_PREFIX, tn_logsumexp_at)
 #define tnp_logsumexp TNI_JOIN(TN_PREFIX, tnp_logsumexp)
-#define tn_cumsum_at TNI_JOIN(TN_PREFIX, tn_cumsum_at)
-#define tnp_cumsum TNI_JOIN(TN_PREFIX, tnp_cumsum)
-#define tn_cumprod_at TNI_JOIN(TN_PREFIX, tn_cumprod_at)
-#define tn_cumprod_inplace_at TNI_JOIN(TN_PREFIX, tn_cumprod_inplace_at)
-#define tnp_cumprod TNI_JOIN(TN_PREFIX, tnp_cumprod)
-#define tnp_cumprod_ TNI_JOIN(TN_PREFIX, tnp_cumprod_)
-#define tn_linear_recurrence_at TNI_JOIN(TN_PREFIX, tn_linear_recurrence_at)
-#define tnp_linear_recurrence TNI_JOIN(TN_PREFIX, tnp_linear_recurrence)
 #define tn_var_at TNI_JOIN(TN_PREFIX, tn_var_at)
 #define tnp_var TNI_JOIN(TN_PREFIX, tnp_var)
 #define tn_std_at TNI_JOIN(TN_PREFIX, tn_std_at)
@@ -55232,6 +55544,20 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_linalg_vector_norm TNI_JOIN(TN_PREFIX, tnp_linalg_vector_norm)
 #define tn_norm_at TNI_JOIN(TN_PREFIX, tn_norm_at)
 #define tnp_norm TNI_JOIN(TN_PREFIX, tnp_norm)
+#define tn_sum_at TNI_JOIN(TN_PREFIX, tn_sum_at)
+#define tnp_sum TNI_JOIN(TN_PREFIX, tnp_sum)
+#define tn_mean_at TNI_JOIN(TN_PREFIX, tn_mean_at)
+#define tnp_mean TNI_JOIN(TN_PREFIX, tnp_mean)
+#define tn_prod_at TNI_JOIN(TN_PREFIX, tn_prod_at)
+#define tnp_prod TNI_JOIN(TN_PREFIX, tnp_prod)
+#define tn_any_dims_at TNI_JOIN(TN_PREFIX, tn_any_dims_at)
+#define tnp_any_dims TNI_JOIN(TN_PREFIX, tnp_any_dims)
+#define tn_all_dims_at TNI_JOIN(TN_PREFIX, tn_all_dims_at)
+#define tnp_all_dims TNI_JOIN(TN_PREFIX, tnp_all_dims)
+#define tn_any_at TNI_JOIN(TN_PREFIX, tn_any_at)
+#define tnp_any TNI_JOIN(TN_PREFIX, tnp_any)
+#define tn_all_at TNI_JOIN(TN_PREFIX, tn_all_at)
+#define tnp_all TNI_JOIN(TN_PREFIX, tnp_all)
 #define tn_matmul_at TNI_JOIN(TN_PREFIX, tn_matmul_at)
 #define tnp_matmul TNI_JOIN(TN_PREFIX, tnp_matmul)
 #define tn_addmm_at TNI_JOIN(TN_PREFIX, tn_addmm_at)
@@ -55320,6 +55646,14 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_conv2d_input_grad TNI_JOIN(TN_PREFIX, tnp_conv2d_input_grad)
 #define tn_scaled_dot_product_attention_at TNI_JOIN(TN_PREFIX, tn_scaled_dot_product_attention_at)
 #define tnp_scaled_dot_product_attention TNI_JOIN(TN_PREFIX, tnp_scaled_dot_product_attention)
+#define tn_avg_pool2d_at TNI_JOIN(TN_PREFIX, tn_avg_pool2d_at)
+#define tnp_avg_pool2d TNI_JOIN(TN_PREFIX, tnp_avg_pool2d)
+#define tn_avg_pool2d_input_grad_at TNI_JOIN(TN_PREFIX, tn_avg_pool2d_input_grad_at)
+#define tnp_avg_pool2d_input_grad TNI_JOIN(TN_PREFIX, tnp_avg_pool2d_input_grad)
+#define tn_adaptive_avg_pool2d_at TNI_JOIN(TN_PREFIX, tn_adaptive_avg_pool2d_at)
+#define tnp_adaptive_avg_pool2d TNI_JOIN(TN_PREFIX, tnp_adaptive_avg_pool2d)
+#define tn_adaptive_avg_pool2d_input_grad_at TNI_JOIN(TN_PREFIX, tn_adaptive_avg_pool2d_input_grad_at)
+#define tnp_adaptive_avg_pool2d_input_grad TNI_JOIN(TN_PREFIX, tnp_adaptive_avg_pool2d_input_grad)
 #define tn_batch_norm_at TNI_JOIN(TN_PREFIX, tn_batch_norm_at)
 #define tnp_batch_norm TNI_JOIN(TN_PREFIX, tnp_batch_norm)
 #define tn_batch_norm_backward_at TNI_JOIN(TN_PREFIX, tn_batch_norm_backward_at)
@@ -55354,26 +55688,18 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_binary_cross_entropy_with_logits TNI_JOIN(TN_PREFIX, tnp_binary_cross_entropy_with_logits)
 #define tn_kl_div_at TNI_JOIN(TN_PREFIX, tn_kl_div_at)
 #define tnp_kl_div TNI_JOIN(TN_PREFIX, tnp_kl_div)
-#define tn_fused_sgd_at TNI_JOIN(TN_PREFIX, tn_fused_sgd_at)
-#define tnp_fused_sgd_ TNI_JOIN(TN_PREFIX, tnp_fused_sgd_)
-#define tn_fused_adam_at TNI_JOIN(TN_PREFIX, tn_fused_adam_at)
-#define tnp_fused_adam_ TNI_JOIN(TN_PREFIX, tnp_fused_adam_)
-#define tn_fused_adamw_at TNI_JOIN(TN_PREFIX, tn_fused_adamw_at)
-#define tnp_fused_adamw_ TNI_JOIN(TN_PREFIX, tnp_fused_adamw_)
 #define tn_max_pool2d_at TNI_JOIN(TN_PREFIX, tn_max_pool2d_at)
 #define tnp_max_pool2d TNI_JOIN(TN_PREFIX, tnp_max_pool2d)
 #define tn_max_pool2d_input_grad_at TNI_JOIN(TN_PREFIX, tn_max_pool2d_input_grad_at)
 #define tnp_max_pool2d_input_grad TNI_JOIN(TN_PREFIX, tnp_max_pool2d_input_grad)
 #define tn_max_pool2d_pick_at TNI_JOIN(TN_PREFIX, tn_max_pool2d_pick_at)
 #define tnp_max_pool2d_pick TNI_JOIN(TN_PREFIX, tnp_max_pool2d_pick)
-#define tn_avg_pool2d_at TNI_JOIN(TN_PREFIX, tn_avg_pool2d_at)
-#define tnp_avg_pool2d TNI_JOIN(TN_PREFIX, tnp_avg_pool2d)
-#define tn_avg_pool2d_input_grad_at TNI_JOIN(TN_PREFIX, tn_avg_pool2d_input_grad_at)
-#define tnp_avg_pool2d_input_grad TNI_JOIN(TN_PREFIX, tnp_avg_pool2d_input_grad)
-#define tn_adaptive_avg_pool2d_at TNI_JOIN(TN_PREFIX, tn_adaptive_avg_pool2d_at)
-#define tnp_adaptive_avg_pool2d TNI_JOIN(TN_PREFIX, tnp_adaptive_avg_pool2d)
-#define tn_adaptive_avg_pool2d_input_grad_at TNI_JOIN(TN_PREFIX, tn_adaptive_avg_pool2d_input_grad_at)
-#define tnp_adaptive_avg_pool2d_input_grad TNI_JOIN(TN_PREFIX, tnp_adaptive_avg_pool2d_input_grad)
+#define tn_fused_sgd_at TNI_JOIN(TN_PREFIX, tn_fused_sgd_at)
+#define tnp_fused_sgd_ TNI_JOIN(TN_PREFIX, tnp_fused_sgd_)
+#define tn_fused_adam_at TNI_JOIN(TN_PREFIX, tn_fused_adam_at)
+#define tnp_fused_adam_ TNI_JOIN(TN_PREFIX, tnp_fused_adam_)
+#define tn_fused_adamw_at TNI_JOIN(TN_PREFIX, tn_fused_adamw_at)
+#define tnp_fused_adamw_ TNI_JOIN(TN_PREFIX, tnp_fused_adamw_)
 #define tn_named_free TNI_JOIN(TN_PREFIX, tn_named_free)
 #define tn_named_find TNI_JOIN(TN_PREFIX, tn_named_find)
 #define tn_safetensors_save_at TNI_JOIN(TN_PREFIX, tn_safetensors_save_at)
@@ -55453,7 +55779,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_args_forget TNI_JOIN(TN_PREFIX, tn_args_forget)
 #define tn_element TNI_JOIN(TN_PREFIX, tn_element)
 #define tn_random64 TNI_JOIN(TN_PREFIX, tn_random64)
-#define tn_layout_280c7e88fc76 TNI_JOIN(TN_PREFIX, tn_layout_280c7e88fc76)
+#define tn_layout_62969f3c733d TNI_JOIN(TN_PREFIX, tn_layout_62969f3c733d)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -55620,6 +55946,14 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_one_hot (*tni_at_tnp_one_hot)
 #define tn_meshgrid_at (*tni_at_tn_meshgrid_at)
 #define tnp_meshgrid (*tni_at_tnp_meshgrid)
+#define tn_bernoulli_at (*tni_at_tn_bernoulli_at)
+#define tnp_bernoulli (*tni_at_tnp_bernoulli)
+#define tn_bernoulli_float_inplace_at (*tni_at_tn_bernoulli_float_inplace_at)
+#define tnp_bernoulli_float_ (*tni_at_tnp_bernoulli_float_)
+#define tn_dropout_at (*tni_at_tn_dropout_at)
+#define tn_dropout_inplace_at (*tni_at_tn_dropout_inplace_at)
+#define tnp_dropout (*tni_at_tnp_dropout)
+#define tnp_dropout_ (*tni_at_tnp_dropout_)
 #define tn_rand_at (*tni_at_tn_rand_at)
 #define tnp_rand (*tni_at_tnp_rand)
 #define tn_rand_like_at (*tni_at_tn_rand_like_at)
@@ -55642,14 +55976,6 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_randint_low (*tni_at_tnp_randint_low)
 #define tn_randperm_at (*tni_at_tn_randperm_at)
 #define tnp_randperm (*tni_at_tnp_randperm)
-#define tn_bernoulli_at (*tni_at_tn_bernoulli_at)
-#define tnp_bernoulli (*tni_at_tnp_bernoulli)
-#define tn_bernoulli_float_inplace_at (*tni_at_tn_bernoulli_float_inplace_at)
-#define tnp_bernoulli_float_ (*tni_at_tnp_bernoulli_float_)
-#define tn_dropout_at (*tni_at_tn_dropout_at)
-#define tn_dropout_inplace_at (*tni_at_tn_dropout_inplace_at)
-#define tnp_dropout (*tni_at_tnp_dropout)
-#define tnp_dropout_ (*tni_at_tnp_dropout_)
 #define tn_transpose_at (*tni_at_tn_transpose_at)
 #define tnp_transpose (*tni_at_tnp_transpose)
 #define tn_t_at (*tni_at_tn_t_at)
@@ -56151,12 +56477,22 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_nextafter_inplace_at (*tni_at_tn_nextafter_inplace_at)
 #define tnp_nextafter (*tni_at_tnp_nextafter)
 #define tnp_nextafter_ (*tni_at_tnp_nextafter_)
-#define tn_sum_at (*tni_at_tn_sum_at)
-#define tnp_sum (*tni_at_tnp_sum)
-#define tn_mean_at (*tni_at_tn_mean_at)
-#define tnp_mean (*tni_at_tnp_mean)
-#define tn_prod_at (*tni_at_tn_prod_at)
-#define tnp_prod (*tni_at_tnp_prod)
+#define tn_max_dim_at (*tni_at_tn_max_dim_at)
+#define tnp_max_dim (*tni_at_tnp_max_dim)
+#define tn_min_dim_at (*tni_at_tn_min_dim_at)
+#define tnp_min_dim (*tni_at_tnp_min_dim)
+#define tn_argmax_at (*tni_at_tn_argmax_at)
+#define tnp_argmax (*tni_at_tnp_argmax)
+#define tn_argmin_at (*tni_at_tn_argmin_at)
+#define tnp_argmin (*tni_at_tnp_argmin)
+#define tn_cumsum_at (*tni_at_tn_cumsum_at)
+#define tnp_cumsum (*tni_at_tnp_cumsum)
+#define tn_cumprod_at (*tni_at_tn_cumprod_at)
+#define tn_cumprod_inplace_at (*tni_at_tn_cumprod_inplace_at)
+#define tnp_cumprod (*tni_at_tnp_cumprod)
+#define tnp_cumprod_ (*tni_at_tnp_cumprod_)
+#define tn_linear_recurrence_at (*tni_at_tn_linear_recurrence_at)
+#define tnp_linear_recurrence (*tni_at_tnp_linear_recurrence)
 #define tn_amax_at (*tni_at_tn_amax_at)
 #define tnp_amax (*tni_at_tnp_amax)
 #define tn_amin_at (*tni_at_tn_amin_at)
@@ -56167,22 +56503,6 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_min (*tni_at_tnp_min)
 #define tn_aminmax_at (*tni_at_tn_aminmax_at)
 #define tnp_aminmax (*tni_at_tnp_aminmax)
-#define tn_max_dim_at (*tni_at_tn_max_dim_at)
-#define tnp_max_dim (*tni_at_tnp_max_dim)
-#define tn_min_dim_at (*tni_at_tn_min_dim_at)
-#define tnp_min_dim (*tni_at_tnp_min_dim)
-#define tn_argmax_at (*tni_at_tn_argmax_at)
-#define tnp_argmax (*tni_at_tnp_argmax)
-#define tn_argmin_at (*tni_at_tn_argmin_at)
-#define tnp_argmin (*tni_at_tnp_argmin)
-#define tn_any_dims_at (*tni_at_tn_any_dims_at)
-#define tnp_any_dims (*tni_at_tnp_any_dims)
-#define tn_all_dims_at (*tni_at_tn_all_dims_at)
-#define tnp_all_dims (*tni_at_tnp_all_dims)
-#define tn_any_at (*tni_at_tn_any_at)
-#define tnp_any (*tni_at_tnp_any)
-#define tn_all_at (*tni_at_tn_all_at)
-#define tnp_all (*tni_at_tnp_all)
 #define tn_softmax_at (*tni_at_tn_softmax_at)
 #define tnp_softmax (*tni_at_tnp_softmax)
 #define tn_log_softmax_at (*tni_at_tn_log_softmax_at)
@@ -56193,14 +56513,6 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_log_softmax_backward (*tni_at_tnp_log_softmax_backward)
 #define tn_logsumexp_at (*tni_at_tn_logsumexp_at)
 #define tnp_logsumexp (*tni_at_tnp_logsumexp)
-#define tn_cumsum_at (*tni_at_tn_cumsum_at)
-#define tnp_cumsum (*tni_at_tnp_cumsum)
-#define tn_cumprod_at (*tni_at_tn_cumprod_at)
-#define tn_cumprod_inplace_at (*tni_at_tn_cumprod_inplace_at)
-#define tnp_cumprod (*tni_at_tnp_cumprod)
-#define tnp_cumprod_ (*tni_at_tnp_cumprod_)
-#define tn_linear_recurrence_at (*tni_at_tn_linear_recurrence_at)
-#define tnp_linear_recurrence (*tni_at_tnp_linear_recurrence)
 #define tn_var_at (*tni_at_tn_var_at)
 #define tnp_var (*tni_at_tnp_var)
 #define tn_std_at (*tni_at_tn_std_at)
@@ -56211,6 +56523,20 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_linalg_vector_norm (*tni_at_tnp_linalg_vector_norm)
 #define tn_norm_at (*tni_at_tn_norm_at)
 #define tnp_norm (*tni_at_tnp_norm)
+#define tn_sum_at (*tni_at_tn_sum_at)
+#define tnp_sum (*tni_at_tnp_sum)
+#define tn_mean_at (*tni_at_tn_mean_at)
+#define tnp_mean (*tni_at_tnp_mean)
+#define tn_prod_at (*tni_at_tn_prod_at)
+#define tnp_prod (*tni_at_tnp_prod)
+#define tn_any_dims_at (*tni_at_tn_any_dims_at)
+#define tnp_any_dims (*tni_at_tnp_any_dims)
+#define tn_all_dims_at (*tni_at_tn_all_dims_at)
+#define tnp_all_dims (*tni_at_tnp_all_dims)
+#define tn_any_at (*tni_at_tn_any_at)
+#define tnp_any (*tni_at_tnp_any)
+#define tn_all_at (*tni_at_tn_all_at)
+#define tnp_all (*tni_at_tnp_all)
 #define tn_matmul_at (*tni_at_tn_matmul_at)
 #define tnp_matmul (*tni_at_tnp_matmul)
 #define tn_addmm_at (*tni_at_tn_addmm_at)
@@ -56299,6 +56625,14 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_conv2d_input_grad (*tni_at_tnp_conv2d_input_grad)
 #define tn_scaled_dot_product_attention_at (*tni_at_tn_scaled_dot_product_attention_at)
 #define tnp_scaled_dot_product_attention (*tni_at_tnp_scaled_dot_product_attention)
+#define tn_avg_pool2d_at (*tni_at_tn_avg_pool2d_at)
+#define tnp_avg_pool2d (*tni_at_tnp_avg_pool2d)
+#define tn_avg_pool2d_input_grad_at (*tni_at_tn_avg_pool2d_input_grad_at)
+#define tnp_avg_pool2d_input_grad (*tni_at_tnp_avg_pool2d_input_grad)
+#define tn_adaptive_avg_pool2d_at (*tni_at_tn_adaptive_avg_pool2d_at)
+#define tnp_adaptive_avg_pool2d (*tni_at_tnp_adaptive_avg_pool2d)
+#define tn_adaptive_avg_pool2d_input_grad_at (*tni_at_tn_adaptive_avg_pool2d_input_grad_at)
+#define tnp_adaptive_avg_pool2d_input_grad (*tni_at_tnp_adaptive_avg_pool2d_input_grad)
 #define tn_batch_norm_at (*tni_at_tn_batch_norm_at)
 #define tnp_batch_norm (*tni_at_tnp_batch_norm)
 #define tn_batch_norm_backward_at (*tni_at_tn_batch_norm_backward_at)
@@ -56333,26 +56667,18 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_binary_cross_entropy_with_logits (*tni_at_tnp_binary_cross_entropy_with_logits)
 #define tn_kl_div_at (*tni_at_tn_kl_div_at)
 #define tnp_kl_div (*tni_at_tnp_kl_div)
-#define tn_fused_sgd_at (*tni_at_tn_fused_sgd_at)
-#define tnp_fused_sgd_ (*tni_at_tnp_fused_sgd_)
-#define tn_fused_adam_at (*tni_at_tn_fused_adam_at)
-#define tnp_fused_adam_ (*tni_at_tnp_fused_adam_)
-#define tn_fused_adamw_at (*tni_at_tn_fused_adamw_at)
-#define tnp_fused_adamw_ (*tni_at_tnp_fused_adamw_)
 #define tn_max_pool2d_at (*tni_at_tn_max_pool2d_at)
 #define tnp_max_pool2d (*tni_at_tnp_max_pool2d)
 #define tn_max_pool2d_input_grad_at (*tni_at_tn_max_pool2d_input_grad_at)
 #define tnp_max_pool2d_input_grad (*tni_at_tnp_max_pool2d_input_grad)
 #define tn_max_pool2d_pick_at (*tni_at_tn_max_pool2d_pick_at)
 #define tnp_max_pool2d_pick (*tni_at_tnp_max_pool2d_pick)
-#define tn_avg_pool2d_at (*tni_at_tn_avg_pool2d_at)
-#define tnp_avg_pool2d (*tni_at_tnp_avg_pool2d)
-#define tn_avg_pool2d_input_grad_at (*tni_at_tn_avg_pool2d_input_grad_at)
-#define tnp_avg_pool2d_input_grad (*tni_at_tnp_avg_pool2d_input_grad)
-#define tn_adaptive_avg_pool2d_at (*tni_at_tn_adaptive_avg_pool2d_at)
-#define tnp_adaptive_avg_pool2d (*tni_at_tnp_adaptive_avg_pool2d)
-#define tn_adaptive_avg_pool2d_input_grad_at (*tni_at_tn_adaptive_avg_pool2d_input_grad_at)
-#define tnp_adaptive_avg_pool2d_input_grad (*tni_at_tnp_adaptive_avg_pool2d_input_grad)
+#define tn_fused_sgd_at (*tni_at_tn_fused_sgd_at)
+#define tnp_fused_sgd_ (*tni_at_tnp_fused_sgd_)
+#define tn_fused_adam_at (*tni_at_tn_fused_adam_at)
+#define tnp_fused_adam_ (*tni_at_tnp_fused_adam_)
+#define tn_fused_adamw_at (*tni_at_tn_fused_adamw_at)
+#define tnp_fused_adamw_ (*tni_at_tnp_fused_adamw_)
 #define tn_named_free (*tni_at_tn_named_free)
 #define tn_named_find (*tni_at_tn_named_find)
 #define tn_safetensors_save_at (*tni_at_tn_safetensors_save_at)
@@ -56606,6 +56932,14 @@ typedef struct tn_exports {
     X(tnp_one_hot) \
     X(tn_meshgrid_at) \
     X(tnp_meshgrid) \
+    X(tn_bernoulli_at) \
+    X(tnp_bernoulli) \
+    X(tn_bernoulli_float_inplace_at) \
+    X(tnp_bernoulli_float_) \
+    X(tn_dropout_at) \
+    X(tn_dropout_inplace_at) \
+    X(tnp_dropout) \
+    X(tnp_dropout_) \
     X(tn_rand_at) \
     X(tnp_rand) \
     X(tn_rand_like_at) \
@@ -56628,14 +56962,6 @@ typedef struct tn_exports {
     X(tnp_randint_low) \
     X(tn_randperm_at) \
     X(tnp_randperm) \
-    X(tn_bernoulli_at) \
-    X(tnp_bernoulli) \
-    X(tn_bernoulli_float_inplace_at) \
-    X(tnp_bernoulli_float_) \
-    X(tn_dropout_at) \
-    X(tn_dropout_inplace_at) \
-    X(tnp_dropout) \
-    X(tnp_dropout_) \
     X(tn_transpose_at) \
     X(tnp_transpose) \
     X(tn_t_at) \
@@ -57137,12 +57463,22 @@ typedef struct tn_exports {
     X(tn_nextafter_inplace_at) \
     X(tnp_nextafter) \
     X(tnp_nextafter_) \
-    X(tn_sum_at) \
-    X(tnp_sum) \
-    X(tn_mean_at) \
-    X(tnp_mean) \
-    X(tn_prod_at) \
-    X(tnp_prod) \
+    X(tn_max_dim_at) \
+    X(tnp_max_dim) \
+    X(tn_min_dim_at) \
+    X(tnp_min_dim) \
+    X(tn_argmax_at) \
+    X(tnp_argmax) \
+    X(tn_argmin_at) \
+    X(tnp_argmin) \
+    X(tn_cumsum_at) \
+    X(tnp_cumsum) \
+    X(tn_cumprod_at) \
+    X(tn_cumprod_inplace_at) \
+    X(tnp_cumprod) \
+    X(tnp_cumprod_) \
+    X(tn_linear_recurrence_at) \
+    X(tnp_linear_recurrence) \
     X(tn_amax_at) \
     X(tnp_amax) \
     X(tn_amin_at) \
@@ -57153,22 +57489,6 @@ typedef struct tn_exports {
     X(tnp_min) \
     X(tn_aminmax_at) \
     X(tnp_aminmax) \
-    X(tn_max_dim_at) \
-    X(tnp_max_dim) \
-    X(tn_min_dim_at) \
-    X(tnp_min_dim) \
-    X(tn_argmax_at) \
-    X(tnp_argmax) \
-    X(tn_argmin_at) \
-    X(tnp_argmin) \
-    X(tn_any_dims_at) \
-    X(tnp_any_dims) \
-    X(tn_all_dims_at) \
-    X(tnp_all_dims) \
-    X(tn_any_at) \
-    X(tnp_any) \
-    X(tn_all_at) \
-    X(tnp_all) \
     X(tn_softmax_at) \
     X(tnp_softmax) \
     X(tn_log_softmax_at) \
@@ -57179,14 +57499,6 @@ typedef struct tn_exports {
     X(tnp_log_softmax_backward) \
     X(tn_logsumexp_at) \
     X(tnp_logsumexp) \
-    X(tn_cumsum_at) \
-    X(tnp_cumsum) \
-    X(tn_cumprod_at) \
-    X(tn_cumprod_inplace_at) \
-    X(tnp_cumprod) \
-    X(tnp_cumprod_) \
-    X(tn_linear_recurrence_at) \
-    X(tnp_linear_recurrence) \
     X(tn_var_at) \
     X(tnp_var) \
     X(tn_std_at) \
@@ -57197,6 +57509,20 @@ typedef struct tn_exports {
     X(tnp_linalg_vector_norm) \
     X(tn_norm_at) \
     X(tnp_norm) \
+    X(tn_sum_at) \
+    X(tnp_sum) \
+    X(tn_mean_at) \
+    X(tnp_mean) \
+    X(tn_prod_at) \
+    X(tnp_prod) \
+    X(tn_any_dims_at) \
+    X(tnp_any_dims) \
+    X(tn_all_dims_at) \
+    X(tnp_all_dims) \
+    X(tn_any_at) \
+    X(tnp_any) \
+    X(tn_all_at) \
+    X(tnp_all) \
     X(tn_matmul_at) \
     X(tnp_matmul) \
     X(tn_addmm_at) \
@@ -57285,6 +57611,14 @@ typedef struct tn_exports {
     X(tnp_conv2d_input_grad) \
     X(tn_scaled_dot_product_attention_at) \
     X(tnp_scaled_dot_product_attention) \
+    X(tn_avg_pool2d_at) \
+    X(tnp_avg_pool2d) \
+    X(tn_avg_pool2d_input_grad_at) \
+    X(tnp_avg_pool2d_input_grad) \
+    X(tn_adaptive_avg_pool2d_at) \
+    X(tnp_adaptive_avg_pool2d) \
+    X(tn_adaptive_avg_pool2d_input_grad_at) \
+    X(tnp_adaptive_avg_pool2d_input_grad) \
     X(tn_batch_norm_at) \
     X(tnp_batch_norm) \
     X(tn_batch_norm_backward_at) \
@@ -57319,26 +57653,18 @@ typedef struct tn_exports {
     X(tnp_binary_cross_entropy_with_logits) \
     X(tn_kl_div_at) \
     X(tnp_kl_div) \
-    X(tn_fused_sgd_at) \
-    X(tnp_fused_sgd_) \
-    X(tn_fused_adam_at) \
-    X(tnp_fused_adam_) \
-    X(tn_fused_adamw_at) \
-    X(tnp_fused_adamw_) \
     X(tn_max_pool2d_at) \
     X(tnp_max_pool2d) \
     X(tn_max_pool2d_input_grad_at) \
     X(tnp_max_pool2d_input_grad) \
     X(tn_max_pool2d_pick_at) \
     X(tnp_max_pool2d_pick) \
-    X(tn_avg_pool2d_at) \
-    X(tnp_avg_pool2d) \
-    X(tn_avg_pool2d_input_grad_at) \
-    X(tnp_avg_pool2d_input_grad) \
-    X(tn_adaptive_avg_pool2d_at) \
-    X(tnp_adaptive_avg_pool2d) \
-    X(tn_adaptive_avg_pool2d_input_grad_at) \
-    X(tnp_adaptive_avg_pool2d_input_grad) \
+    X(tn_fused_sgd_at) \
+    X(tnp_fused_sgd_) \
+    X(tn_fused_adam_at) \
+    X(tnp_fused_adam_) \
+    X(tn_fused_adamw_at) \
+    X(tnp_fused_adamw_) \
     X(tn_named_free) \
     X(tn_named_find) \
     X(tn_safetensors_save_at) \
@@ -57422,14 +57748,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"280c7e88fc76", at, 976};
+    static const tn_exports all = {"62969f3c733d", at, 976};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 976 || strcmp(e->layout, "280c7e88fc76") != 0) return false;
+    if (!e || e->n != 976 || strcmp(e->layout, "62969f3c733d") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

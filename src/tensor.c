@@ -79,8 +79,13 @@
 
 #include "cpu/promote.c"
 #include "cpu/walk.c"
+#include "cpu/convert.c"
+#include "cpu/blocks.c"
 #include "cpu/drive.c"
+#include "cpu/elements.c"
+#include "cpu/fold.c"
 #include "cpu/lanes.c"
+#include "cpu/dense.c"
 #include "cpu/matmul.c"
 #include "base/cold_begin.inl"
 #include "cpu/conv_source.c"
@@ -93,6 +98,8 @@
 #include "gen/tables.c"
 #include "gen/calls.c"
 
+#include "autograd/queue.c"
+#include "autograd/publish.c"
 #include "autograd/engine.c"
 #include "autograd/ghosts.c"
 #include "autograd/give.c"

@@ -119,7 +119,10 @@ static bool check_numeric(check_state *s, tn_tensors in, tn_tensor *t, char *at,
             else
                 now.real = moved;
             tni_element_set(at, t->dtype, now);
-            if (!check_value(s, in, &v[side])) return tni_element_set(at, t->dtype, was), false;
+            if (!check_value(s, in, &v[side])) {
+                tni_element_set(at, t->dtype, was);
+                return false;
+            }
         }
         tni_element_set(at, t->dtype, was);
         d[level] = (v[0] - v[1]) / (2 * h);
@@ -263,7 +266,10 @@ static bool check_second_run(check_state *s, check_second *c, tn_tensors in) {
                 ok = tni_error(s->b, TN_INVALID,
                                "gradgradcheck: expected at most %d inputs and outputs",
                                CHECK_TENSORS);
-            if (!seed || !ok) return tni_end(s->b, mark), false;
+            if (!seed || !ok) {
+                tni_end(s->b, mark);
+                return false;
+            }
             seed->flags |= TNI_REQUIRES | TNI_LEAF;
             all[n++] = seed;
         }

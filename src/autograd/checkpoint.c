@@ -13,10 +13,16 @@ static bool checkpoint_forward(tn_function *f, tn_tensor *const *in, int nin, tn
     checkpoint *c = (checkpoint *)f->user;
     int64_t mark = tni_begin(f->b);
     tn_generator *g = tni_generator_default(f->b);
-    if (mark < 0 || !g) return tni_end(f->b, mark), false;
+    if (mark < 0 || !g) {
+        tni_end(f->b, mark);
+        return false;
+    }
     tn_generator_get(g, c->rng);
     for (int i = 0; i < nin; i++)
-        if (!tn_function_save(f, in[i])) return tni_end(f->b, mark), false;
+        if (!tn_function_save(f, in[i])) {
+            tni_end(f->b, mark);
+            return false;
+        }
     out[0] = c->forward(in, nin, c->user);
     if (out[0] && out[0]->depth > mark) tni_move(f->b, out[0], mark);
     tni_end(f->b, mark);
@@ -80,7 +86,10 @@ TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn 
     if (tni_list_given(b, in, "checkpoint") && in.n > 64)
         tni_error(b, TN_INVALID, "checkpoint: expected at most 64 inputs");
     c = b->failed ? NULL : (checkpoint *)tni_need(b, (int64_t)sizeof *c);
-    if (!c) return tni_leave(b, false), (tn_tensor *)NULL;
+    if (!c) {
+        tni_leave(b, false);
+        return (tn_tensor *)NULL;
+    }
     c->forward = forward;
     c->user = user;
     c->b = b;

@@ -191,7 +191,10 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
     if (!(n = f.node = tni_node_new(&f))) return false;
     if (f.nout && function_rebases(k, in, out[0])) {
         f.inplace = true;
-        if (!(rebase = tni_view_rebase(&f, out[0]))) return tni_node_abandon(b, n), false;
+        if (!(rebase = tni_view_rebase(&f, out[0]))) {
+            tni_node_abandon(b, n);
+            return false;
+        }
     }
     n->function = &k->f;
     k->f.node = n;

@@ -43,7 +43,10 @@ static tn_tensor *ghost_saved(tni_block *b, const tni_node *n, const tni_slot *s
     t->storage = storage;
     tni_fetch_add_relaxed(&storage->refs, 1u);
     t->offset = words[2 * s->ndim];
-    if (s->flags & TNI_SLOT_META) t->flags |= TNI_META, t->device = TN_META;
+    if (s->flags & TNI_SLOT_META) {
+        t->flags |= TNI_META;
+        t->device = TN_META;
+    }
     return t;
 }
 
@@ -140,9 +143,10 @@ TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gr
         room->want[i] = s->edge != NULL;
         g->give[i] = NULL;
         g->in[i] = n->function ? NULL : ghost_input(b, n, i, &room->ghosts[i], like, create);
-        if (n->function)
-            ghost_make(b, n, s, &room->ghosts[i], like),
-                g->in[i] = s->kind ? &room->ghosts[i].header : NULL;
+        if (n->function) {
+            ghost_make(b, n, s, &room->ghosts[i], like);
+            g->in[i] = s->kind ? &room->ghosts[i].header : NULL;
+        }
         if (b->failed) return false;
     }
     for (int k = 0; k < n->nout; k++) {

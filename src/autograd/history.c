@@ -30,7 +30,10 @@ TN_API bool tn_history_input(const tn_history *h, int i, tn_history **call, int 
     if (!h || i < 0 || i >= h->nin) return false;
     edge = h->slot[i].edge;
     if (edge && tni_edge_is_leaf(edge)) *leaf = tni_edge_leaf(edge);
-    if (edge && !*leaf) *call = (tn_history *)edge, *result = (int)h->slot[i].edge_out;
+    if (edge && !*leaf) {
+        *call = (tn_history *)edge;
+        *result = (int)h->slot[i].edge_out;
+    }
     return true;
 }
 

@@ -6,7 +6,10 @@
 static tni_watch *hook_watch(tni_block *b, tn_tensor *t) {
     tni_watch *w = (tni_watch *)tni_need(b, (int64_t)sizeof *w), **at;
     tni_extra *extra = w ? tni_extra_of(b, t) : NULL;
-    if (!extra) return tni_put(b, b, w, (int64_t)sizeof *w), (tni_watch *)NULL;
+    if (!extra) {
+        tni_put(b, b, w, (int64_t)sizeof *w);
+        return (tni_watch *)NULL;
+    }
     memset(w, 0, sizeof *w);
     w->out = t->node_out;
     for (at = t->node ? &t->node->watch : &extra->hooks; *at; at = &(*at)->next) {}
@@ -30,7 +33,10 @@ TN_API int64_t tn_hook_add_at(const char *file, int line, tn_tensor *t, tn_hook 
     tni_block *b = tni_here();
     tni_watch *w;
     if (!tni_enter(b, file, line)) return 0;
-    if (!(w = hook_add(b, t, hook, "tn_hook_add"))) return tni_leave(b, false), 0;
+    if (!(w = hook_add(b, t, hook, "tn_hook_add"))) {
+        tni_leave(b, false);
+        return 0;
+    }
     w->call = hook;
     w->user = user;
     w->release = release;
@@ -46,7 +52,10 @@ TN_API int64_t tn_hook_after_at(const char *file, int line, tn_tensor *t, tn_hoo
         tni_error(b, TN_AUTOGRAD, "tn_hook_after: the tensor is not a leaf");
     else
         w = hook_add(b, t, hook, "tn_hook_after");
-    if (!w) return tni_leave(b, false), 0;
+    if (!w) {
+        tni_leave(b, false);
+        return 0;
+    }
     w->after = true;
     w->call = hook;
     w->user = user;

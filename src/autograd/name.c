@@ -35,7 +35,10 @@ static bool name_value_is_none(const tni_node *h, const tn_param *p) {
     const char *at = (const char *)((const int64_t *)(const void *)h + h->args_at) + p->offset;
     int64_t integer;
     tn_ints list;
-    if (p->type == TN_T_INT) return memcpy(&integer, at, sizeof integer), integer == TN_NONE;
+    if (p->type == TN_T_INT) {
+        memcpy(&integer, at, sizeof integer);
+        return integer == TN_NONE;
+    }
     if (p->type != TN_T_INTS) return false;
     memcpy(&list, at, sizeof list);
     return list.n < 0;

@@ -98,8 +98,10 @@ static void alloc_no_free(void *at, size_t bytes, void *user) { (void)at, (void)
 static void alloc_repair(tn_context *c, struct tni_large *m) {
     c->used = m->slabs;
     alloc_header *before = NULL;
-    for (alloc_header *h = m->live; h; before = h, h = h->next)
-        h->prev = before, c->used += h->asked;
+    for (alloc_header *h = m->live; h; before = h, h = h->next) {
+        h->prev = before;
+        c->used += h->asked;
+    }
     c->cached = 0;
     for (int i = 0; i < ALLOC_CLASSES; i++)
         for (alloc_header *h = m->cache[i]; h; h = h->next) c->cached += h->room;
@@ -116,7 +118,10 @@ static bool alloc_reserve(tn_context *c, int64_t bytes) {
     int64_t after;
     bool fits = tni_add(m->held, bytes, &after) &&
                 (c->options.memory_cap <= 0 || after <= c->options.memory_cap);
-    if (fits) m->held = after, c->allocations++;
+    if (fits) {
+        m->held = after;
+        c->allocations++;
+    }
     tni_unlock(&m->lock);
     return fits;
 }
@@ -398,7 +403,10 @@ TN_PRIV void *tni_need(tni_block *b, int64_t bytes) {
 
 TN_PRIV bool tni_memory_begin(tn_context *c) {
     tn_allocator *a = &c->options.allocator;
-    if (!a->alloc) a->alloc = alloc_malloc, a->free = alloc_free;
+    if (!a->alloc) {
+        a->alloc = alloc_malloc;
+        a->free = alloc_free;
+    }
     if (!a->free) a->free = alloc_no_free; /* an arena */
     if (TNI_BYPASS_CACHE) c->options.no_cache = true;
     int64_t bytes = tni_rooms_above()->context_bytes + (int64_t)sizeof(struct tni_large);

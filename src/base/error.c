@@ -11,7 +11,10 @@ static void error_place(tni_block *b) {
     b->error_line = b->place_line;
     if (b->place_file) return;
     for (const tni_work *w = b->work; w; w = w->caller)
-        if (w->file) b->error_file = w->file, b->error_line = w->line;
+        if (w->file) {
+            b->error_file = w->file;
+            b->error_line = w->line;
+        }
 }
 
 TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_list list) {
@@ -21,7 +24,10 @@ TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_l
     b->error_text[0] = 0;
     if (b->path) b->path->text(b->path, b->error_text, sizeof b->error_text / 2);
     at = strlen(b->error_text);
-    if (at) b->error_text[at++] = ':', b->error_text[at++] = ' ';
+    if (at) {
+        b->error_text[at++] = ':';
+        b->error_text[at++] = ' ';
+    }
     if (vsnprintf(b->error_text + at, sizeof b->error_text - at, format, list) < 0)
         b->error_text[at] = 0; /* the format could not be written: the code remains */
     b->error_told = b->error_forward = false;

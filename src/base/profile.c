@@ -47,7 +47,8 @@ static void profile_string(profile_text *t, const char *s, size_t most) {
                                     n ? (unsigned)(unsigned char)*s : 0xfffdu);
             from = code;
         } else if (*s == '"' || *s == '\\') {
-            code[0] = '\\', code[1] = *s;
+            code[0] = '\\';
+            code[1] = *s;
             from = code;
             room = 2;
         }
@@ -167,7 +168,10 @@ static struct tni_profile *profile_of(tni_block *b) {
     struct tni_profile *p = tni_load(&c->profile), *none = NULL;
     if (p) return p;
     p = (struct tni_profile *)tni_raw_get(c, (int64_t)sizeof *p);
-    if (!p) return tni_memory_error(b, (int64_t)sizeof *p), (struct tni_profile *)NULL;
+    if (!p) {
+        tni_memory_error(b, (int64_t)sizeof *p);
+        return (struct tni_profile *)NULL;
+    }
     memset(p, 0, sizeof *p);
     if (tni_swap_if(&c->profile, &none, p)) return p;
     tni_raw_put(c, p, (int64_t)sizeof *p);
@@ -179,7 +183,10 @@ TN_API bool tn_profile_begin_at(const char *file, int line) {
     if (!b) return false;
     tni_place_set(b, file, line);
     struct tni_profile *p = profile_of(b);
-    if (!p) return tni_error_tell(b), false;
+    if (!p) {
+        tni_error_tell(b);
+        return false;
+    }
     tni_lock(&p->lock);
     bool was_on = tni_load_relaxed(&p->on) != 0;
     if (!was_on) {
@@ -190,7 +197,8 @@ TN_API bool tn_profile_begin_at(const char *file, int line) {
     tni_unlock(&p->lock);
     if (was_on) {
         tni_error(b, TN_INVALID, "tn_profile_begin: a profile is already being recorded");
-        return tni_error_tell(b), false;
+        tni_error_tell(b);
+        return false;
     }
     tni_context_at_end(b->context, profile_free);
     tni_context_hook(b->context, TNI_HOOK_PROFILE, true);

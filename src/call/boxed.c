@@ -102,7 +102,10 @@ static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, 
 static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, const char *format,
                         ...) {
     va_list list;
-    if (!b->work && !b->place_hold) b->place_file = file, b->place_line = line;
+    if (!b->work && !b->place_hold) {
+        b->place_file = file;
+        b->place_line = line;
+    }
     va_start(list, format);
     tni_error_list(b, code, format, list);
     va_end(list);

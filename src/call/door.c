@@ -103,7 +103,10 @@ static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
                 f, TN_INTERNAL,
                 "the operator reads the data of input %d, which its row does not list in .needs",
                 i);
-        if (t->flags & TNI_META) f->meta = true, f->device = TN_META;
+        if (t->flags & TNI_META) {
+            f->meta = true;
+            f->device = TN_META;
+        }
         if (t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES &&
             t->edge_version != tni_load_relaxed(&t->storage->version) &&
             !tni_view_refresh(f->block, t))
@@ -467,7 +470,11 @@ static TNI_NOINLINE void door_results(tni_call *c, void *results, bool ok) {
     const tn_gen *gen = f->row->gen;
     if (gen->props & TN_PROP_RETURNS_LIST) {
         tn_list l = {NULL, 0, NULL};
-        if (ok) l.at = f->out, l.n = f->nout, l.holder = c->holder;
+        if (ok) {
+            l.at = f->out;
+            l.n = f->nout;
+            l.holder = c->holder;
+        }
         memcpy(results, &l, sizeof l);
     } else {
         for (int k = 0; k < gen->nresults; k++)

@@ -49,12 +49,18 @@ TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, co
         int64_t row_major[TN_MAX_DIMS], numel;
         if (!tni_numel_of(ndim, size, &numel))
             return tn_fail(f, TN_INVALID, "the result is too large");
-        if (!stride && !f->row->rules) tni_row_major(ndim, size, row_major), stride = row_major;
+        if (!stride && !f->row->rules) {
+            tni_row_major(ndim, size, row_major);
+            stride = row_major;
+        }
         return frame_take_given(f, k, dtype, ndim, size, f->row->rules ? NULL : stride);
     }
     t = f->out[k] = tni_header(f->block, (int)dtype, ndim, size, stride);
     if (TNI_UNLIKELY(!t)) return false;
-    if (f->meta) t->flags |= TNI_META, t->device = TN_META;
+    if (f->meta) {
+        t->flags |= TNI_META;
+        t->device = TN_META;
+    }
     return true;
 }
 

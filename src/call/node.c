@@ -283,7 +283,10 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     for (int i = 0; i < p.slots; i++) n->slot[i] = nothing;
     node_copy_args(f, n, &at);
     for (int i = 0; i < f->nin; i++)
-        if (!node_input(f, n, &p, i, &at)) return tni_node_abandon(b, n), (tni_node *)NULL;
+        if (!node_input(f, n, &p, i, &at)) {
+            tni_node_abandon(b, n);
+            return (tni_node *)NULL;
+        }
     for (int k = 0; k < f->nout; k++) node_output(f, n, &p, k, &at);
     if (n->id >= tni_calls(b)->next_id) tni_calls(b)->next_id = n->id + 1;
     return n;

@@ -39,8 +39,10 @@ static void short_fill(short_way *s, int i, const void *from) {
     uint32_t half;
     if (s->type == TNI_IN_F64)
         memcpy(&bits, from, sizeof bits);
-    else
-        memcpy(&half, from, sizeof half), bits = half * UINT64_C(0x100000001);
+    else {
+        memcpy(&half, from, sizeof half);
+        bits = half * UINT64_C(0x100000001);
+    }
     for (int k = 0; 8 * k < s->vector; k++) s->fill[i][k] = bits;
     s->any |= SHORT_UNEVEN;
     s->at[i] = (const char *)s->fill[i];
@@ -232,8 +234,10 @@ TNI_INLINE tn_tensor *short_make(tni_block *b, const tn_row *row, unsigned how, 
         s.any & TNI_REQUIRES && !tni_state(b)->no_grad && row->grad != tn_grad_zero;
     if (TNI_UNLIKELY(records && !row->grad) || TNI_UNLIKELY(!(out = tni_new_small(b, s.like))))
         return NULL;
-    if (TNI_UNLIKELY(records && !short_record(&s, b, row, args, out)))
-        return tni_drop(b, out), (tn_tensor *)NULL;
+    if (TNI_UNLIKELY(records && !short_record(&s, b, row, args, out))) {
+        tni_drop(b, out);
+        return (tn_tensor *)NULL;
+    }
     short_run(&s, b, row->gen, args, out);
     return out;
 }

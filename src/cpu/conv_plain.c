@@ -32,9 +32,12 @@ static void plain_line_c128(double *r, int64_t rs, const double *a, int64_t as, 
     }
 }
 
+/* n products along a line of the output, from these elements on: y steps by 1, x by the stride, the
+ * weight stays. The result is one of the three, the other two are multiplied. */
 static void plain_line(const plain_job *j, int64_t y, int64_t x, int64_t weight, int64_t n) {
     char *operand[3];
     int64_t step[3];
+    /* r: the result; a and b: the factors, a the gradient where there is one. */
     const int r = j->result, a = r == TNI_CV_OUTPUT ? TNI_CV_INPUT : TNI_CV_OUTPUT,
               b = TNI_CV_OUTPUT + TNI_CV_INPUT + TNI_CV_WEIGHT - r - a;
     operand[TNI_CV_OUTPUT] = j->y + y * j->size;
@@ -56,12 +59,15 @@ static void plain_line(const plain_job *j, int64_t y, int64_t x, int64_t weight,
  * where the tap lies inside the input. */
 static void plain_tap(const plain_job *j, int64_t n, int64_t o, int64_t c, int64_t tap) {
     const tni_cv_shape *s = j->s;
+    /* Output (p, q) meets input (p stride + down, q stride + right). first and end: columns q for
+     * which that lies inside the input. */
     const int64_t down = tap / s->kw * s->dh - s->ph, right = tap % s->kw * s->dw - s->pw;
     const int64_t first = right < 0 ? (-right + s->sw - 1) / s->sw : 0,
                   y = (n * s->o + o) * s->oh * s->ow,
                   x = (n * s->c + o / s->og * s->cg + c) * s->h * s->w;
     int64_t end = s->w > right ? (s->w - right + s->sw - 1) / s->sw : 0;
     if (end > s->ow) end = s->ow;
+    /* The same for rows, one at a time. */
     for (int64_t p = 0; p < s->oh && first < end; p++) {
         const int64_t row = p * s->sh + down;
         if (row < 0 || row >= s->h) continue;
@@ -74,10 +80,12 @@ static void plain_tap(const plain_job *j, int64_t n, int64_t o, int64_t c, int64
 static void plain_task(void *arg, int64_t at) {
     const plain_job *j = (const plain_job *)arg;
     const tni_cv_shape *s = j->s;
+    /* Plane `at` is (a, b) of the result. Its chains run over the indices that the result lacks. */
     const int64_t planes = j->result == TNI_CV_OUTPUT  ? s->o
                            : j->result == TNI_CV_INPUT ? s->c
                                                        : s->cg;
     const int64_t a = at / planes, b = at % planes, taps = s->kh * s->kw, group = b / s->cg;
+    /* An output begins at its bias. */
     if (j->result == TNI_CV_OUTPUT) {
         for (int64_t i = 0; i < s->oh * s->ow && j->bias; i++)
             memcpy(j->y + (at * s->oh * s->ow + i) * j->size, j->bias + b * j->size,
@@ -100,6 +108,7 @@ static tn_dtype plain_compute(const tn_tensor *t) {
 static bool plain_lies(const tn_tensor *t) {
     return t->flags & TNI_CONTIGUOUS && t->dtype == (int)plain_compute(t);
 }
+/* Bytes of a copy in scratch, a multiple of TNI_ALIGN; -1, which tn_scratch refuses: too many. */
 static int64_t plain_bytes(const tn_tensor *t, int64_t numel) {
     int64_t bytes;
     if (!tni_bytes(numel, tni_dtype((int)plain_compute(t))->bytes, &bytes)) return -1;
@@ -116,6 +125,7 @@ TN_PRIV bool tni_cv_plain_ask(tn_frame *f, int64_t numel) {
     return first->dtype == (int)plain_compute(first) || tn_scratch(f, plain_bytes(first, numel), 1);
 }
 
+/* t as the loops read it: in place, or converted and row-major in *room, which moves on. */
 static char *plain_copy(tn_frame *f, const tn_tensor *t, char **room) {
     int64_t stride[TN_MAX_DIMS];
     tni_storage storage;
@@ -139,6 +149,7 @@ TN_PRIV void tni_cv_plain_run(tn_frame *f, const tni_cv_shape *s, int result) {
     const int compute = (int)plain_compute(out);
     plain_job j;
     if (!out->numel) return;
+    /* f->in: (input, weight, bias), (grad, weight) or (grad, input), by the result. */
     first = plain_copy(f, f->in[0], &room);
     second = plain_copy(f, f->in[1], &room);
     j.s = s;
@@ -147,10 +158,12 @@ TN_PRIV void tni_cv_plain_run(tn_frame *f, const tni_cv_shape *s, int result) {
     j.complex = compute == TN_C128;
     j.size = tni_dtype(compute)->bytes;
     j.bias = result == TNI_CV_OUTPUT && f->in[2] ? plain_copy(f, f->in[2], &room) : NULL;
+    /* Behind the copies in scratch; converted to the result at the end. */
     if (out->dtype != compute) to = room;
     j.y = result == TNI_CV_OUTPUT ? to : first;
     j.x = result == TNI_CV_INPUT ? to : result == TNI_CV_OUTPUT ? first : second;
     j.weight = result == TNI_CV_WEIGHT ? to : second;
+    /* Chains begin at zero; those of an output with bias are overwritten with it. */
     memset(to, 0, (size_t)(out->numel * j.size));
     if (j.complex)
         TNI_PATH(conv_plain_complex);

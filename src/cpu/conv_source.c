@@ -5,6 +5,7 @@
 TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t) {
     const int d = t->ndim;
     const int64_t bytes = tni_dtype_size(t);
+    /* Sizes and steps count from the right: t is (C, H, W), or (N, C, H, W). */
     s->x = t->flags & (TNI_META | TNI_GHOST) ? NULL : tni_bytes_at(t);
     s->dtype = t->dtype;
     s->f64 = t->dtype == TN_F64;
@@ -12,19 +13,23 @@ TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t) {
     s->h = t->size[d - 2];
     s->w = t->size[d - 1];
     s->x_image = d == 4 ? t->stride[0] * bytes : 0;
-    s->x_channel = t->stride[d - 3] * bytes, s->x_row = t->stride[d - 2] * bytes,
+    s->x_channel = t->stride[d - 3] * bytes;
+    s->x_row = t->stride[d - 2] * bytes;
     s->x_col = t->stride[d - 1] * bytes;
 }
 
 /* Steps and rounds of the layout; rows, cols, top, left, sh, sw are set. */
 TN_PRIV bool tni_cv_source_lay(tni_cv_source *s, int64_t images) {
     int64_t bytes;
+    /* A phase is rows x cols; a channel has sh * sw of them. */
     if (!tni_mul(s->rows, s->cols, &s->plane) || !tni_mul(s->plane, s->sh * s->sw, &s->channel) ||
         !tni_mul(s->channel, s->channels, &s->image) || !tni_mul(s->image, 8, &bytes))
         return false;
+    /* As many images a round as TNI_CV_ROUND bytes hold, at least one. */
     s->images = s->image > 0 ? TNI_CV_ROUND / tni_cv_size(s) / s->image : images;
     if (s->images < 1) s->images = 1;
     if (s->images > images) s->images = images;
+    /* Without stride and padding x is its own layout, if its rows are of contiguous floats. */
     s->in_place = s->sh == 1 && s->sw == 1 && s->top == 0 && s->left == 0 && s->rows == s->h &&
                   s->cols == s->w && s->x_col == tni_cv_size(s) &&
                   (s->dtype == TN_F32 || s->dtype == TN_F64) && s->x_row % tni_cv_size(s) == 0;
@@ -34,6 +39,8 @@ TN_PRIV bool tni_cv_source_lay(tni_cv_source *s, int64_t images) {
 /* Rows of one phase of a channel; only zeros were there. Plain rows go by the kernel, others
  * element by element. */
 static void cv_source_phase(const tni_cv_source *s, const char *from, char *to, int64_t phase) {
+    /* Row r of the phase is row r sh + y0 of x; top to bottom: the rows for which that lies inside
+     * x. Columns likewise, begin to end. */
     const int64_t size = tni_cv_size(s), y0 = phase / s->sw - s->top, x0 = phase % s->sw - s->left;
     const int64_t begin = x0 < 0 ? (-x0 + s->sw - 1) / s->sw : 0,
                   top = y0 < 0 ? (-y0 + s->sh - 1) / s->sh : 0;
@@ -42,6 +49,7 @@ static void cv_source_phase(const tni_cv_source *s, const char *from, char *to, 
     if (end > s->cols) end = s->cols;
     if (bottom > s->rows) bottom = s->rows;
     if (begin >= end || top >= bottom) return;
+    /* To the first element that is copied; around it the zeros stay. */
     from += (top * s->sh + y0) * s->x_row + (begin * s->sw + x0) * s->x_col;
     to += (top * s->cols + begin) * size;
     if (s->sw == 1 && s->x_col == size && (s->dtype == TN_F32 || s->dtype == TN_F64)) {
@@ -58,6 +66,7 @@ static void cv_source_phase(const tni_cv_source *s, const char *from, char *to, 
 
 static void cv_source_task(void *arg, int64_t i) {
     const tni_cv_source *s = (const tni_cv_source *)arg;
+    /* Task i: channel ch of an image of the round. */
     const int64_t image = i / s->channels, ch = i % s->channels;
     const char *from = s->x + (s->first + image) * s->x_image + ch * s->x_channel;
     char *to = s->at + (image * s->image + ch * s->channel) * tni_cv_size(s);
@@ -78,6 +87,7 @@ TN_PRIV void tni_cv_source_round(tn_context *c, tni_cv_source *s, int64_t first,
     }
     s->at = (char *)room;
     s->kernels = c->kernels;
+    /* Behind the last image kernels may read, but use nothing. */
     memset(s->at + n * s->image * tni_cv_size(s), 0, (size_t)(TNI_CV_SLACK * tni_cv_size(s)));
     tni_parallel(c, n * s->channels, cv_source_task, s);
 }
@@ -86,6 +96,7 @@ TN_PRIV int64_t tni_cv_source_room(const tni_cv_source *s) {
 }
 
 TN_PRIV const char *tni_cv_source_end(const tni_cv_source *s, int64_t n) {
+    /* x itself: the end of the last row of the last channel. */
     if (!s->in_place) return s->at + (n * s->image + TNI_CV_SLACK) * tni_cv_size(s);
     return s->at + (n - 1) * s->x_image + (s->channels - 1) * s->x_channel + (s->h - 1) * s->x_row +
            s->w * tni_cv_size(s);
@@ -96,8 +107,10 @@ TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v) {
     s->sw = v->sw;
     s->top = v->ph;
     s->left = v->pw;
+    /* A phase has a row for each output row, and those that later taps reach. */
     s->rows = v->oh + (v->kh - 1) * v->dh / v->sh;
     s->cols = v->ow + (v->kw - 1) * v->dw / v->sw;
+    /* As x is, so that it may serve in place. */
     if (v->sh == 1 && v->sw == 1 && v->ph == 0 && v->pw == 0) {
         s->rows = v->h;
         s->cols = v->w;
@@ -109,12 +122,16 @@ TN_PRIV void tni_cv_offsets_forward(const tni_cv_source *s, const tni_cv_shape *
     for (int64_t c = 0; c < v->cg; c++)
         for (int64_t i = 0; i < v->kh; i++)
             for (int64_t j = 0; j < v->kw; j++) {
+                /* Tap (i, j) reads (y, x) of each window: phase (y mod sh, x mod sw), shifted by
+                 * the quotients. */
                 const int64_t y = i * v->dh, x = j * v->dw, phase = y % v->sh * v->sw + x % v->sw;
                 *offset++ = c * tni_cv_channel_step(s) + phase * s->plane +
                             y / v->sh * tni_cv_pitch(s) + x / v->sw;
             }
 }
 
+/* Pieces begin aligned. A sum that overflows is remembered in fits, so callers need no
+ * checks between. */
 TN_PRIV void *tni_cv_take(tni_cv_room *r, int64_t count, int64_t each) {
     const int64_t at = r->used;
     int64_t bytes;

@@ -1,143 +1,20 @@
-/* lanes.c - plans and runs reductions (lanes.h). Knows blocks, trees and threads only. */
-#include "drive.h"
+/* lanes.c - plans and runs reductions (lanes.h). Knows blocks, trees and threads; what is done with
+ * a block is the reducer's. */
 #include "lanes.h"
 
-/* --- elements --------------------------------------------------------------------------------- */
-
-TN_PRIV int tni_lanes_compute(int dtype) {
-    if (dtype == TN_F64 || dtype == TN_C128) return TN_F64;
-    return tni_dtype(dtype)->category >= TNI_CAT_FLOAT ? TN_F32 : TN_I64;
-}
-
-/* An exact conversion: a multiplication moves the exponent, which also turns denormals into normal
- * numbers. */
-TNI_INLINE float lanes_half(uint16_t h) {
-    uint32_t u = (uint32_t)(h & 0x7fffu) << 13;
-    float f;
-    memcpy(&f, &u, sizeof f);
-    f *= 5192296858534827628530496329220096.0f; /* 2^112 */
-    memcpy(&u, &f, sizeof u);
-    u |= ((h & 0x7c00u) == 0x7c00u ? 0x7f800000u : 0) | (uint32_t)(h & 0x8000u) << 16;
-    memcpy(&f, &u, sizeof f);
-    return f;
-}
-
-/* All loads and saves but those of 16-bit floats: C's conversions, but where floats become integers
- * and numbers bool. X(NAME, type, to int64, of a float, of int64) */
-#define LANES_TYPES(X)                                           \
-    X(BOOL, uint8_t, (int64_t), 0 !=, 0 !=)                      \
-    X(U8, uint8_t, (int64_t), (uint8_t)tni_truncate, (uint8_t))  \
-    X(I8, int8_t, (int64_t), (int8_t)tni_truncate, (int8_t))     \
-    X(I16, int16_t, (int64_t), (int16_t)tni_truncate, (int16_t)) \
-    X(I32, int32_t, (int64_t), (int32_t)tni_truncate, (int32_t)) \
-    X(I64, int64_t, (int64_t), tni_truncate, (int64_t))          \
-    X(F32, float, tni_truncate, (float), (float))                \
-    X(F64, double, tni_truncate, (double), (double))
-
-#define LANES_LOAD(NAME, type, whole, cut, put)  \
-    case TN_##NAME:                              \
-        for (int64_t i = 0; i < n; i++) {        \
-            type v;                              \
-            memcpy(&v, at + i * step, sizeof v); \
-            if (compute == TN_F32)               \
-                f[i] = (float)v;                 \
-            else if (compute == TN_F64)          \
-                d[i] = (double)v;                \
-            else                                 \
-                k[i] = whole(v);                 \
-        }                                        \
-        break;
-
-TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t step, int dtype,
-                            int64_t n) {
-    const char *at = (const char *)from;
-    float *f = (float *)to;
-    double *d = (double *)to;
-    int64_t *k = (int64_t *)to;
-    int64_t bytes = tni_dtype(dtype)->bytes;
-    if (dtype == compute && step == bytes) {
-        memcpy(to, from, (size_t)(n * bytes));
-        return;
-    }
-    switch (dtype) {
-        LANES_TYPES(LANES_LOAD)
-    case TN_F16:
-    case TN_BF16:
-        for (int64_t i = 0; i < n; i++) {
-            uint16_t h;
-            memcpy(&h, at + i * step, sizeof h);
-            float v = dtype == TN_F16 ? lanes_half(h) : tni_bf16_to_f32(h);
-            if (compute == TN_F32)
-                f[i] = v;
-            else if (compute == TN_F64)
-                d[i] = (double)v;
-            else
-                k[i] = tni_truncate((double)v);
-        }
-        break;
-    default: /* dtypes that nothing is computed in */
-        for (int64_t i = 0; i < n; i++)
-            tni_element_set((char *)to + i * tni_dtype(compute)->bytes, compute,
-                            tni_element(at + i * step, dtype));
-    }
-}
-
-#define LANES_SAVE(NAME, type, whole, cut, put)                                                 \
-    case TN_##NAME:                                                                             \
-        for (int64_t i = 0; i < n; i++) {                                                       \
-            type v = compute == TN_F32 ? cut(f[i]) : compute == TN_F64 ? cut(d[i]) : put(k[i]); \
-            memcpy(at + i * step, &v, sizeof v);                                                \
-        }                                                                                       \
-        break;
-
-TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from, int compute,
-                            int64_t n) {
-    char *at = (char *)to;
-    const float *f = (const float *)from;
-    const double *d = (const double *)from;
-    const int64_t *k = (const int64_t *)from;
-    switch (dtype) {
-        LANES_TYPES(LANES_SAVE)
-    case TN_F16:
-    case TN_BF16:
-        for (int64_t i = 0; i < n; i++) {
-            float v = compute == TN_F32 ? f[i] : compute == TN_F64 ? (float)d[i] : (float)k[i];
-            uint16_t h = dtype == TN_F16 ? tni_f32_to_f16(v) : tni_f32_to_bf16(v);
-            memcpy(at + i * step, &h, sizeof h);
-        }
-        break;
-    default:
-        for (int64_t i = 0; i < n; i++)
-            tni_element_set(
-                at + i * step, dtype,
-                tni_element((const char *)from + i * tni_dtype(compute)->bytes, compute));
-    }
-}
-
-TN_PRIV void tni_lanes_read(const tni_kernels *k, void *to, int compute, const void *from,
-                            int64_t step, int dtype, int64_t n) {
-    if (step == tni_dtype(dtype)->bytes && n > 4)
-        tni_convert(k, to, compute, from, dtype, n);
-    else
-        tni_lanes_load(to, compute, from, step, dtype, n);
-}
-
-TN_PRIV void tni_lanes_write(const tni_kernels *k, void *to, int64_t step, int dtype,
-                             const void *from, int compute, int64_t n) {
-    if (step == tni_dtype(dtype)->bytes && n > 4)
-        tni_convert(k, to, dtype, from, compute, n);
-    else
-        tni_lanes_save(to, step, dtype, from, compute, n);
-}
+/* --- elements as a plan reads them ------------------------------------------------------------ */
 
 /* to[i] = x[i] != 0; a NaN is not zero. */
 static void lanes_nonzero(int64_t *to, const char *x, int64_t step, int dtype, int64_t n) {
     int64_t bytes = tni_dtype(dtype)->bytes;
     int category = tni_dtype(dtype)->category;
+    /* Bytes of a part: of a complex element half of it, else the whole element. */
     int64_t half = category == TNI_CAT_COMPLEX ? bytes / 2 : bytes;
     uint64_t mask = ~(uint64_t)0 >> 8 * (8 - half);
     if (category >= TNI_CAT_FLOAT) mask >>= 1; /* -0 is zero */
     for (int64_t i = 0; i < n; i++, x += step) {
+        /* An element is nonzero if a bit of it is, the sign aside: exact for every dtype, without a
+         * load as a number. */
         uint64_t v = tni_bits_at(x, half);
         if (half != bytes) v |= tni_bits_at(x + half, half);
         to[i] = (v & mask) != 0;
@@ -148,11 +25,15 @@ static void lanes_nonzero(int64_t *to, const char *x, int64_t step, int dtype, i
 static void lanes_magnitude(void *to, int compute, const char *x, int64_t step, int dtype,
                             int64_t n) {
     for (int64_t i = 0; i < n; i++, x += step) {
+        /* |x| = large sqrt(1 + (little / large)^2): the quotient is at most 1, so its square
+         * cannot overflow. */
         double part[2], large, little, q;
         float narrow[2];
-        if (dtype == TN_C64)
-            memcpy(narrow, x, sizeof narrow), part[0] = narrow[0], part[1] = narrow[1];
-        else
+        if (dtype == TN_C64) {
+            memcpy(narrow, x, sizeof narrow);
+            part[0] = narrow[0];
+            part[1] = narrow[1];
+        } else
             memcpy(part, x, sizeof part);
         large = fabs(part[0]);
         little = fabs(part[1]);
@@ -161,6 +42,8 @@ static void lanes_magnitude(void *to, int compute, const char *x, int64_t step, 
             large = little;
             little = q;
         }
+        /* 0 and infinity need no quotient, which would be NaN; a NaN in either part wins
+         * over infinity. */
         q = large > 0 && large < HUGE_VAL ? little / large : 0;
         large = part[0] != part[0] || part[1] != part[1] ? part[0] + part[1]
                                                          : large * sqrt(fma(q, q, 1));
@@ -191,6 +74,8 @@ typedef struct lanes_dim {
 /* Sorts dimensions by falling step, stable, and merges neighbours that lie end to end; returns
  * their number. */
 static int lanes_merge(lanes_dim *d, int n, bool sort) {
+    /* Insertion sort: there are at most TNI_LANE_DIMS dimensions, and equal steps
+     * keep their order. */
     int m = 0;
     for (int i = 1; sort && i < n; i++)
         for (int j = i; j > 0 && d[j].step > d[j - 1].step; j--) {
@@ -199,6 +84,8 @@ static int lanes_merge(lanes_dim *d, int n, bool sort) {
             d[j - 1] = t;
         }
     for (int i = 0; i < n; i++) {
+        /* d[i] is one with the dimension outside of it if stepping over all of d[i] is that one's
+         * step, in memory and in the result. */
         lanes_dim *last = d + m - 1;
         if (m && last->step == d[i].step * d[i].size && last->out == d[i].out * d[i].size) {
             last->size *= d[i].size;
@@ -210,11 +97,14 @@ static int lanes_merge(lanes_dim *d, int n, bool sort) {
     return m;
 }
 
+/* The loops of the plan: keep over results, red over the elements of one. */
 static void lanes_dims(tni_lanes *l, lanes_dim *keep, int nkeep, lanes_dim *red, int nred,
                        bool ordered) {
     l->nkeep = lanes_merge(keep, nkeep, true);
     l->nred = lanes_merge(red, nred, !ordered);
     l->width = l->width_out = 1;
+    /* Innermost kept elements are neighbours in memory: columns. Their dimension leaves the loops
+     * and becomes the width. */
     if (l->nkeep && keep[l->nkeep - 1].step == l->bytes) { /* results side by side */
         l->columns = true;
         l->width = keep[--l->nkeep].size;
@@ -232,6 +122,7 @@ static void lanes_dims(tni_lanes *l, lanes_dim *keep, int nkeep, lanes_dim *red,
     }
 }
 
+/* Reverses the order of n dimensions. */
 static void lanes_turn(lanes_dim *d, int n) {
     for (int i = 0; i < n / 2; i++) {
         lanes_dim t = d[i];
@@ -248,8 +139,10 @@ TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, 
     memset(l, 0, offsetof(tni_lanes, red));
     l->how = how & (tni_is_complex(x->dtype) ? TNI_LANES_NONZERO | TNI_LANES_MAGNITUDE
                                              : TNI_LANES_NONZERO);
+    /* Complex numbers are reduced as two reals, except where one number is made of both. */
     bool pairs = tni_is_complex(x->dtype) && !l->how;
     int64_t whole = tni_dtype_size(x);
+    /* A tensor on meta has no data; its check asks only for sizes. */
     l->x = x->storage && x->storage->data ? tni_bytes_at(x) : NULL;
     l->dtype = pairs ? (int)tni_real_of(x->dtype) : x->dtype;
     l->bytes = pairs ? whole / 2 : whole;
@@ -258,10 +151,12 @@ TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, 
     l->lanes = TNI_LANE_BYTES / l->size;
     l->n = l->outer = 1;
     if (pairs) {
+        /* The parts are one more dimension, the innermost, which always stays. */
         lanes_dim two = {2, whole / 2, 1};
         keep[nkeep++] = two;
         out = 2;
     }
+    /* out: the row-major step of this dimension in the result, which only kept ones have. */
     for (int i = x->ndim - 1; i >= 0; i--) { /* innermost first; turned round below */
         lanes_dim d = {x->size[i], x->stride[i] * whole, out};
         if (gone[i])
@@ -269,20 +164,24 @@ TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, 
         else
             out *= d.size;
         if (d.size == 1) continue;
-        if (gone[i])
-            red[nred++] = d, red[nred - 1].out = red[nred - 1].step;
-        else
+        if (gone[i]) {
+            /* Merging compares out, too; for a dimension that goes, it repeats the step. */
+            red[nred++] = d;
+            red[nred - 1].out = red[nred - 1].step;
+        } else
             keep[nkeep++] = d;
     }
     lanes_turn(keep, nkeep);
     lanes_turn(red, nred);
     lanes_dims(l, keep, nkeep, red, nred, (how & TNI_LANES_ORDERED) != 0);
+    /* Even no element is a block: it gives the identity. */
     l->blocks = (l->n + (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK) - 1) /
                 (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK);
     if (l->blocks < 1) l->blocks = 1;
     l->subtrees = (l->blocks + TNI_SUBTREE - 1) / TNI_SUBTREE;
 }
 
+/* With one subtree the parts lie on the task's stack. */
 TN_PRIV bool tni_lanes_scratch(tn_frame *f, tni_lanes *l, int64_t part) {
     int64_t count;
     if (l->subtrees < 2) return true;
@@ -297,6 +196,7 @@ enum {
     LANES_PARTS = 16384
 }; /* bytes of partial results that a task holds: TNI_SUBTREE blocks of a chunk */
 
+/* One run of a plan; scratch holds a part for each (outer, subtree, width), in this order. */
 typedef struct lanes_job {
     tn_context *context;
     const tni_lanes *l;
@@ -304,6 +204,7 @@ typedef struct lanes_job {
     char *scratch;
 } lanes_job;
 
+/* Where number i lies, counted row-major over n dimensions. The outermost needs no remainder. */
 static int64_t lanes_offset(int n, const int64_t *size, const int64_t *step, int64_t i) {
     int64_t at = 0;
     for (int d = n - 1; d > 0; d--) {
@@ -313,6 +214,7 @@ static int64_t lanes_offset(int n, const int64_t *size, const int64_t *step, int
     return n ? at + i * step[0] : 0;
 }
 
+/* Maps whose cost is a word or two; powers have kernels. */
 #define LANES_MAP(type)                                         \
     for (type *at = (type *)x, *end = at + n; at < end; at++) { \
         type v = *at;                                           \
@@ -335,16 +237,19 @@ static void lanes_map(const tni_kernels *k, const tni_lanes *l, void *x, int64_t
 static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t first, int64_t n,
                                void *tile) {
     const tni_lanes *l = job->l;
+    /* A run: elements along the innermost dimension that goes, one step apart. */
     int last = l->nred - 1;
     int64_t run = l->nred ? l->red[last] : 1, step = l->nred ? l->red_step[last] : l->bytes,
             done = 0;
     bool plain = !l->how && !l->map;
     if (!n) return tile;
+    /* In place: of the compute type, side by side, within one run. */
     if (plain && l->dtype == l->compute && step == l->bytes && first % run + n <= run) {
         TNI_PATH(lanes_in_place);
         return from + lanes_offset(l->nred, l->red, l->red_step, first);
     }
     TNI_PATH(lanes_gather);
+    /* Run after run, each from its own start or from where the last block ended. */
     while (done < n) {
         int64_t in = (first + done) % run, now = run - in < n - done ? run - in : n - done;
         const char *at = from + lanes_offset(l->nred, l->red, l->red_step, first + done);
@@ -363,6 +268,7 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
     const tni_lanes *l = job->l;
     *step = 0;
     if (!rows) return tile;
+    /* In place: each row is one of contiguous columns, and rows are one step apart. */
     if (!l->how && !l->map && l->dtype == l->compute && l->nred <= 1) {
         TNI_PATH(lanes_rows_in_place);
         *step = l->nred ? l->red_step[0] : 0;
@@ -394,11 +300,15 @@ static void lanes_tree(const lanes_job *job, char *parts, int64_t count, int64_t
 }
 
 /* Subtree s of results [col, col + n) of lane o into parts[0..n). */
+/* A subtree is TNI_SUBTREE blocks, joined here whatever thread this is: so the order of additions
+ * depends on sizes alone. */
 static void lanes_subtree(const lanes_job *job, int64_t o, int64_t col, int64_t n, int64_t s,
                           char *parts) {
     const tni_lanes *l = job->l;
     const tni_reducer *r = job->r;
     double tile[TNI_BLOCK];
+    /* each: elements of a result in a block; apart: bytes from a block's parts to the
+     * next block's. */
     int64_t each = l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK, apart = n * r->part;
     int64_t b = s * TNI_SUBTREE, end = b + TNI_SUBTREE < l->blocks ? b + TNI_SUBTREE : l->blocks,
             begin = b;
@@ -410,6 +320,7 @@ static void lanes_subtree(const lanes_job *job, int64_t o, int64_t col, int64_t 
             r->block(r, l, lanes_fetch(job, from, first, count, tile), count, first, to);
             continue;
         }
+        /* Columns, as many at a time as accumulators fit into a row of lanes. */
         for (int64_t c = 0; c < n; c += l->lanes) {
             int64_t m = n - c < l->lanes ? n - c : l->lanes, step;
             const void *x =
@@ -417,9 +328,11 @@ static void lanes_subtree(const lanes_job *job, int64_t o, int64_t col, int64_t 
             r->rows(r, l, x, step, count, m, first, to + c * r->part);
         }
     }
+    /* The blocks of this subtree become the part at its beginning. */
     lanes_tree(job, parts, end - begin, apart, n, each, l->n - begin * each);
 }
 
+/* Task i is subtree s of chunk j of lane o, numbered (o, j, s). */
 static void lanes_task(void *arg, int64_t i) {
     const lanes_job *job = (const lanes_job *)arg;
     const tni_lanes *l = job->l;
@@ -427,6 +340,7 @@ static void lanes_task(void *arg, int64_t i) {
     int64_t col = j * l->chunk, n = l->width - col < l->chunk ? l->width - col : l->chunk;
     double parts[LANES_PARTS / 8];
     lanes_subtree(job, o, col, n, s, (char *)parts);
+    /* The only subtree is the result. Otherwise it waits in scratch for lanes_join_task. */
     if (l->subtrees == 1)
         job->r->store(job->r, l, parts, n,
                       lanes_offset(l->nkeep, l->keep, l->keep_out, o) + col * l->width_out);
@@ -435,6 +349,7 @@ static void lanes_task(void *arg, int64_t i) {
                (size_t)(n * l->part));
 }
 
+/* Chunk j of lane o: joins the subtrees of all tasks before and stores the results. */
 static void lanes_join_task(void *arg, int64_t i) {
     const lanes_job *job = (const lanes_job *)arg;
     const tni_lanes *l = job->l;
@@ -452,6 +367,7 @@ TN_PRIV void tni_lanes_run(tn_context *c, tni_lanes *l, const tni_reducer *r, vo
     int64_t results = l->outer * l->width;
     if (!results) return;
     l->part = r->part;
+    /* As many results as fit into a task's stack, a part for each of the blocks of a subtree. */
     l->chunk = l->columns ? (int)LANES_PARTS / TNI_SUBTREE / r->part : 1;
     l->chunks = (l->width + l->chunk - 1) / l->chunk;
     tni_lanes_spread(c, l->outer * l->chunks * l->subtrees, results * l->n, lanes_task, &job);
@@ -471,6 +387,7 @@ typedef struct lanes_group {
     int64_t each, count;
 } lanes_group;
 
+/* Group i: tasks [i each, (i + 1) each). */
 static void lanes_group_task(void *arg, int64_t i) {
     const lanes_group *g = (const lanes_group *)arg;
     int64_t end = (i + 1) * g->each < g->count ? (i + 1) * g->each : g->count;
@@ -481,174 +398,15 @@ TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements,
                               void (*task)(void *, int64_t), void *arg) {
     lanes_group g = {task, arg, 1, count};
     int64_t groups = elements / LANES_GRAIN;
+    /* Too little work for two threads. */
     if (groups < 2 || count < 2) {
         for (int64_t i = 0; i < count && !tni_stopped(); i++) task(arg, i);
         return;
     }
+    /* More groups than this would not balance threads any better. */
     if (groups > 256) groups = 256;
     g.each = (count + groups - 1) / groups;
     if (g.each < 1) g.each = 1;
     TNI_PATH(lanes_threads);
     tni_parallel(c, (count + g.each - 1) / g.each, lanes_group_task, &g);
 }
-
-/* --- plain reductions ------------------------------------------------------------------------- */
-
-/* Products and integers: to[i] = to[i] op x[r][i]. Vector code would gain little here. */
-#define LANES_ROWS(type, expression)                          \
-    for (int64_t r = 0; r < rows; r++, at += step)            \
-        for (int64_t i = 0; i < n; i++) {                     \
-            type a = ((type *)to)[i], v;                      \
-            memcpy(&v, at + i * (int64_t)sizeof v, sizeof v); \
-            ((type *)to)[i] = expression;                     \
-        }                                                     \
-    return
-
-static void lanes_rows_i64(int op, const char *at, int64_t step, int64_t rows, int64_t n,
-                           void *to) {
-    switch (op) {
-    case TNI_SUM: LANES_ROWS(int64_t, (int64_t)((uint64_t)a + (uint64_t)v));
-    case TNI_PROD: LANES_ROWS(int64_t, (int64_t)((uint64_t)a * (uint64_t)v));
-    case TNI_MAX: LANES_ROWS(int64_t, v > a ? v : a);
-    default: LANES_ROWS(int64_t, v < a ? v : a);
-    }
-}
-
-static void lanes_prod_f32(const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
-    LANES_ROWS(float, a *v);
-}
-static void lanes_prod_f64(const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
-    LANES_ROWS(double, a *v);
-}
-
-TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step,
-                             int64_t rows, int64_t n, void *to) {
-    const char *at = (const char *)x;
-    if (compute == TN_I64)
-        lanes_rows_i64(op, at, step, rows, n, to);
-    else if (op == TNI_PROD)
-        (compute == TN_F32 ? lanes_prod_f32 : lanes_prod_f64)(at, step, rows, n, to);
-    else if (op == TNI_SUM)
-        (compute == TN_F32 ? TNI_K(k, sum_rows_f32) : TNI_K(k, sum_rows_f64))(x, step, rows, n, to);
-    else
-        (compute == TN_F32 ? TNI_K(k, extreme_rows_f32)
-                           : TNI_K(k, extreme_rows_f64))(x, step, rows, n, op == TNI_MIN, to);
-}
-
-TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
-    int64_t k =
-        value == HUGE_VAL ? INT64_MAX : tni_truncate(value); /* of integers: where they begin */
-    for (int64_t i = 0; i < n; i++)
-        if (compute == TN_F32)
-            ((float *)to)[i] = (float)value;
-        else if (compute == TN_F64)
-            ((double *)to)[i] = value;
-        else
-            ((int64_t *)to)[i] = k;
-}
-
-/* The last few lanes, where vectors do not pay. */
-#define LANES_FOLD(type)                                                        \
-    for (type *a = (type *)acc; h; h /= 2)                                      \
-        for (int64_t i = 0; i < h; i++) {                                       \
-            type v = a[i + h];                                                  \
-            a[i] = op == TNI_SUM                                     ? a[i] + v \
-                   : op == TNI_PROD                                  ? a[i] * v \
-                   : (op == TNI_MAX ? v > a[i] : v < a[i]) || v != v ? v        \
-                                                                     : a[i];    \
-        }
-static void lanes_fold_f32(int op, char *acc, int64_t h) { LANES_FOLD(float) }
-static void lanes_fold_f64(int op, char *acc, int64_t h){LANES_FOLD(double)}
-
-TN_PRIV double tni_reduce_identity(int op) {
-    return op == TNI_SUM ? 0 : op == TNI_PROD ? 1 : op == TNI_MAX ? -HUGE_VAL : HUGE_VAL;
-}
-
-/* Lanes past n hold the identity, so folding may start at the power of two that covers them. */
-TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n,
-                              void *to) {
-    int64_t size = compute == TN_F32 ? 4 : 8, lanes = TNI_LANE_BYTES / size, h = 1,
-            used = n < lanes ? n : lanes;
-    tni_room room;
-    char *acc = (char *)&room;
-    while (h < used) h *= 2;
-    tni_fill_lanes(acc, compute, tni_reduce_identity(op), h);
-    if (n >= lanes) tni_reduce_rows(k, op, compute, x, TNI_LANE_BYTES, n / lanes, lanes, acc);
-    if (n % lanes)
-        tni_reduce_rows(k, op, compute, (const char *)x + n / lanes * TNI_LANE_BYTES, 0, 1,
-                        n % lanes, acc);
-    tni_reduce_fold(k, op, compute, acc, h);
-    memcpy(to, acc, (size_t)size);
-}
-
-TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n) {
-    int64_t size = compute == TN_F32 ? 4 : 8, h = n / 2;
-    char *acc = (char *)lanes;
-    for (; h > 8 || (h && compute == TN_I64); h /= 2)
-        tni_reduce_rows(k, op, compute, acc + h * size, 0, 1, h, acc);
-    if (compute == TN_F32)
-        lanes_fold_f32(op, acc, h);
-    else if (compute == TN_F64)
-        lanes_fold_f64(op, acc, h);
-}
-
-/* A tree that is filled from the left, as a binary counter: the entry that waits at depth d stands
- * for 2^k blocks. */
-TN_PRIV void tni_tree_begin(tni_tree *t, const tni_kernels *k, int compute, int64_t n) {
-    t->kernels = k;
-    t->compute = compute;
-    t->n = n;
-    t->depth = 0;
-    t->count = 0;
-}
-
-TN_PRIV void *tni_tree_next(tni_tree *t) {
-    memset(&t->part[t->depth], 0, sizeof t->part[0]);
-    return &t->part[t->depth];
-}
-
-static void tree_join(tni_tree *t) {
-    t->depth--;
-    tni_reduce_rows(t->kernels, TNI_SUM, t->compute, &t->part[t->depth], 0, 1, t->n,
-                    &t->part[t->depth - 1]);
-}
-
-TN_PRIV void tni_tree_push(tni_tree *t) {
-    t->depth++;
-    for (int64_t c = t->count++; c & 1; c >>= 1) tree_join(t);
-}
-
-TN_PRIV void *tni_tree_end(tni_tree *t) {
-    if (!t->depth) tni_tree_next(t), t->depth++;
-    while (t->depth > 1) tree_join(t);
-    return &t->part[0];
-}
-
-/* --- dense copies ----------------------------------------------------------------------------- */
-
-TN_PRIV bool tni_dense_scratch(tn_frame *f, const tn_tensor *t) {
-    return !t || t->flags & TNI_CONTIGUOUS || tn_scratch(f, t->numel, tni_dtype_size(t));
-}
-
-TN_PRIV const char *tni_dense(tn_frame *f, const tn_tensor *t, char **room) {
-    int64_t stride[TN_MAX_DIMS];
-    tni_storage storage;
-    tn_tensor to;
-    if (!t) return NULL;
-    if (t->flags & TNI_CONTIGUOUS) return t->numel ? tni_bytes_at(t) : NULL;
-    TNI_PATH(dense_copy);
-    memset(&storage, 0, sizeof storage);
-    storage.data = *room;
-    tni_row_major(t->ndim, t->size, stride);
-    tni_stack_view(&to, t, t->ndim, t->size, stride, 0);
-    to.storage = &storage;
-    tni_copy_elements(f->block, &to, t);
-    *room += (t->numel * tni_dtype_size(t) + TNI_ALIGN - 1) & -TNI_ALIGN;
-    return (const char *)storage.data;
-}
-
-#undef LANES_TYPES
-#undef LANES_LOAD
-#undef LANES_SAVE
-#undef LANES_ROWS
-#undef LANES_FOLD

@@ -8,16 +8,22 @@
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
-/* a as a batch of matrices: a vector is a row on the left, a column on the right. */
+/* t as a batch of matrices, rows x cols with their steps: a vector is a row on the left, a column
+ * on the right, whose other step is 0. */
 static void mm_matrix(const tn_tensor *t, bool left, int64_t *rows, int64_t *cols, int64_t *row,
                       int64_t *col) {
     const int d = t->ndim;
-    if (d > 1)
-        *rows = t->size[d - 2], *cols = t->size[d - 1], *row = t->stride[d - 2],
+    if (d > 1) {
+        *rows = t->size[d - 2];
+        *cols = t->size[d - 1];
+        *row = t->stride[d - 2];
         *col = t->stride[d - 1];
-    else if (left)
-        *rows = 1, *cols = t->size[0], *row = 0, *col = t->stride[0];
-    else {
+    } else if (left) {
+        *rows = 1;
+        *cols = t->size[0];
+        *row = 0;
+        *col = t->stride[0];
+    } else {
         *rows = t->size[0];
         *cols = 1;
         *row = t->stride[0];
@@ -27,6 +33,7 @@ static void mm_matrix(const tn_tensor *t, bool left, int64_t *rows, int64_t *col
 
 /* Batch stride of dimension d (from the left) among nbatch broadcast ones; 0 where t repeats. */
 static int64_t mm_batch_stride(const tn_tensor *t, int nbatch, int d) {
+    /* Batches align at the right; at: the dimension of t, negative where t has none. */
     const int at = d - (nbatch - (t->ndim - 2));
     return t->ndim > 2 && at >= 0 && t->size[at] != 1 ? t->stride[at] : 0;
 }
@@ -34,6 +41,8 @@ static int64_t mm_batch_stride(const tn_tensor *t, int nbatch, int d) {
 /* Batches that share b and lie row under row in a are one taller matrix. */
 static void mm_fold(tni_matmul_plan *p) {
     while (p->nbatch > 0) {
+        /* From the innermost batch outwards. A single row becomes as many rows as the batch
+         * has matrices. */
         const int d = p->nbatch - 1;
         if (p->b_batch[d] != 0 || (p->m > 1 && p->a_batch[d] != p->m * p->a_row)) break;
         if (p->m == 1) p->a_row = p->a_batch[d];
@@ -52,6 +61,7 @@ TN_PRIV bool tni_matmul_plan_of(tni_matmul_plan *p, const tn_tensor *a, const tn
     mm_matrix(a, true, &p->m, &p->k, &p->a_row, &p->a_col);
     mm_matrix(b, false, &inner, &p->n, &p->b_row, &p->b_col);
     s.ndim = 0;
+    /* s is the shape of the batches, to which both operands broadcast. */
     if (inner != p->k || (a->ndim > 2 && !tni_broadcast(&s, a->ndim - 2, a->size)) ||
         (b->ndim > 2 && !tni_broadcast(&s, b->ndim - 2, b->size)))
         return false;
@@ -67,6 +77,7 @@ TN_PRIV bool tni_matmul_plan_of(tni_matmul_plan *p, const tn_tensor *a, const tn
     return true;
 }
 
+/* Where matrix number `batch` begins in an operand with these batch strides, in elements. */
 static int64_t mm_offset(const tni_matmul_plan *p, const int64_t *stride, int64_t batch) {
     int64_t at = 0;
     for (int d = p->nbatch - 1; d >= 0; d--) {
@@ -110,6 +121,7 @@ static bool mm_is_few(const tni_gemm *g) {
 static void mm_few(const mm_job *j, const tni_gemm *whole) {
     const int64_t m = whole->m, n = whole->n;
     tni_gemm g = *whole;
+    /* Each element is a 1 x n by n x 1 product. */
     TNI_PATH(gemm_few);
     g.m = g.n = 1;
     for (int64_t i = 0; i < m; i++)
@@ -121,15 +133,19 @@ static void mm_few(const mm_job *j, const tni_gemm *whole) {
         }
 }
 
+/* Region (row, col) of the grid over c. Every kernel adds the products of an element in the order
+ * of gemm.h, so the choice between them changes no bit. */
 static void mm_region(const mm_job *j, const tni_gemm *whole, int64_t row, int64_t col) {
     tni_gemm g = *whole;
     const int64_t i = row * j->rows, k = col * j->cols;
+    /* A packed a moves on by panels of j->height rows. */
     const int64_t down = g.panel ? i / j->height * g.panel : i * g.a_row;
     g.m = g.m - i < j->rows ? g.m - i : j->rows;
     g.n = g.n - k < j->cols ? g.n - k : j->cols;
     g.a = (const char *)g.a + down * j->bytes;
     g.b = (const char *)g.b + k * g.b_col * j->bytes;
     g.c = (char *)g.c + (i * g.c_row + k * g.c_col) * j->bytes;
+    /* From the smallest shape to the largest: one element, a few, a row, tiles. */
     if (g.m == 1 && g.n == 1) {
         TNI_PATH(gemm_dot);
         j->dot(&g);
@@ -140,11 +156,13 @@ static void mm_region(const mm_job *j, const tni_gemm *whole, int64_t row, int64
         return;
     }
     if (g.m == 1 && (g.b_col == 1 || g.b_row == 1) && g.c_col == 1 && g.n >= 16 && !g.panel) {
+        /* The row kernels take multiples of 16 columns; tiles make the rest below. */
         g.n &= ~(int64_t)15;
         if (g.b_col == 1)
             TNI_PATH(gemm_row);
         else
             TNI_PATH(gemm_column);
+        /* Then on to the columns that are left. */
         (g.b_col == 1 ? j->row : j->column)(&g);
         g.b = (const char *)g.b + g.n * g.b_col * j->bytes;
         g.c = (char *)g.c + g.n * j->bytes;
@@ -155,6 +173,7 @@ static void mm_region(const mm_job *j, const tni_gemm *whole, int64_t row, int64
     j->gemm(&g);
 }
 
+/* Task i: a region of one matrix, or the only region of each of `group` matrices. */
 static void mm_task(void *arg, int64_t i) {
     const mm_job *j = (const mm_job *)arg;
     const int64_t grid = j->grid_rows * j->grid_cols, first = i / grid * j->group,
@@ -169,6 +188,7 @@ static void mm_task(void *arg, int64_t i) {
     }
 }
 
+/* Panel i of a, into its place. */
 static void mm_pack_task(void *arg, int64_t i) {
     const mm_job *j = (const mm_job *)arg;
     j->pack(&j->g, i * j->height, j->packed + i * j->height * j->g.k * j->bytes);
@@ -180,8 +200,10 @@ static int64_t mm_round_up(int64_t n, int64_t to) { return (n + to - 1) / to * t
  * and large. */
 static void mm_cut(mm_job *j) {
     const int64_t m = j->g.m, n = j->g.n, k = j->g.k, batches = j->plan->batches;
+    /* 192 rows of a k-block of floats are 288 KB, 512 columns of one row of b are 2 KB. */
     int64_t rows = (m + 191) / 192, cols = (n + 511) / 512;
     while (batches * rows * cols < MM_TASKS && m * n / (rows * cols) * k > 2 * MM_WORK) {
+        /* Halve the longer side, but leave at least 32 columns or 16 rows for the tiles. */
         if (n / cols > 32 && (n / cols >= m / rows || m / rows <= 16))
             cols *= 2;
         else if (m / rows > 16)
@@ -189,20 +211,25 @@ static void mm_cut(mm_job *j) {
         else
             break;
     }
+    /* Regions begin at whole panels, and at whole tiles of columns. */
     j->rows = rows > 1 ? mm_round_up((m + rows - 1) / rows, j->height) : m;
     j->cols = cols > 1 ? mm_round_up((n + cols - 1) / cols, 32) : n;
     j->grid_rows = (m + j->rows - 1) / j->rows;
     j->grid_cols = (n + j->cols - 1) / j->cols;
     j->group = 1;
+    /* Small matrices: as many in a task as make up its work. */
     if (j->grid_rows * j->grid_cols == 1) j->group = MM_WORK / (m * n * k) + 1;
 }
 
+/* Zeros to `rows` x n elements of c. */
 static void mm_clear(char *c, int64_t rows, int64_t n, int64_t row, int64_t col, int64_t bytes) {
     for (int64_t i = 0; i < rows; i++)
         for (int64_t q = 0; q < n; q++) memset(c + (i * row + q * col) * bytes, 0, (size_t)bytes);
 }
 
 /* Where a lies across its rows and is read often, it is packed once. */
+/* Packing a copies m x k elements, which at least 192 columns of b must pay for; tiny matrices stay
+ * as they are, and very large ones would need too much scratch. */
 static bool mm_packs(int64_t m, int64_t n, int64_t k, int64_t a_col, int64_t batches) {
     return a_col != 1 && batches == 1 && n >= 192 && m * k >= 1 << 12 && m * k <= 1 << 25;
 }
@@ -254,6 +281,7 @@ static void mm_real(tn_context *context, const tni_matmul_plan *p, mm_job *j, bo
     int64_t tasks;
     mm_begin(context, p, j, f64);
     if (p->batches == 0 || g->m == 0 || g->n == 0) return;
+    /* No products: c is zero, or stays as it is when products are added to it. */
     if (g->k == 0) {
         TNI_PATH(gemm_nothing);
         for (int64_t i = 0; i < p->batches && !g->add; i++)
@@ -266,12 +294,15 @@ static void mm_real(tn_context *context, const tni_matmul_plan *p, mm_job *j, bo
         return;
     }
     if (g->n == 1 && g->m > 1) mm_turn(p, j);
+    /* The turn comes before the cut, which looks at the shape. */
     mm_cut(j);
     if (j->group > 1 && p->batches > 1) TNI_PATH(gemm_groups);
     if (j->grid_rows * j->grid_cols > 1) TNI_PATH(gemm_grid);
+    /* A task for each region, or for each group of matrices. */
     tasks = (p->batches + j->group - 1) / j->group * j->grid_rows * j->grid_cols;
     if (packed && mm_packs(g->m, g->n, g->k, g->a_col, p->batches)) {
         TNI_PATH(gemm_packed);
+        /* Packing is done before the product begins; the product then reads panels instead of a. */
         j->packed = (char *)packed;
         tni_parallel(context, (g->m + j->height - 1) / j->height, mm_pack_task, j);
         g->a = packed;
@@ -283,6 +314,7 @@ static void mm_real(tn_context *context, const tni_matmul_plan *p, mm_job *j, bo
 
 /* --- the other dtypes ------------------------------------------------------------------------- */
 
+/* The product of batch 0; c is row-major. */
 static tni_gemm mm_gemm_of(const tni_matmul_plan *p, const void *a, const void *b, void *c,
                            double alpha, bool add) {
     tni_gemm g;
@@ -312,12 +344,19 @@ static void mm_complex(tn_context *context, const tni_matmul_plan *p, const tni_
     for (int part = 0; part < 4; part++) { /* re += ar br, re -= ai bi, im += ar bi, im += ai br */
         mm_job j;
         const int ai = part & 1, ci = part >> 1, bi = ai ^ ci;
+        /* Real and imaginary parts alternate in memory: a part is a real matrix with
+         * doubled steps. */
         j.g = *whole;
         j.g.a = (const char *)whole->a + ai * bytes;
         j.g.b = (const char *)whole->b + bi * bytes;
         j.g.c = (char *)whole->c + ci * bytes;
-        j.g.a_row *= 2, j.g.a_col *= 2, j.g.b_row *= 2, j.g.b_col *= 2, j.g.c_row *= 2,
-            j.g.c_col *= 2;
+        j.g.a_row *= 2;
+        j.g.a_col *= 2;
+        j.g.b_row *= 2;
+        j.g.b_col *= 2;
+        j.g.c_row *= 2;
+        j.g.c_col *= 2;
+        /* i i = -1; the second product of each part is added to the first. */
         if (part == 1) j.g.alpha = -j.g.alpha;
         if (ai) j.g.add = true;
         j.width = 2;
@@ -335,6 +374,7 @@ typedef struct mm_convert {
     bool back;
 } mm_convert;
 
+/* Lines of a task. */
 enum { MM_LINES = 16 };
 
 static void mm_convert_task(void *arg, int64_t i) {
@@ -356,6 +396,7 @@ static void mm_convert_run(tn_context *context, mm_convert *v) {
 /* Widens rows x cols; *row and *col become the strides of the float copy. */
 static void mm_widen(tn_context *context, const void *from, float *to, int64_t rows, int64_t cols,
                      int64_t *row, int64_t *col, int dtype) {
+    /* Lines run along the dimension whose elements are neighbours. */
     const bool across = *row == 1 && *col != 1;
     mm_convert v;
     if (across) TNI_PATH(gemm_half_across);
@@ -372,8 +413,11 @@ static void mm_widen(tn_context *context, const void *from, float *to, int64_t r
     *col = across ? rows : 1;
 }
 
+/* Matrix by matrix: a and b widened into scratch, their product there, rounded into c. Each matrix
+ * uses all threads, so scratch is that of one. */
 static void mm_half(tn_context *context, const tni_matmul_plan *p, const tni_gemm *whole, int dtype,
                     float *scratch) {
+    /* 16 floats are a cache line: a, b and c begin at one each. */
     float *a = scratch, *b = a + mm_round_up(p->m * p->k, 16),
           *c = b + mm_round_up(p->k * p->n, 16);
     tni_matmul_plan one = *p;
@@ -383,6 +427,7 @@ static void mm_half(tn_context *context, const tni_matmul_plan *p, const tni_gem
     for (int64_t i = 0; i < p->batches; i++) {
         mm_job j;
         mm_convert v;
+        /* The steps are those of the 16-bit matrices until mm_widen changes them. */
         const char *from_a = (const char *)whole->a + mm_offset(p, p->a_batch, i) * 2;
         const char *from_b = (const char *)whole->b + mm_offset(p, p->b_batch, i) * 2;
         j.g = *whole;
@@ -398,10 +443,12 @@ static void mm_half(tn_context *context, const tni_matmul_plan *p, const tni_gem
         v.step = 1;
         v.dtype = dtype;
         v.back = false;
+        /* What is in c already is widened as well, and the product is added to it in float. */
         if (whole->add) mm_convert_run(context, &v);
         j.width = 1;
         j.c_batch = 0;
         mm_real(context, &one, &j, false, NULL);
+        /* The only rounding to 16 bits. */
         v.back = true;
         mm_convert_run(context, &v);
     }

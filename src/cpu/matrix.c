@@ -23,6 +23,7 @@ TN_PRIV bool tni_matrix_fits(tn_frame *f, const tn_tensor *t, const char *name, 
     return true;
 }
 
+/* Bytes of a real part, and how many parts an element has. */
 static int64_t matrix_bytes(int dtype) { return dtype == TN_F32 || dtype == TN_C64 ? 4 : 8; }
 static int64_t matrix_parts(int dtype) { return tni_is_complex(dtype) ? 2 : 1; }
 
@@ -38,6 +39,7 @@ TN_PRIV bool tni_planes_ask(tn_frame *f, int dtype, int64_t m, int64_t n, int64_
 /* --- in and out ------------------------------------------------------------------------------- */
 
 TN_PRIV tni_planes tni_planes_in(tn_frame *f, void **scratch, int dtype, int64_t m, int64_t n) {
+    /* The planes lie one behind the other; *scratch moves behind the last one. */
     tni_planes p = {{NULL, NULL}, m, n, (int)matrix_bytes(dtype), f->block->context->kernels};
     char *at = (char *)*scratch;
     for (int64_t part = 0; part < matrix_parts(dtype); part++) {
@@ -56,6 +58,7 @@ TN_PRIV int64_t tni_batches(const tn_tensor *t) {
 
 /* Where matrix i of t begins; t's batches are broadcast to like's. */
 static char *matrix_at(const tn_tensor *t, const tn_tensor *like, int64_t i) {
+    /* Counts i down over like's batches from the right; `own` is the same dimension of t. */
     int64_t at = 0;
     for (int d = like->ndim - 3; d >= 0; d--) {
         const int own = d - (like->ndim - t->ndim);
@@ -65,6 +68,7 @@ static char *matrix_at(const tn_tensor *t, const tn_tensor *like, int64_t i) {
     return tni_bytes_at(t) + at * tni_dtype_size(t);
 }
 
+/* Real (0) or imaginary (1) part of the element at `at`. */
 static double matrix_part(const char *at, int dtype, int part) {
     const void *v = at;
     return matrix_bytes(dtype) == 4 ? (double)((const float *)v)[part] : ((const double *)v)[part];
@@ -79,6 +83,8 @@ static void matrix_part_set(char *at, int dtype, int part, double x) {
 
 TN_PRIV void tni_planes_load(const tni_planes *p, const tn_tensor *t, const tn_tensor *like,
                              int64_t i, int how) {
+    /* down: the dimension of t that runs along the plane's columns, which a
+     * transposition exchanges. */
     const int last = t->ndim - 1, down = how & TNI_TRANSPOSED ? last : last - 1;
     const int64_t row = t->stride[down] * tni_dtype_size(t),
                   column = t->stride[last + last - 1 - down] * tni_dtype_size(t);
@@ -111,6 +117,7 @@ TN_PRIV void tni_planes_store(const tni_planes *p, tn_tensor *t, int64_t i, int 
 TN_PRIV void tni_planes_clear(const tni_planes *p, bool below) {
     const tni_pair zero = {0, 0};
     for (int64_t c = 0; c < p->n; c++) {
+        /* Rows [first, end) of column c: below the diagonal, or above it. */
         const int64_t first = below ? c + 1 : 0, end = below ? p->m : c < p->m ? c : p->m;
         for (int64_t r = first; r < end; r++) tni_planes_set(p, r, c, zero);
     }
@@ -124,6 +131,7 @@ static char *column_at(const tni_planes *p, int part, int64_t i, int64_t j) {
 
 TN_PRIV void tni_column_add(const tni_planes *y, int64_t jy, const tni_planes *x, int64_t jx,
                             int64_t i, int64_t end, tni_pair a) {
+    /* (xr + i xi)(ar + i ai): four real columns, the real part's first. */
     void (*add)(void *, const void *, double, int64_t) =
         y->bytes == 4 ? TNI_K(y->k, column_add_f32) : TNI_K(y->k, column_add_f64);
     const int64_t n = end - i;
@@ -137,6 +145,7 @@ TN_PRIV void tni_column_add(const tni_planes *y, int64_t jy, const tni_planes *x
 
 TN_PRIV tni_pair tni_column_dot(const tni_planes *x, int64_t jx, const tni_planes *y, int64_t jy,
                                 int64_t i) {
+    /* conj(x) y = (xr yr + xi yi) + i (xr yi - xi yr). */
     double (*dot)(const void *, const void *, int64_t) =
         y->bytes == 4 ? TNI_K(y->k, column_dot_f32) : TNI_K(y->k, column_dot_f64);
     const int64_t n = x->m - i;
@@ -153,6 +162,7 @@ TN_PRIV tni_pair tni_column_dot(const tni_planes *x, int64_t jx, const tni_plane
 
 TN_PRIV tni_pair tni_pair_div(tni_pair a, tni_pair b) {
     tni_pair c;
+    /* Divides by the larger part of b first, so that no square of a part is made (Smith). */
     if (b.im == 0) {
         c.re = a.re / b.re;
         c.im = a.im / b.re;

@@ -21,11 +21,13 @@ static bool promote_only_numbers(tn_tensor *const *t, int n) {
 }
 
 TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n, bool only) {
+    /* Tiers: 0 tensors with dimensions, 1 without, 2 numbers. Each promotes by itself first. */
     tn_dtype tier[3] = {TN_NO_DTYPE, TN_NO_DTYPE, TN_NO_DTYPE};
     for (int i = 0; i < n; i++) {
         if (!t[i]) continue;
         int which = t[i]->flags & TNI_NUMBER ? 2 : t[i]->ndim ? 0 : 1;
         tn_dtype d = (tn_dtype)t[i]->dtype;
+        /* A number has no dtype of its own: a float among tensors counts as the default dtype. */
         if (which == 2 && d == TN_F64 && !only) d = tni_tensors(b->context)->default_dtype;
         if (which == 2 && d == TN_C128 && !only)
             d = tni_complex_of((int)tni_tensors(b->context)->default_dtype);
@@ -36,6 +38,7 @@ TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n, bool 
 }
 
 TN_PRIV bool tni_no_common_type(tn_frame *f, tn_tensor *const *t, int n) {
+    /* a: the first operand's dtype, b: the last one's. */
     const char *a = NULL, *b = NULL;
     for (int i = 0; i < n; i++) {
         if (!t[i]) continue;
@@ -88,6 +91,7 @@ static TNI_NOINLINE bool promote_numbers(tn_frame *f, tn_dtype common) {
     for (int i = 0; i < gen->nparam; i++) {
         const tn_param *p = &gen->param[i];
         const char *at = (const char *)f->args + p->offset;
+        /* A tagged number of the caller; other numbers lie in the arguments as doubles. */
         if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) {
             tn_scalar s;
             memcpy(&s, at, sizeof s);
@@ -127,9 +131,13 @@ static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
     (computes) * TNI_KINDS_OF_##kind,
     static const uint8_t kind[TN_DTYPE_COUNT] = {0, TN_DTYPES(PROMOTE_KIND)};
 #undef PROMOTE_KIND
+    /* In this order: computed as it is; bool as an integer; integers as floats; refused. */
     const tni_dtype_info *info = tni_dtype((int)d);
     const uint32_t kinds = f->row->rules;
-    if (tni_dtype_left_out((int)d)) return tni_dtype_error(f->block, (int)d), TN_NO_DTYPE;
+    if (tni_dtype_left_out((int)d)) {
+        tni_dtype_error(f->block, (int)d);
+        return TN_NO_DTYPE;
+    }
     if (kinds & kind[d]) return d;
     if (info->category == TNI_CAT_BOOL && kinds & TN_GIVES_BOOL && kinds & TNI_KINDS_I)
         return TN_U8;
@@ -152,6 +160,8 @@ static bool promote_announce(tn_frame *f, tn_dtype common) {
     if (f->inplace && f->row->rules & TN_GIVES_REAL && result != common)
         return tn_fail(f, TN_TYPE, "the result for %s is %s and cannot be written in place",
                        tni_dtype((int)common)->text, tni_dtype((int)result)->text);
+    /* Numbers must fit, shapes must broadcast. The result lies in memory as the
+     * tensors do; numbers do not count. */
     if (promote_has_numbers(f, common) && !promote_numbers(f, common)) return false;
     if (!tni_broadcast_all(f, &s, f->in, f->nin)) return false;
     for (int i = 0; i < f->nin; i++)
@@ -196,12 +206,14 @@ TNI_INLINE tn_dtype promote_flat(tn_frame *f) {
     const int nin = f->nin;
     TN_NOTE(tni_pointwise_note, note, f);
     if (!a || f->row->rules & TN_TAKES_MASK) return TN_NO_DTYPE;
+    /* The first operand may be the repeated one: then the second says shape and dtype. */
     if (!tni_is_flat(a)) {
         if (nin < 2 || !tni_is_repeated(a) || !f->in[1] || !tni_is_flat(f->in[1]))
             return TN_NO_DTYPE;
         first = f->in[1];
     }
     if (!(promote_flats[first->dtype] & f->row->rules)) return TN_NO_DTYPE;
+    /* All operands but `first`, where that is operand 0. */
     for (int i = first == a; i < nin; i++)
         if (!f->in[i] || (f->in[i] != first && !promote_beside(f->in[i], first)))
             return TN_NO_DTYPE;
@@ -244,6 +256,7 @@ static bool promote_quotient(tn_frame *f) {
 
 /* Limits of a tensor that has no negative elements. */
 static bool promote_limits(tn_frame *f) {
+    /* The row's two limits are its parameters behind self. */
     double limit[2];
     for (int i = 0; i < 2; i++) {
         const tn_param *p = &f->row->gen->param[i + 1];
@@ -300,6 +313,7 @@ static bool promote_divisor(tn_frame *f) {
     const tn_tensor *t = f->in[1];
     int64_t index[TN_MAX_DIMS], bytes = tni_dtype_size(t);
     const char *at = tni_bytes_at(t);
+    /* A walk over t in row-major order: index counts, at follows. */
     for (int d = 0; d < t->ndim; d++) index[d] = 0;
     for (int64_t i = 0; i < t->numel; i++) {
         if (tni_element(at, t->dtype).integer == 0)
@@ -326,9 +340,11 @@ static bool promote_bound(tn_frame *f, const tni_dtype_info *d, bool low) {
     tn_tensor *t = f->in[1];
     int64_t most, least, v;
     if (!(t->flags & TNI_NUMBER) || d->bytes == 8) return true;
+    /* The range of the dtype. 64 bits hold every bound. */
     most = ((int64_t)1 << (d->bytes * 8 - d->is_signed)) - 1;
     least = d->is_signed ? -most - 1 : 0;
     v = tni_element(tni_bytes_at(t), t->dtype).integer;
+    /* A lower bound above the range, or an upper one below it, would leave no result. */
     if (low ? v > most : v < least)
         return tn_fail(f, TN_INVALID, "the bound %lld is outside the range of %s", (long long)v,
                        d->text);
@@ -340,6 +356,7 @@ static bool promote_bound(tn_frame *f, const tni_dtype_info *d, bool low) {
 TN_PRIV bool tni_pointwise_look(tn_frame *f) {
     TN_NOTE(tni_pointwise_note, note, f);
     const tni_dtype_info *common = tni_dtype(note->common);
+    /* Only integers have results that depend on values in this way. */
     const uint32_t rules = f->row->rules;
     if (common->category != TNI_CAT_INT) return true;
     return (!(rules & TN_NO_ZERO_DIVISOR) || promote_divisor(f)) &&

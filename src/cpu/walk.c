@@ -1,5 +1,5 @@
-/* walk.c - rows of strided tensors in row-major order, for operators that move elements as bytes.
- * */
+/* walk.c - rows of strided tensors in row-major order, for operators that move elements
+ * as bytes. */
 #include "walk.h"
 #include "../kernels/kernels.h"
 
@@ -12,6 +12,7 @@ static bool walk_joins(const tni_walk *w, int d) {
     return true;
 }
 
+/* Takes dimension d out. */
 static void walk_drop(tni_walk *w, int d) {
     for (w->ndim--; d < w->ndim; d++) {
         w->size[d] = w->size[d + 1];
@@ -29,6 +30,8 @@ TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size,
         w->size[d] = size[d];
         w->index[d] = 0;
     }
+    /* Operands align at the right; where one has no dimension, or a single element along it, it is
+     * repeated: step 0. */
     for (int k = 0; k < n; k++) {
         const tn_tensor *t = operands[k];
         int64_t bytes = tni_dtype_size(t);
@@ -39,6 +42,7 @@ TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size,
                 at < 0 || (t->size[at] == 1 && size[d] != 1) ? 0 : t->stride[at] * bytes;
         }
     }
+    /* Dimensions of size 1 go, neighbours that lie alike in all operands become one. */
     for (int d = w->ndim - 1; d >= 0; d--)
         if (w->size[d] == 1) walk_drop(w, d);
     for (int d = w->ndim - 2; d >= 0; d--) {
@@ -47,10 +51,12 @@ TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size,
         for (int k = 0; k < n; k++) w->step[k][d] = w->step[k][d + 1];
         walk_drop(w, d + 1);
     }
+    /* The innermost dimension that is left is the row. */
     w->n = w->ndim ? w->size[--w->ndim] : 1;
     for (int k = 0; k < n; k++) w->row[k] = w->n > 1 ? w->step[k][w->ndim] : 0;
     for (int d = 0; d < w->ndim; d++) w->rows *= w->size[d];
     if (w->n == 0) w->rows = 0;
+    /* Long rows are handed out in pieces, each of which counts as a row. */
     w->whole = w->n;
     w->done = 0;
     if (w->whole <= WALK_BLOCK) return;
@@ -60,6 +66,7 @@ TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size,
 
 /* On to the next piece of a long row; false: to the next row. */
 static bool walk_piece(tni_walk *w) {
+    /* On by a piece, or back to where the row began. */
     const bool more = w->done + w->n < w->whole;
     const int64_t by = more ? w->n : -w->done;
     for (int k = 0; k < w->operands; k++) w->at[k] += by * w->row[k];
@@ -75,6 +82,8 @@ TN_PRIV void tni_walk_next(tni_walk *w) {
         if (tni_stopped()) w->rows = 0; /* the last row was this one */
     }
     if (TNI_UNLIKELY(w->whole > WALK_BLOCK) && walk_piece(w)) return;
+    /* Counts like a clock: a dimension that has run over goes back to 0 and moves
+     * the next one on. */
     for (int d = w->ndim - 1; d >= 0; d--) {
         for (int k = 0; k < w->operands; k++) w->at[k] += w->step[k][d];
         if (++w->index[d] < w->size[d]) return;
@@ -117,6 +126,7 @@ TN_PRIV void tni_fill_row(char *to, int64_t step, const void *unit, int64_t n, i
         tni_move_row(to, step, u, 0, n, bytes);
         return;
     }
+    /* even: all bytes of the element are equal, as those of zero: memset is the fastest. */
     for (int64_t i = 1; i < bytes; i++) even = even && u[i] == u[0];
     if (even) {
         TNI_PATH(fill_row_bytes);
@@ -124,6 +134,7 @@ TN_PRIV void tni_fill_row(char *to, int64_t step, const void *unit, int64_t n, i
         return;
     }
     TNI_PATH(fill_row_doubling);
+    /* What is filled so far is copied behind itself, doubling each time. */
     if (n > 0) memcpy(to, u, (size_t)bytes);
     for (; done < all; done *= 2)
         memcpy(to + done, to, (size_t)(all - done < done ? all - done : done));

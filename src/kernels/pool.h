@@ -2,7 +2,8 @@
  *
  * Windows of 2 x 2 that do not overlap, the usual case, for a pair of rows of float: n windows.
  * index[i] is the place of the maximum in its window, row by row, the first of equals, the last
- * NaN if there is one (as torch); NULL: not wanted. Everything else is loops of pool.c. */
+ * NaN if there is one (as torch); NULL: not wanted. Everything else is plain loops of
+ * ops/layers/max_pool.c. */
 #ifndef TNI_KERNELS_POOL_H
 #define TNI_KERNELS_POOL_H
 

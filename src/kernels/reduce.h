@@ -3,8 +3,8 @@
  * One shape serves rows and columns: `rows` rows of n elements, `step` bytes apart, are combined
  * into n accumulators, each by a chain in row order. A contiguous run of elements is rows of
  * TNI_LANE_BYTES, whose accumulators are then folded by halves (tni_fold): so the order is the same
- * for every vector width. Elements are f32 or f64 (i64 and products need no vectors: cpu/lanes.c,
- * which also converts other types). */
+ * for every vector width. Elements are f32 or f64 (i64 and products need no vectors: cpu/fold.c;
+ * other types are converted first: cpu/elements.c). */
 #ifndef TNI_KERNELS_REDUCE_H
 #define TNI_KERNELS_REDUCE_H
 

@@ -187,7 +187,8 @@ TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_in
     if (!t) return NULL;
     if (t->numel && !data) {
         tni_drop(b, t);
-        return tni_error(b, TN_INVALID, "tn_from: data is NULL"), (tn_tensor *)NULL;
+        tni_error(b, TN_INVALID, "tn_from: data is NULL");
+        return (tn_tensor *)NULL;
     }
     if (t->numel) memcpy(t->storage->data, data, (size_t)(t->numel * tni_dtype_size(t)));
     return t;
@@ -235,7 +236,10 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
         return NULL;
     }
     t->storage = tni_storage_wrap(b, data, span, o->release, o->user);
-    if (!t->storage) return tni_drop(b, t), (tn_tensor *)NULL;
+    if (!t->storage) {
+        tni_drop(b, t);
+        return (tn_tensor *)NULL;
+    }
     if (o->read_only) t->flags |= TNI_READ_ONLY;
     return t;
 }

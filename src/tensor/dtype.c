@@ -132,7 +132,10 @@ TNI_INLINE uint32_t dtype_narrow(uint32_t bits, int mantissa, int bias, uint32_t
 TNI_INLINE float dtype_widen(uint32_t bits, int mantissa, int bias) {
     uint32_t u = (bits << (23 - mantissa)) + ((uint32_t)(127 - bias) << 23);
     float f;
-    if (bits >> mantissa) return memcpy(&f, &u, 4), f;
+    if (bits >> mantissa) {
+        memcpy(&f, &u, 4);
+        return f;
+    }
     return ldexpf((float)bits, 1 - bias - mantissa);
 }
 
@@ -147,12 +150,14 @@ TN_PRIV uint16_t tni_f32_to_f16(float f) {
 TN_PRIV float tni_f16_to_f32(uint16_t h) {
     uint32_t bits = h & 0x7fffu, u = (uint32_t)(h & 0x8000u) << 16;
     float f = 0;
-    if (bits < 0x7c00u)
-        f = dtype_widen(bits, 10, 15), memcpy(&bits, &f, 4);
-    else
+    if (bits < 0x7c00u) {
+        f = dtype_widen(bits, 10, 15);
+        memcpy(&bits, &f, 4);
+    } else
         bits = 0x7f800000u | (bits & 0x3ffu) << 13;
     u |= bits;
-    return memcpy(&f, &u, 4), f;
+    memcpy(&f, &u, 4);
+    return f;
 }
 
 /* float8_e4m3fn: no infinity, NaN is 0x7f, what is too large becomes 448. */
@@ -254,11 +259,13 @@ static void dtype_write_complex(void *at, tn_scalar s, bool wide) {
     bool has_imaginary = s.kind == TN_KIND_COMPLEX;
     if (wide) {
         double v[2];
-        v[0] = dtype_double(s), v[1] = has_imaginary ? s.imaginary : 0;
+        v[0] = dtype_double(s);
+        v[1] = has_imaginary ? s.imaginary : 0;
         memcpy(at, v, sizeof v);
     } else {
         float v[2];
-        v[0] = dtype_float(s), v[1] = has_imaginary ? (float)s.imaginary : 0;
+        v[0] = dtype_float(s);
+        v[1] = has_imaginary ? (float)s.imaginary : 0;
         memcpy(at, v, sizeof v);
     }
 }

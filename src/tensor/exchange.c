@@ -27,12 +27,21 @@ static void exchange_headers(tn_tensor *a, tn_tensor *b) {
     tni_storage *storage = a->storage;
     int64_t offset = a->offset, stride;
     uint8_t other;
-    a->storage = b->storage, b->storage = storage;
-    a->offset = b->offset, b->offset = offset;
-    other = a->dtype, a->dtype = b->dtype, b->dtype = other;
-    other = a->device, a->device = b->device, b->device = other;
-    for (int i = 0; i < a->ndim; i++)
-        stride = a->stride[i], a->stride[i] = b->stride[i], b->stride[i] = stride;
+    a->storage = b->storage;
+    b->storage = storage;
+    a->offset = b->offset;
+    b->offset = offset;
+    other = a->dtype;
+    a->dtype = b->dtype;
+    b->dtype = other;
+    other = a->device;
+    a->device = b->device;
+    b->device = other;
+    for (int i = 0; i < a->ndim; i++) {
+        stride = a->stride[i];
+        a->stride[i] = b->stride[i];
+        b->stride[i] = stride;
+    }
     flags = (uint16_t)((a->flags ^ b->flags) & layout);
     a->flags ^= flags;
     b->flags ^= flags;
@@ -94,7 +103,10 @@ TN_API bool tn_set_data_at(const char *file, int line, tn_tensor *t, const tn_te
     t->ndim = from->ndim;
     t->dtype = from->dtype;
     t->device = from->device;
-    for (int i = 0; i < from->ndim; i++) t->size[i] = from->size[i], t->stride[i] = from->stride[i];
+    for (int i = 0; i < from->ndim; i++) {
+        t->size[i] = from->size[i];
+        t->stride[i] = from->stride[i];
+    }
     t->flags = (uint16_t)((t->flags & ~layout) | (from->flags & layout));
     tni_storage_release(here, old);
     return tni_leave(here, true);

@@ -206,7 +206,8 @@ TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GEN
     if (!generator || !state)
         return tn_error_set(TN_INVALID, NULL, 0, "tn_generator_set: the %s is NULL",
                             generator ? "state" : "generator");
-    left = state_take(state + STATE_LEFT, 4), next = state_take(state + STATE_NEXT, 8);
+    left = state_take(state + STATE_LEFT, 4);
+    next = state_take(state + STATE_NEXT, 8);
     if (state_take(state + STATE_SEEDED, 4) != 1) return state_refused("it was never seeded");
     if (next > MT_WORDS || left < 1 || left > MT_WORDS)
         return state_refused("its position is out of range");

@@ -24,10 +24,12 @@ static bool iterate_inner(const tni_iterate *it, int a, int b) {
 
 static void iterate_swap(tni_iterate *it, int a, int b) {
     int64_t size = it->size[a];
-    it->size[a] = it->size[b], it->size[b] = size;
+    it->size[a] = it->size[b];
+    it->size[b] = size;
     for (int k = 0; k < it->n; k++) {
         int64_t stride = it->stride[k][a];
-        it->stride[k][a] = it->stride[k][b], it->stride[k][b] = stride;
+        it->stride[k][a] = it->stride[k][b];
+        it->stride[k][b] = stride;
     }
 }
 

@@ -46,7 +46,8 @@ TN_PRIV bool tni_is_dense(const tn_tensor *t) {
         int k = n;
         if (t->size[i] == 1) continue;
         for (; k > 0 && t->stride[order[k - 1]] > t->stride[i]; k--) order[k] = order[k - 1];
-        order[k] = i, n++;
+        order[k] = i;
+        n++;
     }
     for (int k = 0; k < n; k++) {
         if (t->stride[order[k]] != step) return false;
@@ -75,7 +76,10 @@ TN_PRIV bool tni_broadcast(tni_shape *s, int ndim, const int64_t *size) {
 TN_PRIV void tni_channels_last(int ndim, const int64_t *size, int64_t *stride) {
     int64_t step = size[1];
     stride[1] = 1;
-    for (int d = ndim - 1; d > 1; d--) stride[d] = step, step *= size[d];
+    for (int d = ndim - 1; d > 1; d--) {
+        stride[d] = step;
+        step *= size[d];
+    }
     stride[0] = step;
 }
 
@@ -116,8 +120,14 @@ static bool shape_common_strides(tni_shape *s, const tn_tensor *const *operands,
         dense = dense && tni_is_dense(t);
         for (int i = 0; dense && i < s->ndim; i++) dense = t->stride[i] == operands[0]->stride[i];
     }
-    if (contiguous) return tni_row_major(s->ndim, s->size, s->stride), true;
-    if (channels) return tni_channels_last(4, s->size, s->stride), true;
+    if (contiguous) {
+        tni_row_major(s->ndim, s->size, s->stride);
+        return true;
+    }
+    if (channels) {
+        tni_channels_last(4, s->size, s->stride);
+        return true;
+    }
     if (!dense || !n) return false;
     memcpy(s->stride, operands[0]->stride, sizeof(int64_t) * (size_t)s->ndim);
     return true;
@@ -152,7 +162,11 @@ TN_PRIV void tni_like_strides(tni_shape *s, const tn_tensor *const *operands, in
         for (int at = i, k = i - 1; k >= 0; k--) {
             int c = shape_compare(s, operands, n, order[k], order[at]), swap = order[k];
             if (c < 0) break;
-            if (c > 0) order[k] = order[at], order[at] = swap, at = k;
+            if (c > 0) {
+                order[k] = order[at];
+                order[at] = swap;
+                at = k;
+            }
         }
     }
     for (int i = 0; i < s->ndim; i++) row_major = row_major && order[i] == s->ndim - 1 - i;
@@ -160,7 +174,10 @@ TN_PRIV void tni_like_strides(tni_shape *s, const tn_tensor *const *operands, in
         tni_row_major(s->ndim, s->size, s->stride);
         return;
     }
-    for (int i = 0; i < s->ndim; i++) s->stride[order[i]] = step, step *= s->size[order[i]];
+    for (int i = 0; i < s->ndim; i++) {
+        s->stride[order[i]] = step;
+        step *= s->size[order[i]];
+    }
 }
 
 /* --- overlap ---------------------------------------------------------------------------------- */
@@ -189,22 +206,29 @@ static void shape_term(shape_equation *e, int64_t step, int64_t most) {
             return;
         }
     }
-    for (; k > 0 && e->step[k - 1] < step; k--)
-        e->step[k] = e->step[k - 1], e->most[k] = e->most[k - 1];
-    e->step[k] = step, e->most[k] = most, e->n++;
+    for (; k > 0 && e->step[k - 1] < step; k--) {
+        e->step[k] = e->step[k - 1];
+        e->most[k] = e->most[k - 1];
+    }
+    e->step[k] = step;
+    e->most[k] = most;
+    e->n++;
 }
 
 static int64_t shape_gcd(int64_t a, int64_t b) {
     while (b) {
         int64_t r = a % b;
-        a = b, b = r;
+        a = b;
+        b = r;
     }
     return a;
 }
 
 /* Fills reach, divisor and full; false when a sum overflows. */
 static bool shape_sums(shape_equation *e) {
-    e->reach[e->n] = 0, e->divisor[e->n] = 0, e->full[e->n] = true;
+    e->reach[e->n] = 0;
+    e->divisor[e->n] = 0;
+    e->full[e->n] = true;
     for (int i = e->n - 1; i >= 0; i--) {
         int64_t part;
         if (!tni_mul(e->step[i], e->most[i], &part) ||
@@ -226,7 +250,10 @@ static int64_t shape_congruent(int64_t step, int64_t want, int64_t m, int64_t fr
     int64_t a = step % m, b = m, x = 1, y = 0, product = 0;
     while (b) { /* extended Euclid: a = step * x modulo m at the end, x within m */
         int64_t q = a / b, r = a % b, z = x - q * y;
-        a = b, b = r, x = y, y = z;
+        a = b;
+        b = r;
+        x = y;
+        y = z;
     }
     *every = m / a;
     x %= *every;
@@ -306,7 +333,8 @@ TN_PRIV bool tni_overlaps_itself(const tn_tensor *t) {
         if (t->size[i] == 1) continue;
         if (t->stride[i] == 0) return true;
         for (; k > 0 && t->stride[order[k - 1]] > t->stride[i]; k--) order[k] = order[k - 1];
-        order[k] = i, n++;
+        order[k] = i;
+        n++;
     }
     for (int k = 0; k < n; k++) {
         int d = order[k];

@@ -62,7 +62,10 @@ TNI_INLINE tn_tensor *header_get(tni_block *b, int dtype, int ndim, int capacity
 TNI_INLINE tn_tensor *header_new(tni_block *b, int dtype, int ndim) {
     const int capacity = header_capacity(ndim);
     tn_tensor *t;
-    if (tni_dtype_left_out(dtype)) return tni_dtype_error(b, dtype), (tn_tensor *)NULL;
+    if (tni_dtype_left_out(dtype)) {
+        tni_dtype_error(b, dtype);
+        return (tn_tensor *)NULL;
+    }
     t = header_get(b, dtype, ndim, capacity);
     if (TNI_UNLIKELY(!t)) tni_memory_error(b, header_bytes(capacity));
     return t;
@@ -160,8 +163,10 @@ TNI_INLINE tni_storage *storage_inside(tni_block *b, int64_t bytes) {
 static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
     bool inside = !meta && bytes <= TNI_INSIDE;
     tni_storage *s = storage_inside(b, inside ? bytes : 0);
-    if (TNI_UNLIKELY(!s))
-        return tni_memory_error(b, STORAGE_HEAD + (inside ? bytes : 0)), (tni_storage *)NULL;
+    if (TNI_UNLIKELY(!s)) {
+        tni_memory_error(b, STORAGE_HEAD + (inside ? bytes : 0));
+        return (tni_storage *)NULL;
+    }
     if (inside) return s;
     s->data = NULL;
     s->bytes = bytes;
@@ -170,7 +175,8 @@ static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
     s->data = tni_get(b, bytes);
     if (TNI_LIKELY(s->data != NULL)) return s;
     tni_put(b, b, s, STORAGE_HEAD);
-    return tni_memory_error(b, bytes), (tni_storage *)NULL;
+    tni_memory_error(b, bytes);
+    return (tni_storage *)NULL;
 }
 
 /* A storage whose release is to be called stands in the context's list. */
@@ -254,11 +260,15 @@ TN_PRIV bool tni_set_storage(tni_block *b, tn_tensor *t) {
 TN_PRIV tn_tensor *tni_new_small(tni_block *b, const tn_tensor *like) {
     const int64_t bytes = like->numel << tni_width(like->dtype);
     tn_tensor *t = header_get(b, like->dtype, like->ndim, TNI_FEW_DIMS);
-    if (TNI_UNLIKELY(!t)) return tni_memory_error(b, header_bytes(TNI_FEW_DIMS)), (tn_tensor *)NULL;
+    if (TNI_UNLIKELY(!t)) {
+        tni_memory_error(b, header_bytes(TNI_FEW_DIMS));
+        return (tn_tensor *)NULL;
+    }
     t->storage = storage_inside(b, bytes);
     if (TNI_LIKELY(t->storage != NULL)) return header_like(b, t, like);
     tni_put(b, b, t, header_bytes(TNI_FEW_DIMS));
-    return tni_memory_error(b, STORAGE_HEAD + bytes), (tn_tensor *)NULL;
+    tni_memory_error(b, STORAGE_HEAD + bytes);
+    return (tn_tensor *)NULL;
 }
 
 TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim, const int64_t *size) {
@@ -311,7 +321,10 @@ TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
         if (TNI_UNLIKELY(t->node != NULL)) tni_node_drop(b, t->node);
         if (t->storage) storage_release(b, t->storage);
         header_free(b, t);
-        if (grad && base) tni_release(b, base), base = NULL;
+        if (grad && base) {
+            tni_release(b, base);
+            base = NULL;
+        }
         t = grad ? grad : base;
     }
 }

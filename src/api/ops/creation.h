@@ -348,7 +348,63 @@ TN_API tn_list tnp_meshgrid(tn_tensors tensors, const char *indexing);
 #define tn_meshgrid(...) TNI_CALL(tn_meshgrid, .tensors = __VA_ARGS__)
 #endif
 
-/* --- random numbers as torch draws them on the CPU: equal seeds give equal numbers --- */
+/* --- elements chosen by chance: bernoulli and dropout, as torch draws them --- */
+
+/* Each element is 1 with the probability given by self's element, in [0, 1], and 0 otherwise.
+ *   schema  bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
+ *   shapes  self (*) -> (*)
+ *   example tn_bernoulli(p) */
+typedef struct tn_bernoulli_args {
+    tn_tensor *out;
+    tn_generator *generator;
+    tn_tensor *self;
+} tn_bernoulli_args;
+TN_API tn_tensor *tn_bernoulli_at(const char *file, int line, const tn_bernoulli_args *args);
+TN_API tn_tensor *tnp_bernoulli(tn_tensor *self, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_bernoulli(...) TNI_CALL(tn_bernoulli, .self = __VA_ARGS__)
+#endif
+
+/* Sets each element of self to 1 with probability p and to 0 otherwise.
+ *   schema  bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor
+ *   shapes  self (*) -> self
+ *   example tn_bernoulli_float_(x, .p = 0.3) */
+typedef struct tn_bernoulli_float_args {
+    double p;
+    tn_generator *generator;
+    tn_tensor *self;
+} tn_bernoulli_float_args;
+TN_API tn_tensor *tn_bernoulli_float_inplace_at(const char *file, int line,
+    const tn_bernoulli_float_args *args);
+TN_API tn_tensor *tnp_bernoulli_float_(tn_tensor *self, double p, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_bernoulli_float_(...) TNI_CALL_AS(tn_bernoulli_float_inplace_at, \
+    tn_bernoulli_float_args, .p = 0.5, .self = __VA_ARGS__)
+#endif
+
+/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p).
+ * Otherwise returns the input itself.
+ *   schema  dropout(Tensor input, float p, bool train) -> Tensor
+ *   shapes  input (*) -> (*), floating or complex
+ *   example tn_dropout(x, 0.5, true) */
+typedef struct tn_dropout_args {
+    tn_tensor *input;
+    double p;
+    bool train;
+} tn_dropout_args;
+TN_API tn_tensor *tn_dropout_at(const char *file, int line, const tn_dropout_args *args);
+TN_API tn_tensor *tn_dropout_inplace_at(const char *file, int line, const tn_dropout_args *args);
+TN_API tn_tensor *tnp_dropout(tn_tensor *input, double p, bool train);
+TN_API tn_tensor *tnp_dropout_(tn_tensor *input, double p, bool train);
+#ifndef __cplusplus
+#define tn_dropout(input_, p_, ...) TNI_CALL(tn_dropout, .input = input_, .p = p_, \
+    .train = __VA_ARGS__)
+#define tn_dropout_(input_, p_, ...) TNI_CALL_AS(tn_dropout_inplace_at, tn_dropout_args, \
+    .input = input_, .p = p_, .train = __VA_ARGS__)
+#endif
+
+/* --- random numbers of continuous distributions, as torch draws them on the CPU: equal
+ * seeds give equal numbers --- */
 
 /* Random numbers, uniform in [0, 1).
  *   schema  rand(int[] size, *, Generator? generator=None, ScalarType? dtype=None, Device?
@@ -467,6 +523,8 @@ TN_API tn_tensor *tnp_exponential_(tn_tensor *self, double lambd, tn_generator *
     .lambd = 1, .self = __VA_ARGS__)
 #endif
 
+/* --- random integers and permutations, as torch draws them --- */
+
 /* Fills self with random integers from 0 to the largest that its dtype can hold. For floating
  * dtypes the largest is that up to which they hold all integers exactly.
  *   schema  random_(Tensor self, *, Generator? generator=None) -> Tensor
@@ -540,59 +598,6 @@ TN_API tn_tensor *tnp_randperm(int64_t n, tn_generator *generator, tn_dtype dtyp
     tn_device_id device);
 #ifndef __cplusplus
 #define tn_randperm(...) TNI_CALL(tn_randperm, .n = __VA_ARGS__)
-#endif
-
-/* Each element is 1 with the probability given by self's element, in [0, 1], and 0 otherwise.
- *   schema  bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
- *   shapes  self (*) -> (*)
- *   example tn_bernoulli(p) */
-typedef struct tn_bernoulli_args {
-    tn_tensor *out;
-    tn_generator *generator;
-    tn_tensor *self;
-} tn_bernoulli_args;
-TN_API tn_tensor *tn_bernoulli_at(const char *file, int line, const tn_bernoulli_args *args);
-TN_API tn_tensor *tnp_bernoulli(tn_tensor *self, tn_generator *generator);
-#ifndef __cplusplus
-#define tn_bernoulli(...) TNI_CALL(tn_bernoulli, .self = __VA_ARGS__)
-#endif
-
-/* Sets each element of self to 1 with probability p and to 0 otherwise.
- *   schema  bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor
- *   shapes  self (*) -> self
- *   example tn_bernoulli_float_(x, .p = 0.3) */
-typedef struct tn_bernoulli_float_args {
-    double p;
-    tn_generator *generator;
-    tn_tensor *self;
-} tn_bernoulli_float_args;
-TN_API tn_tensor *tn_bernoulli_float_inplace_at(const char *file, int line,
-    const tn_bernoulli_float_args *args);
-TN_API tn_tensor *tnp_bernoulli_float_(tn_tensor *self, double p, tn_generator *generator);
-#ifndef __cplusplus
-#define tn_bernoulli_float_(...) TNI_CALL_AS(tn_bernoulli_float_inplace_at, \
-    tn_bernoulli_float_args, .p = 0.5, .self = __VA_ARGS__)
-#endif
-
-/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p).
- * Otherwise returns the input itself.
- *   schema  dropout(Tensor input, float p, bool train) -> Tensor
- *   shapes  input (*) -> (*), floating or complex
- *   example tn_dropout(x, 0.5, true) */
-typedef struct tn_dropout_args {
-    tn_tensor *input;
-    double p;
-    bool train;
-} tn_dropout_args;
-TN_API tn_tensor *tn_dropout_at(const char *file, int line, const tn_dropout_args *args);
-TN_API tn_tensor *tn_dropout_inplace_at(const char *file, int line, const tn_dropout_args *args);
-TN_API tn_tensor *tnp_dropout(tn_tensor *input, double p, bool train);
-TN_API tn_tensor *tnp_dropout_(tn_tensor *input, double p, bool train);
-#ifndef __cplusplus
-#define tn_dropout(input_, p_, ...) TNI_CALL(tn_dropout, .input = input_, .p = p_, \
-    .train = __VA_ARGS__)
-#define tn_dropout_(input_, p_, ...) TNI_CALL_AS(tn_dropout_inplace_at, tn_dropout_args, \
-    .input = input_, .p = p_, .train = __VA_ARGS__)
 #endif
 
 TNI_EXTERN_C_END

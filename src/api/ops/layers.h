@@ -87,6 +87,97 @@ TN_API tn_tensor *tnp_scaled_dot_product_attention(tn_tensor *query, tn_tensor *
     .value = __VA_ARGS__)
 #endif
 
+/* --- the mean of each window, of fixed size or adaptive, and the gradients of its input:
+ * rows that can be differentiated any number of times --- */
+
+/* The mean of each window. With count_include_pad, padding counts as elements of value 0;
+ * divisor_override replaces the number of elements. Floating dtypes, which are summed in double,
+ * and int64, which drops the fraction.
+ *   schema  avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0,
+ *           bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) ->
+ *           Tensor
+ *   shapes  self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')
+ *   example tn_avg_pool2d(x, TN_DIMS(2, 2)) */
+typedef struct tn_avg_pool2d_args {
+    tn_tensor *out;
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    int64_t divisor_override;
+    tn_tensor *self;
+    tn_ints kernel_size;
+} tn_avg_pool2d_args;
+TN_API tn_tensor *tn_avg_pool2d_at(const char *file, int line, const tn_avg_pool2d_args *args);
+TN_API tn_tensor *tnp_avg_pool2d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, bool ceil_mode, bool count_include_pad, int64_t divisor_override);
+#ifndef __cplusplus
+#define tn_avg_pool2d(self_, ...) TNI_CALL(tn_avg_pool2d, .stride = TN_NO_DIMS, \
+    .padding = TN_DIMS(0), .count_include_pad = true, .divisor_override = TN_NONE, .self = self_, \
+    .kernel_size = __VA_ARGS__)
+#endif
+
+/* The gradient of avg_pool2d's input: divides each element of grad and adds it to all elements
+ * of its window.
+ *   schema  avg_pool2d_input_grad(Tensor grad, int[] input_size, int[2] kernel_size, int[2]?
+ *           stride=None, int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True,
+ *           int? divisor_override=None) -> Tensor
+ *   shapes  grad (N, C, H', W'), input_size (N, C, H, W) -> input_size
+ *   example tn_avg_pool2d_input_grad(d, TN_DIMS(1, 3, 8, 8), TN_DIMS(2, 2)) */
+typedef struct tn_avg_pool2d_input_grad_args {
+    tn_tensor *out;
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    int64_t divisor_override;
+    tn_tensor *grad;
+    tn_ints input_size, kernel_size;
+} tn_avg_pool2d_input_grad_args;
+TN_API tn_tensor *tn_avg_pool2d_input_grad_at(const char *file, int line,
+    const tn_avg_pool2d_input_grad_args *args);
+TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, bool ceil_mode, bool count_include_pad,
+    int64_t divisor_override);
+#ifndef __cplusplus
+#define tn_avg_pool2d_input_grad(grad_, input_size_, ...) TNI_CALL(tn_avg_pool2d_input_grad, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
+    .divisor_override = TN_NONE, .grad = grad_, .input_size = input_size_, \
+    .kernel_size = __VA_ARGS__)
+#endif
+
+/* The means of output_size windows that cover the input: row p of H' covers the rows of H from
+ * floor(p H / H') up to, but not including, ceil((p + 1) H / H'); columns likewise.
+ *   schema  adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor
+ *   shapes  self (N, C, H, W) or (C, H, W), output_size (H', W') -> (N, C, H', W') or (C, H',
+ *           W')
+ *   example tn_adaptive_avg_pool2d(x, TN_DIMS(1, 1)) */
+typedef struct tn_adaptive_avg_pool2d_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    tn_ints output_size;
+} tn_adaptive_avg_pool2d_args;
+TN_API tn_tensor *tn_adaptive_avg_pool2d_at(const char *file, int line,
+    const tn_adaptive_avg_pool2d_args *args);
+TN_API tn_tensor *tnp_adaptive_avg_pool2d(tn_tensor *self, tn_ints output_size);
+#ifndef __cplusplus
+#define tn_adaptive_avg_pool2d(self_, ...) TNI_CALL(tn_adaptive_avg_pool2d, .self = self_, \
+    .output_size = __VA_ARGS__)
+#endif
+
+/* The gradient of adaptive_avg_pool2d's input.
+ *   schema  adaptive_avg_pool2d_input_grad(Tensor grad, int[] input_size) -> Tensor
+ *   shapes  grad (N, C, H', W'), input_size (N, C, H, W) -> input_size
+ *   example tn_adaptive_avg_pool2d_input_grad(d, TN_DIMS(1, 3, 8, 8)) */
+typedef struct tn_adaptive_avg_pool2d_input_grad_args {
+    tn_tensor *out;
+    tn_tensor *grad;
+    tn_ints input_size;
+} tn_adaptive_avg_pool2d_input_grad_args;
+TN_API tn_tensor *tn_adaptive_avg_pool2d_input_grad_at(const char *file, int line,
+    const tn_adaptive_avg_pool2d_input_grad_args *args);
+TN_API tn_tensor *tnp_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size);
+#ifndef __cplusplus
+#define tn_adaptive_avg_pool2d_input_grad(grad_, ...) TNI_CALL(tn_adaptive_avg_pool2d_input_grad, \
+    .grad = grad_, .input_size = __VA_ARGS__)
+#endif
+
 /* --- batch normalisation with its gradients, and running statistics --- */
 
 /* (x - mean) / sqrt(var + eps) * weight + bias for each channel. In training, mean and var are
@@ -436,6 +527,81 @@ TN_API tn_tensor *tnp_kl_div(tn_tensor *input, tn_tensor *target, tn_reduction r
     .input = input_, .target = __VA_ARGS__)
 #endif
 
+/* --- the largest element of each window, its gradient, and that gradient's derivative:
+ * rows that can be differentiated any number of times --- */
+
+/* The largest element of each window. A NaN wins, padding never does; the first of equal elements
+ * gets the gradient. stride None means kernel_size; ceil_mode keeps a last window that is cut off.
+ * Real dtypes but bool.
+ *   schema  max_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0,
+ *           int[2] dilation=1, bool ceil_mode=False) -> Tensor
+ *   shapes  self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')
+ *   example tn_max_pool2d(x, TN_DIMS(2, 2)) */
+typedef struct tn_max_pool2d_args {
+    tn_tensor *out;
+    tn_ints stride, padding, dilation;
+    bool ceil_mode;
+    tn_tensor *self;
+    tn_ints kernel_size;
+} tn_max_pool2d_args;
+TN_API tn_tensor *tn_max_pool2d_at(const char *file, int line, const tn_max_pool2d_args *args);
+TN_API tn_tensor *tnp_max_pool2d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_ints dilation, bool ceil_mode);
+#ifndef __cplusplus
+#define tn_max_pool2d(self_, ...) TNI_CALL(tn_max_pool2d, .stride = TN_NO_DIMS, \
+    .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, .kernel_size = __VA_ARGS__)
+#endif
+
+/* The gradient of max_pool2d's input: adds each element of grad to the element that its window
+ * chose. indices count the places of a window row by row: uint8, or int32 if a window has more than
+ * 256. A place outside the window adds nothing.
+ *   schema  max_pool2d_input_grad(Tensor grad, Tensor indices, int[] input_size, int[2]
+ *           kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool
+ *           ceil_mode=False) -> Tensor
+ *   shapes  grad (N, C, H', W'), indices like grad, input_size (N, C, H, W) -> input_size
+ *   example tn_max_pool2d_input_grad(d, index, TN_DIMS(1, 3, 8, 8), TN_DIMS(2, 2)) */
+typedef struct tn_max_pool2d_input_grad_args {
+    tn_tensor *out;
+    tn_ints stride, padding, dilation;
+    bool ceil_mode;
+    tn_tensor *grad, *indices;
+    tn_ints input_size, kernel_size;
+} tn_max_pool2d_input_grad_args;
+TN_API tn_tensor *tn_max_pool2d_input_grad_at(const char *file, int line,
+    const tn_max_pool2d_input_grad_args *args);
+TN_API tn_tensor *tnp_max_pool2d_input_grad(tn_tensor *grad, tn_tensor *indices,
+    tn_ints input_size, tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation,
+    bool ceil_mode);
+#ifndef __cplusplus
+#define tn_max_pool2d_input_grad(grad_, indices_, input_size_, ...) \
+    TNI_CALL(tn_max_pool2d_input_grad, .stride = TN_NO_DIMS, .padding = TN_DIMS(0), \
+    .dilation = TN_DIMS(1), .grad = grad_, .indices = indices_, .input_size = input_size_, \
+    .kernel_size = __VA_ARGS__)
+#endif
+
+/* The element of each window at the place that indices names; 0 for a place outside the window. The
+ * derivative of max_pool2d_input_grad.
+ *   schema  max_pool2d_pick(Tensor self, Tensor indices, int[2] kernel_size, int[2]?
+ *           stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor
+ *   shapes  self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W')
+ *   example tn_max_pool2d_pick(x, index, TN_DIMS(2, 2)) */
+typedef struct tn_max_pool2d_pick_args {
+    tn_tensor *out;
+    tn_ints stride, padding, dilation;
+    bool ceil_mode;
+    tn_tensor *self, *indices;
+    tn_ints kernel_size;
+} tn_max_pool2d_pick_args;
+TN_API tn_tensor *tn_max_pool2d_pick_at(const char *file, int line,
+    const tn_max_pool2d_pick_args *args);
+TN_API tn_tensor *tnp_max_pool2d_pick(tn_tensor *self, tn_tensor *indices, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
+#ifndef __cplusplus
+#define tn_max_pool2d_pick(self_, indices_, ...) TNI_CALL(tn_max_pool2d_pick, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, \
+    .indices = indices_, .kernel_size = __VA_ARGS__)
+#endif
+
 /* --- a step of an optimizer over all parameters in one call: all change, or none --- */
 
 /* For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 -
@@ -517,169 +683,6 @@ TN_API bool tnp_fused_adamw_(tn_tensors self, tn_tensors grads, tn_tensors exp_a
     .max_exp_avg_sqs = max_exp_avg_sqs_, .step = step_, .lr = lr_, .beta1 = beta1_, \
     .beta2 = beta2_, .eps = eps_, .weight_decay = weight_decay_, .amsgrad = amsgrad_, \
     .maximize = __VA_ARGS__)
-#endif
-
-/* --- pooling over windows of two dimensions and the gradients of its input, rows that can
- * be differentiated --- */
-
-/* The largest element of each window. A NaN wins, padding never does; the first of equal elements
- * gets the gradient. stride None means kernel_size; ceil_mode keeps a last window that is cut off.
- * Real dtypes but bool.
- *   schema  max_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0,
- *           int[2] dilation=1, bool ceil_mode=False) -> Tensor
- *   shapes  self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')
- *   example tn_max_pool2d(x, TN_DIMS(2, 2)) */
-typedef struct tn_max_pool2d_args {
-    tn_tensor *out;
-    tn_ints stride, padding, dilation;
-    bool ceil_mode;
-    tn_tensor *self;
-    tn_ints kernel_size;
-} tn_max_pool2d_args;
-TN_API tn_tensor *tn_max_pool2d_at(const char *file, int line, const tn_max_pool2d_args *args);
-TN_API tn_tensor *tnp_max_pool2d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
-    tn_ints padding, tn_ints dilation, bool ceil_mode);
-#ifndef __cplusplus
-#define tn_max_pool2d(self_, ...) TNI_CALL(tn_max_pool2d, .stride = TN_NO_DIMS, \
-    .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, .kernel_size = __VA_ARGS__)
-#endif
-
-/* The gradient of max_pool2d's input: adds each element of grad to the element that its window
- * chose. indices count the places of a window row by row: uint8, or int32 if a window has more than
- * 256. A place outside the window adds nothing.
- *   schema  max_pool2d_input_grad(Tensor grad, Tensor indices, int[] input_size, int[2]
- *           kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool
- *           ceil_mode=False) -> Tensor
- *   shapes  grad (N, C, H', W'), indices like grad, input_size (N, C, H, W) -> input_size
- *   example tn_max_pool2d_input_grad(d, index, TN_DIMS(1, 3, 8, 8), TN_DIMS(2, 2)) */
-typedef struct tn_max_pool2d_input_grad_args {
-    tn_tensor *out;
-    tn_ints stride, padding, dilation;
-    bool ceil_mode;
-    tn_tensor *grad, *indices;
-    tn_ints input_size, kernel_size;
-} tn_max_pool2d_input_grad_args;
-TN_API tn_tensor *tn_max_pool2d_input_grad_at(const char *file, int line,
-    const tn_max_pool2d_input_grad_args *args);
-TN_API tn_tensor *tnp_max_pool2d_input_grad(tn_tensor *grad, tn_tensor *indices,
-    tn_ints input_size, tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation,
-    bool ceil_mode);
-#ifndef __cplusplus
-#define tn_max_pool2d_input_grad(grad_, indices_, input_size_, ...) \
-    TNI_CALL(tn_max_pool2d_input_grad, .stride = TN_NO_DIMS, .padding = TN_DIMS(0), \
-    .dilation = TN_DIMS(1), .grad = grad_, .indices = indices_, .input_size = input_size_, \
-    .kernel_size = __VA_ARGS__)
-#endif
-
-/* The element of each window at the place that indices names; 0 for a place outside the window. The
- * derivative of max_pool2d_input_grad.
- *   schema  max_pool2d_pick(Tensor self, Tensor indices, int[2] kernel_size, int[2]?
- *           stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor
- *   shapes  self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W')
- *   example tn_max_pool2d_pick(x, index, TN_DIMS(2, 2)) */
-typedef struct tn_max_pool2d_pick_args {
-    tn_tensor *out;
-    tn_ints stride, padding, dilation;
-    bool ceil_mode;
-    tn_tensor *self, *indices;
-    tn_ints kernel_size;
-} tn_max_pool2d_pick_args;
-TN_API tn_tensor *tn_max_pool2d_pick_at(const char *file, int line,
-    const tn_max_pool2d_pick_args *args);
-TN_API tn_tensor *tnp_max_pool2d_pick(tn_tensor *self, tn_tensor *indices, tn_ints kernel_size,
-    tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
-#ifndef __cplusplus
-#define tn_max_pool2d_pick(self_, indices_, ...) TNI_CALL(tn_max_pool2d_pick, \
-    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, \
-    .indices = indices_, .kernel_size = __VA_ARGS__)
-#endif
-
-/* The mean of each window. With count_include_pad, padding counts as elements of value 0;
- * divisor_override replaces the number of elements. Floating dtypes, which are summed in double,
- * and int64, which drops the fraction.
- *   schema  avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0,
- *           bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) ->
- *           Tensor
- *   shapes  self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')
- *   example tn_avg_pool2d(x, TN_DIMS(2, 2)) */
-typedef struct tn_avg_pool2d_args {
-    tn_tensor *out;
-    tn_ints stride, padding;
-    bool ceil_mode, count_include_pad;
-    int64_t divisor_override;
-    tn_tensor *self;
-    tn_ints kernel_size;
-} tn_avg_pool2d_args;
-TN_API tn_tensor *tn_avg_pool2d_at(const char *file, int line, const tn_avg_pool2d_args *args);
-TN_API tn_tensor *tnp_avg_pool2d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
-    tn_ints padding, bool ceil_mode, bool count_include_pad, int64_t divisor_override);
-#ifndef __cplusplus
-#define tn_avg_pool2d(self_, ...) TNI_CALL(tn_avg_pool2d, .stride = TN_NO_DIMS, \
-    .padding = TN_DIMS(0), .count_include_pad = true, .divisor_override = TN_NONE, .self = self_, \
-    .kernel_size = __VA_ARGS__)
-#endif
-
-/* The gradient of avg_pool2d's input: divides each element of grad and adds it to all elements
- * of its window.
- *   schema  avg_pool2d_input_grad(Tensor grad, int[] input_size, int[2] kernel_size, int[2]?
- *           stride=None, int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True,
- *           int? divisor_override=None) -> Tensor
- *   shapes  grad (N, C, H', W'), input_size (N, C, H, W) -> input_size
- *   example tn_avg_pool2d_input_grad(d, TN_DIMS(1, 3, 8, 8), TN_DIMS(2, 2)) */
-typedef struct tn_avg_pool2d_input_grad_args {
-    tn_tensor *out;
-    tn_ints stride, padding;
-    bool ceil_mode, count_include_pad;
-    int64_t divisor_override;
-    tn_tensor *grad;
-    tn_ints input_size, kernel_size;
-} tn_avg_pool2d_input_grad_args;
-TN_API tn_tensor *tn_avg_pool2d_input_grad_at(const char *file, int line,
-    const tn_avg_pool2d_input_grad_args *args);
-TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size,
-    tn_ints kernel_size, tn_ints stride, tn_ints padding, bool ceil_mode, bool count_include_pad,
-    int64_t divisor_override);
-#ifndef __cplusplus
-#define tn_avg_pool2d_input_grad(grad_, input_size_, ...) TNI_CALL(tn_avg_pool2d_input_grad, \
-    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
-    .divisor_override = TN_NONE, .grad = grad_, .input_size = input_size_, \
-    .kernel_size = __VA_ARGS__)
-#endif
-
-/* The means of output_size windows that cover the input: row p of H' covers the rows of H from
- * floor(p H / H') up to, but not including, ceil((p + 1) H / H'); columns likewise.
- *   schema  adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor
- *   shapes  self (N, C, H, W) or (C, H, W), output_size (H', W') -> (N, C, H', W') or (C, H',
- *           W')
- *   example tn_adaptive_avg_pool2d(x, TN_DIMS(1, 1)) */
-typedef struct tn_adaptive_avg_pool2d_args {
-    tn_tensor *out;
-    tn_tensor *self;
-    tn_ints output_size;
-} tn_adaptive_avg_pool2d_args;
-TN_API tn_tensor *tn_adaptive_avg_pool2d_at(const char *file, int line,
-    const tn_adaptive_avg_pool2d_args *args);
-TN_API tn_tensor *tnp_adaptive_avg_pool2d(tn_tensor *self, tn_ints output_size);
-#ifndef __cplusplus
-#define tn_adaptive_avg_pool2d(self_, ...) TNI_CALL(tn_adaptive_avg_pool2d, .self = self_, \
-    .output_size = __VA_ARGS__)
-#endif
-
-/* The gradient of adaptive_avg_pool2d's input.
- *   schema  adaptive_avg_pool2d_input_grad(Tensor grad, int[] input_size) -> Tensor
- *   shapes  grad (N, C, H', W'), input_size (N, C, H, W) -> input_size
- *   example tn_adaptive_avg_pool2d_input_grad(d, TN_DIMS(1, 3, 8, 8)) */
-typedef struct tn_adaptive_avg_pool2d_input_grad_args {
-    tn_tensor *out;
-    tn_tensor *grad;
-    tn_ints input_size;
-} tn_adaptive_avg_pool2d_input_grad_args;
-TN_API tn_tensor *tn_adaptive_avg_pool2d_input_grad_at(const char *file, int line,
-    const tn_adaptive_avg_pool2d_input_grad_args *args);
-TN_API tn_tensor *tnp_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size);
-#ifndef __cplusplus
-#define tn_adaptive_avg_pool2d_input_grad(grad_, ...) TNI_CALL(tn_adaptive_avg_pool2d_input_grad, \
-    .grad = grad_, .input_size = __VA_ARGS__)
 #endif
 
 TNI_EXTERN_C_END

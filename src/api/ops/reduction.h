@@ -8,64 +8,135 @@
 
 TNI_EXTERN_C_BEGIN
 
-/* --- reductions: sums, products, extrema, statistics, norms, truth, and running sums --- */
+/* --- extrema with their places: the index of the first largest or smallest element --- */
 
-/* The sum over dim, or over all elements if dim is absent. Integers and bool are summed in int64,
- * f16 and bf16 in float.
- *   schema  sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType?
- *           dtype=None) -> Tensor
- *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
- *   example tn_sum(x, .dim = TN_DIMS(0, 2)) */
-typedef struct tn_sum_args {
-    tn_tensor *out;
-    tn_ints dim;
+/* The largest element along dim and its index, the first among equal elements. A NaN wins.
+ *   schema  max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+ *   shapes  self (*) -> values, indices: self's shape without dim, 1 there when keepdim
+ *   example tn_values_indices m = tn_max_dim(x, 1); */
+typedef struct tn_max_dim_args {
+    tn_values_indices out;
     bool keepdim;
-    tn_dtype dtype;
     tn_tensor *self;
-} tn_sum_args;
-TN_API tn_tensor *tn_sum_at(const char *file, int line, const tn_sum_args *args);
-TN_API tn_tensor *tnp_sum(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
+    int64_t dim;
+} tn_max_dim_args;
+TN_API tn_values_indices tn_max_dim_at(const char *file, int line, const tn_max_dim_args *args);
+TN_API tn_values_indices tnp_max_dim(tn_tensor *self, int64_t dim, bool keepdim);
 #ifndef __cplusplus
-#define tn_sum(...) TNI_CALL(tn_sum, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#define tn_max_dim(self_, ...) TNI_CALL(tn_max_dim, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* The sum over dim divided by the number of elements; NaN if there are none.
- * Floating or complex.
- *   schema  mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType?
- *           dtype=None) -> Tensor
- *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
- *   example tn_mean(x, .dim = TN_DIMS(-1)) */
-typedef struct tn_mean_args {
-    tn_tensor *out;
-    tn_ints dim;
+/* The smallest element along dim and its index, the first among equal elements. A NaN wins.
+ *   schema  min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+ *   shapes  self (*) -> values, indices: self's shape without dim, 1 there when keepdim
+ *   example tn_values_indices m = tn_min_dim(x, 1); */
+typedef struct tn_min_dim_args {
+    tn_values_indices out;
     bool keepdim;
-    tn_dtype dtype;
     tn_tensor *self;
-} tn_mean_args;
-TN_API tn_tensor *tn_mean_at(const char *file, int line, const tn_mean_args *args);
-TN_API tn_tensor *tnp_mean(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
+    int64_t dim;
+} tn_min_dim_args;
+TN_API tn_values_indices tn_min_dim_at(const char *file, int line, const tn_min_dim_args *args);
+TN_API tn_values_indices tnp_min_dim(tn_tensor *self, int64_t dim, bool keepdim);
 #ifndef __cplusplus
-#define tn_mean(...) TNI_CALL(tn_mean, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#define tn_min_dim(self_, ...) TNI_CALL(tn_min_dim, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* The product over dim, or of all elements if dim is absent. Integers and bool are
- * multiplied in int64.
- *   schema  prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType?
- *           dtype=None) -> Tensor
- *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
- *   example tn_prod(x, .dim = 1) */
-typedef struct tn_prod_args {
+/* The index of the largest element along dim, the first among equal elements. Without dim, the
+ * index in the flattened tensor.
+ *   schema  argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
+ *   shapes  self (*) -> int64, self's shape without dim, 1 there when keepdim
+ *   example tn_argmax(x, .dim = 1) */
+typedef struct tn_argmax_args {
     tn_tensor *out;
     int64_t dim;
     bool keepdim;
+    tn_tensor *self;
+} tn_argmax_args;
+TN_API tn_tensor *tn_argmax_at(const char *file, int line, const tn_argmax_args *args);
+TN_API tn_tensor *tnp_argmax(tn_tensor *self, int64_t dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_argmax(...) TNI_CALL(tn_argmax, .dim = TN_NONE, .self = __VA_ARGS__)
+#endif
+
+/* The index of the smallest element along dim, the first among equal elements. Without dim, the
+ * index in the flattened tensor.
+ *   schema  argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
+ *   shapes  self (*) -> int64, self's shape without dim, 1 there when keepdim
+ *   example tn_argmin(x, .dim = 1) */
+typedef struct tn_argmin_args {
+    tn_tensor *out;
+    int64_t dim;
+    bool keepdim;
+    tn_tensor *self;
+} tn_argmin_args;
+TN_API tn_tensor *tn_argmin_at(const char *file, int line, const tn_argmin_args *args);
+TN_API tn_tensor *tnp_argmin(tn_tensor *self, int64_t dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_argmin(...) TNI_CALL(tn_argmin, .dim = TN_NONE, .self = __VA_ARGS__)
+#endif
+
+/* --- running sums and products along one dimension, and linear recurrences --- */
+
+/* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.
+ *   schema  cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
+ *   shapes  self (*) -> (*)
+ *   example tn_cumsum(x, 0) */
+typedef struct tn_cumsum_args {
+    tn_tensor *out;
     tn_dtype dtype;
     tn_tensor *self;
-} tn_prod_args;
-TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *args);
-TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim, tn_dtype dtype);
+    int64_t dim;
+} tn_cumsum_args;
+TN_API tn_tensor *tn_cumsum_at(const char *file, int line, const tn_cumsum_args *args);
+TN_API tn_tensor *tnp_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype);
 #ifndef __cplusplus
-#define tn_prod(...) TNI_CALL(tn_prod, .dim = TN_NONE, .self = __VA_ARGS__)
+#define tn_cumsum(self_, ...) TNI_CALL(tn_cumsum, .self = self_, .dim = __VA_ARGS__)
 #endif
+
+/* y_i = x_0 * ... * x_i along dim. Integers and bool are multiplied in int64, or in the dtype of
+ * the tensor that is written.
+ *   schema  cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
+ *   shapes  self (*) -> (*)
+ *   example tn_cumprod(x, 0) */
+typedef struct tn_cumprod_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_tensor *self;
+    int64_t dim;
+} tn_cumprod_args;
+TN_API tn_tensor *tn_cumprod_at(const char *file, int line, const tn_cumprod_args *args);
+TN_API tn_tensor *tn_cumprod_inplace_at(const char *file, int line, const tn_cumprod_args *args);
+TN_API tn_tensor *tnp_cumprod(tn_tensor *self, int64_t dim, tn_dtype dtype);
+TN_API tn_tensor *tnp_cumprod_(tn_tensor *self, int64_t dim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_cumprod(self_, ...) TNI_CALL(tn_cumprod, .self = self_, .dim = __VA_ARGS__)
+#define tn_cumprod_(self_, ...) TNI_CALL_AS(tn_cumprod_inplace_at, tn_cumprod_args, \
+    .self = self_, .dim = __VA_ARGS__)
+#endif
+
+/* y_i = input_i + factor_i y_(i-1) along dim; with reverse y_i = input_i + factor_(i+1) y_(i+1).
+ * The first element (with reverse the last) is that of input.
+ *   schema  linear_recurrence(Tensor input, Tensor factor, int dim, bool reverse=False) ->
+ *           Tensor
+ *   shapes  input (*), factor (*) -> (*), floating
+ *   example tn_linear_recurrence(x, y, 0) */
+typedef struct tn_linear_recurrence_args {
+    tn_tensor *out;
+    bool reverse;
+    tn_tensor *input, *factor;
+    int64_t dim;
+} tn_linear_recurrence_args;
+TN_API tn_tensor *tn_linear_recurrence_at(const char *file, int line,
+    const tn_linear_recurrence_args *args);
+TN_API tn_tensor *tnp_linear_recurrence(tn_tensor *input, tn_tensor *factor, int64_t dim,
+    bool reverse);
+#ifndef __cplusplus
+#define tn_linear_recurrence(input_, factor_, ...) TNI_CALL(tn_linear_recurrence, \
+    .input = input_, .factor = factor_, .dim = __VA_ARGS__)
+#endif
+
+/* --- the largest and smallest elements over dimensions --- */
 
 /* The largest element over dim, or of all elements if dim is empty. A NaN wins. Equal elements
  * share the gradient.
@@ -146,135 +217,7 @@ TN_API tn_min_max tnp_aminmax(tn_tensor *self, int64_t dim, bool keepdim);
 #define tn_aminmax(...) TNI_CALL(tn_aminmax, .dim = TN_NONE, .self = __VA_ARGS__)
 #endif
 
-/* The largest element along dim and its index, the first among equal elements. A NaN wins.
- *   schema  max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
- *   shapes  self (*) -> values, indices: self's shape without dim, 1 there when keepdim
- *   example tn_values_indices m = tn_max_dim(x, 1); */
-typedef struct tn_max_dim_args {
-    tn_values_indices out;
-    bool keepdim;
-    tn_tensor *self;
-    int64_t dim;
-} tn_max_dim_args;
-TN_API tn_values_indices tn_max_dim_at(const char *file, int line, const tn_max_dim_args *args);
-TN_API tn_values_indices tnp_max_dim(tn_tensor *self, int64_t dim, bool keepdim);
-#ifndef __cplusplus
-#define tn_max_dim(self_, ...) TNI_CALL(tn_max_dim, .self = self_, .dim = __VA_ARGS__)
-#endif
-
-/* The smallest element along dim and its index, the first among equal elements. A NaN wins.
- *   schema  min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
- *   shapes  self (*) -> values, indices: self's shape without dim, 1 there when keepdim
- *   example tn_values_indices m = tn_min_dim(x, 1); */
-typedef struct tn_min_dim_args {
-    tn_values_indices out;
-    bool keepdim;
-    tn_tensor *self;
-    int64_t dim;
-} tn_min_dim_args;
-TN_API tn_values_indices tn_min_dim_at(const char *file, int line, const tn_min_dim_args *args);
-TN_API tn_values_indices tnp_min_dim(tn_tensor *self, int64_t dim, bool keepdim);
-#ifndef __cplusplus
-#define tn_min_dim(self_, ...) TNI_CALL(tn_min_dim, .self = self_, .dim = __VA_ARGS__)
-#endif
-
-/* The index of the largest element along dim, the first among equal elements. Without dim, the
- * index in the flattened tensor.
- *   schema  argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
- *   shapes  self (*) -> int64, self's shape without dim, 1 there when keepdim
- *   example tn_argmax(x, .dim = 1) */
-typedef struct tn_argmax_args {
-    tn_tensor *out;
-    int64_t dim;
-    bool keepdim;
-    tn_tensor *self;
-} tn_argmax_args;
-TN_API tn_tensor *tn_argmax_at(const char *file, int line, const tn_argmax_args *args);
-TN_API tn_tensor *tnp_argmax(tn_tensor *self, int64_t dim, bool keepdim);
-#ifndef __cplusplus
-#define tn_argmax(...) TNI_CALL(tn_argmax, .dim = TN_NONE, .self = __VA_ARGS__)
-#endif
-
-/* The index of the smallest element along dim, the first among equal elements. Without dim, the
- * index in the flattened tensor.
- *   schema  argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
- *   shapes  self (*) -> int64, self's shape without dim, 1 there when keepdim
- *   example tn_argmin(x, .dim = 1) */
-typedef struct tn_argmin_args {
-    tn_tensor *out;
-    int64_t dim;
-    bool keepdim;
-    tn_tensor *self;
-} tn_argmin_args;
-TN_API tn_tensor *tn_argmin_at(const char *file, int line, const tn_argmin_args *args);
-TN_API tn_tensor *tnp_argmin(tn_tensor *self, int64_t dim, bool keepdim);
-#ifndef __cplusplus
-#define tn_argmin(...) TNI_CALL(tn_argmin, .dim = TN_NONE, .self = __VA_ARGS__)
-#endif
-
-/* Whether any element over dim is nonzero; NaN counts as nonzero. If dim is absent, over all
- * elements; if it is empty, for each element. uint8 gives uint8, all other dtypes bool.
- *   schema  any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
- *   shapes  self (*) -> bool, self's shape without dim, 1 there when keepdim
- *   example tn_any_dims(mask, .dim = TN_DIMS(0)) */
-typedef struct tn_any_dims_args {
-    tn_tensor *out;
-    tn_ints dim;
-    bool keepdim;
-    tn_tensor *self;
-} tn_any_dims_args;
-TN_API tn_tensor *tn_any_dims_at(const char *file, int line, const tn_any_dims_args *args);
-TN_API tn_tensor *tnp_any_dims(tn_tensor *self, tn_ints dim, bool keepdim);
-#ifndef __cplusplus
-#define tn_any_dims(...) TNI_CALL(tn_any_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
-#endif
-
-/* Whether all elements over dim are nonzero, by the rules of any_dims.
- *   schema  all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
- *   shapes  self (*) -> bool, self's shape without dim, 1 there when keepdim
- *   example tn_all_dims(mask) */
-typedef struct tn_all_dims_args {
-    tn_tensor *out;
-    tn_ints dim;
-    bool keepdim;
-    tn_tensor *self;
-} tn_all_dims_args;
-TN_API tn_tensor *tn_all_dims_at(const char *file, int line, const tn_all_dims_args *args);
-TN_API tn_tensor *tnp_all_dims(tn_tensor *self, tn_ints dim, bool keepdim);
-#ifndef __cplusplus
-#define tn_all_dims(...) TNI_CALL(tn_all_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
-#endif
-
-/* Whether any element is nonzero.
- *   schema  any(Tensor self) -> Tensor
- *   shapes  self (*) -> bool ()
- *   example tn_any(mask) */
-typedef struct tn_any_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_any_args;
-TN_API tn_tensor *tn_any_at(const char *file, int line, const tn_any_args *args);
-TN_API tn_tensor *tnp_any(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_any(...) TNI_CALL(tn_any, .self = __VA_ARGS__)
-#endif
-
-/* Whether all elements are nonzero.
- *   schema  all(Tensor self) -> Tensor
- *   shapes  self (*) -> bool ()
- *   example tn_all(mask) */
-typedef struct tn_all_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_all_args;
-TN_API tn_tensor *tn_all_at(const char *file, int line, const tn_all_args *args);
-TN_API tn_tensor *tnp_all(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_all(...) TNI_CALL(tn_all, .self = __VA_ARGS__)
-#endif
-
-/* --- softmax and log-softmax along one dimension, their gradients, running sums and
- * products --- */
+/* --- softmax and log-softmax along one dimension, their gradients, and logsumexp --- */
 
 /* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, computed in dtype if it is
  * given. A row of -inf gives NaN.
@@ -367,65 +310,7 @@ TN_API tn_tensor *tnp_logsumexp(tn_tensor *self, tn_ints dim, bool keepdim);
 #define tn_logsumexp(self_, ...) TNI_CALL(tn_logsumexp, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.
- *   schema  cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
- *   shapes  self (*) -> (*)
- *   example tn_cumsum(x, 0) */
-typedef struct tn_cumsum_args {
-    tn_tensor *out;
-    tn_dtype dtype;
-    tn_tensor *self;
-    int64_t dim;
-} tn_cumsum_args;
-TN_API tn_tensor *tn_cumsum_at(const char *file, int line, const tn_cumsum_args *args);
-TN_API tn_tensor *tnp_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype);
-#ifndef __cplusplus
-#define tn_cumsum(self_, ...) TNI_CALL(tn_cumsum, .self = self_, .dim = __VA_ARGS__)
-#endif
-
-/* y_i = x_0 * ... * x_i along dim. Integers and bool are multiplied in int64, or in the dtype of
- * the tensor that is written.
- *   schema  cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
- *   shapes  self (*) -> (*)
- *   example tn_cumprod(x, 0) */
-typedef struct tn_cumprod_args {
-    tn_tensor *out;
-    tn_dtype dtype;
-    tn_tensor *self;
-    int64_t dim;
-} tn_cumprod_args;
-TN_API tn_tensor *tn_cumprod_at(const char *file, int line, const tn_cumprod_args *args);
-TN_API tn_tensor *tn_cumprod_inplace_at(const char *file, int line, const tn_cumprod_args *args);
-TN_API tn_tensor *tnp_cumprod(tn_tensor *self, int64_t dim, tn_dtype dtype);
-TN_API tn_tensor *tnp_cumprod_(tn_tensor *self, int64_t dim, tn_dtype dtype);
-#ifndef __cplusplus
-#define tn_cumprod(self_, ...) TNI_CALL(tn_cumprod, .self = self_, .dim = __VA_ARGS__)
-#define tn_cumprod_(self_, ...) TNI_CALL_AS(tn_cumprod_inplace_at, tn_cumprod_args, \
-    .self = self_, .dim = __VA_ARGS__)
-#endif
-
-/* y_i = input_i + factor_i y_(i-1) along dim; with reverse y_i = input_i + factor_(i+1) y_(i+1).
- * The first element (with reverse the last) is that of input.
- *   schema  linear_recurrence(Tensor input, Tensor factor, int dim, bool reverse=False) ->
- *           Tensor
- *   shapes  input (*), factor (*) -> (*), floating
- *   example tn_linear_recurrence(x, y, 0) */
-typedef struct tn_linear_recurrence_args {
-    tn_tensor *out;
-    bool reverse;
-    tn_tensor *input, *factor;
-    int64_t dim;
-} tn_linear_recurrence_args;
-TN_API tn_tensor *tn_linear_recurrence_at(const char *file, int line,
-    const tn_linear_recurrence_args *args);
-TN_API tn_tensor *tnp_linear_recurrence(tn_tensor *input, tn_tensor *factor, int64_t dim,
-    bool reverse);
-#ifndef __cplusplus
-#define tn_linear_recurrence(input_, factor_, ...) TNI_CALL(tn_linear_recurrence, \
-    .input = input_, .factor = factor_, .dim = __VA_ARGS__)
-#endif
-
-/* --- variance and standard deviation, p-norms, logsumexp, running sums --- */
+/* --- variance and standard deviation, and p-norms, over dimensions --- */
 
 /* The sum of squared deviations from the mean over dim, divided by n - correction (1 if absent).
  * The variance of complex numbers is real.
@@ -525,6 +410,128 @@ TN_API tn_tensor *tn_norm_at(const char *file, int line, const tn_norm_args *arg
 TN_API tn_tensor *tnp_norm(tn_tensor *self, tn_scalar p, tn_ints dim, bool keepdim, tn_dtype dtype);
 #ifndef __cplusplus
 #define tn_norm(...) TNI_CALL(tn_norm, .p = TN_NO_NUM, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* --- sum, mean and product over dimensions --- */
+
+/* The sum over dim, or over all elements if dim is absent. Integers and bool are summed in int64,
+ * f16 and bf16 in float.
+ *   schema  sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType?
+ *           dtype=None) -> Tensor
+ *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
+ *   example tn_sum(x, .dim = TN_DIMS(0, 2)) */
+typedef struct tn_sum_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_tensor *self;
+} tn_sum_args;
+TN_API tn_tensor *tn_sum_at(const char *file, int line, const tn_sum_args *args);
+TN_API tn_tensor *tnp_sum(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_sum(...) TNI_CALL(tn_sum, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* The sum over dim divided by the number of elements; NaN if there are none.
+ * Floating or complex.
+ *   schema  mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType?
+ *           dtype=None) -> Tensor
+ *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
+ *   example tn_mean(x, .dim = TN_DIMS(-1)) */
+typedef struct tn_mean_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_tensor *self;
+} tn_mean_args;
+TN_API tn_tensor *tn_mean_at(const char *file, int line, const tn_mean_args *args);
+TN_API tn_tensor *tnp_mean(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_mean(...) TNI_CALL(tn_mean, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* The product over dim, or of all elements if dim is absent. Integers and bool are
+ * multiplied in int64.
+ *   schema  prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType?
+ *           dtype=None) -> Tensor
+ *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
+ *   example tn_prod(x, .dim = 1) */
+typedef struct tn_prod_args {
+    tn_tensor *out;
+    int64_t dim;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_tensor *self;
+} tn_prod_args;
+TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *args);
+TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_prod(...) TNI_CALL(tn_prod, .dim = TN_NONE, .self = __VA_ARGS__)
+#endif
+
+/* --- any and all: whether elements are nonzero --- */
+
+/* Whether any element over dim is nonzero; NaN counts as nonzero. If dim is absent, over all
+ * elements; if it is empty, for each element. uint8 gives uint8, all other dtypes bool.
+ *   schema  any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+ *   shapes  self (*) -> bool, self's shape without dim, 1 there when keepdim
+ *   example tn_any_dims(mask, .dim = TN_DIMS(0)) */
+typedef struct tn_any_dims_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_tensor *self;
+} tn_any_dims_args;
+TN_API tn_tensor *tn_any_dims_at(const char *file, int line, const tn_any_dims_args *args);
+TN_API tn_tensor *tnp_any_dims(tn_tensor *self, tn_ints dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_any_dims(...) TNI_CALL(tn_any_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* Whether all elements over dim are nonzero, by the rules of any_dims.
+ *   schema  all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+ *   shapes  self (*) -> bool, self's shape without dim, 1 there when keepdim
+ *   example tn_all_dims(mask) */
+typedef struct tn_all_dims_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_tensor *self;
+} tn_all_dims_args;
+TN_API tn_tensor *tn_all_dims_at(const char *file, int line, const tn_all_dims_args *args);
+TN_API tn_tensor *tnp_all_dims(tn_tensor *self, tn_ints dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_all_dims(...) TNI_CALL(tn_all_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* Whether any element is nonzero.
+ *   schema  any(Tensor self) -> Tensor
+ *   shapes  self (*) -> bool ()
+ *   example tn_any(mask) */
+typedef struct tn_any_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_any_args;
+TN_API tn_tensor *tn_any_at(const char *file, int line, const tn_any_args *args);
+TN_API tn_tensor *tnp_any(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_any(...) TNI_CALL(tn_any, .self = __VA_ARGS__)
+#endif
+
+/* Whether all elements are nonzero.
+ *   schema  all(Tensor self) -> Tensor
+ *   shapes  self (*) -> bool ()
+ *   example tn_all(mask) */
+typedef struct tn_all_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_all_args;
+TN_API tn_tensor *tn_all_at(const char *file, int line, const tn_all_args *args);
+TN_API tn_tensor *tnp_all(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_all(...) TNI_CALL(tn_all, .self = __VA_ARGS__)
 #endif
 
 TNI_EXTERN_C_END

@@ -106,7 +106,8 @@ static void batch_task(void *arg, int64_t i) {
     memset(&r, 0, sizeof r);
     if (j->columns) {
         int64_t c = i * j->lanes, m = j->channels - c < j->lanes ? j->channels - c : j->lanes;
-        r.mean = j->mean + c * j->size, r.scale = j->scale + c * j->size,
+        r.mean = j->mean + c * j->size;
+        r.scale = j->scale + c * j->size;
         r.bias = j->bias + c * j->size;
         r.one = j->shift ? (void *)(uintptr_t)(j->shift + c * j->size) : NULL;
         for (int64_t b = 0; b < j->n; b += TNI_BLOCK_ROWS)

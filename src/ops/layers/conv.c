@@ -139,8 +139,10 @@ static void cv_run(cv_job *j, bool direct) {
         j->run = j->size == 8 ? TNI_K(k, conv_direct_f64) : TNI_K(k, conv_direct_f32);
     else
         j->run = j->size == 8 ? TNI_K(k, conv_f64) : TNI_K(k, conv_f32);
-    if (!direct && j->v.pitch == j->v.width && j->v.c_line == j->v.width * j->v.c_col)
-        j->v.width *= j->v.height, j->v.height = 1; /* rows follow each other in both */
+    if (!direct && j->v.pitch == j->v.width && j->v.c_line == j->v.width * j->v.c_col) {
+        j->v.width *= j->v.height; /* rows follow each other in both */
+        j->v.height = 1;
+    }
     if (j->v.height == 1) TNI_PATH(conv_one_line);
     tasks = tasks / j->groups > 0 ? tasks / j->groups : 1;
     j->chunk = (j->pixels / tasks + unit) / unit * unit;
@@ -285,7 +287,9 @@ static void conv2d_run(tn_frame *f) {
         if (half) {
             TNI_PATH(conv_half);
             cv_narrow v;
-            v.from = (const float *)p.result, v.to = to, v.n = s.oh * s.ow,
+            v.from = (const float *)p.result;
+            v.to = to;
+            v.n = s.oh * s.ow;
             v.dtype = f->out[0]->dtype;
             tni_parallel(context, n * s.o, cv_narrow_task, &v);
         }
@@ -447,7 +451,8 @@ static void cv_backward_phase(cv_job *j, const tni_cv_shape *s, const cv_backwar
     const int64_t py = phase / s->sw, px = phase % s->sw;
     j->v.m = s->cg;
     j->v.k = s->og * cv_count(&p->y, py) * cv_count(&p->x, px);
-    j->v.a = (const char *)p->packed + *done * s->c * j->size, j->v.bias = NULL,
+    j->v.a = (const char *)p->packed + *done * s->c * j->size;
+    j->v.bias = NULL;
     j->v.offset = p->offset + *done;
     *done += j->v.k;
     if (s->h <= py || s->w <= px || j->v.k == 0) return;
@@ -458,7 +463,9 @@ static void cv_backward_phase(cv_job *j, const tni_cv_shape *s, const cv_backwar
     j->v.image_step = tni_cv_image_step(&p->source);
     j->v.pitch = tni_cv_pitch(&p->source);
     j->v.c = to + (py * s->w + px) * j->size;
-    j->v.c_image = s->c * s->h * s->w, j->v.c_row = s->h * s->w, j->v.c_line = s->sh * s->w,
+    j->v.c_image = s->c * s->h * s->w;
+    j->v.c_row = s->h * s->w;
+    j->v.c_line = s->sh * s->w;
     j->v.c_col = s->sw;
     j->groups = s->groups;
     j->a_group = s->cg * j->v.k;
@@ -522,7 +529,9 @@ static void conv2d_input_grad_run(tn_frame *f) {
         if (half) {
             TNI_PATH(conv_back_half);
             cv_narrow v;
-            v.from = (const float *)p.result, v.to = out, v.n = s.h * s.w,
+            v.from = (const float *)p.result;
+            v.to = out;
+            v.n = s.h * s.w;
             v.dtype = f->out[0]->dtype;
             tni_parallel(j.context, n * s.c, cv_narrow_task, &v);
         }

@@ -106,7 +106,7 @@ static void cv_weight_task(void *arg, int64_t i) {
             if (tni_stopped()) return;
             v.first = line;
             v.lines = lines - line < p->lines ? lines - line : p->lines;
-            v.left = piece * p->piece,
+            v.left = piece * p->piece;
             v.width = p->s.ow - v.left < p->piece ? p->s.ow - v.left : p->piece;
             v.add = p->first > 0 || line > 0 || piece > 0;
             v.grad = p->packed + ((panel * lines + line) * p->s.ow + v.left) * p->wide * p->size;

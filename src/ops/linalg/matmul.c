@@ -258,7 +258,9 @@ TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor",
 /* input (m, k) times the transpose of weight (n, k) */
 static void linear_view(tn_tensor *t, const tn_tensor *weight, int64_t *dims) {
     memset(t, 0, offsetof(tn_tensor, dims));
-    dims[0] = weight->size[1], dims[1] = weight->size[0], dims[2] = weight->stride[1],
+    dims[0] = weight->size[1];
+    dims[1] = weight->size[0];
+    dims[2] = weight->stride[1];
     dims[3] = weight->stride[0];
     t->dtype = weight->dtype;
     t->ndim = 2;

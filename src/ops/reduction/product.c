@@ -22,7 +22,10 @@ static void prod_task(void *arg, int64_t i) {
     const char *at = x->numel ? tni_bytes_at(x) : NULL;
     double product[2] = {1, 0}, factor[2];
     for (int d = x->ndim - 1; d >= 0; d--)
-        if (!j->gone[d]) at += rest % x->size[d] * x->stride[d] * bytes, rest /= x->size[d];
+        if (!j->gone[d]) {
+            at += rest % x->size[d] * x->stride[d] * bytes;
+            rest /= x->size[d];
+        }
     for (int64_t e = 0; e < j->n; e++) {
         if (!(e & 0xffff) && tni_stopped()) return;
         tni_lanes_load(factor, TN_F64, at, bytes / 2, (int)tni_real_of(x->dtype), 2);

@@ -1,5 +1,5 @@
 /* reduction.h - what reductions share among each other and with norms of layers: the dimensions
- * that go, products, variances. */
+ * that go, the plain reducer, products, variances. */
 #ifndef TNI_OPS_REDUCTION_REDUCTION_H
 #define TNI_OPS_REDUCTION_REDUCTION_H
 
@@ -19,6 +19,36 @@ TN_PRIV double tni_dims_count(const tn_tensor *x, tn_ints dim);
  * the dimension. */
 TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keepdim, tni_shape *to,
                          bool *gone);
+
+/* A dim that may be absent (TN_NONE), as a list. */
+TNI_INLINE tn_ints tni_dim_or_all(const int64_t *dim) {
+    return tni_ints(dim, *dim == TN_NONE ? -1 : 1);
+}
+/* For rows that choose an element: false with an error where a dimension that goes is empty. */
+TN_PRIV bool tni_reduce_not_empty(tn_frame *f, const tn_tensor *x, const bool *gone);
+
+/* The functions of a reducer of TNI_SUM, TNI_PROD, TNI_MAX, TNI_MIN (its op): a part is one element
+ * of the compute type. */
+TN_PRIV void tni_plain_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                             int64_t first, void *to);
+TN_PRIV void tni_plain_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                            int64_t rows, int64_t n, int64_t first, void *to);
+TN_PRIV void tni_plain_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b,
+                             int64_t n, int64_t na, int64_t nb);
+
+/* check and run of a row whose result has the shape of self without dim. `choose`: an empty dim is
+ * refused. finish: TNI_MEAN divides by the number of elements. */
+enum { TNI_PLAIN, TNI_MEAN };
+TN_PRIV bool tni_plain_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype, int compute,
+                             bool choose);
+TN_PRIV void tni_plain_reduce(tn_frame *f, tn_ints dim, int op, int finish);
+/* Their parts: the plan of in[0] over dim; its reduction into out[k]. A complex result is one of
+ * twice as many reals. */
+TN_PRIV void tni_plain_lanes(tn_frame *f, tni_lanes *l, tn_ints dim, int how);
+TN_PRIV void tni_plain_run(tn_frame *f, tni_lanes *l, int op, int k, int finish);
+
+/* Refuses dtypes that cannot be ordered. */
+TN_PRIV bool tni_extreme_dtype(tn_frame *f, const tn_tensor *x);
 
 /* prod of complex numbers; conjugate products of the others along d for each element of x. */
 TN_PRIV void tni_prod_complex(tn_frame *f, tn_ints dim);

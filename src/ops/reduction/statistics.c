@@ -1,4 +1,4 @@
-/* statistics.c - variance and standard deviation, p-norms, logsumexp, running sums. */
+/* statistics.c - variance and standard deviation, and p-norms, over dimensions. */
 #include "reduction.h"
 #include "../../api/ops/elementwise.h"
 #include "../../api/ops/indexing.h"
@@ -319,33 +319,21 @@ typedef struct norm_way {
 
 static norm_way norm_way_of(double p) {
     norm_way w = {TNI_SUM, TNI_MAP_POWER, true};
-    if (p == HUGE_VAL || p == -HUGE_VAL)
-        w.op = p > 0 ? TNI_MAX : TNI_MIN, w.map = TNI_MAP_ABS, w.root = false;
-    else if (p == 0)
-        w.map = TNI_MAP_NONZERO, w.root = false;
-    else if (p == 1)
-        w.map = TNI_MAP_ABS, w.root = false;
-    else if (p == 2)
+    if (p == HUGE_VAL || p == -HUGE_VAL) {
+        w.op = p > 0 ? TNI_MAX : TNI_MIN;
+        w.map = TNI_MAP_ABS;
+        w.root = false;
+    } else if (p == 0) {
+        w.map = TNI_MAP_NONZERO;
+        w.root = false;
+    } else if (p == 1) {
+        w.map = TNI_MAP_ABS;
+        w.root = false;
+    } else if (p == 2)
         w.map = TNI_MAP_SQUARE;
     return w;
 }
 
-static void norm_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
-                       int64_t first, void *to) {
-    (void)first;
-    tni_reduce_block(r->kernels, r->op, l->compute, x, n, to);
-}
-static void norm_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
-                      int64_t rows, int64_t n, int64_t first, void *to) {
-    (void)first;
-    tni_fill_lanes(to, l->compute, tni_reduce_identity(r->op), n);
-    tni_reduce_rows(r->kernels, r->op, l->compute, x, step, rows, n, to);
-}
-static void norm_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n,
-                       int64_t na, int64_t nb) {
-    (void)na, (void)nb;
-    tni_reduce_rows(r->kernels, r->op, l->compute, b, 0, 1, n, a);
-}
 static void norm_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
                        int64_t at) {
     int64_t bytes = tni_dtype(r->out_dtype)->bytes;
@@ -389,9 +377,9 @@ static void norm_run(tn_frame *f) {
     tn_context *c = f->block->context;
     norm_way w = norm_way_of(a->ord);
     tni_reducer r = {f->type == TN_F32 ? 4 : 8,
-                     norm_block,
-                     norm_rows,
-                     norm_merge,
+                     tni_plain_block,
+                     tni_plain_rows,
+                     tni_plain_merge,
                      norm_store,
                      c->kernels,
                      w.op,

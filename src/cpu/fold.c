@@ -1,0 +1,148 @@
+/* fold.c - sums, products and extrema of rows, blocks and lanes, always in one order (lanes.h), and
+ * the tree that adds the sums of blocks. */
+#include "lanes.h"
+
+/* --- plain reductions ------------------------------------------------------------------------- */
+
+/* Products and integers: to[i] = to[i] op x[r][i]. Vector code would gain little here. */
+#define LANES_ROWS(type, expression)                          \
+    for (int64_t r = 0; r < rows; r++, at += step)            \
+        for (int64_t i = 0; i < n; i++) {                     \
+            type a = ((type *)to)[i], v;                      \
+            memcpy(&v, at + i * (int64_t)sizeof v, sizeof v); \
+            ((type *)to)[i] = expression;                     \
+        }                                                     \
+    return
+
+/* Integers wrap, as unsigned ones do by definition. */
+static void lanes_rows_i64(int op, const char *at, int64_t step, int64_t rows, int64_t n,
+                           void *to) {
+    switch (op) {
+    case TNI_SUM: LANES_ROWS(int64_t, (int64_t)((uint64_t)a + (uint64_t)v));
+    case TNI_PROD: LANES_ROWS(int64_t, (int64_t)((uint64_t)a * (uint64_t)v));
+    case TNI_MAX: LANES_ROWS(int64_t, v > a ? v : a);
+    default: LANES_ROWS(int64_t, v < a ? v : a);
+    }
+}
+
+static void lanes_prod_f32(const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
+    LANES_ROWS(float, a *v);
+}
+static void lanes_prod_f64(const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
+    LANES_ROWS(double, a *v);
+}
+
+TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step,
+                             int64_t rows, int64_t n, void *to) {
+    const char *at = (const char *)x;
+    if (compute == TN_I64)
+        lanes_rows_i64(op, at, step, rows, n, to);
+    else if (op == TNI_PROD)
+        (compute == TN_F32 ? lanes_prod_f32 : lanes_prod_f64)(at, step, rows, n, to);
+    else if (op == TNI_SUM)
+        (compute == TN_F32 ? TNI_K(k, sum_rows_f32) : TNI_K(k, sum_rows_f64))(x, step, rows, n, to);
+    else
+        (compute == TN_F32 ? TNI_K(k, extreme_rows_f32)
+                           : TNI_K(k, extreme_rows_f64))(x, step, rows, n, op == TNI_MIN, to);
+}
+
+TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
+    /* An infinity is the identity of max or min: as an integer, the end of the range. */
+    int64_t k =
+        value == HUGE_VAL ? INT64_MAX : tni_truncate(value); /* of integers: where they begin */
+    for (int64_t i = 0; i < n; i++)
+        if (compute == TN_F32)
+            ((float *)to)[i] = (float)value;
+        else if (compute == TN_F64)
+            ((double *)to)[i] = value;
+        else
+            ((int64_t *)to)[i] = k;
+}
+
+/* The last few lanes, where vectors do not pay. */
+#define LANES_FOLD(type)                                                        \
+    for (type *a = (type *)acc; h; h /= 2)                                      \
+        for (int64_t i = 0; i < h; i++) {                                       \
+            type v = a[i + h];                                                  \
+            a[i] = op == TNI_SUM                                     ? a[i] + v \
+                   : op == TNI_PROD                                  ? a[i] * v \
+                   : (op == TNI_MAX ? v > a[i] : v < a[i]) || v != v ? v        \
+                                                                     : a[i];    \
+        }
+static void lanes_fold_f32(int op, char *acc, int64_t h) { LANES_FOLD(float) }
+static void lanes_fold_f64(int op, char *acc, int64_t h){LANES_FOLD(double)}
+
+TN_PRIV double tni_reduce_identity(int op) {
+    return op == TNI_SUM ? 0 : op == TNI_PROD ? 1 : op == TNI_MAX ? -HUGE_VAL : HUGE_VAL;
+}
+
+/* Lanes past n hold the identity, so folding may start at the power of two that covers them. */
+TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n,
+                              void *to) {
+    int64_t size = compute == TN_F32 ? 4 : 8, lanes = TNI_LANE_BYTES / size, h = 1,
+            used = n < lanes ? n : lanes;
+    tni_room room;
+    /* Accumulators: as many lanes as the elements fill, up to a power of two. */
+    char *acc = (char *)&room;
+    while (h < used) h *= 2;
+    tni_fill_lanes(acc, compute, tni_reduce_identity(op), h);
+    /* Whole rows of lanes, then the elements that are left over into the first lanes. */
+    if (n >= lanes) tni_reduce_rows(k, op, compute, x, TNI_LANE_BYTES, n / lanes, lanes, acc);
+    if (n % lanes)
+        tni_reduce_rows(k, op, compute, (const char *)x + n / lanes * TNI_LANE_BYTES, 0, 1,
+                        n % lanes, acc);
+    tni_reduce_fold(k, op, compute, acc, h);
+    memcpy(to, acc, (size_t)size);
+}
+
+TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n) {
+    int64_t size = compute == TN_F32 ? 4 : 8, h = n / 2;
+    char *acc = (char *)lanes;
+    /* Upper half onto lower half, by vectors while the halves are long. */
+    for (; h > 8 || (h && compute == TN_I64); h /= 2)
+        tni_reduce_rows(k, op, compute, acc + h * size, 0, 1, h, acc);
+    if (compute == TN_F32)
+        lanes_fold_f32(op, acc, h);
+    else if (compute == TN_F64)
+        lanes_fold_f64(op, acc, h);
+}
+
+/* A tree that is filled from the left, as a binary counter: the entry that waits at depth d stands
+ * for 2^k blocks. */
+TN_PRIV void tni_tree_begin(tni_tree *t, const tni_kernels *k, int compute, int64_t n) {
+    t->kernels = k;
+    t->compute = compute;
+    t->n = n;
+    t->depth = 0;
+    t->count = 0;
+}
+
+/* The accumulators lie where the next entry will be pushed. */
+TN_PRIV void *tni_tree_next(tni_tree *t) {
+    memset(&t->part[t->depth], 0, sizeof t->part[0]);
+    return &t->part[t->depth];
+}
+
+/* Adds the last entry to the one before it. Both stand for equally many blocks,
+ * except at the end. */
+static void tree_join(tni_tree *t) {
+    t->depth--;
+    tni_reduce_rows(t->kernels, TNI_SUM, t->compute, &t->part[t->depth], 0, 1, t->n,
+                    &t->part[t->depth - 1]);
+}
+
+TN_PRIV void tni_tree_push(tni_tree *t) {
+    t->depth++;
+    /* Each carry of the binary counter joins two subtrees of the same size. */
+    for (int64_t c = t->count++; c & 1; c >>= 1) tree_join(t);
+}
+
+TN_PRIV void *tni_tree_end(tni_tree *t) {
+    /* Sums of no blocks are zero. What waits is joined from the right, smaller subtrees first. */
+    if (!t->depth) tni_tree_next(t), t->depth++;
+    while (t->depth > 1) tree_join(t);
+    return &t->part[0];
+}
+
+#undef LANES_ROWS
+#undef LANES_FOLD

@@ -1,0 +1,289 @@
+/* max_pool.c - the largest element of each window, its gradient, and that gradient's derivative:
+ * rows that can be differentiated any number of times.
+ *
+ * The maximum remembers its place in the window, a byte where windows are small.
+ * Hot: its loops go over elements themselves (base/cold_begin.inl). */
+#include "pool.h"
+#include "../../autograd/give.h"
+#include "../../api/ops/layers.h"
+#include "../../call/rowform.h"
+
+static void pool_index_set(const tni_pool_job *j, int64_t i, int64_t at) {
+    if (!j->index_to) return;
+    if (j->bytes)
+        ((uint8_t *)j->index_to)[i] = (uint8_t)at;
+    else
+        ((int32_t *)j->index_to)[i] = (int32_t)at;
+}
+/* Where in the plane window (p, q)'s chosen element lies; -1: a damaged index points outside. */
+static int64_t pool_chosen(const tni_pool_job *j, int64_t i, int64_t p, int64_t q) {
+    const tni_pool_shape *s = &j->s;
+    const int64_t at = j->bytes ? ((const uint8_t *)j->index)[i] : ((const int32_t *)j->index)[i];
+    const int64_t y = p * s->sh - s->ph + at / s->kw * s->dh,
+                  x = q * s->sw - s->pw + at % s->kw * s->dw;
+    return at < 0 || at >= s->kh * s->kw || y < 0 || y >= s->h || x < 0 || x >= s->w ? -1
+                                                                                     : y * s->w + x;
+}
+
+/* Which of the window's k places, d apart from `from` on, lie within 0..n-1. */
+typedef struct pool_part {
+    int64_t begin, end;
+} pool_part;
+static pool_part pool_inside(int64_t from, int64_t d, int64_t k, int64_t n) {
+    pool_part v = {from < 0 ? (d - 1 - from) / d : 0, from < n ? (n - 1 - from) / d + 1 : 0};
+    if (v.end > k) v.end = k;
+    return v;
+}
+
+#define POOL_MAX(S, T)                                                                  \
+    static void pool_max_##S(const tni_pool_job *j, int64_t plane) {                    \
+        const tni_pool_shape *s = &j->s;                                                \
+        const T *from = (const T *)j->from + plane * s->h * s->w;                       \
+        for (int64_t p = 0; p < s->oh; p++)                                             \
+            for (int64_t q = 0; q < s->ow; q++) {                                       \
+                const int64_t y = p * s->sh - s->ph, x = q * s->sw - s->pw,             \
+                              i = (plane * s->oh + p) * s->ow + q;                      \
+                const pool_part rows = pool_inside(y, s->dh, s->kh, s->h),              \
+                                cols = pool_inside(x, s->dw, s->kw, s->w);              \
+                int64_t at = -1;                                                        \
+                T best = 0;                                                             \
+                for (int64_t r = rows.begin; r < rows.end; r++)                         \
+                    for (int64_t c = cols.begin; c < cols.end; c++) {                   \
+                        const T v = from[(y + r * s->dh) * s->w + x + c * s->dw];       \
+                        if (at < 0 || v > best || v != v) best = v, at = r * s->kw + c; \
+                    }                                                                   \
+                ((T *)j->to)[i] = best;                                                 \
+                pool_index_set(j, i, at);                                               \
+            }                                                                           \
+    }
+POOL_MAX(f32, float)
+POOL_MAX(f64, double)
+POOL_MAX(i64, int64_t)
+#undef POOL_MAX
+
+static bool pool_is_pairs(const tni_pool_shape *s) {
+    return s->kh == 2 && s->kw == 2 && s->sh == 2 && s->sw == 2 && s->ph == 0 && s->pw == 0 &&
+           s->dh == 1 && s->dw == 1 && 2 * s->oh <= s->h && 2 * s->ow <= s->w;
+}
+static void pool_max_pairs(const tni_pool_job *j, int64_t plane) {
+    const tni_pool_shape *s = &j->s;
+    const float *from = (const float *)j->from + plane * s->h * s->w;
+    for (int64_t p = 0; p < s->oh; p++) {
+        const int64_t i = (plane * s->oh + p) * s->ow;
+        TNI_K(j->kernels, max_pool_pairs)
+        (from + 2 * p * s->w, from + (2 * p + 1) * s->w, s->ow, (float *)j->to + i,
+         j->index_to ? (uint8_t *)j->index_to + i : NULL);
+    }
+}
+
+/* A gradient goes to the chosen element, windows in order; pick is the way back. */
+#define POOL_CHOSEN(S, T)                                                                        \
+    static void pool_scatter_##S(const tni_pool_job *j, int64_t plane) {                         \
+        const tni_pool_shape *s = &j->s;                                                         \
+        T *to = (T *)j->to + plane * s->h * s->w;                                                \
+        memset(to, 0, (size_t)(s->h * s->w) * sizeof(T));                                        \
+        for (int64_t p = 0; p < s->oh; p++)                                                      \
+            for (int64_t q = 0; q < s->ow; q++) {                                                \
+                const int64_t i = (plane * s->oh + p) * s->ow + q, at = pool_chosen(j, i, p, q); \
+                if (at >= 0) to[at] += ((const T *)j->from)[i];                                  \
+            }                                                                                    \
+    }                                                                                            \
+    static void pool_pick_##S(const tni_pool_job *j, int64_t plane) {                            \
+        const tni_pool_shape *s = &j->s;                                                         \
+        const T *from = (const T *)j->from + plane * s->h * s->w;                                \
+        for (int64_t p = 0; p < s->oh; p++)                                                      \
+            for (int64_t q = 0; q < s->ow; q++) {                                                \
+                const int64_t i = (plane * s->oh + p) * s->ow + q, at = pool_chosen(j, i, p, q); \
+                ((T *)j->to)[i] = at >= 0 ? from[at] : 0;                                        \
+            }                                                                                    \
+    }
+POOL_CHOSEN(f32, float)
+POOL_CHOSEN(f64, double)
+#undef POOL_CHOSEN
+
+static void pool_scatter_pairs(const tni_pool_job *j, int64_t plane) {
+    const tni_pool_shape *s = &j->s;
+    float *to = (float *)j->to + plane * s->h * s->w;
+    if (2 * s->oh < s->h || 2 * s->ow < s->w) memset(to, 0, (size_t)(s->h * s->w) * sizeof *to);
+    for (int64_t p = 0; p < s->oh; p++) {
+        const int64_t i = (plane * s->oh + p) * s->ow;
+        TNI_K(j->kernels, max_pool_pairs_grad)
+        ((const float *)j->from + i, (const uint8_t *)j->index + i, s->ow, to + 2 * p * s->w,
+         to + (2 * p + 1) * s->w);
+    }
+}
+
+/* --- max_pool2d ------------------------------------------------------------------------------- */
+
+static tn_dtype pool_index_dtype(const tni_pool_shape *s) {
+    return s->kh * s->kw <= 256 ? TN_U8 : TN_I32;
+}
+
+static bool max_pool2d_shape(tn_frame *f, tni_pool_shape *s) {
+    TN_ARGS(max_pool2d, a, f);
+    return tni_pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding,
+                             a->dilation, a->ceil_mode);
+}
+static bool max_pool2d_check(tn_frame *f) {
+    tni_pool_shape s;
+    return tni_pool_check_dtype(f, f->in[0], TNI_POOL_INTEGERS) && max_pool2d_shape(f, &s) &&
+           tni_pool_scratch(f, f->in[0], s.size, s.ndim) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size) &&
+           (!f->recording || tn_announce(f, 1, pool_index_dtype(&s), s.ndim, s.size));
+}
+static void max_pool2d_run(tn_frame *f) {
+    const int compute = tni_lanes_compute(f->in[0]->dtype);
+    tni_pool_job j;
+    if (!max_pool2d_shape(f, &j.s)) return;
+    j.bytes = pool_index_dtype(&j.s) == TN_U8;
+    j.index_to = f->recording ? tni_bytes_at(f->out[1]) : NULL;
+    j.plane = compute == TN_F32 ? pool_max_f32 : compute == TN_F64 ? pool_max_f64 : pool_max_i64;
+    if (compute == TN_F32 && pool_is_pairs(&j.s)) {
+        TNI_PATH(pool_max_pairs);
+        j.plane = pool_max_pairs;
+    } else {
+        TNI_PATH(pool_max);
+    }
+    tni_pool_through(f, &j);
+}
+static void max_pool2d_grad(tn_gradient *g) {
+    TN_ARGS(max_pool2d, a, g);
+    tni_give_flat(g, 0,
+                  tnp_max_pool2d_input_grad(g->incoming[0], g->out[1], tni_sizes(g->in[0]),
+                                            a->kernel_size, a->stride, a->padding, a->dilation,
+                                            a->ceil_mode));
+}
+/* The largest element of each window. A NaN wins, padding never does; the first of equal elements
+ * gets the gradient. stride None means kernel_size; ceil_mode keeps a last window that is cut off.
+ * Real dtypes but bool. */
+TN_OPERATOR(max_pool2d,
+            "max_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, "
+            "int[2] dilation=1, "
+            "bool ceil_mode=False) -> Tensor",
+            TN_DOC(.shapes = "self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')",
+                   .example = "tn_max_pool2d(x, TN_DIMS(2, 2))",
+                   .differs = "parameter stride: [] there and None here: as the kernel"),
+            .forms = TN_OUT, .saves = "indices", .needs = "indices", .check = max_pool2d_check,
+            .run = max_pool2d_run, .grad = max_pool2d_grad,
+            .sample = "(2,3,6,8) [2,2] | (2,5,37) [2] | (1,2,4,36) [2,2] | (2,2,7,7) [3,2] "
+                      "stride=[2,1] padding=[1,0] | (1,2,9,8) "
+                      "[2,3] dilation=[2,2] | (1,2,5,7) [2,2] ceil_mode=True | (1,1,17,19) [17,16] "
+                      "[1,1] | (0,2,4,4) [2,2]",
+            .node = "MaxPool2DWithIndicesBackward0")
+
+static bool max_pool2d_input_grad_shape(tn_frame *f, tni_pool_shape *s) {
+    TN_ARGS(max_pool2d_input_grad, a, f);
+    return tni_pool_shape_of(f, s, a->input_size, a->kernel_size, a->stride, a->padding,
+                             a->dilation, a->ceil_mode);
+}
+/* Also asks for scratch, at its end, where the indices have to be copied. */
+static bool pool_check_indices(tn_frame *f, const tni_pool_shape *s, const tn_tensor *indices) {
+    if (indices->dtype != (int)pool_index_dtype(s))
+        return tn_fail(f, TN_TYPE, "indices must be %s, got %s",
+                       tni_dtype((int)pool_index_dtype(s))->text, tni_dtype(indices->dtype)->text);
+    return tni_pool_check_size(f, s, indices, "indices") &&
+           tn_scratch(f, indices->flags & TNI_CONTIGUOUS ? 0 : indices->numel,
+                      tni_dtype_size(indices));
+}
+static const void *pool_indices(tn_frame *f, const tn_tensor *t) {
+    const int64_t size = tni_dtype_size(t), bytes = t->numel * size;
+    char *room;
+    if (t->flags & TNI_CONTIGUOUS) return tni_bytes_at(t);
+    room = (char *)f->scratch + f->scratch_bytes - (bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN;
+    for (int64_t i = 0; i < t->numel; i++) {
+        int64_t at = 0, left = i;
+        for (int d = t->ndim - 1; d >= 0; d--) {
+            at += left % t->size[d] * t->stride[d];
+            left /= t->size[d];
+        }
+        memcpy(room + i * size, tni_bytes_at(t) + at * size, (size_t)size);
+    }
+    return room;
+}
+static bool max_pool2d_input_grad_check(tn_frame *f) {
+    TN_ARGS(max_pool2d_input_grad, a, f);
+    tni_pool_shape s;
+    return tni_pool_check_dtype(f, f->in[0], 0) && max_pool2d_input_grad_shape(f, &s) &&
+           tni_pool_check_size(f, &s, f->in[0], "grad") &&
+           tni_pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
+           pool_check_indices(f, &s, f->in[1]) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
+}
+static void max_pool2d_input_grad_run(tn_frame *f) {
+    const bool single = tni_lanes_compute(f->in[0]->dtype) == TN_F32;
+    tni_pool_job j;
+    if (!max_pool2d_input_grad_shape(f, &j.s)) return;
+    j.bytes = pool_index_dtype(&j.s) == TN_U8;
+    j.index = pool_indices(f, f->in[1]);
+    j.plane =
+        single ? pool_is_pairs(&j.s) ? pool_scatter_pairs : pool_scatter_f32 : pool_scatter_f64;
+    if (j.plane == pool_scatter_pairs)
+        TNI_PATH(pool_scatter_pairs);
+    else
+        TNI_PATH(pool_scatter);
+    tni_pool_through(f, &j);
+}
+static void max_pool2d_input_grad_grad(tn_gradient *g) {
+    TN_ARGS(max_pool2d_input_grad, a, g);
+    if (g->want[0])
+        tn_give(g, 0,
+                tnp_max_pool2d_pick(g->incoming[0], g->in[1], a->kernel_size, a->stride, a->padding,
+                                    a->dilation, a->ceil_mode));
+}
+/* The gradient of max_pool2d's input: adds each element of grad to the element that its window
+ * chose. indices count the places of a window row by row: uint8, or int32 if a window has more than
+ * 256. A place outside the window adds nothing. */
+TN_OPERATOR(
+    max_pool2d_input_grad,
+    "max_pool2d_input_grad(Tensor grad, Tensor indices, int[] input_size, int[2] kernel_size, "
+    "int[2]? stride=None, "
+    "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
+    TN_DOC(.shapes =
+               "grad (N, C, H', W'), indices like grad, input_size (N, C, H, W) -> input_size",
+           .example = "tn_max_pool2d_input_grad(d, index, TN_DIMS(1, 3, 8, 8), TN_DIMS(2, 2))"),
+    .forms = TN_OUT, .needs = "grad:indices", .check = max_pool2d_input_grad_check,
+    .run = max_pool2d_input_grad_run, .grad = max_pool2d_input_grad_grad,
+    .sample = "(2,3,3,4) (2,3,3,4):u8<4 [2,3,6,8] [2,2] | (2,2,18) (2,2,18):u8<4 [2,5,37] [2] | "
+              "(2,2,4,6) (2,2,4,6):u8<6 "
+              "[2,2,7,7] [3,2] [2,1] [1,0] | (1,1,1,4) (1,1,1,4):i32<272 [1,1,17,19] [17,16] [1,1]")
+
+static bool max_pool2d_pick_shape(tn_frame *f, tni_pool_shape *s) {
+    TN_ARGS(max_pool2d_pick, a, f);
+    return tni_pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding,
+                             a->dilation, a->ceil_mode);
+}
+static bool max_pool2d_pick_check(tn_frame *f) {
+    tni_pool_shape s;
+    return tni_pool_check_dtype(f, f->in[0], 0) && max_pool2d_pick_shape(f, &s) &&
+           tni_pool_scratch(f, f->in[0], s.size, s.ndim) && pool_check_indices(f, &s, f->in[1]) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
+}
+static void max_pool2d_pick_run(tn_frame *f) {
+    tni_pool_job j;
+    if (!max_pool2d_pick_shape(f, &j.s)) return;
+    j.bytes = pool_index_dtype(&j.s) == TN_U8;
+    j.index = pool_indices(f, f->in[1]);
+    j.plane = tni_lanes_compute(f->in[0]->dtype) == TN_F32 ? pool_pick_f32 : pool_pick_f64;
+    TNI_PATH(pool_pick);
+    tni_pool_through(f, &j);
+}
+static void max_pool2d_pick_grad(tn_gradient *g) {
+    TN_ARGS(max_pool2d_pick, a, g);
+    if (g->want[0])
+        tn_give(g, 0,
+                tnp_max_pool2d_input_grad(g->incoming[0], g->in[1], tni_sizes(g->in[0]),
+                                          a->kernel_size, a->stride, a->padding, a->dilation,
+                                          a->ceil_mode));
+}
+/* The element of each window at the place that indices names; 0 for a place outside the window. The
+ * derivative of max_pool2d_input_grad. */
+TN_OPERATOR(max_pool2d_pick,
+            "max_pool2d_pick(Tensor self, Tensor indices, int[2] kernel_size, int[2]? stride=None, "
+            "int[2] padding=0, "
+            "int[2] dilation=1, bool ceil_mode=False) -> Tensor",
+            TN_DOC(.shapes = "self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W')",
+                   .example = "tn_max_pool2d_pick(x, index, TN_DIMS(2, 2))"),
+            .forms = TN_OUT, .needs = "self:indices", .check = max_pool2d_pick_check,
+            .run = max_pool2d_pick_run, .grad = max_pool2d_pick_grad,
+            .sample = "(2,3,6,8) (2,3,3,4):u8<4 [2,2] | (2,2,7,7) (2,2,4,6):u8<6 [3,2] [2,1] [1,0] "
+                      "| (1,4,5) (1,2,2):u8<4 [2,2]")

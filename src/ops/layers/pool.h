@@ -1,0 +1,49 @@
+/* pool.h (layers) - pooling over windows of two dimensions: geometry, the job of a
+ * plane (pool.c). */
+#ifndef TNI_OPS_LAYERS_POOL_H
+#define TNI_OPS_LAYERS_POOL_H
+
+#include "../../cpu/lanes.h"
+
+/* planes of h x w become planes of oh x ow; element (p, q) looks at rows p sh - ph + i dh, i <
+ * kh, and columns likewise */
+typedef struct tni_pool_shape {
+    int ndim;
+    int64_t planes, h, w, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw;
+    int64_t size[4]; /* of the result */
+} tni_pool_shape;
+
+/* s from sizes x of an input (N, C, H, W) or (C, H, W), as torch refuses them: N may be 0, C has at
+ * least `least`, H and W at least 1. */
+TN_PRIV bool tni_pool_planes(tn_frame *f, tni_pool_shape *s, tn_ints x, int64_t least);
+/* All of s, from sizes x and the arguments of a window; an absent stride is the kernel's size. */
+TN_PRIV bool tni_pool_shape_of(tn_frame *f, tni_pool_shape *s, tn_ints x, tn_ints kernel,
+                               tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
+/* Whether t has the result's shape; name is the argument's. */
+TN_PRIV bool tni_pool_check_size(tn_frame *f, const tni_pool_shape *s, const tn_tensor *t,
+                                 const char *name);
+/* Floating dtypes and those that `also` names. */
+enum { TNI_POOL_INTEGERS = 1, TNI_POOL_INT64 = 2, TNI_POOL_COMPLEX = 4 };
+TN_PRIV bool tni_pool_check_dtype(tn_frame *f, const tn_tensor *t, int also);
+/* For check: scratch for a copy of `in` and for a result of these sizes, where their dtype is not
+ * one of computation. */
+TN_PRIV bool tni_pool_scratch(tn_frame *f, const tn_tensor *in, const int64_t *size, int ndim);
+
+typedef struct tni_pool_job {
+    const tni_kernels *kernels;
+    tni_pool_shape s;
+    const void *from;
+    void *to;
+    const void
+        *index; /* uint8_t where windows have at most 256 places, else int32_t; NULL: not wanted */
+    void *index_to;
+    bool bytes, include_pad;
+    double divisor; /* 0: by the count */
+    int64_t each;   /* planes a task */
+    void (*plane)(const struct tni_pool_job *j, int64_t plane);
+} tni_pool_job;
+
+/* Runs j over in[0], whose copy comes first in the scratch, into out[0]. */
+TN_PRIV void tni_pool_through(tn_frame *f, tni_pool_job *j);
+
+#endif
