@@ -6515,8 +6515,8 @@ struct tn_row {
  *   its declaration in an argument struct and in C++, up to the name ("": the enum's own)
  *   the C type stored in the argument struct, its traits, and its way
  * A way says how values are handled. It is an entry in the tables of call/types.c, call/schema.c
- * (defaults, which the generator also reads), tools/optable/types.c and py/parse.c. A type that
- * shares a way needs only its line here. */
+ * (defaults, which the generator also reads), tools/optable/types.c, py/parse.c and py/optim.c.
+ * A type that shares a way needs only its line here. */
 #define TN_TYPES(X)                                                                                \
     X(TENSOR, "Tensor", TN_T_TENSORS, "tn_tensor *", "tn_tensor *", void *, TN_TYPE_LENT, TENSOR)  \
     X(TENSORS, "Tensor[]", 0, "tn_tensors ", "tn_tensor_list ", tn_tensors,                        \
@@ -49387,8 +49387,7 @@ TNI_INLINE void tni_avx2_st2_f64(double *p, __m256d a, __m256d b) {
     _mm256_storeu_pd(p + 4, _mm256_permute2f128_pd(x, y, 0x31));
 }
 
-TNI_INLINE __m256i tni_avx2_mul_i64(__m256i a,
-                                    __m256i b) {
+TNI_INLINE __m256i tni_avx2_mul_i64(__m256i a, __m256i b) {
     __m256i cross = _mm256_mullo_epi32(a, _mm256_shuffle_epi32(b, 0xb1));
     cross = _mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32));
     return _mm256_add_epi64(_mm256_mul_epu32(a, b), _mm256_slli_epi64(cross, 32));
@@ -49406,8 +49405,7 @@ TNI_INLINE __m256i tni_avx2_abs_i64(__m256i a) {
     __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
     return _mm256_sub_epi64(_mm256_xor_si256(a, s), s);
 }
-TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a,
-                                    __m256i n) {
+TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a, __m256i n) {
     __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
     return _mm256_xor_si256(_mm256_srlv_epi64(_mm256_xor_si256(a, s), n), s);
 }
@@ -49903,20 +49901,24 @@ TNI_INLINE float64x2_t tni_neon_bits_f64(uint64x2_t u) { return vreinterpretq_f6
 TNI_INLINE uint64x2_t tni_neon_u64(float64x2_t v) { return vreinterpretq_u64_f64(v); }
 TNI_INLINE void tni_neon_ld2_f32(const float *p, float32x4_t *a, float32x4_t *b) {
     float32x4x2_t v = vld2q_f32(p);
-    *a = v.val[0], *b = v.val[1];
+    *a = v.val[0];
+    *b = v.val[1];
 }
 TNI_INLINE void tni_neon_st2_f32(float *p, float32x4_t a, float32x4_t b) {
     float32x4x2_t v;
-    v.val[0] = a, v.val[1] = b;
+    v.val[0] = a;
+    v.val[1] = b;
     vst2q_f32(p, v);
 }
 TNI_INLINE void tni_neon_ld2_f64(const double *p, float64x2_t *a, float64x2_t *b) {
     float64x2x2_t v = vld2q_f64(p);
-    *a = v.val[0], *b = v.val[1];
+    *a = v.val[0];
+    *b = v.val[1];
 }
 TNI_INLINE void tni_neon_st2_f64(double *p, float64x2_t a, float64x2_t b) {
     float64x2x2_t v;
-    v.val[0] = a, v.val[1] = b;
+    v.val[0] = a;
+    v.val[1] = b;
     vst2q_f64(p, v);
 }
 TNI_INLINE float32x4_t tni_neon_expo_f32(float32x4_t v) {
@@ -50255,8 +50257,8 @@ TNI_INLINE V TNI_FNT(tni_exp_poly)(V z) {
 }
 TNI_INLINE V TNI_FNT(tni_exp_parts)(V x, V *r, V *s) {
     x = V_MAX(V_SET(EXP_LOW), V_MIN(V_SET(EXP_HIGH), x));
-    V n = V_ROUND(V_MUL(x, V_SET(1.44269504088896339))), a = V_FNMA(n, LN2_HI, x),
-      b = V_MUL(n, LN2_LO);
+    V n = V_ROUND(V_MUL(x, V_SET(1.44269504088896339)));
+    V a = V_FNMA(n, LN2_HI, x), b = V_MUL(n, LN2_LO);
     *r = V_SUB(a, b);
     *s = V_FMA(V_MUL(*r, *r), TNI_FNT(tni_exp_poly)(*r), V_SUB(V_SUB(a, *r), b));
     return n;
@@ -50360,8 +50362,7 @@ TNI_HELPER V TNI_FNT(tni_log)(V x) {
 TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
     V u = V_ADD(V_ONE, x), b = V_SUB(u, V_ONE), c = V_ADD(V_SUB(V_ONE, V_SUB(u, b)), V_SUB(x, b));
     V f, e = TNI_FNT(tni_log_split)(u, &f), d = V_LDEXP(c, V_NEG(e));
-    V tail = V_FMA(d, V_FMA(f, V_SUB(f, V_ONE), V_ONE),
-                   TNI_FNT(tni_log_tail)(f));
+    V tail = V_FMA(d, V_FMA(f, V_SUB(f, V_ONE), V_ONE), TNI_FNT(tni_log_tail)(f));
     V hi = V_FMA(e, LN2_HI, f), lo = V_ADD(V_FMA(e, LN2_HI, V_NEG(hi)), f);
     V y = TNI_FNT(tni_log_specials)(u, V_ADD(hi, V_ADD(V_ADD(lo, tail), V_MUL(e, LN2_LO))));
     return V_SEL(V_EQ(x, V_ZERO()), x, y);
@@ -50392,7 +50393,8 @@ TNI_HELPER V TNI_FNT(tni_log_long)(V a, V *lo) {
     V cubel = V_FMA(z, ql, V_FMA(zl, q, V_FMA(z, q, V_NEG(cube))));
     V w = V_MUL(cube, c), wl = V_FMA(cube, cl, V_FMA(cubel, c, V_FMA(cube, c, V_NEG(w))));
     V h = V_ADD(q, w), l = V_ADD(V_ADD(V_SUB(q, h), w), V_ADD(ql, wl));
-    h = V_ADD(h, h), l = V_ADD(l, l);
+    h = V_ADD(h, h);
+    l = V_ADD(l, l);
     V n = V_MUL(e, LN2_HI), nl = V_FMA(e, LN2_LO, V_FMA(e, LN2_HI, V_NEG(n))), s = V_ADD(n, h);
     l = V_ADD(V_ADD(V_SEL(V_EQ(e, V_ZERO()), V_ZERO(), V_ADD(V_SUB(n, s), h)), nl), l);
     h = V_ADD(s, l);
@@ -50442,7 +50444,10 @@ TNI_HELPER V TNI_FNT(tni_pow)(V x, V y) {
 
 TNI_HELPER V TNI_FNT(tni_trig_lanes)(V x, V r, V *rl, V *q) {
     T xs[W], rs[W], ls[W], qs[W];
-    V_ST(xs, x), V_ST(rs, r), V_ST(ls, *rl), V_ST(qs, *q);
+    V_ST(xs, x);
+    V_ST(rs, r);
+    V_ST(ls, *rl);
+    V_ST(qs, *q);
     for (int i = 0; i < W; i++) {
         double hi, lo;
         if (!(xs[i] > K_LIMIT || xs[i] < -K_LIMIT) || xs[i] - xs[i] != 0) continue;
@@ -50450,7 +50455,8 @@ TNI_HELPER V TNI_FNT(tni_trig_lanes)(V x, V r, V *rl, V *q) {
         rs[i] = (T)hi;
         ls[i] = (T)((hi - (double)rs[i]) + lo);
     }
-    *rl = V_LD(ls), *q = V_LD(qs);
+    *rl = V_LD(ls);
+    *q = V_LD(qs);
     return V_LD(rs);
 }
 TNI_INLINE V TNI_FNT(tni_trig_reduce)(V x, V *rl, V *q) {
@@ -50459,10 +50465,11 @@ TNI_INLINE V TNI_FNT(tni_trig_reduce)(V x, V *rl, V *q) {
       p3 = K(-1.715124510e-15, -1.49738490485916983e-33);
     V r = V_FNMA(n, K(1.570796371, 1.57079632679489656), x), p = V_MUL(n, p2),
       pe = V_FMA(n, p2, V_NEG(p));
-    V s = V_SUB(r, p), b = V_SUB(s, r),
-      e = V_SUB(V_SUB(r, V_SUB(s, b)), V_ADD(p, b));
+    V s = V_SUB(r, p), b = V_SUB(s, r);
+    V e = V_SUB(V_SUB(r, V_SUB(s, b)), V_ADD(p, b));
     V l = V_FNMA(n, p3, V_SUB(e, pe));
-    r = V_ADD(s, l), *rl = V_ADD(V_SUB(s, r), l);
+    r = V_ADD(s, l);
+    *rl = V_ADD(V_SUB(s, r), l);
     *q = V_FNMA(V_SET(4), V_FLOOR(V_MUL(n, V_SET(0.25))), n);
     if (M_ANY(V_GT(V_ABS(x), V_SET(K_LIMIT)))) r = TNI_FNT(tni_trig_lanes)(x, r, rl, q);
     return r;
@@ -50508,7 +50515,8 @@ TNI_INLINE V TNI_FNT(tni_cos_parts)(V r, V rl, V *low) {
 TNI_HELPER V TNI_FNT(tni_trig)(V x, int cosine) {
     V rl, q, r = TNI_FNT(tni_trig_reduce)(x, &rl, &q), sl, cl;
     V s = TNI_FNT(tni_sin_parts)(r, rl, &sl), c = TNI_FNT(tni_cos_parts)(r, rl, &cl);
-    s = V_ADD(s, sl), c = V_ADD(c, cl);
+    s = V_ADD(s, sl);
+    c = V_ADD(c, cl);
     M one = V_EQ(q, V_ONE), two = V_EQ(q, V_SET(2)), three = V_EQ(q, V_SET(3)),
       odd = M_OR(one, three);
     V y = cosine ? V_SEL(odd, s, c) : V_SEL(odd, c, s);
@@ -50518,12 +50526,12 @@ TNI_HELPER V TNI_FNT(tni_trig)(V x, int cosine) {
 }
 TNI_INLINE V TNI_FNT(tni_sin)(V x) { return TNI_FNT(tni_trig)(x, 0); }
 TNI_INLINE V TNI_FNT(tni_cos)(V x) { return TNI_FNT(tni_trig)(x, 1); }
-TNI_HELPER V
-TNI_FNT(tni_tan)(V x) {
+TNI_HELPER V TNI_FNT(tni_tan)(V x) {
     V rl, q, r = TNI_FNT(tni_trig_reduce)(x, &rl, &q), sl, cl;
     V s = TNI_FNT(tni_sin_parts)(r, rl, &sl), c = TNI_FNT(tni_cos_parts)(r, rl, &cl);
     V sh = V_ADD(s, sl), ch = V_ADD(c, cl);
-    sl = V_ADD(V_SUB(s, sh), sl), cl = V_ADD(V_SUB(c, ch), cl);
+    sl = V_ADD(V_SUB(s, sh), sl);
+    cl = V_ADD(V_SUB(c, ch), cl);
     M odd = M_OR(V_EQ(q, V_ONE), V_EQ(q, V_SET(3)));
     V a = V_SEL(odd, V_NEG(ch), sh), al = V_SEL(odd, V_NEG(cl), sl), b = V_SEL(odd, sh, ch);
     V bl = V_SEL(odd, sl, cl), y = V_DIV(a, b);
@@ -50713,7 +50721,8 @@ TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return fmod(a, b); }
 #define TNI_LANES(name, to)                                                 \
     TNI_HELPER V to(V a, V b) {                                             \
         T x[W], y[W];                                                       \
-        V_ST(x, a), V_ST(y, b);                                             \
+        V_ST(x, a);                                                         \
+        V_ST(y, b);                                                         \
         for (int i = 0; i < W; i++) x[i] = TNI_FNT(name##_one)(x[i], y[i]); \
         return V_LD(x);                                                     \
     }
@@ -50766,7 +50775,8 @@ typedef M TNI_FNT(tni_mask);
 
 C_FN(make)(V re, V im) {
     C z;
-    z.re = re, z.im = im;
+    z.re = re;
+    z.im = im;
     return z;
 }
 C_FN(load)(const void *p) {
@@ -50823,8 +50833,7 @@ TNI_HELPER C TNI_FNT(tni_c_exp)(C z) {
                         V_SEL(V_EQ(z.im, V_ZERO()), z.im, im));
 }
 #if TNI_ISA == 0 && defined(TNI_TYPE_F64)
-TNI_HELPER C
-TNI_FNT(tni_c_sqrt)(C z) {
+TNI_HELPER C TNI_FNT(tni_c_sqrt)(C z) {
     V r = TNI_FNT(tni_c_abs)(z), t = V_SQRT(V_MUL(V_SET(0.5), V_ADD(r, V_ABS(z.re))));
     V u = V_DIV(V_MUL(V_SET(0.5), V_ABS(z.im)), t);
     M left = V_LT(z.re, V_ZERO()), inf = V_ISINF(z.im);
@@ -50990,8 +50999,7 @@ TNI_INLINE T TNI_FNT(tni_remainder_one)(T a, T b) {
     T rest = TNI_FNT(tni_fmod_one)(a, b);
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
-TNI_INLINE T TNI_FNT(tni_pow_one)(T a,
-                                  T b) {
+TNI_INLINE T TNI_FNT(tni_pow_one)(T a, T b) {
     if (b < 0) return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
     U power = 1, base = (U)a;
     for (U n = (U)b; n; n >>= 1, base *= base)
@@ -51003,7 +51011,8 @@ TNI_INLINE T TNI_FNT(tni_pow_one)(T a,
 #define TNI_LANES(name, to)                                                 \
     TNI_HELPER V to(V a, V b) {                                             \
         T x[W], y[W];                                                       \
-        V_ST(x, a), V_ST(y, b);                                             \
+        V_ST(x, a);                                                         \
+        V_ST(y, b);                                                         \
         for (int i = 0; i < W; i++) x[i] = TNI_FNT(name##_one)(x[i], y[i]); \
         return V_LD(x);                                                     \
     }
@@ -54193,14 +54202,13 @@ TNI_HELPER int TNI_FN(tni_trig_large)(double x, double *hi, double *lo) {
         0x4f463f66u, 0x9e5fea2du, 0x7527bac7u, 0xebe5f17bu, 0x3d0739f7u, 0x8a5292eau, 0x6bfb5fb1u,
         0x1f8d5d08u, 0x56033046u, 0xfc7b6babu};
     uint64_t bits, m, limb[2], carry = 0;
-    uint32_t p[6] = {
-        0, 0, 0,
-        0, 0, 0};
+    uint32_t p[6] = {0, 0, 0, 0, 0, 0};
     memcpy(&bits, &x, sizeof bits);
     m = (bits & 0x000fffffffffffffu) | 0x0010000000000000u;
-    limb[0] = m & 0xffffffffu, limb[1] = m >> 32;
-    int start = (int)(bits >> 52 & 0x7ff) - 1075 - 2 + 64, word = start >> 5, shift = start & 31, q,
-        negative;
+    limb[0] = m & 0xffffffffu;
+    limb[1] = m >> 32;
+    int start = (int)(bits >> 52 & 0x7ff) - 1075 - 2 + 64, word = start >> 5, shift = start & 31;
+    int q, negative;
     for (int i = 0; i < 6; i++) {
         const uint32_t *w = two_over_pi + word + 5 - i;
         uint64_t v = shift ? (uint32_t)(w[0] << shift | w[1] >> (32 - shift)) : w[0];
@@ -54216,12 +54224,12 @@ TNI_HELPER int TNI_FN(tni_trig_large)(double x, double *hi, double *lo) {
         }
     }
     q = (int)(p[5] >> 30);
-    negative =
-        (int)(p[5] >> 29 &
-              1);
+    negative = (int)(p[5] >> 29 & 1);
     p[5] &= 0x3fffffffu;
     if (negative) {
-        q++, carry = 1, p[5] |= 0xc0000000u;
+        q++;
+        carry = 1;
+        p[5] |= 0xc0000000u;
         for (int i = 0; i < 6; i++) {
             carry += (uint32_t)~p[i];
             p[i] = (uint32_t)carry;
@@ -54236,7 +54244,10 @@ TNI_HELPER int TNI_FN(tni_trig_large)(double x, double *hi, double *lo) {
     }
     double s = h * 1.57079632679489656e+00, e = fma(h, 1.57079632679489656e+00, -s);
     e += h * 6.12323399573676604e-17 + l * 1.57079632679489656e+00;
-    if ((bits >> 63 != 0) != (negative != 0)) s = -s, e = -e;
+    if ((bits >> 63 != 0) != (negative != 0)) {
+        s = -s;
+        e = -e;
+    }
     *hi = s + e;
     *lo = (s - *hi) + e;
     return (bits >> 63 ? -q : q) & 3;

@@ -55,11 +55,21 @@
 typedef struct py_tensor {
     PyObject_HEAD tn_tensor *t;
     PyObject *dict, *weak; /* attributes and weak references; NULL until there are some */
-    struct py_hook *hooks; /* those registered through it that still may run; see hook.c */
+    struct py_hook *hooks; /* those registered through it that still may run; see wrap.c */
     bool kept;             /* t owns the wrapper, not the wrapper t */
     bool tracked;          /* by the collector */
     int parts;             /* how many of the library's modules have a count of t, too */
 } py_tensor;
+
+/* A hook of a tensor and its handle. The tape owns one count of it. */
+typedef struct py_hook {
+    PyObject_HEAD PyObject *function; /* NULL: removed */
+    py_tensor *on;                    /* in whose list it stands; not counted, NULL: none */
+    struct py_hook *next;
+    const tn_history *history; /* the call on which it hangs, to compare with; NULL: the tensor */
+    int64_t number;
+    PyObject *weak;
+} py_hook;
 
 typedef struct py_dtype {
     PyObject_HEAD tn_dtype dtype;
@@ -114,7 +124,7 @@ PY_PRIV void py_own_tensor_end(void *data, void *user);
 PY_PRIV bool py_failing_begin(void); /* the allocator of tests, before a context is used */
 PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args);
 
-/* --- tensor.c --------------------------------------------------------------------------------- */
+/* --- wrap.c ----------------------------------------------------------------------------------- */
 
 /* The wrapper of t, whose one count it takes over (released when it fails). NULL: an error of the
  * library is pending. */
@@ -124,6 +134,9 @@ PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known); /* known: tn_bin
 /* The same of a tensor that somebody else owns; None for NULL. */
 PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t);
 PY_PRIV void py_tensor_track(py_tensor *p); /* by the collector, from now on */
+/* Hooks forget a wrapper that goes, or one hook its wrapper. */
+PY_PRIV void py_hooks_part(py_tensor *p);
+PY_PRIV void py_hook_unlink(py_hook *h);
 
 /* Between the two a call knows tensors by address alone, while Python code may run (__index__, a
  * finalizer, another thread): what wrappers give up meanwhile (x.unsqueeze_(0)) stays until every
@@ -180,6 +193,16 @@ PY_PRIV py_inside py_inside_begin(void);
 PY_PRIV void py_inside_end(py_inside i);
 enum { PY_LONG = 1 << 16 }; /* elements from which on a call is thought to last */
 
+/* --- args.c: arguments as Python passes them -------------------------------------------------- */
+
+PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n);
+PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames);
+/* Arguments by position or name: to[i] is borrowed, NULL where none was given. */
+PY_PRIV bool py_take(const char *what, const char *const *names, int n, PyObject *const *args,
+                     Py_ssize_t nargs, PyObject *kwnames, PyObject **to);
+/* What a dictionary has under a name, borrowed; NULL, with an exception only where that failed. */
+PY_PRIV PyObject *py_entry(PyObject *dict, const char *name);
+
 /* --- value.c: Python's objects as arguments --------------------------------------------------- */
 
 /* false: not of that kind, without an exception; an exception only where Python code failed. */
@@ -191,8 +214,11 @@ PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to); /* and bool, complex */
 PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to);   /* torch.float32, float, int, bool */
 PY_PRIV PyObject *py_from_scalar(tn_scalar s);
 PY_PRIV PyObject *py_from_element(tn_scalar s, tn_dtype dtype); /* whose uint64 are bits of s */
+/* An option as Python's object: numbers, truths, words, texts; NULL without an exception: it is
+ * none of these. */
+PY_PRIV PyObject *py_param_object(const tn_param *p, const void *args);
 
-/* --- parse.c, quick.c, run.c ------------------------------------------------------------------ */
+/* --- call.c, quick.c, run.c, group.c (parse.c and fault.c: bind.h) ---------------------------- */
 
 /* The rows that share a name, in the order in which they are tried. */
 typedef struct py_group {
@@ -237,22 +263,22 @@ enum { PY_QUICK_BYTES = 128, PY_QUICK_INTS = 16 }; /* of its argument struct, of
 PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts,
                          bool records);
 PY_PRIV bool py_records(const tn_gen *gen, const void *args);
-/* What a dictionary has under a name, borrowed; NULL, with an exception only where that failed. */
-PY_PRIV PyObject *py_entry(PyObject *dict, const char *name);
-PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n);
-PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames);
-PY_PRIV bool py_row_is_method(const tn_row *row);      /* of Tensor */
+PY_PRIV PyObject *py_results_list(tn_list l);          /* a tuple; takes the list */
+PY_PRIV PyObject *py_results_type(const tn_row *row);  /* of several results; borrowed */
 PY_PRIV const py_group *py_group_of(const char *name); /* NULL: none */
 PY_PRIV int py_groups_begin(PyObject *module);         /* functions and methods of all rows */
 PY_PRIV PyObject *py_registered(const char *name);     /* a function of a row registered since */
+
+/* --- row.c, docs.c, inspect.c ----------------------------------------------------------------- */
+
+PY_PRIV bool py_row_is_method(const tn_row *row); /* of Tensor */
 /* Whether the row takes requires_grad, layout and pin_memory, which no schema has: it makes a
  * tensor of numbers, or like another. */
 PY_PRIV bool py_row_creates(const tn_gen *gen);
-/* An option as Python's object: numbers, truths, words, texts; NULL without an exception: it is
- * none of these. */
-PY_PRIV PyObject *py_param_object(const tn_param *p, const void *args);
-
-/* --- docs.c, inspect.c ------------------------------------------------------------------------ */
+PY_PRIV bool py_row_is_apart(const tn_row *row);       /* it stands in a namespace alone */
+PY_PRIV const char *py_row_comment(const tn_row *row); /* "": none */
+/* Names of the row below torch, apart by blanks: "special.expit nn.functional.sigmoid"; or NULL. */
+PY_PRIV const char *py_row_places(const tn_row *row);
 
 /* Of parameter i what the schema says: its type and its default (value NULL: none). */
 typedef struct py_param_text {
@@ -262,8 +288,6 @@ typedef struct py_param_text {
 PY_PRIV bool py_row_param(const tn_row *row, int i, py_param_text *to);
 /* A docstring with a signature, which the caller frees; NULL without memory. */
 PY_PRIV char *py_docs_of(const py_group *g, bool method);
-/* Names of the row below torch, apart by blanks: "special.expit nn.functional.sigmoid"; or NULL. */
-PY_PRIV const char *py_docs_places(const tn_row *row);
 PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused);
@@ -272,33 +296,40 @@ PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused);
 
 PY_PRIV int py_places_begin(PyObject *module); /* before all that has a place */
 PY_PRIV bool py_place(PyObject *module, const char *place, size_t n, PyObject *value);
-PY_PRIV bool py_place_group(PyObject *module, const py_group *g);
-PY_PRIV bool py_place_is_own(const tn_row *row);
+/* A method or an attribute more for a class that stands. */
+PY_PRIV int py_add_methods(PyTypeObject *type, PyMethodDef *methods);
+PY_PRIV int py_add_attributes(PyTypeObject *type, PyGetSetDef *attributes);
+/* A new class that no program makes instances of, which the module has as `name`. */
+PY_PRIV PyTypeObject *py_place_class(PyObject *module, const char *name, const char *full,
+                                     size_t bytes, unsigned flags, PyType_Slot *slots);
 
-/* --- autograd.c, hook.c, function.c ----------------------------------------------------------- */
+/* --- autograd.c, hook.c, function.c, node.c --------------------------------------------------- */
 
 PY_PRIV int py_autograd_begin(PyObject *module);
 PY_PRIV int py_devices_begin(PyObject *module);
 PY_PRIV int py_modes_begin(PyObject *module);
 PY_PRIV int py_hooks_begin(PyObject *module);
 PY_PRIV int py_functions_begin(PyObject *module);
-/* Arguments by position or name: to[i] is borrowed, NULL where none was given. */
-PY_PRIV bool py_take(const char *what, const char *const *names, int n, PyObject *const *args,
-                     Py_ssize_t nargs, PyObject *kwnames, PyObject **to);
-/* A method or an attribute more for a class that stands. */
-PY_PRIV int py_add_methods(PyTypeObject *type, PyMethodDef *methods);
-PY_PRIV int py_add_attributes(PyTypeObject *type, PyGetSetDef *attributes);
-/* The traverse of what a wrapper's tensor alone keeps; hooks forget a wrapper that goes. */
-PY_PRIV int py_hooks_visit(const py_tensor *p, visitproc visit, void *arg);
-PY_PRIV void py_hooks_part(py_tensor *p);
+PY_PRIV int py_nodes_begin(PyObject *module);
+PY_PRIV PyObject *
+py_context_of(const tn_history *h); /* of a Function's call, borrowed; NULL: none */
+PY_PRIV const tn_history *py_context_history(PyObject *ctx);  /* NULL: before the call has ended */
 PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf); /* grad_fn; None for neither */
-PY_PRIV PyObject *py_node_inputs(const tn_history *h);        /* next_functions */
-PY_PRIV PyObject *py_context_of(const tn_history *h);         /* of a Function's call; NULL: none */
 
-/* --- module.c, mrow.c ---------------------------------------------------------------------- */
+/* --- parameter.c, kind.c, parts.c, mrow.c, module.c, tap.c ------------------------------------ */
+
+enum { MROW_ARGS = 32 }; /* options of a module, arguments of a forward */
 
 /* A kind of built-in module as Python sees it; made once for each row, for the process. */
-typedef struct py_kind py_kind;
+typedef struct py_kind {
+    const tn_mrow *row;
+    const char *type;
+    tn_gen make; /* the row's, with device before dtype as in torch */
+    py_signature making, calling;
+    int draws;      /* offset of the row's .draws, a float, among the options; -1: none */
+    uint32_t tuple; /* bit k: option k is shown as a tuple of spread[k] numbers, 0: of its own */
+    uint8_t spread[MROW_ARGS];
+} py_kind;
 
 /* What is known of a module stands in `dict`, as in torch: _parameters, _buffers, _modules and,
  * of a built-in one, its options. `made` is made of that where it is needed, and dropped when
@@ -319,25 +350,36 @@ TNI_INLINE bool py_is_module(PyObject *o) {
 PY_PRIV PyObject *py_module_dict(PyObject *self, PyObject *word);
 /* Sets what nn.Module.__init__ sets. */
 PY_PRIV int py_module_begin_one(PyObject *self);
-PY_PRIV int py_modules_begin(PyObject *module); /* Parameter, _Module, functions */
+PY_PRIV bool py_module_put(PyObject *dict, PyObject *word, PyObject *value); /* takes value */
+PY_PRIV int py_parameters_begin(PyObject *module);
+PY_PRIV int py_modules_begin(PyObject *module); /* _Module, functions */
+PY_PRIV int py_taps_begin(PyObject *module);
 /* The kind of a class; NULL, without an exception, when it is a user's. */
 PY_PRIV const py_kind *py_kind_of(PyTypeObject *type);
 PY_PRIV bool py_kind_has_option(const py_kind *k, PyObject *name);
-PY_PRIV void py_mrow_drop(py_module *m); /* made */
+/* Option i of options as Python's object; NULL without an exception: no attribute shows it. */
+PY_PRIV PyObject *py_option(const py_kind *k, int i, const void *options);
+TNI_INLINE const void *py_options(const tn_module *made) {
+    return (const char *)made + made->gen->options;
+}
+PY_PRIV PyObject *py_kinds(PyObject *self, PyObject *unused);       /* class names */
+PY_PRIV PyObject *py_kind_describe(PyObject *self, PyObject *name); /* what a class is made of */
+PY_PRIV void py_mrow_drop(py_module *m);                            /* made */
 /* Methods of _Module that a class of a row has as __init__, forward and reset_parameters. */
 PY_PRIV PyObject *py_mrow_init(PyObject *self, PyObject *args, PyObject *kwargs);
 PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                                   PyObject *kwnames);
 PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused);
-PY_PRIV PyObject *py_mrow_kinds(PyObject *self, PyObject *unused); /* class names */
-PY_PRIV PyObject *py_mrow_kind(PyObject *self, PyObject *name);    /* what a class is made of */
 
 /* --- override.c ------------------------------------------------------------------------------- */
 
+/* A call where nobody is asked about it: py_call_plain, which stands above this file. */
+typedef PyObject *(*py_plain_call)(const py_group *g, bool method, PyObject *const *args,
+                                   Py_ssize_t nargs, PyObject *kwnames);
 /* A call through the __torch_function__ of an argument; NotImplemented (a new reference): no
- * argument has one that wants to be asked. */
+ * argument has one that wants to be asked. Where all keep Tensor's own, `plain` makes the call. */
 PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const *args,
-                                Py_ssize_t nargs, PyObject *kwnames);
+                                Py_ssize_t nargs, PyObject *kwnames, py_plain_call plain);
 /* The same for Tensor's method of that name, where a class has a __torch_function__ of its own. */
 PY_PRIV PyObject *py_overridden_method(const char *name, PyObject *const *args, Py_ssize_t n);
 /* A result r (taken) of a method of self: of self's class, where that is a subclass. */
@@ -352,13 +394,17 @@ TNI_INLINE bool py_is_exact(PyObject *o) {
 
 /* --- the classes ------------------------------------------------------------------------------ */
 
-/* number.c, index.c, create.c: slots of the class Tensor; how many. */
+/* Slots of the class Tensor; how many. */
+PY_PRIV int py_wrap_slots(PyType_Slot *to);
 PY_PRIV int py_number_slots(PyType_Slot *to);
 PY_PRIV int py_index_slots(PyType_Slot *to);
 PY_PRIV int py_create_slots(PyType_Slot *to);
+PY_PRIV int py_buffer_slots(PyType_Slot *to);
 PY_PRIV int py_tensor_begin(PyObject *module);
 PY_PRIV int py_number_begin(PyObject *module);
 PY_PRIV int py_types_begin(PyObject *module);
+PY_PRIV int py_generators_begin(PyObject *module);
+PY_PRIV int py_buffers_begin(PyObject *module);
 PY_PRIV int py_create_begin(PyObject *module);
 PY_PRIV PyObject *py_device_of(tn_device_id device);
 /* Where this thread makes tensors if no device is given; TN_NO_DEVICE: the library's choice. */
@@ -372,18 +418,22 @@ PY_PRIV bool py_dtype_is_complex(tn_dtype d);
 PY_PRIV bool py_dtype_is_float(tn_dtype d);
 PY_PRIV int py_dtype_kind(tn_dtype d); /* of its elements: TN_KIND_BOOL .. TN_KIND_COMPLEX */
 extern TNI_HIDDEN tn_print_options py_printing;
-PY_PRIV PyObject *py_results_list(tn_list l); /* a tuple; takes the list */
 /* optim.c, loader.c, files.c: the functions behind tensorh.optim, tensorh.utils and the module
  * tensorh.serialization. */
 PY_PRIV int py_optim_begin(PyObject *module);
 PY_PRIV int py_loader_begin(PyObject *module);
 PY_PRIV int py_files_begin(PyObject *module);
-/* create.c: a list, array or number as an index, and as a value beside a tensor of dtype. */
 PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy); /* shares it */
+/* nested.c: a sequence of numbers, tensors and arrays; lent, NULL with an exception. */
+PY_PRIV tn_tensor *py_nested_tensor(PyObject *o, tn_dtype dtype);
+PY_PRIV PyObject *py_nested_array(PyObject *o);
+PY_PRIV bool py_nested_is_list(PyObject *o);
+/* create.c: a list, array or number as an index, and as a value beside a tensor of dtype. */
 PY_PRIV PyObject *py_index_tensor(PyObject *o);
 PY_PRIV PyObject *py_index_refuse(PyObject *o); /* an exception: o is no index */
 PY_PRIV PyObject *py_value_tensor(PyObject *o, tn_dtype dtype);
 
+/* A file uses those above it and none below (make check-headers). */
 
 /* src/py/memory.c - the shim's own memory, with sizes that may not wrap, and the allocator of tests */
 /* memory.c - the shim's own memory, with sizes that may not wrap, and the allocator of tests. */
@@ -395,6 +445,7 @@ static struct {
     long long left; /* until one fails, and all after it unless `once`; -1: none fails */
 } py_failing = {false, false, -1};
 
+/* Whether this allocation is to fail. No lock: exact only while one thread allocates. */
 static bool py_failing_now(void) {
     if (py_failing.left > 0) {
         py_failing.left--;
@@ -421,6 +472,7 @@ PY_PRIV bool py_failing_begin(void) {
     memset(&options, 0, sizeof options);
     options.allocator.alloc = py_failing_alloc;
     options.allocator.free = py_failing_free;
+    /* no cache: each block of the library is a call of the allocator */
     options.no_cache = true;
     options.threads = -1;
     tn_context *context = tn_context_new(&options);
@@ -439,6 +491,7 @@ PY_PRIV void *py_get_again(void *at, size_t n, size_t size) {
 }
 PY_PRIV void py_give(void *at) { free(at); }
 
+/* In any thread: the last tensor over a buffer may end in a backward. */
 PY_PRIV void py_own_buffer_end(void *data, void *user) {
     PyGILState_STATE state = PyGILState_Ensure();
     (void)data;
@@ -463,6 +516,122 @@ PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args) {
     py_failing.left = left < 0 ? -1 : left;
     py_failing.once = once != 0;
     return PyLong_FromLongLong(before);
+}
+
+/* src/py/draw.c - one thread draws at a time: generators have no lock of their own, and threads of Python share them */
+/* draw.c - one thread draws at a time: generators have no lock of their own, and threads of Python
+ * share them. */
+
+static struct {
+    PyThread_type_lock lock;
+    unsigned long owner; /* while depth > 0; both under the GIL */
+    int depth;
+} py_drawing;
+
+/* With the GIL, which is let go while another thread draws. */
+PY_PRIV void py_draw_begin(void) {
+    unsigned long here = PyThread_get_thread_ident();
+    if (!py_drawing.depth || py_drawing.owner != here) {
+        /* without waiting first: nearly always nobody draws */
+        if (!PyThread_acquire_lock(py_drawing.lock, NOWAIT_LOCK)) {
+            /* the owner needs the GIL to end its call */
+            PyThreadState *state = PyEval_SaveThread();
+            PyThread_acquire_lock(py_drawing.lock, WAIT_LOCK);
+            PyEval_RestoreThread(state);
+        }
+        py_drawing.owner = here;
+    }
+    py_drawing.depth++;
+}
+
+PY_PRIV void py_draw_end(void) {
+    if (--py_drawing.depth == 0) PyThread_release_lock(py_drawing.lock);
+}
+
+PY_PRIV bool py_draw_start(void) {
+    py_drawing.lock = PyThread_allocate_lock();
+    return py_drawing.lock != NULL;
+}
+
+/* In the child of a fork: whoever drew in another thread is gone. */
+PY_PRIV void py_draw_forked(void) {
+    if (py_drawing.depth && py_drawing.owner == PyThread_get_thread_ident()) return;
+    /* the old one stays locked by a thread that does not exist here */
+    PyThread_type_lock lock = PyThread_allocate_lock();
+    if (lock) py_drawing.lock = lock;
+    py_drawing.depth = 0;
+}
+
+/* src/py/place.c - names below torch: `_spaces` holds {"linalg": {"cholesky": function, ..}, ..}, of rows and of exceptions */
+/* place.c - names below torch: `_spaces` holds {"linalg": {"cholesky": function, ..}, ..}, of rows
+ * and of exceptions. The package's namespaces (linalg.py, nn/functional.py, ..) look there. */
+
+/* The dictionary of a namespace, borrowed; made at first need. */
+static PyObject *py_place_space(PyObject *spaces, const char *name, size_t n) {
+    PyObject *key = PyUnicode_FromStringAndSize(name, (Py_ssize_t)n);
+    PyObject *space = key ? PyDict_GetItemWithError(spaces, key) : NULL;
+    if (key && !space && !PyErr_Occurred() && (space = PyDict_New()) != NULL) {
+        if (PyDict_SetItem(spaces, key, space)) Py_CLEAR(space);
+        Py_XDECREF(space); /* spaces holds it */
+    }
+    Py_XDECREF(key);
+    return space;
+}
+
+/* Puts a value at the n bytes of `place`: "nn.functional.relu". */
+PY_PRIV bool py_place(PyObject *module, const char *place, size_t n, PyObject *value) {
+    PyObject *all = PyObject_GetAttrString(module, "_spaces"), *space = NULL, *name;
+    size_t dot = n;
+    bool ok = false;
+    /* a place has a dot at least: rows of torch itself have none (docs/rows.md) */
+    while (place[--dot] != '.') continue;
+    if (all) space = py_place_space(all, place, dot);
+    name = space ? PyUnicode_FromStringAndSize(place + dot + 1, (Py_ssize_t)(n - dot - 1)) : NULL;
+    if (name) ok = !PyDict_SetItem(space, name, value);
+    Py_XDECREF(name);
+    Py_XDECREF(all);
+    return ok;
+}
+
+PY_PRIV int py_places_begin(PyObject *module) {
+    PyObject *all = PyDict_New();
+    int bad = !all || PyModule_AddObjectRef(module, "_spaces", all);
+    Py_XDECREF(all);
+    return bad ? -1 : 0;
+}
+
+/* --- classes that stand ----------------------------------------------------------------------- */
+
+PY_PRIV int py_add_methods(PyTypeObject *type, PyMethodDef *methods) {
+    for (PyMethodDef *m = methods; m->ml_name; m++) {
+        /* a heap type without Py_TPFLAGS_IMMUTABLETYPE takes attributes as any class of
+         * Python does */
+        PyObject *o = PyDescr_NewMethod(type, m);
+        int bad = !o || PyObject_SetAttrString((PyObject *)type, m->ml_name, o);
+        Py_XDECREF(o);
+        if (bad) return -1;
+    }
+    return 0;
+}
+
+PY_PRIV int py_add_attributes(PyTypeObject *type, PyGetSetDef *attributes) {
+    for (PyGetSetDef *a = attributes; a->name; a++) {
+        PyObject *o = PyDescr_NewGetSet(type, a);
+        int bad = !o || PyObject_SetAttrString((PyObject *)type, a->name, o);
+        Py_XDECREF(o);
+        if (bad) return -1;
+    }
+    return 0;
+}
+
+PY_PRIV PyTypeObject *py_place_class(PyObject *module, const char *name, const char *full,
+                                     size_t bytes, unsigned flags, PyType_Slot *slots) {
+    PyType_Spec spec = {full, (int)bytes, 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | flags, slots};
+    /* programs get instances from the library alone: calling the class is a TypeError */
+    PyObject *type = PyType_FromSpec(&spec);
+    if (type && PyModule_AddObjectRef(module, name, type)) Py_CLEAR(type);
+    return (PyTypeObject *)type;
 }
 
 /* src/py/error.c - the library's errors as Python's exceptions, lines of Python code as places, Ctrl-C */
@@ -521,6 +690,7 @@ static const char *py_raise_row(const char *from, char **to) {
 static PyObject *py_raise_text(const char *message) {
     size_t room = strlen(message) + 1;
     char *text, *to;
+    /* room for the longest spelling of each name */
     for (const char *at = message; *at; at++)
         if (py_raise_calls(message, at)) room += PY_ROW_NAME;
     if (!(text = to = (char *)py_get(room, 1))) return PyErr_NoMemory();
@@ -553,6 +723,8 @@ static struct py_raise_class {
 };
 enum { RAISE_CLASSES = sizeof py_raise_classes / sizeof *py_raise_classes };
 
+/* The class of a line: Python's, or a new one below it, published as
+ * torch.linalg.LinAlgError, say. */
 static bool py_raise_make(struct py_raise_class *c, PyObject *module, PyObject *builtins) {
     char name[64];
     c->type = PyObject_GetAttrString(builtins, c->base ? c->base : c->name);
@@ -577,6 +749,7 @@ PY_PRIV int py_errors_begin(PyObject *module) {
 PY_PRIV PyObject *py_raise(void) {
     tn_error_info info;
     PyObject *type = PyExc_RuntimeError;
+    /* a failure without an error would be a fault of this shim: SystemError says so */
     if (!tn_error_take(&info)) {
         if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "failed without an error");
         return NULL;
@@ -614,6 +787,7 @@ static struct {
 } py_lines;
 
 static size_t py_lines_slot(const PyObject *code) {
+    /* the address times 2^64 over the golden ratio (Knuth): low bits are alignment */
     size_t i = (size_t)((uintptr_t)code >> 4) * 11400714819323198485u;
     i ^= i >> 32;
     for (i &= py_lines.room - 1; py_lines.at[i] && py_lines.at[i]->code != code;)
@@ -627,6 +801,7 @@ static bool py_lines_grow(void) {
     if (!at) return false;
     py_lines.at = at;
     py_lines.room = room;
+    /* open addressing has no removal, so each site is put in anew */
     for (size_t i = 0; i < old; i++)
         if (before[i]) py_lines.at[py_lines_slot(before[i]->code)] = before[i];
     py_give(before);
@@ -637,6 +812,7 @@ static py_site *py_lines_new(PyObject *code, const char *file) {
     size_t n = strlen(file) + 1;
     py_site *s = (py_site *)py_get(sizeof *s + n, 1);
     if (!s) return NULL;
+    /* counted for good, so that its address is never that of another code object */
     s->code = Py_XNewRef(code);
     memcpy(s->file, file, n);
     s->ours = py_lines.package[0] && !strncmp(file, py_lines.package, strlen(py_lines.package));
@@ -661,11 +837,13 @@ static py_site *py_lines_add(PyObject *code) {
              (s = py_lines_new(code, file)) != NULL)
         py_lines.at[py_lines_slot(code)] = s, py_lines.used++;
     Py_XDECREF(name);
+    /* a place is for messages: without memory there is none, and no exception */
     PyErr_Clear();
     return s;
 }
 
 static py_site *py_lines_site(PyObject *code) {
+    /* a loop calls from one code object again and again */
     if (py_lines.last && py_lines.last->code == code) return py_lines.last;
     py_site *s = py_lines.room ? py_lines.at[py_lines_slot(code)] : NULL;
     if (!s) s = py_lines_add(code);
@@ -675,12 +853,14 @@ static py_site *py_lines_site(PyObject *code) {
 
 /* The line for the tape: an instruction of a code object that stays, or the line itself. */
 static int py_lines_number(const py_site *s, PyFrameObject *frame) {
+    /* -1 is no place, so instruction k is -2 - k; units of two bytes */
     if (s->code && py_lines.instruction) return -2 - py_lines.instruction(frame) / 2;
     int line = PyFrame_GetLineNumber(frame);
     return line < 0 ? 0 : line;
 }
 
 PY_PRIV void py_here(const char **file, int *line) {
+    /* borrowed in the limited API, so held while its f_back are walked */
     PyObject *frame = (PyObject *)PyEval_GetFrame();
     *file = NULL;
     *line = 0;
@@ -689,6 +869,7 @@ PY_PRIV void py_here(const char **file, int *line) {
         PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame), *next;
         py_site *s = code ? py_lines_site(code) : NULL;
         Py_XDECREF(code);
+        /* the first frame outside of the package is the user's line */
         if (s && !s->ours) {
             *file = s->file;
             *line = py_lines_number(s, (PyFrameObject *)frame);
@@ -728,7 +909,10 @@ static int py_lines_of_code(PyObject *code, long offset) {
     return line;
 }
 
+/* A line for an instruction of a place, for the library. In any thread, and with an exception
+ * set perhaps, which stays. */
 static int py_decode(const char *file, int line) {
+    /* `file` is a member of the site, so its address leads to it */
     const py_site *s = (const py_site *)(const void *)(file - offsetof(py_site, file));
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *type, *value, *trace;
@@ -769,6 +953,8 @@ static struct {
 } py_interrupt;
 static __thread int py_interrupt_mine; /* calls of this thread that last */
 
+/* The handler: only what is safe in a signal. tn_cancel sets a flag; then Python's own handler
+ * notes the signal. */
 static void py_interrupt_seen(int number) {
     py_interrupt.asked = 1;
     tn_cancel(py_interrupt.context);
@@ -779,6 +965,7 @@ static void py_interrupt_seen(int number) {
 static void py_interrupt_begin(void) {
     struct sigaction now;
     py_interrupt_mine++;
+    /* one handler serves all calls that last */
     if (py_interrupt.calls++) return;
     py_interrupt.context = tn_context_current();
     memset(&now, 0, sizeof now);
@@ -798,6 +985,7 @@ static void py_interrupt_restore(void) {
     if (py_interrupt.context && !sigaction(SIGINT, NULL, &now) &&
         now.sa_handler == py_interrupt_seen)
         sigaction(SIGINT, &py_interrupt.before, NULL);
+    /* the request was for calls that have ended */
     if (py_interrupt.asked) tn_cancel_clear(py_interrupt.context);
     py_interrupt.asked = 0;
 }
@@ -823,6 +1011,7 @@ PY_PRIV void py_fork_watch(void) {}
 
 PY_PRIV py_long py_long_begin(void) {
     py_long l;
+    /* with the GIL, which guards its counts */
     py_interrupt_begin();
     l.state = PyEval_SaveThread();
     return l;
@@ -844,6 +1033,7 @@ PY_PRIV bool py_long_under_way(void) {
 PY_PRIV py_inside py_inside_begin(void) {
     py_inside i;
     i.state = PyGILState_Ensure();
+    /* a backward that may not be stopped holds requests back; calls of the hook heed them */
     i.paused = py_long_under_way() ? 0 : tn_whole_pause();
     return i;
 }
@@ -856,51 +1046,323 @@ PY_PRIV void py_inside_end(py_inside i) {
 PY_PRIV bool py_stopped(void) {
     tn_error_info info;
     if (!tn_error_peek(&info) || info.code != TN_CANCELLED || PyErr_Occurred()) return false;
+    /* runs Python's handler: KeyboardInterrupt, or a handler of the program's that goes on */
     if (PyErr_CheckSignals()) return false;
     tn_error_take(NULL);
     PyEval_RestoreThread(PyEval_SaveThread()); /* whose call was meant may need the GIL to end */
     return true;
 }
 
-/* src/py/draw.c - one thread draws at a time: generators have no lock of their own, and threads of Python share them */
-/* draw.c - one thread draws at a time: generators have no lock of their own, and threads of Python
- * share them. */
+/* src/py/args.c - arguments as Python passes them, an array and the names of those behind the positional ones, as a tuple, as a dictionary and by name */
+/* args.c - arguments as Python passes them, an array and the names of those behind the positional
+ * ones, as a tuple, as a dictionary and by name. Nothing here knows a row or a tensor. */
+
+PY_PRIV PyObject *py_entry(PyObject *dict, const char *name) {
+    PyObject *word = PyUnicode_FromString(name);
+    /* borrowed, which is safe as long as the caller keeps the dictionary and runs no Python code */
+    PyObject *o = word ? PyDict_GetItemWithError(dict, word) : NULL;
+    Py_XDECREF(word);
+    return o;
+}
+
+/* The n arguments as a new tuple, as tp_call and Python functions want them. */
+PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n) {
+    PyObject *all = PyTuple_New(n);
+    /* PyTuple_SetItem takes the reference, also when it fails */
+    for (Py_ssize_t i = 0; all && i < n; i++) PyTuple_SetItem(all, i, Py_NewRef(args[i]));
+    return all;
+}
+
+/* The values behind the positional arguments by their names, a new dictionary. */
+PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames) {
+    PyObject *all = PyDict_New();
+    for (Py_ssize_t i = 0; all && i < PyTuple_Size(kwnames); i++)
+        if (PyDict_SetItem(all, PyTuple_GetItem(kwnames, i), values[i])) Py_CLEAR(all);
+    return all;
+}
+
+PY_PRIV bool py_take(const char *what, const char *const *names, int n, PyObject *const *args,
+                     Py_ssize_t nargs, PyObject *kwnames, PyObject **to) {
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    /* messages are those of CPython for functions written in Python */
+    if (nargs > n) {
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %d arguments (%zd given)", what, n,
+                     nargs);
+        return false;
+    }
+    for (int i = 0; i < n; i++) to[i] = i < nargs ? args[i] : NULL;
+    for (Py_ssize_t k = 0; k < nkw; k++) {
+        PyObject *name = PyTuple_GetItem(kwnames, k);
+        /* names of **words need not be interned, so they are compared as text */
+        int i = 0;
+        while (i < n && PyUnicode_CompareWithASCIIString(name, names[i]) != 0) i++;
+        if (i == n || to[i]) {
+            PyErr_Format(PyExc_TypeError,
+                         i == n ? "%s() got an unexpected keyword argument '%U'"
+                                : "%s() got multiple values for argument '%U'",
+                         what, name);
+            return false;
+        }
+        to[i] = args[nargs + k];
+    }
+    return true;
+}
+
+/* src/py/wrap.c - a tensor and its one Python object, the wrapper: its life, the hooks it knows, and tensors that wrappers have given up while a call may still read them */
+/* wrap.c - a tensor and its one Python object, the wrapper: its life, the hooks it knows, and
+ * tensors that wrappers have given up while a call may still read them.
+ *
+ * A wrapper without attributes is not tracked by the collector: it can be part of no cycle. One
+ * with attributes, or of a subclass, that C code outlives (a gradient, a module's part) goes over
+ * to the tensor when Python drops it, and comes back with the next py_wrap. Until then nothing else
+ * leads to it: weak references to it have ended, and the collector does not know it. */
+
+/* --- wrappers --------------------------------------------------------------------------------- */
+
+/* Wrappers to be used again. Each keeps a reference to its class and one to itself, which its next
+ * user takes over. */
+enum { FREE_MOST = 256 };
+static struct {
+    py_tensor *at[FREE_MOST];
+    int n;
+} py_free_wrappers;
+
+PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
+    py_tensor *p;
+    if (!t) return py_raise();
+    if (type == py.tensor && py_free_wrappers.n) {
+        /* its class and its count of itself are as py_tensor_dealloc left them */
+        p = py_free_wrappers.at[--py_free_wrappers.n];
+    } else if (type == py.tensor) {
+        /* made for the collector but not tracked yet: it has no attributes */
+        p = PyObject_GC_New(py_tensor, type);
+    } else {
+        p = (py_tensor *)PyType_GenericAlloc(type, 0); /* tracked: it may have anything */
+    }
+    /* the count of t is taken in either case */
+    if (!p) return tn_release(t), NULL;
+    p->t = t;
+    p->dict = p->weak = NULL;
+    p->hooks = NULL;
+    p->kept = false;
+    p->parts = 0;
+    p->tracked = type != py.tensor;
+    /* no release function: the wrapper owns the tensor, not the other way round */
+    tn_set_binding(t, p, NULL);
+    return (PyObject *)p;
+}
+
+PY_PRIV PyObject *py_wrap(tn_tensor *t) { return py_wrap_as(py.tensor, t); }
+
+PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t) {
+    PyObject *known = t ? (PyObject *)tn_binding(t) : NULL;
+    if (known) return py_wrap_known(t, known);
+    return t ? py_wrap(tn_retain(t)) : Py_NewRef(Py_None);
+}
+
+/* --- hooks and their wrapper ------------------------------------------------------------------ */
+
+/* The tape owns a hook: it runs though every wrapper is gone. A hook whose function reaches its own
+ * tensor is a cycle that leads through the tape, which the collector cannot see; so the wrapper
+ * visits the hooks in place of the tape where nobody else leads to them: when it has the only count
+ * of its tensor, and that the only one of the call that made it. A built-in module that has the
+ * wrapper among its parameters has a count more, and goes with it. */
+
+PY_PRIV int py_hooks_visit(const py_tensor *p, visitproc visit, void *arg) {
+    /* the wrapper's own count, and those of the library's modules that have the wrapper as
+     * a part */
+    const int64_t own = 1 + (int64_t)p->parts;
+    /* while another thread runs a backward, counts change without the GIL */
+    if (p->kept || !p->t || tn_owners(p->t) != own || py_long_under_way()) return 0;
+    for (py_hook *h = p->hooks; h; h = h->next)
+        if (!h->history || tn_history_only(h->history, p->t)) Py_VISIT((PyObject *)h);
+    return 0;
+}
+
+PY_PRIV void py_hooks_part(py_tensor *p) {
+    while (p->hooks) {
+        py_hook *h = p->hooks;
+        p->hooks = h->next;
+        /* the tape still owns h: it runs, and knows no wrapper */
+        h->on = NULL;
+        h->next = NULL;
+    }
+}
+
+PY_PRIV void py_hook_unlink(py_hook *h) {
+    if (!h->on) return;
+    struct py_hook **at = &h->on->hooks;
+    while (*at != h) at = &(*at)->next;
+    *at = h->next;
+    h->on = NULL;
+    h->next = NULL;
+}
+
+/* --- wrappers that C outlives ----------------------------------------------------------------- */
+
+PY_PRIV void py_tensor_track(py_tensor *p) {
+    if (p->tracked) return;
+    p->tracked = true;
+    PyObject_GC_Track((PyObject *)p);
+}
+
+/* The tensor owns the wrapper: p->t is borrowed then, and p->kept says so. */
+static void py_tensor_binding_release(void *object) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    py_tensor *p = (py_tensor *)object;
+    p->t = NULL;
+    Py_DECREF((PyObject *)p);
+    PyGILState_Release(state);
+}
+
+PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known) {
+    py_tensor *p = (py_tensor *)known;
+    if (!p->kept) return Py_NewRef(known);
+    tn_set_binding(t, p, NULL); /* Python owns the wrapper again, with the count it had */
+    tn_retain(t);
+    p->kept = false;
+    py_tensor_track(p);
+    return known;
+}
+
+/* Gives the wrapper, of which Python has nothing left, to the tensor, if it is worth keeping and
+ * somebody else has the tensor. */
+static bool py_tensor_keep(py_tensor *p) {
+    bool plain =
+        Py_TYPE((PyObject *)p) == py.tensor && (!p->dict || !PyDict_Size(p->dict)) && !p->hooks;
+    if (plain || !p->t || tn_owners(p->t) < 2) return false;
+    if (!tn_set_binding(p->t, p, py_tensor_binding_release)) return tn_error_take(NULL), false;
+    /* from refcount 0 back to 1, the tensor's: nothing of the wrapper has been freed yet */
+    Py_INCREF((PyObject *)p);
+    p->kept = true;
+    p->tracked = false;
+    /* the wrapper's count: p->t is borrowed from now on */
+    tn_release(p->t);
+    return true;
+}
+
+/* Ends the weak references to a wrapper of which Python has nothing left. Their callbacks may look
+ * at the tensor: they get another wrapper then, and this one has no tensor more. */
+static void py_tensor_forget(py_tensor *p) {
+    if (p->t) tn_set_binding(p->t, NULL, NULL);
+    PyObject_ClearWeakRefs((PyObject *)p);
+    if (p->t && !tn_binding(p->t)) {
+        tn_set_binding(p->t, p, NULL);
+    } else if (p->t) {
+        tn_release(p->t);
+        p->t = NULL;
+    }
+}
+
+static void py_tensor_dealloc(PyObject *self) {
+    py_tensor *p = (py_tensor *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    tn_tensor *t;
+    /* first of all: the collector may not see a half-freed object */
+    if (p->tracked || type != py.tensor) PyObject_GC_UnTrack(self);
+    if (TNI_UNLIKELY(p->weak != NULL)) py_tensor_forget(p);
+    if (TNI_UNLIKELY(p->dict || p->hooks || type != py.tensor) && py_tensor_keep(p)) return;
+    if (p->hooks) py_hooks_part(p);
+    if ((t = p->t) != NULL) {
+        /* before anything that runs Python code: a finalizer finds a tensor without wrapper */
+        p->t = NULL;
+        tn_set_binding(t, NULL, NULL);
+    }
+    Py_CLEAR(p->dict);
+    if (t) tn_release(t);
+    if (TNI_LIKELY(type == py.tensor && py_free_wrappers.n < FREE_MOST)) {
+        /* to the free list: one count of itself, and its class keeps the count that it has */
+        Py_INCREF(self);
+        py_free_wrappers.at[py_free_wrappers.n++] = p;
+        return;
+    }
+    /* limited API: tp_free through its slot; an instance of a heap type has a count of the type */
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF((PyObject *)type);
+}
+
+/* What the collector may follow: the class (since 3.9 instances of heap types visit it),
+ * attributes, hooks. */
+static int py_tensor_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((py_tensor *)self)->dict);
+    return ((py_tensor *)self)->hooks ? py_hooks_visit((py_tensor *)self, visit, arg) : 0;
+}
+
+/* Breaks a cycle: attributes alone, as hooks belong to the tape. */
+static int py_tensor_clear(PyObject *self) {
+    Py_CLEAR(((py_tensor *)self)->dict);
+    return 0;
+}
+
+/* The first attribute makes the wrapper a possible part of a cycle. */
+static int py_tensor_setattr(PyObject *self, PyObject *name, PyObject *value) {
+    int bad = PyObject_GenericSetAttr(self, name, value);
+    if (((py_tensor *)self)->dict) py_tensor_track((py_tensor *)self);
+    return bad;
+}
+
+/* --- tensors that wrappers have given up ------------------------------------------------------ */
 
 static struct {
-    PyThread_type_lock lock;
-    unsigned long owner; /* while depth > 0; both under the GIL */
-    int depth;
-} py_drawing;
+    tn_tensor **at;
+    size_t n, room;
+} py_retired[2]; /* by the turn in which they were given up */
 
-/* With the GIL, which is let go while another thread draws. */
-PY_PRIV void py_draw_begin(void) {
-    unsigned long here = PyThread_get_thread_ident();
-    if (!py_drawing.depth || py_drawing.owner != here) {
-        if (!PyThread_acquire_lock(py_drawing.lock, NOWAIT_LOCK)) {
-            PyThreadState *state = PyEval_SaveThread();
-            PyThread_acquire_lock(py_drawing.lock, WAIT_LOCK);
-            PyEval_RestoreThread(state);
-        }
-        py_drawing.owner = here;
+PY_PRIV void py_retire(tn_tensor *t) {
+    /* no call is under way: nobody can know t by its address alone */
+    if (!py_lending()) {
+        tn_release(t);
+        return;
     }
-    py_drawing.depth++;
+    if (py_retired[py.turn].n == py_retired[py.turn].room) {
+        size_t room = 2 * py_retired[py.turn].room + 16;
+        tn_tensor **at = (tn_tensor **)py_get_again(py_retired[py.turn].at, room, sizeof *at);
+        if (!at) return; /* it stays for good: nobody may fail here */
+        py_retired[py.turn].at = at;
+        py_retired[py.turn].room = room;
+    }
+    py_retired[py.turn].at[py_retired[py.turn].n++] = t;
+    py.retired = true;
+    /* the other turn has neither calls nor tensors: calls from now on count there, so this one
+     * can end */
+    if (!py.lending[!py.turn] && !py_retired[!py.turn].n) py.turn = !py.turn;
 }
 
-PY_PRIV void py_draw_end(void) {
-    if (--py_drawing.depth == 0) PyThread_release_lock(py_drawing.lock);
+PY_PRIV bool py_retire_memory(tn_tensor *t) {
+    /* another header over the same memory keeps it */
+    tn_tensor *alias = py_lending() ? tnp_detach(t) : NULL;
+    if (alias) py_retire(tn_own(alias));
+    return alias || !py_lending();
 }
 
-PY_PRIV bool py_draw_start(void) {
-    py_drawing.lock = PyThread_allocate_lock();
-    return py_drawing.lock != NULL;
+PY_PRIV bool py_retired_has(const tn_tensor *t) {
+    for (int turn = 0; turn < 2; turn++)
+        for (size_t i = 0; i < py_retired[turn].n; i++)
+            if (py_retired[turn].at[i] == t) return true;
+    return false;
 }
 
-/* In the child of a fork: whoever drew in another thread is gone. */
-PY_PRIV void py_draw_forked(void) {
-    if (py_drawing.depth && py_drawing.owner == PyThread_get_thread_ident()) return;
-    PyThread_type_lock lock = PyThread_allocate_lock();
-    if (lock) py_drawing.lock = lock;
-    py_drawing.depth = 0;
+/* What was retired in the turn before, whose calls have all ended; then that turn comes again. The
+ * end of a tensor may run Python code, and this. */
+PY_PRIV void py_retired_release(void) {
+    for (int before = !py.turn; !py.lending[before]; before = !py.turn) {
+        while (py_retired[before].n && py.turn != before)
+            tn_release(py_retired[before].at[--py_retired[before].n]);
+        if (py.turn == before) continue;
+        if (!py_retired[py.turn].n) break;
+        py.turn = before;
+    }
+    py.retired = py_retired[0].n || py_retired[1].n;
+}
+
+PY_PRIV int py_wrap_slots(PyType_Slot *to) {
+    const PyType_Slot slots[] = {{Py_tp_dealloc, (void *)py_tensor_dealloc},
+                                 {Py_tp_traverse, (void *)py_tensor_traverse},
+                                 {Py_tp_clear, (void *)py_tensor_clear},
+                                 {Py_tp_setattro, (void *)py_tensor_setattr}};
+    memcpy(to, slots, sizeof slots);
+    return 4;
 }
 
 /* src/py/value.c - Python's numbers, words and types as arguments of a call */
@@ -915,6 +1377,7 @@ static bool py_value_no(void) {
 static bool py_value_long(PyObject *o, int64_t *to) {
     int overflow;
     long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+    /* -1 alone would be a value: the flag tells */
     if (overflow) {
         PyErr_SetString(PyExc_OverflowError, "int does not fit into 64 bits");
         return false;
@@ -926,6 +1389,7 @@ static bool py_value_long(PyObject *o, int64_t *to) {
 /* An integer, or what has __index__, whose exceptions stay. */
 static bool py_value_index(PyObject *o, int64_t *to) {
     if (PyLong_CheckExact(o)) return py_value_long(o, to);
+    /* torch takes neither True nor a float as an int; a tensor only where py_to_index is asked */
     if (PyBool_Check(o) || py_is_tensor(o) || PyFloat_Check(o)) return false;
     if (!PyIndex_Check(o)) return false;
     PyObject *i = PyNumber_Index(o);
@@ -976,6 +1440,7 @@ PY_PRIV bool py_to_bound(PyObject *o, int64_t *to) {
 static bool py_value_is_truth(PyObject *o) {
     PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
     const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    /* "bool" or "bool_": its name differs by NumPy's version */
     bool is = text && strncmp(text, "bool", 4) == 0;
     Py_XDECREF(name);
     PyErr_Clear();
@@ -983,6 +1448,7 @@ static bool py_value_is_truth(PyObject *o) {
 }
 
 PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to) {
+    /* the exact types first, as most numbers are */
     if (PyFloat_CheckExact(o)) {
         *to = tn_float(PyFloat_AsDouble(o));
         return true;
@@ -999,6 +1465,7 @@ PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to) {
         return true;
     }
     if (py_value_item(o, to)) return true;
+    /* of several elements, or with a graph */
     if (py_is_tensor(o)) return false;
     if (PyComplex_Check(o)) {
         *to = tn_complex(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o));
@@ -1026,6 +1493,7 @@ PY_PRIV bool py_to_float(PyObject *o, double *to) {
         return true;
     }
     if (!py_to_scalar(o, &s) || s.kind == TN_KIND_COMPLEX) return false;
+    /* an int beyond 2^53 is rounded, as float(i) */
     *to = s.kind == TN_KIND_FLOAT ? s.real : (double)s.integer;
     return true;
 }
@@ -1035,6 +1503,7 @@ PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to) {
         *to = ((py_dtype *)o)->dtype;
         return true;
     }
+    /* Python's own classes stand for dtypes: float is float64, as in NumPy */
     if (o == (PyObject *)&PyFloat_Type) {
         *to = TN_F64;
         return true;
@@ -1067,893 +1536,703 @@ PY_PRIV PyObject *py_from_element(tn_scalar s, tn_dtype dtype) {
     return dtype == TN_U64 ? PyLong_FromUnsignedLongLong((uint64_t)s.integer) : py_from_scalar(s);
 }
 
-/* src/py/parse.c - Python's arguments into a row's argument struct: one walk over the row's parameters serves every row, every overload, every method */
-/* parse.c - Python's arguments into a row's argument struct: one walk over the row's parameters
- * serves every row, every overload, every method.
- *
- * On the way of a call that fits nothing is allocated: the struct and short lists lie on the stack.
- * Texts are made only where nothing fits. */
-
-enum { BIND_BYTES = 512, BIND_INTS = 64, BIND_TENSORS = 32, BIND_MORE = 16 };
-
-/* What a conversion did not like; the texts are made at the end. */
-typedef enum py_bind_fault {
-    FAULT_NONE,
-    FAULT_KIND,    /* of argument `at` */
-    FAULT_COMMON,  /* of a keyword that no schema has */
-    FAULT_MANY,    /* positional arguments */
-    FAULT_UNKNOWN, /* keyword `at` */
-    FAULT_TWICE,
-    FAULT_MISSING, /* parameter `at` */
-    FAULT_RAISED   /* an exception is set */
-} py_bind_fault;
-
-typedef struct py_bind {
-    const tn_row *row;
-    const tn_gen *gen;
-    PyObject **names; /* NULL: the row's */
-    union {
-        double align;
-        void *pointer;
-        char bytes[BIND_BYTES];
-    } args;
-    uint64_t bound;    /* bit a parameter */
-    int64_t elements;  /* of the tensors given */
-    PyObject *foreign; /* borrowed: an argument with a __torch_function__ of its own */
-    PyObject *given;   /* borrowed: the argument at fault */
-    py_bind_fault fault;
-    int at;
-    int place;          /* the member of `given` at fault; -1: given itself */
-    bool method, named; /* named: given came by keyword */
-    bool lenient;       /* 0-dim tensors are numbers */
-    bool requires_grad; /* of a row that makes a tensor of nothing */
-    const char *common; /* the keyword that no schema has, and what it has to be */
-    const char *common_kind;
-    int64_t ints[BIND_INTS];
-    double floats[BIND_TENSORS];
-    tn_tensor *tensors[BIND_TENSORS];
-    int nints, nfloats, ntensors, nmore, nheld;
-    void *more[BIND_MORE];     /* long lists */
-    PyObject *held[BIND_MORE]; /* members of lists, which other threads may change */
-} py_bind;
-
-static bool py_bind_no(py_bind *b, py_bind_fault fault, int at) {
-    b->fault = PyErr_Occurred() ? FAULT_RAISED : fault;
-    b->at = at;
-    return false;
-}
-
-TNI_INLINE bool py_bind_put(py_bind *b, size_t offset, const void *value, size_t bytes) {
-    memcpy(b->args.bytes + offset, value, bytes);
-    return true;
-}
-
-/* Room for n members of a list: `here` has some left, else it is got and freed at the end. */
-static void *py_bind_room(py_bind *b, Py_ssize_t n, size_t each, void *here, int *used, int room) {
-    if (n <= room - *used) {
-        void *at = (char *)here + (size_t)*used * each;
-        *used += (int)n;
-        return at;
-    }
-    if (b->nmore == BIND_MORE || (size_t)n > PY_SSIZE_T_MAX / each) return PyErr_NoMemory(), NULL;
-    void *at = PyMem_Malloc((size_t)n * each);
-    if (!at) return PyErr_NoMemory(), NULL;
-    return b->more[b->nmore++] = at;
-}
-
-/* --- one value -------------------------------------------------------------------------------- */
-
-static bool py_bind_tensor_of(py_bind *b, PyObject *o, tn_tensor **to) {
-    if (Py_TYPE(o) != py.tensor && Py_TYPE(o) != py.parameter) {
-        if (!PyType_IsSubtype(Py_TYPE(o), py.tensor)) {
-            if (!b->foreign && !PyType_Check(o) && Py_TYPE(o) != &PyLong_Type &&
-                Py_TYPE(o) != &PyFloat_Type && PyObject_HasAttr(o, py.torch_function))
-                b->foreign = o;
-            return false;
-        }
-        if (!b->foreign) b->foreign = o;
-    }
-    *to = py_of(o);
-    b->elements += tn_numel(*to);
-    return true;
-}
-
-static bool py_bind_scalar(const py_bind *b, PyObject *o, tn_scalar *s) {
-    return (b->lenient || !py_is_tensor(o)) && py_to_scalar(o, s);
-}
-
-static bool py_bind_tensor(py_bind *b, const tn_param *p, PyObject *o) {
-    tn_tensor *t = NULL;
+PY_PRIV PyObject *py_param_object(const tn_param *p, const void *args) {
+    const char *text;
     tn_scalar s;
-    if (o == Py_None) {
-        if (!(p->flags & TN_P_OPTIONAL)) return false;
-    } else if (!py_bind_tensor_of(b, o, &t)) {
-        if (!(p->flags & TN_P_NUMBER) || !py_bind_scalar(b, o, &s)) return false;
-        py_bind_put(b, p->number_offset, &s, sizeof s);
+    if (p->type == TN_T_STRING) {
+        memcpy(&text, (const char *)args + p->offset, sizeof text);
+        return text ? PyUnicode_FromString(text) : Py_NewRef(Py_None);
     }
-    return py_bind_put(b, p->offset, &t, sizeof t);
+    if (!tn_param_number(p, args, &s) || (TN_TYPES_CODE >> p->type & 1 && !p->words)) return NULL;
+    if (s.kind == TN_KIND_NONE) Py_RETURN_NONE;
+    if (p->words) return PyUnicode_FromString(p->words[s.integer - 1]);
+    if (s.kind == TN_KIND_BOOL) return PyBool_FromLong(s.integer != 0);
+    return s.kind == TN_KIND_INT ? PyLong_FromLongLong(s.integer) : PyFloat_FromDouble(s.real);
 }
 
-static bool py_bind_tensors(py_bind *b, const tn_param *p, PyObject *o) {
-    if (PyList_Check(o)) {
-        if (b->nheld == BIND_MORE || !(o = PyList_AsTuple(o))) return false;
-        b->held[b->nheld++] = o;
+/* src/py/types.c - dtype, Size, memory_format, layout: small classes beside Tensor */
+/* types.c - dtype, Size, memory_format, layout: small classes beside Tensor. */
+
+/* --- dtype ------------------------------------------------------------------------------------ */
+
+static PyObject *py_dtype_repr(PyObject *self) {
+    return PyUnicode_FromFormat("torch.%s", tn_dtype_name(((py_dtype *)self)->dtype));
+}
+static PyObject *py_dtype_itemsize(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromLong(tn_dtype_bytes(((py_dtype *)self)->dtype));
+}
+PY_PRIV bool py_dtype_is_complex(tn_dtype d) { return tni_dtype_kind(d) == 'c'; }
+PY_PRIV bool py_dtype_is_float(tn_dtype d) { return tni_dtype_kind(d) == 'f'; }
+PY_PRIV int py_dtype_kind(tn_dtype d) {
+    switch (tni_dtype_kind(d)) {
+    case 'b': return TN_KIND_BOOL;
+    case 'f': return TN_KIND_FLOAT;
+    case 'c': return TN_KIND_COMPLEX;
+    default: return TN_KIND_INT;
     }
-    if (!PyTuple_Check(o)) return false;
-    Py_ssize_t n = PyTuple_Size(o);
-    tn_tensor **at = (tn_tensor **)py_bind_room(b, n ? n : 1, sizeof *at, b->tensors, &b->ntensors,
-                                                BIND_TENSORS);
-    if (!at) return false;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *one = PyTuple_GetItem(o, i);
-        at[i] = NULL;
-        if (!(one == Py_None && p->flags & TN_P_HOLES) && !py_bind_tensor_of(b, one, &at[i]))
-            return b->place = (int)i, false;
+}
+static PyObject *py_dtype_floating(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(py_dtype_is_float(((py_dtype *)self)->dtype));
+}
+static PyObject *py_dtype_complex(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(py_dtype_is_complex(((py_dtype *)self)->dtype));
+}
+static PyObject *py_dtype_signed(PyObject *self, void *unused) {
+    const char kind = tni_dtype_kind(((py_dtype *)self)->dtype);
+    (void)unused;
+    return PyBool_FromLong(kind != 'b' && kind != 'u');
+}
+/* Objects of these classes are pickled as a call of a function of _C: their classes are named
+ * torch's, where an unpickler would look for them. */
+PY_PRIV PyObject *py_types_reduce(const char *function, PyObject *argument) {
+    PyObject *module = argument ? PyImport_ImportModule("tensorh._C") : NULL;
+    PyObject *f = module ? PyObject_GetAttrString(module, function) : NULL;
+    PyObject *r = f ? Py_BuildValue("O(O)", f, argument) : NULL;
+    Py_XDECREF(argument);
+    Py_XDECREF(module);
+    Py_XDECREF(f);
+    return r;
+}
+static PyObject *py_dtype_reduce(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return py_types_reduce("_dtype",
+                           PyUnicode_FromString(tn_dtype_name(((py_dtype *)self)->dtype)));
+}
+/* _dtype(name): what pickles call. */
+static PyObject *py_dtype_named(PyObject *self, PyObject *name) {
+    const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    tn_dtype d = text ? tn_dtype_named(text) : TN_NO_DTYPE;
+    (void)self;
+    if (d != TN_NO_DTYPE) return Py_NewRef(py.dtypes[d]);
+    return PyErr_Occurred() ? NULL
+                            : PyErr_Format(PyExc_ValueError, "dtype %R does not exist", name);
+}
+static PyObject *py_dtype_to_complex(PyObject *self, PyObject *unused) {
+    tn_dtype d = ((py_dtype *)self)->dtype;
+    (void)unused;
+    if (py_dtype_is_complex(d)) return Py_NewRef(self);
+    if (d == TN_F32 || d == TN_F64) return Py_NewRef(py.dtypes[d == TN_F32 ? TN_C64 : TN_C128]);
+    return PyErr_Format(PyExc_RuntimeError, "Unknown Complex ScalarType for %s", tn_dtype_name(d));
+}
+static PyObject *py_dtype_to_real(PyObject *self, PyObject *unused) {
+    tn_dtype d = ((py_dtype *)self)->dtype;
+    (void)unused;
+    return Py_NewRef(py.dtypes[d == TN_C64 ? TN_F32 : d == TN_C128 ? TN_F64 : d]);
+}
+static PyGetSetDef py_dtype_attributes[] = {
+    {"itemsize", py_dtype_itemsize, NULL, "bytes of an element", NULL},
+    {"is_floating_point", py_dtype_floating, NULL, NULL, NULL},
+    {"is_complex", py_dtype_complex, NULL, NULL, NULL},
+    {"is_signed", py_dtype_signed, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyMethodDef py_dtype_methods[] = {{"__reduce__", py_dtype_reduce, METH_NOARGS, NULL},
+                                         {"to_complex", py_dtype_to_complex, METH_NOARGS, NULL},
+                                         {"to_real", py_dtype_to_real, METH_NOARGS, NULL},
+                                         {NULL, NULL, 0, NULL}};
+static PyType_Slot py_dtype_slots[] = {{Py_tp_repr, (void *)py_dtype_repr},
+                                       {Py_tp_getset, py_dtype_attributes},
+                                       {Py_tp_methods, py_dtype_methods},
+                                       {0, NULL}};
+static PyType_Spec py_dtype_spec = {"torch.dtype", sizeof(py_dtype), 0,
+                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                    py_dtype_slots};
+
+static int py_dtype_begin(PyObject *module) {
+#define PY_DTYPE_ALIAS(NAME, text, bytes, kind, alias, ...) #alias,
+    static const char *const aliases[] = {"", TN_DTYPES(PY_DTYPE_ALIAS)};
+#undef PY_DTYPE_ALIAS
+    py.dtype = (PyTypeObject *)PyType_FromSpec(&py_dtype_spec);
+    if (!py.dtype || PyModule_AddObjectRef(module, "dtype", (PyObject *)py.dtype)) return -1;
+    for (int d = 1; d < TN_DTYPE_COUNT; d++) {
+        const char *name = tn_dtype_name((tn_dtype)d);
+        /* one object for each dtype and for good: they are compared by identity */
+        PyObject *o = PyType_GenericAlloc(py.dtype, 0);
+        if (!o) return -1;
+        ((py_dtype *)o)->dtype = (tn_dtype)d;
+        py.dtypes[d] = o;
+        if (PyModule_AddObjectRef(module, name, o)) return -1;
+        if (*aliases[d] && PyModule_AddObjectRef(module, aliases[d], o)) return -1;
     }
-    tn_tensors l = tn_tensors_of(at, n);
-    return py_bind_put(b, p->offset, &l, sizeof l);
+    return 0;
 }
 
-/* Whether one int is a list. A size is one only where ints may stand in its place, as torch has it
- * for the first parameter, or the one after self: randint(0, 10) has no size. */
-static bool py_bind_int_is_list(const py_bind *b, const tn_param *p) {
-    const tn_param *first = b->gen->param;
-    return p == first || (p == first + 1 && first->type == TN_T_TENSOR) ||
-           strcmp(p->name, "size") != 0;
-}
+/* --- Size ------------------------------------------------------------------------------------- */
 
-static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
-    tn_ints l = tn_no_dims();
-    int64_t one;
-    if (o == Py_None) {
-        if (!(p->flags & TN_P_OPTIONAL)) return false;
-    } else if (PyTuple_Check(o) || PyList_Check(o)) {
-        bool tuple = PyTuple_Check(o);
-        l.n = tuple ? PyTuple_Size(o) : PyList_Size(o);
-        int64_t *at =
-            (int64_t *)py_bind_room(b, l.n ? l.n : 1, sizeof *at, b->ints, &b->nints, BIND_INTS);
-        if (!at) return false;
-        for (Py_ssize_t i = 0; i < l.n; i++) {
-            PyObject *member = tuple ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i);
-            if (!member || !py_to_index(member, &at[i])) return b->place = (int)i, false;
+/* A tuple (taken) as a Size. */
+static PyObject *py_size_from(PyObject *tuple) {
+    Py_ssize_t n = tuple ? PyTuple_Size(tuple) : 0;
+    PyObject *all = tuple ? PyType_GenericAlloc(py.size, n) : NULL;
+    for (Py_ssize_t i = 0; all && i < n; i++)
+        PyTuple_SetItem(all, i, Py_NewRef(PyTuple_GetItem(tuple, i)));
+    Py_XDECREF(tuple);
+    return all;
+}
+/* A new Size (taken) with what stands for an int as one. */
+static PyObject *py_size_of_ints(PyObject *all) {
+    int64_t v;
+    for (Py_ssize_t i = 0; all && i < PyTuple_Size(all); i++) {
+        PyObject *one = PyTuple_GetItem(all, i);
+        bool truth = PyBool_Check(one);
+        if (PyLong_CheckExact(one)) continue;
+        if (truth || py_to_index(one, &v)) {
+            PyObject *as = PyLong_FromLongLong(truth ? one == Py_True : v);
+            if (!as || PyTuple_SetItem(all, i, as)) Py_CLEAR(all);
+            continue;
         }
-        l.at = at;
-    } else {
-        if (!py_bind_int_is_list(b, p) || !py_to_index(o, &one)) return false;
-        int64_t *at = (int64_t *)py_bind_room(b, 1, sizeof *at, b->ints, &b->nints, BIND_INTS);
-        if (!at) return false;
-        *at = one;
-        l = tn_ints_of(at, 1);
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "torch.Size() takes an iterable of 'int' (item %zd is %R)", i,
+                     Py_TYPE(one));
+        Py_CLEAR(all);
     }
-    return py_bind_put(b, p->offset, &l, sizeof l);
+    return all;
+}
+static PyObject *py_size_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *from = NULL;
+    (void)type;
+    if (kwargs && PyDict_Size(kwargs))
+        return PyErr_Format(PyExc_TypeError, "torch.Size() takes no keyword arguments");
+    if (!PyArg_ParseTuple(args, "|O:Size", &from)) return NULL;
+    /* a tuple first: an iterable has no length */
+    PyObject *all = from ? PySequence_Tuple(from) : PyTuple_New(0);
+    all = py_size_from(all);
+    return py_size_of_ints(all);
+}
+static PyObject *py_size_add(PyObject *a, PyObject *b) {
+    if (!PyTuple_Check(a) || !PyTuple_Check(b)) Py_RETURN_NOTIMPLEMENTED;
+    return py_size_of_ints(py_size_from(PySequence_Concat(a, b)));
+}
+/* (2, 3) * 2 is a Size again: the slot of tuple, and its result converted. */
+static PyObject *py_size_repeat(PyObject *self, Py_ssize_t n) {
+    ssizeargfunc repeat = (ssizeargfunc)PyType_GetSlot(&PyTuple_Type, Py_sq_repeat);
+    return py_size_from(repeat(self, n));
+}
+/* x[i] is an int, x[i:j] a Size. */
+static PyObject *py_size_get(PyObject *self, PyObject *key) {
+    binaryfunc get = (binaryfunc)PyType_GetSlot(&PyTuple_Type, Py_mp_subscript);
+    PyObject *r = get(self, key);
+    return r && PySlice_Check(key) ? py_size_from(r) : r;
+}
+static PyObject *py_size_reduce(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return py_types_reduce("_size", PySequence_List(self));
+}
+static PyObject *py_size_repr(PyObject *self) {
+    PyObject *list = PySequence_List(self);
+    PyObject *r = list ? PyUnicode_FromFormat("torch.Size(%R)", list) : NULL;
+    Py_XDECREF(list);
+    return r;
+}
+static PyObject *py_size_named(PyObject *self, PyObject *list) {
+    (void)self;
+    return PyObject_CallFunctionObjArgs((PyObject *)py.size, list, NULL);
+}
+static PyObject *py_size_numel(PyObject *self, PyObject *unused) {
+    uint64_t numel = 1; /* wraps, as torch's */
+    int64_t v;
+    (void)unused;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(self); i++) {
+        if (!py_to_int(PyTuple_GetItem(self, i), &v)) return NULL;
+        numel *= (uint64_t)v;
+    }
+    return PyLong_FromLongLong((int64_t)numel);
+}
+static PyMethodDef py_size_methods[] = {
+    {"numel", py_size_numel, METH_NOARGS, "number of elements of a tensor of this size"},
+    {"__reduce__", py_size_reduce, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+static PyType_Slot py_size_slots[] = {{Py_tp_new, (void *)py_size_new},
+                                      {Py_nb_add, (void *)py_size_add},
+                                      {Py_sq_repeat, (void *)py_size_repeat},
+                                      {Py_mp_subscript, (void *)py_size_get},
+                                      {Py_tp_repr, (void *)py_size_repr},
+                                      {Py_tp_methods, py_size_methods},
+                                      {0, NULL}};
+static PyType_Spec py_size_spec = {"torch.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                                   py_size_slots};
+
+/* --- memory formats and layouts --------------------------------------------------------------- */
+
+typedef struct py_word {
+    PyObject_HEAD const char *name;
+} py_word;
+
+PY_PRIV const char *py_format_name(PyObject *o) { return ((py_word *)o)->name; }
+static PyObject *py_word_repr(PyObject *self) {
+    return PyUnicode_FromFormat("torch.%s", ((py_word *)self)->name);
+}
+static PyObject *py_word_reduce(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return py_types_reduce("_word", PyUnicode_FromString(((py_word *)self)->name));
+}
+static PyObject *py_word_named(PyObject *self, PyObject *name) {
+    return PyObject_GetAttr(self, name);
+}
+static PyMethodDef py_word_methods[] = {{"__reduce__", py_word_reduce, METH_NOARGS, NULL},
+                                        {NULL, NULL, 0, NULL}};
+static PyType_Slot py_word_slots[] = {
+    {Py_tp_repr, (void *)py_word_repr}, {Py_tp_methods, py_word_methods}, {0, NULL}};
+
+/* A class whose instances are words of the module: torch.channels_last. NULL with an exception. */
+static PyObject *py_words_begin(PyObject *module, const char *type_name, const char *const *names) {
+    PyType_Spec spec = {type_name, sizeof(py_word), 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, py_word_slots};
+    PyObject *type = PyType_FromSpec(&spec);
+    if (!type || PyModule_AddObjectRef(module, strchr(type_name, '.') + 1, type)) return NULL;
+    for (; *names; names++) {
+        PyObject *o = PyType_GenericAlloc((PyTypeObject *)type, 0);
+        if (!o) return NULL;
+        ((py_word *)o)->name = *names;
+        int bad = PyModule_AddObjectRef(module, *names, o);
+        Py_DECREF(o);
+        if (bad) return NULL;
+    }
+    return type;
 }
 
-static bool py_bind_floats(py_bind *b, const tn_param *p, PyObject *o) {
-    tn_floats l = {NULL, -1};
-    bool tuple = PyTuple_Check(o);
-    if (o == Py_None) {
-        if (!(p->flags & TN_P_OPTIONAL)) return false;
-    } else {
-        if (!tuple && !PyList_Check(o)) return false;
-        l.n = tuple ? PyTuple_Size(o) : PyList_Size(o);
-        double *at = (double *)py_bind_room(b, l.n ? l.n : 1, sizeof *at, b->floats, &b->nfloats,
-                                            BIND_TENSORS);
-        if (!at) return false;
-        for (Py_ssize_t i = 0; i < l.n; i++) {
-            PyObject *member = tuple ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i);
-            if (!member || !py_to_float(member, &at[i])) return b->place = (int)i, false;
-        }
-        l.at = at;
-    }
-    return py_bind_put(b, p->offset, &l, sizeof l);
+static int py_formats_begin(PyObject *module) {
+    static const char *const formats[] = {"contiguous_format", "preserve_format", "channels_last",
+                                          "channels_last_3d", NULL};
+    static const char *const layouts[] = {"strided", NULL};
+    py.memory_format = (PyTypeObject *)py_words_begin(module, "torch.memory_format", formats);
+    if (!py.memory_format || !py_words_begin(module, "torch.layout", layouts)) return -1;
+    py.strided = PyObject_GetAttrString(module, "strided");
+    return py.strided ? 0 : -1;
 }
 
-static bool py_bind_number(py_bind *b, const tn_param *p, PyObject *o) {
-    tn_scalar s = tn_none();
-    double d;
-    bool none = o == Py_None;
-    if (none ? !(p->flags & TN_P_OPTIONAL) : !py_bind_scalar(b, o, &s)) return false;
-    if (p->type == TN_T_SCALAR && !(p->flags & (TN_P_DOUBLE | TN_P_MAYBE))) {
-        py_bind_put(b, p->offset, &s, sizeof s);
+/* What pickles call. */
+static PyMethodDef py_types_functions[] = {{"_dtype", py_dtype_named, METH_O, NULL},
+                                           {"_size", py_size_named, METH_O, NULL},
+                                           {"_word", py_word_named, METH_O, NULL},
+                                           {NULL, NULL, 0, NULL}};
+
+PY_PRIV int py_types_begin(PyObject *module) {
+    if (py_dtype_begin(module) || py_formats_begin(module) ||
+        PyModule_AddFunctions(module, py_types_functions))
+        return -1;
+    PyObject *bases = PyTuple_Pack(1, (PyObject *)&PyTuple_Type);
+    py.size = bases ? (PyTypeObject *)PyType_FromSpecWithBases(&py_size_spec, bases) : NULL;
+    Py_XDECREF(bases);
+    return py.size ? PyModule_AddObjectRef(module, "Size", (PyObject *)py.size) : -1;
+}
+
+/* src/py/device.c - torch.device, and the device that functions which make tensors of nothing take where they are given none */
+/* device.c - torch.device, and the device that functions which make tensors of nothing take where
+ * they are given none. That one belongs to the calling thread. */
+
+/* --- the class -------------------------------------------------------------------------------- */
+
+typedef struct py_device {
+    PyObject_HEAD tn_device_id id;
+    bool zero; /* "cpu:0": the same place as "cpu", but not equal to it, as in torch */
+} py_device;
+
+static PyObject *py_device_make(tn_device_id id, bool zero) {
+    PyObject *o = PyType_GenericAlloc(py.device, 0);
+    if (!o) return NULL;
+    ((py_device *)o)->id = id;
+    ((py_device *)o)->zero = zero;
+    return o;
+}
+
+PY_PRIV PyObject *py_device_of(tn_device_id id) { return py_device_make(id, false); }
+
+/* The device that a name says; *zero: with an index, as "cpu:0". false with an exception. */
+static bool py_device_parse(PyObject *text, tn_device_id *to, bool *zero) {
+    Py_ssize_t n;
+    const char *name = PyUnicode_AsUTF8AndSize(text, &n);
+    if (!name) return false;
+    if ((Py_ssize_t)strlen(name) != n)
+        return PyErr_Format(PyExc_RuntimeError, "Invalid device string: %R", text), false;
+    for (*to = TN_CPU, *zero = true; *to <= TN_META; ++*to) { /* those without an index of theirs */
+        const size_t type = strlen(tn_device_name(*to));
+        if (!strncmp(name, tn_device_name(*to), type) && !strcmp(name + type, ":0")) return true;
+    }
+    *zero = false;
+    *to = tnp_device(name);
+    return *to != TN_NO_DEVICE || (py_raise(), false);
+}
+
+PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to) {
+    bool zero;
+    if (Py_TYPE(o) == py.device) {
+        *to = ((py_device *)o)->id;
         return true;
     }
-    if (s.kind == TN_KIND_COMPLEX) return false;
-    d = s.kind == TN_KIND_FLOAT ? s.real : (double)s.integer;
-    if (p->flags & TN_P_MAYBE) {
-        tn_maybe m = none ? tn_no_float() : tn_some(d);
-        py_bind_put(b, p->offset, &m, sizeof m);
-    } else {
-        py_bind_put(b, p->offset, &d, sizeof d);
-    }
-    return true;
+    return PyUnicode_Check(o) && py_device_parse(o, to, &zero);
 }
 
-static bool py_bind_word(py_bind *b, const tn_param *p, PyObject *o) {
-    const char *text = PyUnicode_Check(o)               ? PyUnicode_AsUTF8AndSize(o, NULL)
-                       : Py_TYPE(o) == py.memory_format ? py_format_name(o)
-                                                        : NULL;
-    int32_t word = 0;
-    if (!text && !(o == Py_None && p->flags & TN_P_OPTIONAL)) return false;
-    for (int k = 0; text && p->words[k]; k++)
-        if (strcmp(p->words[k], text) == 0) word = k + 1;
-    if (text && !word) {
-        bool value = !strcmp(p->name, "reduction") || !strcmp(p->name, "padding_mode");
-        PyErr_Format(value ? PyExc_ValueError : PyExc_RuntimeError,
-                     "%s is not a valid value for %s", text, p->name);
-        return false;
-    }
-    return py_bind_put(b, p->offset, &word, sizeof word);
-}
-
-static bool py_bind_int(py_bind *b, const tn_param *p, PyObject *o) {
-    int64_t integer = TN_NONE;
-    if (!(o == Py_None && p->flags & TN_P_OPTIONAL) && !py_to_index(o, &integer)) return false;
-    return py_bind_put(b, p->offset, &integer, sizeof integer);
-}
-
-static bool py_bind_bool(py_bind *b, const tn_param *p, PyObject *o) {
-    const bool truth = o == Py_True;
-    if (!truth && o != Py_False) return false;
-    return py_bind_put(b, p->offset, &truth, sizeof truth);
-}
-
-static bool py_bind_dtype(py_bind *b, const tn_param *p, PyObject *o) {
-    tn_dtype dtype = TN_NO_DTYPE;
-    if (o != Py_None && !py_to_dtype(o, &dtype)) return false;
-    return py_bind_put(b, p->offset, &dtype, sizeof dtype);
-}
-
-static bool py_bind_device(py_bind *b, const tn_param *p, PyObject *o) {
-    tn_device_id device = TN_NO_DEVICE;
-    if (o != Py_None && !py_to_device(o, &device)) return false;
-    return py_bind_put(b, p->offset, &device, sizeof device);
-}
-
-static bool py_bind_generator(py_bind *b, const tn_param *p, PyObject *o) {
-    tn_generator *generator = NULL;
-    if (o != Py_None && Py_TYPE(o) != py.generator) return false;
-    if (o != Py_None) generator = ((py_generator *)o)->generator;
-    return py_bind_put(b, p->offset, &generator, sizeof generator);
-}
-
-static bool py_bind_string(py_bind *b, const tn_param *p, PyObject *o) {
-    const char *text = NULL;
-    if (!(o == Py_None && p->flags & TN_P_OPTIONAL) &&
-        !(PyUnicode_Check(o) && (text = PyUnicode_AsUTF8AndSize(o, NULL)) != NULL))
-        return false;
-    return py_bind_put(b, p->offset, &text, sizeof text);
-}
-
-/* The ways of TN_TYPES: from Python, and what an error calls them. */
-#define PY_WAY_TENSOR \
-    { py_bind_tensor, "Tensor" }
-#define PY_WAY_TENSORS \
-    { py_bind_tensors, "tuple of Tensors" }
-#define PY_WAY_WHOLE \
-    { py_bind_int, "int" }
-#define PY_WAY_REAL \
-    { py_bind_number, "float" }
-#define PY_WAY_MAYBE \
-    { py_bind_number, "float" }
-#define PY_WAY_TRUTH \
-    { py_bind_bool, "bool" }
-#define PY_WAY_NUMBER \
-    { py_bind_number, "Number" }
-#define PY_WAY_WHOLES \
-    { py_bind_ints, "tuple of ints" }
-#define PY_WAY_REALS \
-    { py_bind_floats, "tuple of floats" }
-#define PY_WAY_DTYPE \
-    { py_bind_dtype, "torch.dtype" }
-#define PY_WAY_DEVICE \
-    { py_bind_device, "torch.device" }
-#define PY_WAY_GENERATOR \
-    { py_bind_generator, "torch.Generator" }
-#define PY_WAY_WORD \
-    { py_bind_word, "str" }
-#define PY_WAY_STRING \
-    { py_bind_string, "str" }
-#define PY_WAY_MODULE \
-    { NULL, "Module" }
-#define PY_WAY_MODULES \
-    { NULL, "Modules" }
-static const struct py_bind_type {
-    bool (*bind)(py_bind *b, const tn_param *p, PyObject *o); /* NULL: not from Python */
-    const char *kind;
-} py_bind_types[TN_TYPE_COUNT] = {{NULL, ""},
-#define PY_TYPE(NAME, text, list, c, cxx, lies, traits, way) PY_WAY_##way,
-                                  TN_TYPES(PY_TYPE)
-#undef PY_TYPE
-};
-
-static bool py_bind_one(py_bind *b, int i, PyObject *o) {
-    if (b->bound >> i & 1) return py_bind_no(b, FAULT_TWICE, i);
-    b->bound |= (uint64_t)1 << i;
-    const tn_param *p = &b->gen->param[i];
-    bool (*bind)(py_bind *, const tn_param *, PyObject *) = py_bind_types[p->type].bind;
-    if (TNI_LIKELY(bind && bind(b, p, o))) return true;
-    b->given = o;
-    return py_bind_no(b, FAULT_KIND, i);
-}
-
-/* --- keywords --------------------------------------------------------------------------------- */
-
-/* Names of a row's parameters as interned Python strings, made at its first call by keyword. */
-static struct {
-    PyObject ***of; /* by row index */
-    uint32_t room;
-} py_names;
-
-static PyObject **py_names_of(const tn_row *row) {
-    if (row->gen->index >= py_names.room) {
-        uint32_t room = row->gen->index + 64;
-        PyObject ***of = (PyObject ***)PyMem_Calloc(room, sizeof *of);
-        if (!of) return NULL;
-        if (py_names.room) memcpy(of, py_names.of, py_names.room * sizeof *of);
-        PyMem_Free(py_names.of);
-        py_names.of = of;
-        py_names.room = room;
-    }
-    if (!py_names.of[row->gen->index]) {
-        int n = row->gen->nparam;
-        PyObject **at = (PyObject **)PyMem_Calloc((size_t)n + 1, sizeof *at);
-        for (int i = 0; at && i < n; i++)
-            if (!(at[i] = PyUnicode_InternFromString(row->gen->param[i].name))) {
-                PyMem_Free(at);
-                return NULL;
-            }
-        py_names.of[row->gen->index] = at;
-    }
-    return py_names.of[row->gen->index];
-}
-
-/* Names of **words that a program makes are not interned. */
-static bool py_names_is(PyObject *name, PyObject *word) {
-    return name == word || PyUnicode_Compare(name, word) == 0;
-}
-
-/* torch's and NumPy's other names of a parameter. */
-static PyObject *py_names_other(PyObject *name) {
-    if (py_names_is(name, py.input) || py_names_is(name, py.x) || py_names_is(name, py.a))
-        return py.self;
-    if (py_names_is(name, py.self)) return py.input;
-    if (py_names_is(name, py.axis)) return py.dim;
-    if (py_names_is(name, py.keepdims)) return py.keepdim;
-    return NULL;
-}
-
-static int py_names_find(PyObject **at, int n, PyObject *name) {
-    for (int i = 0; i < n; i++)
-        if (at[i] == name) return i;
-    for (int i = 0; i < n; i++)
-        if (PyUnicode_Compare(at[i], name) == 0) return i;
-    return -1;
-}
-
-static bool py_bind_out(py_bind *b, PyObject *o) {
-    const tn_gen *gen = b->gen;
-    tn_tensor *given[4];
-    if (o == Py_None) return true;
-    if (gen->nresults == 1) {
-        if (!py_bind_tensor_of(b, o, &given[0])) return false;
-    } else {
-        if (PyList_Check(o)) {
-            if (b->nheld == BIND_MORE || !(o = PyList_AsTuple(o))) return false;
-            b->held[b->nheld++] = o;
-        }
-        if (!PyTuple_Check(o) || PyTuple_Size(o) != gen->nresults || gen->nresults > 4)
-            return false;
-        for (int k = 0; k < gen->nresults; k++)
-            if (!py_bind_tensor_of(b, PyTuple_GetItem(o, k), &given[k])) return false;
-    }
-    py_bind_put(b, gen->out_offset, given, (size_t)gen->nresults * sizeof given[0]);
-    return true;
-}
-
-PY_PRIV bool py_row_creates(const tn_gen *gen) {
-    return gen->nparam > 1 && gen->nfixed <= 1 && gen->param[gen->nparam - 1].type == TN_T_DEVICE;
-}
-
-/* Keywords that no schema has: of all rows with out=, of all that make tensors. */
-static bool py_bind_common(py_bind *b, unsigned how, PyObject *name, PyObject *o, bool *fits) {
-    if (b->gen->out_offset != UINT16_MAX && !b->method && !(how & TN_IN_PLACE) &&
-        py_names_is(name, py.out)) {
-        b->common = "out";
-        b->common_kind = b->gen->nresults == 1 ? "Tensor" : "tuple of Tensors";
-        *fits = py_bind_out(b, o);
-        return true;
-    }
-    if (!py_row_creates(b->gen)) return false;
-    b->common_kind = "bool";
-    if (py_names_is(name, py.requires_grad)) {
-        b->common = "requires_grad";
-        *fits = PyBool_Check(o);
-        b->requires_grad = o == Py_True;
-    } else if (py_names_is(name, py.pin_memory)) {
-        b->common = "pin_memory";
-        *fits = PyBool_Check(o) || o == Py_None;
-    } else {
-        b->common = "layout";
-        b->common_kind = "torch.layout";
-        *fits = o == py.strided || o == Py_None;
-        return py_names_is(name, py.layout);
-    }
-    return true;
-}
-
-static bool py_bind_keyword(py_bind *b, unsigned how, PyObject *name, PyObject *o, int k) {
-    PyObject **at = b->names ? b->names : py_names_of(b->row), *other;
-    bool fits;
-    if (!at) return PyErr_NoMemory(), py_bind_no(b, FAULT_RAISED, k);
-    int i = py_names_find(at, b->gen->nparam, name);
-    if (i < 0 && py_bind_common(b, how, name, o, &fits)) {
-        b->given = o;
-        return fits || py_bind_no(b, FAULT_COMMON, k);
-    }
-    if (i < 0 && (other = py_names_other(name)) != NULL)
-        i = py_names_find(at, b->gen->nparam, other);
-    b->named = true;
-    return i < 0 ? py_bind_no(b, FAULT_UNKNOWN, k) : py_bind_one(b, i, o);
-}
-
-/* --- a row ------------------------------------------------------------------------------------ */
-
-/* x.view(2, 3): the only positional parameter is a list, and all arguments are its members. 0: they
- * are not; -1: a fault. */
-static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssize_t nargs) {
-    const tn_param *p = &b->gen->param[first];
-    if (first >= b->gen->nparam || p->type != TN_T_INTS || p->flags & TN_P_KEYWORD) return 0;
-    if (nargs == 1 && (PyTuple_Check(args[0]) || PyList_Check(args[0]))) return 0;
-    for (int i = first + 1; i < b->gen->nparam; i++)
-        if (!(b->gen->param[i].flags & TN_P_KEYWORD) && nargs > 1) return 0;
-    int used = b->nints;
-    int64_t *at = (int64_t *)py_bind_room(b, nargs, sizeof *at, b->ints, &b->nints, BIND_INTS);
-    if (!at) return py_bind_no(b, FAULT_RAISED, first), -1;
-    for (Py_ssize_t i = 0; i < nargs; i++) {
-        if (py_to_index(args[i], &at[i])) continue;
-        b->nints = used;
-        b->given = args[i];
-        bool list = PyTuple_Check(args[i]) || PyList_Check(args[i]);
-        if (PyErr_Occurred() || (nargs > 1 && !list)) return py_bind_no(b, FAULT_KIND, first), -1;
-        return 0;
-    }
-    tn_ints l = tn_ints_of(at, nargs);
-    py_bind_put(b, p->offset, &l, sizeof l);
-    b->bound |= (uint64_t)1 << first;
-    return 1;
-}
-
-/* What makes tensors of nothing makes them where this thread does by default: modules, and what a
- * user calls. */
-static void py_bind_place(py_bind *b) {
-    const tn_device_id device = b->gen->nfixed ? TN_NO_DEVICE : py_default_device();
-    if (!device || b->gen->props & TN_PROP_LISTS || (b->row && py_here_is_ours())) return;
-    for (int i = 0; i < b->gen->nparam; i++) {
-        const tn_param *p = &b->gen->param[i];
-        tn_device_id asked;
-        if (p->type != TN_T_DEVICE) continue;
-        memcpy(&asked, b->args.bytes + p->offset, sizeof asked);
-        if (asked == TN_NO_DEVICE) py_bind_put(b, p->offset, &device, sizeof device);
-    }
-}
-
-static bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssize_t nargs,
-                         PyObject *kwnames) {
-    const tn_gen *gen = b->gen;
-    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0, at = 0;
-    memcpy(b->args.bytes, gen->defaults, gen->args_size);
-    if (b->method && !py_bind_one(b, 0, args[at++])) return false;
-    if (nargs > at) {
-        int list = py_bind_varargs(b, (int)at, args + at, nargs - at);
-        if (list < 0) return false;
-        if (list) at = nargs;
-    }
-    for (; at < nargs; at++) {
-        if (at >= gen->nparam || gen->param[at].flags & TN_P_KEYWORD)
-            return py_bind_no(b, FAULT_MANY, (int)at);
-        if (!py_bind_one(b, (int)at, args[at])) return false;
-    }
-    for (Py_ssize_t k = 0; k < nkw; k++)
-        if (!py_bind_keyword(b, how, PyTuple_GetItem(kwnames, k), args[nargs + k], (int)k))
-            return false;
-    for (int i = 0; i < gen->nparam; i++)
-        if (!(b->bound >> i & 1) && tn_param_is_required(&gen->param[i]))
-            return py_bind_no(b, FAULT_MISSING, i);
-    py_bind_place(b);
-    return true;
-}
-
-static void py_bind_begin(py_bind *b, const tn_row *row, bool method, bool lenient) {
-    b->row = row;
-    b->gen = row ? row->gen : NULL;
-    b->names = NULL;
-    b->bound = 0;
-    b->elements = 0;
-    b->fault = FAULT_NONE;
-    b->given = NULL;
-    b->requires_grad = false;
-    b->place = -1;
-    b->method = method;
-    b->named = false;
-    b->lenient = lenient;
-    b->nints = b->nfloats = b->ntensors = b->nmore = b->nheld = 0;
-}
-
-static void py_bind_end(py_bind *b) {
-    for (int i = 0; i < b->nmore; i++) PyMem_Free(b->more[i]);
-    for (int i = 0; i < b->nheld; i++) Py_DECREF(b->held[i]);
-    b->nmore = b->nheld = 0;
-}
-
-/* --- what did not fit ------------------------------------------------------------------------- */
-
-static const char *py_fault_kind(const tn_param *p) {
-    return p->flags & TN_P_NUMBER ? "Tensor or Number" : py_bind_types[p->type].kind;
-}
-
-static const char *py_fault_type(PyObject *o, char *text, size_t room) {
-    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
-    const char *s = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    snprintf(text, room, "%s", s ? s : "?");
-    Py_XDECREF(name);
-    PyErr_Clear();
-    return text;
-}
-
-/* A parameter's name as torch says it. */
-static const char *py_fault_param(const py_bind *b, int i) {
-    const char *name = b->gen->param[i].name;
-    return !b->method && !strcmp(name, "self") ? "input" : name;
-}
-
-/* "argument 'dim' (position 1)"; by its name alone where that was given. */
-static const char *py_fault_argument(const py_bind *b, char *text, size_t room) {
-    const char *name = b->fault == FAULT_COMMON ? b->common : py_fault_param(b, b->at);
-    if (b->named || b->fault == FAULT_COMMON)
-        snprintf(text, room, "argument '%s'", name);
-    else
-        snprintf(text, room, "argument '%s' (position %d)", name, b->at + (b->method ? 0 : 1));
-    return text;
-}
-
-/* An int of more than 64 bits, said with its place; other exceptions stay as they are. */
-static PyObject *py_fault_overflow(const py_bind *b, const char *name) {
-    char argument[96];
-    if (!b->given || !PyErr_ExceptionMatches(PyExc_OverflowError)) return NULL;
-    const tn_param *p = &b->gen->param[b->at];
-    PyObject *kind = p->type == TN_T_INT                     ? PyExc_ValueError
-                     : p->type != TN_T_INTS                  ? PyExc_OverflowError
-                     : p->count < 0 /* what torch unpacks */ ? PyExc_TypeError
-                                                             : PyExc_ValueError;
-    PyErr_Clear();
-    return PyErr_Format(kind, "%s(): %s: Overflow when unpacking long long", name,
-                        py_fault_argument(b, argument, sizeof argument));
-}
-
-static PyObject *py_fault_of_kind(const py_bind *b, const char *name) {
-    char argument[96], type[80];
-    const char *kind =
-        b->fault == FAULT_KIND ? py_fault_kind(&b->gen->param[b->at]) : b->common_kind;
-    py_fault_argument(b, argument, sizeof argument);
-    if (b->place < 0)
-        return PyErr_Format(PyExc_TypeError, "%s(): %s must be %s, not %s", name, argument, kind,
-                            py_fault_type(b->given, type, sizeof type));
-    PyObject *member = PySequence_GetItem(b->given, b->place);
-    if (!member) return NULL;
-    py_fault_type(member, type, sizeof type);
-    Py_DECREF(member);
-    return PyErr_Format(PyExc_TypeError,
-                        "%s(): %s must be %s, but found element of type %s at pos %d", name,
-                        argument, kind, type, b->place);
-}
-
-/* What has no default and was not given, all of it. */
-static PyObject *py_fault_missing(const py_bind *b, const char *name) {
-    PyObject *text = PyUnicode_FromString("");
-    int n = 0;
-    for (int i = 0; text && i < b->gen->nparam; i++) {
-        const tn_param *p = &b->gen->param[i];
-        if (b->bound >> i & 1 || !tn_param_is_required(p)) continue;
-        PyObject *more =
-            PyUnicode_FromFormat("%U%s\"%s\"", text, n++ ? ", " : "", py_fault_param(b, i));
-        Py_DECREF(text);
-        text = more;
-    }
-    if (text)
-        PyErr_Format(PyExc_TypeError, "%s() missing %d required positional argument%s: %U", name, n,
-                     n == 1 ? "s" : "", text); /* which is torch's plural */
-    Py_XDECREF(text);
-    return NULL;
-}
-
-static PyObject *py_fault_many(const py_bind *b, const char *name, Py_ssize_t nargs) {
-    int self = b->method, least = 0, most = 0;
-    for (int i = self; i < b->gen->nparam && !(b->gen->param[i].flags & TN_P_KEYWORD); i++) {
-        most++;
-        least += !(b->gen->param[i].flags & TN_P_DEFAULT);
-    }
-    int given = (int)nargs - self;
-    const char *s = most == 1 ? "" : "s", *were = given == 1 ? "was" : "were";
-    if (least < most)
+/* A type and an index as a name; NULL with an exception. */
+static PyObject *py_device_joined(PyObject *type, PyObject *index) {
+    int64_t at;
+    if (!PyUnicode_Check(type))
         return PyErr_Format(PyExc_TypeError,
-                            "%s() takes from %d to %d positional argument%s but %d %s given", name,
-                            least, most, s, given, were);
-    return PyErr_Format(PyExc_TypeError, "%s() takes %d positional argument%s but %d %s given",
-                        name, most, s, given, were);
+                            "device(): argument 'type' must be str where 'index' is given");
+    if (!py_to_int(index, &at)) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "device(): argument 'index' must be int, not %R",
+                         Py_TYPE(index));
+        return NULL;
+    }
+    if (PyUnicode_FindChar(type, ':', 0, PyUnicode_GetLength(type), 1) >= 0)
+        return PyErr_Format(PyExc_RuntimeError,
+                            "type (string) must not include an index because index was passed "
+                            "explicitly: %U",
+                            type);
+    if (at < 0) return PyErr_Format(PyExc_RuntimeError, "Device index must not be negative");
+    return PyUnicode_FromFormat("%U:%lld", type, (long long)at);
 }
 
-static PyObject *py_fault_raise(const py_bind *b, const char *name, Py_ssize_t nargs,
-                                PyObject *kwnames) {
-    switch (b->fault) {
-    case FAULT_RAISED: return NULL;
-    case FAULT_KIND:
-    case FAULT_COMMON: return py_fault_of_kind(b, name);
-    case FAULT_MANY: return py_fault_many(b, name, nargs);
-    case FAULT_MISSING: return py_fault_missing(b, name);
-    case FAULT_TWICE:
-        return PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%s'", name,
-                            py_fault_param(b, b->at));
-    default:
-        return PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", name,
-                            kwnames ? PyTuple_GetItem(kwnames, b->at) : NULL);
-    }
+static PyObject *py_device_named(PyObject *self, PyObject *name) {
+    tn_device_id id;
+    bool zero;
+    (void)self;
+    if (!PyUnicode_Check(name)) return PyErr_Format(PyExc_TypeError, "_device(): a name");
+    return py_device_parse(name, &id, &zero) ? py_device_make(id, zero) : NULL;
 }
 
-/* "(Tensor, int, dim=str)" */
-static PyObject *py_fault_given(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
-                                Py_ssize_t from) {
-    PyObject *text = PyUnicode_FromString("(");
-    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
-    for (Py_ssize_t i = from; text && i < nargs + nkw; i++) {
-        char type[80];
-        const char *comma = i > from ? ", " : "";
-        py_fault_type(args[i], type, sizeof type);
-        PyObject *more = i < nargs
-                             ? PyUnicode_FromFormat("%U%s%s", text, comma, type)
-                             : PyUnicode_FromFormat("%U%s%U=%s", text, comma,
-                                                    PyTuple_GetItem(kwnames, i - nargs), type);
-        Py_DECREF(text);
-        text = more;
-    }
-    return text;
-}
-
-static PyObject *py_fault_overloads(const py_group *g, bool method, PyObject *const *args,
-                                    Py_ssize_t nargs, PyObject *kwnames) {
-    PyObject *given = py_fault_given(args, nargs, kwnames, method ? 1 : 0);
-    PyObject *text = given ? PyUnicode_FromFormat("%s() received an invalid combination of "
-                                                  "arguments - got %U), but expected one of:",
-                                                  g->name, given)
-                           : NULL;
-    for (int i = 0; text && i < g->nrows; i++) {
-        const char *schema = strchr(g->row[i]->schema, '(');
-        PyObject *more = PyUnicode_FromFormat("%U\n * %s", text, schema ? schema : "");
-        Py_DECREF(text);
-        text = more;
-    }
-    if (text) PyErr_SetObject(PyExc_TypeError, text);
-    Py_XDECREF(given);
-    Py_XDECREF(text);
-    return NULL;
-}
-
-/* --- the call --------------------------------------------------------------------------------- */
-
-static PyObject *py_bound_call(py_bind *b, unsigned how) {
-    bool lasts = b->elements >= PY_LONG;
-    if (!b->gen->nfixed && b->nints) { /* makes a tensor of that size, perhaps */
-        double numel = 1;
-        for (int i = 0; i < b->nints; i++) numel *= (double)b->ints[i];
-        lasts = lasts || numel >= PY_LONG;
-    }
-    PyObject *r = py_run(b->row, how, b->args.bytes, lasts, py_records(b->gen, b->args.bytes));
-    if (r && b->requires_grad && !tn_requires_grad_at(NULL, 0, py_of(r), true)) {
-        Py_DECREF(r);
-        return py_raise();
-    }
+static PyObject *py_device_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static const char *names[] = {"type", "index", NULL};
+    PyObject *what, *index = Py_None;
+    (void)type;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:device", (char **)(uintptr_t)names, &what,
+                                     &index))
+        return NULL;
+    if (index == Py_None && Py_TYPE(what) == py.device) return Py_NewRef(what);
+    if (index == Py_None && !PyUnicode_Check(what))
+        return PyErr_Format(PyExc_TypeError,
+                            "device(): argument 'type' must be str or device, not %R",
+                            Py_TYPE(what));
+    PyObject *name = index == Py_None ? Py_NewRef(what) : py_device_joined(what, index);
+    PyObject *r = name ? py_device_named(NULL, name) : NULL;
+    Py_XDECREF(name);
     return r;
 }
 
-/* What torch takes and no row does, as Python functions by name: tensorh/_overloads.py, read where
- * nothing fits. NotImplemented: there is none. A TypeError is raised where it is returned. */
-static PyObject *py_overloads_call(const char *name, PyObject *const *args, Py_ssize_t nargs,
-                                   PyObject *kwnames) {
-    static PyObject *all;
-    if (!all) {
-        PyObject *module = PyImport_ImportModule("tensorh._overloads");
-        all = module ? PyObject_GetAttrString(module, "OVERLOADS") : NULL;
-        Py_XDECREF(module);
-        if (!all) return NULL;
+/* The index, -1: none. */
+static int py_device_at(PyObject *self) {
+    const py_device *d = (const py_device *)self;
+    const char *colon = strchr(tn_device_name(d->id), ':');
+    return d->zero ? 0 : colon ? (int)strtol(colon + 1, NULL, 10) : -1;
+}
+static PyObject *py_device_type(PyObject *self, void *unused) {
+    const char *name = tn_device_name(((const py_device *)self)->id);
+    (void)unused;
+    return PyUnicode_FromStringAndSize(name, (Py_ssize_t)strcspn(name, ":"));
+}
+static PyObject *py_device_index(PyObject *self, void *unused) {
+    (void)unused;
+    if (py_device_at(self) < 0) Py_RETURN_NONE;
+    return PyLong_FromLong(py_device_at(self));
+}
+/* The type and the index, by the format that takes both or the one that takes the type alone. */
+static PyObject *py_device_text(PyObject *self, const char *both, const char *alone) {
+    PyObject *type = py_device_type(self, NULL);
+    const int at = py_device_at(self);
+    PyObject *r = type ? PyUnicode_FromFormat(at < 0 ? alone : both, type, at) : NULL;
+    Py_XDECREF(type);
+    return r;
+}
+static PyObject *py_device_str(PyObject *self) { return py_device_text(self, "%U:%d", "%U"); }
+static PyObject *py_device_repr(PyObject *self) {
+    return py_device_text(self, "device(type='%U', index=%d)", "device(type='%U')");
+}
+static PyObject *py_device_compare(PyObject *a, PyObject *b, int how) {
+    if (Py_TYPE(b) != py.device || (how != Py_EQ && how != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
+    const py_device *x = (const py_device *)a, *y = (const py_device *)b;
+    bool same = x->id == y->id && x->zero == y->zero;
+    return PyBool_FromLong(same == (how == Py_EQ));
+}
+static Py_hash_t py_device_hash(PyObject *self) {
+    const py_device *d = (const py_device *)self;
+    return 2 * (Py_hash_t)d->id + d->zero;
+}
+static PyObject *py_device_reduce(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return py_types_reduce("_device", py_device_str(self));
+}
+
+/* --- the default ------------------------------------------------------------------------------ */
+
+/* How many threads' lists have had a device: none, as a rule, and then no list is looked for. */
+static int64_t py_devices_set;
+
+/* The thread's list: what set_default_device set, or None, then that of each block entered. A
+ * borrowed reference; NULL: it has none and is not to make one, or with an exception. */
+static PyObject *py_device_list(bool make) {
+    PyObject *dict = PyThreadState_GetDict(), *list;
+    if (!dict) return NULL;
+    list = PyDict_GetItemWithError(dict, (PyObject *)py.device);
+    if (list || !make || PyErr_Occurred()) return list;
+    if ((list = PyList_New(1)) != NULL) {
+        PyList_SetItem(list, 0, Py_NewRef(Py_None));
+        if (PyDict_SetItem(dict, (PyObject *)py.device, list)) Py_CLEAR(list);
     }
-    PyObject *f = py_entry(all, name);
-    if (!f) return PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
-    PyObject *tuple = py_args_tuple(args, nargs), *r = NULL;
-    PyObject *dict = tuple && kwnames ? py_args_dict(args + nargs, kwnames) : NULL;
-    if (tuple && (dict || !kwnames)) r = PyObject_Call(f, tuple, dict);
-    Py_XDECREF(tuple);
-    Py_XDECREF(dict);
-    if (r && PyExceptionInstance_Check(r)) {
-        PyErr_SetObject((PyObject *)Py_TYPE(r), r);
-        Py_DECREF(r);
+    if (!list) return NULL;
+    py_devices_set++;
+    Py_DECREF(list); /* dict holds it */
+    return list;
+}
+
+/* The last of the list, borrowed; NULL: none. */
+static PyObject *py_device_now(void) {
+    PyObject *list, *last;
+    if (!py_devices_set) return NULL;
+    list = py_device_list(false);
+    last = list ? PyList_GetItem(list, PyList_Size(list) - 1) : NULL;
+    PyErr_Clear();
+    return last == Py_None ? NULL : last;
+}
+
+PY_PRIV tn_device_id py_default_device(void) {
+    const PyObject *now = py_device_now();
+    return now ? ((const py_device *)now)->id : TN_NO_DEVICE;
+}
+
+static PyObject *py_device_enter(PyObject *self, PyObject *unused) {
+    PyObject *list = py_device_list(true);
+    (void)unused;
+    if (!list || PyList_Append(list, self)) return NULL;
+    return Py_NewRef(self);
+}
+
+static PyObject *py_device_exit(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    PyObject *list = py_device_list(false);
+    const Py_ssize_t n = list ? PyList_Size(list) : 0;
+    (void)self, (void)args, (void)nargs;
+    if (n < 2)
+        return PyErr_Format(PyExc_RuntimeError, "cannot leave a device that was not entered");
+    if (PyList_SetSlice(list, n - 1, n, NULL)) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *py_device_set_default(PyObject *self, PyObject *device) {
+    PyObject *list, *made = NULL;
+    (void)self;
+    if (device != Py_None &&
+        !(made = PyObject_CallFunctionObjArgs((PyObject *)py.device, device, NULL)))
         return NULL;
-    }
-    if (r ||
-        !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_AttributeError)))
-        return r;
-    PyErr_Clear(); /* it does not fit that form either: the rows say what they want */
-    return Py_NewRef(Py_NotImplemented);
+    list = py_device_list(true);
+    if (list) PyList_SetItem(list, 0, made ? made : Py_NewRef(Py_None));
+    if (!list) Py_XDECREF(made);
+    return list ? Py_NewRef(Py_None) : NULL;
 }
 
-enum py_calls {
-    CALL_PLAIN = 1, /* nobody is asked */
-    CALL_ROWS = 2   /* no overloads */
-};
-
-static PyObject *py_call_rest(const py_group *g, bool method, PyObject *const *args,
-                              Py_ssize_t nargs, PyObject *kwnames, unsigned call,
-                              const py_bind *b) {
-    PyObject *r = call & CALL_PLAIN ? Py_NewRef(Py_NotImplemented)
-                                    : py_overridden(g, method, args, nargs, kwnames);
-    if (r == Py_NotImplemented && !(call & CALL_ROWS)) {
-        Py_DECREF(r);
-        r = py_overloads_call(g->name, args, nargs, kwnames);
-    }
-    if (r != Py_NotImplemented) return r;
-    Py_DECREF(r);
-    if (g->nrows > 1) return py_fault_overloads(g, method, args, nargs, kwnames);
-    return py_fault_raise(b, g->name, nargs, kwnames);
+static PyObject *py_device_get_default(PyObject *self, PyObject *unused) {
+    PyObject *now = py_device_now();
+    (void)self, (void)unused;
+    return now ? Py_NewRef(now) : py_device_of(TN_CPU);
 }
 
-static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *args,
-                              Py_ssize_t nargs, PyObject *kwnames, unsigned call) {
-    py_bind b;
-    b.foreign = NULL;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < g->nrows; i++) {
-            py_bind_begin(&b, g->row[i], method, pass == 1);
-            bool fits = py_bind_fill(&b, g->how, args, nargs, kwnames);
-            PyObject *r = NULL;
-            if (TNI_UNLIKELY(b.foreign != NULL) && !(call & CALL_PLAIN) &&
-                (fits || b.fault != FAULT_RAISED)) {
-                r = py_overridden(g, method, args, nargs, kwnames);
-                if (r != Py_NotImplemented) return py_bind_end(&b), r;
-                Py_DECREF(r);
-                call |= CALL_PLAIN;
-            }
-            r = fits ? py_bound_call(&b, g->how) : NULL;
-            py_bind_end(&b);
-            if (fits) return r;
-            if (b.fault == FAULT_RAISED) return py_fault_overflow(&b, g->name);
-        }
-    }
-    return py_call_rest(g, method, args, nargs, kwnames, call, &b);
+/* What a function of the package that makes tensors gives them: device, or the default; None where
+ * there is none. */
+static PyObject *py_device_or_default(PyObject *self, PyObject *device) {
+    PyObject *now = device == Py_None ? py_device_now() : device;
+    (void)self;
+    return Py_NewRef(now ? now : Py_None);
 }
 
-PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
-                          PyObject *kwnames) {
-    const int turn = py_lend();
-    return py_lent(turn, py_call_rows(g, method, args, nargs, kwnames, 0));
+/* --- slots ------------------------------------------------------------------------------------ */
+
+static PyGetSetDef py_device_attributes[] = {{"type", py_device_type, NULL, NULL, NULL},
+                                             {"index", py_device_index, NULL, NULL, NULL},
+                                             {NULL, NULL, NULL, NULL, NULL}};
+static PyMethodDef py_device_methods[] = {
+    {"__reduce__", py_device_reduce, METH_NOARGS, NULL},
+    {"__enter__", py_device_enter, METH_NOARGS, NULL},
+    {"__exit__", (PyCFunction)(void *)py_device_exit, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL}};
+static PyType_Slot py_device_slots[] = {{Py_tp_new, (void *)py_device_new},
+                                        {Py_tp_repr, (void *)py_device_repr},
+                                        {Py_tp_str, (void *)py_device_str},
+                                        {Py_tp_hash, (void *)py_device_hash},
+                                        {Py_tp_richcompare, (void *)py_device_compare},
+                                        {Py_tp_getset, py_device_attributes},
+                                        {Py_tp_methods, py_device_methods},
+                                        {0, NULL}};
+static PyType_Spec py_device_spec = {"torch.device", sizeof(py_device), 0, Py_TPFLAGS_DEFAULT,
+                                     py_device_slots};
+
+static PyMethodDef py_device_functions[] = {
+    {"_device", py_device_named, METH_O, NULL}, /* what pickles call */
+    {"set_default_device", py_device_set_default, METH_O,
+     "set_default_device(device): where this thread's functions that make tensors of nothing make "
+     "them, if they are told no device; None: the CPU"},
+    {"get_default_device", py_device_get_default, METH_NOARGS,
+     "get_default_device(): where new tensors are"},
+    {"_device_or_default", py_device_or_default, METH_O, NULL},
+    {NULL, NULL, 0, NULL}};
+
+PY_PRIV int py_devices_begin(PyObject *module) {
+    py.device = (PyTypeObject *)PyType_FromSpec(&py_device_spec);
+    if (!py.device || PyModule_AddObjectRef(module, "device", (PyObject *)py.device)) return -1;
+    return PyModule_AddFunctions(module, py_device_functions);
 }
 
-PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
-                                Py_ssize_t nargs, PyObject *kwnames) {
-    const int turn = py_lend();
-    return py_lent(turn, py_call_rows(g, method, args, nargs, kwnames, CALL_PLAIN));
+/* src/py/generator.c - Generator: a stream of random numbers, and the default one */
+/* generator.c - Generator: a stream of random numbers, and the default one. */
+
+static bool py_generator_on_cpu(PyObject *device) {
+    tn_device_id id = TN_CPU;
+    if (py_to_device(device, &id) && id == TN_CPU) return true;
+    if (!PyErr_Occurred())
+        PyErr_Format(id == TN_CPU ? PyExc_TypeError : PyExc_RuntimeError,
+                     id == TN_CPU
+                         ? "Generator(): argument 'device' must be str or torch.device, not %R"
+                         : "Generator(): random numbers are drawn on the CPU, not on %R",
+                     device);
+    return false;
 }
 
-PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
-                              PyObject *kwnames) {
-    const int turn = py_lend();
-    return py_lent(turn, py_call_rows(g, false, args, nargs, kwnames, CALL_ROWS));
+static PyObject *py_generator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static const char *names[] = {"device", NULL};
+    PyObject *device = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", (char **)(uintptr_t)names, &device))
+        return NULL;
+    if (device != Py_None && !py_generator_on_cpu(device)) return NULL;
+    py_generator *g = (py_generator *)PyType_GenericAlloc(type, 0);
+    if (!g) return NULL;
+    g->generator = tn_generator_new(67280421310721u); /* torch's default seed */
+    /* the default generator is the library's, these are ours */
+    g->owned = true;
+    if (g->generator) return (PyObject *)g;
+    Py_DECREF((PyObject *)g);
+    return py_raise();
 }
-
-PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
-                                PyObject *kwnames, py_bound_run run, void *user) {
-    py_bind b;
-    b.foreign = NULL;
-    py_bind_begin(&b, NULL, false, true);
-    b.gen = s->gen;
-    b.names = s->names;
-    const int turn = py_lend();
-    bool fits = py_bind_fill(&b, TN_PLAIN, args, nargs, kwnames);
-    PyObject *r =
-        fits ? run(user, b.args.bytes, b.elements) : py_fault_raise(&b, s->name, nargs, kwnames);
-    py_bind_end(&b);
-    return py_lent(turn, r);
+static void py_generator_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    py_generator *g = (py_generator *)self;
+    if (g->owned) tn_generator_free(g->generator);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF((PyObject *)type);
 }
-
-/* src/py/quick.c - calls of plain values: exact tensors, floats, ints and bools, by position */
-/* quick.c - calls of plain values: exact tensors, floats, ints and bools, by position. What else
- * there may be is left to parse.c. */
-
-/* What an exact tensor, float, int or bool, or a few ints, say to a parameter: the walk above in
- * short, for the first row of a group. It refuses what it does not know. */
-typedef struct py_quick {
-    union {
-        double align;
-        void *pointer;
-        char bytes[PY_QUICK_BYTES];
-    } args;
-    int64_t elements;
-    bool records;
-    int64_t ints[PY_QUICK_INTS];
-} py_quick;
-
-TNI_INLINE bool py_quick_int(PyObject *o, int64_t *to) {
+/* A seed of 64 bits: negative ones wrap, up to 2^64 - 1, as torch takes them. */
+static bool py_generator_seed_of(PyObject *o, uint64_t *seed) {
+    PyObject *i = PyNumber_Index(o);
     int overflow;
-    if (Py_TYPE(o) != &PyLong_Type) return false;
-    *to = PyLong_AsLongLongAndOverflow(o, &overflow);
-    return !overflow;
-}
-
-/* A list of ints: the n arguments from `at` on, or one tuple. */
-static bool py_quick_ints(py_quick *q, const tn_param *p, PyObject *const *at, Py_ssize_t n) {
-    PyObject *tuple =
-        n == 1 && (Py_TYPE(at[0]) == &PyTuple_Type || Py_TYPE(at[0]) == py.size) ? at[0] : NULL;
-    if (tuple) n = PyTuple_Size(tuple);
-    if (n > PY_QUICK_INTS) return false;
-    for (Py_ssize_t i = 0; i < n; i++)
-        if (!py_quick_int(tuple ? PyTuple_GetItem(tuple, i) : at[i], &q->ints[i])) return false;
-    tn_ints l = tn_ints_of(q->ints, n);
-    memcpy(q->args.bytes + p->offset, &l, sizeof l);
-    return true;
-}
-
-static bool py_quick_value(py_quick *q, const tn_param *p, PyObject *o) {
-    int64_t integer;
-    bool truth = o == Py_True;
-    if (p->type == TN_T_INT) {
-        if (!py_quick_int(o, &integer)) return false;
-        memcpy(q->args.bytes + p->offset, &integer, sizeof integer);
-    } else if (p->type == TN_T_BOOL) {
-        if (!truth && o != Py_False) return false;
-        memcpy(q->args.bytes + p->offset, &truth, sizeof truth);
-    } else {
-        tn_scalar s;
-        if (!(p->flags & TN_P_NUMBER) || Py_TYPE(o) != &PyFloat_Type) return false;
-        s = tn_float(PyFloat_AsDouble(o));
-        memcpy(q->args.bytes + p->number_offset, &s, sizeof s);
+    if (!i && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_RuntimeError, "manual_seed expected a long, but got %R", Py_TYPE(o));
+    }
+    if (!i) return false;
+    long long v = PyLong_AsLongLongAndOverflow(i, &overflow);
+    *seed = overflow > 0 ? PyLong_AsUnsignedLongLong(i) : (uint64_t)v;
+    Py_DECREF(i);
+    if (overflow < 0 || PyErr_Occurred()) {
+        PyErr_Clear();
+        PyErr_SetString(PyExc_ValueError, "Overflow when unpacking long long");
+        return false;
     }
     return true;
 }
+static PyObject *py_generator_manual_seed(PyObject *self, PyObject *o) {
+    uint64_t seed;
+    if (!py_generator_seed_of(o, &seed)) return NULL;
+    /* a call that draws in another thread ends first */
+    py_draw_begin();
+    tn_generator_seed(((py_generator *)self)->generator, seed);
+    py_draw_end();
+    return Py_NewRef(self);
+}
+static PyObject *py_generator_get_state(PyObject *self, PyObject *unused) {
+    uint8_t state[TN_GENERATOR_BYTES];
+    const int64_t size[1] = {TN_GENERATOR_BYTES};
+    (void)unused;
+    py_draw_begin();
+    tn_generator_get(((py_generator *)self)->generator, state);
+    py_draw_end();
+    /* copied */
+    tn_tensor *t = tn_from_at(NULL, 0, state, tn_ints_of(size, 1), TN_U8);
+    return t ? py_wrap(tn_own(t)) : py_raise();
+}
+static PyObject *py_generator_set_state(PyObject *self, PyObject *o) {
+    if (!py_is_tensor(o) || tn_dtype_of(py_of(o)) != TN_U8 || !tn_is_contiguous(py_of(o)) ||
+        tn_numel(py_of(o)) != TN_GENERATOR_BYTES)
+        return PyErr_Format(PyExc_TypeError, "expected a torch.ByteTensor of %d elements",
+                            (int)TN_GENERATOR_BYTES);
+    uint8_t state[TN_GENERATOR_BYTES];
+    memcpy(state, tn_data(py_of(o)), sizeof state);
+    py_draw_begin();
+    bool ok = tn_generator_set(((py_generator *)self)->generator, state);
+    py_draw_end();
+    return ok ? Py_NewRef(self) : py_raise();
+}
+/* torch's state begins with the seed. */
+static PyObject *py_generator_initial_seed(PyObject *self, PyObject *unused) {
+    uint8_t state[TN_GENERATOR_BYTES];
+    uint64_t seed;
+    (void)unused;
+    py_draw_begin();
+    tn_generator_get(((py_generator *)self)->generator, state);
+    py_draw_end();
+    memcpy(&seed, state, sizeof seed);
+    return PyLong_FromUnsignedLongLong(seed);
+}
+static PyObject *py_generator_seed(PyObject *self, PyObject *unused) {
+    PyObject *os = PyImport_ImportModule("os");
+    /* the system's random numbers, as torch */
+    PyObject *bytes = os ? PyObject_CallMethod(os, "urandom", "i", 8) : NULL;
+    const char *at = bytes ? PyBytes_AsString(bytes) : NULL;
+    uint64_t seed = 0;
+    (void)unused;
+    if (at) memcpy(&seed, at, sizeof seed);
+    Py_XDECREF(os);
+    Py_XDECREF(bytes);
+    if (!at) return NULL;
+    py_draw_begin();
+    tn_generator_seed(((py_generator *)self)->generator, seed);
+    py_draw_end();
+    return PyLong_FromUnsignedLongLong(seed);
+}
+static PyObject *py_generator_clone(PyObject *self, PyObject *unused) {
+    PyObject *args = PyTuple_New(0), *state = py_generator_get_state(self, unused);
+    PyObject *g = args && state ? py_generator_new(py.generator, args, NULL) : NULL;
+    PyObject *r = g ? py_generator_set_state(g, state) : NULL;
+    Py_XDECREF(args);
+    Py_XDECREF(state);
+    Py_XDECREF(g);
+    return r;
+}
+static PyObject *py_generator_device(PyObject *self, void *unused) {
+    (void)self, (void)unused;
+    return py_device_of(TN_CPU);
+}
+static PyGetSetDef py_generator_attributes[] = {{"device", py_generator_device, NULL, NULL, NULL},
+                                                {NULL, NULL, NULL, NULL, NULL}};
+static PyMethodDef py_generator_methods[] = {
+    {"manual_seed", py_generator_manual_seed, METH_O, "seeds the stream; returns it"},
+    {"initial_seed", py_generator_initial_seed, METH_NOARGS, "the seed of the stream"},
+    {"seed", py_generator_seed, METH_NOARGS, "seeds the stream with a random number; returns it"},
+    {"clone_state", py_generator_clone, METH_NOARGS, "a new generator in the same state"},
+    {"get_state", py_generator_get_state, METH_NOARGS, "torch's state, a uint8 tensor"},
+    {"set_state", py_generator_set_state, METH_O, "continues from a state"},
+    {NULL, NULL, 0, NULL}};
+static PyType_Slot py_generator_slots[] = {{Py_tp_new, (void *)py_generator_new},
+                                           {Py_tp_dealloc, (void *)py_generator_dealloc},
+                                           {Py_tp_getset, py_generator_attributes},
+                                           {Py_tp_methods, py_generator_methods},
+                                           {0, NULL}};
+static PyType_Spec py_generator_spec = {"torch._C.Generator", sizeof(py_generator), 0,
+                                        Py_TPFLAGS_DEFAULT, py_generator_slots};
 
-PY_PRIV PyObject *py_call_quick(const py_group *g, PyObject *first, PyObject *const *rest,
-                                Py_ssize_t n, bool *fits) {
-    py_quick q;
-    const tn_gen *gen = g->row[0]->gen;
-    *fits = false;
-    if (n + 1 < g->least || !py_is_exact(first) || (n >= g->most && !g->spread)) return NULL;
-    q.elements = 0;
-    q.records = false;
-    memcpy(q.args.bytes, gen->defaults, gen->args_size);
-    for (Py_ssize_t i = 0; i <= n; i++) {
-        const tn_param *p = &gen->param[i];
-        PyObject *o = i ? rest[i - 1] : first;
-        if (TNI_LIKELY(p->type == TN_T_TENSOR && py_is_exact(o))) {
-            tn_tensor *t = py_of(o);
-            memcpy(q.args.bytes + p->offset, &t, sizeof t);
-            q.elements += tn_numel(t);
-            q.records = q.records || tn_needs_grad(t);
-        } else if (p->type == TN_T_INTS) {
-            if ((i != n && i + 1 != g->spread) || !py_quick_ints(&q, p, rest + i - 1, n - i + 1))
-                return NULL;
-            break;
-        } else if (!py_quick_value(&q, p, o)) {
-            return NULL;
-        }
-    }
-    *fits = true;
-    const int turn = py_lend(); /* another thread may run in a call that lasts */
-    return py_lent(turn, py_run(g->row[0], g->how, q.args.bytes, q.elements >= PY_LONG, q.records));
+PY_PRIV int py_generators_begin(PyObject *module) {
+    py.generator = (PyTypeObject *)PyType_FromSpec(&py_generator_spec);
+    if (!py.generator || PyModule_AddObjectRef(module, "Generator", (PyObject *)py.generator))
+        return -1;
+    py_generator *g = (py_generator *)PyType_GenericAlloc(py.generator, 0);
+    if (!g) return -1;
+    g->generator = tn_default_generator();
+    int bad = PyModule_AddObjectRef(module, "default_generator", (PyObject *)g);
+    Py_DECREF((PyObject *)g);
+    return bad;
 }
 
-/* src/py/docs.c - docstrings of rows: a signature that `inspect` reads, the row's comment, its schema */
-/* docs.c - docstrings of rows: a signature that `inspect` reads, the row's comment, its schema.
+/* src/py/row.c - what Python asks of a row: its comment, its places below torch, a parameter's text */
+/* row.c - what Python asks of a row: its comment, its places below torch, a parameter's text.
  *
- * Everything comes from the row: names and flags from its table, defaults from its schema, the text
- * from gen/docs.inl. A row registered at run time has no comment. */
-
-#include <stdarg.h>
+ * Comments and places are in gen/docs.inl by row index. A row registered at run time has none. */
 
 
 /* src/gen/docs.inl - what the comments of the rows say, by row index: docstrings (py/docs.c) */
@@ -3136,40 +3415,52 @@ static const char *const py_docs_place[] = {
     NULL /* zeros */,
     NULL /* zeros_like */};
 
-/* Text that grows; at is NULL once memory was missing. */
-typedef struct py_docs_text {
-    char *at;
-    size_t n, room;
-} py_docs_text;
-
-static void py_docs_put_bytes(py_docs_text *t, const char *from, size_t n) {
-    if (!t->at) return;
-    if (t->n + n >= t->room) {
-        size_t room = 2 * (t->n + n) + 64;
-        char *at = (char *)py_get_again(t->at, room, 1);
-        if (!at) py_give(t->at);
-        t->at = at;
-        t->room = room;
-        if (!at) return;
-    }
-    memcpy(t->at + t->n, from, n);
-    t->n += n;
-    t->at[t->n] = '\0';
+PY_PRIV const char *py_row_comment(const tn_row *row) {
+    const size_t known = sizeof py_docs_comment / sizeof py_docs_comment[0];
+    return row->gen->index < known ? py_docs_comment[row->gen->index] : "";
 }
-static void py_docs_put(py_docs_text *t, const char *text) {
-    py_docs_put_bytes(t, text, strlen(text));
+
+PY_PRIV const char *py_row_places(const tn_row *row) {
+    const size_t known = sizeof py_docs_place / sizeof py_docs_place[0];
+    return row->gen->index < known ? py_docs_place[row->gen->index] : NULL;
+}
+
+/* Whether a row stands in a namespace alone, as its own name begins with it: linalg_cholesky is
+ * neither in torch nor a method of Tensor. */
+PY_PRIV bool py_row_is_apart(const tn_row *row) {
+    const char *place = py_row_places(row), *name = row->schema;
+    if (!place) return false;
+    /* "linalg.cholesky" against "linalg_cholesky(": equal up to the end of the place */
+    for (; *place == *name || (*place == '.' && *name == '_'); place++) name++;
+    return *name == '(' || *name == '.';
+}
+
+PY_PRIV bool py_row_is_method(const tn_row *row) {
+    const tn_param *first = row->gen->param;
+    /* torch has no method of what stands in a namespace alone */
+    return row->gen->nparam && !strcmp(first->name, "self") && first->type == TN_T_TENSOR &&
+           !py_row_is_apart(row);
+}
+
+PY_PRIV bool py_row_creates(const tn_gen *gen) {
+    /* no tensor but one that is imitated, and a device as the last parameter */
+    return gen->nparam > 1 && gen->nfixed <= 1 && gen->param[gen->nparam - 1].type == TN_T_DEVICE;
 }
 
 PY_PRIV bool py_row_param(const tn_row *row, int i, py_param_text *to) {
     const char *at = strchr(row->schema, '(');
     memset(to, 0, sizeof *to);
     for (int k = -1; at && *at != ')';) {
+        /* to the next comma outside of brackets: int[2] and default (0, 1) have commas of
+         * their own */
         int depth = 0;
         size_t n = 0;
         for (at += strspn(at, "(, "); at[n] && (depth || (at[n] != ',' && at[n] != ')')); n++)
             depth += (at[n] == '(' || at[n] == '[') - (at[n] == ')' || at[n] == ']');
+        /* a lone * says that keywords follow and is no parameter */
         if (*at != '*' && ++k == i) {
             size_t value = 0, name;
+            /* "int dim=-1": the type before the last blank, the name, the default behind = */
             while (value < n && at[value] != '=') value++;
             for (name = value; name && at[name - 1] != ' ';) name--;
             to->type = at;
@@ -3183,143 +3474,737 @@ PY_PRIV bool py_row_param(const tn_row *row, int i, py_param_text *to) {
     return false;
 }
 
-static void py_docs_put_default(py_docs_text *t, const tn_row *row, int i) {
-    const tn_param *p = &row->gen->param[i];
-    py_param_text text;
-    if (!(p->flags & TN_P_DEFAULT) && p->type != TN_T_GENERATOR) return;
-    bool has = py_row_param(row, i, &text) && text.value;
-    bool word = has && (p->type == TN_T_ENUM || p->type == TN_T_STRING) &&
-                strncmp(text.value, "None", 4) != 0 && *text.value != '\'';
-    py_docs_put(t, word ? "='" : "=");
-    if (has)
-        py_docs_put_bytes(t, text.value, text.nvalue);
-    else
-        py_docs_put(t, "None");
-    if (word) py_docs_put(t, "'");
+/* src/py/parse.c - Python's arguments into a row's argument struct: one walk over the row's parameters serves every row, every overload, every method */
+/* parse.c - Python's arguments into a row's argument struct: one walk over the row's parameters
+ * serves every row, every overload, every method.
+ *
+ * On the way of a call that fits nothing is allocated: the struct and short lists lie on the stack.
+ * Texts are made only where nothing fits. */
+
+/* src/py/bind.h - the arguments of one call on their way into a row's struct: parse.c fills a py_bind, call.c runs the row, fault.c says what did not fit */
+/* bind.h - the arguments of one call on their way into a row's struct: parse.c fills a py_bind,
+ * call.c runs the row, fault.c says what did not fit. */
+
+enum { BIND_BYTES = 512, BIND_INTS = 64, BIND_TENSORS = 32, BIND_MORE = 16 };
+
+/* What a conversion did not like; the texts are made at the end. */
+typedef enum py_bind_fault {
+    FAULT_NONE,
+    FAULT_KIND,    /* of argument `at` */
+    FAULT_COMMON,  /* of a keyword that no schema has */
+    FAULT_MANY,    /* positional arguments */
+    FAULT_UNKNOWN, /* keyword `at` */
+    FAULT_TWICE,
+    FAULT_MISSING, /* parameter `at` */
+    FAULT_RAISED   /* an exception is set */
+} py_bind_fault;
+
+typedef struct py_bind {
+    const tn_row *row;
+    const tn_gen *gen;
+    PyObject **names; /* NULL: the row's */
+    union {
+        double align;
+        void *pointer;
+        char bytes[BIND_BYTES];
+    } args;
+    uint64_t bound;    /* bit a parameter */
+    int64_t elements;  /* of the tensors given */
+    PyObject *foreign; /* borrowed: an argument with a __torch_function__ of its own */
+    PyObject *given;   /* borrowed: the argument at fault */
+    py_bind_fault fault;
+    int at;
+    int place;          /* the member of `given` at fault; -1: given itself */
+    bool method, named; /* named: given came by keyword */
+    bool lenient;       /* 0-dim tensors are numbers */
+    bool requires_grad; /* of a row that makes a tensor of nothing */
+    const char *common; /* the keyword that no schema has, and what it has to be */
+    const char *common_kind;
+    int64_t ints[BIND_INTS];
+    double floats[BIND_TENSORS];
+    tn_tensor *tensors[BIND_TENSORS];
+    int nints, nfloats, ntensors, nmore, nheld;
+    void *more[BIND_MORE];     /* long lists */
+    PyObject *held[BIND_MORE]; /* members of lists, which other threads may change */
+} py_bind;
+
+TNI_INLINE void py_bind_begin(py_bind *b, const tn_row *row, bool method, bool lenient) {
+    b->row = row;
+    b->gen = row ? row->gen : NULL;
+    b->names = NULL;
+    b->bound = 0;
+    b->elements = 0;
+    b->fault = FAULT_NONE;
+    b->given = NULL;
+    b->requires_grad = false;
+    b->place = -1;
+    b->method = method;
+    b->named = false;
+    b->lenient = lenient;
+    b->nints = b->nfloats = b->ntensors = b->nmore = b->nheld = 0;
 }
 
-/* What a keyword of Python is called here; it can be given by place alone. */
-static const char *py_docs_reserved(const char *name) {
-    return !strcmp(name, "from") ? "from_" : !strcmp(name, "lambda") ? "lambda_" : NULL;
+TNI_INLINE void py_bind_end(py_bind *b) {
+    for (int i = 0; i < b->nmore; i++) PyMem_Free(b->more[i]);
+    for (int i = 0; i < b->nheld; i++) Py_DECREF(b->held[i]);
+    b->nmore = b->nheld = 0;
 }
 
-static void py_docs_put_params(py_docs_text *t, const tn_row *row, bool method, unsigned how) {
-    const tn_gen *gen = row->gen;
-    bool star = false, first = true;
-    for (int i = 0; i < gen->nparam; i++, first = false) {
-        const tn_param *p = &gen->param[i];
-        const char *reserved = py_docs_reserved(p->name);
-        if (!first) py_docs_put(t, ", ");
-        if (p->flags & TN_P_KEYWORD && !star) py_docs_put(t, "*, ");
-        star = star || p->flags & TN_P_KEYWORD;
-        if (!strcmp(p->name, "self"))
-            py_docs_put(t, method ? "$self" : "input");
-        else
-            py_docs_put(t, reserved ? reserved : p->name);
-        py_docs_put_default(t, row, i);
-        if (reserved) py_docs_put(t, ", /");
+/* The defaults, then the arguments. false: b->fault says what did not fit; to be ended in either
+ * case. how: of the call, as out= is no keyword of an in-place form. */
+PY_PRIV bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssize_t nargs,
+                          PyObject *kwnames);
+PY_PRIV const char *py_bind_kind(const tn_param *p); /* what an error calls its type */
+
+/* Exceptions for a bind that failed; each returns NULL. name: of the function. */
+PY_PRIV PyObject *py_fault_raise(const py_bind *b, const char *name, Py_ssize_t nargs,
+                                 PyObject *kwnames);
+PY_PRIV PyObject *py_fault_overflow(const py_bind *b, const char *name);
+/* Of a group none of whose rows fits: the types given, and all schemas. */
+PY_PRIV PyObject *py_fault_overloads(const py_group *g, bool method, PyObject *const *args,
+                                     Py_ssize_t nargs, PyObject *kwnames);
+
+/* Notes the first fault. An exception that a conversion left (of __index__, say) goes before it. */
+static bool py_bind_no(py_bind *b, py_bind_fault fault, int at) {
+    b->fault = PyErr_Occurred() ? FAULT_RAISED : fault;
+    b->at = at;
+    return false;
+}
+
+TNI_INLINE bool py_bind_put(py_bind *b, size_t offset, const void *value, size_t bytes) {
+    memcpy(b->args.bytes + offset, value, bytes);
+    return true;
+}
+
+/* Room for n members of a list: `here` has some left, else it is got and freed at the end. */
+static void *py_bind_room(py_bind *b, Py_ssize_t n, size_t each, void *here, int *used, int room) {
+    if (n <= room - *used) {
+        void *at = (char *)here + (size_t)*used * each;
+        *used += (int)n;
+        return at;
     }
-    bool out = gen->out_offset != UINT16_MAX && how == TN_PLAIN && !method;
-    if (!out && !py_row_creates(gen)) return;
-    py_docs_put(t, star ? "" : first ? "*" : ", *");
-    if (out) py_docs_put(t, ", out=None");
-    if (py_row_creates(gen)) py_docs_put(t, ", requires_grad=False");
+    /* the blocks of long lists are freed by py_bind_end, also when a later argument does not fit */
+    if (b->nmore == BIND_MORE || (size_t)n > PY_SSIZE_T_MAX / each) return PyErr_NoMemory(), NULL;
+    void *at = PyMem_Malloc((size_t)n * each);
+    if (!at) return PyErr_NoMemory(), NULL;
+    return b->more[b->nmore++] = at;
 }
 
-static void py_docs_put_row(py_docs_text *t, const tn_row *row) {
-    size_t known = sizeof py_docs_comment / sizeof py_docs_comment[0];
-    if (row->gen->index < known && *py_docs_comment[row->gen->index]) {
-        py_docs_put(t, py_docs_comment[row->gen->index]);
-        py_docs_put(t, "\n\n");
-    }
-    py_docs_put(t, row->schema);
-}
+/* --- one value -------------------------------------------------------------------------------- */
 
-PY_PRIV const char *py_docs_places(const tn_row *row) {
-    const size_t known = sizeof py_docs_place / sizeof py_docs_place[0];
-    return row->gen->index < known ? py_docs_place[row->gen->index] : NULL;
-}
-
-PY_PRIV char *py_docs_of(const py_group *g, bool method) {
-    py_docs_text t = {(char *)py_get(256, 1), 0, 256};
-    py_docs_put(&t, g->name);
-    py_docs_put(&t, "(");
-    if (g->nrows == 1)
-        py_docs_put_params(&t, g->row[0], method, g->how);
-    else
-        py_docs_put(&t, method      ? "$self, *args, **kwargs"
-                        : g->method ? "input, *args, **kwargs"
-                                    : "*args, **kwargs");
-    py_docs_put(&t, ")\n--\n\n");
-    for (int i = 0; i < g->nrows; i++) {
-        if (i) py_docs_put(&t, "\n\n");
-        py_docs_put_row(&t, g->row[i]);
-    }
-    return t.at;
-}
-
-/* src/py/place.c - names below torch: `_spaces` holds {"linalg": {"cholesky": function, ..}, ..}, of rows and of exceptions */
-/* place.c - names below torch: `_spaces` holds {"linalg": {"cholesky": function, ..}, ..}, of rows
- * and of exceptions. The package's namespaces (linalg.py, nn/functional.py, ..) look there. */
-
-/* The dictionary of a namespace, borrowed; made at first need. */
-static PyObject *py_place_space(PyObject *spaces, const char *name, size_t n) {
-    PyObject *key = PyUnicode_FromStringAndSize(name, (Py_ssize_t)n);
-    PyObject *space = key ? PyDict_GetItemWithError(spaces, key) : NULL;
-    if (key && !space && !PyErr_Occurred() && (space = PyDict_New()) != NULL) {
-        if (PyDict_SetItem(spaces, key, space)) Py_CLEAR(space);
-        Py_XDECREF(space); /* spaces holds it */
-    }
-    Py_XDECREF(key);
-    return space;
-}
-
-/* Puts a value at the n bytes of `place`: "nn.functional.relu". */
-PY_PRIV bool py_place(PyObject *module, const char *place, size_t n, PyObject *value) {
-    PyObject *all = PyObject_GetAttrString(module, "_spaces"), *space = NULL, *name;
-    size_t dot = n;
-    bool ok = false;
-    while (place[--dot] != '.') continue;
-    if (all) space = py_place_space(all, place, dot);
-    name = space ? PyUnicode_FromStringAndSize(place + dot + 1, (Py_ssize_t)(n - dot - 1)) : NULL;
-    if (name) ok = !PyDict_SetItem(space, name, value);
-    Py_XDECREF(name);
-    Py_XDECREF(all);
-    return ok;
-}
-
-/* The function of a group at the places of its rows; a name that ends in _ is the in-place form. */
-PY_PRIV bool py_place_group(PyObject *module, const py_group *g) {
-    const bool in_place = g->name[strlen(g->name) - 1] == '_';
-    for (int i = 0; i < g->nrows; i++) {
-        const char *at = py_docs_places(g->row[i]);
-        for (size_t n; at && *at; at += n + strspn(at + n, " ")) {
-            n = strcspn(at, " ");
-            if ((at[n - 1] == '_') == in_place && !py_place(module, at, n, g->function))
-                return false;
+/* The tensor of o, borrowed: the caller of the function holds its arguments for the call. */
+static bool py_bind_tensor_of(py_bind *b, PyObject *o, tn_tensor **to) {
+    if (Py_TYPE(o) != py.tensor && Py_TYPE(o) != py.parameter) {
+        /* exact tensors, nearly all, have left by the first comparison; the rest may have a
+         * __torch_function__, of which the first one found is enough: override.c looks at all */
+        if (!PyType_IsSubtype(Py_TYPE(o), py.tensor)) {
+            if (!b->foreign && !PyType_Check(o) && Py_TYPE(o) != &PyLong_Type &&
+                Py_TYPE(o) != &PyFloat_Type && PyObject_HasAttr(o, py.torch_function))
+                b->foreign = o;
+            return false;
         }
+        /* a subclass is asked even if it fits */
+        if (!b->foreign) b->foreign = o;
+    }
+    *to = py_of(o);
+    b->elements += tn_numel(*to);
+    return true;
+}
+
+/* A number. In the first pass a 0-dim tensor is none, so that a row of two tensors goes before
+ * one of a tensor and a number. */
+static bool py_bind_scalar(const py_bind *b, PyObject *o, tn_scalar *s) {
+    return (b->lenient || !py_is_tensor(o)) && py_to_scalar(o, s);
+}
+
+static bool py_bind_tensor(py_bind *b, const tn_param *p, PyObject *o) {
+    tn_tensor *t = NULL;
+    tn_scalar s;
+    if (o == Py_None) {
+        if (!(p->flags & TN_P_OPTIONAL)) return false;
+    } else if (!py_bind_tensor_of(b, o, &t)) {
+        /* Tensor|Scalar: the tensor is NULL then, and the number lies beside it */
+        if (!(p->flags & TN_P_NUMBER) || !py_bind_scalar(b, o, &s)) return false;
+        py_bind_put(b, p->number_offset, &s, sizeof s);
+    }
+    return py_bind_put(b, p->offset, &t, sizeof t);
+}
+
+static bool py_bind_tensors(py_bind *b, const tn_param *p, PyObject *o) {
+    /* a list may change while the call runs, with the GIL released: its members are held by
+     * a tuple */
+    if (PyList_Check(o)) {
+        if (b->nheld == BIND_MORE || !(o = PyList_AsTuple(o))) return false;
+        b->held[b->nheld++] = o;
+    }
+    if (!PyTuple_Check(o)) return false;
+    Py_ssize_t n = PyTuple_Size(o);
+    tn_tensor **at = (tn_tensor **)py_bind_room(b, n ? n : 1, sizeof *at, b->tensors, &b->ntensors,
+                                                BIND_TENSORS);
+    if (!at) return false;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *one = PyTuple_GetItem(o, i);
+        at[i] = NULL;
+        /* place: so that the message says which member it was */
+        if (!(one == Py_None && p->flags & TN_P_HOLES) && !py_bind_tensor_of(b, one, &at[i]))
+            return b->place = (int)i, false;
+    }
+    tn_tensors l = tn_tensors_of(at, n);
+    return py_bind_put(b, p->offset, &l, sizeof l);
+}
+
+/* Whether one int is a list. A size is one only where ints may stand in its place, as torch has it
+ * for the first parameter, or the one after self: randint(0, 10) has no size. */
+static bool py_bind_int_is_list(const py_bind *b, const tn_param *p) {
+    const tn_param *first = b->gen->param;
+    return p == first || (p == first + 1 && first->type == TN_T_TENSOR) ||
+           strcmp(p->name, "size") != 0;
+}
+
+static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
+    tn_ints l = tn_no_dims();
+    int64_t one;
+    if (o == Py_None) {
+        if (!(p->flags & TN_P_OPTIONAL)) return false;
+    } else if (PyTuple_Check(o) || PyList_Check(o)) {
+        /* no copy: __index__ of a member may change a list, so each look is checked, and l.n is
+         * that of the beginning */
+        bool tuple = PyTuple_Check(o);
+        l.n = tuple ? PyTuple_Size(o) : PyList_Size(o);
+        int64_t *at =
+            (int64_t *)py_bind_room(b, l.n ? l.n : 1, sizeof *at, b->ints, &b->nints, BIND_INTS);
+        if (!at) return false;
+        for (Py_ssize_t i = 0; i < l.n; i++) {
+            PyObject *member = tuple ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i);
+            if (!member || !py_to_index(member, &at[i])) return b->place = (int)i, false;
+        }
+        l.at = at;
+    } else {
+        /* one int stands for a list of one: dim=0 */
+        if (!py_bind_int_is_list(b, p) || !py_to_index(o, &one)) return false;
+        int64_t *at = (int64_t *)py_bind_room(b, 1, sizeof *at, b->ints, &b->nints, BIND_INTS);
+        if (!at) return false;
+        *at = one;
+        l = tn_ints_of(at, 1);
+    }
+    return py_bind_put(b, p->offset, &l, sizeof l);
+}
+
+static bool py_bind_floats(py_bind *b, const tn_param *p, PyObject *o) {
+    tn_floats l = {NULL, -1};
+    bool tuple = PyTuple_Check(o);
+    if (o == Py_None) {
+        if (!(p->flags & TN_P_OPTIONAL)) return false;
+    } else {
+        if (!tuple && !PyList_Check(o)) return false;
+        l.n = tuple ? PyTuple_Size(o) : PyList_Size(o);
+        double *at = (double *)py_bind_room(b, l.n ? l.n : 1, sizeof *at, b->floats, &b->nfloats,
+                                            BIND_TENSORS);
+        if (!at) return false;
+        for (Py_ssize_t i = 0; i < l.n; i++) {
+            PyObject *member = tuple ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i);
+            if (!member || !py_to_float(member, &at[i])) return b->place = (int)i, false;
+        }
+        l.at = at;
+    }
+    return py_bind_put(b, p->offset, &l, sizeof l);
+}
+
+static bool py_bind_number(py_bind *b, const tn_param *p, PyObject *o) {
+    tn_scalar s = tn_none();
+    double d;
+    bool none = o == Py_None;
+    if (none ? !(p->flags & TN_P_OPTIONAL) : !py_bind_scalar(b, o, &s)) return false;
+    /* a Scalar keeps its kind: 2 and 2.0 promote differently */
+    if (p->type == TN_T_SCALAR && !(p->flags & (TN_P_DOUBLE | TN_P_MAYBE))) {
+        py_bind_put(b, p->offset, &s, sizeof s);
+        return true;
+    }
+    /* a float parameter: no order and no rounding of a complex number is right */
+    if (s.kind == TN_KIND_COMPLEX) return false;
+    d = s.kind == TN_KIND_FLOAT ? s.real : (double)s.integer;
+    if (p->flags & TN_P_MAYBE) {
+        tn_maybe m = none ? tn_no_float() : tn_some(d);
+        py_bind_put(b, p->offset, &m, sizeof m);
+    } else {
+        py_bind_put(b, p->offset, &d, sizeof d);
     }
     return true;
 }
 
-/* Whether a row stands in a namespace alone, as its own name begins with it: linalg_cholesky is
- * neither in torch nor a method of Tensor. */
-PY_PRIV bool py_place_is_own(const tn_row *row) {
-    const char *place = py_docs_places(row), *name = row->schema;
-    if (!place) return false;
-    for (; *place == *name || (*place == '.' && *name == '_'); place++) name++;
-    return *name == '(' || *name == '.';
+/* A word of the schema: a str, or a memory_format, whose name is the word. */
+static bool py_bind_word(py_bind *b, const tn_param *p, PyObject *o) {
+    const char *text = PyUnicode_Check(o)               ? PyUnicode_AsUTF8AndSize(o, NULL)
+                       : Py_TYPE(o) == py.memory_format ? py_format_name(o)
+                                                        : NULL;
+    int32_t word = 0;
+    if (!text && !(o == Py_None && p->flags & TN_P_OPTIONAL)) return false;
+    for (int k = 0; text && p->words[k]; k++)
+        if (strcmp(p->words[k], text) == 0) word = k + 1;
+    if (text && !word) {
+        /* torch raises both kinds of error, by parameter */
+        bool value = !strcmp(p->name, "reduction") || !strcmp(p->name, "padding_mode");
+        PyErr_Format(value ? PyExc_ValueError : PyExc_RuntimeError,
+                     "%s is not a valid value for %s", text, p->name);
+        return false;
+    }
+    return py_bind_put(b, p->offset, &word, sizeof word);
 }
 
-PY_PRIV int py_places_begin(PyObject *module) {
-    PyObject *all = PyDict_New();
-    int bad = !all || PyModule_AddObjectRef(module, "_spaces", all);
-    Py_XDECREF(all);
-    return bad ? -1 : 0;
+static bool py_bind_int(py_bind *b, const tn_param *p, PyObject *o) {
+    int64_t integer = TN_NONE;
+    if (!(o == Py_None && p->flags & TN_P_OPTIONAL) && !py_to_index(o, &integer)) return false;
+    return py_bind_put(b, p->offset, &integer, sizeof integer);
 }
 
-/* src/py/run.c - a bound row is run, its results become Python's; every row as a function and a method */
-/* run.c - a bound row is run, its results become Python's; every row as a function and a method. */
+/* True and False alone: torch takes no 1 for a bool. */
+static bool py_bind_bool(py_bind *b, const tn_param *p, PyObject *o) {
+    const bool truth = o == Py_True;
+    if (!truth && o != Py_False) return false;
+    return py_bind_put(b, p->offset, &truth, sizeof truth);
+}
+
+static bool py_bind_dtype(py_bind *b, const tn_param *p, PyObject *o) {
+    tn_dtype dtype = TN_NO_DTYPE;
+    if (o != Py_None && !py_to_dtype(o, &dtype)) return false;
+    return py_bind_put(b, p->offset, &dtype, sizeof dtype);
+}
+
+static bool py_bind_device(py_bind *b, const tn_param *p, PyObject *o) {
+    tn_device_id device = TN_NO_DEVICE;
+    if (o != Py_None && !py_to_device(o, &device)) return false;
+    return py_bind_put(b, p->offset, &device, sizeof device);
+}
+
+/* Borrowed from the wrapper, which the caller holds. */
+static bool py_bind_generator(py_bind *b, const tn_param *p, PyObject *o) {
+    tn_generator *generator = NULL;
+    if (o != Py_None && Py_TYPE(o) != py.generator) return false;
+    if (o != Py_None) generator = ((py_generator *)o)->generator;
+    return py_bind_put(b, p->offset, &generator, sizeof generator);
+}
+
+/* UTF-8 that the str object keeps, so it lives as long as the argument. */
+static bool py_bind_string(py_bind *b, const tn_param *p, PyObject *o) {
+    const char *text = NULL;
+    if (!(o == Py_None && p->flags & TN_P_OPTIONAL) &&
+        !(PyUnicode_Check(o) && (text = PyUnicode_AsUTF8AndSize(o, NULL)) != NULL))
+        return false;
+    return py_bind_put(b, p->offset, &text, sizeof text);
+}
+
+/* The ways of TN_TYPES: from Python, and what an error calls them. */
+#define PY_WAY_TENSOR \
+    { py_bind_tensor, "Tensor" }
+#define PY_WAY_TENSORS \
+    { py_bind_tensors, "tuple of Tensors" }
+#define PY_WAY_WHOLE \
+    { py_bind_int, "int" }
+#define PY_WAY_REAL \
+    { py_bind_number, "float" }
+#define PY_WAY_MAYBE \
+    { py_bind_number, "float" }
+#define PY_WAY_TRUTH \
+    { py_bind_bool, "bool" }
+#define PY_WAY_NUMBER \
+    { py_bind_number, "Number" }
+#define PY_WAY_WHOLES \
+    { py_bind_ints, "tuple of ints" }
+#define PY_WAY_REALS \
+    { py_bind_floats, "tuple of floats" }
+#define PY_WAY_DTYPE \
+    { py_bind_dtype, "torch.dtype" }
+#define PY_WAY_DEVICE \
+    { py_bind_device, "torch.device" }
+#define PY_WAY_GENERATOR \
+    { py_bind_generator, "torch.Generator" }
+#define PY_WAY_WORD \
+    { py_bind_word, "str" }
+#define PY_WAY_STRING \
+    { py_bind_string, "str" }
+#define PY_WAY_MODULE \
+    { NULL, "Module" }
+#define PY_WAY_MODULES \
+    { NULL, "Modules" }
+static const struct py_bind_type {
+    bool (*bind)(py_bind *b, const tn_param *p, PyObject *o); /* NULL: not from Python */
+    const char *kind;
+} py_bind_types[TN_TYPE_COUNT] = {{NULL, ""},
+#define PY_TYPE(NAME, text, list, c, cxx, lies, traits, way) PY_WAY_##way,
+                                  TN_TYPES(PY_TYPE)
+#undef PY_TYPE
+};
+
+/* Argument o as parameter i, which may be given once. */
+static bool py_bind_one(py_bind *b, int i, PyObject *o) {
+    if (b->bound >> i & 1) return py_bind_no(b, FAULT_TWICE, i);
+    b->bound |= (uint64_t)1 << i;
+    const tn_param *p = &b->gen->param[i];
+    bool (*bind)(py_bind *, const tn_param *, PyObject *) = py_bind_types[p->type].bind;
+    if (TNI_LIKELY(bind && bind(b, p, o))) return true;
+    b->given = o;
+    return py_bind_no(b, FAULT_KIND, i);
+}
+
+/* --- keywords --------------------------------------------------------------------------------- */
+
+/* Names of a row's parameters as interned Python strings, made at its first call by keyword. */
+static struct {
+    PyObject ***of; /* by row index */
+    uint32_t room;
+} py_names;
+
+static PyObject **py_names_of(const tn_row *row) {
+    if (row->gen->index >= py_names.room) {
+        /* rows may be registered later, so the table grows; its row index is stable */
+        uint32_t room = row->gen->index + 64;
+        PyObject ***of = (PyObject ***)PyMem_Calloc(room, sizeof *of);
+        if (!of) return NULL;
+        if (py_names.room) memcpy(of, py_names.of, py_names.room * sizeof *of);
+        PyMem_Free(py_names.of);
+        py_names.of = of;
+        py_names.room = room;
+    }
+    if (!py_names.of[row->gen->index]) {
+        int n = row->gen->nparam;
+        PyObject **at = (PyObject **)PyMem_Calloc((size_t)n + 1, sizeof *at);
+        for (int i = 0; at && i < n; i++)
+            /* words that were interned so far stay interned; only the array goes */
+            if (!(at[i] = PyUnicode_InternFromString(row->gen->param[i].name))) {
+                PyMem_Free(at);
+                return NULL;
+            }
+        py_names.of[row->gen->index] = at;
+    }
+    return py_names.of[row->gen->index];
+}
+
+/* Names of **words that a program makes are not interned. */
+static bool py_names_is(PyObject *name, PyObject *word) {
+    return name == word || PyUnicode_Compare(name, word) == 0;
+}
+
+/* torch's and NumPy's other names of a parameter. */
+static PyObject *py_names_other(PyObject *name) {
+    if (py_names_is(name, py.input) || py_names_is(name, py.x) || py_names_is(name, py.a))
+        return py.self;
+    if (py_names_is(name, py.self)) return py.input;
+    if (py_names_is(name, py.axis)) return py.dim;
+    if (py_names_is(name, py.keepdims)) return py.keepdim;
+    return NULL;
+}
+
+/* By address first: names in source code are interned. */
+static int py_names_find(PyObject **at, int n, PyObject *name) {
+    for (int i = 0; i < n; i++)
+        if (at[i] == name) return i;
+    for (int i = 0; i < n; i++)
+        if (PyUnicode_Compare(at[i], name) == 0) return i;
+    return -1;
+}
+
+/* out=: a tensor, or a tuple or list of as many as the row has results, behind the parameters. */
+static bool py_bind_out(py_bind *b, PyObject *o) {
+    const tn_gen *gen = b->gen;
+    tn_tensor *given[4];
+    if (o == Py_None) return true;
+    if (gen->nresults == 1) {
+        if (!py_bind_tensor_of(b, o, &given[0])) return false;
+    } else {
+        if (PyList_Check(o)) {
+            if (b->nheld == BIND_MORE || !(o = PyList_AsTuple(o))) return false;
+            b->held[b->nheld++] = o;
+        }
+        if (!PyTuple_Check(o) || PyTuple_Size(o) != gen->nresults || gen->nresults > 4)
+            return false;
+        for (int k = 0; k < gen->nresults; k++)
+            if (!py_bind_tensor_of(b, PyTuple_GetItem(o, k), &given[k])) return false;
+    }
+    py_bind_put(b, gen->out_offset, given, (size_t)gen->nresults * sizeof given[0]);
+    return true;
+}
+
+/* Keywords that no schema has: of all rows with out=, of all that make tensors. */
+static bool py_bind_common(py_bind *b, unsigned how, PyObject *name, PyObject *o, bool *fits) {
+    if (b->gen->out_offset != UINT16_MAX && !b->method && !(how & TN_IN_PLACE) &&
+        py_names_is(name, py.out)) {
+        b->common = "out";
+        b->common_kind = b->gen->nresults == 1 ? "Tensor" : "tuple of Tensors";
+        *fits = py_bind_out(b, o);
+        return true;
+    }
+    if (!py_row_creates(b->gen)) return false;
+    b->common_kind = "bool";
+    if (py_names_is(name, py.requires_grad)) {
+        b->common = "requires_grad";
+        *fits = PyBool_Check(o);
+        b->requires_grad = o == Py_True;
+    } else if (py_names_is(name, py.pin_memory)) {
+        b->common = "pin_memory";
+        *fits = PyBool_Check(o) || o == Py_None;
+    } else {
+        b->common = "layout";
+        b->common_kind = "torch.layout";
+        *fits = o == py.strided || o == Py_None;
+        return py_names_is(name, py.layout);
+    }
+    return true;
+}
+
+/* Keyword k of the call: a parameter by its name, a common keyword, or another name of
+ * a parameter. */
+static bool py_bind_keyword(py_bind *b, unsigned how, PyObject *name, PyObject *o, int k) {
+    PyObject **at = b->names ? b->names : py_names_of(b->row), *other;
+    bool fits;
+    if (!at) return PyErr_NoMemory(), py_bind_no(b, FAULT_RAISED, k);
+    /* torch's own names first: a row may have a parameter that is called `a` or `x` */
+    int i = py_names_find(at, b->gen->nparam, name);
+    if (i < 0 && py_bind_common(b, how, name, o, &fits)) {
+        b->given = o;
+        return fits || py_bind_no(b, FAULT_COMMON, k);
+    }
+    if (i < 0 && (other = py_names_other(name)) != NULL)
+        i = py_names_find(at, b->gen->nparam, other);
+    b->named = true;
+    return i < 0 ? py_bind_no(b, FAULT_UNKNOWN, k) : py_bind_one(b, i, o);
+}
+
+/* --- a row ------------------------------------------------------------------------------------ */
+
+/* x.view(2, 3): the only positional parameter is a list, and all arguments are its members. 0: they
+ * are not; -1: a fault. */
+static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssize_t nargs) {
+    const tn_param *p = &b->gen->param[first];
+    if (first >= b->gen->nparam || p->type != TN_T_INTS || p->flags & TN_P_KEYWORD) return 0;
+    if (nargs == 1 && (PyTuple_Check(args[0]) || PyList_Check(args[0]))) return 0;
+    /* x.view(2, 3) but not roll(x, 1, 2): another positional parameter could be meant */
+    for (int i = first + 1; i < b->gen->nparam; i++)
+        if (!(b->gen->param[i].flags & TN_P_KEYWORD) && nargs > 1) return 0;
+    int used = b->nints;
+    int64_t *at = (int64_t *)py_bind_room(b, nargs, sizeof *at, b->ints, &b->nints, BIND_INTS);
+    if (!at) return py_bind_no(b, FAULT_RAISED, first), -1;
+    for (Py_ssize_t i = 0; i < nargs; i++) {
+        if (py_to_index(args[i], &at[i])) continue;
+        /* the room is given back; a single argument that is no int may be something
+         * else (x.sum(None)) */
+        b->nints = used;
+        b->given = args[i];
+        bool list = PyTuple_Check(args[i]) || PyList_Check(args[i]);
+        if (PyErr_Occurred() || (nargs > 1 && !list)) return py_bind_no(b, FAULT_KIND, first), -1;
+        return 0;
+    }
+    tn_ints l = tn_ints_of(at, nargs);
+    py_bind_put(b, p->offset, &l, sizeof l);
+    b->bound |= (uint64_t)1 << first;
+    return 1;
+}
+
+/* What makes tensors of nothing makes them where this thread does by default: modules, and what a
+ * user calls. */
+static void py_bind_place(py_bind *b) {
+    /* a row of tensors makes its results where they are */
+    const tn_device_id device = b->gen->nfixed ? TN_NO_DEVICE : py_default_device();
+    if (!device || b->gen->props & TN_PROP_LISTS || (b->row && py_here_is_ours())) return;
+    for (int i = 0; i < b->gen->nparam; i++) {
+        const tn_param *p = &b->gen->param[i];
+        tn_device_id asked;
+        if (p->type != TN_T_DEVICE) continue;
+        memcpy(&asked, b->args.bytes + p->offset, sizeof asked);
+        if (asked == TN_NO_DEVICE) py_bind_put(b, p->offset, &device, sizeof device);
+    }
+}
+
+PY_PRIV bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssize_t nargs,
+                          PyObject *kwnames) {
+    const tn_gen *gen = b->gen;
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0, at = 0;
+    /* absent options are the schema's defaults, so a call needs to say only what differs */
+    memcpy(b->args.bytes, gen->defaults, gen->args_size);
+    if (b->method && !py_bind_one(b, 0, args[at++])) return false;
+    if (nargs > at) {
+        int list = py_bind_varargs(b, (int)at, args + at, nargs - at);
+        if (list < 0) return false;
+        if (list) at = nargs;
+    }
+    for (; at < nargs; at++) {
+        if (at >= gen->nparam || gen->param[at].flags & TN_P_KEYWORD)
+            return py_bind_no(b, FAULT_MANY, (int)at);
+        if (!py_bind_one(b, (int)at, args[at])) return false;
+    }
+    for (Py_ssize_t k = 0; k < nkw; k++)
+        if (!py_bind_keyword(b, how, PyTuple_GetItem(kwnames, k), args[nargs + k], (int)k))
+            return false;
+    /* required parameters may also come by keyword, so this is known only now */
+    for (int i = 0; i < gen->nparam; i++)
+        if (!(b->bound >> i & 1) && tn_param_is_required(&gen->param[i]))
+            return py_bind_no(b, FAULT_MISSING, i);
+    py_bind_place(b);
+    return true;
+}
+
+PY_PRIV const char *py_bind_kind(const tn_param *p) {
+    return p->flags & TN_P_NUMBER ? "Tensor or Number" : py_bind_types[p->type].kind;
+}
+
+/* src/py/fault.c - torch's messages for arguments that do not fit, from what parse.c left in a py_bind */
+/* fault.c - torch's messages for arguments that do not fit, from what parse.c left in a py_bind. */
+
+/* The name of o's class, without its module, as torch says it. `text` has room for it. */
+static const char *py_fault_type(PyObject *o, char *text, size_t room) {
+    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
+    const char *s = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    snprintf(text, room, "%s", s ? s : "?");
+    Py_XDECREF(name);
+    /* __name__ of a metaclass may raise; this is a message, so "?" will do */
+    PyErr_Clear();
+    return text;
+}
+
+/* A parameter's name as torch says it. */
+static const char *py_fault_param(const py_bind *b, int i) {
+    const char *name = b->gen->param[i].name;
+    return !b->method && !strcmp(name, "self") ? "input" : name;
+}
+
+/* "argument 'dim' (position 1)"; by its name alone where that was given. */
+static const char *py_fault_argument(const py_bind *b, char *text, size_t room) {
+    const char *name = b->fault == FAULT_COMMON ? b->common : py_fault_param(b, b->at);
+    if (b->named || b->fault == FAULT_COMMON)
+        snprintf(text, room, "argument '%s'", name);
+    else
+        snprintf(text, room, "argument '%s' (position %d)", name, b->at + (b->method ? 0 : 1));
+    return text;
+}
+
+/* An int of more than 64 bits, said with its place; other exceptions stay as they are. */
+PY_PRIV PyObject *py_fault_overflow(const py_bind *b, const char *name) {
+    char argument[96];
+    if (!b->given || !PyErr_ExceptionMatches(PyExc_OverflowError)) return NULL;
+    const tn_param *p = &b->gen->param[b->at];
+    /* torch's, which depend on the code path that unpacks the int */
+    PyObject *kind = p->type == TN_T_INT                     ? PyExc_ValueError
+                     : p->type != TN_T_INTS                  ? PyExc_OverflowError
+                     : p->count < 0 /* what torch unpacks */ ? PyExc_TypeError
+                                                             : PyExc_ValueError;
+    PyErr_Clear();
+    return PyErr_Format(kind, "%s(): %s: Overflow when unpacking long long", name,
+                        py_fault_argument(b, argument, sizeof argument));
+}
+
+/* "f(): argument 'x' must be K, not T", or the same of a member of a list. */
+static PyObject *py_fault_of_kind(const py_bind *b, const char *name) {
+    char argument[96], type[80];
+    const char *kind =
+        b->fault == FAULT_KIND ? py_bind_kind(&b->gen->param[b->at]) : b->common_kind;
+    py_fault_argument(b, argument, sizeof argument);
+    if (b->place < 0)
+        return PyErr_Format(PyExc_TypeError, "%s(): %s must be %s, not %s", name, argument, kind,
+                            py_fault_type(b->given, type, sizeof type));
+    /* new: the list may have changed, so this may fail */
+    PyObject *member = PySequence_GetItem(b->given, b->place);
+    if (!member) return NULL;
+    py_fault_type(member, type, sizeof type);
+    Py_DECREF(member);
+    return PyErr_Format(PyExc_TypeError,
+                        "%s(): %s must be %s, but found element of type %s at pos %d", name,
+                        argument, kind, type, b->place);
+}
+
+/* What has no default and was not given, all of it. */
+static PyObject *py_fault_missing(const py_bind *b, const char *name) {
+    PyObject *text = PyUnicode_FromString("");
+    int n = 0;
+    for (int i = 0; text && i < b->gen->nparam; i++) {
+        const tn_param *p = &b->gen->param[i];
+        if (b->bound >> i & 1 || !tn_param_is_required(p)) continue;
+        PyObject *more =
+            PyUnicode_FromFormat("%U%s\"%s\"", text, n++ ? ", " : "", py_fault_param(b, i));
+        Py_DECREF(text);
+        text = more;
+    }
+    if (text)
+        PyErr_Format(PyExc_TypeError, "%s() missing %d required positional argument%s: %U", name, n,
+                     n == 1 ? "s" : "", text); /* which is torch's plural */
+    Py_XDECREF(text);
+    return NULL;
+}
+
+static PyObject *py_fault_many(const py_bind *b, const char *name, Py_ssize_t nargs) {
+    int self = b->method, least = 0, most = 0;
+    /* positional parameters, and those without a default; self is not counted, as in CPython */
+    for (int i = self; i < b->gen->nparam && !(b->gen->param[i].flags & TN_P_KEYWORD); i++) {
+        most++;
+        least += !(b->gen->param[i].flags & TN_P_DEFAULT);
+    }
+    int given = (int)nargs - self;
+    const char *s = most == 1 ? "" : "s", *were = given == 1 ? "was" : "were";
+    if (least < most)
+        return PyErr_Format(PyExc_TypeError,
+                            "%s() takes from %d to %d positional argument%s but %d %s given", name,
+                            least, most, s, given, were);
+    return PyErr_Format(PyExc_TypeError, "%s() takes %d positional argument%s but %d %s given",
+                        name, most, s, given, were);
+}
+
+PY_PRIV PyObject *py_fault_raise(const py_bind *b, const char *name, Py_ssize_t nargs,
+                                 PyObject *kwnames) {
+    /* the exception of Python code stands */
+    switch (b->fault) {
+    case FAULT_RAISED: return NULL;
+    case FAULT_KIND:
+    case FAULT_COMMON: return py_fault_of_kind(b, name);
+    case FAULT_MANY: return py_fault_many(b, name, nargs);
+    case FAULT_MISSING: return py_fault_missing(b, name);
+    case FAULT_TWICE:
+        return PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%s'", name,
+                            py_fault_param(b, b->at));
+    default:
+        return PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", name,
+                            kwnames ? PyTuple_GetItem(kwnames, b->at) : NULL);
+    }
+}
+
+/* "(Tensor, int, dim=str)" */
+static PyObject *py_fault_given(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+                                Py_ssize_t from) {
+    PyObject *text = PyUnicode_FromString("(");
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    for (Py_ssize_t i = from; text && i < nargs + nkw; i++) {
+        char type[80];
+        const char *comma = i > from ? ", " : "";
+        py_fault_type(args[i], type, sizeof type);
+        PyObject *more = i < nargs
+                             ? PyUnicode_FromFormat("%U%s%s", text, comma, type)
+                             : PyUnicode_FromFormat("%U%s%U=%s", text, comma,
+                                                    PyTuple_GetItem(kwnames, i - nargs), type);
+        Py_DECREF(text);
+        text = more;
+    }
+    return text;
+}
+
+PY_PRIV PyObject *py_fault_overloads(const py_group *g, bool method, PyObject *const *args,
+                                     Py_ssize_t nargs, PyObject *kwnames) {
+    PyObject *given = py_fault_given(args, nargs, kwnames, method ? 1 : 0);
+    PyObject *text = given ? PyUnicode_FromFormat("%s() received an invalid combination of "
+                                                  "arguments - got %U), but expected one of:",
+                                                  g->name, given)
+                           : NULL;
+    /* text is replaced by each longer one, which is new; NULL ends it with the exception */
+    for (int i = 0; text && i < g->nrows; i++) {
+        const char *schema = strchr(g->row[i]->schema, '(');
+        PyObject *more = PyUnicode_FromFormat("%U\n * %s", text, schema ? schema : "");
+        Py_DECREF(text);
+        text = more;
+    }
+    if (text) PyErr_SetObject(PyExc_TypeError, text);
+    Py_XDECREF(given);
+    Py_XDECREF(text);
+    return NULL;
+}
+
+/* src/py/run.c - a row whose arguments are bound is run, and its results become Python's */
+/* run.c - a row whose arguments are bound is run, and its results become Python's. */
 
 /* --- results ---------------------------------------------------------------------------------- */
 
@@ -3346,23 +4231,18 @@ static PyObject *py_results_repr(PyObject *self, PyObject *unused) {
 }
 static PyMethodDef py_results_def = {"__repr__", py_results_repr, METH_NOARGS, NULL};
 
-PY_PRIV PyObject *py_entry(PyObject *dict, const char *name) {
-    PyObject *word = PyUnicode_FromString(name);
-    PyObject *o = word ? PyDict_GetItemWithError(dict, word) : NULL;
-    Py_XDECREF(word);
-    return o;
-}
-
 /* The named tuple of a row with several results, made at its first call. */
-static PyObject *py_results_type(const tn_row *row) {
+PY_PRIV PyObject *py_results_type(const tn_row *row) {
     static PyObject *types; /* by name */
     PyStructSequence_Field fields[9];
     char name[96];
+    /* made once: types of named tuples are compared by identity */
     if (!types && !(types = PyDict_New())) return NULL;
     PyObject *type = py_entry(types, row->name);
     if (type || PyErr_Occurred()) return type;
     memset(fields, 0, sizeof fields);
     for (int k = 0; k < row->gen->nresults; k++) fields[k].name = row->gen->result_names[k];
+    /* the schema's name, max, not that of the row, max_dim */
     snprintf(name, sizeof name, "torch.return_types.%.*s", (int)strcspn(row->schema, ".("),
              row->schema);
     PyStructSequence_Desc desc = {name, NULL, fields, row->gen->nresults};
@@ -3378,12 +4258,15 @@ static PyObject *py_results_type(const tn_row *row) {
 
 /* One result: a new tensor, or one that was given, which has a wrapper or has lost it meanwhile. */
 TNI_INLINE PyObject *py_result_of(tn_tensor *t) {
+    /* a result that was given (out=, x.add_) has a wrapper already, which is the result */
     PyObject *known = (PyObject *)tn_binding(t);
     if (known) return py_wrap_known(t, known);
+    /* its wrapper let it go while the call ran: the count is the retired list's */
     if (TNI_UNLIKELY(py.retired) && py_retired_has(t)) return py_wrap(tn_retain(t));
     return py_wrap(tn_own(t));
 }
 
+/* A named tuple of the results r, which it takes; None of a row without results. */
 static PyObject *py_results_several(const tn_row *row, tn_tensor **r) {
     int n = row->gen->nresults;
     bool named = n && strncmp(row->schema, "var_mean", 8) != 0; /* torch names no results of it */
@@ -3393,6 +4276,7 @@ static PyObject *py_results_several(const tn_row *row, tn_tensor **r) {
                     : type   ? PyStructSequence_New((PyTypeObject *)type)
                              : NULL;
     for (int k = 0; k < n; k++) {
+        /* all results are taken even after a failure, as each has a count */
         PyObject *one = r[k] ? py_result_of(r[k]) : Py_NewRef(Py_None);
         if (all && one && !named) {
             PyTuple_SetItem(all, k, one);
@@ -3417,6 +4301,7 @@ PY_PRIV PyObject *py_results_list(tn_list l) {
             Py_CLEAR(all);
         }
     }
+    /* the holder owned the array; the tensors were taken one by one */
     tn_free(tn_own(l.holder));
     return all;
 }
@@ -3428,17 +4313,6 @@ static PyObject *py_result_truth(tn_tensor *t) {
     return tn_ok() ? PyBool_FromLong(truth) : py_raise();
 }
 
-/* _return_type(name): the class of the named results of torch.max, say. */
-static PyObject *py_results_named(PyObject *self, PyObject *o) {
-    const char *name = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
-    const py_group *g = name ? py_group_of(name) : NULL;
-    (void)self;
-    for (int i = 0; g && i < g->nrows; i++)
-        if (g->row[i]->gen->nresults > 1) return Py_XNewRef(py_results_type(g->row[i]));
-    if (PyErr_Occurred()) return NULL;
-    return PyErr_Format(PyExc_AttributeError, "function %R has no named results", o);
-}
-
 /* --- running ---------------------------------------------------------------------------------- */
 
 PY_PRIV bool py_records(const tn_gen *gen, const void *args) {
@@ -3447,14 +4321,18 @@ PY_PRIV bool py_records(const tn_gen *gen, const void *args) {
         memcpy(&t, (const char *)args + gen->param[gen->fixed[i]].offset, sizeof t);
         if (t && tn_needs_grad(t)) return true;
     }
+    /* lists are not walked: a place too many costs little */
     return (gen->props & TN_PROP_LISTS) != 0;
 }
 
+/* tn_call around the locks it needs. A call that was stopped for somebody else's Ctrl-C is
+ * made again. */
 static bool py_run_call(const tn_row *row, unsigned how, const char *file, int line,
                         const void *args, void *results, bool lasts) {
     const bool draws = (row->gen->props & TN_PROP_GENERATOR) != 0;
     bool ok;
     do {
+        /* the generator before the GIL: who waits for it lets go of the GIL */
         if (TNI_UNLIKELY(draws)) py_draw_begin();
         if (lasts) {
             py_long l = py_long_begin();
@@ -3477,6 +4355,7 @@ PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool
         tn_tensor *one[8];
         tn_list list;
     } r;
+    /* the place is only for the tape's messages; errors here have a traceback of Python's */
     if (records && tn_grad_mode()) py_here(&file, &line);
     if (TNI_UNLIKELY(!py_run_call(row, how, file, line, args, &r, lasts))) return py_raise();
     if (gen->props & TN_PROP_RETURNS_LIST) return py_results_list(r.list);
@@ -3485,7 +4364,744 @@ PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool
     return py_result_of(r.one[0]);
 }
 
-/* --- functions and methods -------------------------------------------------------------------- */
+/* src/py/override.c - __torch_function__: a call with an argument of a class that wants to be asked about calls goes to that class first */
+/* override.c - __torch_function__: a call with an argument of a class that wants to be asked about
+ * calls goes to that class first.
+ *
+ * Tensors and parameters of exactly these classes cost one comparison in parse.c and never come
+ * here. A subclass that keeps Tensor's own __torch_function__ is served without Python code: the
+ * row runs, its results become of that class. */
+
+enum { ASKED_MOST = 32 };
+
+/* Arguments with a __torch_function__, one a class: subclasses first, then as they stand. */
+typedef struct py_asked {
+    PyObject *who[ASKED_MOST]; /* counted */
+    int n;
+    bool standard; /* all have Tensor's own */
+} py_asked;
+
+static struct {
+    PyObject *key;      /* of the thread's dictionary: tensors are plain there */
+    PyObject *disabled; /* _disabled_torch_function_impl */
+    int offs;           /* threads in which that is so, at most */
+} py_override;
+
+/* --- off, in a thread ------------------------------------------------------------------------- */
+
+/* Whether this thread takes tensors of subclasses for plain ones. No lookup where no
+ * thread does. */
+static bool py_override_off(void) {
+    PyObject *all = py_override.offs ? PyThreadState_GetDict() : NULL;
+    /* the thread's dictionary, so a thread that ends takes it along */
+    return all && PyDict_GetItemWithError(all, py_override.key) == Py_True;
+}
+
+/* Returns what was before. */
+static bool py_override_set_off(bool off) {
+    bool before = py_override_off();
+    PyObject *all = before == off ? NULL : PyThreadState_GetDict();
+    if (!all || PyDict_SetItem(all, py_override.key, off ? Py_True : Py_False)) return before;
+    py_override.offs += off ? 1 : -1;
+    return before;
+}
+
+typedef struct py_disable {
+    PyObject_HEAD bool before;
+} py_disable;
+
+static PyObject *py_disable_enter(PyObject *self, PyObject *unused) {
+    (void)unused;
+    ((py_disable *)self)->before = py_override_set_off(true);
+    return Py_NewRef(self);
+}
+static PyObject *py_disable_exit(PyObject *self, PyObject *unused) {
+    (void)unused;
+    py_override_set_off(((py_disable *)self)->before);
+    Py_RETURN_NONE;
+}
+static PyMethodDef py_disable_methods[] = {{"__enter__", py_disable_enter, METH_NOARGS, NULL},
+                                           {"__exit__", py_disable_exit, METH_VARARGS, NULL},
+                                           {NULL, NULL, 0, NULL}};
+static PyType_Slot py_disable_slots[] = {{Py_tp_methods, py_disable_methods}, {0, NULL}};
+static PyType_Spec py_disable_spec = {"torch.DisableTorchFunctionSubclass", sizeof(py_disable), 0,
+                                      Py_TPFLAGS_DEFAULT, py_disable_slots};
+
+/* --- who wants to be asked -------------------------------------------------------------------- */
+
+static PyObject *py_override_standard(PyObject *, PyObject *, PyObject *);
+static PyObject *py_override_disabled(PyObject *, PyObject *, PyObject *);
+
+/* Whether f is Tensor's own __torch_function__, bound to some class. */
+static bool py_override_is_standard(PyObject *f) {
+    return PyCFunction_Check(f) &&
+           PyCFunction_GetFunction(f) == (PyCFunction)(void *)py_override_standard;
+}
+
+/* Adds o where it wants; false with an exception. */
+static bool py_asked_add(py_asked *a, PyObject *o) {
+    PyTypeObject *type = Py_TYPE(o);
+    int at = a->n;
+    /* exact tensors, common values and classes; subclasses of Tensor where that is off */
+    if (type == py.tensor || type == py.parameter || type == &PyLong_Type || o == Py_None ||
+        type == &PyFloat_Type || PyType_Check(o) || (py_is_tensor(o) && py_override_off()))
+        return true;
+    for (int i = 0; i < a->n; i++)
+        if (Py_TYPE(a->who[i]) == type) return true;
+    /* of the class: torch looks there, not in the object */
+    PyObject *f = PyObject_GetAttr((PyObject *)type, py.torch_function);
+    if (!f && !PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
+    if (!f) return PyErr_Clear(), true;
+    bool wants = f != py_override.disabled, standard = py_override_is_standard(f);
+    Py_DECREF(f);
+    if (!wants) return true;
+    if (a->n == ASKED_MOST)
+        return PyErr_Format(PyExc_TypeError, "too many classes with __torch_function__"), false;
+    /* before the first one of which it is a subclass */
+    for (int i = a->n - 1; i >= 0; i--)
+        if (PyType_IsSubtype(type, Py_TYPE(a->who[i]))) at = i;
+    memmove(a->who + at + 1, a->who + at, (size_t)(a->n - at) * sizeof a->who[0]);
+    a->who[at] = Py_NewRef(o);
+    a->n++;
+    a->standard = a->standard && standard;
+    return true;
+}
+
+static void py_asked_begin(py_asked *a) {
+    a->n = 0;
+    a->standard = true;
+}
+static void py_asked_end(py_asked *a) {
+    while (a->n) Py_DECREF(a->who[--a->n]);
+}
+
+/* The arguments, and the members of those that are lists. To be ended in either case. */
+static bool py_asked_find(py_asked *a, PyObject *const *args, Py_ssize_t n) {
+    bool ok = true;
+    py_asked_begin(a);
+    for (Py_ssize_t i = 0; ok && i < n; i++) {
+        PyObject *o = args[i];
+        bool tuple = Py_TYPE(o) == &PyTuple_Type, list = Py_TYPE(o) == &PyList_Type;
+        if (!tuple && !list) ok = py_asked_add(a, o);
+        for (Py_ssize_t k = 0; ok && tuple && k < PyTuple_Size(o); k++)
+            ok = py_asked_add(a, PyTuple_GetItem(o, k));
+        for (Py_ssize_t k = 0; ok && list && k < PyList_Size(o); k++) { /* which may change */
+            PyObject *one = Py_NewRef(PyList_GetItem(o, k));
+            ok = py_asked_add(a, one);
+            Py_DECREF(one);
+        }
+    }
+    return ok;
+}
+
+/* The classes that are asked, a new tuple: `types` of __torch_function__. */
+static PyObject *py_asked_types(const py_asked *a) {
+    PyObject *types = PyTuple_New(a->n);
+    for (int i = 0; types && i < a->n; i++)
+        PyTuple_SetItem(types, i, Py_NewRef((PyObject *)Py_TYPE(a->who[i])));
+    return types;
+}
+
+static PyObject *py_asked_nobody(const py_asked *a, PyObject *func) {
+    PyObject *types = py_asked_types(a), *name = PyObject_GetAttrString(func, "__name__");
+    if (types && name) { /* HasAttr clears an exception */
+        const char *of = PyObject_HasAttrString(func, "__objclass__") ? "Tensor." : "";
+        PyErr_Format(PyExc_TypeError,
+                     "Multiple dispatch failed for 'torch.%s%S'; all __torch_function__ handlers "
+                     "returned NotImplemented: no implementation found on types %R",
+                     of, name, types);
+    }
+    Py_XDECREF(types);
+    Py_XDECREF(name);
+    return NULL;
+}
+
+/* Asks one after another, or nobody if a has none. Ends a. */
+static PyObject *py_asked_ask(py_asked *a, PyObject *func, PyObject *args, PyObject *kwargs) {
+    PyObject *types = py_asked_types(a), *r = types ? Py_NewRef(Py_NotImplemented) : NULL;
+    if (kwargs && !PyDict_Size(kwargs)) kwargs = NULL;
+    for (int i = 0; r == Py_NotImplemented && i < a->n; i++) {
+        PyObject *f = PyObject_GetAttr(a->who[i], py.torch_function);
+        Py_DECREF(r);
+        /* NULL in place of kwargs ends the arguments */
+        r = f ? PyObject_CallFunctionObjArgs(f, func, types, args, kwargs, NULL) : NULL;
+        Py_XDECREF(f);
+    }
+    if (r == Py_NotImplemented) {
+        Py_DECREF(r);
+        r = py_asked_nobody(a, func);
+    }
+    Py_XDECREF(types);
+    py_asked_end(a);
+    return r;
+}
+
+/* --- results of a subclass -------------------------------------------------------------------- */
+
+PY_PRIV PyObject *py_wrap_alias(PyTypeObject *type, PyObject *o) {
+    const char *file;
+    int line;
+    py_here(&file, &line);
+    tn_tensor *t = py_of(o);
+    const tn_slice_args s = {0, TN_NONE, TN_NONE, 1, t};
+    const tn_view_args v = {t, tn_empty_dims()};
+    tn_tensor *r = tn_ndim(t) ? tn_slice_at(file, line, &s) : tn_view_at(file, line, &v);
+    return r ? py_wrap_as(type, tn_own(r)) : py_raise();
+}
+
+/* o as an instance of type; takes o. A tensor that nobody else has just changes its wrapper. */
+static PyObject *py_override_as(PyObject *o, PyTypeObject *type) {
+    py_tensor *p = (py_tensor *)o;
+    PyObject *r;
+    if (!py_is_tensor(o) || PyType_IsSubtype(Py_TYPE(o), type)) return o;
+    /* a result that only this call knows: its tensor goes to a wrapper of the other class,
+     * without a view */
+    if (Py_REFCNT(o) == 1 && Py_TYPE(o) == py.tensor && !p->dict && !p->weak) {
+        tn_tensor *t = p->t;
+        /* the count of the tensor goes over to the new wrapper */
+        p->t = NULL;
+        tn_set_binding(t, NULL, NULL);
+        r = py_wrap_as(type, t);
+    } else {
+        r = py_wrap_alias(type, o);
+    }
+    Py_DECREF(o);
+    return r;
+}
+
+/* A result, or a list or tuple of results, as type; takes o. */
+static PyObject *py_override_convert(PyObject *o, PyTypeObject *type) {
+    if ((!PyTuple_Check(o) && !PyList_Check(o)) || Py_TYPE(o) == py.size)
+        return py_override_as(o, type);
+    /* lists may contain themselves */
+    if (Py_EnterRecursiveCall(" in __torch_function__")) return Py_DECREF(o), NULL;
+    /* a copy, as conversion makes objects and the sequence may be a tuple */
+    PyObject *list = PySequence_List(o), *r = NULL;
+    for (Py_ssize_t i = 0; list && i < PyList_Size(list); i++) {
+        PyObject *one = py_override_convert(Py_NewRef(PyList_GetItem(list, i)), type);
+        if (!one || PyList_SetItem(list, i, one)) Py_CLEAR(list);
+    }
+    if (list) r = PyObject_CallFunctionObjArgs((PyObject *)Py_TYPE(o), list, NULL);
+    Py_XDECREF(list);
+    Py_DECREF(o);
+    Py_LeaveRecursiveCall();
+    return r;
+}
+
+PY_PRIV PyObject *py_of_class(PyObject *self, PyObject *r) {
+    py_asked a;
+    if (!r || Py_TYPE(self) == py.tensor || Py_TYPE(self) == py.parameter) return r;
+    if (!py_asked_find(&a, &self, 1)) return py_asked_end(&a), Py_DECREF(r), NULL;
+    /* a class whose __torch_function__ is disabled gets plain tensors */
+    bool wants = a.n > 0;
+    py_asked_end(&a);
+    return wants ? py_override_convert(r, Py_TYPE(self)) : r;
+}
+
+/* --- __torch_function__ of Tensor ------------------------------------------------------------- */
+
+/* x.grad stays what it is: `func` is Tensor.grad.__get__. */
+static bool py_override_keeps(PyObject *func) {
+    PyObject *of = PyObject_GetAttrString(func, "__self__");
+    PyObject *name = of ? PyObject_GetAttrString(of, "__name__") : NULL;
+    bool keeps = name && PyUnicode_Check(name) && !PyType_Check(of) &&
+                 !PyUnicode_CompareWithASCIIString(name, "grad");
+    Py_XDECREF(of);
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return keeps;
+}
+
+/* (func, types, args=(), kwargs=None): the call on plain tensors, its results of the class. */
+static PyObject *py_override_standard(PyObject *cls, PyObject *args, PyObject *kwargs) {
+    static const char *names[] = {"func", "types", "args", "kwargs", NULL};
+    PyObject *func, *types, *given = NULL, *words = NULL, *r;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", (char **)(uintptr_t)names, &func,
+                                     &types, &given, &words))
+        return NULL;
+    if (words == Py_None) words = NULL;
+    if (words && !PyDict_Check(words))
+        return PyErr_Format(PyExc_TypeError, "__torch_function__(): kwargs must be a dict, not %R",
+                            Py_TYPE(words));
+    types = PySequence_Tuple(types);
+    for (Py_ssize_t i = 0; types && i < PyTuple_Size(types); i++) {
+        /* torch's rule: a class answers only where it derives from every class that is involved */
+        int sub = PyObject_IsSubclass(cls, PyTuple_GetItem(types, i));
+        if (sub == 1) continue;
+        Py_DECREF(types);
+        return sub < 0 ? NULL : Py_NewRef(Py_NotImplemented);
+    }
+    given = types ? given ? PySequence_Tuple(given) : PyTuple_New(0) : NULL;
+    Py_XDECREF(types);
+    if (!given) return NULL;
+    /* plain inside, so that the rows run and nobody is asked twice */
+    bool before = py_override_set_off(true);
+    r = PyObject_Call(func, given, words);
+    py_override_set_off(before);
+    Py_DECREF(given);
+    return r && !py_override_keeps(func) ? py_override_convert(r, (PyTypeObject *)cls) : r;
+}
+
+static PyObject *py_override_disabled(PyObject *cls, PyObject *args, PyObject *kwargs) {
+    (void)cls, (void)args, (void)kwargs;
+    return Py_NewRef(Py_NotImplemented);
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+/* The class that results are of, where all keep Tensor's __torch_function__. */
+static PyTypeObject *py_asked_class(const py_asked *a) {
+    for (int i = 0; i < a->n; i++) {
+        /* the one that is a subclass of all the others; none if two are unrelated */
+        int k = 0;
+        while (k < a->n && PyType_IsSubtype(Py_TYPE(a->who[i]), Py_TYPE(a->who[k]))) k++;
+        if (k == a->n) return Py_TYPE(a->who[i]);
+    }
+    return NULL;
+}
+
+PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const *args,
+                                Py_ssize_t nargs, PyObject *kwnames, py_plain_call plain) {
+    py_asked a;
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    PyTypeObject *type;
+    if (!py_asked_find(&a, args, nargs + nkw)) return py_asked_end(&a), NULL;
+    if (!a.n) return Py_NewRef(Py_NotImplemented);
+    /* no Python code: the row runs, and its results become of that class */
+    if (a.standard && (type = py_asked_class(&a)) != NULL) {
+        PyObject *r = plain(g, method, args, nargs, kwnames);
+        if (r) r = py_override_convert(r, type);
+        return py_asked_end(&a), r;
+    }
+    /* what torch passes as func: the function, or Tensor's method */
+    PyObject *func =
+        method ? PyObject_GetAttrString((PyObject *)py.tensor, g->name) : Py_NewRef(g->function);
+    PyObject *tuple = func ? py_args_tuple(args, nargs) : NULL;
+    PyObject *dict = tuple && nkw ? py_args_dict(args + nargs, kwnames) : NULL;
+    PyObject *r =
+        tuple && (dict || !nkw) ? py_asked_ask(&a, func, tuple, dict) : (py_asked_end(&a), NULL);
+    Py_XDECREF(func);
+    Py_XDECREF(tuple);
+    Py_XDECREF(dict);
+    return r;
+}
+
+PY_PRIV PyObject *py_overridden_method(const char *name, PyObject *const *args, Py_ssize_t n) {
+    py_asked a;
+    if (!py_asked_find(&a, args, n)) return py_asked_end(&a), NULL;
+    if (!a.n || a.standard) return py_asked_end(&a), Py_NewRef(Py_NotImplemented);
+    PyObject *func = PyObject_GetAttrString((PyObject *)py.tensor, name);
+    PyObject *tuple = func ? py_args_tuple(args, n) : NULL;
+    PyObject *r = tuple ? py_asked_ask(&a, func, tuple, NULL) : (py_asked_end(&a), NULL);
+    Py_XDECREF(func);
+    Py_XDECREF(tuple);
+    return r;
+}
+
+/* --- for Python: torch.overrides -------------------------------------------------------------- */
+
+/* Who wants to be asked, of any sequence. To be ended in either case. */
+static bool py_override_arguments(py_asked *a, PyObject *arguments) {
+    py_asked_begin(a);
+    PyObject *all = PySequence_Tuple(arguments);
+    bool ok = all != NULL;
+    for (Py_ssize_t i = 0; ok && i < PyTuple_Size(all); i++)
+        ok = py_asked_add(a, PyTuple_GetItem(all, i));
+    Py_XDECREF(all);
+    return ok;
+}
+
+/* (arguments): whether one of them wants to be asked. */
+static PyObject *py_override_has(PyObject *self, PyObject *arguments) {
+    py_asked a;
+    (void)self;
+    if (!PyTuple_Check(arguments) && !PyList_Check(arguments))
+        return PyErr_Format(PyExc_TypeError, "expected a tuple of arguments");
+    PyObject *r = py_override_arguments(&a, arguments) ? PyBool_FromLong(a.n > 0) : NULL;
+    return py_asked_end(&a), r;
+}
+
+/* (func, arguments, args, kwargs): asks those among arguments that want to be. */
+static PyObject *py_override_handle(PyObject *self, PyObject *args) {
+    py_asked a;
+    PyObject *func, *arguments, *given, *words;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOO!O!", &func, &arguments, &PyTuple_Type, &given, &PyDict_Type,
+                          &words))
+        return NULL;
+    if (!PyTuple_Check(arguments) && !PyList_Check(arguments))
+        return PyErr_Format(PyExc_TypeError, "expected a tuple of arguments");
+    if (!py_override_arguments(&a, arguments)) return py_asked_end(&a), NULL;
+    return py_asked_ask(&a, func, given, words);
+}
+
+static PyMethodDef py_override_functions[] = {
+    {"_disabled_torch_function_impl", (PyCFunction)(void *)py_override_disabled,
+     METH_VARARGS | METH_KEYWORDS, "as __torch_function__: the class is served as a plain tensor"},
+    {"_has_torch_function", py_override_has, METH_O, NULL},
+    {"_handle_torch_function", py_override_handle, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+static PyMethodDef py_override_method = {
+    "__torch_function__", (PyCFunction)(void *)py_override_standard,
+    METH_VARARGS | METH_KEYWORDS | METH_CLASS,
+    "(func, types, args=(), kwargs=None): func on plain tensors, its results of this class"};
+
+PY_PRIV int py_override_begin(PyObject *module) {
+    PyObject *type = PyType_FromSpec(&py_disable_spec), *m;
+    if (!type || PyModule_AddObjectRef(module, "DisableTorchFunctionSubclass", type)) return -1;
+    py_override.key = PyUnicode_InternFromString("tensorh.functions_off");
+    if (!py_override.key || PyModule_AddFunctions(module, py_override_functions)) return -1;
+    py_override.disabled = PyObject_GetAttrString(module, "_disabled_torch_function_impl");
+    m = PyDescr_NewClassMethod(py.tensor, &py_override_method);
+    int bad = !m || PyObject_SetAttr((PyObject *)py.tensor, py.torch_function, m);
+    Py_XDECREF(m);
+    return bad || !py_override.disabled ? -1 : 0;
+}
+
+/* src/py/call.c - a call by Python: the first row of a group that the arguments fit, else an overload in Python, else an error */
+/* call.c - a call by Python: the first row of a group that the arguments fit, else an overload in
+ * Python, else an error. Who has a __torch_function__ of its own is asked first (override.c). */
+
+/* Runs the row of b, whose arguments fit. Whether the call may last decides if the GIL
+ * is released. */
+static PyObject *py_bound_call(py_bind *b, unsigned how) {
+    bool lasts = b->elements >= PY_LONG;
+    if (!b->gen->nfixed && b->nints) { /* makes a tensor of that size, perhaps */
+        double numel = 1;
+        for (int i = 0; i < b->nints; i++) numel *= (double)b->ints[i];
+        lasts = lasts || numel >= PY_LONG;
+    }
+    /* a double: sizes that overflow are refused by the row, not here */
+    PyObject *r = py_run(b->row, how, b->args.bytes, lasts, py_records(b->gen, b->args.bytes));
+    /* a new tensor that nobody else has seen: it may still become a leaf */
+    if (r && b->requires_grad && !tn_requires_grad_at(NULL, 0, py_of(r), true)) {
+        Py_DECREF(r);
+        return py_raise();
+    }
+    return r;
+}
+
+/* What torch takes and no row does, as Python functions by name: tensorh/_overloads.py, read where
+ * nothing fits. NotImplemented: there is none. A TypeError is raised where it is returned. */
+static PyObject *py_overloads_call(const char *name, PyObject *const *args, Py_ssize_t nargs,
+                                   PyObject *kwnames) {
+    static PyObject *all;
+    /* loaded at the first call that fits no row, as import tensorh should be quick */
+    if (!all) {
+        PyObject *module = PyImport_ImportModule("tensorh._overloads");
+        all = module ? PyObject_GetAttrString(module, "OVERLOADS") : NULL;
+        Py_XDECREF(module);
+        if (!all) return NULL;
+    }
+    /* borrowed: OVERLOADS is never changed */
+    PyObject *f = py_entry(all, name);
+    if (!f) return PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
+    PyObject *tuple = py_args_tuple(args, nargs), *r = NULL;
+    PyObject *dict = tuple && kwnames ? py_args_dict(args + nargs, kwnames) : NULL;
+    if (tuple && (dict || !kwnames)) r = PyObject_Call(f, tuple, dict);
+    Py_XDECREF(tuple);
+    Py_XDECREF(dict);
+    /* returned rather than raised: a TypeError that is the answer, not a misfit */
+    if (r && PyExceptionInstance_Check(r)) {
+        PyErr_SetObject((PyObject *)Py_TYPE(r), r);
+        Py_DECREF(r);
+        return NULL;
+    }
+    if (r ||
+        !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_AttributeError)))
+        return r;
+    PyErr_Clear(); /* it does not fit that form either: the rows say what they want */
+    return Py_NewRef(Py_NotImplemented);
+}
+
+enum py_calls {
+    CALL_PLAIN = 1, /* nobody is asked */
+    CALL_ROWS = 2   /* no overloads */
+};
+
+/* No row fits: subclasses are asked, then overloads, and then the misfit is said. b: of the
+ * last row. */
+static PyObject *py_call_rest(const py_group *g, bool method, PyObject *const *args,
+                              Py_ssize_t nargs, PyObject *kwnames, unsigned call,
+                              const py_bind *b) {
+    PyObject *r = call & CALL_PLAIN ? Py_NewRef(Py_NotImplemented)
+                                    : py_overridden(g, method, args, nargs, kwnames, py_call_plain);
+    if (r == Py_NotImplemented && !(call & CALL_ROWS)) {
+        Py_DECREF(r);
+        r = py_overloads_call(g->name, args, nargs, kwnames);
+    }
+    if (r != Py_NotImplemented) return r;
+    Py_DECREF(r);
+    /* one row: what is wrong with its argument; several: all schemas, as torch lists them */
+    if (g->nrows > 1) return py_fault_overloads(g, method, args, nargs, kwnames);
+    return py_fault_raise(b, g->name, nargs, kwnames);
+}
+
+/* The first row that fits. The second pass takes 0-dim tensors for numbers, which the first one
+ * does not. b is ended before any return, as it holds lists. */
+static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *args,
+                              Py_ssize_t nargs, PyObject *kwnames, unsigned call) {
+    py_bind b;
+    b.foreign = NULL;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < g->nrows; i++) {
+            py_bind_begin(&b, g->row[i], method, pass == 1);
+            bool fits = py_bind_fill(&b, g->how, args, nargs, kwnames);
+            PyObject *r = NULL;
+            /* asked once, whatever row they were met in; who is asked may call this function
+             * again, plainly */
+            if (TNI_UNLIKELY(b.foreign != NULL) && !(call & CALL_PLAIN) &&
+                (fits || b.fault != FAULT_RAISED)) {
+                r = py_overridden(g, method, args, nargs, kwnames, py_call_plain);
+                if (r != Py_NotImplemented) return py_bind_end(&b), r;
+                Py_DECREF(r);
+                call |= CALL_PLAIN;
+            }
+            r = fits ? py_bound_call(&b, g->how) : NULL;
+            py_bind_end(&b);
+            if (fits) return r;
+            /* Python code of an argument has raised: no other row is tried */
+            if (b.fault == FAULT_RAISED) return py_fault_overflow(&b, g->name);
+        }
+    }
+    return py_call_rest(g, method, args, nargs, kwnames, call, &b);
+}
+
+/* lend: tensors are known by address from here on (py.h). */
+PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
+                          PyObject *kwnames) {
+    const int turn = py_lend();
+    return py_lent(turn, py_call_rows(g, method, args, nargs, kwnames, 0));
+}
+
+PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
+                                Py_ssize_t nargs, PyObject *kwnames) {
+    const int turn = py_lend();
+    return py_lent(turn, py_call_rows(g, method, args, nargs, kwnames, CALL_PLAIN));
+}
+
+PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *kwnames) {
+    const int turn = py_lend();
+    return py_lent(turn, py_call_rows(g, false, args, nargs, kwnames, CALL_ROWS));
+}
+
+PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
+                                PyObject *kwnames, py_bound_run run, void *user) {
+    py_bind b;
+    b.foreign = NULL;
+    py_bind_begin(&b, NULL, false, true);
+    /* no row: names and parameters are the module's */
+    b.gen = s->gen;
+    b.names = s->names;
+    const int turn = py_lend();
+    bool fits = py_bind_fill(&b, TN_PLAIN, args, nargs, kwnames);
+    PyObject *r =
+        fits ? run(user, b.args.bytes, b.elements) : py_fault_raise(&b, s->name, nargs, kwnames);
+    py_bind_end(&b);
+    return py_lent(turn, r);
+}
+
+/* src/py/quick.c - calls of plain values: exact tensors, floats, ints and bools, by position */
+/* quick.c - calls of plain values: exact tensors, floats, ints and bools, by position. What else
+ * there may be is left to parse.c. */
+
+/* What an exact tensor, float, int or bool, or a few ints, say to a parameter: the walk above in
+ * short, for the first row of a group. It refuses what it does not know. */
+typedef struct py_quick {
+    union {
+        double align;
+        void *pointer;
+        char bytes[PY_QUICK_BYTES];
+    } args;
+    int64_t elements;
+    bool records;
+    int64_t ints[PY_QUICK_INTS];
+} py_quick;
+
+TNI_INLINE bool py_quick_int(PyObject *o, int64_t *to) {
+    int overflow;
+    if (Py_TYPE(o) != &PyLong_Type) return false;
+    *to = PyLong_AsLongLongAndOverflow(o, &overflow);
+    return !overflow;
+}
+
+/* A list of ints: the n arguments from `at` on, or one tuple. */
+static bool py_quick_ints(py_quick *q, const tn_param *p, PyObject *const *at, Py_ssize_t n) {
+    /* a Size is a tuple of ints as well; other subclasses and lists go the long way */
+    PyObject *tuple =
+        n == 1 && (Py_TYPE(at[0]) == &PyTuple_Type || Py_TYPE(at[0]) == py.size) ? at[0] : NULL;
+    if (tuple) n = PyTuple_Size(tuple);
+    if (n > PY_QUICK_INTS) return false;
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (!py_quick_int(tuple ? PyTuple_GetItem(tuple, i) : at[i], &q->ints[i])) return false;
+    /* points into q, which lives until the call has returned */
+    tn_ints l = tn_ints_of(q->ints, n);
+    memcpy(q->args.bytes + p->offset, &l, sizeof l);
+    return true;
+}
+
+static bool py_quick_value(py_quick *q, const tn_param *p, PyObject *o) {
+    int64_t integer;
+    bool truth = o == Py_True;
+    /* bool is a subclass of int but not of this exact type, so True is no int here */
+    if (p->type == TN_T_INT) {
+        if (!py_quick_int(o, &integer)) return false;
+        memcpy(q->args.bytes + p->offset, &integer, sizeof integer);
+    } else if (p->type == TN_T_BOOL) {
+        if (!truth && o != Py_False) return false;
+        memcpy(q->args.bytes + p->offset, &truth, sizeof truth);
+    } else {
+        /* Tensor|Scalar with a float, x * 2.0: the tensor stays NULL, as the defaults have it */
+        tn_scalar s;
+        if (!(p->flags & TN_P_NUMBER) || Py_TYPE(o) != &PyFloat_Type) return false;
+        s = tn_float(PyFloat_AsDouble(o));
+        memcpy(q->args.bytes + p->number_offset, &s, sizeof s);
+    }
+    return true;
+}
+
+PY_PRIV PyObject *py_call_quick(const py_group *g, PyObject *first, PyObject *const *rest,
+                                Py_ssize_t n, bool *fits) {
+    py_quick q;
+    const tn_gen *gen = g->row[0]->gen;
+    *fits = false;
+    /* no exception is set on any way out before *fits is true: parse.c begins anew */
+    if (n + 1 < g->least || !py_is_exact(first) || (n >= g->most && !g->spread)) return NULL;
+    q.elements = 0;
+    q.records = false;
+    /* defaults of what is not given */
+    memcpy(q.args.bytes, gen->defaults, gen->args_size);
+    for (Py_ssize_t i = 0; i <= n; i++) {
+        const tn_param *p = &gen->param[i];
+        PyObject *o = i ? rest[i - 1] : first;
+        if (TNI_LIKELY(p->type == TN_T_TENSOR && py_is_exact(o))) {
+            tn_tensor *t = py_of(o);
+            memcpy(q.args.bytes + p->offset, &t, sizeof t);
+            q.elements += tn_numel(t);
+            q.records = q.records || tn_needs_grad(t);
+        } else if (p->type == TN_T_INTS) {
+            if ((i != n && i + 1 != g->spread) || !py_quick_ints(&q, p, rest + i - 1, n - i + 1))
+                return NULL;
+            break;
+        } else if (!py_quick_value(&q, p, o)) {
+            return NULL;
+        }
+    }
+    *fits = true;
+    const int turn = py_lend(); /* another thread may run in a call that lasts */
+    return py_lent(turn, py_run(g->row[0], g->how, q.args.bytes, q.elements >= PY_LONG, q.records));
+}
+
+/* src/py/docs.c - docstrings of rows: a signature that `inspect` reads, the row's comment, its schema */
+/* docs.c - docstrings of rows: a signature that `inspect` reads, the row's comment, its schema.
+ *
+ * Everything comes from the row: names and flags from its table, defaults from its schema, the text
+ * from gen/docs.inl. A row registered at run time has no comment. */
+
+/* Text that grows; at is NULL once memory was missing. */
+typedef struct py_docs_text {
+    char *at;
+    size_t n, room;
+} py_docs_text;
+
+static void py_docs_put_bytes(py_docs_text *t, const char *from, size_t n) {
+    if (!t->at) return;
+    if (t->n + n >= t->room) {
+        /* twice as much each time, so that a text of n bytes costs O(n) */
+        size_t room = 2 * (t->n + n) + 64;
+        char *at = (char *)py_get_again(t->at, room, 1);
+        if (!at) py_give(t->at);
+        t->at = at;
+        t->room = room;
+        if (!at) return;
+    }
+    memcpy(t->at + t->n, from, n);
+    t->n += n;
+    t->at[t->n] = '\0';
+}
+static void py_docs_put(py_docs_text *t, const char *text) {
+    py_docs_put_bytes(t, text, strlen(text));
+}
+
+/* "=3" behind a parameter, in Python's spelling: words in quotes, None for an absent default. */
+static void py_docs_put_default(py_docs_text *t, const tn_row *row, int i) {
+    const tn_param *p = &row->gen->param[i];
+    py_param_text text;
+    if (!(p->flags & TN_P_DEFAULT) && p->type != TN_T_GENERATOR) return;
+    bool has = py_row_param(row, i, &text) && text.value;
+    bool word = has && (p->type == TN_T_ENUM || p->type == TN_T_STRING) &&
+                strncmp(text.value, "None", 4) != 0 && *text.value != '\'';
+    py_docs_put(t, word ? "='" : "=");
+    if (has)
+        py_docs_put_bytes(t, text.value, text.nvalue);
+    else
+        py_docs_put(t, "None");
+    if (word) py_docs_put(t, "'");
+}
+
+/* What a keyword of Python is called here; it can be given by place alone. */
+static const char *py_docs_reserved(const char *name) {
+    return !strcmp(name, "from") ? "from_" : !strcmp(name, "lambda") ? "lambda_" : NULL;
+}
+
+/* "(a, b=1, *, c=2": what inspect.signature parses of the first line of __doc__. */
+static void py_docs_put_params(py_docs_text *t, const tn_row *row, bool method, unsigned how) {
+    const tn_gen *gen = row->gen;
+    bool star = false, first = true;
+    for (int i = 0; i < gen->nparam; i++, first = false) {
+        const tn_param *p = &gen->param[i];
+        const char *reserved = py_docs_reserved(p->name);
+        if (!first) py_docs_put(t, ", ");
+        if (p->flags & TN_P_KEYWORD && !star) py_docs_put(t, "*, ");
+        star = star || p->flags & TN_P_KEYWORD;
+        if (!strcmp(p->name, "self"))
+            py_docs_put(t, method ? "$self" : "input");
+        else
+            py_docs_put(t, reserved ? reserved : p->name);
+        py_docs_put_default(t, row, i);
+        if (reserved) py_docs_put(t, ", /");
+    }
+    bool out = gen->out_offset != UINT16_MAX && how == TN_PLAIN && !method;
+    if (!out && !py_row_creates(gen)) return;
+    py_docs_put(t, star ? "" : first ? "*" : ", *");
+    if (out) py_docs_put(t, ", out=None");
+    if (py_row_creates(gen)) py_docs_put(t, ", requires_grad=False");
+}
+
+/* The comment of the row, and its schema. */
+static void py_docs_put_row(py_docs_text *t, const tn_row *row) {
+    const char *comment = py_row_comment(row);
+    if (*comment) {
+        py_docs_put(t, comment);
+        py_docs_put(t, "\n\n");
+    }
+    py_docs_put(t, row->schema);
+}
+
+PY_PRIV char *py_docs_of(const py_group *g, bool method) {
+    py_docs_text t = {(char *)py_get(256, 1), 0, 256};
+    /* CPython takes "name(signature)\n--\n\n" from the docstring's beginning
+     * as __text_signature__ */
+    py_docs_put(&t, g->name);
+    py_docs_put(&t, "(");
+    if (g->nrows == 1)
+        py_docs_put_params(&t, g->row[0], method, g->how);
+    else
+        py_docs_put(&t, method      ? "$self, *args, **kwargs"
+                        : g->method ? "input, *args, **kwargs"
+                                    : "*args, **kwargs");
+    py_docs_put(&t, ")\n--\n\n");
+    for (int i = 0; i < g->nrows; i++) {
+        if (i) py_docs_put(&t, "\n\n");
+        py_docs_put_row(&t, g->row[i]);
+    }
+    return t.at;
+}
+
+/* src/py/group.c - functions and methods of all rows: rows of one name are a group, a group is a function of the module, a method of Tensor, or both */
+/* group.c - functions and methods of all rows: rows of one name are a group, a group is a function
+ * of the module, a method of Tensor, or both. They are made from the table of rows at import. */
 
 enum { GROUPS_MOST = 1024 }; /* as many names as there are trampolines below */
 
@@ -3498,13 +5114,16 @@ static struct {
  * in a number alone. A function of a module knows its group. */
 static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, Py_ssize_t n,
                                   PyObject *kwnames) {
+    /* vectorcall has self apart; py_call has it as the first argument */
     PyObject *few[12], **all = few;
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
     bool fits = false;
+    /* plain values first: most calls end here */
     PyObject *r = kwnames ? NULL : py_call_quick(&py_groups.at[k], self, args, n, &fits);
     if (fits) return r;
     if (n + nkw + 1 > 12 && !(all = (PyObject **)PyMem_Malloc((size_t)(n + nkw + 1) * sizeof *all)))
         return PyErr_NoMemory();
+    /* borrowed, all of them: the caller holds them during the call */
     all[0] = self;
     for (Py_ssize_t i = 0; i < n + nkw; i++) all[i + 1] = args[i];
     r = py_call(&py_groups.at[k], true, all, n + 1, kwnames);
@@ -3534,6 +5153,7 @@ GROUPS_ALL(GROUP_METHOD)
 typedef PyObject *(*py_groups_fast)(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
 static const py_groups_fast py_groups_entry[GROUPS_MOST] = {GROUPS_ALL(GROUP_ENTRY)};
 
+/* torch.f of a group, which the capsule `self` knows. */
 static PyObject *py_groups_function(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                     PyObject *kwnames) {
     const py_group *g = (const py_group *)PyCapsule_GetPointer(self, "tensorh.group");
@@ -3544,12 +5164,14 @@ static PyObject *py_groups_function(PyObject *self, PyObject *const *args, Py_ss
     return fits || !g ? r : py_call(g, false, args, n, kwnames);
 }
 
+/* The same without overloads: for functions in Python that are written around their row. */
 static PyObject *py_groups_row(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                PyObject *kwnames) {
     const py_group *g = (const py_group *)PyCapsule_GetPointer(self, "tensorh.group");
     return g ? py_call_row(g, args, n, kwnames) : NULL;
 }
 
+/* Linear: asked at import and by names, not by calls. */
 PY_PRIV const py_group *py_group_of(const char *name) {
     for (int i = 0; i < py_groups.n; i++)
         if (strcmp(py_groups.at[i].name, name) == 0) return &py_groups.at[i];
@@ -3565,11 +5187,13 @@ static char *py_groups_name(const char *base, size_t n, const char *more) {
     return name;
 }
 
+/* Whether py_call_quick reads a parameter of this kind by position. */
 static bool py_group_is_plain(const tn_param *p) {
     return !(p->flags & TN_P_KEYWORD) && (p->type == TN_T_TENSOR || p->type == TN_T_INT ||
                                           p->type == TN_T_BOOL || p->type == TN_T_INTS);
 }
 
+/* What py_call_quick needs to know of the first row, counted once; most 0: it does not try. */
 static void py_group_count(py_group *g) {
     const tn_gen *gen = g->row[0]->gen;
     int least = 0, most = 0, positional = 0;
@@ -3577,6 +5201,8 @@ static void py_group_count(py_group *g) {
         if (tn_param_is_required(&gen->param[i])) least = i + 1;
         if (!(gen->param[i].flags & TN_P_KEYWORD)) positional = i + 1;
     }
+    /* up to the first parameter that is not plain; a list of ints ends it, as it may take all
+     * the rest */
     while (most < gen->nparam && py_group_is_plain(&gen->param[most]))
         if (gen->param[most++].type == TN_T_INTS) break;
     if (!most || gen->param[0].type != TN_T_TENSOR || least > most ||
@@ -3587,12 +5213,7 @@ static void py_group_count(py_group *g) {
     if (gen->param[most - 1].type == TN_T_INTS && most == positional) g->spread = (uint8_t)most;
 }
 
-PY_PRIV bool py_row_is_method(const tn_row *row) {
-    const tn_param *first = row->gen->param;
-    return row->gen->nparam && !strcmp(first->name, "self") && first->type == TN_T_TENSOR &&
-           !py_place_is_own(row);
-}
-
+/* A group of one row. Its name is the schema's up to the overload: "add" of "add.Tensor(..". */
 static void py_group_fill(py_group *g, const tn_row *row, unsigned how, const char *more) {
     g->name = py_groups_name(row->schema, strcspn(row->schema, ".("), more);
     g->how = how;
@@ -3602,11 +5223,13 @@ static void py_group_fill(py_group *g, const tn_row *row, unsigned how, const ch
     py_group_count(g);
 }
 
+/* Adds a row to the group of its name, or makes that. */
 static bool py_groups_add(const tn_row *row, unsigned how, const char *more) {
     size_t n = strcspn(row->schema, ".(");
     for (int i = 0; i < py_groups.n; i++) {
         py_group *g = &py_groups.at[i];
         if (strncmp(g->name, row->schema, n) || strcmp(g->name + n, more)) continue;
+        /* rows beyond the room can be called by name */
         if (g->nrows < (int)(sizeof g->row / sizeof g->row[0])) g->row[g->nrows++] = row;
         return true;
     }
@@ -3618,6 +5241,7 @@ static bool py_groups_add(const tn_row *row, unsigned how, const char *more) {
     return true;
 }
 
+/* A row whose name ends in _ has that form alone; others have one in place if they say so. */
 static bool py_groups_add_forms(const tn_row *row) {
     size_t n = strcspn(row->schema, ".(");
     if (n && row->schema[n - 1] == '_')
@@ -3646,13 +5270,29 @@ static PyObject *py_groups_as_function(const py_group *g, void *function) {
     return f;
 }
 
+/* The function of a group at the places of its rows; a name that ends in _ is the in-place form. */
+static bool py_group_place(PyObject *module, const py_group *g) {
+    const bool in_place = g->name[strlen(g->name) - 1] == '_';
+    for (int i = 0; i < g->nrows; i++) {
+        const char *at = py_row_places(g->row[i]);
+        for (size_t n; at && *at; at += n + strspn(at + n, " ")) {
+            n = strcspn(at, " ");
+            if ((at[n - 1] == '_') == in_place && !py_place(module, at, n, g->function))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The group as a function of the module and its namespaces, and as a method of Tensor. */
 static int py_groups_publish(py_group *g, PyObject *module) {
     PyObject *f = py_groups_as_function(g, (void *)py_groups_function), *m;
-    int bad = !f || (!py_place_is_own(g->row[0]) && PyModule_AddObjectRef(module, g->name, f));
+    int bad = !f || (!py_row_is_apart(g->row[0]) && PyModule_AddObjectRef(module, g->name, f));
     g->function = f; /* counted: it stays */
-    if (bad || !py_place_group(module, g)) return -1;
+    if (bad || !py_group_place(module, g)) return -1;
     if (!g->method) return 0;
     if (PyObject_HasAttrString((PyObject *)py.tensor, g->name)) return 0; /* x.real, by hand */
+    /* Python keeps the address of def for good */
     PyMethodDef *def = py_groups_def(g, true, (void *)py_groups_entry[g - py_groups.at]);
     m = def ? PyDescr_NewMethod(py.tensor, def) : NULL;
     bad = !m || PyObject_SetAttrString((PyObject *)py.tensor, g->name, m);
@@ -3685,6 +5325,17 @@ PY_PRIV PyObject *py_registered(const char *name) {
     py_group_fill(g, row, TN_PLAIN, "");
     if (!g->name) return py_give(g), PyErr_NoMemory();
     return g->function = py_groups_kept(&kept, name, g, (void *)py_groups_function);
+}
+
+/* _return_type(name): the class of the named results of torch.max, say. */
+static PyObject *py_results_named(PyObject *self, PyObject *o) {
+    const char *name = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
+    const py_group *g = name ? py_group_of(name) : NULL;
+    (void)self;
+    for (int i = 0; g && i < g->nrows; i++)
+        if (g->row[i]->gen->nresults > 1) return Py_XNewRef(py_results_type(g->row[i]));
+    if (PyErr_Occurred()) return NULL;
+    return PyErr_Format(PyExc_AttributeError, "function %R has no named results", o);
 }
 
 /* _row(name): the function of that name without the overloads in Python. */
@@ -3750,7 +5401,7 @@ PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused) {
                          "{ss#,ss,ss,sz,sz,sz,sN,sN,sN,sN,si,sN}", "torch", row->schema,
                          (Py_ssize_t)strcspn(row->schema, ".("), "name", row->name, "schema",
                          row->schema, "sample", row->sample, "domain", row->domain, "places",
-                         py_docs_places(row), "method", PyBool_FromLong(py_row_is_method(row)),
+                         py_row_places(row), "method", PyBool_FromLong(py_row_is_method(row)),
                          "out", PyBool_FromLong(gen->out_offset != UINT16_MAX), "inplace",
                          PyBool_FromLong(row->forms & TN_INPLACE), "creates",
                          PyBool_FromLong(py_row_creates(gen)), "results",
@@ -3780,672 +5431,769 @@ PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused) {
     return PyUnicode_FromString(info.message);
 }
 
-/* src/py/types.c - dtype, Size, Generator: small classes beside Tensor */
-/* types.c - dtype, Size, Generator: small classes beside Tensor. */
+/* src/py/buffer.c - memory shared by the buffer protocol: that of other objects (NumPy) as a tensor, and that of a tensor for other objects */
+/* buffer.c - memory shared by the buffer protocol: that of other objects (NumPy) as a tensor, and
+ * that of a tensor for other objects.
+ *
+ * A buffer is shared, not copied, where the function says so: the tensor holds it until the last
+ * tensor over it goes. */
 
-/* --- dtype ------------------------------------------------------------------------------------ */
+/* The first format of a dtype is the one that is given: of two types of 64 bits that which is
+ * np.int64, as NumPy prints the other with its name. */
+#if LONG_MAX > INT32_MAX
+#define BUFFER_I64 "l"
+#define BUFFER_U64 "L"
+#else
+#define BUFFER_I64 "q"
+#define BUFFER_U64 "Q"
+#endif
+static const struct {
+    const char *format; /* "": none */
+    tn_dtype dtype;
+} py_buffer_formats[] = {{BUFFER_I64, TN_I64},
+                         {BUFFER_U64, TN_U64},
+#define BUFFER_FORMAT(NAME, text, bytes, kind, alias, computes, loop, largest, digits, \
+                      safetensors, dlpack, buffer)                                     \
+    {buffer, TN_##NAME},
+                         TN_DTYPES(BUFFER_FORMAT)
+#undef BUFFER_FORMAT
+                             {"l", TN_I64},
+                         {"L", TN_U64},
+                         {"c", TN_U8}};
+enum { BUFFER_FORMATS = sizeof py_buffer_formats / sizeof py_buffer_formats[0] };
 
-static PyObject *py_dtype_repr(PyObject *self) {
-    return PyUnicode_FromFormat("torch.%s", tn_dtype_name(((py_dtype *)self)->dtype));
-}
-static PyObject *py_dtype_itemsize(PyObject *self, void *unused) {
-    (void)unused;
-    return PyLong_FromLong(tn_dtype_bytes(((py_dtype *)self)->dtype));
-}
-PY_PRIV bool py_dtype_is_complex(tn_dtype d) { return tni_dtype_kind(d) == 'c'; }
-PY_PRIV bool py_dtype_is_float(tn_dtype d) { return tni_dtype_kind(d) == 'f'; }
-PY_PRIV int py_dtype_kind(tn_dtype d) {
-    switch (tni_dtype_kind(d)) {
-    case 'b': return TN_KIND_BOOL;
-    case 'f': return TN_KIND_FLOAT;
-    case 'c': return TN_KIND_COMPLEX;
-    default: return TN_KIND_INT;
+static tn_dtype py_buffer_dtype(const Py_buffer *v) {
+    const char *f = v->format ? v->format : "B";
+    if (*f == '@' || *f == '=' || (*f == '<' && PY_LITTLE_ENDIAN)) f++;
+    for (int i = 0; *f && i < BUFFER_FORMATS; i++) {
+        tn_dtype d = py_buffer_formats[i].dtype;
+        bool sized = tn_dtype_bytes(d) == v->itemsize;
+        if (strcmp(f, py_buffer_formats[i].format) == 0)
+            return sized ? d : v->itemsize == 4 ? (*f == 'l' ? TN_I32 : TN_U32) : TN_NO_DTYPE;
     }
+    return TN_NO_DTYPE;
 }
-static PyObject *py_dtype_floating(PyObject *self, void *unused) {
-    (void)unused;
-    return PyBool_FromLong(py_dtype_is_float(((py_dtype *)self)->dtype));
-}
-static PyObject *py_dtype_complex(PyObject *self, void *unused) {
-    (void)unused;
-    return PyBool_FromLong(py_dtype_is_complex(((py_dtype *)self)->dtype));
-}
-static PyObject *py_dtype_signed(PyObject *self, void *unused) {
-    const char kind = tni_dtype_kind(((py_dtype *)self)->dtype);
-    (void)unused;
-    return PyBool_FromLong(kind != 'b' && kind != 'u');
-}
-/* Objects of these classes are pickled as a call of a function of _C: their classes are named
- * torch's, where an unpickler would look for them. */
-PY_PRIV PyObject *py_types_reduce(const char *function, PyObject *argument) {
-    PyObject *module = argument ? PyImport_ImportModule("tensorh._C") : NULL;
-    PyObject *f = module ? PyObject_GetAttrString(module, function) : NULL;
-    PyObject *r = f ? Py_BuildValue("O(O)", f, argument) : NULL;
-    Py_XDECREF(argument);
-    Py_XDECREF(module);
-    Py_XDECREF(f);
-    return r;
-}
-static PyObject *py_dtype_reduce(PyObject *self, PyObject *unused) {
-    (void)unused;
-    return py_types_reduce("_dtype",
-                           PyUnicode_FromString(tn_dtype_name(((py_dtype *)self)->dtype)));
-}
-static PyObject *py_dtype_named(PyObject *self, PyObject *name) {
-    const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    tn_dtype d = text ? tn_dtype_named(text) : TN_NO_DTYPE;
-    (void)self;
-    if (d != TN_NO_DTYPE) return Py_NewRef(py.dtypes[d]);
-    return PyErr_Occurred() ? NULL
-                            : PyErr_Format(PyExc_ValueError, "dtype %R does not exist", name);
-}
-static PyObject *py_dtype_to_complex(PyObject *self, PyObject *unused) {
-    tn_dtype d = ((py_dtype *)self)->dtype;
-    (void)unused;
-    if (py_dtype_is_complex(d)) return Py_NewRef(self);
-    if (d == TN_F32 || d == TN_F64) return Py_NewRef(py.dtypes[d == TN_F32 ? TN_C64 : TN_C128]);
-    return PyErr_Format(PyExc_RuntimeError, "Unknown Complex ScalarType for %s", tn_dtype_name(d));
-}
-static PyObject *py_dtype_to_real(PyObject *self, PyObject *unused) {
-    tn_dtype d = ((py_dtype *)self)->dtype;
-    (void)unused;
-    return Py_NewRef(py.dtypes[d == TN_C64 ? TN_F32 : d == TN_C128 ? TN_F64 : d]);
-}
-static PyGetSetDef py_dtype_attributes[] = {
-    {"itemsize", py_dtype_itemsize, NULL, "bytes of an element", NULL},
-    {"is_floating_point", py_dtype_floating, NULL, NULL, NULL},
-    {"is_complex", py_dtype_complex, NULL, NULL, NULL},
-    {"is_signed", py_dtype_signed, NULL, NULL, NULL},
-    {NULL, NULL, NULL, NULL, NULL}};
-static PyMethodDef py_dtype_methods[] = {{"__reduce__", py_dtype_reduce, METH_NOARGS, NULL},
-                                         {"to_complex", py_dtype_to_complex, METH_NOARGS, NULL},
-                                         {"to_real", py_dtype_to_real, METH_NOARGS, NULL},
-                                         {NULL, NULL, 0, NULL}};
-static PyType_Slot py_dtype_slots[] = {{Py_tp_repr, (void *)py_dtype_repr},
-                                       {Py_tp_getset, py_dtype_attributes},
-                                       {Py_tp_methods, py_dtype_methods},
-                                       {0, NULL}};
-static PyType_Spec py_dtype_spec = {"torch.dtype", sizeof(py_dtype), 0,
-                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                                    py_dtype_slots};
 
-static int py_dtype_begin(PyObject *module) {
-#define PY_DTYPE_ALIAS(NAME, text, bytes, kind, alias, ...) #alias,
-    static const char *const aliases[] = {"", TN_DTYPES(PY_DTYPE_ALIAS)};
-#undef PY_DTYPE_ALIAS
-    py.dtype = (PyTypeObject *)PyType_FromSpec(&py_dtype_spec);
-    if (!py.dtype || PyModule_AddObjectRef(module, "dtype", (PyObject *)py.dtype)) return -1;
-    for (int d = 1; d < TN_DTYPE_COUNT; d++) {
-        const char *name = tn_dtype_name((tn_dtype)d);
-        PyObject *o = PyType_GenericAlloc(py.dtype, 0);
-        if (!o) return -1;
-        ((py_dtype *)o)->dtype = (tn_dtype)d;
-        py.dtypes[d] = o;
-        if (PyModule_AddObjectRef(module, name, o)) return -1;
-        if (*aliases[d] && PyModule_AddObjectRef(module, aliases[d], o)) return -1;
+/* Its shape and strides in elements; false with an exception. */
+static bool py_buffer_layout(const Py_buffer *v, int64_t *size, int64_t *stride) {
+    if (v->ndim > TN_MAX_DIMS) return PyErr_Format(PyExc_ValueError, "too many dimensions"), false;
+    for (int i = 0; i < v->ndim; i++) {
+        size[i] = v->shape[i];
+        stride[i] = v->strides[i] / v->itemsize;
+        if (v->strides[i] % v->itemsize) {
+            PyErr_Format(PyExc_ValueError, "given numpy array strides not a multiple of the "
+                                           "element byte size. Copy array first");
+            return false;
+        }
+        if (v->strides[i] < 0) {
+            PyErr_Format(PyExc_ValueError,
+                         "At least one stride in the given numpy array is negative, and tensors "
+                         "with negative strides are not supported. (You can probably work around "
+                         "this by making a copy of your array with array.copy().)");
+            return false;
+        }
     }
+    return true;
+}
+
+static tn_tensor *py_buffer_tensor(Py_buffer *v) {
+    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
+    tn_wrap_options o;
+    tn_dtype dtype = py_buffer_dtype(v);
+    memset(&o, 0, sizeof o);
+    if (dtype == TN_NO_DTYPE && v->format && *v->format == (PY_LITTLE_ENDIAN ? '>' : '<')) {
+        PyErr_Format(PyExc_ValueError,
+                     "given numpy array has byte order different from the native byte order. "
+                     "Conversion between byte orders is currently not supported.");
+        return NULL;
+    }
+    if (dtype == TN_NO_DTYPE) {
+        PyErr_Format(PyExc_TypeError, "can't convert a buffer of format '%s' to a tensor",
+                     v->format ? v->format : "");
+        return NULL;
+    }
+    if (!py_buffer_layout(v, size, stride)) return NULL;
+    o.strides = tn_ints_of(stride, v->ndim);
+    o.release = py_own_buffer_end;
+    o.user = v;
+    o.read_only = v->readonly != 0;
+    tn_tensor *t = tn_wrap_at(NULL, 0, v->buf, tn_ints_of(size, v->ndim), dtype, &o);
+    if (!t) py_raise();
+    return t;
+}
+
+PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
+    Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
+    if (!v) return PyErr_NoMemory();
+    if (PyObject_GetBuffer(o, v, PyBUF_RECORDS_RO)) { /* no pointers to rows */
+        py_give(v);
+        if (PyErr_ExceptionMatches(PyExc_ValueError)) /* NumPy has no format for the dtype */
+            PyErr_Format(PyExc_TypeError, "can't convert a %R of this dtype to a tensor",
+                         Py_TYPE(o));
+        return NULL;
+    }
+    if (v->ndim && (!v->shape || !v->strides)) { /* numpy.datetime64 gives none */
+        PyBuffer_Release(v);
+        py_give(v);
+        return PyErr_Format(PyExc_TypeError, "can't convert a %R to a tensor", Py_TYPE(o));
+    }
+    bool odd = v->itemsize > 1 && (uintptr_t)v->buf % (uintptr_t)v->itemsize;
+    for (int i = 0; i < v->ndim; i++) odd = odd || v->strides[i] < 0;
+    if (odd && may_copy && PyObject_HasAttrString(o, "copy")) { /* NumPy: forwards, aligned */
+        PyBuffer_Release(v);
+        py_give(v);
+        PyObject *copy = PyObject_CallMethod(o, "copy", NULL);
+        PyObject *r = copy ? py_from_buffer(copy, false) : NULL;
+        Py_XDECREF(copy);
+        return r;
+    }
+    tn_tensor *t = py_buffer_tensor(v);
+    if (t) return py_wrap(tn_own(t));
+    PyBuffer_Release(v);
+    py_give(v);
+    return NULL;
+}
+
+/* --- a tensor as a buffer --------------------------------------------------------------------- */
+
+/* The shape and strides of an exported buffer, and its tensor, because self may have another one
+ * by then. */
+typedef struct py_buffer_given {
+    tn_tensor *tensor;
+    Py_ssize_t room[2 * TN_MAX_DIMS];
+} py_buffer_given;
+
+/* Whether the strides are in an order that the flags of a request allow. */
+static bool py_buffer_ordered(const tn_tensor *t, int flags) {
+    bool rows = tn_is_contiguous(t), columns = true;
+    int64_t step = 1;
+    for (int i = 0; i < tn_ndim(t); i++) {
+        columns = columns && (tn_size(t, i) == 1 || tn_stride(t, i) == step);
+        step *= tn_size(t, i);
+    }
+    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES) return rows;
+    if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS) return rows;
+    if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS) return columns;
+    return (flags & PyBUF_ANY_CONTIGUOUS) != PyBUF_ANY_CONTIGUOUS || rows || columns;
+}
+
+/* The number of the format that t is given in; -1 with an exception: it is not as asked for. */
+static int py_buffer_format(const tn_tensor *t, int flags) {
+    int k = 0;
+    const tn_dtype dtype = tn_dtype_of(t);
+    while (py_buffer_formats[k].dtype != dtype) k++;
+    const bool none = !*py_buffer_formats[k].format;
+    if (none || tn_device_of(t) != TN_CPU || tn_needs_grad(t)) {
+        if (none)
+            PyErr_Format(PyExc_TypeError, "Got unsupported ScalarType %s", tn_dtype_name(dtype));
+        else
+            PyErr_SetString(PyExc_BufferError, "the tensor requires grad, or is not on the CPU");
+        return -1;
+    }
+    if (flags & PyBUF_WRITABLE && tn_is_read_only(t)) {
+        PyErr_SetString(PyExc_BufferError, "the tensor is on read-only memory");
+        return -1;
+    }
+    if (!py_buffer_ordered(t, flags)) {
+        PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
+        return -1;
+    }
+    return k;
+}
+
+static int py_buffer_getbuffer(PyObject *self, Py_buffer *view, int flags) {
+    tn_tensor *t = py_of(self);
+    int n = tn_ndim(t), k = py_buffer_format(t, flags);
+    view->obj = NULL;
+    if (k < 0) return -1;
+    py_buffer_given *given = (py_buffer_given *)py_get(1, sizeof *given);
+    if (!given) return PyErr_NoMemory(), -1;
+    Py_ssize_t *room = given->room;
+    given->tensor = tn_own(tnp_detach(t)); /* t.data may be replaced */
+    if (!given->tensor) return py_give(given), py_raise(), -1;
+    view->itemsize = tn_dtype_bytes(tn_dtype_of(t));
+    for (int i = 0; i < n; i++) {
+        room[i] = (Py_ssize_t)tn_size(t, i);
+        room[n + i] = (Py_ssize_t)tn_stride(t, i) * view->itemsize;
+    }
+    static char none[16];
+    view->buf = tn_numel(t) ? tn_data(t) : none;
+    view->len = (Py_ssize_t)tn_numel(t) * view->itemsize;
+    view->readonly = tn_is_read_only(t);
+    view->format = flags & PyBUF_FORMAT ? (char *)(uintptr_t)py_buffer_formats[k].format : NULL;
+    view->ndim = flags & PyBUF_ND ? n : 1;
+    view->shape = flags & PyBUF_ND ? room : NULL;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? room + n : NULL;
+    view->suboffsets = NULL;
+    view->internal = given;
+    view->obj = Py_NewRef(self);
     return 0;
 }
 
-/* --- Size ------------------------------------------------------------------------------------- */
-
-/* A tuple (taken) as a Size. */
-static PyObject *py_size_from(PyObject *tuple) {
-    Py_ssize_t n = tuple ? PyTuple_Size(tuple) : 0;
-    PyObject *all = tuple ? PyType_GenericAlloc(py.size, n) : NULL;
-    for (Py_ssize_t i = 0; all && i < n; i++)
-        PyTuple_SetItem(all, i, Py_NewRef(PyTuple_GetItem(tuple, i)));
-    Py_XDECREF(tuple);
-    return all;
-}
-/* A new Size (taken) with what stands for an int as one. */
-static PyObject *py_size_of_ints(PyObject *all) {
-    int64_t v;
-    for (Py_ssize_t i = 0; all && i < PyTuple_Size(all); i++) {
-        PyObject *one = PyTuple_GetItem(all, i);
-        bool truth = PyBool_Check(one);
-        if (PyLong_CheckExact(one)) continue;
-        if (truth || py_to_index(one, &v)) {
-            PyObject *as = PyLong_FromLongLong(truth ? one == Py_True : v);
-            if (!as || PyTuple_SetItem(all, i, as)) Py_CLEAR(all);
-            continue;
-        }
-        PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "torch.Size() takes an iterable of 'int' (item %zd is %R)", i,
-                     Py_TYPE(one));
-        Py_CLEAR(all);
-    }
-    return all;
-}
-static PyObject *py_size_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *from = NULL;
-    (void)type;
-    if (kwargs && PyDict_Size(kwargs))
-        return PyErr_Format(PyExc_TypeError, "torch.Size() takes no keyword arguments");
-    if (!PyArg_ParseTuple(args, "|O:Size", &from)) return NULL;
-    PyObject *all = from ? PySequence_Tuple(from) : PyTuple_New(0);
-    all = py_size_from(all);
-    return py_size_of_ints(all);
-}
-static PyObject *py_size_add(PyObject *a, PyObject *b) {
-    if (!PyTuple_Check(a) || !PyTuple_Check(b)) Py_RETURN_NOTIMPLEMENTED;
-    return py_size_of_ints(py_size_from(PySequence_Concat(a, b)));
-}
-static PyObject *py_size_repeat(PyObject *self, Py_ssize_t n) {
-    ssizeargfunc repeat = (ssizeargfunc)PyType_GetSlot(&PyTuple_Type, Py_sq_repeat);
-    return py_size_from(repeat(self, n));
-}
-static PyObject *py_size_get(PyObject *self, PyObject *key) {
-    binaryfunc get = (binaryfunc)PyType_GetSlot(&PyTuple_Type, Py_mp_subscript);
-    PyObject *r = get(self, key);
-    return r && PySlice_Check(key) ? py_size_from(r) : r;
-}
-static PyObject *py_size_reduce(PyObject *self, PyObject *unused) {
-    (void)unused;
-    return py_types_reduce("_size", PySequence_List(self));
-}
-static PyObject *py_size_repr(PyObject *self) {
-    PyObject *list = PySequence_List(self);
-    PyObject *r = list ? PyUnicode_FromFormat("torch.Size(%R)", list) : NULL;
-    Py_XDECREF(list);
-    return r;
-}
-static PyObject *py_size_named(PyObject *self, PyObject *list) {
+static void py_buffer_releasebuffer(PyObject *self, Py_buffer *view) {
+    py_buffer_given *given = (py_buffer_given *)view->internal;
     (void)self;
-    return PyObject_CallFunctionObjArgs((PyObject *)py.size, list, NULL);
+    tn_release(given->tensor);
+    py_give(given);
 }
-static PyObject *py_size_numel(PyObject *self, PyObject *unused) {
-    uint64_t numel = 1; /* wraps, as torch's */
-    int64_t v;
-    (void)unused;
-    for (Py_ssize_t i = 0; i < PyTuple_Size(self); i++) {
-        if (!py_to_int(PyTuple_GetItem(self, i), &v)) return NULL;
-        numel *= (uint64_t)v;
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+static PyObject *py_buffer_from_numpy(PyObject *self, PyObject *o) {
+    (void)self;
+    if (!PyObject_CheckBuffer(o) || PyBytes_Check(o) || py_is_tensor(o))
+        return PyErr_Format(PyExc_TypeError, "expected np.ndarray (got %R)", Py_TYPE(o));
+    return py_from_buffer(o, false);
+}
+
+/* Bytes of any kind as elements of a dtype, from `offset` bytes on. */
+static tn_tensor *py_buffer_over(Py_buffer *v, tn_dtype dtype, long long count, long long offset) {
+    long long each = tn_dtype_bytes(dtype), left = offset < 0 ? -1 : (long long)v->len - offset;
+    tn_wrap_options o;
+    if (v->len <= 0 || count == 0)
+        PyErr_Format(PyExc_ValueError, "both buffer length (%zd) and count (%lld) must not be 0",
+                     v->len, count);
+    else if (left <= 0)
+        PyErr_Format(PyExc_ValueError,
+                     "offset (%lld bytes) must be non-negative and no greater "
+                     "than buffer length (%zd bytes) minus 1",
+                     offset, v->len);
+    else if (count < 0 && left % each)
+        PyErr_Format(PyExc_ValueError,
+                     "buffer length (%lld bytes) after offset (%lld bytes) must "
+                     "be a multiple of element size (%lld)",
+                     left, offset, each);
+    else if (count > left / each)
+        PyErr_Format(PyExc_ValueError,
+                     "requested buffer length (%lld * %lld bytes) after offset "
+                     "(%lld bytes) must not be greater than actual buffer "
+                     "length (%zd bytes)",
+                     count, each, offset, v->len);
+    if (PyErr_Occurred()) return NULL;
+    const int64_t size[1] = {count < 0 ? left / each : count};
+    memset(&o, 0, sizeof o);
+    o.release = py_own_buffer_end;
+    o.user = v;
+    o.read_only = v->readonly != 0;
+    tn_tensor *t = tn_wrap_at(NULL, 0, (char *)v->buf + offset, tn_ints_of(size, 1), dtype, &o);
+    if (!t) py_raise();
+    return t;
+}
+
+static PyObject *py_buffer_frombuffer(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static const char *names[] = {"buffer", "dtype", "count", "offset", "requires_grad", NULL};
+    PyObject *from, *dtype = NULL;
+    long long count = -1, offset = 0;
+    int grad = 0;
+    (void)self;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$O!LLp:frombuffer", (char **)(uintptr_t)names,
+                                     &from, py.dtype, &dtype, &count, &offset, &grad))
+        return NULL;
+    if (!dtype)
+        return PyErr_Format(PyExc_TypeError,
+                            "frombuffer() missing 1 required positional arguments: \"dtype\"");
+    if (!PyObject_CheckBuffer(from) || py_is_tensor(from))
+        return PyErr_Format(PyExc_ValueError, "object does not implement Python buffer protocol.");
+    Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
+    if (!v) return PyErr_NoMemory();
+    if (PyObject_GetBuffer(from, v, PyBUF_SIMPLE)) return py_give(v), NULL;
+    tn_tensor *t = py_buffer_over(v, ((py_dtype *)dtype)->dtype, count, offset);
+    if (!t) {
+        PyBuffer_Release(v);
+        return py_give(v), NULL;
     }
-    return PyLong_FromLongLong((int64_t)numel);
+    PyObject *o = py_wrap(tn_own(t));
+    if (o && grad && !tn_requires_grad_at(NULL, 0, py_of(o), true)) {
+        Py_DECREF(o);
+        return py_raise();
+    }
+    return o;
 }
-static PyMethodDef py_size_methods[] = {
-    {"numel", py_size_numel, METH_NOARGS, "number of elements of a tensor of this size"},
-    {"__reduce__", py_size_reduce, METH_NOARGS, NULL},
+
+static PyMethodDef py_buffer_functions[] = {
+    {"from_numpy", py_buffer_from_numpy, METH_O, "a tensor over the memory of an array"},
+    {"frombuffer", (PyCFunction)(void *)py_buffer_frombuffer, METH_VARARGS | METH_KEYWORDS,
+     "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False): over its memory"},
     {NULL, NULL, 0, NULL}};
-static PyType_Slot py_size_slots[] = {{Py_tp_new, (void *)py_size_new},
-                                      {Py_nb_add, (void *)py_size_add},
-                                      {Py_sq_repeat, (void *)py_size_repeat},
-                                      {Py_mp_subscript, (void *)py_size_get},
-                                      {Py_tp_repr, (void *)py_size_repr},
-                                      {Py_tp_methods, py_size_methods},
-                                      {0, NULL}};
-static PyType_Spec py_size_spec = {"torch.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                                   py_size_slots};
 
-/* --- Generator -------------------------------------------------------------------------------- */
+PY_PRIV int py_buffers_begin(PyObject *module) {
+    return PyModule_AddFunctions(module, py_buffer_functions);
+}
 
-static bool py_generator_on_cpu(PyObject *device) {
-    tn_device_id id = TN_CPU;
-    if (py_to_device(device, &id) && id == TN_CPU) return true;
-    if (!PyErr_Occurred())
-        PyErr_Format(id == TN_CPU ? PyExc_TypeError : PyExc_RuntimeError,
-                     id == TN_CPU
-                         ? "Generator(): argument 'device' must be str or torch.device, not %R"
-                         : "Generator(): random numbers are drawn on the CPU, not on %R",
-                     device);
+PY_PRIV int py_buffer_slots(PyType_Slot *to) {
+    const PyType_Slot slots[] = {{Py_bf_getbuffer, (void *)py_buffer_getbuffer},
+                                 {Py_bf_releasebuffer, (void *)py_buffer_releasebuffer}};
+    memcpy(to, slots, sizeof slots);
+    return 2;
+}
+
+/* src/py/nested.c - nested sequences of numbers, tensors and arrays as a tensor: one walk finds the shape and dtype, another one copies the elements */
+/* nested.c - nested sequences of numbers, tensors and arrays as a tensor: one walk finds the shape
+ * and dtype, another one copies the elements. */
+
+/* A list of lists of numbers being read: its shape, and the widest kind of number in it. */
+typedef struct py_nested {
+    int ndim;
+    int64_t size[TN_MAX_DIMS], numel;
+    int kind;       /* TN_KIND_* of the widest */
+    int numbers;    /* of the widest that is a Python number; 0: none */
+    tn_dtype dtype; /* of members that are tensors or arrays; TN_NO_DTYPE: none */
+    tn_dtype asked; /* for the result; TN_NO_DTYPE: what the members are */
+    bool big;       /* some int has more than 64 bits with its sign */
+    int64_t written;
+    char *to; /* elements of the staging dtype */
+} py_nested;
+
+/* A bytearray is a list of ints, as torch has it; other buffers are arrays. */
+PY_PRIV bool py_nested_is_list(PyObject *o) {
+    return (PyList_Check(o) || PyTuple_Check(o) ||
+            (PySequence_Check(o) && !PyUnicode_Check(o) && !PyBytes_Check(o))) &&
+           !py_is_tensor(o) && (!PyObject_CheckBuffer(o) || PyByteArray_Check(o));
+}
+
+/* A member that is a tensor or an array, as a tensor; NULL: neither (or an exception). */
+PY_PRIV PyObject *py_nested_array(PyObject *o) {
+    if (py_is_tensor(o)) return Py_NewRef(o);
+    if (PyFloat_CheckExact(o) || PyLong_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) ||
+        !PyObject_CheckBuffer(o))
+        return NULL;
+    return py_from_buffer(o, true);
+}
+
+static bool py_nested_shape(py_nested *n, PyObject *o) {
+    Py_INCREF(o);
+    while (py_nested_is_list(o)) {
+        Py_ssize_t size = PySequence_Size(o);
+        if (size < 0 || n->ndim == TN_MAX_DIMS) {
+            Py_DECREF(o);
+            if (size >= 0) PyErr_Format(PyExc_ValueError, "too many dimensions");
+            return false;
+        }
+        n->size[n->ndim++] = size;
+        PyObject *first = size ? PySequence_GetItem(o, 0) : NULL;
+        Py_DECREF(o);
+        if (!size) return true;
+        if (!(o = first)) return false;
+    }
+    PyObject *array = py_is_tensor(o) ? NULL : py_nested_array(o);
+    for (int i = 0; array && i < tn_ndim(py_of(array)); i++) {
+        if (n->ndim == TN_MAX_DIMS) {
+            Py_DECREF(array), Py_DECREF(o);
+            return PyErr_Format(PyExc_ValueError, "too many dimensions"), false;
+        }
+        n->size[n->ndim++] = tn_size(py_of(array), i);
+    }
+    if (n->ndim && PyUnicode_Check(o))
+        PyErr_Format(PyExc_ValueError, "too many dimensions 'str'");
+    else if (!array && (PyUnicode_Check(o) || PyBytes_Check(o)))
+        PyErr_Format(PyExc_TypeError, "new(): invalid data type '%s'",
+                     PyBytes_Check(o) ? "bytes" : "str");
+    Py_XDECREF(array);
+    Py_DECREF(o);
+    return !PyErr_Occurred();
+}
+
+static bool py_nested_misfit(const py_nested *n, int dim, Py_ssize_t size) {
+    if (size < 0)
+        PyErr_Format(PyExc_TypeError, "not a sequence at dim %d", dim);
+    else
+        PyErr_Format(PyExc_ValueError, "expected sequence of length %lld at dim %d (got %zd)",
+                     (long long)n->size[dim], dim, size);
     return false;
 }
 
-static PyObject *py_generator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static const char *names[] = {"device", NULL};
-    PyObject *device = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", (char **)(uintptr_t)names, &device))
-        return NULL;
-    if (device != Py_None && !py_generator_on_cpu(device)) return NULL;
-    py_generator *g = (py_generator *)PyType_GenericAlloc(type, 0);
-    if (!g) return NULL;
-    g->generator = tn_generator_new(67280421310721u); /* torch's default seed */
-    g->owned = true;
-    if (g->generator) return (PyObject *)g;
-    Py_DECREF((PyObject *)g);
-    return py_raise();
-}
-static void py_generator_dealloc(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    py_generator *g = (py_generator *)self;
-    if (g->owned) tn_generator_free(g->generator);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF((PyObject *)type);
-}
-static bool py_generator_seed_of(PyObject *o, uint64_t *seed) {
-    PyObject *i = PyNumber_Index(o);
-    int overflow;
-    if (!i && PyErr_ExceptionMatches(PyExc_TypeError)) {
-        PyErr_Clear();
-        PyErr_Format(PyExc_RuntimeError, "manual_seed expected a long, but got %R", Py_TYPE(o));
+static void py_nested_put(py_nested *n, tn_scalar s) {
+    double d[2] = {s.kind >= TN_KIND_FLOAT ? s.real : (double)s.integer,
+                   s.kind == TN_KIND_COMPLEX ? s.imaginary : 0};
+    switch (n->kind) {
+    case TN_KIND_BOOL: n->to[n->written] = s.integer != 0; break;
+    case TN_KIND_INT: memcpy(n->to + 8 * n->written, &s.integer, 8); break;
+    case TN_KIND_FLOAT: memcpy(n->to + 8 * n->written, d, 8); break;
+    default: memcpy(n->to + 16 * n->written, d, 16); break;
     }
-    if (!i) return false;
-    long long v = PyLong_AsLongLongAndOverflow(i, &overflow);
-    *seed = overflow > 0 ? PyLong_AsUnsignedLongLong(i) : (uint64_t)v;
-    Py_DECREF(i);
-    if (overflow < 0 || PyErr_Occurred()) {
-        PyErr_Clear();
+    n->written++;
+}
+
+/* A tensor of one element also stands for its number. */
+static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim, bool number) {
+    tn_tensor *t = py_of(array), *flat;
+    bool fits = tn_ndim(t) == n->ndim - dim;
+    for (int i = dim; fits && i < n->ndim; i++) fits = tn_size(t, i - dim) == n->size[i];
+    if (number && dim == n->ndim && !(fits = tn_numel(t) == 1)) {
+        PyErr_Format(PyExc_ValueError,
+                     "only one element tensors can be converted to Python scalars");
+        return false;
+    }
+    if (!fits) return py_nested_misfit(n, dim, tn_ndim(t) ? (Py_ssize_t)tn_size(t, 0) : -1);
+    if (!n->to) {
+        tn_dtype d = tn_dtype_of(t);
+        tn_scalar kind = tn_numel(t) ? tn_none() : tn_float(0);
+        n->dtype = n->dtype ? tn_promote(n->dtype, d) : d;
+        kind.kind = py_dtype_kind(d);
+        if (kind.kind > n->kind) n->kind = kind.kind;
+        return true;
+    }
+    flat = tnp_reshape(t, TN_DIMS(-1));
+    for (int64_t i = 0; flat && i < tn_numel(t); i++) {
+        tn_tensor *one = tnp_select(flat, 0, i);
+        py_nested_put(n, tnp_item_scalar(one));
+        tn_free(one);
+    }
+    tn_free(flat);
+    return tn_ok() || (py_raise(), false);
+}
+
+static void py_nested_unknown(PyObject *o) {
+    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
+    bool text = PyUnicode_Check(o) || PyBytes_Check(o);
+    if (name && text) PyErr_Format(PyExc_TypeError, "new(): invalid data type '%U'", name);
+    if (name && !text) PyErr_Format(PyExc_RuntimeError, "Could not infer dtype of %U", name);
+    Py_XDECREF(name);
+}
+
+/* A member that is a number. One beyond int64 fits uint64 or a list of floats. */
+static bool py_nested_number(py_nested *n, PyObject *o, tn_scalar *s) {
+    if (py_to_scalar(o, s)) {
+        if (!n->to || n->asked != TN_U64 || s->kind != TN_KIND_INT || s->integer >= 0) return true;
+        PyErr_SetString(PyExc_OverflowError, "can't convert negative int to unsigned");
+        return false;
+    }
+    if (!PyErr_Occurred()) return py_nested_unknown(o), false;
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError) || !PyLong_Check(o)) return false;
+    PyErr_Clear();
+    n->big = true;
+    *s = tn_int(1);
+    if (!n->to || n->asked == TN_BOOL) return true;
+    if (n->kind >= TN_KIND_FLOAT)
+        *s = tn_float(PyLong_AsDouble(o));
+    else if (n->asked == TN_U64)
+        s->integer = (int64_t)PyLong_AsUnsignedLongLong(o);
+    else
         PyErr_SetString(PyExc_ValueError, "Overflow when unpacking long long");
+    return !PyErr_Occurred();
+}
+
+/* Twice over all members: to learn the kind (to is NULL), and to write. */
+static bool py_nested_walk(py_nested *n, PyObject *o, int dim) {
+    tn_scalar s;
+    if (py_nested_is_list(o)) {
+        Py_ssize_t size = PySequence_Size(o);
+        if (size < 0) return false;
+        if (dim >= n->ndim || size != n->size[dim])
+            return dim >= n->ndim ? (PyErr_Format(PyExc_ValueError,
+                                                  "only one element tensors can be converted to "
+                                                  "Python scalars"),
+                                     false)
+                                  : py_nested_misfit(n, dim, size);
+        for (Py_ssize_t i = 0; i < size; i++) {
+            PyObject *member = PySequence_GetItem(o, i);
+            bool ok = member && py_nested_walk(n, member, dim + 1);
+            Py_XDECREF(member);
+            if (!ok) return false;
+        }
+        return true;
+    }
+    PyObject *array = py_nested_array(o);
+    if (array) {
+        bool ok = py_nested_array_walk(n, array, dim, py_is_tensor(o));
+        Py_DECREF(array);
+        return ok;
+    }
+    if (PyErr_Occurred()) return false;
+    if (dim != n->ndim) return py_nested_misfit(n, dim, -1);
+    if (!py_nested_number(n, o, &s)) return false;
+    if (!n->to && s.kind > n->kind) n->kind = s.kind;
+    if (!n->to && s.kind > n->numbers) n->numbers = s.kind;
+    if (n->to) py_nested_put(n, s);
+    return true;
+}
+
+/* What all members promote to; the default dtype, where there are none. */
+static tn_dtype py_nested_dtype(const py_nested *n) {
+    bool wide = tn_default_dtype() == TN_F64;
+    tn_dtype own = n->numbers == TN_KIND_BOOL      ? TN_BOOL
+                   : n->numbers == TN_KIND_INT     ? TN_I64
+                   : n->numbers == TN_KIND_COMPLEX ? (wide ? TN_C128 : TN_C64)
+                                                   : tn_default_dtype();
+    if (!n->dtype) return own;
+    return n->numbers ? tn_promote(n->dtype, own) : n->dtype;
+}
+
+/* Whether number i fits an integer dtype. Unsigned dtypes compare the magnitude, as torch does. */
+static bool py_nested_fits_integer(const py_nested *n, int64_t i, int bits, bool whole) {
+    if (n->kind == TN_KIND_FLOAT) {
+        double v, top = ldexp(1, bits - (whole ? 0 : 1));
+        memcpy(&v, n->to + 8 * i, sizeof v);
+        return v >= (whole ? 0 : -top) && v < top;
+    }
+    int64_t v, most = INT64_MAX;
+    if (bits < 64) most = (int64_t)(((uint64_t)1 << (bits - (whole ? 0 : 1))) - 1);
+    memcpy(&v, n->to + 8 * i, sizeof v);
+    return bits == 64 || (v >= -most - (whole ? 0 : 1) && v <= most);
+}
+
+/* Whether the numbers are some of dtype; no complex ones as real. */
+static bool py_nested_fits(const py_nested *n, tn_dtype dtype) {
+    if (n->kind == TN_KIND_COMPLEX && dtype && !py_dtype_is_complex(dtype)) {
+        PyErr_SetString(PyExc_TypeError, "must be real number, not complex");
+        return false;
+    }
+    if (!dtype || (n->kind != TN_KIND_INT && n->kind != TN_KIND_FLOAT) || dtype == TN_BOOL ||
+        py_dtype_is_float(dtype) || py_dtype_is_complex(dtype))
+        return true;
+    const bool whole = tni_dtype_kind(dtype) == 'u';
+    for (int64_t i = 0; i < n->written; i++) {
+        if (py_nested_fits_integer(n, i, 8 * tn_dtype_bytes(dtype), whole)) continue;
+        PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow",
+                     tn_dtype_name(dtype));
         return false;
     }
     return true;
 }
-static PyObject *py_generator_manual_seed(PyObject *self, PyObject *o) {
-    uint64_t seed;
-    if (!py_generator_seed_of(o, &seed)) return NULL;
-    py_draw_begin();
-    tn_generator_seed(((py_generator *)self)->generator, seed);
-    py_draw_end();
-    return Py_NewRef(self);
-}
-static PyObject *py_generator_get_state(PyObject *self, PyObject *unused) {
-    uint8_t state[TN_GENERATOR_BYTES];
-    const int64_t size[1] = {TN_GENERATOR_BYTES};
-    (void)unused;
-    py_draw_begin();
-    tn_generator_get(((py_generator *)self)->generator, state);
-    py_draw_end();
-    tn_tensor *t = tn_from_at(NULL, 0, state, tn_ints_of(size, 1), TN_U8);
-    return t ? py_wrap(tn_own(t)) : py_raise();
-}
-static PyObject *py_generator_set_state(PyObject *self, PyObject *o) {
-    if (!py_is_tensor(o) || tn_dtype_of(py_of(o)) != TN_U8 || !tn_is_contiguous(py_of(o)) ||
-        tn_numel(py_of(o)) != TN_GENERATOR_BYTES)
-        return PyErr_Format(PyExc_TypeError, "expected a torch.ByteTensor of %d elements",
-                            (int)TN_GENERATOR_BYTES);
-    uint8_t state[TN_GENERATOR_BYTES];
-    memcpy(state, tn_data(py_of(o)), sizeof state);
-    py_draw_begin();
-    bool ok = tn_generator_set(((py_generator *)self)->generator, state);
-    py_draw_end();
-    return ok ? Py_NewRef(self) : py_raise();
-}
-/* torch's state begins with the seed. */
-static PyObject *py_generator_initial_seed(PyObject *self, PyObject *unused) {
-    uint8_t state[TN_GENERATOR_BYTES];
-    uint64_t seed;
-    (void)unused;
-    py_draw_begin();
-    tn_generator_get(((py_generator *)self)->generator, state);
-    py_draw_end();
-    memcpy(&seed, state, sizeof seed);
-    return PyLong_FromUnsignedLongLong(seed);
-}
-static PyObject *py_generator_seed(PyObject *self, PyObject *unused) {
-    PyObject *os = PyImport_ImportModule("os");
-    PyObject *bytes = os ? PyObject_CallMethod(os, "urandom", "i", 8) : NULL;
-    const char *at = bytes ? PyBytes_AsString(bytes) : NULL;
-    uint64_t seed = 0;
-    (void)unused;
-    if (at) memcpy(&seed, at, sizeof seed);
-    Py_XDECREF(os);
-    Py_XDECREF(bytes);
-    if (!at) return NULL;
-    py_draw_begin();
-    tn_generator_seed(((py_generator *)self)->generator, seed);
-    py_draw_end();
-    return PyLong_FromUnsignedLongLong(seed);
-}
-static PyObject *py_generator_clone(PyObject *self, PyObject *unused) {
-    PyObject *args = PyTuple_New(0), *state = py_generator_get_state(self, unused);
-    PyObject *g = args && state ? py_generator_new(py.generator, args, NULL) : NULL;
-    PyObject *r = g ? py_generator_set_state(g, state) : NULL;
-    Py_XDECREF(args);
-    Py_XDECREF(state);
-    Py_XDECREF(g);
-    return r;
-}
-static PyObject *py_generator_device(PyObject *self, void *unused) {
-    (void)self, (void)unused;
-    return py_device_of(TN_CPU);
-}
-static PyGetSetDef py_generator_attributes[] = {{"device", py_generator_device, NULL, NULL, NULL},
-                                                {NULL, NULL, NULL, NULL, NULL}};
-static PyMethodDef py_generator_methods[] = {
-    {"manual_seed", py_generator_manual_seed, METH_O, "seeds the stream; returns it"},
-    {"initial_seed", py_generator_initial_seed, METH_NOARGS, "the seed of the stream"},
-    {"seed", py_generator_seed, METH_NOARGS, "seeds the stream with a random number; returns it"},
-    {"clone_state", py_generator_clone, METH_NOARGS, "a new generator in the same state"},
-    {"get_state", py_generator_get_state, METH_NOARGS, "torch's state, a uint8 tensor"},
-    {"set_state", py_generator_set_state, METH_O, "continues from a state"},
-    {NULL, NULL, 0, NULL}};
-static PyType_Slot py_generator_slots[] = {{Py_tp_new, (void *)py_generator_new},
-                                           {Py_tp_dealloc, (void *)py_generator_dealloc},
-                                           {Py_tp_getset, py_generator_attributes},
-                                           {Py_tp_methods, py_generator_methods},
-                                           {0, NULL}};
-static PyType_Spec py_generator_spec = {"torch._C.Generator", sizeof(py_generator), 0,
-                                        Py_TPFLAGS_DEFAULT, py_generator_slots};
 
-static int py_generator_begin(PyObject *module) {
-    py.generator = (PyTypeObject *)PyType_FromSpec(&py_generator_spec);
-    if (!py.generator || PyModule_AddObjectRef(module, "Generator", (PyObject *)py.generator))
-        return -1;
-    py_generator *g = (py_generator *)PyType_GenericAlloc(py.generator, 0);
-    if (!g) return -1;
-    g->generator = tn_default_generator();
-    int bad = PyModule_AddObjectRef(module, "default_generator", (PyObject *)g);
-    Py_DECREF((PyObject *)g);
-    return bad;
-}
-
-/* --- memory formats and layouts --------------------------------------------------------------- */
-
-typedef struct py_word {
-    PyObject_HEAD const char *name;
-} py_word;
-
-PY_PRIV const char *py_format_name(PyObject *o) { return ((py_word *)o)->name; }
-static PyObject *py_word_repr(PyObject *self) {
-    return PyUnicode_FromFormat("torch.%s", ((py_word *)self)->name);
-}
-static PyObject *py_word_reduce(PyObject *self, PyObject *unused) {
-    (void)unused;
-    return py_types_reduce("_word", PyUnicode_FromString(((py_word *)self)->name));
-}
-static PyObject *py_word_named(PyObject *self, PyObject *name) {
-    return PyObject_GetAttr(self, name);
-}
-static PyMethodDef py_word_methods[] = {{"__reduce__", py_word_reduce, METH_NOARGS, NULL},
-                                        {NULL, NULL, 0, NULL}};
-static PyType_Slot py_word_slots[] = {
-    {Py_tp_repr, (void *)py_word_repr}, {Py_tp_methods, py_word_methods}, {0, NULL}};
-
-static PyObject *py_words_begin(PyObject *module, const char *type_name, const char *const *names) {
-    PyType_Spec spec = {type_name, sizeof(py_word), 0,
-                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, py_word_slots};
-    PyObject *type = PyType_FromSpec(&spec);
-    if (!type || PyModule_AddObjectRef(module, strchr(type_name, '.') + 1, type)) return NULL;
-    for (; *names; names++) {
-        PyObject *o = PyType_GenericAlloc((PyTypeObject *)type, 0);
-        if (!o) return NULL;
-        ((py_word *)o)->name = *names;
-        int bad = PyModule_AddObjectRef(module, *names, o);
-        Py_DECREF(o);
-        if (bad) return NULL;
+/* The dtype that numbers of a TN_KIND_ are read in. */
+static tn_dtype py_nested_staging(int kind) {
+    switch (kind) {
+    case TN_KIND_BOOL: return TN_BOOL;
+    case TN_KIND_INT: return TN_I64;
+    case TN_KIND_COMPLEX: return TN_C128;
+    default: return TN_F64;
     }
-    return type;
 }
 
-static int py_formats_begin(PyObject *module) {
-    static const char *const formats[] = {"contiguous_format", "preserve_format", "channels_last",
-                                          "channels_last_3d", NULL};
-    static const char *const layouts[] = {"strided", NULL};
-    py.memory_format = (PyTypeObject *)py_words_begin(module, "torch.memory_format", formats);
-    if (!py.memory_format || !py_words_begin(module, "torch.layout", layouts)) return -1;
-    py.strided = PyObject_GetAttrString(module, "strided");
-    return py.strided ? 0 : -1;
+/* A new tensor of Python's numbers; dtype TN_NO_DTYPE: theirs. */
+PY_PRIV tn_tensor *py_nested_tensor(PyObject *o, tn_dtype dtype) {
+    py_nested n;
+    memset(&n, 0, sizeof n);
+    n.numel = 1;
+    if (!py_nested_shape(&n, o) || !py_nested_walk(&n, o, 0)) return NULL;
+    if (n.dtype && n.dtype >= TN_C64 && n.dtype <= TN_C128) n.kind = TN_KIND_COMPLEX;
+    n.asked = dtype ? dtype : py_nested_dtype(&n);
+    if (n.big && py_dtype_kind(n.asked) > n.kind) n.kind = py_dtype_kind(n.asked);
+    tn_tensor *t = tnp_empty(tn_ints_of(n.size, n.ndim), py_nested_staging(n.kind), TN_NO_DEVICE),
+              *as;
+    if (!t) return NULL;
+    static char none[16];
+    n.to = tn_numel(t) ? (char *)tn_data(t) : none;
+    bool ok = py_nested_walk(&n, o, 0);
+    if (ok && n.written != tn_numel(t))
+        PyErr_SetString(PyExc_RuntimeError, "the sequence changed while being read");
+    if (!ok || PyErr_Occurred() || !py_nested_fits(&n, dtype)) return tn_free(t), NULL;
+    tn_touch(t);
+    as = tnp_to_dtype(t, n.asked, false, false);
+    tn_free(t);
+    return as;
 }
 
-/* What pickles call. */
-static PyMethodDef py_types_functions[] = {{"_dtype", py_dtype_named, METH_O, NULL},
-                                           {"_size", py_size_named, METH_O, NULL},
-                                           {"_word", py_word_named, METH_O, NULL},
-                                           {NULL, NULL, 0, NULL}};
+/* src/py/create.c - tensors from Python data: tensor(..), as_tensor(..), Tensor(..); and back: tolist */
+/* create.c - tensors from Python data: tensor(..), as_tensor(..), Tensor(..); and back: tolist. */
 
-PY_PRIV int py_types_begin(PyObject *module) {
-    if (py_dtype_begin(module) || py_formats_begin(module) ||
-        PyModule_AddFunctions(module, py_types_functions))
-        return -1;
-    PyObject *bases = PyTuple_Pack(1, (PyObject *)&PyTuple_Type);
-    py.size = bases ? (PyTypeObject *)PyType_FromSpecWithBases(&py_size_spec, bases) : NULL;
-    Py_XDECREF(bases);
-    if (!py.size || PyModule_AddObjectRef(module, "Size", (PyObject *)py.size)) return -1;
-    return py_generator_begin(module);
+/* --- functions -------------------------------------------------------------------------------- */
+
+/* Keywords of tensor() and as_tensor(). */
+typedef struct py_making {
+    PyObject *data;
+    tn_dtype dtype;
+    tn_device_id device;
+    int requires_grad;
+} py_making;
+
+static bool py_making_parse(py_making *m, PyObject *args, PyObject *kwargs, const char *format) {
+    static const char *names[] = {"data", "dtype", "device", "requires_grad", "pin_memory", NULL};
+    PyObject *dtype = Py_None, *device = Py_None;
+    int pinned = 0;
+    m->dtype = TN_NO_DTYPE;
+    m->device = TN_NO_DEVICE;
+    m->requires_grad = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, (char **)(uintptr_t)names, &m->data,
+                                     &dtype, &device, &m->requires_grad, &pinned))
+        return false;
+    if (dtype != Py_None && !py_to_dtype(dtype, &m->dtype)) {
+        PyErr_Format(PyExc_TypeError, "tensor(): argument 'dtype' must be torch.dtype, not %R",
+                     Py_TYPE(dtype));
+        return false;
+    }
+    if (device != Py_None && !py_to_device(device, &m->device)) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "tensor(): argument 'device' must be torch.device");
+        return false;
+    }
+    if (device == Py_None && (m->device = py_default_device()) && py_here_is_ours())
+        m->device = TN_NO_DEVICE;
+    return true;
 }
 
-/* src/py/device.c - torch.device, and the device that functions which make tensors of nothing take where they are given none */
-/* device.c - torch.device, and the device that functions which make tensors of nothing take where
- * they are given none. That one belongs to the calling thread. */
+/* The conversion that m asks for, or a new reference to the tensor itself if nothing changes. */
+static PyObject *py_making_finish(const py_making *m, PyObject *o, bool copy) {
+    tn_tensor *t = py_of(o);
+    tn_dtype dtype = m->dtype ? m->dtype : tn_dtype_of(t);
+    if (!copy && dtype == tn_dtype_of(t) && (!m->device || m->device == tn_device_of(t))) return o;
+    tn_tensor *detached = copy ? tnp_detach(t) : NULL;
+    tn_tensor *r = m->device ? tnp_to(copy ? detached : t, m->device, dtype, false, copy)
+                             : tnp_to_dtype(copy ? detached : t, dtype, false, copy);
+    if (detached) tn_free(detached);
+    Py_DECREF(o);
+    PyObject *made = r ? py_wrap(tn_own(r)) : py_raise();
+    if (made && m->requires_grad && !tn_requires_grad_at(NULL, 0, py_of(made), true)) {
+        Py_DECREF(made);
+        return py_raise();
+    }
+    return made;
+}
 
-/* --- the class -------------------------------------------------------------------------------- */
-
-typedef struct py_device {
-    PyObject_HEAD tn_device_id id;
-    bool zero; /* "cpu:0": the same place as "cpu", but not equal to it, as in torch */
-} py_device;
-
-static PyObject *py_device_make(tn_device_id id, bool zero) {
-    PyObject *o = PyType_GenericAlloc(py.device, 0);
-    if (!o) return NULL;
-    ((py_device *)o)->id = id;
-    ((py_device *)o)->zero = zero;
+static PyObject *py_making_of_numbers(const py_making *m) {
+    tn_tensor *t = py_nested_tensor(m->data, m->dtype);
+    if (!t) return py_raise();
+    PyObject *o = py_wrap(tn_own(t));
+    if (o && m->device) {
+        py_making plain = *m;
+        plain.dtype = TN_NO_DTYPE;
+        o = py_making_finish(&plain, o, false);
+    }
+    if (o && m->requires_grad && !tn_requires_grad_at(NULL, 0, py_of(o), true)) {
+        Py_DECREF(o);
+        return py_raise();
+    }
     return o;
 }
 
-PY_PRIV PyObject *py_device_of(tn_device_id id) { return py_device_make(id, false); }
-
-/* The device that a name says; *zero: with an index, as "cpu:0". false with an exception. */
-static bool py_device_parse(PyObject *text, tn_device_id *to, bool *zero) {
-    Py_ssize_t n;
-    const char *name = PyUnicode_AsUTF8AndSize(text, &n);
-    if (!name) return false;
-    if ((Py_ssize_t)strlen(name) != n)
-        return PyErr_Format(PyExc_RuntimeError, "Invalid device string: %R", text), false;
-    for (*to = TN_CPU, *zero = true; *to <= TN_META; ++*to) { /* those without an index of theirs */
-        const size_t type = strlen(tn_device_name(*to));
-        if (!strncmp(name, tn_device_name(*to), type) && !strcmp(name + type, ":0")) return true;
-    }
-    *zero = false;
-    *to = tnp_device(name);
-    return *to != TN_NO_DEVICE || (py_raise(), false);
-}
-
-PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to) {
-    bool zero;
-    if (Py_TYPE(o) == py.device) {
-        *to = ((py_device *)o)->id;
-        return true;
-    }
-    return PyUnicode_Check(o) && py_device_parse(o, to, &zero);
-}
-
-/* A type and an index as a name; NULL with an exception. */
-static PyObject *py_device_joined(PyObject *type, PyObject *index) {
-    int64_t at;
-    if (!PyUnicode_Check(type))
-        return PyErr_Format(PyExc_TypeError,
-                            "device(): argument 'type' must be str where 'index' is given");
-    if (!py_to_int(index, &at)) {
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "device(): argument 'index' must be int, not %R",
-                         Py_TYPE(index));
-        return NULL;
-    }
-    if (PyUnicode_FindChar(type, ':', 0, PyUnicode_GetLength(type), 1) >= 0)
-        return PyErr_Format(PyExc_RuntimeError,
-                            "type (string) must not include an index because index was passed "
-                            "explicitly: %U",
-                            type);
-    if (at < 0) return PyErr_Format(PyExc_RuntimeError, "Device index must not be negative");
-    return PyUnicode_FromFormat("%U:%lld", type, (long long)at);
-}
-
-static PyObject *py_device_named(PyObject *self, PyObject *name) {
-    tn_device_id id;
-    bool zero;
+static PyObject *py_create_tensor(PyObject *self, PyObject *args, PyObject *kwargs) {
+    py_making m;
     (void)self;
-    if (!PyUnicode_Check(name)) return PyErr_Format(PyExc_TypeError, "_device(): a name");
-    return py_device_parse(name, &id, &zero) ? py_device_make(id, zero) : NULL;
+    if (!py_making_parse(&m, args, kwargs, "O|$OOpp:tensor")) return NULL;
+    PyObject *array = py_nested_array(m.data);
+    if (array) return py_making_finish(&m, array, true);
+    return PyErr_Occurred() ? NULL : py_making_of_numbers(&m);
 }
 
-static PyObject *py_device_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static const char *names[] = {"type", "index", NULL};
-    PyObject *what, *index = Py_None;
-    (void)type;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:device", (char **)(uintptr_t)names, &what,
-                                     &index))
-        return NULL;
-    if (index == Py_None && Py_TYPE(what) == py.device) return Py_NewRef(what);
-    if (index == Py_None && !PyUnicode_Check(what))
-        return PyErr_Format(PyExc_TypeError,
-                            "device(): argument 'type' must be str or device, not %R",
-                            Py_TYPE(what));
-    PyObject *name = index == Py_None ? Py_NewRef(what) : py_device_joined(what, index);
-    PyObject *r = name ? py_device_named(NULL, name) : NULL;
-    Py_XDECREF(name);
-    return r;
+static PyObject *py_create_as_tensor(PyObject *self, PyObject *args, PyObject *kwargs) {
+    py_making m;
+    (void)self;
+    if (!py_making_parse(&m, args, kwargs, "O|OOpp:as_tensor")) return NULL;
+    PyObject *array = py_nested_array(m.data);
+    if (array) return py_making_finish(&m, array, false);
+    return PyErr_Occurred() ? NULL : py_making_of_numbers(&m);
 }
 
-/* The index, -1: none. */
-static int py_device_at(PyObject *self) {
-    const py_device *d = (const py_device *)self;
-    const char *colon = strchr(tn_device_name(d->id), ':');
-    return d->zero ? 0 : colon ? (int)strtol(colon + 1, NULL, 10) : -1;
-}
-static PyObject *py_device_type(PyObject *self, void *unused) {
-    const char *name = tn_device_name(((const py_device *)self)->id);
-    (void)unused;
-    return PyUnicode_FromStringAndSize(name, (Py_ssize_t)strcspn(name, ":"));
-}
-static PyObject *py_device_index(PyObject *self, void *unused) {
-    (void)unused;
-    if (py_device_at(self) < 0) Py_RETURN_NONE;
-    return PyLong_FromLong(py_device_at(self));
-}
-/* The type and the index, by the format that takes both or the one that takes the type alone. */
-static PyObject *py_device_text(PyObject *self, const char *both, const char *alone) {
-    PyObject *type = py_device_type(self, NULL);
-    const int at = py_device_at(self);
-    PyObject *r = type ? PyUnicode_FromFormat(at < 0 ? alone : both, type, at) : NULL;
-    Py_XDECREF(type);
-    return r;
-}
-static PyObject *py_device_str(PyObject *self) { return py_device_text(self, "%U:%d", "%U"); }
-static PyObject *py_device_repr(PyObject *self) {
-    return py_device_text(self, "device(type='%U', index=%d)", "device(type='%U')");
-}
-static PyObject *py_device_compare(PyObject *a, PyObject *b, int how) {
-    if (Py_TYPE(b) != py.device || (how != Py_EQ && how != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
-    const py_device *x = (const py_device *)a, *y = (const py_device *)b;
-    bool same = x->id == y->id && x->zero == y->zero;
-    return PyBool_FromLong(same == (how == Py_EQ));
-}
-static Py_hash_t py_device_hash(PyObject *self) {
-    const py_device *d = (const py_device *)self;
-    return 2 * (Py_hash_t)d->id + d->zero;
-}
-static PyObject *py_device_reduce(PyObject *self, PyObject *unused) {
-    (void)unused;
-    return py_types_reduce("_device", py_device_str(self));
+/* --- torch.Tensor(..) ------------------------------------------------------------------------- */
+
+/* Sizes of Tensor(2, 3); false: not only ints, without an exception. */
+static bool py_create_sizes(PyObject *args, int64_t *sizes, int64_t *n) {
+    *n = PyTuple_Size(args);
+    if (*n > TN_MAX_DIMS) return false;
+    for (int64_t i = 0; i < *n; i++)
+        if (!py_to_index(PyTuple_GetItem(args, (Py_ssize_t)i), &sizes[i]))
+            return PyErr_Clear(), false;
+    return true;
 }
 
-/* --- the default ------------------------------------------------------------------------------ */
-
-/* How many threads' lists have had a device: none, as a rule, and then no list is looked for. */
-static int64_t py_devices_set;
-
-/* The thread's list: what set_default_device set, or None, then that of each block entered. A
- * borrowed reference; NULL: it has none and is not to make one, or with an exception. */
-static PyObject *py_device_list(bool make) {
-    PyObject *dict = PyThreadState_GetDict(), *list;
-    if (!dict) return NULL;
-    list = PyDict_GetItemWithError(dict, (PyObject *)py.device);
-    if (list || !make || PyErr_Occurred()) return list;
-    if ((list = PyList_New(1)) != NULL) {
-        PyList_SetItem(list, 0, Py_NewRef(Py_None));
-        if (PyDict_SetItem(dict, (PyObject *)py.device, list)) Py_CLEAR(list);
+/* Tensor(), Tensor(2, 3), Tensor(size): not initialised; Tensor(tensor): over the same elements;
+ * Tensor(sequence): a copy. All of the default dtype but the tensor's. */
+static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    int64_t sizes[TN_MAX_DIMS], n = PyTuple_Size(args);
+    PyObject *one = n == 1 ? PyTuple_GetItem(args, 0) : NULL;
+    tn_tensor *t;
+    tn_device_id device = TN_NO_DEVICE;
+    if (kwargs && PyDict_Size(kwargs)) {
+        PyObject *o = py_entry(kwargs, "device");
+        if (!o && PyErr_Occurred()) return NULL;
+        if (!o || PyDict_Size(kwargs) > 1)
+            return PyErr_Format(PyExc_TypeError, "new() takes only device= as a keyword");
+        if (o != Py_None && !py_to_device(o, &device)) {
+            if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "device= must be a device");
+            return NULL;
+        }
     }
-    if (!list) return NULL;
-    py_devices_set++;
-    Py_DECREF(list); /* dict holds it */
+    if (one && py_is_tensor(one)) return py_wrap_alias(type, one);
+    if (one && Py_TYPE(one) == py.size) args = one;
+    if (n == 0) {
+        sizes[0] = 0;
+        t = tnp_empty(tn_ints_of(sizes, 1), TN_NO_DTYPE, device);
+    } else if (py_create_sizes(args, sizes, &n)) {
+        t = tnp_empty(tn_ints_of(sizes, n), TN_NO_DTYPE, device);
+    } else if (one && !PySequence_Check(one) && !PyObject_CheckBuffer(one)) {
+        return PyErr_Format(PyExc_TypeError, "new(): data must be a sequence (got %R)",
+                            Py_TYPE(one));
+    } else if (one) {
+        PyObject *o = py_value_tensor(one, tn_default_dtype());
+        if (!o) return NULL;
+        t = tnp_to_dtype(py_of(o), tn_default_dtype(), false, true);
+        Py_DECREF(o);
+    } else {
+        return PyErr_Format(PyExc_TypeError, "new() received an invalid combination of arguments");
+    }
+    return t ? py_wrap_as(type, tn_own(t)) : py_raise();
+}
+
+PY_PRIV PyObject *py_index_refuse(PyObject *o) {
+    return PyErr_Format(PyUnicode_Check(o) ? PyExc_TypeError : PyExc_IndexError,
+                        "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
+                        "Variables are valid indices (got %R)",
+                        Py_TYPE(o));
+}
+
+PY_PRIV PyObject *py_index_tensor(PyObject *o) {
+    py_making m = {o, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+    PyObject *array = py_nested_array(o);
+    if (array) return array;
+    if (PyErr_Occurred()) return NULL;
+    if (!py_nested_is_list(o)) return py_index_refuse(o);
+    if (!PySequence_Size(o)) m.dtype = TN_I64;
+    return py_making_of_numbers(&m);
+}
+
+PY_PRIV PyObject *py_value_tensor(PyObject *o, tn_dtype dtype) {
+    py_making m = {o, dtype, TN_NO_DEVICE, 0};
+    PyObject *array = py_nested_array(o);
+    if (array) return py_making_finish(&m, array, false);
+    return PyErr_Occurred() ? NULL : py_making_of_numbers(&m);
+}
+
+/* --- to lists --------------------------------------------------------------------------------- */
+
+static PyObject *py_list_of(const char *at, const tn_tensor *t, int dim) {
+    if (dim == tn_ndim(t)) return py_from_element(tn_element(at, tn_dtype_of(t)), tn_dtype_of(t));
+    int64_t n = tn_size(t, dim), step = tn_stride(t, dim) * tn_dtype_bytes(tn_dtype_of(t));
+    PyObject *list = PyList_New((Py_ssize_t)n);
+    for (int64_t i = 0; list && i < n; i++) {
+        PyObject *one = py_list_of(at + i * step, t, dim + 1);
+        if (!one || PyList_SetItem(list, (Py_ssize_t)i, one)) Py_CLEAR(list);
+    }
     return list;
 }
 
-/* The last of the list, borrowed; NULL: none. */
-static PyObject *py_device_now(void) {
-    PyObject *list, *last;
-    if (!py_devices_set) return NULL;
-    list = py_device_list(false);
-    last = list ? PyList_GetItem(list, PyList_Size(list) - 1) : NULL;
-    PyErr_Clear();
-    return last == Py_None ? NULL : last;
-}
-
-PY_PRIV tn_device_id py_default_device(void) {
-    const PyObject *now = py_device_now();
-    return now ? ((const py_device *)now)->id : TN_NO_DEVICE;
-}
-
-static PyObject *py_device_enter(PyObject *self, PyObject *unused) {
-    PyObject *list = py_device_list(true);
+static PyObject *py_create_tolist(PyObject *self, PyObject *unused) {
     (void)unused;
-    if (!list || PyList_Append(list, self)) return NULL;
-    return Py_NewRef(self);
+    if (tn_device_of(py_of(self)) == TN_META)
+        return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
+    tn_tensor *t = tn_own(tnp_detach(py_of(self))); /* a list may run a finalizer that turns self */
+    if (!t) return py_raise();
+    PyObject *all = py_list_of((const char *)tn_data(t), t, 0);
+    tn_release(t);
+    return all;
 }
 
-static PyObject *py_device_exit(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
-    PyObject *list = py_device_list(false);
-    const Py_ssize_t n = list ? PyList_Size(list) : 0;
-    (void)self, (void)args, (void)nargs;
-    if (n < 2)
-        return PyErr_Format(PyExc_RuntimeError, "cannot leave a device that was not entered");
-    if (PyList_SetSlice(list, n - 1, n, NULL)) return NULL;
-    Py_RETURN_NONE;
-}
-
-static PyObject *py_device_set_default(PyObject *self, PyObject *device) {
-    PyObject *list, *made = NULL;
-    (void)self;
-    if (device != Py_None &&
-        !(made = PyObject_CallFunctionObjArgs((PyObject *)py.device, device, NULL)))
-        return NULL;
-    list = py_device_list(true);
-    if (list) PyList_SetItem(list, 0, made ? made : Py_NewRef(Py_None));
-    if (!list) Py_XDECREF(made);
-    return list ? Py_NewRef(Py_None) : NULL;
-}
-
-static PyObject *py_device_get_default(PyObject *self, PyObject *unused) {
-    PyObject *now = py_device_now();
-    (void)self, (void)unused;
-    return now ? Py_NewRef(now) : py_device_of(TN_CPU);
-}
-
-/* What a function of the package that makes tensors gives them: device, or the default; None where
- * there is none. */
-static PyObject *py_device_or_default(PyObject *self, PyObject *device) {
-    PyObject *now = device == Py_None ? py_device_now() : device;
-    (void)self;
-    return Py_NewRef(now ? now : Py_None);
-}
-
-/* --- slots ------------------------------------------------------------------------------------ */
-
-static PyGetSetDef py_device_attributes[] = {{"type", py_device_type, NULL, NULL, NULL},
-                                             {"index", py_device_index, NULL, NULL, NULL},
-                                             {NULL, NULL, NULL, NULL, NULL}};
-static PyMethodDef py_device_methods[] = {
-    {"__reduce__", py_device_reduce, METH_NOARGS, NULL},
-    {"__enter__", py_device_enter, METH_NOARGS, NULL},
-    {"__exit__", (PyCFunction)(void *)py_device_exit, METH_FASTCALL, NULL},
+static PyMethodDef py_create_functions[] = {
+    {"tensor", (PyCFunction)(void *)py_create_tensor, METH_VARARGS | METH_KEYWORDS,
+     "tensor(data, *, dtype=None, device=None, requires_grad=False): a new tensor, a copy of data"},
+    {"as_tensor", (PyCFunction)(void *)py_create_as_tensor, METH_VARARGS | METH_KEYWORDS,
+     "as_tensor(data, dtype=None, device=None): shares the data where that is possible"},
     {NULL, NULL, 0, NULL}};
-static PyType_Slot py_device_slots[] = {{Py_tp_new, (void *)py_device_new},
-                                        {Py_tp_repr, (void *)py_device_repr},
-                                        {Py_tp_str, (void *)py_device_str},
-                                        {Py_tp_hash, (void *)py_device_hash},
-                                        {Py_tp_richcompare, (void *)py_device_compare},
-                                        {Py_tp_getset, py_device_attributes},
-                                        {Py_tp_methods, py_device_methods},
-                                        {0, NULL}};
-static PyType_Spec py_device_spec = {"torch.device", sizeof(py_device), 0, Py_TPFLAGS_DEFAULT,
-                                     py_device_slots};
+static PyMethodDef py_create_method = {"tolist", py_create_tolist, METH_NOARGS,
+                                       "the elements as nested lists of Python numbers"};
 
-static PyMethodDef py_device_functions[] = {
-    {"_device", py_device_named, METH_O, NULL}, /* what pickles call */
-    {"set_default_device", py_device_set_default, METH_O,
-     "set_default_device(device): where this thread's functions that make tensors of nothing make "
-     "them, if they are told no device; None: the CPU"},
-    {"get_default_device", py_device_get_default, METH_NOARGS,
-     "get_default_device(): where new tensors are"},
-    {"_device_or_default", py_device_or_default, METH_O, NULL},
-    {NULL, NULL, 0, NULL}};
+PY_PRIV int py_create_begin(PyObject *module) {
+    PyObject *m = PyDescr_NewMethod(py.tensor, &py_create_method);
+    int bad = !m || PyObject_SetAttrString((PyObject *)py.tensor, "tolist", m) ||
+              PyModule_AddFunctions(module, py_create_functions);
+    Py_XDECREF(m);
+    return bad ? -1 : 0;
+}
 
-PY_PRIV int py_devices_begin(PyObject *module) {
-    py.device = (PyTypeObject *)PyType_FromSpec(&py_device_spec);
-    if (!py.device || PyModule_AddObjectRef(module, "device", (PyObject *)py.device)) return -1;
-    return PyModule_AddFunctions(module, py_device_functions);
+PY_PRIV int py_create_slots(PyType_Slot *to) {
+    const PyType_Slot slot = {Py_tp_new, (void *)py_create_new};
+    *to = slot;
+    return 1;
 }
 
 /* src/py/number.c - Tensor as a number: operators, their reflected and in-place forms, comparisons, conversions to Python's numbers */
@@ -5225,951 +6973,10 @@ PY_PRIV int py_index_slots(PyType_Slot *to) {
     return (int)(sizeof slots / sizeof slots[0]);
 }
 
-/* src/py/create.c - tensors from Python's data: nested sequences, numbers, buffers (NumPy); and back: lists, the buffer protocol */
-/* create.c - tensors from Python's data: nested sequences, numbers, buffers (NumPy); and back:
- * lists, the buffer protocol.
- *
- * A buffer is shared, not copied, where the function says so: the tensor holds it until the last
- * tensor over it goes. */
+/* src/py/tensor.c - the class Tensor: its attributes, and methods that are no rows */
+/* tensor.c - the class Tensor: its attributes, and methods that are no rows. */
 
-/* --- nested sequences ------------------------------------------------------------------------- */
-
-/* A list of lists of numbers being read: its shape, and the widest kind of number in it. */
-typedef struct py_nested {
-    int ndim;
-    int64_t size[TN_MAX_DIMS], numel;
-    int kind;       /* TN_KIND_* of the widest */
-    int numbers;    /* of the widest that is a Python number; 0: none */
-    tn_dtype dtype; /* of members that are tensors or arrays; TN_NO_DTYPE: none */
-    tn_dtype asked; /* for the result; TN_NO_DTYPE: what the members are */
-    bool big;       /* some int has more than 64 bits with its sign */
-    int64_t written;
-    char *to; /* elements of the staging dtype */
-} py_nested;
-
-/* A bytearray is a list of ints, as torch has it; other buffers are arrays. */
-static bool py_nested_is_list(PyObject *o) {
-    return (PyList_Check(o) || PyTuple_Check(o) ||
-            (PySequence_Check(o) && !PyUnicode_Check(o) && !PyBytes_Check(o))) &&
-           !py_is_tensor(o) && (!PyObject_CheckBuffer(o) || PyByteArray_Check(o));
-}
-
-/* A member that is a tensor or an array, as a tensor; NULL: neither (or an exception). */
-static PyObject *py_nested_array(PyObject *o) {
-    if (py_is_tensor(o)) return Py_NewRef(o);
-    if (PyFloat_CheckExact(o) || PyLong_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) ||
-        !PyObject_CheckBuffer(o))
-        return NULL;
-    return py_from_buffer(o, true);
-}
-
-static bool py_nested_shape(py_nested *n, PyObject *o) {
-    Py_INCREF(o);
-    while (py_nested_is_list(o)) {
-        Py_ssize_t size = PySequence_Size(o);
-        if (size < 0 || n->ndim == TN_MAX_DIMS) {
-            Py_DECREF(o);
-            if (size >= 0) PyErr_Format(PyExc_ValueError, "too many dimensions");
-            return false;
-        }
-        n->size[n->ndim++] = size;
-        PyObject *first = size ? PySequence_GetItem(o, 0) : NULL;
-        Py_DECREF(o);
-        if (!size) return true;
-        if (!(o = first)) return false;
-    }
-    PyObject *array = py_is_tensor(o) ? NULL : py_nested_array(o);
-    for (int i = 0; array && i < tn_ndim(py_of(array)); i++) {
-        if (n->ndim == TN_MAX_DIMS) {
-            Py_DECREF(array), Py_DECREF(o);
-            return PyErr_Format(PyExc_ValueError, "too many dimensions"), false;
-        }
-        n->size[n->ndim++] = tn_size(py_of(array), i);
-    }
-    if (n->ndim && PyUnicode_Check(o))
-        PyErr_Format(PyExc_ValueError, "too many dimensions 'str'");
-    else if (!array && (PyUnicode_Check(o) || PyBytes_Check(o)))
-        PyErr_Format(PyExc_TypeError, "new(): invalid data type '%s'",
-                     PyBytes_Check(o) ? "bytes" : "str");
-    Py_XDECREF(array);
-    Py_DECREF(o);
-    return !PyErr_Occurred();
-}
-
-static bool py_nested_misfit(const py_nested *n, int dim, Py_ssize_t size) {
-    if (size < 0)
-        PyErr_Format(PyExc_TypeError, "not a sequence at dim %d", dim);
-    else
-        PyErr_Format(PyExc_ValueError, "expected sequence of length %lld at dim %d (got %zd)",
-                     (long long)n->size[dim], dim, size);
-    return false;
-}
-
-static void py_nested_put(py_nested *n, tn_scalar s) {
-    double d[2] = {s.kind >= TN_KIND_FLOAT ? s.real : (double)s.integer,
-                   s.kind == TN_KIND_COMPLEX ? s.imaginary : 0};
-    switch (n->kind) {
-    case TN_KIND_BOOL: n->to[n->written] = s.integer != 0; break;
-    case TN_KIND_INT: memcpy(n->to + 8 * n->written, &s.integer, 8); break;
-    case TN_KIND_FLOAT: memcpy(n->to + 8 * n->written, d, 8); break;
-    default: memcpy(n->to + 16 * n->written, d, 16); break;
-    }
-    n->written++;
-}
-
-/* A tensor of one element also stands for its number. */
-static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim, bool number) {
-    tn_tensor *t = py_of(array), *flat;
-    bool fits = tn_ndim(t) == n->ndim - dim;
-    for (int i = dim; fits && i < n->ndim; i++) fits = tn_size(t, i - dim) == n->size[i];
-    if (number && dim == n->ndim && !(fits = tn_numel(t) == 1)) {
-        PyErr_Format(PyExc_ValueError,
-                     "only one element tensors can be converted to Python scalars");
-        return false;
-    }
-    if (!fits) return py_nested_misfit(n, dim, tn_ndim(t) ? (Py_ssize_t)tn_size(t, 0) : -1);
-    if (!n->to) {
-        tn_dtype d = tn_dtype_of(t);
-        tn_scalar kind = tn_numel(t) ? tn_none() : tn_float(0);
-        n->dtype = n->dtype ? tn_promote(n->dtype, d) : d;
-        kind.kind = py_dtype_kind(d);
-        if (kind.kind > n->kind) n->kind = kind.kind;
-        return true;
-    }
-    flat = tnp_reshape(t, TN_DIMS(-1));
-    for (int64_t i = 0; flat && i < tn_numel(t); i++) {
-        tn_tensor *one = tnp_select(flat, 0, i);
-        py_nested_put(n, tnp_item_scalar(one));
-        tn_free(one);
-    }
-    tn_free(flat);
-    return tn_ok() || (py_raise(), false);
-}
-
-static void py_nested_unknown(PyObject *o) {
-    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
-    bool text = PyUnicode_Check(o) || PyBytes_Check(o);
-    if (name && text) PyErr_Format(PyExc_TypeError, "new(): invalid data type '%U'", name);
-    if (name && !text) PyErr_Format(PyExc_RuntimeError, "Could not infer dtype of %U", name);
-    Py_XDECREF(name);
-}
-
-/* A member that is a number. One beyond int64 fits uint64 or a list of floats. */
-static bool py_nested_number(py_nested *n, PyObject *o, tn_scalar *s) {
-    if (py_to_scalar(o, s)) {
-        if (!n->to || n->asked != TN_U64 || s->kind != TN_KIND_INT || s->integer >= 0) return true;
-        PyErr_SetString(PyExc_OverflowError, "can't convert negative int to unsigned");
-        return false;
-    }
-    if (!PyErr_Occurred()) return py_nested_unknown(o), false;
-    if (!PyErr_ExceptionMatches(PyExc_OverflowError) || !PyLong_Check(o)) return false;
-    PyErr_Clear();
-    n->big = true;
-    *s = tn_int(1);
-    if (!n->to || n->asked == TN_BOOL) return true;
-    if (n->kind >= TN_KIND_FLOAT)
-        *s = tn_float(PyLong_AsDouble(o));
-    else if (n->asked == TN_U64)
-        s->integer = (int64_t)PyLong_AsUnsignedLongLong(o);
-    else
-        PyErr_SetString(PyExc_ValueError, "Overflow when unpacking long long");
-    return !PyErr_Occurred();
-}
-
-/* Twice over all members: to learn the kind (to is NULL), and to write. */
-static bool py_nested_walk(py_nested *n, PyObject *o, int dim) {
-    tn_scalar s;
-    if (py_nested_is_list(o)) {
-        Py_ssize_t size = PySequence_Size(o);
-        if (size < 0) return false;
-        if (dim >= n->ndim || size != n->size[dim])
-            return dim >= n->ndim ? (PyErr_Format(PyExc_ValueError,
-                                                  "only one element tensors can be converted to "
-                                                  "Python scalars"),
-                                     false)
-                                  : py_nested_misfit(n, dim, size);
-        for (Py_ssize_t i = 0; i < size; i++) {
-            PyObject *member = PySequence_GetItem(o, i);
-            bool ok = member && py_nested_walk(n, member, dim + 1);
-            Py_XDECREF(member);
-            if (!ok) return false;
-        }
-        return true;
-    }
-    PyObject *array = py_nested_array(o);
-    if (array) {
-        bool ok = py_nested_array_walk(n, array, dim, py_is_tensor(o));
-        Py_DECREF(array);
-        return ok;
-    }
-    if (PyErr_Occurred()) return false;
-    if (dim != n->ndim) return py_nested_misfit(n, dim, -1);
-    if (!py_nested_number(n, o, &s)) return false;
-    if (!n->to && s.kind > n->kind) n->kind = s.kind;
-    if (!n->to && s.kind > n->numbers) n->numbers = s.kind;
-    if (n->to) py_nested_put(n, s);
-    return true;
-}
-
-/* What all members promote to; the default dtype, where there are none. */
-static tn_dtype py_nested_dtype(const py_nested *n) {
-    bool wide = tn_default_dtype() == TN_F64;
-    tn_dtype own = n->numbers == TN_KIND_BOOL      ? TN_BOOL
-                   : n->numbers == TN_KIND_INT     ? TN_I64
-                   : n->numbers == TN_KIND_COMPLEX ? (wide ? TN_C128 : TN_C64)
-                                                   : tn_default_dtype();
-    if (!n->dtype) return own;
-    return n->numbers ? tn_promote(n->dtype, own) : n->dtype;
-}
-
-/* Whether number i fits an integer dtype. Unsigned dtypes compare the magnitude, as torch does. */
-static bool py_nested_fits_integer(const py_nested *n, int64_t i, int bits, bool whole) {
-    if (n->kind == TN_KIND_FLOAT) {
-        double v, top = ldexp(1, bits - (whole ? 0 : 1));
-        memcpy(&v, n->to + 8 * i, sizeof v);
-        return v >= (whole ? 0 : -top) && v < top;
-    }
-    int64_t v, most = INT64_MAX;
-    if (bits < 64) most = (int64_t)(((uint64_t)1 << (bits - (whole ? 0 : 1))) - 1);
-    memcpy(&v, n->to + 8 * i, sizeof v);
-    return bits == 64 || (v >= -most - (whole ? 0 : 1) && v <= most);
-}
-
-/* Whether the numbers are some of dtype; no complex ones as real. */
-static bool py_nested_fits(const py_nested *n, tn_dtype dtype) {
-    if (n->kind == TN_KIND_COMPLEX && dtype && !py_dtype_is_complex(dtype)) {
-        PyErr_SetString(PyExc_TypeError, "must be real number, not complex");
-        return false;
-    }
-    if (!dtype || (n->kind != TN_KIND_INT && n->kind != TN_KIND_FLOAT) || dtype == TN_BOOL ||
-        py_dtype_is_float(dtype) || py_dtype_is_complex(dtype))
-        return true;
-    const bool whole = tni_dtype_kind(dtype) == 'u';
-    for (int64_t i = 0; i < n->written; i++) {
-        if (py_nested_fits_integer(n, i, 8 * tn_dtype_bytes(dtype), whole)) continue;
-        PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow",
-                     tn_dtype_name(dtype));
-        return false;
-    }
-    return true;
-}
-
-/* The dtype that numbers of a TN_KIND_ are read in. */
-static tn_dtype py_nested_staging(int kind) {
-    switch (kind) {
-    case TN_KIND_BOOL: return TN_BOOL;
-    case TN_KIND_INT: return TN_I64;
-    case TN_KIND_COMPLEX: return TN_C128;
-    default: return TN_F64;
-    }
-}
-
-/* A new tensor of Python's numbers; dtype TN_NO_DTYPE: theirs. */
-static tn_tensor *py_create_nested(PyObject *o, tn_dtype dtype) {
-    py_nested n;
-    memset(&n, 0, sizeof n);
-    n.numel = 1;
-    if (!py_nested_shape(&n, o) || !py_nested_walk(&n, o, 0)) return NULL;
-    if (n.dtype && n.dtype >= TN_C64 && n.dtype <= TN_C128) n.kind = TN_KIND_COMPLEX;
-    n.asked = dtype ? dtype : py_nested_dtype(&n);
-    if (n.big && py_dtype_kind(n.asked) > n.kind) n.kind = py_dtype_kind(n.asked);
-    tn_tensor *t = tnp_empty(tn_ints_of(n.size, n.ndim), py_nested_staging(n.kind), TN_NO_DEVICE),
-              *as;
-    if (!t) return NULL;
-    static char none[16];
-    n.to = tn_numel(t) ? (char *)tn_data(t) : none;
-    bool ok = py_nested_walk(&n, o, 0);
-    if (ok && n.written != tn_numel(t))
-        PyErr_SetString(PyExc_RuntimeError, "the sequence changed while being read");
-    if (!ok || PyErr_Occurred() || !py_nested_fits(&n, dtype)) return tn_free(t), NULL;
-    tn_touch(t);
-    as = tnp_to_dtype(t, n.asked, false, false);
-    tn_free(t);
-    return as;
-}
-
-/* --- buffers ---------------------------------------------------------------------------------- */
-
-/* The first format of a dtype is the one that is given: of two types of 64 bits that which is
- * np.int64, as NumPy prints the other with its name. */
-#if LONG_MAX > INT32_MAX
-#define BUFFER_I64 "l"
-#define BUFFER_U64 "L"
-#else
-#define BUFFER_I64 "q"
-#define BUFFER_U64 "Q"
-#endif
-static const struct {
-    const char *format; /* "": none */
-    tn_dtype dtype;
-} py_buffer_formats[] = {{BUFFER_I64, TN_I64},
-                         {BUFFER_U64, TN_U64},
-#define BUFFER_FORMAT(NAME, text, bytes, kind, alias, computes, loop, largest, digits, \
-                      safetensors, dlpack, buffer)                                     \
-    {buffer, TN_##NAME},
-                         TN_DTYPES(BUFFER_FORMAT)
-#undef BUFFER_FORMAT
-                             {"l", TN_I64},
-                         {"L", TN_U64},
-                         {"c", TN_U8}};
-enum { BUFFER_FORMATS = sizeof py_buffer_formats / sizeof py_buffer_formats[0] };
-
-static tn_dtype py_buffer_dtype(const Py_buffer *v) {
-    const char *f = v->format ? v->format : "B";
-    if (*f == '@' || *f == '=' || (*f == '<' && PY_LITTLE_ENDIAN)) f++;
-    for (int i = 0; *f && i < BUFFER_FORMATS; i++) {
-        tn_dtype d = py_buffer_formats[i].dtype;
-        bool sized = tn_dtype_bytes(d) == v->itemsize;
-        if (strcmp(f, py_buffer_formats[i].format) == 0)
-            return sized ? d : v->itemsize == 4 ? (*f == 'l' ? TN_I32 : TN_U32) : TN_NO_DTYPE;
-    }
-    return TN_NO_DTYPE;
-}
-
-/* Its shape and strides in elements; false with an exception. */
-static bool py_buffer_layout(const Py_buffer *v, int64_t *size, int64_t *stride) {
-    if (v->ndim > TN_MAX_DIMS) return PyErr_Format(PyExc_ValueError, "too many dimensions"), false;
-    for (int i = 0; i < v->ndim; i++) {
-        size[i] = v->shape[i];
-        stride[i] = v->strides[i] / v->itemsize;
-        if (v->strides[i] % v->itemsize) {
-            PyErr_Format(PyExc_ValueError, "given numpy array strides not a multiple of the "
-                                           "element byte size. Copy array first");
-            return false;
-        }
-        if (v->strides[i] < 0) {
-            PyErr_Format(PyExc_ValueError,
-                         "At least one stride in the given numpy array is negative, and tensors "
-                         "with negative strides are not supported. (You can probably work around "
-                         "this by making a copy of your array with array.copy().)");
-            return false;
-        }
-    }
-    return true;
-}
-
-static tn_tensor *py_buffer_tensor(Py_buffer *v) {
-    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
-    tn_wrap_options o;
-    tn_dtype dtype = py_buffer_dtype(v);
-    memset(&o, 0, sizeof o);
-    if (dtype == TN_NO_DTYPE && v->format && *v->format == (PY_LITTLE_ENDIAN ? '>' : '<')) {
-        PyErr_Format(PyExc_ValueError,
-                     "given numpy array has byte order different from the native byte order. "
-                     "Conversion between byte orders is currently not supported.");
-        return NULL;
-    }
-    if (dtype == TN_NO_DTYPE) {
-        PyErr_Format(PyExc_TypeError, "can't convert a buffer of format '%s' to a tensor",
-                     v->format ? v->format : "");
-        return NULL;
-    }
-    if (!py_buffer_layout(v, size, stride)) return NULL;
-    o.strides = tn_ints_of(stride, v->ndim);
-    o.release = py_own_buffer_end;
-    o.user = v;
-    o.read_only = v->readonly != 0;
-    tn_tensor *t = tn_wrap_at(NULL, 0, v->buf, tn_ints_of(size, v->ndim), dtype, &o);
-    if (!t) py_raise();
-    return t;
-}
-
-PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
-    Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
-    if (!v) return PyErr_NoMemory();
-    if (PyObject_GetBuffer(o, v, PyBUF_RECORDS_RO)) { /* no pointers to rows */
-        py_give(v);
-        if (PyErr_ExceptionMatches(PyExc_ValueError)) /* NumPy has no format for the dtype */
-            PyErr_Format(PyExc_TypeError, "can't convert a %R of this dtype to a tensor",
-                         Py_TYPE(o));
-        return NULL;
-    }
-    if (v->ndim && (!v->shape || !v->strides)) { /* numpy.datetime64 gives none */
-        PyBuffer_Release(v);
-        py_give(v);
-        return PyErr_Format(PyExc_TypeError, "can't convert a %R to a tensor", Py_TYPE(o));
-    }
-    bool odd = v->itemsize > 1 && (uintptr_t)v->buf % (uintptr_t)v->itemsize;
-    for (int i = 0; i < v->ndim; i++) odd = odd || v->strides[i] < 0;
-    if (odd && may_copy && PyObject_HasAttrString(o, "copy")) { /* NumPy: forwards, aligned */
-        PyBuffer_Release(v);
-        py_give(v);
-        PyObject *copy = PyObject_CallMethod(o, "copy", NULL);
-        PyObject *r = copy ? py_from_buffer(copy, false) : NULL;
-        Py_XDECREF(copy);
-        return r;
-    }
-    tn_tensor *t = py_buffer_tensor(v);
-    if (t) return py_wrap(tn_own(t));
-    PyBuffer_Release(v);
-    py_give(v);
-    return NULL;
-}
-
-/* --- a tensor as a buffer --------------------------------------------------------------------- */
-
-/* The shape and strides of an exported buffer, and its tensor, because self may have another one
- * by then. */
-typedef struct py_buffer_given {
-    tn_tensor *tensor;
-    Py_ssize_t room[2 * TN_MAX_DIMS];
-} py_buffer_given;
-
-/* Whether the strides are in an order that the flags of a request allow. */
-static bool py_create_ordered(const tn_tensor *t, int flags) {
-    bool rows = tn_is_contiguous(t), columns = true;
-    int64_t step = 1;
-    for (int i = 0; i < tn_ndim(t); i++) {
-        columns = columns && (tn_size(t, i) == 1 || tn_stride(t, i) == step);
-        step *= tn_size(t, i);
-    }
-    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES) return rows;
-    if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS) return rows;
-    if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS) return columns;
-    return (flags & PyBUF_ANY_CONTIGUOUS) != PyBUF_ANY_CONTIGUOUS || rows || columns;
-}
-
-/* The number of the format that t is given in; -1 with an exception: it is not as asked for. */
-static int py_create_format(const tn_tensor *t, int flags) {
-    int k = 0;
-    const tn_dtype dtype = tn_dtype_of(t);
-    while (py_buffer_formats[k].dtype != dtype) k++;
-    const bool none = !*py_buffer_formats[k].format;
-    if (none || tn_device_of(t) != TN_CPU || tn_needs_grad(t)) {
-        if (none)
-            PyErr_Format(PyExc_TypeError, "Got unsupported ScalarType %s", tn_dtype_name(dtype));
-        else
-            PyErr_SetString(PyExc_BufferError, "the tensor requires grad, or is not on the CPU");
-        return -1;
-    }
-    if (flags & PyBUF_WRITABLE && tn_is_read_only(t)) {
-        PyErr_SetString(PyExc_BufferError, "the tensor is on read-only memory");
-        return -1;
-    }
-    if (!py_create_ordered(t, flags)) {
-        PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
-        return -1;
-    }
-    return k;
-}
-
-static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
-    tn_tensor *t = py_of(self);
-    int n = tn_ndim(t), k = py_create_format(t, flags);
-    view->obj = NULL;
-    if (k < 0) return -1;
-    py_buffer_given *given = (py_buffer_given *)py_get(1, sizeof *given);
-    if (!given) return PyErr_NoMemory(), -1;
-    Py_ssize_t *room = given->room;
-    given->tensor = tn_own(tnp_detach(t)); /* t.data may be replaced */
-    if (!given->tensor) return py_give(given), py_raise(), -1;
-    view->itemsize = tn_dtype_bytes(tn_dtype_of(t));
-    for (int i = 0; i < n; i++) {
-        room[i] = (Py_ssize_t)tn_size(t, i);
-        room[n + i] = (Py_ssize_t)tn_stride(t, i) * view->itemsize;
-    }
-    static char none[16];
-    view->buf = tn_numel(t) ? tn_data(t) : none;
-    view->len = (Py_ssize_t)tn_numel(t) * view->itemsize;
-    view->readonly = tn_is_read_only(t);
-    view->format = flags & PyBUF_FORMAT ? (char *)(uintptr_t)py_buffer_formats[k].format : NULL;
-    view->ndim = flags & PyBUF_ND ? n : 1;
-    view->shape = flags & PyBUF_ND ? room : NULL;
-    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? room + n : NULL;
-    view->suboffsets = NULL;
-    view->internal = given;
-    view->obj = Py_NewRef(self);
-    return 0;
-}
-
-static void py_create_releasebuffer(PyObject *self, Py_buffer *view) {
-    py_buffer_given *given = (py_buffer_given *)view->internal;
-    (void)self;
-    tn_release(given->tensor);
-    py_give(given);
-}
-
-/* --- functions -------------------------------------------------------------------------------- */
-
-/* Keywords of tensor() and as_tensor(). */
-typedef struct py_making {
-    PyObject *data;
-    tn_dtype dtype;
-    tn_device_id device;
-    int requires_grad;
-} py_making;
-
-static bool py_making_parse(py_making *m, PyObject *args, PyObject *kwargs, const char *format) {
-    static const char *names[] = {"data", "dtype", "device", "requires_grad", "pin_memory", NULL};
-    PyObject *dtype = Py_None, *device = Py_None;
-    int pinned = 0;
-    m->dtype = TN_NO_DTYPE;
-    m->device = TN_NO_DEVICE;
-    m->requires_grad = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, (char **)(uintptr_t)names, &m->data,
-                                     &dtype, &device, &m->requires_grad, &pinned))
-        return false;
-    if (dtype != Py_None && !py_to_dtype(dtype, &m->dtype)) {
-        PyErr_Format(PyExc_TypeError, "tensor(): argument 'dtype' must be torch.dtype, not %R",
-                     Py_TYPE(dtype));
-        return false;
-    }
-    if (device != Py_None && !py_to_device(device, &m->device)) {
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "tensor(): argument 'device' must be torch.device");
-        return false;
-    }
-    if (device == Py_None && (m->device = py_default_device()) && py_here_is_ours())
-        m->device = TN_NO_DEVICE;
-    return true;
-}
-
-/* The conversion that m asks for, or a new reference to the tensor itself if nothing changes. */
-static PyObject *py_making_finish(const py_making *m, PyObject *o, bool copy) {
-    tn_tensor *t = py_of(o);
-    tn_dtype dtype = m->dtype ? m->dtype : tn_dtype_of(t);
-    if (!copy && dtype == tn_dtype_of(t) && (!m->device || m->device == tn_device_of(t))) return o;
-    tn_tensor *detached = copy ? tnp_detach(t) : NULL;
-    tn_tensor *r = m->device ? tnp_to(copy ? detached : t, m->device, dtype, false, copy)
-                             : tnp_to_dtype(copy ? detached : t, dtype, false, copy);
-    if (detached) tn_free(detached);
-    Py_DECREF(o);
-    PyObject *made = r ? py_wrap(tn_own(r)) : py_raise();
-    if (made && m->requires_grad && !tn_requires_grad_at(NULL, 0, py_of(made), true)) {
-        Py_DECREF(made);
-        return py_raise();
-    }
-    return made;
-}
-
-static PyObject *py_making_of_numbers(const py_making *m) {
-    tn_tensor *t = py_create_nested(m->data, m->dtype);
-    if (!t) return py_raise();
-    PyObject *o = py_wrap(tn_own(t));
-    if (o && m->device) {
-        py_making plain = *m;
-        plain.dtype = TN_NO_DTYPE;
-        o = py_making_finish(&plain, o, false);
-    }
-    if (o && m->requires_grad && !tn_requires_grad_at(NULL, 0, py_of(o), true)) {
-        Py_DECREF(o);
-        return py_raise();
-    }
-    return o;
-}
-
-static PyObject *py_create_tensor(PyObject *self, PyObject *args, PyObject *kwargs) {
-    py_making m;
-    (void)self;
-    if (!py_making_parse(&m, args, kwargs, "O|$OOpp:tensor")) return NULL;
-    PyObject *array = py_nested_array(m.data);
-    if (array) return py_making_finish(&m, array, true);
-    return PyErr_Occurred() ? NULL : py_making_of_numbers(&m);
-}
-
-static PyObject *py_create_as_tensor(PyObject *self, PyObject *args, PyObject *kwargs) {
-    py_making m;
-    (void)self;
-    if (!py_making_parse(&m, args, kwargs, "O|OOpp:as_tensor")) return NULL;
-    PyObject *array = py_nested_array(m.data);
-    if (array) return py_making_finish(&m, array, false);
-    return PyErr_Occurred() ? NULL : py_making_of_numbers(&m);
-}
-
-static PyObject *py_create_from_numpy(PyObject *self, PyObject *o) {
-    (void)self;
-    if (!PyObject_CheckBuffer(o) || PyBytes_Check(o) || py_is_tensor(o))
-        return PyErr_Format(PyExc_TypeError, "expected np.ndarray (got %R)", Py_TYPE(o));
-    return py_from_buffer(o, false);
-}
-
-/* Bytes of any kind as elements of a dtype, from `offset` bytes on. */
-static tn_tensor *py_create_over(Py_buffer *v, tn_dtype dtype, long long count, long long offset) {
-    long long each = tn_dtype_bytes(dtype), left = offset < 0 ? -1 : (long long)v->len - offset;
-    tn_wrap_options o;
-    if (v->len <= 0 || count == 0)
-        PyErr_Format(PyExc_ValueError, "both buffer length (%zd) and count (%lld) must not be 0",
-                     v->len, count);
-    else if (left <= 0)
-        PyErr_Format(PyExc_ValueError,
-                     "offset (%lld bytes) must be non-negative and no greater "
-                     "than buffer length (%zd bytes) minus 1",
-                     offset, v->len);
-    else if (count < 0 && left % each)
-        PyErr_Format(PyExc_ValueError,
-                     "buffer length (%lld bytes) after offset (%lld bytes) must "
-                     "be a multiple of element size (%lld)",
-                     left, offset, each);
-    else if (count > left / each)
-        PyErr_Format(PyExc_ValueError,
-                     "requested buffer length (%lld * %lld bytes) after offset "
-                     "(%lld bytes) must not be greater than actual buffer "
-                     "length (%zd bytes)",
-                     count, each, offset, v->len);
-    if (PyErr_Occurred()) return NULL;
-    const int64_t size[1] = {count < 0 ? left / each : count};
-    memset(&o, 0, sizeof o);
-    o.release = py_own_buffer_end;
-    o.user = v;
-    o.read_only = v->readonly != 0;
-    tn_tensor *t = tn_wrap_at(NULL, 0, (char *)v->buf + offset, tn_ints_of(size, 1), dtype, &o);
-    if (!t) py_raise();
-    return t;
-}
-
-static PyObject *py_create_frombuffer(PyObject *self, PyObject *args, PyObject *kwargs) {
-    static const char *names[] = {"buffer", "dtype", "count", "offset", "requires_grad", NULL};
-    PyObject *from, *dtype = NULL;
-    long long count = -1, offset = 0;
-    int grad = 0;
-    (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$O!LLp:frombuffer", (char **)(uintptr_t)names,
-                                     &from, py.dtype, &dtype, &count, &offset, &grad))
-        return NULL;
-    if (!dtype)
-        return PyErr_Format(PyExc_TypeError,
-                            "frombuffer() missing 1 required positional arguments: \"dtype\"");
-    if (!PyObject_CheckBuffer(from) || py_is_tensor(from))
-        return PyErr_Format(PyExc_ValueError, "object does not implement Python buffer protocol.");
-    Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
-    if (!v) return PyErr_NoMemory();
-    if (PyObject_GetBuffer(from, v, PyBUF_SIMPLE)) return py_give(v), NULL;
-    tn_tensor *t = py_create_over(v, ((py_dtype *)dtype)->dtype, count, offset);
-    if (!t) {
-        PyBuffer_Release(v);
-        return py_give(v), NULL;
-    }
-    PyObject *o = py_wrap(tn_own(t));
-    if (o && grad && !tn_requires_grad_at(NULL, 0, py_of(o), true)) {
-        Py_DECREF(o);
-        return py_raise();
-    }
-    return o;
-}
-
-/* --- torch.Tensor(..) ------------------------------------------------------------------------- */
-
-/* Sizes of Tensor(2, 3); false: not only ints, without an exception. */
-static bool py_create_sizes(PyObject *args, int64_t *sizes, int64_t *n) {
-    *n = PyTuple_Size(args);
-    if (*n > TN_MAX_DIMS) return false;
-    for (int64_t i = 0; i < *n; i++)
-        if (!py_to_index(PyTuple_GetItem(args, (Py_ssize_t)i), &sizes[i]))
-            return PyErr_Clear(), false;
-    return true;
-}
-
-/* Tensor(), Tensor(2, 3), Tensor(size): not initialised; Tensor(tensor): over the same elements;
- * Tensor(sequence): a copy. All of the default dtype but the tensor's. */
-static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    int64_t sizes[TN_MAX_DIMS], n = PyTuple_Size(args);
-    PyObject *one = n == 1 ? PyTuple_GetItem(args, 0) : NULL;
-    tn_tensor *t;
-    tn_device_id device = TN_NO_DEVICE;
-    if (kwargs && PyDict_Size(kwargs)) {
-        PyObject *o = py_entry(kwargs, "device");
-        if (!o && PyErr_Occurred()) return NULL;
-        if (!o || PyDict_Size(kwargs) > 1)
-            return PyErr_Format(PyExc_TypeError, "new() takes only device= as a keyword");
-        if (o != Py_None && !py_to_device(o, &device)) {
-            if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "device= must be a device");
-            return NULL;
-        }
-    }
-    if (one && py_is_tensor(one)) return py_wrap_alias(type, one);
-    if (one && Py_TYPE(one) == py.size) args = one;
-    if (n == 0) {
-        sizes[0] = 0;
-        t = tnp_empty(tn_ints_of(sizes, 1), TN_NO_DTYPE, device);
-    } else if (py_create_sizes(args, sizes, &n)) {
-        t = tnp_empty(tn_ints_of(sizes, n), TN_NO_DTYPE, device);
-    } else if (one && !PySequence_Check(one) && !PyObject_CheckBuffer(one)) {
-        return PyErr_Format(PyExc_TypeError, "new(): data must be a sequence (got %R)",
-                            Py_TYPE(one));
-    } else if (one) {
-        PyObject *o = py_value_tensor(one, tn_default_dtype());
-        if (!o) return NULL;
-        t = tnp_to_dtype(py_of(o), tn_default_dtype(), false, true);
-        Py_DECREF(o);
-    } else {
-        return PyErr_Format(PyExc_TypeError, "new() received an invalid combination of arguments");
-    }
-    return t ? py_wrap_as(type, tn_own(t)) : py_raise();
-}
-
-PY_PRIV PyObject *py_index_refuse(PyObject *o) {
-    return PyErr_Format(PyUnicode_Check(o) ? PyExc_TypeError : PyExc_IndexError,
-                        "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
-                        "Variables are valid indices (got %R)",
-                        Py_TYPE(o));
-}
-
-PY_PRIV PyObject *py_index_tensor(PyObject *o) {
-    py_making m = {o, TN_NO_DTYPE, TN_NO_DEVICE, 0};
-    PyObject *array = py_nested_array(o);
-    if (array) return array;
-    if (PyErr_Occurred()) return NULL;
-    if (!py_nested_is_list(o)) return py_index_refuse(o);
-    if (!PySequence_Size(o)) m.dtype = TN_I64;
-    return py_making_of_numbers(&m);
-}
-
-PY_PRIV PyObject *py_value_tensor(PyObject *o, tn_dtype dtype) {
-    py_making m = {o, dtype, TN_NO_DEVICE, 0};
-    PyObject *array = py_nested_array(o);
-    if (array) return py_making_finish(&m, array, false);
-    return PyErr_Occurred() ? NULL : py_making_of_numbers(&m);
-}
-
-/* --- to lists --------------------------------------------------------------------------------- */
-
-static PyObject *py_list_of(const char *at, const tn_tensor *t, int dim) {
-    if (dim == tn_ndim(t)) return py_from_element(tn_element(at, tn_dtype_of(t)), tn_dtype_of(t));
-    int64_t n = tn_size(t, dim), step = tn_stride(t, dim) * tn_dtype_bytes(tn_dtype_of(t));
-    PyObject *list = PyList_New((Py_ssize_t)n);
-    for (int64_t i = 0; list && i < n; i++) {
-        PyObject *one = py_list_of(at + i * step, t, dim + 1);
-        if (!one || PyList_SetItem(list, (Py_ssize_t)i, one)) Py_CLEAR(list);
-    }
-    return list;
-}
-
-static PyObject *py_create_tolist(PyObject *self, PyObject *unused) {
-    (void)unused;
-    if (tn_device_of(py_of(self)) == TN_META)
-        return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
-    tn_tensor *t = tn_own(tnp_detach(py_of(self))); /* a list may run a finalizer that turns self */
-    if (!t) return py_raise();
-    PyObject *all = py_list_of((const char *)tn_data(t), t, 0);
-    tn_release(t);
-    return all;
-}
-
-static PyMethodDef py_create_functions[] = {
-    {"tensor", (PyCFunction)(void *)py_create_tensor, METH_VARARGS | METH_KEYWORDS,
-     "tensor(data, *, dtype=None, device=None, requires_grad=False): a new tensor, a copy of data"},
-    {"as_tensor", (PyCFunction)(void *)py_create_as_tensor, METH_VARARGS | METH_KEYWORDS,
-     "as_tensor(data, dtype=None, device=None): shares the data where that is possible"},
-    {"from_numpy", py_create_from_numpy, METH_O, "a tensor over the memory of an array"},
-    {"frombuffer", (PyCFunction)(void *)py_create_frombuffer, METH_VARARGS | METH_KEYWORDS,
-     "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False): over its memory"},
-    {NULL, NULL, 0, NULL}};
-static PyMethodDef py_create_method = {"tolist", py_create_tolist, METH_NOARGS,
-                                       "the elements as nested lists of Python numbers"};
-
-PY_PRIV int py_create_begin(PyObject *module) {
-    PyObject *m = PyDescr_NewMethod(py.tensor, &py_create_method);
-    int bad = !m || PyObject_SetAttrString((PyObject *)py.tensor, "tolist", m) ||
-              PyModule_AddFunctions(module, py_create_functions);
-    Py_XDECREF(m);
-    return bad ? -1 : 0;
-}
-
-PY_PRIV int py_create_slots(PyType_Slot *to) {
-    const PyType_Slot slots[] = {{Py_tp_new, (void *)py_create_new},
-                                 {Py_bf_getbuffer, (void *)py_create_getbuffer},
-                                 {Py_bf_releasebuffer, (void *)py_create_releasebuffer}};
-    memcpy(to, slots, sizeof slots);
-    return 3;
-}
-
-/* src/py/tensor.c - the class Tensor: its life and its attributes */
-/* tensor.c - the class Tensor: its life and its attributes.
- *
- * A wrapper without attributes is not tracked by the collector: it can be part of no cycle. One
- * with attributes, or of a subclass, that C code outlives (a gradient, a module's part) goes over
- * to the tensor when Python drops it, and comes back with the next py_wrap. Until then nothing else
- * leads to it: weak references to it have ended, and the collector does not know it. */
-
-/* --- wrappers --------------------------------------------------------------------------------- */
-
-/* Wrappers to be used again. Each keeps a reference to its class and one to itself, which its next
- * user takes over. */
-enum { FREE_MOST = 256 };
-static struct {
-    py_tensor *at[FREE_MOST];
-    int n;
-} py_free_wrappers;
-
-PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
-    py_tensor *p;
-    if (!t) return py_raise();
-    if (type == py.tensor && py_free_wrappers.n) {
-        p = py_free_wrappers.at[--py_free_wrappers.n];
-    } else if (type == py.tensor) {
-        p = PyObject_GC_New(py_tensor, type);
-    } else {
-        p = (py_tensor *)PyType_GenericAlloc(type, 0); /* tracked: it may have anything */
-    }
-    if (!p) return tn_release(t), NULL;
-    p->t = t;
-    p->dict = p->weak = NULL;
-    p->hooks = NULL;
-    p->kept = false;
-    p->parts = 0;
-    p->tracked = type != py.tensor;
-    tn_set_binding(t, p, NULL);
-    return (PyObject *)p;
-}
-
-PY_PRIV PyObject *py_wrap(tn_tensor *t) { return py_wrap_as(py.tensor, t); }
-
-PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t) {
-    PyObject *known = t ? (PyObject *)tn_binding(t) : NULL;
-    if (known) return py_wrap_known(t, known);
-    return t ? py_wrap(tn_retain(t)) : Py_NewRef(Py_None);
-}
-
-/* --- wrappers that C outlives ----------------------------------------------------------------- */
-
-PY_PRIV void py_tensor_track(py_tensor *p) {
-    if (p->tracked) return;
-    p->tracked = true;
-    PyObject_GC_Track((PyObject *)p);
-}
-
-/* The tensor owns the wrapper: p->t is borrowed then, and p->kept says so. */
-static void py_tensor_binding_release(void *object) {
-    PyGILState_STATE state = PyGILState_Ensure();
-    py_tensor *p = (py_tensor *)object;
-    p->t = NULL;
-    Py_DECREF((PyObject *)p);
-    PyGILState_Release(state);
-}
-
-PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known) {
-    py_tensor *p = (py_tensor *)known;
-    if (!p->kept) return Py_NewRef(known);
-    tn_set_binding(t, p, NULL); /* Python owns the wrapper again, with the count it had */
-    tn_retain(t);
-    p->kept = false;
-    py_tensor_track(p);
-    return known;
-}
-
-/* Gives the wrapper, of which Python has nothing left, to the tensor, if it is worth keeping and
- * somebody else has the tensor. */
-static bool py_tensor_keep(py_tensor *p) {
-    bool plain =
-        Py_TYPE((PyObject *)p) == py.tensor && (!p->dict || !PyDict_Size(p->dict)) && !p->hooks;
-    if (plain || !p->t || tn_owners(p->t) < 2) return false;
-    if (!tn_set_binding(p->t, p, py_tensor_binding_release)) return tn_error_take(NULL), false;
-    Py_INCREF((PyObject *)p);
-    p->kept = true;
-    p->tracked = false;
-    tn_release(p->t);
-    return true;
-}
-
-/* Ends the weak references to a wrapper of which Python has nothing left. Their callbacks may look
- * at the tensor: they get another wrapper then, and this one has no tensor more. */
-static void py_tensor_forget(py_tensor *p) {
-    if (p->t) tn_set_binding(p->t, NULL, NULL);
-    PyObject_ClearWeakRefs((PyObject *)p);
-    if (p->t && !tn_binding(p->t)) {
-        tn_set_binding(p->t, p, NULL);
-    } else if (p->t) {
-        tn_release(p->t);
-        p->t = NULL;
-    }
-}
-
-static void py_tensor_dealloc(PyObject *self) {
-    py_tensor *p = (py_tensor *)self;
-    PyTypeObject *type = Py_TYPE(self);
-    tn_tensor *t;
-    if (p->tracked || type != py.tensor) PyObject_GC_UnTrack(self);
-    if (TNI_UNLIKELY(p->weak != NULL)) py_tensor_forget(p);
-    if (TNI_UNLIKELY(p->dict || p->hooks || type != py.tensor) && py_tensor_keep(p)) return;
-    if (p->hooks) py_hooks_part(p);
-    if ((t = p->t) != NULL) {
-        p->t = NULL;
-        tn_set_binding(t, NULL, NULL);
-    }
-    Py_CLEAR(p->dict);
-    if (t) tn_release(t);
-    if (TNI_LIKELY(type == py.tensor && py_free_wrappers.n < FREE_MOST)) {
-        Py_INCREF(self);
-        py_free_wrappers.at[py_free_wrappers.n++] = p;
-        return;
-    }
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF((PyObject *)type);
-}
-
-static int py_tensor_traverse(PyObject *self, visitproc visit, void *arg) {
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(((py_tensor *)self)->dict);
-    return ((py_tensor *)self)->hooks ? py_hooks_visit((py_tensor *)self, visit, arg) : 0;
-}
-
-static int py_tensor_clear(PyObject *self) {
-    Py_CLEAR(((py_tensor *)self)->dict);
-    return 0;
-}
-
-/* The first attribute makes the wrapper a possible part of a cycle. */
-static int py_tensor_setattr(PyObject *self, PyObject *name, PyObject *value) {
-    int bad = PyObject_GenericSetAttr(self, name, value);
-    if (((py_tensor *)self)->dict) py_tensor_track((py_tensor *)self);
-    return bad;
-}
-
-static PyObject *py_tensor_dict(PyObject *self, void *unused) {
-    PyObject *dict = PyObject_GenericGetDict(self, unused);
-    if (dict) py_tensor_track((py_tensor *)self);
-    return dict;
-}
-
-/* --- tensors that wrappers have given up ------------------------------------------------------ */
-
-static struct {
-    tn_tensor **at;
-    size_t n, room;
-} py_retired[2]; /* by the turn in which they were given up */
-
-PY_PRIV void py_retire(tn_tensor *t) {
-    if (!py_lending()) {
-        tn_release(t);
-        return;
-    }
-    if (py_retired[py.turn].n == py_retired[py.turn].room) {
-        size_t room = 2 * py_retired[py.turn].room + 16;
-        tn_tensor **at = (tn_tensor **)py_get_again(py_retired[py.turn].at, room, sizeof *at);
-        if (!at) return; /* it stays for good: nobody may fail here */
-        py_retired[py.turn].at = at;
-        py_retired[py.turn].room = room;
-    }
-    py_retired[py.turn].at[py_retired[py.turn].n++] = t;
-    py.retired = true;
-    if (!py.lending[!py.turn] && !py_retired[!py.turn].n) py.turn = !py.turn;
-}
-
-PY_PRIV bool py_retire_memory(tn_tensor *t) {
-    tn_tensor *alias = py_lending() ? tnp_detach(t) : NULL;
-    if (alias) py_retire(tn_own(alias));
-    return alias || !py_lending();
-}
-
-PY_PRIV bool py_retired_has(const tn_tensor *t) {
-    for (int turn = 0; turn < 2; turn++)
-        for (size_t i = 0; i < py_retired[turn].n; i++)
-            if (py_retired[turn].at[i] == t) return true;
-    return false;
-}
-
-/* What was retired in the turn before, whose calls have all ended; then that turn comes again. The
- * end of a tensor may run Python code, and this. */
-PY_PRIV void py_retired_release(void) {
-    for (int before = !py.turn; !py.lending[before]; before = !py.turn) {
-        while (py_retired[before].n && py.turn != before)
-            tn_release(py_retired[before].at[--py_retired[before].n]);
-        if (py.turn == before) continue;
-        if (!py_retired[py.turn].n) break;
-        py.turn = before;
-    }
-    py.retired = py_retired[0].n || py_retired[1].n;
-}
+tn_print_options py_printing;
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
@@ -6335,6 +7142,12 @@ static PyObject *py_tensor_on(PyObject *self, void *name) {
 static PyObject *py_tensor_layout(PyObject *self, void *unused) {
     (void)self, (void)unused;
     return Py_NewRef(py.strided);
+}
+
+static PyObject *py_tensor_dict(PyObject *self, void *unused) {
+    PyObject *dict = PyObject_GenericGetDict(self, unused);
+    if (dict) py_tensor_track((py_tensor *)self);
+    return dict;
 }
 
 static PyGetSetDef py_tensor_attributes[] = {
@@ -6513,18 +7326,19 @@ static PyMethodDef py_tensor_methods[] = {
 static Py_hash_t py_tensor_hash(PyObject *self) { return (Py_hash_t)(uintptr_t)self; }
 
 PY_PRIV int py_tensor_begin(PyObject *module) {
-    PyType_Slot slots[64] = {
-        {Py_tp_dealloc, (void *)py_tensor_dealloc}, {Py_tp_traverse, (void *)py_tensor_traverse},
-        {Py_tp_clear, (void *)py_tensor_clear},     {Py_tp_setattro, (void *)py_tensor_setattr},
-        {Py_tp_repr, (void *)py_tensor_repr},       {Py_tp_hash, (void *)py_tensor_hash},
-        {Py_tp_methods, py_tensor_methods},         {Py_tp_members, py_tensor_members},
-        {Py_tp_getset, py_tensor_attributes}};
+    PyType_Slot slots[64] = {{Py_tp_repr, (void *)py_tensor_repr},
+                             {Py_tp_hash, (void *)py_tensor_hash},
+                             {Py_tp_methods, py_tensor_methods},
+                             {Py_tp_members, py_tensor_members},
+                             {Py_tp_getset, py_tensor_attributes}};
     PyType_Spec spec = {"torch.Tensor", sizeof(py_tensor), 0,
                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
-    int n = 9;
+    int n = 5;
+    n += py_wrap_slots(slots + n);
     n += py_number_slots(slots + n);
     n += py_index_slots(slots + n);
     n += py_create_slots(slots + n);
+    n += py_buffer_slots(slots + n);
     py.tensor = (PyTypeObject *)PyType_FromSpec(&spec);
     return py.tensor ? PyModule_AddObjectRef(module, "Tensor", (PyObject *)py.tensor) : -1;
 }
@@ -6557,6 +7371,7 @@ typedef struct py_optim_group {
         char bytes[PY_OPTIM_ARGS];
     } args;
     double lists[PY_OPTIM_LISTS];
+    int used; /* of lists */
 } py_optim_group;
 
 /* One step; its arrays have room for n parameters of which s.n have a gradient. */
@@ -6670,81 +7485,106 @@ static bool py_optim_misfit(const tn_param *p, PyObject *o) {
     return false;
 }
 
-static bool py_optim_floats(const tn_param *p, PyObject *o, tn_floats *l, double *room, int *used) {
-    bool tuple = PyTuple_Check(o);
-    if (!tuple && !PyList_Check(o)) return py_optim_misfit(p, o);
-    l->n = tuple ? PyTuple_Size(o) : PyList_Size(o);
-    l->at = room + *used;
-    if ((p->count >= 0 && l->n != p->count) || l->n > PY_OPTIM_LISTS - *used)
-        return py_optim_misfit(p, o);
-    for (int64_t i = 0; i < l->n; i++) {
-        PyObject *one =
-            tuple ? PyTuple_GetItem(o, (Py_ssize_t)i) : PyList_GetItem(o, (Py_ssize_t)i);
-        if (!one || !py_to_float(one, room + *used + i)) return py_optim_misfit(p, o);
+/* An option of a group as the row reads it, one function a way of TN_TYPES. `none` says that o is
+ * None and the row allows it. Lists lie in g->lists: the step outlives the tuple they came from. */
+
+static bool py_optim_real(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
+    char *at = g->args.bytes + p->offset;
+    double d = 0;
+    if (!none && !py_to_float(o, &d)) return py_optim_misfit(p, o);
+    if (p->flags & TN_P_MAYBE) {
+        const tn_maybe m = none ? tn_no_float() : tn_some(d);
+        memcpy(at, &m, sizeof m);
+    } else {
+        memcpy(at, &d, sizeof d);
     }
-    *used += (int)l->n;
     return true;
 }
 
-static bool py_optim_word(const tn_param *p, PyObject *o, int32_t *word) {
-    const char *text = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
-    *word = 0;
-    for (int32_t k = 0; text && p->words[k]; k++)
-        if (strcmp(p->words[k], text) == 0) *word = k + 1;
-    return *word || (o == Py_None && p->flags & TN_P_OPTIONAL) || py_optim_misfit(p, o);
+/* torch asks only whether a flag is true: 1 and None are flags as well. */
+static bool py_optim_truth(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
+    const int is = PyObject_IsTrue(o);
+    const bool truth = is > 0;
+    (void)none;
+    if (is < 0) return false;
+    memcpy(g->args.bytes + p->offset, &truth, sizeof truth);
+    return true;
 }
 
-static bool py_optim_option(const tn_param *p, PyObject *o, py_optim_group *g, int *used) {
-    char *at = g->args.bytes + p->offset;
-    bool none = o == Py_None && p->flags & TN_P_OPTIONAL, truth;
-    tn_floats l;
-    tn_maybe m = tn_no_float();
+static bool py_optim_whole(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
     int64_t i = TN_NONE;
-    int32_t word;
-    int truth_of;
-    double d = 0;
-    switch (p->type) {
-    case TN_T_FLOAT:
-    case TN_T_SCALAR:
-        if (!none && !py_to_float(o, &d)) return py_optim_misfit(p, o);
-        if (!none) m = tn_some(d);
-        if (p->flags & TN_P_MAYBE)
-            memcpy(at, &m, sizeof m);
-        else
-            memcpy(at, &d, sizeof d);
-        return true;
-    case TN_T_BOOL:
-        if ((truth_of = PyObject_IsTrue(o)) < 0) return false;
-        truth = truth_of != 0;
-        memcpy(at, &truth, sizeof truth);
-        return true;
-    case TN_T_INT:
-        if (!none && !py_to_index(o, &i)) return py_optim_misfit(p, o);
-        memcpy(at, &i, sizeof i);
-        return true;
-    case TN_T_FLOATS:
-        if (!py_optim_floats(p, o, &l, g->lists, used)) return false;
-        memcpy(at, &l, sizeof l);
-        return true;
-    case TN_T_ENUM:
-        if (!py_optim_word(p, o, &word)) return false;
-        memcpy(at, &word, sizeof word);
-        return true;
-    default: return py_optim_misfit(p, o);
+    if (!none && !py_to_index(o, &i)) return py_optim_misfit(p, o);
+    memcpy(g->args.bytes + p->offset, &i, sizeof i);
+    return true;
+}
+
+static bool py_optim_reals(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
+    bool tuple = PyTuple_Check(o);
+    tn_floats l;
+    (void)none;
+    if (!tuple && !PyList_Check(o)) return py_optim_misfit(p, o);
+    l.n = tuple ? PyTuple_Size(o) : PyList_Size(o);
+    l.at = g->lists + g->used;
+    if ((p->count >= 0 && l.n != p->count) || l.n > PY_OPTIM_LISTS - g->used)
+        return py_optim_misfit(p, o);
+    for (int64_t i = 0; i < l.n; i++) {
+        /* NULL where Python code that py_to_float ran has made the list shorter. */
+        PyObject *one =
+            tuple ? PyTuple_GetItem(o, (Py_ssize_t)i) : PyList_GetItem(o, (Py_ssize_t)i);
+        if (!one || !py_to_float(one, g->lists + g->used + i)) return py_optim_misfit(p, o);
     }
+    g->used += (int)l.n;
+    memcpy(g->args.bytes + p->offset, &l, sizeof l);
+    return true;
+}
+
+static bool py_optim_word(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
+    const char *text = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
+    int32_t word = 0;
+    for (int32_t k = 0; text && p->words[k]; k++)
+        if (strcmp(p->words[k], text) == 0) word = k + 1;
+    if (!word && !none) return py_optim_misfit(p, o);
+    memcpy(g->args.bytes + p->offset, &word, sizeof word);
+    return true;
+}
+
+/* The ways of TN_TYPES; NULL: no option of an optimizer has this type. */
+#define PY_OPTIM_TENSOR NULL
+#define PY_OPTIM_TENSORS NULL
+#define PY_OPTIM_WHOLE py_optim_whole
+#define PY_OPTIM_REAL py_optim_real
+#define PY_OPTIM_MAYBE py_optim_real
+#define PY_OPTIM_TRUTH py_optim_truth
+#define PY_OPTIM_NUMBER py_optim_real
+#define PY_OPTIM_WHOLES NULL
+#define PY_OPTIM_REALS py_optim_reals
+#define PY_OPTIM_DTYPE NULL
+#define PY_OPTIM_DEVICE NULL
+#define PY_OPTIM_GENERATOR NULL
+#define PY_OPTIM_WORD py_optim_word
+#define PY_OPTIM_STRING NULL
+#define PY_OPTIM_MODULE NULL
+#define PY_OPTIM_MODULES NULL
+#define PY_OPTIM_WAY(NAME, text, list, c, cxx, lies, traits, way) PY_OPTIM_##way,
+typedef bool (*py_optim_way)(const tn_param *p, PyObject *o, bool none, py_optim_group *g);
+static const py_optim_way py_optim_ways[TN_TYPE_COUNT] = {NULL, TN_TYPES(PY_OPTIM_WAY)};
+
+static bool py_optim_option(const tn_param *p, PyObject *o, py_optim_group *g) {
+    const bool none = o == Py_None && p->flags & TN_P_OPTIONAL;
+    return py_optim_ways[p->type] ? py_optim_ways[p->type](p, o, none, g) : py_optim_misfit(p, o);
 }
 
 /* The options of a group, checked by the row; what the group lacks has its default. */
 static bool py_optim_group_read(const py_optim_row *r, PyObject *group, py_optim_group *g) {
     const tn_gen *gen = r->row->gen;
-    int used = 0;
+    g->used = 0;
     memcpy(g->args.bytes, gen->defaults, gen->args_size);
     for (int k = 0; k < gen->nparam; k++) {
         PyObject *o = r->option[k] ? PyDict_GetItemWithError(group, r->option[k]) : NULL;
         if (!o && PyErr_Occurred()) return false;
         if (!o) continue;
         Py_INCREF(o);
-        bool ok = py_optim_option(&gen->param[k], o, g, &used);
+        bool ok = py_optim_option(&gen->param[k], o, g);
         Py_DECREF(o);
         if (!ok) return false;
     }
@@ -7390,61 +8230,1046 @@ PY_PRIV int py_files_begin(PyObject *module) {
     return PyModule_AddFunctions(module, py_files_functions);
 }
 
+/* src/py/hook.c - hooks of tensors run in a backward, and their handles */
+/* hook.c - hooks of tensors run in a backward, and their handles. Which hooks a wrapper knows, and
+ * how the collector sees them, is in wrap.c. */
+
+/* --- a hook that runs ------------------------------------------------------------------------- */
+
+/* The gradient that hook `function` returned in place of grad, as a tensor for the tape. NULL with
+ * an exception. */
+static tn_tensor *py_hook_result(PyObject *r, tn_tensor *grad) {
+    PyObject *type;
+    if (r == Py_None) return grad;
+    if (py_is_tensor(r)) return py_of(r) == grad ? grad : tn_lend(tn_retain(py_of(r)));
+    type = PyObject_GetAttr((PyObject *)Py_TYPE(r), py.name_word);
+    if (type) PyErr_Format(PyExc_TypeError, "expected Variable, but hook returned '%U'", type);
+    Py_XDECREF(type);
+    return NULL;
+}
+
+static tn_tensor *py_hook_run(py_hook *h, tn_tensor *t, bool replaces) {
+    /* the hook may remove itself, and h->function with it */
+    PyObject *function = Py_NewRef(h->function), *seen = py_wrap_borrowed(t);
+    PyObject *r = seen ? PyObject_CallFunctionObjArgs(function, seen, NULL) : NULL;
+    tn_tensor *now = !r ? NULL : replaces ? py_hook_result(r, t) : t;
+    /* the exception stays set; the library's error only ends the pass (py_raise) */
+    if (!now) tn_error_set(TN_INVALID, NULL, 0, "a hook has failed");
+    Py_XDECREF(r);
+    Py_XDECREF(seen);
+    Py_DECREF(function);
+    return now;
+}
+
+/* What the tape calls with a gradient, in any thread. */
+static tn_tensor *py_hook_call(tn_tensor *grad, void *user) {
+    const py_inside inside = py_inside_begin();
+    py_hook *h = (py_hook *)user;
+    tn_tensor *now = h->function ? py_hook_run(h, grad, true) : grad;
+    py_inside_end(inside);
+    return now;
+}
+
+/* The same behind .grad of a leaf. Its result changes nothing. */
+static tn_tensor *py_hook_after(tn_tensor *leaf, void *user) {
+    const py_inside inside = py_inside_begin();
+    py_hook *h = (py_hook *)user;
+    if (h->function) py_hook_run(h, leaf, false);
+    py_inside_end(inside);
+    return NULL;
+}
+
+/* The tape drops its count of the hook. */
+static void py_hook_release(void *user) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    py_hook_unlink((py_hook *)user);
+    Py_DECREF((PyObject *)user);
+    PyGILState_Release(state);
+}
+
+/* --- handles ---------------------------------------------------------------------------------- */
+
+static PyObject *py_hook_add(PyObject *self, PyObject *function, bool after) {
+    py_tensor *p = (py_tensor *)self;
+    py_hook *h;
+    if (!PyCallable_Check(function))
+        return PyErr_Format(PyExc_TypeError, "a hook has to be callable, not %R",
+                            Py_TYPE(function));
+    if (!tn_needs_grad(p->t))
+        return PyErr_Format(PyExc_RuntimeError,
+                            "cannot register a hook on a tensor that doesn't require gradient");
+    if (after && !tn_is_leaf(p->t))
+        return PyErr_Format(PyExc_RuntimeError, "post accumulate grad hooks cannot be registered "
+                                                "on non-leaf tensors");
+    if (!(h = (py_hook *)PyType_GenericAlloc(py.handle, 0))) return NULL;
+    h->function = Py_NewRef(function);
+    /* one count for the caller, one for the tape */
+    Py_INCREF((PyObject *)h);
+    h->number = after ? tn_hook_after_at(NULL, 0, p->t, py_hook_after, h, py_hook_release)
+                      : tn_hook_add_at(NULL, 0, p->t, py_hook_call, h, py_hook_release);
+    if (!h->number) {
+        Py_DECREF((PyObject *)h);
+        Py_DECREF((PyObject *)h);
+        return py_raise();
+    }
+    /* for py_hooks_visit: which call the hook hangs on */
+    h->history = tn_history_of(p->t);
+    h->on = p;
+    h->next = p->hooks;
+    p->hooks = h;
+    /* a hook may lead back to its tensor */
+    py_tensor_track((py_tensor *)self);
+    return (PyObject *)h;
+}
+
+static PyObject *py_hook_remove(PyObject *self, PyObject *unused) {
+    py_hook *h = (py_hook *)self;
+    PyObject *function = h->function;
+    (void)unused;
+    /* NULL first: the end of the function may run Python code that removes again */
+    h->function = NULL;
+    if (h->on && h->on->t) tn_hook_remove(h->on->t, h->number);
+    Py_XDECREF(function);
+    Py_RETURN_NONE;
+}
+
+static PyObject *py_hook_enter(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return Py_NewRef(self);
+}
+static PyObject *py_hook_exit(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    (void)args, (void)n;
+    return py_hook_remove(self, NULL);
+}
+static PyObject *py_hook_id(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromLongLong(((py_hook *)self)->number);
+}
+
+static int py_hook_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((py_hook *)self)->function);
+    return 0;
+}
+static int py_hook_clear(PyObject *self) {
+    Py_CLEAR(((py_hook *)self)->function);
+    return 0;
+}
+static void py_hook_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    /* before its members go, as the collector might visit them */
+    PyObject_GC_UnTrack(self);
+    if (((py_hook *)self)->weak) PyObject_ClearWeakRefs(self);
+    py_hook_clear(self);
+    PyObject_GC_Del(self);
+    Py_DECREF((PyObject *)type);
+}
+/* --- the classes ------------------------------------------------------------------------------ */
+
+static PyObject *py_tensor_register_hook(PyObject *self, PyObject *function) {
+    return py_hook_add(self, function, false);
+}
+static PyObject *py_tensor_register_after(PyObject *self, PyObject *function) {
+    return py_hook_add(self, function, true);
+}
+
+static PyMethodDef py_tensor_hook_methods[] = {
+    {"register_hook", py_tensor_register_hook, METH_O,
+     "register_hook(hook)\n\nhook(grad) sees the gradient of this tensor in each backward and may "
+     "return another; the handle's remove() ends it"},
+    {"register_post_accumulate_grad_hook", py_tensor_register_after, METH_O,
+     "register_post_accumulate_grad_hook(hook)\n\nhook(tensor) is called when a backward has "
+     "changed .grad of this leaf, after all leaves have theirs"},
+    {NULL, NULL, 0, NULL}};
+static PyMethodDef py_hook_methods[] = {
+    {"remove", py_hook_remove, METH_NOARGS, "the hook runs no more"},
+    {"__enter__", py_hook_enter, METH_NOARGS, NULL},
+    {"__exit__", (PyCFunction)(void *)py_hook_exit, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef py_hook_attributes[] = {{"id", py_hook_id, NULL, NULL, NULL},
+                                           {NULL, NULL, NULL, NULL, NULL}};
+static PyMemberDef py_hook_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(py_hook, weak), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+
+PY_PRIV int py_hooks_begin(PyObject *module) {
+    PyType_Slot hook[] = {{Py_tp_dealloc, (void *)py_hook_dealloc},
+                          {Py_tp_traverse, (void *)py_hook_traverse},
+                          {Py_tp_clear, (void *)py_hook_clear},
+                          {Py_tp_methods, py_hook_methods},
+                          {Py_tp_members, py_hook_members},
+                          {Py_tp_getset, py_hook_attributes},
+                          {0, NULL}};
+    py.handle = py_place_class(module, "_RemovableHandle", "torch.utils.hooks.RemovableHandle",
+                               sizeof(py_hook), Py_TPFLAGS_HAVE_GC, hook);
+    return !py.handle ? -1 : py_add_methods(py.tensor, py_tensor_hook_methods);
+}
+
+/* src/py/function.c - torch.autograd.Function: apply, ctx, and what lies between them and the tape */
+/* function.c - torch.autograd.Function: apply, ctx, and what lies between them and the tape.
+ *
+ * ctx belongs to the tape while the call is recorded. Outputs that are tensors and not marked are
+ * those that the tape knows; all others pass by it. */
+
+enum { FUNCTION_OUTS = 128 }; /* differentiable outputs of a call */
+
+/* Shape of an input or output, and who it is for the tape. */
+typedef struct py_fact {
+    int64_t size[TN_MAX_DIMS];
+    int32_t ndim,
+        number;     /* number: argument of an input; of an output its number on the tape, -1 */
+    tn_dtype dtype; /* TN_NO_DTYPE: no tensor */
+    tn_device_id device;
+} py_fact;
+
+typedef struct py_context {
+    PyObject_HEAD PyObject *dict, *weak;
+    struct py_apply *apply;          /* in progress */
+    PyObject *cls, *name, *needs;    /* the Function, "MyFnBackward", needs_input_grad */
+    PyObject *saved, *dirty, *fixed; /* as given by save_for_backward, mark_..: tuples or NULL */
+    PyObject *places;                /* which of saved are tensors: all that is kept of it */
+    tn_function_row row;
+    tn_function *f;        /* while it is in progress or on the tape */
+    tn_history *history;   /* not counted: it outlives f; NULL before the call has ended */
+    py_fact *fact;         /* inputs, then outputs */
+    uint64_t saves_output; /* bit i: saved tensor i < 64 is an output */
+    int32_t nargs, nin, nout;
+    bool materialize;
+} py_context;
+
+/* One apply, on the stack. */
+typedef struct py_apply {
+    py_context *ctx;
+    PyObject *const *args;
+    PyObject *result; /* of forward */
+    tn_tensor *out[FUNCTION_OUTS];
+} py_apply;
+
+/* --- forward ---------------------------------------------------------------------------------- */
+
+/* A new tuple of `first`, unless it is NULL, and n arguments. */
+static PyObject *py_function_tuple(PyObject *first, PyObject *const *args, Py_ssize_t n) {
+    Py_ssize_t k = first ? 1 : 0;
+    PyObject *all = PyTuple_New(n + k);
+    if (all && first) PyTuple_SetItem(all, 0, Py_NewRef(first));
+    for (Py_ssize_t i = 0; all && i < n; i++) PyTuple_SetItem(all, i + k, Py_NewRef(args[i]));
+    return all;
+}
+
+/* cls.name(*args), new. args may be NULL with an exception, which goes on. */
+static PyObject *py_function_method(PyObject *cls, PyObject *name, PyObject *args) {
+    PyObject *f = args ? PyObject_GetAttr(cls, name) : NULL;
+    PyObject *r = f ? PyObject_Call(f, args, NULL) : NULL;
+    Py_XDECREF(f);
+    return r;
+}
+
+/* forward(ctx, ..), or forward(..) and then setup_context(ctx, (..), output). */
+static PyObject *py_function_forward(py_context *ctx, PyObject *const *args) {
+    /* _separate: whether the class has a setup_context; autograd/function.py sets it */
+    PyObject *separate = PyObject_GetAttr(ctx->cls, py.separate);
+    bool split = separate == Py_True;
+    if (!separate) return NULL;
+    Py_DECREF(separate);
+    PyObject *all = py_function_tuple(split ? NULL : (PyObject *)ctx, args, ctx->nargs);
+    PyObject *r = py_function_method(ctx->cls, py.forward, all), *more, *done;
+    if (r && split) {
+        more = PyTuple_Pack(3, (PyObject *)ctx, all, r);
+        done = py_function_method(ctx->cls, py.setup_context, more);
+        Py_XDECREF(more);
+        if (!done) Py_CLEAR(r);
+        Py_XDECREF(done);
+    }
+    Py_XDECREF(all);
+    return r;
+}
+
+static Py_ssize_t py_function_count(PyObject *r) { return PyTuple_Check(r) ? PyTuple_Size(r) : 1; }
+/* Output i of forward, borrowed: of the tuple, or the one thing it returned. */
+static PyObject *py_function_at(PyObject *r, Py_ssize_t i) {
+    return PyTuple_Check(r) ? PyTuple_GetItem(r, i) : r;
+}
+/* Whether a tuple, NULL for an empty one, holds this very object. */
+static bool py_function_holds(PyObject *tuple, PyObject *o) {
+    for (Py_ssize_t i = tuple ? PyTuple_Size(tuple) : 0; i--;)
+        if (PyTuple_GetItem(tuple, i) == o) return true;
+    return false;
+}
+
+/* Notes shape, dtype and device: backward needs them when the tensor may be gone. */
+static void py_function_fact(py_fact *to, const tn_tensor *t, int number) {
+    tn_ints shape = tn_shape(t);
+    to->number = number;
+    to->dtype = tn_dtype_of(t);
+    to->device = tn_device_of(t);
+    to->ndim = (int32_t)shape.n;
+    memcpy(to->size, shape.at, (size_t)shape.n * sizeof *to->size);
+}
+
+/* Whether o is one of the arguments. */
+static bool py_function_takes(const py_apply *a, PyObject *o) {
+    for (int i = 0; i < a->ctx->nargs; i++)
+        if (a->args[i] == o) return true;
+    return false;
+}
+
+/* The outputs for the tape, borrowed from a->result. A tensor with a history or a wish of its own
+ * that is no input, a parameter say, goes by another header. */
+static bool py_function_outputs(py_apply *a, tn_tensor **out) {
+    py_context *ctx = a->ctx;
+    Py_ssize_t n = py_function_count(a->result);
+    /* inputs stand before outputs in one block; ctx->fact stays the old one if this fails */
+    py_fact *fact = (py_fact *)py_get_again(ctx->fact, (size_t)(ctx->nin + n + 1), sizeof *fact);
+    if (!fact) return PyErr_NoMemory(), false;
+    ctx->fact = fact;
+    ctx->nout = (int32_t)n;
+    ctx->row.nout = 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o = py_function_at(a->result, i);
+        py_fact *to = &fact[ctx->nin + i];
+        to->dtype = TN_NO_DTYPE;
+        to->number = -1;
+        /* passes by the tape, as what mark_non_differentiable names does */
+        if (!py_is_tensor(o)) continue;
+        py_function_fact(to, py_of(o), -1);
+        if (py_function_holds(ctx->fixed, o)) continue;
+        if (ctx->row.nout == FUNCTION_OUTS) {
+            PyErr_Format(PyExc_RuntimeError, "%U returned more than %d tensors", ctx->name,
+                         FUNCTION_OUTS);
+            return false;
+        }
+        const tn_detach_args detach = {py_of(o)};
+        to->number = ctx->row.nout++;
+        out[to->number] = tn_needs_grad(py_of(o)) && !py_function_takes(a, o)
+                              ? tn_detach_at(NULL, 0, &detach)
+                              : py_of(o);
+        if (!out[to->number]) return false;
+    }
+    return true;
+}
+
+/* Input number i on the tape of argument o; -1: it is none. */
+static int py_function_input(const py_apply *a, PyObject *o) {
+    for (int i = 0; i < a->ctx->nin; i++)
+        if (a->args[a->ctx->fact[i].number] == o) return i;
+    return -1;
+}
+
+/* Whether argument o, number i of mark_dirty, may be written in place. The rules and texts
+ * are torch's. */
+static bool py_function_dirty_one(const py_apply *a, PyObject *o, Py_ssize_t i) {
+    const char *text = NULL;
+    if (!py_is_tensor(o)) {
+        PyErr_Format(PyExc_RuntimeError,
+                     "mark_dirty can only accept variables, but argument %zd is of type %R", i,
+                     Py_TYPE(o));
+        return false;
+    }
+    tn_tensor *t = py_of(o), *base = tn_base_of(t);
+    bool returned = false;
+    for (Py_ssize_t k = py_function_count(a->result); k--;)
+        returned = returned || py_function_at(a->result, k) == o;
+    if (tn_is_leaf(t) && tn_needs_grad(t))
+        text = "a leaf Variable that requires grad has been used in an in-place operation.";
+    else if (base && tn_is_leaf(base) && tn_needs_grad(base))
+        text = "a view of a leaf Variable that requires grad is being used in an in-place "
+               "operation.";
+    else if (!returned)
+        text = "Some elements marked as dirty during the forward method were not returned as "
+               "output. The inputs that are modified inplace must all be outputs of the Function.";
+    else if (base && py_function_at(a->result, 0) != o)
+        text = "a view that was marked as dirty has to be the first output";
+    if (text) PyErr_SetString(PyExc_RuntimeError, text);
+    return !text;
+}
+
+/* Tells the tape which inputs forward has written. */
+static bool py_function_mark_dirty(const py_apply *a) {
+    py_context *ctx = a->ctx;
+    for (Py_ssize_t i = 0; ctx->dirty && i < PyTuple_Size(ctx->dirty); i++) {
+        PyObject *o = PyTuple_GetItem(ctx->dirty, i);
+        int input;
+        if (!py_function_dirty_one(a, o, i)) return false;
+        input = py_function_input(a, o);
+        if (input >= 0 && !tn_function_written(ctx->f, input)) return false;
+    }
+    return true;
+}
+
+/* Gives what save_for_backward names to the tape, which owns it: a ctx that held tensors would
+ * be a cycle. */
+static bool py_function_save(const py_apply *a, tn_tensor *const *out) {
+    py_context *ctx = a->ctx;
+    PyObject *places = ctx->saved ? PyTuple_New(PyTuple_Size(ctx->saved)) : NULL;
+    if (ctx->saved && !places) return false;
+    ctx->places = places;
+    for (Py_ssize_t i = 0, k = 0; ctx->saved && i < PyTuple_Size(ctx->saved); i++) {
+        PyObject *o = PyTuple_GetItem(ctx->saved, i);
+        PyTuple_SetItem(places, i, PyBool_FromLong(o != Py_None));
+        if (o == Py_None) continue;
+        if (!tn_function_save(ctx->f, py_of(o))) return false;
+        /* an output that is saved needs its history in backward; an input that was written
+         * is one */
+        bool is_output = py_function_holds(ctx->dirty, o) || py_function_input(a, o) < 0;
+        for (int j = 0; is_output && k < 64 && j < ctx->row.nout; j++)
+            if (out[j] == py_of(o)) ctx->saves_output |= (uint64_t)1 << k;
+        k++;
+    }
+    return true;
+}
+
+/* Releases what lasted for the call alone. */
+static void py_function_settle(py_context *ctx) {
+    Py_CLEAR(ctx->dirty);
+    Py_CLEAR(ctx->fixed);
+    Py_CLEAR(ctx->saved);
+}
+
+/* What the tape calls for the forward of ctx. */
+static bool py_function_run(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
+    py_apply *a = ((py_context *)tn_function_user(f))->apply;
+    bool ok;
+    (void)in, (void)nin;
+    a->ctx->f = f;
+    a->result = py_function_forward(a->ctx, a->args);
+    ok = a->result && py_function_outputs(a, out) && py_function_mark_dirty(a) &&
+         py_function_save(a, out);
+    /* the exception stays set, and py_raise prefers it */
+    if (!ok) tn_error_set(TN_INVALID, NULL, 0, "the forward of a Function has failed");
+    return ok;
+}
+
+/* --- backward --------------------------------------------------------------------------------- */
+
+/* The gradient of an output, new: what came, zeros, or None as set_materialize_grads says. */
+static PyObject *py_function_incoming(const py_context *ctx, const py_fact *fact,
+                                      tn_tensor *const *grad_out) {
+    tn_tensor *t = fact->number >= 0 ? grad_out[fact->number] : NULL;
+    if (t) return py_wrap_borrowed(t);
+    if (fact->dtype == TN_NO_DTYPE || !ctx->materialize) return Py_NewRef(Py_None);
+    t = tnp_zeros(tn_ints_of(fact->size, fact->ndim), fact->dtype, fact->device);
+    return t ? py_wrap(tn_own(t)) : py_raise();
+}
+
+/* The user's backward(ctx, *grads), as a tuple. */
+static PyObject *py_function_call_back(py_context *ctx, tn_tensor *const *grad_out) {
+    PyObject *args = PyTuple_New(ctx->nout + 1), *r = NULL, *all = NULL;
+    if (args) PyTuple_SetItem(args, 0, Py_NewRef((PyObject *)ctx));
+    for (int i = 0; args && i < ctx->nout; i++) {
+        PyObject *one = py_function_incoming(ctx, &ctx->fact[ctx->nin + i], grad_out);
+        if (one)
+            PyTuple_SetItem(args, i + 1, one);
+        else
+            Py_CLEAR(args);
+    }
+    if (args) r = py_function_method(ctx->cls, py.backward, args);
+    Py_XDECREF(args);
+    if (!r || PyTuple_Check(r)) return r;
+    /* a single gradient need not be in a tuple */
+    all = PyTuple_Pack(1, r);
+    Py_DECREF(r);
+    return all;
+}
+
+/* As many gradients as arguments; more only where they are None. */
+static bool py_function_right_count(const py_context *ctx, PyObject *grads) {
+    Py_ssize_t n = PyTuple_Size(grads), most = n;
+    while (most > ctx->nargs && PyTuple_GetItem(grads, most - 1) == Py_None) most--;
+    if (most == ctx->nargs) return true;
+    PyErr_Format(PyExc_RuntimeError,
+                 "function %U returned an incorrect number of gradients (expected %d, got %zd)",
+                 ctx->name, (int)ctx->nargs, n);
+    return false;
+}
+
+/* A list of ints, for messages. */
+static PyObject *py_function_sizes(const int64_t *size, int64_t n) {
+    PyObject *list = PyList_New(0);
+    for (int64_t i = 0; list && i < n; i++) {
+        PyObject *one = PyLong_FromLongLong(size[i]);
+        if (!one || PyList_Append(list, one)) Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
+/* Whether grad is of the input's shape or can be summed to it. */
+static bool py_function_fits(const py_context *ctx, const py_fact *fact, const tn_tensor *grad) {
+    tn_ints s = tn_shape(grad);
+    bool fits = s.n >= fact->ndim;
+    PyObject *got, *want;
+    for (int d = 1; fits && d <= fact->ndim; d++)
+        fits = fact->size[fact->ndim - d] == 1 || fact->size[fact->ndim - d] == s.at[s.n - d];
+    if (fits) return true;
+    got = py_function_sizes(s.at, s.n);
+    want = py_function_sizes(fact->size, fact->ndim);
+    if (got && want)
+        PyErr_Format(PyExc_RuntimeError,
+                     "Function %U returned an invalid gradient at index %d - got %R but expected "
+                     "shape compatible with %R",
+                     ctx->name, (int)fact->number, got, want);
+    Py_XDECREF(got);
+    Py_XDECREF(want);
+    return false;
+}
+
+/* Gives the user's gradients to the tape: one an input; arguments that are no tensors have None. */
+static bool py_function_give(const py_context *ctx, PyObject *grads, tn_tensor **grad_in) {
+    for (int i = 0, k = 0; i < ctx->nargs; i++) {
+        PyObject *g = PyTuple_GetItem(grads, i), *type;
+        bool input = k < ctx->nin && ctx->fact[k].number == i;
+        if (input) k++;
+        if (g == Py_None) continue;
+        if (!input) {
+            PyErr_Format(PyExc_RuntimeError,
+                         "function %U returned a gradient different than None at position %d, but "
+                         "the corresponding forward input was not a Variable",
+                         ctx->name, i + 1);
+            return false;
+        }
+        if (!py_is_tensor(g)) {
+            type = PyObject_GetAttr((PyObject *)Py_TYPE(g), py.name_word);
+            if (type) PyErr_Format(PyExc_RuntimeError, "expected Variable or None (got %U)", type);
+            Py_XDECREF(type);
+            return false;
+        }
+        if (!py_function_fits(ctx, &ctx->fact[k - 1], py_of(g))) return false;
+        /* lent to the scope of the pass, with a count of its own: grads may go */
+        if (!(grad_in[k - 1] = tn_lend(tn_retain(py_of(g))))) return false;
+    }
+    return true;
+}
+
+static bool py_function_back(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    /* in any thread of a backward */
+    const py_inside inside = py_inside_begin();
+    py_context *ctx = (py_context *)tn_function_user(f);
+    PyObject *grads = py_function_call_back(ctx, grad_out);
+    bool ok = grads && py_function_right_count(ctx, grads) && py_function_give(ctx, grads, grad_in);
+    Py_XDECREF(grads);
+    if (!ok) tn_error_set(TN_INVALID, NULL, 0, "the backward of a Function has failed");
+    py_inside_end(inside);
+    return ok;
+}
+
+/* The tape drops its count of ctx. ctx may live on in Python, without a call. */
+static void py_function_release(void *user) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    py_context *ctx = (py_context *)user;
+    ctx->f = NULL;
+    ctx->history = NULL;
+    Py_DECREF((PyObject *)ctx);
+    PyGILState_Release(state);
+}
+
+PY_PRIV PyObject *py_context_of(const tn_history *h) {
+    return (PyObject *)tn_history_user(h, py_function_release);
+}
+PY_PRIV const tn_history *py_context_history(PyObject *ctx) { return ((py_context *)ctx)->history; }
+
+/* --- apply ------------------------------------------------------------------------------------ */
+
+/* Output i of the call as the caller sees it. */
+static PyObject *py_function_output(const py_apply *a, PyObject *o, const py_fact *fact) {
+    tn_tensor *t = fact->number >= 0 ? a->out[fact->number] : NULL;
+    if (!t || t == py_of(o)) return Py_NewRef(o);
+    return py_wrap(tn_own(t)); /* another header: o is an input, or has a history of its own */
+}
+
+/* The outputs as the caller sees them, a tuple if forward returned one. */
+static PyObject *py_function_results(const py_apply *a) {
+    const py_context *ctx = a->ctx;
+    PyObject *all;
+    if (!PyTuple_Check(a->result)) return py_function_output(a, a->result, &ctx->fact[ctx->nin]);
+    all = PyTuple_New(ctx->nout);
+    for (int i = 0; i < ctx->nout; i++) {
+        PyObject *one =
+            py_function_output(a, PyTuple_GetItem(a->result, i), &ctx->fact[ctx->nin + i]);
+        if (all && one) {
+            PyTuple_SetItem(all, i, one);
+        } else {
+            Py_XDECREF(one);
+            Py_CLEAR(all);
+        }
+    }
+    return all;
+}
+
+/* A call that the tape records: forward runs inside tn_function_call_at. */
+static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_tensor **in) {
+    py_apply a;
+    const char *file;
+    int line;
+    const int turn = py_lend();
+    PyObject *r;
+    a.ctx = ctx;
+    a.args = args;
+    a.result = NULL;
+    ctx->apply = &a;
+    py_here(&file, &line);
+    Py_INCREF((PyObject *)ctx); /* for the tape, which releases it in any case */
+    bool ok = tn_function_call_at(file, line, &ctx->row, tn_tensors_of(in, ctx->nin), ctx, a.out);
+    /* an output may be no part of a graph; any one that is leads to the call */
+    for (int j = 0; ok && j < ctx->row.nout && !ctx->history; j++)
+        ctx->history = tn_history_of(a.out[j]);
+    /* an output that is an input keeps the history it had: another call's */
+    if (ctx->history && py_context_of(ctx->history) != (PyObject *)ctx) ctx->history = NULL;
+    py_function_settle(ctx);
+    ctx->apply = NULL;
+    r = ok ? py_function_results(&a) : py_raise();
+    Py_XDECREF(a.result);
+    return py_lent(turn, r);
+}
+
+/* Output o of a call that is not recorded. An input that was not written is returned as another
+ * tensor. */
+static PyObject *py_apply_apart(const py_context *ctx, PyObject *const *args, PyObject *o) {
+    for (int i = 0; i < ctx->nargs; i++)
+        if (o == args[i] && py_is_tensor(o) && !py_function_holds(ctx->dirty, o)) {
+            const tn_detach_args a = {py_of(o)};
+            return py_wrap(tn_own(tn_detach_at(NULL, 0, &a)));
+        }
+    return Py_NewRef(o);
+}
+
+/* Nothing requires a gradient: forward alone. */
+static PyObject *py_apply_plain(py_context *ctx, PyObject *const *args) {
+    /* as torch: forward records nothing in either case */
+    bool mode = tn_set_grad_mode(false);
+    PyObject *given = py_function_forward(ctx, args), *r = NULL;
+    tn_set_grad_mode(mode);
+    if (given && !PyTuple_Check(given))
+        r = py_apply_apart(ctx, args, given);
+    else if (given)
+        r = PyTuple_New(PyTuple_Size(given));
+    for (Py_ssize_t i = 0; r && given && PyTuple_Check(given) && i < PyTuple_Size(given); i++) {
+        PyObject *one = py_apply_apart(ctx, args, PyTuple_GetItem(given, i));
+        if (!one || PyTuple_SetItem(r, i, one)) Py_CLEAR(r);
+    }
+    Py_XDECREF(given);
+    return r;
+}
+
+/* The tensors among args, and which of them require a gradient. */
+static bool py_apply_inputs(py_context *ctx, PyObject *const *args, tn_tensor **in, bool *wants) {
+    *wants = false;
+    if (!(ctx->needs = PyTuple_New(ctx->nargs))) return false;
+    /* two more, so that a Function without arguments has some memory as well */
+    ctx->fact = (py_fact *)py_get((size_t)(ctx->nargs + 2), sizeof *ctx->fact);
+    if (!ctx->fact) return PyErr_NoMemory(), false;
+    for (int i = 0; i < ctx->nargs; i++) {
+        bool tensor = py_is_tensor(args[i]), want = tensor && tn_needs_grad(py_of(args[i]));
+        PyTuple_SetItem(ctx->needs, i, PyBool_FromLong(want));
+        *wants = *wants || want;
+        if (!tensor) continue;
+        in[ctx->nin] = py_of(args[i]);
+        py_function_fact(&ctx->fact[ctx->nin], in[ctx->nin], i);
+        ctx->nin++;
+    }
+    /* needs_input_grad says what requires a gradient, also in no-grad mode */
+    *wants = *wants && tn_grad_mode();
+    return true;
+}
+
+/* A ctx of the class that autograd/function.py made for the Function: "MyFnBackward". */
+static py_context *py_context_new(PyObject *cls) {
+    PyObject *type = PyObject_GetAttr(cls, py.backward_class);
+    py_context *ctx = NULL;
+    if (type && (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, py.context)))
+        PyErr_Format(PyExc_TypeError, "apply() is called on a subclass of Function");
+    else if (type)
+        ctx = (py_context *)PyType_GenericAlloc((PyTypeObject *)type, 0);
+    if (ctx) {
+        ctx->cls = Py_NewRef(cls);
+        ctx->materialize = true;
+        ctx->row.forward = py_function_run;
+        ctx->row.backward = py_function_back;
+        ctx->row.release = py_function_release;
+        ctx->name = PyObject_GetAttr(type, py.name_word);
+        /* the name lies in ctx->name, which ctx holds */
+        ctx->row.name = ctx->name ? PyUnicode_AsUTF8AndSize(ctx->name, NULL) : NULL;
+        if (!ctx->row.name) Py_CLEAR(ctx);
+    }
+    Py_XDECREF(type);
+    return ctx;
+}
+
+/* By keyword: Python brings the arguments in order. */
+static PyObject *py_apply_named(PyObject *cls, PyObject *const *args, Py_ssize_t n,
+                                PyObject *kwnames) {
+    PyObject *module = PyImport_ImportModule("tensorh.autograd.function"), *r = NULL;
+    PyObject *f = module ? PyObject_GetAttrString(module, "_apply_with_names") : NULL;
+    PyObject *all = f ? py_function_tuple(cls, args, n) : NULL, *named = all ? PyDict_New() : NULL;
+    bool ok = named != NULL;
+    for (Py_ssize_t i = 0; ok && i < PyTuple_Size(kwnames); i++)
+        ok = PyDict_SetItem(named, PyTuple_GetItem(kwnames, i), args[n + i]) == 0;
+    if (ok) r = PyObject_Call(f, all, named);
+    Py_XDECREF(module);
+    Py_XDECREF(f);
+    Py_XDECREF(all);
+    Py_XDECREF(named);
+    return r;
+}
+
+static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssize_t n,
+                                   PyObject *kwnames) {
+    tn_tensor *few[16], **in = few;
+    bool wants;
+    PyObject *r = NULL;
+    py_context *ctx;
+    /* forward's signature is needed to bring them in order */
+    if (kwnames && PyTuple_Size(kwnames)) return py_apply_named(cls, args, n, kwnames);
+    if (!(ctx = py_context_new(cls))) return NULL;
+    ctx->nargs = (int32_t)n;
+    if (n > 16 && !(in = (tn_tensor **)py_get((size_t)n, sizeof *in)))
+        PyErr_NoMemory();
+    else if (py_apply_inputs(ctx, args, in, &wants))
+        r = wants ? py_apply_recorded(ctx, args, in) : py_apply_plain(ctx, args);
+    if (in != few) py_give(in);
+    Py_DECREF((PyObject *)ctx);
+    return r;
+}
+
+/* --- ctx -------------------------------------------------------------------------------------- */
+
+/* Sets a slot of ctx to a tuple of the arguments. The old one goes last, as that may run
+ * Python code. */
+static PyObject *py_context_keep(PyObject **to, PyObject *const *args, Py_ssize_t n) {
+    PyObject *all = py_function_tuple(NULL, args, n), *before = *to;
+    if (!all) return NULL;
+    *to = all;
+    Py_XDECREF(before);
+    Py_RETURN_NONE;
+}
+static PyObject *py_context_save(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (args[i] != Py_None && !py_is_tensor(args[i])) {
+            PyObject *type = PyObject_GetAttr((PyObject *)Py_TYPE(args[i]), py.name_word);
+            if (type)
+                PyErr_Format(PyExc_TypeError,
+                             "save_for_backward can only save variables, but argument %zd is of "
+                             "type %U",
+                             i, type);
+            Py_XDECREF(type);
+            return NULL;
+        }
+    return py_context_keep(&((py_context *)self)->saved, args, n);
+}
+static PyObject *py_context_dirty(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    return py_context_keep(&((py_context *)self)->dirty, args, n);
+}
+static PyObject *py_context_fixed(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    return py_context_keep(&((py_context *)self)->fixed, args, n);
+}
+static PyObject *py_context_materialize(PyObject *self, PyObject *value) {
+    int truth = PyObject_IsTrue(value);
+    if (truth < 0) return NULL;
+    ((py_context *)self)->materialize = truth > 0;
+    Py_RETURN_NONE;
+}
+static PyObject *py_context_name(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return Py_NewRef(((py_context *)self)->name);
+}
+static PyObject *py_context_repr(PyObject *self) {
+    return PyUnicode_FromFormat("<torch.autograd.function.%U object at %p>",
+                                ((py_context *)self)->name, (void *)self);
+}
+
+/* Saved tensor k of the tape; one that is an output comes with its history where calls are
+ * recorded, as a new tensor. */
+static PyObject *py_context_saved_one(const py_context *ctx, int k) {
+    tn_error_info info;
+    /* lent by the pass */
+    tn_tensor *t = tn_function_saved(ctx->f, k);
+    if (t && k < 64 && ctx->saves_output >> k & 1 && tn_grad_mode() && ctx->history)
+        return py_wrap(tn_own(t));
+    if (t) return py_wrap_borrowed(t);
+    if (!tn_error_peek(&info) || info.code != TN_INDEX) return py_raise();
+    tn_error_take(NULL);
+    return PyErr_Format(PyExc_RuntimeError,
+                        "Trying to backward through the graph a second time (or directly access "
+                        "saved tensors after they have already been freed). Saved intermediate "
+                        "values of the graph are freed when you call .backward() or "
+                        "autograd.grad(). Specify retain_graph=True if you need to backward "
+                        "through the graph a second time or if you need to access saved tensors "
+                        "after calling backward.");
+}
+
+static PyObject *py_context_saved(PyObject *self, void *unused) {
+    py_context *ctx = (py_context *)self;
+    Py_ssize_t n = ctx->places ? PyTuple_Size(ctx->places) : 0;
+    PyObject *all;
+    (void)unused;
+    /* nothing has been given to the tape yet */
+    if (ctx->saved && ctx->apply) return Py_NewRef(ctx->saved); /* in forward */
+    all = PyTuple_New(n);
+    for (Py_ssize_t i = 0, k = 0; all && i < n; i++) {
+        bool there = PyTuple_GetItem(ctx->places, i) == Py_True;
+        PyObject *one = there ? py_context_saved_one(ctx, (int)k++) : Py_NewRef(Py_None);
+        if (one)
+            PyTuple_SetItem(all, i, one);
+        else
+            Py_CLEAR(all);
+    }
+    return all;
+}
+static PyObject *py_context_needs(PyObject *self, void *unused) {
+    PyObject *needs = ((py_context *)self)->needs;
+    (void)unused;
+    return needs ? Py_NewRef(needs) : PyTuple_New(0);
+}
+static PyObject *py_context_materializes(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(((py_context *)self)->materialize);
+}
+
+/* What the collector may follow. Saved tensors are the tape's. */
+static int py_context_traverse(PyObject *self, visitproc visit, void *arg) {
+    py_context *ctx = (py_context *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(ctx->dict);
+    Py_VISIT(ctx->cls);
+    Py_VISIT(ctx->saved);
+    Py_VISIT(ctx->dirty);
+    Py_VISIT(ctx->fixed);
+    return 0;
+}
+static int py_context_clear(PyObject *self) {
+    py_context *ctx = (py_context *)self;
+    Py_CLEAR(ctx->dict);
+    Py_CLEAR(ctx->saved);
+    Py_CLEAR(ctx->dirty);
+    Py_CLEAR(ctx->fixed);
+    Py_CLEAR(ctx->places);
+    return 0;
+}
+static void py_context_dealloc(PyObject *self) {
+    py_context *ctx = (py_context *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    /* first of all: the collector may not see a half-freed object */
+    PyObject_GC_UnTrack(self);
+    if (ctx->weak) PyObject_ClearWeakRefs(self);
+    py_context_clear(self);
+    Py_CLEAR(ctx->cls);
+    Py_CLEAR(ctx->name);
+    Py_CLEAR(ctx->needs);
+    py_give(ctx->fact);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF((PyObject *)type);
+}
+
+/* --- the classes ------------------------------------------------------------------------------ */
+
+#define FUNCTION_FAST(name) (PyCFunction)(void *) name
+static PyMethodDef py_context_methods[] = {
+    {"save_for_backward", FUNCTION_FAST(py_context_save), METH_FASTCALL,
+     "keeps tensors for backward, where saved_tensors has them"},
+    {"mark_dirty", FUNCTION_FAST(py_context_dirty), METH_FASTCALL,
+     "names inputs that forward has written in place, and returns"},
+    {"mark_non_differentiable", FUNCTION_FAST(py_context_fixed), METH_FASTCALL,
+     "names outputs that no gradient is asked of"},
+    {"set_materialize_grads", py_context_materialize, METH_O,
+     "whether backward gets zeros, not None, for an output without gradient (True)"},
+    {"name", py_context_name, METH_NOARGS, "the Function's name and Backward"},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef py_context_attributes[] = {
+    {"saved_tensors", py_context_saved, NULL, "what save_for_backward was given", NULL},
+    {"needs_input_grad", py_context_needs, NULL, "for each argument: whether it needs one", NULL},
+    {"materialize_grads", py_context_materializes, NULL, NULL, NULL},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyMemberDef py_context_members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(py_context, dict), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(py_context, weak), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+static PyMethodDef py_function_methods[] = {
+    {"apply", FUNCTION_FAST(py_function_apply), METH_FASTCALL | METH_KEYWORDS | METH_CLASS,
+     "apply(*args)\n\nruns forward, and records the call where an argument requires grad"},
+    {NULL, NULL, 0, NULL}};
+
+static PyObject *py_function_type(PyObject *module, const char *name, PyType_Spec *spec) {
+    PyObject *type = PyType_FromSpec(spec);
+    if (type && PyModule_AddObjectRef(module, name, type)) Py_CLEAR(type);
+    return type;
+}
+
+PY_PRIV int py_functions_begin(PyObject *module) {
+    PyType_Slot context[] = {
+        {Py_tp_dealloc, (void *)py_context_dealloc}, {Py_tp_traverse, (void *)py_context_traverse},
+        {Py_tp_clear, (void *)py_context_clear},     {Py_tp_repr, (void *)py_context_repr},
+        {Py_tp_methods, py_context_methods},         {Py_tp_members, py_context_members},
+        {Py_tp_getset, py_context_attributes},       {0, NULL}};
+    PyType_Slot function[] = {{Py_tp_methods, py_function_methods}, {0, NULL}};
+    PyType_Spec context_spec = {"torch.autograd.function.FunctionCtx", sizeof(py_context), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+                                    Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                context};
+    PyType_Spec function_spec = {"torch._C._FunctionBase", sizeof(PyObject), 0,
+                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, function};
+    PyObject *base = py_function_type(module, "_FunctionBase", &function_spec);
+    py.context = (PyTypeObject *)py_function_type(module, "_FunctionCtx", &context_spec);
+    Py_XDECREF(base);
+    return base && py.context ? 0 : -1;
+}
+
+/* src/py/node.c - recorded calls as objects: grad_fn and next_functions */
+/* node.c - recorded calls as objects: grad_fn and next_functions. The ctx of a Function is the
+ * object of its own call. */
+
+/* A recorded call, or a leaf that gathers (torch's AccumulateGrad). One object at a time for each:
+ * they stand in a table by address. */
+typedef struct py_node {
+    PyObject_HEAD tn_history *history; /* counted */
+    tn_tensor *leaf;                   /* counted */
+    struct py_node *next;
+} py_node;
+enum { NODE_SLOTS = 256 };
+static py_node *py_nodes[NODE_SLOTS];
+
+/* The slot of a key: the top 8 bits of a product by 2^64 over the golden ratio (Knuth). */
+static py_node **py_node_slot(const void *key) {
+    uint64_t hash = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
+    return &py_nodes[hash >> 56];
+}
+
+PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf) {
+    const void *key = h ? (const void *)h : (const void *)leaf;
+    /* borrowed from the tape */
+    PyObject *context = h ? py_context_of(h) : NULL;
+    py_node **slot = py_node_slot(key), *n;
+    /* py_context_of or the caller may have found a graph that was freed */
+    if (!tn_ok()) return py_raise();
+    if (!key) Py_RETURN_NONE;
+    if (context) return Py_NewRef(context);
+    for (n = *slot; n; n = n->next)
+        if (n->history == h && n->leaf == leaf) return Py_NewRef((PyObject *)n);
+    if (!(n = (py_node *)PyType_GenericAlloc(py.node, 0))) return NULL;
+    /* the node keeps its call: grad_fn stays valid though the tensor goes */
+    n->history = tn_history_hold(h);
+    n->leaf = tn_retain(leaf);
+    n->next = *slot;
+    *slot = n;
+    return (PyObject *)n;
+}
+
+static void py_node_dealloc(PyObject *self) {
+    py_node *n = (py_node *)self,
+            **at = py_node_slot(n->history ? (void *)n->history : (void *)n->leaf);
+    PyTypeObject *type = Py_TYPE(self);
+    /* out of the table first, as what is dropped may run Python code that looks there */
+    for (; *at; at = &(*at)->next)
+        if (*at == n) {
+            *at = n->next;
+            break;
+        }
+    tn_history_drop(n->history);
+    tn_release(n->leaf);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF((PyObject *)type);
+}
+
+/* "AddBackward0"; a leaf gathers. */
+static void py_node_text(const py_node *n, char *to, size_t room) {
+    if (n->history)
+        tn_history_text(n->history, to, room);
+    else
+        snprintf(to, room, "torch::autograd::AccumulateGrad");
+}
+
+static PyObject *py_node_repr(PyObject *self) {
+    char text[160];
+    const char *last = text;
+    py_node_text((py_node *)self, text, sizeof text);
+    /* "torch::autograd::AccumulateGrad" without its namespaces */
+    for (const char *at = text; (at = strstr(at, "::")) != NULL;) last = at += 2;
+    return PyUnicode_FromFormat("<%s object at %p>", last, (void *)self);
+}
+static PyObject *py_node_name(PyObject *self, PyObject *unused) {
+    char text[160];
+    (void)unused;
+    py_node_text((py_node *)self, text, sizeof text);
+    return PyUnicode_FromString(text);
+}
+
+/* next_functions: a tuple of (grad_fn, number of its result), one an input. */
+static PyObject *py_node_inputs(const tn_history *h) {
+    PyObject *list = PyList_New(0), *tuple;
+    tn_history *call;
+    tn_tensor *leaf;
+    int result;
+    for (int i = 0; list && tn_history_input(h, i, &call, &result, &leaf); i++) {
+        PyObject *node = py_node_of(call, leaf);
+        PyObject *one = node ? Py_BuildValue("(Ni)", node, result) : NULL;
+        if (!one || PyList_Append(list, one)) Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    tuple = list ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(list);
+    return tuple;
+}
+static PyObject *py_node_next(PyObject *self, void *unused) {
+    (void)unused;
+    return py_node_inputs(((py_node *)self)->history);
+}
+static PyObject *py_node_variable(PyObject *self, void *unused) {
+    tn_tensor *leaf = ((py_node *)self)->leaf;
+    (void)unused;
+    if (leaf) return py_wrap_borrowed(leaf);
+    return PyErr_Format(PyExc_AttributeError, "%R has no attribute 'variable'", self);
+}
+
+/* What torch's nodes have and these have not: an AttributeError that says so. */
+static PyObject *py_node_missing(PyObject *self, void *name) {
+    PyObject *module = PyImport_ImportModule("tensorh._missing"), *error;
+    (void)self;
+    error = module ? PyObject_CallMethod(module, "error", "ss", "torch.autograd.graph.Node", name)
+                   : NULL;
+    if (error) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    Py_XDECREF(error);
+    Py_XDECREF(module);
+    return NULL;
+}
+
+static PyMethodDef py_node_methods[] = {
+    {"name", py_node_name, METH_NOARGS, "as torch names the call"}, {NULL, NULL, 0, NULL}};
+static PyGetSetDef py_node_attributes[] = {
+    {"next_functions", py_node_next, NULL, "where its inputs came from: (grad_fn, result)", NULL},
+    {"variable", py_node_variable, NULL, "the leaf, of an AccumulateGrad", NULL},
+    {"register_hook", py_node_missing, NULL, NULL, (void *)(uintptr_t) "register_hook"},
+    {"register_prehook", py_node_missing, NULL, NULL, (void *)(uintptr_t) "register_prehook"},
+    {"metadata", py_node_missing, NULL, NULL, (void *)(uintptr_t) "metadata"},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+/* What a ctx has of a node: function.c stands below and knows no nodes. */
+static PyObject *py_node_of_context(PyObject *self, void *unused) {
+    (void)unused;
+    return py_node_inputs(py_context_history(self));
+}
+static PyGetSetDef py_context_inputs[] = {
+    {"next_functions", py_node_of_context, NULL, "where the inputs came from", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+PY_PRIV int py_nodes_begin(PyObject *module) {
+    PyType_Slot node[] = {{Py_tp_dealloc, (void *)py_node_dealloc},
+                          {Py_tp_repr, (void *)py_node_repr},
+                          {Py_tp_methods, py_node_methods},
+                          {Py_tp_getset, py_node_attributes},
+                          {0, NULL}};
+    py.node =
+        py_place_class(module, "_Node", "torch.autograd.graph.Node", sizeof(py_node), 0, node);
+    return !py.node ? -1 : py_add_attributes(py.context, py_context_inputs);
+}
+
 /* src/py/autograd.c - backward, autograd.grad, grad modes as classes, what a tensor tells of its history */
 /* autograd.c - backward, autograd.grad, grad modes as classes, what a tensor tells of its history.
  *
  * A backward that may last releases the GIL. It is asked to stop only where Ctrl-C would raise: a
  * pass that was stopped has freed a part of its graph and cannot be made again. */
 
-/* --- small things ----------------------------------------------------------------------------- */
-
-PY_PRIV bool py_take(const char *what, const char *const *names, int n, PyObject *const *args,
-                     Py_ssize_t nargs, PyObject *kwnames, PyObject **to) {
-    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
-    if (nargs > n) {
-        PyErr_Format(PyExc_TypeError, "%s() takes at most %d arguments (%zd given)", what, n,
-                     nargs);
-        return false;
-    }
-    for (int i = 0; i < n; i++) to[i] = i < nargs ? args[i] : NULL;
-    for (Py_ssize_t k = 0; k < nkw; k++) {
-        PyObject *name = PyTuple_GetItem(kwnames, k);
-        int i = 0;
-        while (i < n && PyUnicode_CompareWithASCIIString(name, names[i]) != 0) i++;
-        if (i == n || to[i]) {
-            PyErr_Format(PyExc_TypeError,
-                         i == n ? "%s() got an unexpected keyword argument '%U'"
-                                : "%s() got multiple values for argument '%U'",
-                         what, name);
-            return false;
-        }
-        to[i] = args[nargs + k];
-    }
-    return true;
-}
-
-PY_PRIV int py_add_methods(PyTypeObject *type, PyMethodDef *methods) {
-    for (PyMethodDef *m = methods; m->ml_name; m++) {
-        PyObject *o = PyDescr_NewMethod(type, m);
-        int bad = !o || PyObject_SetAttrString((PyObject *)type, m->ml_name, o);
-        Py_XDECREF(o);
-        if (bad) return -1;
-    }
-    return 0;
-}
-
-PY_PRIV int py_add_attributes(PyTypeObject *type, PyGetSetDef *attributes) {
-    for (PyGetSetDef *a = attributes; a->name; a++) {
-        PyObject *o = PyDescr_NewGetSet(type, a);
-        int bad = !o || PyObject_SetAttrString((PyObject *)type, a->name, o);
-        Py_XDECREF(o);
-        if (bad) return -1;
-    }
-    return 0;
-}
-
 /* Whether o is given and true; -1 with an exception. */
 static int py_truth_or(PyObject *o, int otherwise) {
+    /* torch takes any truth for these flags */
     return o && o != Py_None ? PyObject_IsTrue(o) : otherwise;
 }
 
@@ -7465,6 +9290,7 @@ static void py_tensors_end(py_tensors *l) {
 /* A tensor, or a sequence of tensors (and None, with holes). To be ended in either case. */
 static bool py_tensors_of(py_tensors *l, const char *what, PyObject *o, bool holes) {
     l->at = l->few;
+    /* held by the tuple: hooks may change the sequence meanwhile */
     l->all = py_is_tensor(o) || (holes && o == Py_None) ? PyTuple_Pack(1, o) : PySequence_Tuple(o);
     if (!l->all) return false;
     l->n = PyTuple_Size(l->all);
@@ -7494,6 +9320,7 @@ typedef struct py_pass {
     tn_tensor **grads; /* of the inputs; NULL: they are added to .grad */
 } py_pass;
 
+/* module.name(), new; NULL with an exception. */
 static PyObject *py_called(const char *module, const char *name) {
     PyObject *m = PyImport_ImportModule(module);
     PyObject *r = m ? PyObject_CallMethod(m, name, NULL) : NULL;
@@ -7505,12 +9332,14 @@ static PyObject *py_called(const char *module, const char *name) {
 static bool py_pass_stops(void) {
     PyObject *signal = NULL, *now = NULL, *usual = NULL, *here = NULL, *main = NULL;
     bool stops = true;
+    /* a program that never imported threading has one thread */
     if (py_entry(PyImport_GetModuleDict(), "threading")) {
         here = py_called("threading", "current_thread");
         main = py_called("threading", "main_thread");
         stops = here && here == main;
     }
     if (stops && (signal = PyImport_ImportModule("signal")) != NULL) {
+        /* a handler of the program's own may go on, and then the pass may not stop */
         now = PyObject_CallMethod(signal, "getsignal", "i", 2); /* SIGINT, everywhere */
         usual = PyObject_GetAttrString(signal, "default_int_handler");
     }
@@ -7538,9 +9367,11 @@ static bool py_pass_run(const py_pass *p) {
     int line;
     bool lasts = false, stops, ok;
     for (int64_t i = 0; i < p->outputs.n && !lasts; i++)
+        /* as far as the graph goes, up to PY_LONG elements */
         lasts = tn_history_lasts(p->outputs.at[i], PY_LONG);
     py_here(&file, &line);
     stops = lasts && py_pass_stops();
+    /* from here on no request stops the pass; one that stands already is heeded now */
     while (!stops && !tn_whole_begin())
         if (!py_stopped()) return false;
     if (lasts) {
@@ -7557,6 +9388,7 @@ static bool py_pass_run(const py_pass *p) {
 
 /* --- backward --------------------------------------------------------------------------------- */
 
+/* Whether all inputs are leaves, for which the library adds to .grad itself. */
 static bool py_backward_leaves(const tn_tensors inputs) {
     for (int64_t i = 0; i < inputs.n; i++)
         if (!tn_is_leaf(inputs.at[i])) return false;
@@ -7590,6 +9422,7 @@ static bool py_backward_inner(py_pass *p) {
     p->grads = grads;
     p->allow_unused = true;
     ok = py_pass_run(p);
+    /* .grad has a history with create_graph alone */
     mode = tn_set_grad_mode(p->create);
     for (int64_t i = 0; i < p->inputs.n; i++) {
         if (ok && grads[i]) ok = py_backward_gather(p->inputs.at[i], grads[i]);
@@ -7603,6 +9436,7 @@ static bool py_backward_inner(py_pass *p) {
 /* The rest of a backward: flags and inputs. Takes what is set in p. */
 static PyObject *py_backward_with(py_pass *p, PyObject *retain, PyObject *create, PyObject *in) {
     py_tensors inputs = {NULL, inputs.few, 0, {NULL}};
+    /* retain_graph is create_graph if it is not given */
     int creates = py_truth_or(create, 0), retains = py_truth_or(retain, creates);
     bool ok = creates >= 0 && retains >= 0;
     p->create = creates > 0;
@@ -7623,6 +9457,7 @@ static PyObject *py_backward_with(py_pass *p, PyObject *retain, PyObject *create
     Py_RETURN_NONE;
 }
 
+/* x.backward(..). "_lent": between py_lend and py_lent, see below. */
 static PyObject *py_tensor_backward_lent(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                                          PyObject *kwnames) {
     static const char *const names[] = {"gradient", "retain_graph", "create_graph", "inputs"};
@@ -7683,6 +9518,7 @@ static PyObject *py_grad_results(const py_pass *p, bool materialize) {
     for (int64_t i = 0; i < p->inputs.n; i++) {
         tn_tensor *t = p->grads[i], *of = p->inputs.at[i];
         if (!t && materialize) t = tnp_zeros(tn_shape(of), tn_dtype_of(of), tn_device_of(of));
+        /* taken in any case, so that a failure leaks nothing */
         PyObject *one = t ? py_wrap(tn_own(t)) : materialize ? py_raise() : Py_NewRef(Py_None);
         if (all && one) {
             PyTuple_SetItem(all, (Py_ssize_t)i, one);
@@ -7694,6 +9530,7 @@ static PyObject *py_grad_results(const py_pass *p, bool materialize) {
     return all;
 }
 
+/* Runs the pass into an array of gradients, on the stack for few inputs. */
 static PyObject *py_grad_of(py_pass *p, bool materialize) {
     tn_tensor *few[8];
     PyObject *r;
@@ -7735,6 +9572,7 @@ static PyObject *py_autograd_grad_lent(PyObject *self, PyObject *const *args, Py
         batched = py_truth_or(a[7], 0), materialize = py_truth_or(a[8], 0);
     if (create < 0 || retain < 0 || batched < 0 || !py_grad_unused(&p, a[6], materialize))
         return NULL;
+    /* only_inputs (5) is ignored, as in torch */
     if (batched)
         return PyErr_Format(PyExc_NotImplementedError,
                             "grad(): is_grads_batched needs vmap, which is not supported; call "
@@ -7766,6 +9604,7 @@ static PyObject *py_tensor_requires_grad_(PyObject *self, PyObject *const *args,
         return PyErr_Format(PyExc_TypeError,
                             "requires_grad_(): argument 'requires_grad' must be bool, not %R",
                             Py_TYPE(value));
+    /* by the attribute, which a subclass may override */
     if (PyObject_SetAttr(self, py.requires_grad, value ? value : Py_True)) return NULL;
     return Py_NewRef(self);
 }
@@ -7783,6 +9622,7 @@ static PyObject *py_tensor_is_inference(PyObject *self, PyObject *unused) {
     return PyBool_FromLong(tn_is_inference(py_of(self)));
 }
 
+/* x.data: the same memory, without history and without a place on the tape. */
 static PyObject *py_tensor_data(PyObject *self, void *unused) {
     const tn_detach_args a = {py_of(self)};
     (void)unused;
@@ -7797,6 +9637,7 @@ static int py_tensor_set_data(PyObject *self, PyObject *value, void *unused) {
                      value ? (PyObject *)Py_TYPE(value) : Py_None);
         return -1;
     }
+    /* a call in another thread may read the old memory */
     if (!py_retire_memory(py_of(self))) return py_raise(), -1;
     if (tn_set_data_at(NULL, 0, py_of(self), py_of(value))) return 0;
     py_raise();
@@ -7870,6 +9711,7 @@ typedef struct py_mode {
     uint64_t grad, inference;
 } py_mode;
 
+/* Whether inference mode is on; the library has a setter alone, which returns the mode before. */
 static bool py_mode_inference(void) {
     bool now = tn_set_inference_mode(true);
     if (!now) tn_set_inference_mode(false);
@@ -7880,6 +9722,7 @@ static PyObject *py_mode_enter(PyObject *self, PyObject *unused) {
     py_mode *m = (py_mode *)self;
     (void)unused;
     if (m->kind == MODE_INFERENCE) {
+        /* inference mode turns recording off, and on again with mode=False */
         m->inference = m->inference << 1 | tn_set_inference_mode(m->mode);
         m->grad = m->grad << 1 | tn_set_grad_mode(!m->mode);
     } else {
@@ -7891,6 +9734,7 @@ static PyObject *py_mode_enter(PyObject *self, PyObject *unused) {
 static PyObject *py_mode_exit(PyObject *self, PyObject *const *args, Py_ssize_t n) {
     py_mode *m = (py_mode *)self;
     (void)args, (void)n;
+    /* set_grad_enabled acts when it is made, so it goes back to the mode before that */
     tn_set_grad_mode(m->kind == MODE_SET ? m->first : (m->grad & 1) != 0);
     m->grad >>= 1;
     if (m->kind == MODE_INFERENCE) {
@@ -7910,6 +9754,7 @@ static PyObject *py_mode_clone(PyObject *self, PyObject *unused) {
     return (PyObject *)one;
 }
 
+/* A function that enters a clone of self around each call; generators are resumed inside, too. */
 static PyObject *py_mode_decorate(PyObject *self, PyObject *function) {
     PyObject *module = PyImport_ImportModule("tensorh.autograd.grad_mode");
     PyObject *r = module ? PyObject_CallMethod(module, "_decorate", "OO", self, function) : NULL;
@@ -7936,6 +9781,7 @@ static bool py_mode_argument(const char *what, const char *name, PyObject *args,
     return false;
 }
 
+/* An object of the class, or `over` decorated by one. */
 static PyObject *py_mode_make(PyTypeObject *type, py_mode_kind kind, bool mode, PyObject *over) {
     py_mode *m = (py_mode *)PyType_GenericAlloc(type, 0);
     PyObject *r;
@@ -7984,6 +9830,7 @@ static PyObject *py_mode_repr(PyObject *self) {
     if (m->kind == MODE_SET)
         return PyUnicode_FromFormat("torch.autograd.grad_mode.set_grad_enabled(mode=%s)",
                                     m->mode ? "True" : "False");
+    /* object.__repr__, by its slot */
     return ((reprfunc)PyType_GetSlot(&PyBaseObject_Type, Py_tp_repr))(self);
 }
 
@@ -8050,1042 +9897,25 @@ PY_PRIV int py_modes_begin(PyObject *module) {
     return PyModule_AddFunctions(module, py_mode_functions);
 }
 
-/* src/py/hook.c - hooks of tensors and their handles; recorded calls as objects (grad_fn) */
-/* hook.c - hooks of tensors and their handles; recorded calls as objects (grad_fn).
- *
- * The tape owns a hook: it runs though every wrapper is gone. A hook whose function reaches its own
- * tensor is a cycle that leads through the tape, which the collector cannot see; so the wrapper
- * visits the hooks in place of the tape where nobody else leads to them: when it has the only count
- * of its tensor, and that the only one of the call that made it. A built-in module that has the
- * wrapper among its parameters has a count more, and goes with it. */
-
-typedef struct py_hook {
-    PyObject_HEAD PyObject *function; /* NULL: removed */
-    py_tensor *on;                    /* in whose list it stands; not counted, NULL: none */
-    struct py_hook *next;
-    const tn_history *history; /* the call on which it hangs, to compare with; NULL: the tensor */
-    int64_t number;
-    PyObject *weak;
-} py_hook;
-
-/* --- hooks and their wrapper ------------------------------------------------------------------ */
-
-PY_PRIV int py_hooks_visit(const py_tensor *p, visitproc visit, void *arg) {
-    const int64_t own = 1 + (int64_t)p->parts;
-    if (p->kept || !p->t || tn_owners(p->t) != own || py_long_under_way()) return 0;
-    for (py_hook *h = p->hooks; h; h = h->next)
-        if (!h->history || tn_history_only(h->history, p->t)) Py_VISIT((PyObject *)h);
-    return 0;
-}
-
-PY_PRIV void py_hooks_part(py_tensor *p) {
-    while (p->hooks) {
-        py_hook *h = p->hooks;
-        p->hooks = h->next;
-        h->on = NULL;
-        h->next = NULL;
-    }
-}
-
-static void py_hook_unlink(py_hook *h) {
-    if (!h->on) return;
-    struct py_hook **at = &h->on->hooks;
-    while (*at != h) at = &(*at)->next;
-    *at = h->next;
-    h->on = NULL;
-    h->next = NULL;
-}
-
-/* --- a hook that runs ------------------------------------------------------------------------- */
-
-/* The gradient that hook `function` returned in place of grad, as a tensor for the tape. NULL with
- * an exception. */
-static tn_tensor *py_hook_result(PyObject *r, tn_tensor *grad) {
-    PyObject *type;
-    if (r == Py_None) return grad;
-    if (py_is_tensor(r)) return py_of(r) == grad ? grad : tn_lend(tn_retain(py_of(r)));
-    type = PyObject_GetAttr((PyObject *)Py_TYPE(r), py.name_word);
-    if (type) PyErr_Format(PyExc_TypeError, "expected Variable, but hook returned '%U'", type);
-    Py_XDECREF(type);
-    return NULL;
-}
-
-static tn_tensor *py_hook_run(py_hook *h, tn_tensor *t, bool replaces) {
-    PyObject *function = Py_NewRef(h->function), *seen = py_wrap_borrowed(t);
-    PyObject *r = seen ? PyObject_CallFunctionObjArgs(function, seen, NULL) : NULL;
-    tn_tensor *now = !r ? NULL : replaces ? py_hook_result(r, t) : t;
-    if (!now) tn_error_set(TN_INVALID, NULL, 0, "a hook has failed");
-    Py_XDECREF(r);
-    Py_XDECREF(seen);
-    Py_DECREF(function);
-    return now;
-}
-
-static tn_tensor *py_hook_call(tn_tensor *grad, void *user) {
-    const py_inside inside = py_inside_begin();
-    py_hook *h = (py_hook *)user;
-    tn_tensor *now = h->function ? py_hook_run(h, grad, true) : grad;
-    py_inside_end(inside);
-    return now;
-}
-
-static tn_tensor *py_hook_after(tn_tensor *leaf, void *user) {
-    const py_inside inside = py_inside_begin();
-    py_hook *h = (py_hook *)user;
-    if (h->function) py_hook_run(h, leaf, false);
-    py_inside_end(inside);
-    return NULL;
-}
-
-static void py_hook_release(void *user) {
-    PyGILState_STATE state = PyGILState_Ensure();
-    py_hook_unlink((py_hook *)user);
-    Py_DECREF((PyObject *)user);
-    PyGILState_Release(state);
-}
-
-/* --- handles ---------------------------------------------------------------------------------- */
-
-static PyObject *py_hook_add(PyObject *self, PyObject *function, bool after) {
-    py_tensor *p = (py_tensor *)self;
-    py_hook *h;
-    if (!PyCallable_Check(function))
-        return PyErr_Format(PyExc_TypeError, "a hook has to be callable, not %R",
-                            Py_TYPE(function));
-    if (!tn_needs_grad(p->t))
-        return PyErr_Format(PyExc_RuntimeError,
-                            "cannot register a hook on a tensor that doesn't require gradient");
-    if (after && !tn_is_leaf(p->t))
-        return PyErr_Format(PyExc_RuntimeError, "post accumulate grad hooks cannot be registered "
-                                                "on non-leaf tensors");
-    if (!(h = (py_hook *)PyType_GenericAlloc(py.handle, 0))) return NULL;
-    h->function = Py_NewRef(function);
-    Py_INCREF((PyObject *)h);
-    h->number = after ? tn_hook_after_at(NULL, 0, p->t, py_hook_after, h, py_hook_release)
-                      : tn_hook_add_at(NULL, 0, p->t, py_hook_call, h, py_hook_release);
-    if (!h->number) {
-        Py_DECREF((PyObject *)h);
-        Py_DECREF((PyObject *)h);
-        return py_raise();
-    }
-    h->history = tn_history_of(p->t);
-    h->on = p;
-    h->next = p->hooks;
-    p->hooks = h;
-    py_tensor_track((py_tensor *)self);
-    return (PyObject *)h;
-}
-
-static PyObject *py_hook_remove(PyObject *self, PyObject *unused) {
-    py_hook *h = (py_hook *)self;
-    PyObject *function = h->function;
-    (void)unused;
-    h->function = NULL;
-    if (h->on && h->on->t) tn_hook_remove(h->on->t, h->number);
-    Py_XDECREF(function);
-    Py_RETURN_NONE;
-}
-
-static PyObject *py_hook_enter(PyObject *self, PyObject *unused) {
-    (void)unused;
-    return Py_NewRef(self);
-}
-static PyObject *py_hook_exit(PyObject *self, PyObject *const *args, Py_ssize_t n) {
-    (void)args, (void)n;
-    return py_hook_remove(self, NULL);
-}
-static PyObject *py_hook_id(PyObject *self, void *unused) {
-    (void)unused;
-    return PyLong_FromLongLong(((py_hook *)self)->number);
-}
-
-static int py_hook_traverse(PyObject *self, visitproc visit, void *arg) {
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(((py_hook *)self)->function);
-    return 0;
-}
-static int py_hook_clear(PyObject *self) {
-    Py_CLEAR(((py_hook *)self)->function);
-    return 0;
-}
-static void py_hook_dealloc(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    if (((py_hook *)self)->weak) PyObject_ClearWeakRefs(self);
-    py_hook_clear(self);
-    PyObject_GC_Del(self);
-    Py_DECREF((PyObject *)type);
-}
-
-/* --- grad_fn ---------------------------------------------------------------------------------- */
-
-/* A recorded call, or a leaf that gathers (torch's AccumulateGrad). One object at a time for each:
- * they stand in a table by address. */
-typedef struct py_node {
-    PyObject_HEAD tn_history *history; /* counted */
-    tn_tensor *leaf;                   /* counted */
-    struct py_node *next;
-} py_node;
-enum { NODE_SLOTS = 256 };
-static py_node *py_nodes[NODE_SLOTS];
-
-static py_node **py_node_slot(const void *key) {
-    uint64_t hash = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
-    return &py_nodes[hash >> 56];
-}
-
-PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf) {
-    const void *key = h ? (const void *)h : (const void *)leaf;
-    PyObject *context = h ? py_context_of(h) : NULL;
-    py_node **slot = py_node_slot(key), *n;
-    if (!tn_ok()) return py_raise();
-    if (!key) Py_RETURN_NONE;
-    if (context) return Py_NewRef(context);
-    for (n = *slot; n; n = n->next)
-        if (n->history == h && n->leaf == leaf) return Py_NewRef((PyObject *)n);
-    if (!(n = (py_node *)PyType_GenericAlloc(py.node, 0))) return NULL;
-    n->history = tn_history_hold(h);
-    n->leaf = tn_retain(leaf);
-    n->next = *slot;
-    *slot = n;
-    return (PyObject *)n;
-}
-
-static void py_node_dealloc(PyObject *self) {
-    py_node *n = (py_node *)self,
-            **at = py_node_slot(n->history ? (void *)n->history : (void *)n->leaf);
-    PyTypeObject *type = Py_TYPE(self);
-    for (; *at; at = &(*at)->next)
-        if (*at == n) {
-            *at = n->next;
-            break;
-        }
-    tn_history_drop(n->history);
-    tn_release(n->leaf);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF((PyObject *)type);
-}
-
-/* "AddBackward0"; a leaf gathers. */
-static void py_node_text(const py_node *n, char *to, size_t room) {
-    if (n->history)
-        tn_history_text(n->history, to, room);
-    else
-        snprintf(to, room, "torch::autograd::AccumulateGrad");
-}
-
-static PyObject *py_node_repr(PyObject *self) {
-    char text[160];
-    const char *last = text;
-    py_node_text((py_node *)self, text, sizeof text);
-    for (const char *at = text; (at = strstr(at, "::")) != NULL;) last = at += 2;
-    return PyUnicode_FromFormat("<%s object at %p>", last, (void *)self);
-}
-static PyObject *py_node_name(PyObject *self, PyObject *unused) {
-    char text[160];
-    (void)unused;
-    py_node_text((py_node *)self, text, sizeof text);
-    return PyUnicode_FromString(text);
-}
-
-PY_PRIV PyObject *py_node_inputs(const tn_history *h) {
-    PyObject *list = PyList_New(0), *tuple;
-    tn_history *call;
-    tn_tensor *leaf;
-    int result;
-    for (int i = 0; list && tn_history_input(h, i, &call, &result, &leaf); i++) {
-        PyObject *node = py_node_of(call, leaf);
-        PyObject *one = node ? Py_BuildValue("(Ni)", node, result) : NULL;
-        if (!one || PyList_Append(list, one)) Py_CLEAR(list);
-        Py_XDECREF(one);
-    }
-    tuple = list ? PyList_AsTuple(list) : NULL;
-    Py_XDECREF(list);
-    return tuple;
-}
-static PyObject *py_node_next(PyObject *self, void *unused) {
-    (void)unused;
-    return py_node_inputs(((py_node *)self)->history);
-}
-static PyObject *py_node_variable(PyObject *self, void *unused) {
-    tn_tensor *leaf = ((py_node *)self)->leaf;
-    (void)unused;
-    if (leaf) return py_wrap_borrowed(leaf);
-    return PyErr_Format(PyExc_AttributeError, "%R has no attribute 'variable'", self);
-}
-
-/* What torch's nodes have and these have not: an AttributeError that says so. */
-static PyObject *py_node_missing(PyObject *self, void *name) {
-    PyObject *module = PyImport_ImportModule("tensorh._missing"), *error;
-    (void)self;
-    error = module ? PyObject_CallMethod(module, "error", "ss", "torch.autograd.graph.Node", name)
-                   : NULL;
-    if (error) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
-    Py_XDECREF(error);
-    Py_XDECREF(module);
-    return NULL;
-}
-
-/* --- the classes ------------------------------------------------------------------------------ */
-
-static PyObject *py_tensor_register_hook(PyObject *self, PyObject *function) {
-    return py_hook_add(self, function, false);
-}
-static PyObject *py_tensor_register_after(PyObject *self, PyObject *function) {
-    return py_hook_add(self, function, true);
-}
-
-static PyMethodDef py_tensor_hook_methods[] = {
-    {"register_hook", py_tensor_register_hook, METH_O,
-     "register_hook(hook)\n\nhook(grad) sees the gradient of this tensor in each backward and may "
-     "return another; the handle's remove() ends it"},
-    {"register_post_accumulate_grad_hook", py_tensor_register_after, METH_O,
-     "register_post_accumulate_grad_hook(hook)\n\nhook(tensor) is called when a backward has "
-     "changed .grad of this leaf, after all leaves have theirs"},
-    {NULL, NULL, 0, NULL}};
-static PyMethodDef py_hook_methods[] = {
-    {"remove", py_hook_remove, METH_NOARGS, "the hook runs no more"},
-    {"__enter__", py_hook_enter, METH_NOARGS, NULL},
-    {"__exit__", (PyCFunction)(void *)py_hook_exit, METH_FASTCALL, NULL},
-    {NULL, NULL, 0, NULL}};
-static PyGetSetDef py_hook_attributes[] = {{"id", py_hook_id, NULL, NULL, NULL},
-                                           {NULL, NULL, NULL, NULL, NULL}};
-static PyMemberDef py_hook_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(py_hook, weak), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL}};
-static PyMethodDef py_node_methods[] = {
-    {"name", py_node_name, METH_NOARGS, "as torch names the call"}, {NULL, NULL, 0, NULL}};
-static PyGetSetDef py_node_attributes[] = {
-    {"next_functions", py_node_next, NULL, "where its inputs came from: (grad_fn, result)", NULL},
-    {"variable", py_node_variable, NULL, "the leaf, of an AccumulateGrad", NULL},
-    {"register_hook", py_node_missing, NULL, NULL, (void *)(uintptr_t) "register_hook"},
-    {"register_prehook", py_node_missing, NULL, NULL, (void *)(uintptr_t) "register_prehook"},
-    {"metadata", py_node_missing, NULL, NULL, (void *)(uintptr_t) "metadata"},
-    {NULL, NULL, NULL, NULL, NULL}};
-
-static PyTypeObject *py_hooks_type(PyObject *module, const char *name, const char *full,
-                                   size_t bytes, unsigned flags, PyType_Slot *slots) {
-    PyType_Spec spec = {full, (int)bytes, 0,
-                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | flags, slots};
-    PyObject *type = PyType_FromSpec(&spec);
-    if (type && PyModule_AddObjectRef(module, name, type)) Py_CLEAR(type);
-    return (PyTypeObject *)type;
-}
-
-PY_PRIV int py_hooks_begin(PyObject *module) {
-    PyType_Slot hook[] = {{Py_tp_dealloc, (void *)py_hook_dealloc},
-                          {Py_tp_traverse, (void *)py_hook_traverse},
-                          {Py_tp_clear, (void *)py_hook_clear},
-                          {Py_tp_methods, py_hook_methods},
-                          {Py_tp_members, py_hook_members},
-                          {Py_tp_getset, py_hook_attributes},
-                          {0, NULL}};
-    PyType_Slot node[] = {{Py_tp_dealloc, (void *)py_node_dealloc},
-                          {Py_tp_repr, (void *)py_node_repr},
-                          {Py_tp_methods, py_node_methods},
-                          {Py_tp_getset, py_node_attributes},
-                          {0, NULL}};
-    py.handle = py_hooks_type(module, "_RemovableHandle", "torch.utils.hooks.RemovableHandle",
-                              sizeof(py_hook), Py_TPFLAGS_HAVE_GC, hook);
-    py.node = py_hooks_type(module, "_Node", "torch.autograd.graph.Node", sizeof(py_node), 0, node);
-    if (!py.handle || !py.node) return -1;
-    return py_add_methods(py.tensor, py_tensor_hook_methods);
-}
-
-/* src/py/function.c - torch.autograd.Function: apply, ctx, and what lies between them and the tape */
-/* function.c - torch.autograd.Function: apply, ctx, and what lies between them and the tape.
- *
- * ctx belongs to the tape while the call is recorded. Outputs that are tensors and not marked are
- * those that the tape knows; all others pass by it. */
-
-enum { FUNCTION_OUTS = 128 }; /* differentiable outputs of a call */
-
-/* Shape of an input or output, and who it is for the tape. */
-typedef struct py_fact {
-    int64_t size[TN_MAX_DIMS];
-    int32_t ndim,
-        number;     /* number: argument of an input; of an output its number on the tape, -1 */
-    tn_dtype dtype; /* TN_NO_DTYPE: no tensor */
-    tn_device_id device;
-} py_fact;
-
-typedef struct py_context {
-    PyObject_HEAD PyObject *dict, *weak;
-    struct py_apply *apply;          /* in progress */
-    PyObject *cls, *name, *needs;    /* the Function, "MyFnBackward", needs_input_grad */
-    PyObject *saved, *dirty, *fixed; /* as given by save_for_backward, mark_..: tuples or NULL */
-    PyObject *places;                /* which of saved are tensors: all that is kept of it */
-    tn_function_row row;
-    tn_function *f;        /* while it is in progress or on the tape */
-    tn_history *history;   /* not counted: it outlives f; NULL before the call has ended */
-    py_fact *fact;         /* inputs, then outputs */
-    uint64_t saves_output; /* bit i: saved tensor i < 64 is an output */
-    int32_t nargs, nin, nout;
-    bool materialize;
-} py_context;
-
-/* One apply, on the stack. */
-typedef struct py_apply {
-    py_context *ctx;
-    PyObject *const *args;
-    PyObject *result; /* of forward */
-    tn_tensor *out[FUNCTION_OUTS];
-} py_apply;
-
-/* --- forward ---------------------------------------------------------------------------------- */
-
-static PyObject *py_function_tuple(PyObject *first, PyObject *const *args, Py_ssize_t n) {
-    Py_ssize_t k = first ? 1 : 0;
-    PyObject *all = PyTuple_New(n + k);
-    if (all && first) PyTuple_SetItem(all, 0, Py_NewRef(first));
-    for (Py_ssize_t i = 0; all && i < n; i++) PyTuple_SetItem(all, i + k, Py_NewRef(args[i]));
-    return all;
-}
-
-static PyObject *py_function_method(PyObject *cls, PyObject *name, PyObject *args) {
-    PyObject *f = args ? PyObject_GetAttr(cls, name) : NULL;
-    PyObject *r = f ? PyObject_Call(f, args, NULL) : NULL;
-    Py_XDECREF(f);
-    return r;
-}
-
-/* forward(ctx, ..), or forward(..) and then setup_context(ctx, (..), output). */
-static PyObject *py_function_forward(py_context *ctx, PyObject *const *args) {
-    PyObject *separate = PyObject_GetAttr(ctx->cls, py.separate);
-    bool split = separate == Py_True;
-    if (!separate) return NULL;
-    Py_DECREF(separate);
-    PyObject *all = py_function_tuple(split ? NULL : (PyObject *)ctx, args, ctx->nargs);
-    PyObject *r = py_function_method(ctx->cls, py.forward, all), *more, *done;
-    if (r && split) {
-        more = PyTuple_Pack(3, (PyObject *)ctx, all, r);
-        done = py_function_method(ctx->cls, py.setup_context, more);
-        Py_XDECREF(more);
-        if (!done) Py_CLEAR(r);
-        Py_XDECREF(done);
-    }
-    Py_XDECREF(all);
-    return r;
-}
-
-static Py_ssize_t py_function_count(PyObject *r) { return PyTuple_Check(r) ? PyTuple_Size(r) : 1; }
-static PyObject *py_function_at(PyObject *r, Py_ssize_t i) {
-    return PyTuple_Check(r) ? PyTuple_GetItem(r, i) : r;
-}
-static bool py_function_holds(PyObject *tuple, PyObject *o) {
-    for (Py_ssize_t i = tuple ? PyTuple_Size(tuple) : 0; i--;)
-        if (PyTuple_GetItem(tuple, i) == o) return true;
-    return false;
-}
-
-static void py_function_fact(py_fact *to, const tn_tensor *t, int number) {
-    tn_ints shape = tn_shape(t);
-    to->number = number;
-    to->dtype = tn_dtype_of(t);
-    to->device = tn_device_of(t);
-    to->ndim = (int32_t)shape.n;
-    memcpy(to->size, shape.at, (size_t)shape.n * sizeof *to->size);
-}
-
-static bool py_function_takes(const py_apply *a, PyObject *o) {
-    for (int i = 0; i < a->ctx->nargs; i++)
-        if (a->args[i] == o) return true;
-    return false;
-}
-
-/* The outputs for the tape, borrowed from a->result. A tensor with a history or a wish of its own
- * that is no input, a parameter say, goes by another header. */
-static bool py_function_outputs(py_apply *a, tn_tensor **out) {
-    py_context *ctx = a->ctx;
-    Py_ssize_t n = py_function_count(a->result);
-    py_fact *fact = (py_fact *)py_get_again(ctx->fact, (size_t)(ctx->nin + n + 1), sizeof *fact);
-    if (!fact) return PyErr_NoMemory(), false;
-    ctx->fact = fact;
-    ctx->nout = (int32_t)n;
-    ctx->row.nout = 0;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *o = py_function_at(a->result, i);
-        py_fact *to = &fact[ctx->nin + i];
-        to->dtype = TN_NO_DTYPE;
-        to->number = -1;
-        if (!py_is_tensor(o)) continue;
-        py_function_fact(to, py_of(o), -1);
-        if (py_function_holds(ctx->fixed, o)) continue;
-        if (ctx->row.nout == FUNCTION_OUTS) {
-            PyErr_Format(PyExc_RuntimeError, "%U returned more than %d tensors", ctx->name,
-                         FUNCTION_OUTS);
-            return false;
-        }
-        const tn_detach_args detach = {py_of(o)};
-        to->number = ctx->row.nout++;
-        out[to->number] = tn_needs_grad(py_of(o)) && !py_function_takes(a, o)
-                              ? tn_detach_at(NULL, 0, &detach)
-                              : py_of(o);
-        if (!out[to->number]) return false;
-    }
-    return true;
-}
-
-/* Input number i on the tape of argument o; -1: it is none. */
-static int py_function_input(const py_apply *a, PyObject *o) {
-    for (int i = 0; i < a->ctx->nin; i++)
-        if (a->args[a->ctx->fact[i].number] == o) return i;
-    return -1;
-}
-
-static bool py_function_dirty_one(const py_apply *a, PyObject *o, Py_ssize_t i) {
-    const char *text = NULL;
-    if (!py_is_tensor(o)) {
-        PyErr_Format(PyExc_RuntimeError,
-                     "mark_dirty can only accept variables, but argument %zd is of type %R", i,
-                     Py_TYPE(o));
-        return false;
-    }
-    tn_tensor *t = py_of(o), *base = tn_base_of(t);
-    bool returned = false;
-    for (Py_ssize_t k = py_function_count(a->result); k--;)
-        returned = returned || py_function_at(a->result, k) == o;
-    if (tn_is_leaf(t) && tn_needs_grad(t))
-        text = "a leaf Variable that requires grad has been used in an in-place operation.";
-    else if (base && tn_is_leaf(base) && tn_needs_grad(base))
-        text = "a view of a leaf Variable that requires grad is being used in an in-place "
-               "operation.";
-    else if (!returned)
-        text = "Some elements marked as dirty during the forward method were not returned as "
-               "output. The inputs that are modified inplace must all be outputs of the Function.";
-    else if (base && py_function_at(a->result, 0) != o)
-        text = "a view that was marked as dirty has to be the first output";
-    if (text) PyErr_SetString(PyExc_RuntimeError, text);
-    return !text;
-}
-
-static bool py_function_mark_dirty(const py_apply *a) {
-    py_context *ctx = a->ctx;
-    for (Py_ssize_t i = 0; ctx->dirty && i < PyTuple_Size(ctx->dirty); i++) {
-        PyObject *o = PyTuple_GetItem(ctx->dirty, i);
-        int input;
-        if (!py_function_dirty_one(a, o, i)) return false;
-        input = py_function_input(a, o);
-        if (input >= 0 && !tn_function_written(ctx->f, input)) return false;
-    }
-    return true;
-}
-
-static bool py_function_save(const py_apply *a, tn_tensor *const *out) {
-    py_context *ctx = a->ctx;
-    PyObject *places = ctx->saved ? PyTuple_New(PyTuple_Size(ctx->saved)) : NULL;
-    if (ctx->saved && !places) return false;
-    ctx->places = places;
-    for (Py_ssize_t i = 0, k = 0; ctx->saved && i < PyTuple_Size(ctx->saved); i++) {
-        PyObject *o = PyTuple_GetItem(ctx->saved, i);
-        PyTuple_SetItem(places, i, PyBool_FromLong(o != Py_None));
-        if (o == Py_None) continue;
-        if (!tn_function_save(ctx->f, py_of(o))) return false;
-        bool is_output = py_function_holds(ctx->dirty, o) || py_function_input(a, o) < 0;
-        for (int j = 0; is_output && k < 64 && j < ctx->row.nout; j++)
-            if (out[j] == py_of(o)) ctx->saves_output |= (uint64_t)1 << k;
-        k++;
-    }
-    return true;
-}
-
-/* Releases what lasted for the call alone. */
-static void py_function_settle(py_context *ctx) {
-    Py_CLEAR(ctx->dirty);
-    Py_CLEAR(ctx->fixed);
-    Py_CLEAR(ctx->saved);
-}
-
-static bool py_function_run(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
-    py_apply *a = ((py_context *)tn_function_user(f))->apply;
-    bool ok;
-    (void)in, (void)nin;
-    a->ctx->f = f;
-    a->result = py_function_forward(a->ctx, a->args);
-    ok = a->result && py_function_outputs(a, out) && py_function_mark_dirty(a) &&
-         py_function_save(a, out);
-    if (!ok) tn_error_set(TN_INVALID, NULL, 0, "the forward of a Function has failed");
-    return ok;
-}
-
-/* --- backward --------------------------------------------------------------------------------- */
-
-static PyObject *py_function_incoming(const py_context *ctx, const py_fact *fact,
-                                      tn_tensor *const *grad_out) {
-    tn_tensor *t = fact->number >= 0 ? grad_out[fact->number] : NULL;
-    if (t) return py_wrap_borrowed(t);
-    if (fact->dtype == TN_NO_DTYPE || !ctx->materialize) return Py_NewRef(Py_None);
-    t = tnp_zeros(tn_ints_of(fact->size, fact->ndim), fact->dtype, fact->device);
-    return t ? py_wrap(tn_own(t)) : py_raise();
-}
-
-/* The user's backward(ctx, *grads), as a tuple. */
-static PyObject *py_function_call_back(py_context *ctx, tn_tensor *const *grad_out) {
-    PyObject *args = PyTuple_New(ctx->nout + 1), *r = NULL, *all = NULL;
-    if (args) PyTuple_SetItem(args, 0, Py_NewRef((PyObject *)ctx));
-    for (int i = 0; args && i < ctx->nout; i++) {
-        PyObject *one = py_function_incoming(ctx, &ctx->fact[ctx->nin + i], grad_out);
-        if (one)
-            PyTuple_SetItem(args, i + 1, one);
-        else
-            Py_CLEAR(args);
-    }
-    if (args) r = py_function_method(ctx->cls, py.backward, args);
-    Py_XDECREF(args);
-    if (!r || PyTuple_Check(r)) return r;
-    all = PyTuple_Pack(1, r);
-    Py_DECREF(r);
-    return all;
-}
-
-/* As many gradients as arguments; more only where they are None. */
-static bool py_function_right_count(const py_context *ctx, PyObject *grads) {
-    Py_ssize_t n = PyTuple_Size(grads), most = n;
-    while (most > ctx->nargs && PyTuple_GetItem(grads, most - 1) == Py_None) most--;
-    if (most == ctx->nargs) return true;
-    PyErr_Format(PyExc_RuntimeError,
-                 "function %U returned an incorrect number of gradients (expected %d, got %zd)",
-                 ctx->name, (int)ctx->nargs, n);
-    return false;
-}
-
-static PyObject *py_function_sizes(const int64_t *size, int64_t n) {
-    PyObject *list = PyList_New(0);
-    for (int64_t i = 0; list && i < n; i++) {
-        PyObject *one = PyLong_FromLongLong(size[i]);
-        if (!one || PyList_Append(list, one)) Py_CLEAR(list);
-        Py_XDECREF(one);
-    }
-    return list;
-}
-
-/* Whether grad is of the input's shape or can be summed to it. */
-static bool py_function_fits(const py_context *ctx, const py_fact *fact, const tn_tensor *grad) {
-    tn_ints s = tn_shape(grad);
-    bool fits = s.n >= fact->ndim;
-    PyObject *got, *want;
-    for (int d = 1; fits && d <= fact->ndim; d++)
-        fits = fact->size[fact->ndim - d] == 1 || fact->size[fact->ndim - d] == s.at[s.n - d];
-    if (fits) return true;
-    got = py_function_sizes(s.at, s.n);
-    want = py_function_sizes(fact->size, fact->ndim);
-    if (got && want)
-        PyErr_Format(PyExc_RuntimeError,
-                     "Function %U returned an invalid gradient at index %d - got %R but expected "
-                     "shape compatible with %R",
-                     ctx->name, (int)fact->number, got, want);
-    Py_XDECREF(got);
-    Py_XDECREF(want);
-    return false;
-}
-
-static bool py_function_give(const py_context *ctx, PyObject *grads, tn_tensor **grad_in) {
-    for (int i = 0, k = 0; i < ctx->nargs; i++) {
-        PyObject *g = PyTuple_GetItem(grads, i), *type;
-        bool input = k < ctx->nin && ctx->fact[k].number == i;
-        if (input) k++;
-        if (g == Py_None) continue;
-        if (!input) {
-            PyErr_Format(PyExc_RuntimeError,
-                         "function %U returned a gradient different than None at position %d, but "
-                         "the corresponding forward input was not a Variable",
-                         ctx->name, i + 1);
-            return false;
-        }
-        if (!py_is_tensor(g)) {
-            type = PyObject_GetAttr((PyObject *)Py_TYPE(g), py.name_word);
-            if (type) PyErr_Format(PyExc_RuntimeError, "expected Variable or None (got %U)", type);
-            Py_XDECREF(type);
-            return false;
-        }
-        if (!py_function_fits(ctx, &ctx->fact[k - 1], py_of(g))) return false;
-        if (!(grad_in[k - 1] = tn_lend(tn_retain(py_of(g))))) return false;
-    }
-    return true;
-}
-
-static bool py_function_back(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
-    const py_inside inside = py_inside_begin();
-    py_context *ctx = (py_context *)tn_function_user(f);
-    PyObject *grads = py_function_call_back(ctx, grad_out);
-    bool ok = grads && py_function_right_count(ctx, grads) && py_function_give(ctx, grads, grad_in);
-    Py_XDECREF(grads);
-    if (!ok) tn_error_set(TN_INVALID, NULL, 0, "the backward of a Function has failed");
-    py_inside_end(inside);
-    return ok;
-}
-
-static void py_function_release(void *user) {
-    PyGILState_STATE state = PyGILState_Ensure();
-    py_context *ctx = (py_context *)user;
-    ctx->f = NULL;
-    ctx->history = NULL;
-    Py_DECREF((PyObject *)ctx);
-    PyGILState_Release(state);
-}
-
-PY_PRIV PyObject *py_context_of(const tn_history *h) {
-    return (PyObject *)tn_history_user(h, py_function_release);
-}
-
-/* --- apply ------------------------------------------------------------------------------------ */
-
-/* Output i of the call as the caller sees it. */
-static PyObject *py_function_output(const py_apply *a, PyObject *o, const py_fact *fact) {
-    tn_tensor *t = fact->number >= 0 ? a->out[fact->number] : NULL;
-    if (!t || t == py_of(o)) return Py_NewRef(o);
-    return py_wrap(tn_own(t)); /* another header: o is an input, or has a history of its own */
-}
-
-static PyObject *py_function_results(const py_apply *a) {
-    const py_context *ctx = a->ctx;
-    PyObject *all;
-    if (!PyTuple_Check(a->result)) return py_function_output(a, a->result, &ctx->fact[ctx->nin]);
-    all = PyTuple_New(ctx->nout);
-    for (int i = 0; i < ctx->nout; i++) {
-        PyObject *one =
-            py_function_output(a, PyTuple_GetItem(a->result, i), &ctx->fact[ctx->nin + i]);
-        if (all && one) {
-            PyTuple_SetItem(all, i, one);
-        } else {
-            Py_XDECREF(one);
-            Py_CLEAR(all);
-        }
-    }
-    return all;
-}
-
-static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_tensor **in) {
-    py_apply a;
-    const char *file;
-    int line;
-    const int turn = py_lend();
-    PyObject *r;
-    a.ctx = ctx;
-    a.args = args;
-    a.result = NULL;
-    ctx->apply = &a;
-    py_here(&file, &line);
-    Py_INCREF((PyObject *)ctx); /* for the tape, which releases it in any case */
-    bool ok = tn_function_call_at(file, line, &ctx->row, tn_tensors_of(in, ctx->nin), ctx, a.out);
-    for (int j = 0; ok && j < ctx->row.nout && !ctx->history; j++)
-        ctx->history = tn_history_of(a.out[j]);
-    if (ctx->history && py_context_of(ctx->history) != (PyObject *)ctx) ctx->history = NULL;
-    py_function_settle(ctx);
-    ctx->apply = NULL;
-    r = ok ? py_function_results(&a) : py_raise();
-    Py_XDECREF(a.result);
-    return py_lent(turn, r);
-}
-
-/* Output o of a call that is not recorded. An input that was not written is returned as another
- * tensor. */
-static PyObject *py_apply_apart(const py_context *ctx, PyObject *const *args, PyObject *o) {
-    for (int i = 0; i < ctx->nargs; i++)
-        if (o == args[i] && py_is_tensor(o) && !py_function_holds(ctx->dirty, o)) {
-            const tn_detach_args a = {py_of(o)};
-            return py_wrap(tn_own(tn_detach_at(NULL, 0, &a)));
-        }
-    return Py_NewRef(o);
-}
-
-/* Nothing requires a gradient: forward alone. */
-static PyObject *py_apply_plain(py_context *ctx, PyObject *const *args) {
-    bool mode = tn_set_grad_mode(false);
-    PyObject *given = py_function_forward(ctx, args), *r = NULL;
-    tn_set_grad_mode(mode);
-    if (given && !PyTuple_Check(given))
-        r = py_apply_apart(ctx, args, given);
-    else if (given)
-        r = PyTuple_New(PyTuple_Size(given));
-    for (Py_ssize_t i = 0; r && given && PyTuple_Check(given) && i < PyTuple_Size(given); i++) {
-        PyObject *one = py_apply_apart(ctx, args, PyTuple_GetItem(given, i));
-        if (!one || PyTuple_SetItem(r, i, one)) Py_CLEAR(r);
-    }
-    Py_XDECREF(given);
-    return r;
-}
-
-/* The tensors among args, and which of them require a gradient. */
-static bool py_apply_inputs(py_context *ctx, PyObject *const *args, tn_tensor **in, bool *wants) {
-    *wants = false;
-    if (!(ctx->needs = PyTuple_New(ctx->nargs))) return false;
-    ctx->fact = (py_fact *)py_get((size_t)(ctx->nargs + 2), sizeof *ctx->fact);
-    if (!ctx->fact) return PyErr_NoMemory(), false;
-    for (int i = 0; i < ctx->nargs; i++) {
-        bool tensor = py_is_tensor(args[i]), want = tensor && tn_needs_grad(py_of(args[i]));
-        PyTuple_SetItem(ctx->needs, i, PyBool_FromLong(want));
-        *wants = *wants || want;
-        if (!tensor) continue;
-        in[ctx->nin] = py_of(args[i]);
-        py_function_fact(&ctx->fact[ctx->nin], in[ctx->nin], i);
-        ctx->nin++;
-    }
-    *wants = *wants && tn_grad_mode();
-    return true;
-}
-
-static py_context *py_context_new(PyObject *cls) {
-    PyObject *type = PyObject_GetAttr(cls, py.backward_class);
-    py_context *ctx = NULL;
-    if (type && (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, py.context)))
-        PyErr_Format(PyExc_TypeError, "apply() is called on a subclass of Function");
-    else if (type)
-        ctx = (py_context *)PyType_GenericAlloc((PyTypeObject *)type, 0);
-    if (ctx) {
-        ctx->cls = Py_NewRef(cls);
-        ctx->materialize = true;
-        ctx->row.forward = py_function_run;
-        ctx->row.backward = py_function_back;
-        ctx->row.release = py_function_release;
-        ctx->name = PyObject_GetAttr(type, py.name_word);
-        ctx->row.name = ctx->name ? PyUnicode_AsUTF8AndSize(ctx->name, NULL) : NULL;
-        if (!ctx->row.name) Py_CLEAR(ctx);
-    }
-    Py_XDECREF(type);
-    return ctx;
-}
-
-/* By keyword: Python brings the arguments in order. */
-static PyObject *py_apply_named(PyObject *cls, PyObject *const *args, Py_ssize_t n,
-                                PyObject *kwnames) {
-    PyObject *module = PyImport_ImportModule("tensorh.autograd.function"), *r = NULL;
-    PyObject *f = module ? PyObject_GetAttrString(module, "_apply_with_names") : NULL;
-    PyObject *all = f ? py_function_tuple(cls, args, n) : NULL, *named = all ? PyDict_New() : NULL;
-    bool ok = named != NULL;
-    for (Py_ssize_t i = 0; ok && i < PyTuple_Size(kwnames); i++)
-        ok = PyDict_SetItem(named, PyTuple_GetItem(kwnames, i), args[n + i]) == 0;
-    if (ok) r = PyObject_Call(f, all, named);
-    Py_XDECREF(module);
-    Py_XDECREF(f);
-    Py_XDECREF(all);
-    Py_XDECREF(named);
-    return r;
-}
-
-static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssize_t n,
-                                   PyObject *kwnames) {
-    tn_tensor *few[16], **in = few;
-    bool wants;
-    PyObject *r = NULL;
-    py_context *ctx;
-    if (kwnames && PyTuple_Size(kwnames)) return py_apply_named(cls, args, n, kwnames);
-    if (!(ctx = py_context_new(cls))) return NULL;
-    ctx->nargs = (int32_t)n;
-    if (n > 16 && !(in = (tn_tensor **)py_get((size_t)n, sizeof *in)))
-        PyErr_NoMemory();
-    else if (py_apply_inputs(ctx, args, in, &wants))
-        r = wants ? py_apply_recorded(ctx, args, in) : py_apply_plain(ctx, args);
-    if (in != few) py_give(in);
-    Py_DECREF((PyObject *)ctx);
-    return r;
-}
-
-/* --- ctx -------------------------------------------------------------------------------------- */
-
-static PyObject *py_context_keep(PyObject **to, PyObject *const *args, Py_ssize_t n) {
-    PyObject *all = py_function_tuple(NULL, args, n), *before = *to;
-    if (!all) return NULL;
-    *to = all;
-    Py_XDECREF(before);
-    Py_RETURN_NONE;
-}
-static PyObject *py_context_save(PyObject *self, PyObject *const *args, Py_ssize_t n) {
-    for (Py_ssize_t i = 0; i < n; i++)
-        if (args[i] != Py_None && !py_is_tensor(args[i])) {
-            PyObject *type = PyObject_GetAttr((PyObject *)Py_TYPE(args[i]), py.name_word);
-            if (type)
-                PyErr_Format(PyExc_TypeError,
-                             "save_for_backward can only save variables, but argument %zd is of "
-                             "type %U",
-                             i, type);
-            Py_XDECREF(type);
-            return NULL;
-        }
-    return py_context_keep(&((py_context *)self)->saved, args, n);
-}
-static PyObject *py_context_dirty(PyObject *self, PyObject *const *args, Py_ssize_t n) {
-    return py_context_keep(&((py_context *)self)->dirty, args, n);
-}
-static PyObject *py_context_fixed(PyObject *self, PyObject *const *args, Py_ssize_t n) {
-    return py_context_keep(&((py_context *)self)->fixed, args, n);
-}
-static PyObject *py_context_materialize(PyObject *self, PyObject *value) {
-    int truth = PyObject_IsTrue(value);
-    if (truth < 0) return NULL;
-    ((py_context *)self)->materialize = truth > 0;
-    Py_RETURN_NONE;
-}
-static PyObject *py_context_name(PyObject *self, PyObject *unused) {
-    (void)unused;
-    return Py_NewRef(((py_context *)self)->name);
-}
-static PyObject *py_context_repr(PyObject *self) {
-    return PyUnicode_FromFormat("<torch.autograd.function.%U object at %p>",
-                                ((py_context *)self)->name, (void *)self);
-}
-
-/* Saved tensor k of the tape; one that is an output comes with its history where calls are
- * recorded, as a new tensor. */
-static PyObject *py_context_saved_one(const py_context *ctx, int k) {
-    tn_error_info info;
-    tn_tensor *t = tn_function_saved(ctx->f, k);
-    if (t && k < 64 && ctx->saves_output >> k & 1 && tn_grad_mode() && ctx->history)
-        return py_wrap(tn_own(t));
-    if (t) return py_wrap_borrowed(t);
-    if (!tn_error_peek(&info) || info.code != TN_INDEX) return py_raise();
-    tn_error_take(NULL);
-    return PyErr_Format(PyExc_RuntimeError,
-                        "Trying to backward through the graph a second time (or directly access "
-                        "saved tensors after they have already been freed). Saved intermediate "
-                        "values of the graph are freed when you call .backward() or "
-                        "autograd.grad(). Specify retain_graph=True if you need to backward "
-                        "through the graph a second time or if you need to access saved tensors "
-                        "after calling backward.");
-}
-
-static PyObject *py_context_saved(PyObject *self, void *unused) {
-    py_context *ctx = (py_context *)self;
-    Py_ssize_t n = ctx->places ? PyTuple_Size(ctx->places) : 0;
-    PyObject *all;
-    (void)unused;
-    if (ctx->saved && ctx->apply) return Py_NewRef(ctx->saved); /* in forward */
-    all = PyTuple_New(n);
-    for (Py_ssize_t i = 0, k = 0; all && i < n; i++) {
-        bool there = PyTuple_GetItem(ctx->places, i) == Py_True;
-        PyObject *one = there ? py_context_saved_one(ctx, (int)k++) : Py_NewRef(Py_None);
-        if (one)
-            PyTuple_SetItem(all, i, one);
-        else
-            Py_CLEAR(all);
-    }
-    return all;
-}
-static PyObject *py_context_needs(PyObject *self, void *unused) {
-    PyObject *needs = ((py_context *)self)->needs;
-    (void)unused;
-    return needs ? Py_NewRef(needs) : PyTuple_New(0);
-}
-static PyObject *py_context_next(PyObject *self, void *unused) {
-    (void)unused;
-    return py_node_inputs(((py_context *)self)->history);
-}
-static PyObject *py_context_materializes(PyObject *self, void *unused) {
-    (void)unused;
-    return PyBool_FromLong(((py_context *)self)->materialize);
-}
-
-static int py_context_traverse(PyObject *self, visitproc visit, void *arg) {
-    py_context *ctx = (py_context *)self;
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(ctx->dict);
-    Py_VISIT(ctx->cls);
-    Py_VISIT(ctx->saved);
-    Py_VISIT(ctx->dirty);
-    Py_VISIT(ctx->fixed);
-    return 0;
-}
-static int py_context_clear(PyObject *self) {
-    py_context *ctx = (py_context *)self;
-    Py_CLEAR(ctx->dict);
-    Py_CLEAR(ctx->saved);
-    Py_CLEAR(ctx->dirty);
-    Py_CLEAR(ctx->fixed);
-    Py_CLEAR(ctx->places);
-    return 0;
-}
-static void py_context_dealloc(PyObject *self) {
-    py_context *ctx = (py_context *)self;
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    if (ctx->weak) PyObject_ClearWeakRefs(self);
-    py_context_clear(self);
-    Py_CLEAR(ctx->cls);
-    Py_CLEAR(ctx->name);
-    Py_CLEAR(ctx->needs);
-    py_give(ctx->fact);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF((PyObject *)type);
-}
-
-/* --- the classes ------------------------------------------------------------------------------ */
-
-#define FUNCTION_FAST(name) (PyCFunction)(void *) name
-static PyMethodDef py_context_methods[] = {
-    {"save_for_backward", FUNCTION_FAST(py_context_save), METH_FASTCALL,
-     "keeps tensors for backward, where saved_tensors has them"},
-    {"mark_dirty", FUNCTION_FAST(py_context_dirty), METH_FASTCALL,
-     "names inputs that forward has written in place, and returns"},
-    {"mark_non_differentiable", FUNCTION_FAST(py_context_fixed), METH_FASTCALL,
-     "names outputs that no gradient is asked of"},
-    {"set_materialize_grads", py_context_materialize, METH_O,
-     "whether backward gets zeros, not None, for an output without gradient (True)"},
-    {"name", py_context_name, METH_NOARGS, "the Function's name and Backward"},
-    {NULL, NULL, 0, NULL}};
-static PyGetSetDef py_context_attributes[] = {
-    {"saved_tensors", py_context_saved, NULL, "what save_for_backward was given", NULL},
-    {"needs_input_grad", py_context_needs, NULL, "for each argument: whether it needs one", NULL},
-    {"next_functions", py_context_next, NULL, "where the inputs came from", NULL},
-    {"materialize_grads", py_context_materializes, NULL, NULL, NULL},
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
-    {NULL, NULL, NULL, NULL, NULL}};
-static PyMemberDef py_context_members[] = {
-    {"__dictoffset__", T_PYSSIZET, offsetof(py_context, dict), READONLY, NULL},
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(py_context, weak), READONLY, NULL},
-    {NULL, 0, 0, 0, NULL}};
-static PyMethodDef py_function_methods[] = {
-    {"apply", FUNCTION_FAST(py_function_apply), METH_FASTCALL | METH_KEYWORDS | METH_CLASS,
-     "apply(*args)\n\nruns forward, and records the call where an argument requires grad"},
-    {NULL, NULL, 0, NULL}};
-
-static PyObject *py_function_type(PyObject *module, const char *name, PyType_Spec *spec) {
-    PyObject *type = PyType_FromSpec(spec);
-    if (type && PyModule_AddObjectRef(module, name, type)) Py_CLEAR(type);
-    return type;
-}
-
-PY_PRIV int py_functions_begin(PyObject *module) {
-    PyType_Slot context[] = {
-        {Py_tp_dealloc, (void *)py_context_dealloc}, {Py_tp_traverse, (void *)py_context_traverse},
-        {Py_tp_clear, (void *)py_context_clear},     {Py_tp_repr, (void *)py_context_repr},
-        {Py_tp_methods, py_context_methods},         {Py_tp_members, py_context_members},
-        {Py_tp_getset, py_context_attributes},       {0, NULL}};
-    PyType_Slot function[] = {{Py_tp_methods, py_function_methods}, {0, NULL}};
-    PyType_Spec context_spec = {"torch.autograd.function.FunctionCtx", sizeof(py_context), 0,
-                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
-                                    Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                                context};
-    PyType_Spec function_spec = {"torch._C._FunctionBase", sizeof(PyObject), 0,
-                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, function};
-    PyObject *base = py_function_type(module, "_FunctionBase", &function_spec);
-    py.context = (PyTypeObject *)py_function_type(module, "_FunctionCtx", &context_spec);
-    Py_XDECREF(base);
-    return base && py.context ? 0 : -1;
-}
-
-/* src/py/module.c - Parameter, and the part of nn.Module that a training loop runs: attributes, the call */
-/* module.c - Parameter, and the part of nn.Module that a training loop runs: attributes, the call.
- *
- * A module's state lies in its __dict__ under torch's names, so that copying, pickling and code
- * that looks there find what they know; this file only looks faster. Dictionaries of hooks come
- * with the first look at them, and "_hooked" beside those that a call has to heed. What is
- * called seldom is Python, in tensorh/nn. */
-
-/* --- Parameter -------------------------------------------------------------------------------- */
+/* src/py/parameter.c - Parameter: a tensor that a module counts among its parameters */
+/* parameter.c - Parameter: a tensor that a module counts among its parameters. */
 
 /* Runs under grad mode off; t is new. */
 static tn_tensor *py_parameter_alias(tn_tensor *data, bool requires_grad) {
     tn_tensor *t = tnp_detach(data);
+    /* lent by the call, so it is owned here or freed */
     return t && (!requires_grad || tn_requires_grad_at(NULL, 0, t, true)) ? tn_own(t)
                                                                           : (tn_free(t), NULL);
 }
 
+/* Parameter() without data: a tensor of no elements, as torch. */
 static tn_tensor *py_parameter_empty(void) {
     const int64_t size[1] = {0};
     return tn_own(tnp_zeros(tn_ints_of(size, 1), TN_NO_DTYPE, TN_NO_DEVICE));
 }
 
 static PyObject *py_parameter_make(PyTypeObject *type, PyObject *data, bool requires_grad) {
+    /* held: the alias has its own count of the memory, not of the tensor */
     tn_tensor *of = data == Py_None ? py_parameter_empty() : tn_retain(py_of(data));
     tn_tensor *t = of ? py_parameter_alias(of, requires_grad) : NULL;
     tn_release(of);
@@ -9105,12 +9935,14 @@ static PyObject *py_parameter_new(PyTypeObject *type, PyObject *args, PyObject *
     return py_parameter_make(type, data, requires_grad != 0);
 }
 
+/* Tensor has no __init__ that takes these arguments: __new__ has done it all. */
 static int py_parameter_init(PyObject *self, PyObject *args, PyObject *kwargs) {
     (void)self, (void)args, (void)kwargs;
     return 0;
 }
 
 static PyObject *py_parameter_repr(PyObject *self) {
+    /* the base class's slot: super().__repr__() without a lookup */
     reprfunc repr = (reprfunc)PyType_GetSlot(py.tensor, Py_tp_repr);
     PyObject *text = repr(self);
     PyObject *r = text ? PyUnicode_FromFormat("Parameter containing:\n%U", text) : NULL;
@@ -9118,6 +9950,7 @@ static PyObject *py_parameter_repr(PyObject *self) {
     return r;
 }
 
+/* copy.deepcopy: memo has what was copied already, by id; borrowed, so counted again. */
 static PyObject *py_parameter_deepcopy(PyObject *self, PyObject *memo) {
     PyObject *id = PyLong_FromVoidPtr(self), *known = NULL;
     tn_tensor *t = py_of(self), *copy;
@@ -9126,6 +9959,7 @@ static PyObject *py_parameter_deepcopy(PyObject *self, PyObject *memo) {
         Py_XDECREF(id);
         return Py_XNewRef(known);
     }
+    /* a copy is a leaf, so the clone is not recorded */
     bool mode = tn_set_grad_mode(false);
     copy = tn_own(tnp_clone(t, (tn_memory_format)0));
     tn_set_grad_mode(mode);
@@ -9150,6 +9984,8 @@ static PyObject *py_parameter_rebuild(PyObject *self, PyObject *args) {
     return py_parameter_make((PyTypeObject *)type, data, requires_grad != 0);
 }
 
+/* For pickle and copy: the class (None: Parameter itself), the data, the flag, and attributes as
+ * the state. */
 static PyObject *py_parameter_reduce(PyObject *self, PyObject *protocol) {
     PyObject *c = PyImport_ImportModule("tensorh._C");
     PyObject *rebuild = c ? PyObject_GetAttrString(c, "_rebuild_parameter") : NULL;
@@ -9171,7 +10007,10 @@ static PyMethodDef py_parameter_methods[] = {{"__deepcopy__", py_parameter_deepc
                                              {"__reduce_ex__", py_parameter_reduce, METH_O, NULL},
                                              {NULL, NULL, 0, NULL}};
 
-static int py_parameter_begin(PyObject *module) {
+static PyMethodDef py_parameter_functions[] = {
+    {"_rebuild_parameter", py_parameter_rebuild, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
+
+PY_PRIV int py_parameters_begin(PyObject *module) {
     PyType_Slot slots[] = {
         {Py_tp_new, (void *)py_parameter_new},
         {Py_tp_init, (void *)py_parameter_init},
@@ -9185,8 +10024,839 @@ static int py_parameter_begin(PyObject *module) {
     PyObject *bases = PyTuple_Pack(1, (PyObject *)py.tensor);
     py.parameter = bases ? (PyTypeObject *)PyType_FromSpecWithBases(&spec, bases) : NULL;
     Py_XDECREF(bases);
-    return py.parameter ? PyModule_AddObjectRef(module, "Parameter", (PyObject *)py.parameter) : -1;
+    if (!py.parameter || PyModule_AddObjectRef(module, "Parameter", (PyObject *)py.parameter))
+        return -1;
+    return PyModule_AddFunctions(module, py_parameter_functions);
 }
+
+/* src/py/kind.c - a kind of built-in module: a module row as Python sees it, made once for each row */
+/* kind.c - a kind of built-in module: a module row as Python sees it, made once for each row. Its
+ * parameters in torch's order, their names as interned words, its options as Python's objects. */
+
+/* forward of a row that has no call of its own: (Tensor input) -> Tensor. */
+static const tn_param py_kind_input[] = {{"input", TN_T_TENSOR, 0, 0, 0, -1, NULL}};
+static tn_tensor *const py_kind_no_input[1] = {NULL};
+static const tn_gen py_kind_plain = {
+    py_kind_input,       py_kind_no_input, NULL, NULL, 1,   1, 1, 0,
+    sizeof(tn_tensor *), UINT16_MAX,       0,    0,    {0}, 0};
+/* --- kinds ------------------------------------------------------------------------------------ */
+
+/* The parameters' names, interned: keywords of source code are found by address. */
+static PyObject **py_kind_names(const tn_gen *gen) {
+    PyObject **at = (PyObject **)py_get((size_t)gen->nparam + 1, sizeof *at);
+    for (int i = 0; at && i < gen->nparam; i++)
+        if (!(at[i] = PyUnicode_InternFromString(gen->param[i].name))) return NULL;
+    return at;
+}
+
+/* How the row prints an option: "name[2]=" is a tuple of two, "name[]" one of its own length. */
+static void py_kind_shown(py_kind *k, int i) {
+    const char *name = k->make.param[i].name, *at = k->row->repr;
+    size_t n = strlen(name);
+    while (at && (at = strstr(at, name)) != NULL) {
+        /* "size" is not meant by "kernel_size": a name begins after one of these */
+        bool begins = at == k->row->repr || strchr(" ,?", at[-1]);
+        at += n;
+        if (!begins || *at != '[') continue;
+        k->tuple |= 1u << i;
+        k->spread[i] = (uint8_t)(at[1] >= '0' && at[1] <= '9' ? at[1] - '0' : 0);
+        return;
+    }
+}
+
+/* torch's place of an option: device and dtype, which every row has and which may be given by
+ * position, stand before those that are given by name alone. */
+static int py_kind_place(const tn_param *p) {
+    return p->type == TN_T_DEVICE ? 1 : p->type == TN_T_DTYPE ? 2 : p->flags & TN_P_KEYWORD ? 3 : 0;
+}
+
+static bool py_kind_reorder(py_kind *k) {
+    const int n = k->make.nparam;
+    const tn_param *from = k->make.param;
+    tn_param *param = (tn_param *)py_get((size_t)n + 1, sizeof *param);
+    if (!param) return false;
+    for (int place = 0, at = 0; place < 4; place++)
+        for (int i = 0; i < n; i++) {
+            if (py_kind_place(&from[i]) != place) continue;
+            param[at] = from[i];
+            /* torch takes device and dtype by position, the row by name alone */
+            if (place < 3) param[at].flags &= (uint8_t)~TN_P_KEYWORD;
+            at++;
+        }
+    k->make.param = param;
+    return true;
+}
+
+/* A kind stays for the process, like its class. NULL: no memory, or an exception. */
+static py_kind *py_kind_new(const tn_mrow *row) {
+    const tn_gen *call = row->gen->call ? row->gen->call : &py_kind_plain;
+    py_kind *k = (py_kind *)py_get(1, sizeof *k);
+    if (!k || row->gen->make->nparam > MROW_ARGS) return py_give(k), NULL;
+    k->row = row;
+    k->type = row->gen->type;
+    k->make = *row->gen->make;
+    k->draws = -1;
+    if (!py_kind_reorder(k)) return NULL;
+    k->making.name = k->calling.name = k->type;
+    k->making.gen = &k->make;
+    k->making.names = py_kind_names(&k->make);
+    k->calling.gen = call;
+    k->calling.names = py_kind_names(call);
+    if (!k->making.names || !k->calling.names) return NULL;
+    for (int i = 0; i < k->make.nparam; i++) {
+        py_kind_shown(k, i);
+        if (row->draws && !strcmp(k->make.param[i].name, row->draws))
+            k->draws = k->make.param[i].offset;
+    }
+    return k;
+}
+
+PY_PRIV const py_kind *py_kind_of(PyTypeObject *type) {
+    /* a class of a row has a capsule under _row, a user's class None */
+    PyObject *row = PyObject_GetAttr((PyObject *)type, py.row);
+    const py_kind *k = NULL;
+    if (row && row != Py_None) k = (const py_kind *)PyCapsule_GetPointer(row, "tensorh.kind");
+    Py_XDECREF(row);
+    return k;
+}
+
+PY_PRIV bool py_kind_has_option(const py_kind *k, PyObject *name) {
+    for (int i = 0; k && i < k->make.nparam; i++)
+        /* by address first, as names in source code are interned */
+        if (k->making.names[i] == name || PyUnicode_Compare(k->making.names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* --- options as Python's objects -------------------------------------------------------------- */
+
+/* A list of ints: a number if the row shows one, else a tuple in which a single number
+ * is repeated. */
+static PyObject *py_option_ints(const py_kind *k, int i, const void *at) {
+    tn_ints list;
+    memcpy(&list, at, sizeof list);
+    bool tuple = k->tuple >> i & 1;
+    if (list.n < 0) Py_RETURN_NONE;
+    if (list.n == 1 && !tuple) return PyLong_FromLongLong(list.at[0]);
+    Py_ssize_t n = tuple && k->spread[i] ? k->spread[i] : (Py_ssize_t)list.n;
+    PyObject *all = PyTuple_New(n);
+    for (Py_ssize_t j = 0; all && j < n; j++)
+        PyTuple_SetItem(all, j, PyLong_FromLongLong(list.at[list.n == 1 ? 0 : j]));
+    return all;
+}
+
+/* NULL without an exception: an option that no attribute shows. */
+PY_PRIV PyObject *py_option(const py_kind *k, int i, const void *options) {
+    const tn_param *p = &k->make.param[i];
+    if (p->type == TN_T_INTS) return py_option_ints(k, i, (const char *)options + p->offset);
+    return py_param_object(p, options);
+}
+
+/* --- what is known of a row ------------------------------------------------------------------- */
+
+PY_PRIV PyObject *py_kinds(PyObject *self, PyObject *unused) {
+    PyObject *all = PyTuple_New((Py_ssize_t)tn_mrow_count());
+    (void)self, (void)unused;
+    for (Py_ssize_t i = 0; all && i < PyTuple_Size(all); i++)
+        PyTuple_SetItem(all, i, PyUnicode_FromString(tn_mrow_at(i)->gen->type));
+    return all;
+}
+
+static PyObject *py_kind_defaults(const py_kind *k) {
+    PyObject *all = PyDict_New();
+    for (int i = 0; all && i < k->make.nparam; i++) {
+        /* a default that no attribute shows stands as None */
+        PyObject *o =
+            k->make.param[i].flags & TN_P_DEFAULT ? py_option(k, i, k->make.defaults) : NULL;
+        if (!o && !PyErr_Occurred() && k->make.param[i].flags & TN_P_DEFAULT)
+            o = Py_NewRef(Py_None);
+        if (o && PyDict_SetItem(all, k->making.names[i], o)) Py_CLEAR(all);
+        Py_XDECREF(o);
+    }
+    return all;
+}
+
+static PyObject *py_kind_option_names(const py_kind *k) {
+    PyObject *all = PyTuple_New(k->make.nparam);
+    for (int i = 0; all && i < k->make.nparam; i++)
+        PyTuple_SetItem(all, i, Py_NewRef(k->making.names[i]));
+    return all;
+}
+
+/* (capsule, schema, parts, call, takes, unlike, repr, options, defaults, draws) of a class; None
+ * when there is no such row. */
+PY_PRIV PyObject *py_kind_describe(PyObject *self, PyObject *name) {
+    const char *type = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    const tn_mrow *row = NULL;
+    (void)self;
+    for (int64_t i = 0; type && i < tn_mrow_count() && !row; i++)
+        if (strcmp(tn_mrow_at(i)->gen->type, type) == 0) row = tn_mrow_at(i);
+    if (!row) return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    py_kind *k = py_kind_new(row);
+    if (!k) return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    PyObject *capsule = PyCapsule_New(k, "tensorh.kind", NULL);
+    PyObject *options = capsule ? py_kind_option_names(k) : NULL;
+    PyObject *defaults = options ? py_kind_defaults(k) : NULL;
+    if (!defaults) {
+        Py_XDECREF(options);
+        Py_XDECREF(capsule);
+        return NULL;
+    }
+    /* N takes a reference, O adds one */
+    return Py_BuildValue("NsszzzzNNO", capsule, row->schema, row->parts ? row->parts : "",
+                         row->call, row->takes, row->unlike, row->repr, options, defaults,
+                         row->reset ? Py_True : Py_False);
+}
+
+/* src/py/parts.c - the dictionaries of a module, in which its parameters, buffers and children stand */
+/* parts.c - the dictionaries of a module, in which its parameters, buffers and children stand. */
+
+/* Puts a new reference, or NULL where making it failed, into a dictionary. */
+PY_PRIV bool py_module_put(PyObject *dict, PyObject *word, PyObject *value) {
+    bool ok = value && !PyDict_SetItem(dict, word, value);
+    Py_XDECREF(value);
+    return ok;
+}
+
+PY_PRIV int py_module_begin_one(PyObject *self) {
+    py_module *m = (py_module *)self;
+    if (!m->dict && !(m->dict = PyDict_New())) return -1;
+    /* plain dictionaries: hooks' ordered ones are made when somebody looks at them (module.c) */
+    bool ok = py_module_put(m->dict, py.training, Py_NewRef(Py_True)) &&
+              py_module_put(m->dict, py.parameters_, PyDict_New()) &&
+              py_module_put(m->dict, py.buffers_, PyDict_New()) &&
+              py_module_put(m->dict, py.transient_, PySet_New(NULL)) &&
+              py_module_put(m->dict, py.modules_, PyDict_New());
+    return ok ? 0 : -1;
+}
+
+PY_PRIV PyObject *py_module_dict(PyObject *self, PyObject *word) {
+    PyObject *dict = ((py_module *)self)->dict;
+    PyObject *in = dict ? PyDict_GetItemWithError(dict, word) : NULL;
+    /* a program may have put anything there */
+    return in && PyDict_Check(in) ? in : NULL;
+}
+
+/* src/py/mrow.c - built-in modules: a row of the library as a Python class */
+/* mrow.c - built-in modules: a row of the library as a Python class.
+ *
+ * The object's dictionaries say what the module is: options under torch's names in __dict__, parts
+ * in _parameters, _buffers and _modules. `made`, the library's module, follows them: before each
+ * forward it gets the tensors that stand there and the mode. When an option changes, or after
+ * copying and unpickling, it is made anew, of shapes alone. */
+
+enum { MROW_RESULTS = 8 };
+/* --- making ----------------------------------------------------------------------------------- */
+
+/* Lets the wrapper of a tensor, if it has one, know that a module has a count of it, or no more. */
+static void py_mrow_mark(tn_tensor *t, bool part) {
+    py_tensor *p = t ? (py_tensor *)tn_binding(t) : NULL;
+    /* a tensor without wrapper has no hooks that the collector would have to see */
+    if (p) p->parts += part ? 1 : p->parts > 0 ? -1 : 0;
+}
+
+PY_PRIV void py_mrow_drop(py_module *m) {
+    tn_module *made = m->made;
+    for (int i = 0; made && i < made->nparts; i++)
+        if (made->part[i].kind != TN_CHILD) py_mrow_mark(tn_part_tensor_of(made, i), false);
+    /* NULL before the module ends, as its end may run Python code that looks at m */
+    m->made = NULL;
+    m->reshaped = false;
+    Py_CLEAR(m->names);
+    tn_module_free(made);
+}
+
+/* Takes made. */
+static bool py_mrow_take(py_module *m, tn_module *made) {
+    py_mrow_drop(m);
+    m->made = made;
+    /* such a forward wraps its result at once, so the module may lend it */
+    made->lends = !m->kind->row->gen->call; /* py_mrow_run */
+    bool ok = (m->names = PyTuple_New(made->nparts)) != NULL;
+    for (int i = 0; ok && i < made->nparts; i++) {
+        PyObject *name = PyUnicode_InternFromString(made->part[i].name);
+        ok = name && !PyTuple_SetItem(m->names, i, name);
+    }
+    if (!ok) py_mrow_drop(m);
+    return ok;
+}
+
+/* What py_call_bound runs with bound options: makes the library's module. */
+static PyObject *py_mrow_make(void *user, const void *args, int64_t elements) {
+    py_module *m = (py_module *)user;
+    (void)elements;
+    /* initial values are random */
+    py_draw_begin();
+    tn_module *made = tn_module_make(NULL, 0, m->kind->row, args);
+    py_draw_end();
+    if (!made) return py_raise();
+    if (!py_mrow_take(m, made)) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *py_mrow_object(tn_module *child);
+
+/* The object of a part, new: a module, a Parameter, a tensor, or None. */
+static PyObject *py_mrow_part_object(tn_module *made, int i) {
+    if (made->part[i].kind == TN_CHILD) return py_mrow_object(tn_part_child_of(made, i));
+    tn_tensor *t = tn_part_tensor_of(made, i);
+    /* a parameter that has a wrapper already keeps it, whatever its class */
+    if (!t || made->part[i].kind != TN_PARAM || tn_binding(t)) return py_wrap_borrowed(t);
+    return py_wrap_as(py.parameter, tn_retain(t));
+}
+
+/* Python code that runs in between may change an option. */
+static bool py_mrow_still(const py_module *m) {
+    if (TNI_LIKELY(m->made != NULL)) return true;
+    PyErr_SetString(PyExc_RuntimeError, "the module changed while it was called");
+    return false;
+}
+
+/* The dictionary of a kind of parts; NULL, without an exception, when there is none. */
+static PyObject *py_mrow_dict(PyObject *self, uint8_t kind) {
+    return py_module_dict(self, kind == TN_PARAM   ? py.parameters_
+                                : kind == TN_CHILD ? py.modules_
+                                                   : py.buffers_);
+}
+
+/* Puts part i under its name into the dictionary of its kind. */
+static bool py_mrow_publish_part(PyObject *self, tn_module *made, int i, PyObject *name) {
+    py_module *m = (py_module *)self;
+    uint8_t kind = made->part[i].kind;
+    PyObject *dict = py_mrow_dict(self, kind), *o, *set;
+    if (!dict || !(o = py_mrow_part_object(made, i))) return false;
+    if (kind != TN_CHILD) py_mrow_mark(tn_part_tensor_of(made, i), true);
+    bool ok = !PyDict_SetItem(dict, name, o);
+    Py_DECREF(o);
+    if (!ok || kind != TN_TRANSIENT) return ok;
+    set = PyDict_GetItemWithError(m->dict, py.transient_);
+    return set && !PySet_Add(set, name);
+}
+
+static int py_mrow_part_named(const tn_module *made, const char *name) {
+    for (int i = 0; i < made->nparts; i++)
+        if (strcmp(made->part[i].name, name) == 0) return i;
+    return -1;
+}
+
+/* Options as attributes, then the parts. An option that is also a part, bias, is the part. */
+static bool py_mrow_publish_all(PyObject *self, tn_module *made, PyObject *names) {
+    py_module *m = (py_module *)self;
+    const py_kind *k = m->kind;
+    for (int i = 0; i < k->make.nparam; i++) {
+        if (py_mrow_part_named(made, k->make.param[i].name) >= 0) continue;
+        PyObject *o = py_option(k, i, py_options(made));
+        bool bad =
+            o ? PyDict_SetItem(m->dict, k->making.names[i], o) != 0 : PyErr_Occurred() != NULL;
+        Py_XDECREF(o);
+        if (bad) return false;
+    }
+    for (int i = 0; i < made->nparts; i++)
+        if (!py_mrow_publish_part(self, made, i, PyTuple_GetItem(names, i))) return false;
+    return true;
+}
+
+/* Options and parts of `made` into the object's dictionaries. What stood there before may have a
+ * finalizer that changes an option. */
+static bool py_mrow_publish(PyObject *self) {
+    py_module *m = (py_module *)self;
+    if (!py_mrow_still(m)) return false;
+    /* held, and names as well: py_mrow_drop may run meanwhile */
+    tn_module *made = tn_module_hold(m->made);
+    PyObject *names = Py_NewRef(m->names);
+    bool ok = py_mrow_publish_all(self, made, names);
+    Py_DECREF(names);
+    tn_module_free(made);
+    return ok;
+}
+
+/* The object of a module that is part of another one. */
+static PyObject *py_mrow_object(tn_module *child) {
+    PyObject *modules = PyImport_ImportModule("tensorh.nn.modules");
+    /* torch's class of that name, found by Python: it may be a class of a user's row */
+    PyObject *type =
+        modules ? PyObject_CallMethod(modules, "_class_of", "ss", child->gen->type, child->type)
+                : NULL;
+    /* __new__ without __init__, as the module exists already */
+    PyObject *o = type ? PyObject_CallMethod(type, "__new__", "O", type) : NULL;
+    Py_XDECREF(type);
+    Py_XDECREF(modules);
+    if (!o) return NULL;
+    bool ok = py_is_module(o) && !py_module_begin_one(o) &&
+              py_mrow_take((py_module *)o, tn_module_hold(child)) && py_mrow_publish(o);
+    if (!ok) Py_CLEAR(o);
+    return o;
+}
+
+/* A call's tuple and dictionary as an array and names; *kwnames is new or NULL. */
+static Py_ssize_t py_mrow_array(PyObject *args, PyObject *kwargs, PyObject **at,
+                                PyObject **kwnames) {
+    Py_ssize_t n = PyTuple_Size(args), nkw = kwargs ? PyDict_Size(kwargs) : 0, pos = 0, i = 0;
+    PyObject *name, *value;
+    *kwnames = NULL;
+    if (n + nkw > MROW_ARGS) return PyErr_SetString(PyExc_TypeError, "too many arguments"), -1;
+    /* borrowed from args and kwargs, which the caller of __init__ holds */
+    for (; i < n; i++) at[i] = PyTuple_GetItem(args, i);
+    if (!nkw) return n;
+    if (!(*kwnames = PyTuple_New(nkw))) return -1;
+    for (i = 0; kwargs && PyDict_Next(kwargs, &pos, &name, &value); i++) {
+        at[n + i] = value;
+        PyTuple_SetItem(*kwnames, i, Py_NewRef(name));
+    }
+    return n;
+}
+
+/* Options that are yes or no may be 1, 0 or None: torch asks only whether they are true. */
+static void py_mrow_truths(const py_kind *k, PyObject **at, Py_ssize_t n, PyObject *kwnames) {
+    for (int p = 0; p < k->make.nparam; p++) {
+        /* by position, else by name */
+        Py_ssize_t i = p < n ? p : -1;
+        if (k->make.param[p].type != TN_T_BOOL) continue;
+        for (Py_ssize_t w = 0; i < 0 && kwnames && w < PyTuple_Size(kwnames); w++)
+            if (PyUnicode_Compare(PyTuple_GetItem(kwnames, w), k->making.names[p]) == 0) i = n + w;
+        if (i >= 0 && (PyLong_CheckExact(at[i]) || at[i] == Py_None))
+            /* an exact int or None has a truth without an exception */
+            at[i] = PyObject_IsTrue(at[i]) ? Py_True : Py_False;
+    }
+}
+
+/* Binds options and makes the module. false with an exception. */
+static bool py_mrow_bind_make(py_module *m, PyObject *args, PyObject *kwargs) {
+    PyObject *at[MROW_ARGS] = {NULL}, *kwnames, *r;
+    Py_ssize_t n = py_mrow_array(args, kwargs, at, &kwnames);
+    if (n >= 0) py_mrow_truths(m->kind, at, n, kwnames);
+    r = n < 0 ? NULL : py_call_bound(&m->kind->making, at, n, kwnames, py_mrow_make, m);
+    Py_XDECREF(kwnames);
+    /* None or NULL: py_mrow_make has put the module into m */
+    Py_XDECREF(r);
+    return r != NULL;
+}
+
+/* A number given as an int stays an int in the object, although the row holds a float. */
+static bool py_mrow_as_given(py_module *m, PyObject *args, PyObject *kwargs) {
+    const py_kind *k = m->kind;
+    for (int i = 0; i < k->make.nparam; i++) {
+        PyObject *name = k->making.names[i], *o;
+        if (k->make.param[i].type != TN_T_FLOAT) continue;
+        o = i < PyTuple_Size(args) ? PyTuple_GetItem(args, i)
+            : kwargs               ? PyDict_GetItemWithError(kwargs, name)
+                                   : NULL;
+        if (!o && PyErr_Occurred()) return false;
+        if (o && PyLong_CheckExact(o) && PyDict_SetItem(m->dict, name, o)) return false;
+    }
+    return true;
+}
+
+PY_PRIV PyObject *py_mrow_init(PyObject *self, PyObject *args, PyObject *kwargs) {
+    py_module *m = (py_module *)self;
+    if (!m->kind) return PyErr_Format(PyExc_TypeError, "not a built-in module");
+    if (py_module_begin_one(self) || !py_mrow_bind_make(m, args, kwargs) ||
+        !py_mrow_publish(self) || !py_mrow_as_given(m, args, kwargs))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* --- making anew ------------------------------------------------------------------------------ */
+
+/* The tensor or module that stands under a part's name in dict: new; NULL with an exception. */
+static PyObject *py_mrow_look(PyObject *self, PyObject *dict, PyObject *name) {
+    PyObject *o = dict ? PyDict_GetItemWithError(dict, name) : NULL;
+    return o ? Py_NewRef(o) : PyObject_GetAttr(self, name);
+}
+
+/* Adds option i as the object has it. A bool that is also a part says whether the part is there. */
+static bool py_mrow_option_now(PyObject *self, int i, PyObject *kwargs) {
+    py_module *m = (py_module *)self;
+    const tn_param *p = &m->kind->make.param[i];
+    PyObject *name = m->kind->making.names[i], *o;
+    /* no attribute shows them: the parts have a dtype and a device */
+    if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE) return true;
+    if (!(o = PyObject_GetAttr(self, name))) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
+        /* deleted by the program: the default */
+        PyErr_Clear();
+        return true;
+    }
+    if (p->type == TN_T_BOOL && !PyBool_Check(o)) {
+        Py_DECREF(o);
+        o = Py_NewRef(o == Py_None ? Py_False : Py_True);
+    }
+    bool ok = !PyDict_SetItem(kwargs, name, o);
+    Py_DECREF(o);
+    return ok;
+}
+
+/* Makes the library's module from the options as they are now, with shapes alone, so that no random
+ * numbers are drawn. */
+static bool py_mrow_remake(PyObject *self) {
+    py_module *m = (py_module *)self;
+    /* device="meta": shapes without memory */
+    PyObject *args = PyTuple_New(0), *kwargs = PyDict_New(), *meta = PyUnicode_FromString("meta");
+    bool ok = args && kwargs && meta && m->dict && !PyDict_SetItemString(kwargs, "device", meta);
+    for (int i = 0; ok && i < m->kind->make.nparam; i++) ok = py_mrow_option_now(self, i, kwargs);
+    ok = ok && py_mrow_bind_make(m, args, kwargs);
+    Py_XDECREF(meta);
+    Py_XDECREF(args);
+    Py_XDECREF(kwargs);
+    return ok;
+}
+
+/* --- the library's module follows ------------------------------------------------------------- */
+
+static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject *names, bool *reshaped);
+
+static bool py_mrow_same_shape(const tn_tensor *a, const tn_tensor *b) {
+    tn_ints x = tn_shape(a), y = tn_shape(b);
+    return x.n == y.n && (x.n == 0 || !memcmp(x.at, y.at, (size_t)x.n * sizeof *x.at));
+}
+
+/* Part i becomes the tensor o. *reshaped: it has another shape than the part had. */
+static bool py_mrow_follow_tensor(tn_module *made, int i, PyObject *o, bool *reshaped) {
+    tn_tensor *now = tn_part_tensor_of(made, i), *t = o == Py_None ? NULL : py_of(o);
+    if (t == now) return true;
+    if (t && now && !py_mrow_same_shape(t, now)) *reshaped = true;
+    if (now) py_retire(tn_retain(now)); /* another thread's forward may read it */
+    py_mrow_mark(now, false);
+    if (!tn_module_set_at(NULL, 0, made, made->part[i].name, t)) return py_raise(), false;
+    py_mrow_mark(t, true);
+    return true;
+}
+
+static bool py_mrow_follow_part(PyObject *self, tn_module *made, int i, PyObject *dict,
+                                PyObject *name, bool *reshaped) {
+    uint8_t kind = made->part[i].kind;
+    /* held: a property of a user's class may return a new object */
+    PyObject *o = py_mrow_look(self, dict, name);
+    bool ok = false;
+    if (!o) return false;
+    if (kind == TN_CHILD ? !py_is_module(o) : o != Py_None && !py_is_tensor(o))
+        PyErr_Format(PyExc_TypeError, "'%U' must be a %s", name,
+                     kind == TN_CHILD ? "Module" : "Tensor or None");
+    else if (kind == TN_CHILD)
+        ok = py_mrow_follow(o, tn_part_child_of(made, i), NULL, reshaped);
+    else
+        ok = py_mrow_follow_tensor(made, i, o, reshaped);
+    Py_DECREF(o);
+    return ok;
+}
+
+/* Gives made the tensors and the mode that self has. names: of the parts; NULL: to be made. */
+static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject *names, bool *reshaped) {
+    PyObject *dict = ((py_module *)self)->dict;
+    PyObject *training = dict ? PyDict_GetItemWithError(dict, py.training) : NULL;
+    /* training may be any object, whose __bool__ is Python code */
+    int truth = training == Py_True                 ? 1
+                : !training || training == Py_False ? 0
+                                                    : PyObject_IsTrue(Py_NewRef(training));
+    if (training && training != Py_True && training != Py_False) Py_DECREF(training);
+    bool ok = truth >= 0;
+    made->training = truth > 0;
+    PyObject *parts = NULL; /* the dictionary that the parts of this kind stand in; held */
+    int kind = -1;
+    for (int i = 0; ok && i < made->nparts; i++) {
+        PyObject *name = names ? Py_NewRef(PyTuple_GetItem(names, i))
+                               : PyUnicode_InternFromString(made->part[i].name);
+        if (made->part[i].kind != kind) {
+            Py_XDECREF(parts);
+            kind = made->part[i].kind;
+            parts = Py_XNewRef(py_mrow_dict(self, (uint8_t)kind));
+        }
+        ok = name && py_mrow_follow_part(self, made, i, parts, name, reshaped);
+        Py_XDECREF(name);
+    }
+    Py_XDECREF(parts);
+    return ok;
+}
+
+/* Makes the library's module, if there is none, and lets it follow the object. false with
+ * an exception. */
+static bool py_mrow_ready(PyObject *self) {
+    py_module *m = (py_module *)self;
+    /* the first call after an option has changed, after copying or unpickling */
+    if (TNI_UNLIKELY(!m->made)) {
+        if (!m->kind || !py_module_dict(self, py.parameters_)) {
+            PyErr_SetString(PyExc_AttributeError,
+                            "cannot call a built-in module before its __init__()");
+            return false;
+        }
+        if (!py_mrow_remake(self)) return false;
+    }
+    tn_module *made = tn_module_hold(m->made); /* whatever a property does meanwhile */
+    PyObject *names = Py_NewRef(m->names);
+    bool ok = py_mrow_follow(self, made, names, &m->reshaped);
+    Py_DECREF(names);
+    tn_module_free(made);
+    return ok && py_mrow_still(m);
+}
+
+PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused) {
+    (void)unused;
+    if (!py_mrow_ready(self)) return NULL;
+    tn_module *made = tn_module_hold(((py_module *)self)->made);
+    py_draw_begin();
+    bool ok = tn_module_reset_at(NULL, 0, made);
+    py_draw_end();
+    tn_module_free(made);
+    return ok ? Py_NewRef(Py_None) : py_raise();
+}
+
+/* --- forward ---------------------------------------------------------------------------------- */
+
+/* Whether an argument or a part requires a gradient. Children are not searched: a place too many
+ * costs little. */
+static bool py_mrow_records(const py_module *m, const void *args) {
+    const tn_gen *gen = m->kind->calling.gen;
+    for (int i = 0; i < gen->nfixed; i++) {
+        const tn_tensor *t;
+        memcpy(&t, (const char *)args + gen->param[gen->fixed[i]].offset, sizeof t);
+        if (t && tn_needs_grad(t)) return true;
+    }
+    for (int i = 0; i < m->made->nparts; i++) {
+        const tn_tensor *t = tn_part_tensor_of(m->made, i);
+        if (m->made->part[i].kind == TN_CHILD || (t && tn_needs_grad(t))) return true;
+    }
+    return false;
+}
+
+/* Whether forward draws random numbers, as Dropout does with p > 0: then one thread at a time. */
+static bool py_mrow_draws(const py_module *m) {
+    double p = 0;
+    if (m->kind->draws >= 0)
+        memcpy(&p, (const char *)py_options(m->made) + m->kind->draws, sizeof p);
+    return p > 0;
+}
+
+static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_tensor **out) {
+    int nout = m->kind->calling.gen->nresults;
+    struct tni_expect *expect = m->made->expect;
+    tn_module *made = tn_module_hold(m->made); /* whatever Python code does meanwhile */
+    const char *file = NULL;
+    int line = 0;
+    const bool draws = made->training && py_mrow_draws(m);
+    bool ok;
+    if (tn_grad_mode() && py_mrow_records(m, args)) py_here(&file, &line);
+    /* the shapes that the row expects follow from options, which are not true any more */
+    if (m->reshaped) made->expect = NULL;
+    do {
+        if (draws) py_draw_begin();
+        if (elements >= PY_LONG) {
+            py_long l = py_long_begin();
+            ok = tn_module_call(file, line, made, m->kind->row, args, out, nout);
+            py_long_end(l);
+        } else {
+            ok = tn_module_call(file, line, made, m->kind->row, args, out, nout);
+        }
+        if (draws) py_draw_end();
+        /* stopped by Ctrl-C that was somebody else's: made again */
+    } while (TNI_UNLIKELY(!ok) && py_stopped());
+    made->expect = expect;
+    tn_module_free(made);
+    return ok;
+}
+
+/* A failed forward: the exception knows its module, for the path (py_module_place). */
+static PyObject *py_mrow_failed(PyObject *self) {
+    PyObject *type, *value, *trace;
+    py_raise();
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    /* without memory the path is missing, not the error */
+    if (value && PyObject_SetAttrString(value, "_module", self)) PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+    return NULL;
+}
+
+/* n results from `from` on, which are taken; None for an absent one. */
+static PyObject *py_mrow_tuple(tn_tensor **out, int from, int n) {
+    PyObject *all = PyTuple_New(n);
+    for (int i = 0; i < n; i++) {
+        PyObject *o = out[from + i] ? py_wrap(tn_own(out[from + i])) : Py_NewRef(Py_None);
+        if (all && o)
+            PyTuple_SetItem(all, i, o);
+        else
+            Py_XDECREF(o);
+        if (!o) Py_CLEAR(all);
+    }
+    return all;
+}
+
+/* (a, (b, c)): groups behind the parameters are nested. */
+static PyObject *py_mrow_results(const py_kind *k, tn_tensor **out) {
+    const tn_gen *gen = k->calling.gen;
+    PyObject *list = PyList_New(0), *all = NULL;
+    for (int i = 0; list && i < gen->nresults;) {
+        const tn_mgroup *group = NULL;
+        for (uint32_t g = 0; g < k->row->gen->ngroups; g++)
+            if (k->row->gen->groups[g].first == gen->nparam + i) group = &k->row->gen->groups[g];
+        PyObject *one = py_mrow_tuple(out, i, group ? group->count : 1);
+        /* one result stands alone, a group as a tuple */
+        PyObject *o = one && !group ? Py_NewRef(PyTuple_GetItem(one, 0)) : Py_XNewRef(one);
+        if (!o || PyList_Append(list, o)) Py_CLEAR(list);
+        Py_XDECREF(one);
+        Py_XDECREF(o);
+        i += group ? group->count : 1;
+    }
+    if (list) all = PyList_AsTuple(list);
+    Py_XDECREF(list);
+    return all;
+}
+
+/* Says to Python that the first two tensors are of two shapes: a warning or an error. */
+static bool py_mrow_unlike(const py_module *m, const void *args) {
+    const tn_gen *gen = m->kind->calling.gen;
+    tn_tensor *t[2];
+    for (int i = 0; i < 2; i++) memcpy(&t[i], (const char *)args + gen->param[i].offset, sizeof *t);
+    if (py_mrow_same_shape(t[0], t[1])) return false;
+    PyObject *functional = PyImport_ImportModule("tensorh.nn.functional");
+    PyObject *a = py_wrap_borrowed(t[0]), *b = py_wrap_borrowed(t[1]), *r = NULL;
+    if (functional && a && b)
+        r = PyObject_CallMethod(functional, "_unlike", "sOO", m->kind->row->unlike, a, b);
+    Py_XDECREF(functional);
+    Py_XDECREF(a);
+    Py_XDECREF(b);
+    Py_XDECREF(r);
+    return !r;
+}
+
+static PyObject *py_mrow_run(void *user, const void *args, int64_t elements) {
+    py_module *m = (py_module *)user;
+    tn_tensor *out[MROW_RESULTS], *input;
+    /* Python code that bound the arguments ran in between */
+    if (!py_mrow_still(m)) return NULL;
+    memcpy(&input, args, sizeof input);
+    if (m->kind->row->unlike && (py_mrow_unlike(m, args) || !py_mrow_still(m))) return NULL;
+    if (!py_mrow_call(m, args, elements, out)) return py_mrow_failed((PyObject *)m);
+    if (m->kind->calling.gen->nresults > 1) return py_mrow_results(m->kind, out);
+    /* a row that returns its input, Identity: the same object */
+    return out[0] == input ? py_wrap_borrowed(input) : py_wrap(tn_own(out[0]));
+}
+
+/* Spreads a tuple `hx` over the parameters h and c that stand for it; None: none of them. */
+static bool py_mrow_spread(PyObject *o, const tn_mgroup *g, PyObject **to) {
+    if (o != Py_None && (!PySequence_Check(o) || PySequence_Size(o) != g->count)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "'%s' must be a tuple of %d Tensors", g->name, g->count);
+        return false;
+    }
+    for (int i = 0; i < g->count; i++) {
+        to[i] = o == Py_None ? Py_NewRef(o) : PySequence_GetItem(o, i);
+        if (!to[i]) {
+            while (i--) Py_DECREF(to[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Arguments of a forward with groups spread: as many as the row has parameters. */
+typedef struct py_mrow_flat {
+    PyObject *at[MROW_ARGS], *names[MROW_ARGS]; /* counted; names of keywords behind nargs */
+    Py_ssize_t nargs, n;
+} py_mrow_flat;
+
+/* Adds an argument, or the members of the tuple that stands for group g. */
+static bool py_mrow_flat_add(py_mrow_flat *f, const py_kind *k, const tn_mgroup *g, PyObject *o,
+                             PyObject *name) {
+    PyObject *few[MROW_ARGS];
+    int n = g ? g->count : 1;
+    if (f->n + n > MROW_ARGS) return PyErr_SetString(PyExc_TypeError, "too many arguments"), false;
+    if (g && !py_mrow_spread(o, g, few)) return false;
+    if (!g) few[0] = Py_NewRef(o);
+    for (int i = 0; i < n; i++) {
+        f->names[f->n] = !name ? NULL : g ? k->calling.names[g->first + i] : name;
+        f->at[f->n++] = few[i];
+    }
+    if (!name) f->nargs = f->n;
+    return true;
+}
+
+/* The group that begins at parameter `first`, or is called `name`; NULL: none. */
+static const tn_mgroup *py_mrow_group(const py_kind *k, int first, PyObject *name) {
+    const tn_mgen *gen = k->row->gen;
+    for (uint32_t g = 0; g < gen->ngroups; g++)
+        if (gen->groups[g].first < k->calling.gen->nparam &&
+            (name ? PyUnicode_CompareWithASCIIString(name, gen->groups[g].name) == 0
+                  : gen->groups[g].first == first))
+            return &gen->groups[g];
+    return NULL;
+}
+
+static PyObject *py_mrow_flat_call(py_module *m, py_mrow_flat *f) {
+    Py_ssize_t nkw = f->n - f->nargs;
+    PyObject *kwnames = nkw ? PyTuple_New(nkw) : NULL;
+    if (nkw && !kwnames) return NULL;
+    for (Py_ssize_t i = 0; i < nkw; i++)
+        PyTuple_SetItem(kwnames, i, Py_NewRef(f->names[f->nargs + i]));
+    PyObject *r = py_call_bound(&m->kind->calling, f->at, f->nargs, kwnames, py_mrow_run, m);
+    Py_XDECREF(kwnames);
+    return r;
+}
+
+/* A forward with a tuple among its arguments. */
+static PyObject *py_mrow_nested(py_module *m, PyObject *const *args, Py_ssize_t nargs,
+                                PyObject *kwnames) {
+    py_mrow_flat f;
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    bool ok = true;
+    f.nargs = f.n = 0;
+    for (Py_ssize_t i = 0; ok && i < nargs; i++)
+        ok = py_mrow_flat_add(&f, m->kind, py_mrow_group(m->kind, (int)f.n, NULL), args[i], NULL);
+    for (Py_ssize_t i = 0; ok && i < nkw; i++) {
+        PyObject *name = PyTuple_GetItem(kwnames, i);
+        ok = py_mrow_flat_add(&f, m->kind, py_mrow_group(m->kind, 0, name), args[nargs + i], name);
+    }
+    PyObject *r = ok ? py_mrow_flat_call(m, &f) : NULL;
+    for (Py_ssize_t i = 0; i < f.n; i++) Py_DECREF(f.at[i]);
+    return r;
+}
+
+/* A class with `_otherwise` (tensorh/nn/modules/rows.py) takes options that its row does not know:
+ * with those `made` is never there, and it is asked first. NotImplemented: the row's turn. */
+static PyObject *py_mrow_otherwise(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                   PyObject *kwnames) {
+    PyObject *bound = NULL, *tuple = NULL, *dict = NULL, *r = NULL;
+    /* of the class: an instance has it only through its class */
+    PyObject *f = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "_otherwise");
+    if (!f && !PyErr_ExceptionMatches(PyExc_AttributeError)) return NULL;
+    if (!f) return PyErr_Clear(), Py_NewRef(Py_NotImplemented);
+    bound = PyObject_GetAttrString(self, "_otherwise");
+    tuple = bound ? py_args_tuple(args, nargs) : NULL;
+    dict = tuple && kwnames ? py_args_dict(args + nargs, kwnames) : NULL;
+    if (tuple && (dict || !kwnames)) r = PyObject_Call(bound, tuple, dict);
+    Py_DECREF(f);
+    Py_XDECREF(bound);
+    Py_XDECREF(tuple);
+    Py_XDECREF(dict);
+    return r;
+}
+
+PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *kwnames) {
+    py_module *m = (py_module *)self;
+    if (TNI_UNLIKELY(!m->made) && m->kind) {
+        PyObject *r = py_mrow_otherwise(self, args, nargs, kwnames);
+        if (r != Py_NotImplemented) return r;
+        Py_DECREF(r);
+    }
+    if (!py_mrow_ready(self)) return NULL;
+    /* the common call, one tensor: its address is the argument struct */
+    if (nargs == 1 && !kwnames && !m->kind->row->gen->call &&
+        (Py_TYPE(args[0]) == py.tensor || Py_TYPE(args[0]) == py.parameter)) {
+        tn_tensor *input = py_of(args[0]);
+        const int turn = py_lend();
+        return py_lent(turn, py_mrow_run(m, &input, tn_numel(input)));
+    }
+    if (m->kind->row->gen->ngroups) return py_mrow_nested(m, args, nargs, kwnames);
+    return py_call_bound(&m->kind->calling, args, nargs, kwnames, py_mrow_run, m);
+}
+
+/* src/py/module.c - Parameter, and the part of nn.Module that a training loop runs: attributes, the call */
+/* module.c - Parameter, and the part of nn.Module that a training loop runs: attributes, the call.
+ *
+ * A module's state lies in its __dict__ under torch's names, so that copying, pickling and code
+ * that looks there find what they know; this file only looks faster. Dictionaries of hooks come
+ * with the first look at them, and "_hooked" beside those that a call has to heed. What is
+ * called seldom is Python, in tensorh/nn. */
 
 /* --- the life of a module --------------------------------------------------------------------- */
 
@@ -9195,6 +10865,7 @@ static PyObject *py_module_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     (void)args, (void)kwargs;
     if (!m) return NULL;
     PyObject *forward = PyObject_GetAttr((PyObject *)type, py.forward);
+    /* known once for each object: a call of C's forward need not look the method up */
     m->direct = forward && (forward == py.row_forward || forward == py.sequential_forward);
     Py_XDECREF(forward);
     if (!forward) PyErr_Clear();
@@ -9207,26 +10878,10 @@ static PyObject *py_module_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     return (PyObject *)m;
 }
 
-static bool py_module_put(PyObject *dict, PyObject *word, PyObject *value) {
-    bool ok = value && !PyDict_SetItem(dict, word, value);
-    Py_XDECREF(value);
-    return ok;
-}
-
-PY_PRIV int py_module_begin_one(PyObject *self) {
-    py_module *m = (py_module *)self;
-    if (!m->dict && !(m->dict = PyDict_New())) return -1;
-    bool ok = py_module_put(m->dict, py.training, Py_NewRef(Py_True)) &&
-              py_module_put(m->dict, py.parameters_, PyDict_New()) &&
-              py_module_put(m->dict, py.buffers_, PyDict_New()) &&
-              py_module_put(m->dict, py.transient_, PySet_New(NULL)) &&
-              py_module_put(m->dict, py.modules_, PyDict_New());
-    return ok ? 0 : -1;
-}
-
 static int py_module_init(PyObject *self, PyObject *args, PyObject *kwargs) {
     Py_ssize_t n = PyTuple_Size(args), at = 0;
     PyObject *name = NULL, *word, *value;
+    /* nn.Module.__init__ takes nothing; torch's message names the class */
     if (n == 0 && (!kwargs || !PyDict_Size(kwargs))) return py_module_begin_one(self);
     if (!(name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__"))) return -1;
     if (kwargs && PyDict_Next(kwargs, &at, &word, &value))
@@ -9254,6 +10909,7 @@ static int py_module_clear(PyObject *self) {
 
 static void py_module_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
+    /* first of all: the collector may not see a half-freed object */
     PyObject_GC_UnTrack(self);
     if (((py_module *)self)->weak) PyObject_ClearWeakRefs(self);
     py_module_clear(self);
@@ -9262,12 +10918,6 @@ static void py_module_dealloc(PyObject *self) {
 }
 
 /* --- attributes ------------------------------------------------------------------------------- */
-
-PY_PRIV PyObject *py_module_dict(PyObject *self, PyObject *word) {
-    PyObject *dict = ((py_module *)self)->dict;
-    PyObject *in = dict ? PyDict_GetItemWithError(dict, word) : NULL;
-    return in && PyDict_Check(in) ? in : NULL;
-}
 
 /* Dictionaries that torch makes for each module. The first few are heeded by a call. */
 enum { HOOKS_CALLED = 4 };
@@ -9287,6 +10937,7 @@ static PyObject *py_module_hooks(py_module *m, PyObject *name, bool called) {
     PyObject *collections = PyImport_ImportModule("collections");
     PyObject *type = collections ? PyObject_GetAttrString(collections, "OrderedDict") : NULL;
     PyObject *hooks = type ? PyObject_CallNoArgs(type) : NULL;
+    /* "_hooked" makes a call look for hooks from now on */
     if (hooks && (PyDict_SetItem(m->dict, name, hooks) ||
                   (called && PyDict_SetItem(m->dict, py.hooked, Py_True))))
         Py_CLEAR(hooks);
@@ -9311,6 +10962,7 @@ static PyObject *py_module_getattr(PyObject *self, PyObject *name) {
     PyObject *const words[] = {py.parameters_, py.buffers_, py.modules_};
     PyObject *dict = ((py_module *)self)->dict, *o, *in;
     if (TNI_LIKELY(dict != NULL)) {
+        /* CPython asks the class for a data descriptor first; a module's own names go first here */
         if ((o = PyDict_GetItemWithError(dict, name)) != NULL) return Py_NewRef(o);
         for (int k = 0; k < 3; k++) {
             in = PyDict_GetItemWithError(dict, words[k]);
@@ -9319,6 +10971,7 @@ static PyObject *py_module_getattr(PyObject *self, PyObject *name) {
         }
         if (PyErr_Occurred()) return NULL;
     }
+    /* methods, properties, and an AttributeError with its text */
     o = PyObject_GenericGetAttr(self, name);
     if (o || !dict || !PyErr_ExceptionMatches(PyExc_AttributeError)) return o;
     return py_module_missing((py_module *)self, name);
@@ -9334,6 +10987,7 @@ static bool py_module_remove(PyObject *self, PyObject *name, PyObject *word) {
     return PyDict_DelItem(in, name) == 0;
 }
 
+/* None for a result that is dropped; NULL passes through. */
 static PyObject *py_module_done(PyObject *r) {
     Py_XDECREF(r);
     if (!r) return NULL;
@@ -9350,6 +11004,7 @@ static PyObject *py_module_set_parameter(PyObject *self, PyObject *name, PyObjec
     if (!py_module_dict(self, py.parameters_))
         return PyErr_Format(PyExc_AttributeError,
                             "cannot assign parameters before Module.__init__() call");
+    /* a name stands in one dictionary, as in torch */
     if (!py_module_remove(self, name, NULL) || !py_module_remove(self, name, py.buffers_) ||
         !py_module_remove(self, name, py.modules_) || !py_module_remove(self, name, py.transient_))
         return NULL;
@@ -9383,6 +11038,7 @@ static bool py_module_holds(PyObject *self, PyObject *word, PyObject *name) {
 
 static PyObject *py_module_set_plain(PyObject *self, PyObject *name, PyObject *value) {
     py_module *m = (py_module *)self;
+    /* an option: the library's module is made anew by the next call */
     if (m->made && py_kind_has_option(m->kind, name)) py_mrow_drop(m);
     if (PyObject_GenericSetAttr(self, name, value)) return NULL;
     Py_RETURN_NONE;
@@ -9393,6 +11049,7 @@ static PyObject *py_module_setattr(PyObject *self, PyObject *const *args, Py_ssi
         return PyErr_Format(PyExc_TypeError, "__setattr__(name, value): name must be str");
     PyObject *name = args[0], *value = args[1];
     if (!((py_module *)self)->dict && !(((py_module *)self)->dict = PyDict_New())) return NULL;
+    /* torch's order: by the value, then by what stands under the name */
     if (PyType_IsSubtype(Py_TYPE(value), py.parameter))
         return py_module_set_parameter(self, name, value);
     if (py_module_holds(self, py.parameters_, name))
@@ -9429,6 +11086,7 @@ static PyObject *py_module_delattr(PyObject *self, PyObject *name) {
 /* An error of a module below carries it as `_module`: on its way up its text gets the path. */
 static void py_module_place(PyObject *self) {
     PyObject *type, *value, *trace, *below, *r = NULL;
+    /* the exception is taken and put back: Python code may not run with one set */
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
     below = value ? PyObject_GetAttrString(value, "_module") : NULL;
@@ -9444,6 +11102,7 @@ static PyObject *py_module_sequential(PyObject *self, PyObject *input);
 
 /* self.forward(*args, **kwargs) */
 static PyObject *py_module_run(PyObject *self, PyObject *args, PyObject *kwargs) {
+    /* not by the slot: a subclass' __getattr__ is for names that are missing */
     PyObject *forward = PyObject_GenericGetAttr(self, py.forward), *r;
     if (!forward && PyErr_ExceptionMatches(PyExc_AttributeError)) {
         PyErr_Clear(); /* a user's __getattr__, perhaps */
@@ -9460,6 +11119,7 @@ static bool py_module_direct(PyObject *self, PyObject *x, PyObject **r) {
     py_module *m = (py_module *)self;
     if (!m->dict || PyDict_GetItemWithError(m->dict, py.forward)) return false;
     PyObject *forward = PyObject_GetAttr((PyObject *)Py_TYPE(self), py.forward);
+    /* borrowed from here on, for the comparison */
     Py_XDECREF(forward); /* the class has it */
     if (forward != py.row_forward && forward != py.sequential_forward) return PyErr_Clear(), false;
     *r = forward == py.row_forward ? py_mrow_forward(self, &x, 1, NULL)
@@ -9474,6 +11134,7 @@ static bool py_module_hooked(PyObject *self) {
 
 static PyObject *py_module_call(PyObject *self, PyObject *args, PyObject *kwargs) {
     PyObject *call, *r = NULL;
+    /* Python runs the hooks: tensorh/nn/modules/module.py */
     if (TNI_UNLIKELY(py_module_hooked(self))) {
         call = PyObject_GetAttrString(self, "_call_hooked");
         r = call ? PyObject_CallFunctionObjArgs(call, args, kwargs ? kwargs : py.no_kwargs, NULL)
@@ -9500,8 +11161,10 @@ static PyObject *py_module_call_one(PyObject *child, PyObject *x) {
 
 /* x through all children, one after the other: Sequential.forward. */
 static PyObject *py_module_sequential(PyObject *self, PyObject *input) {
+    /* a list: children may be added or removed by a forward */
     PyObject *modules = py_module_dict(self, py.modules_);
     PyObject *all = modules ? PyDict_Values(modules) : PyList_New(0), *x = Py_NewRef(input);
+    /* a Sequential may contain itself */
     if (Py_EnterRecursiveCall(" in Sequential")) {
         Py_XDECREF(all);
         Py_DECREF(x);
@@ -9550,7 +11213,90 @@ static PyType_Spec py_module_spec = {"tensorh._C._Module", sizeof(py_module), 0,
                                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
                                      py_module_slots};
 
-/* --- gradients on their way ----------------------------------------------------------------- */
+/* --- functions for tensorh/nn ----------------------------------------------------------------- */
+
+/* _without_grad(f, *args): f(*args) while nothing is recorded. */
+static PyObject *py_module_without_grad(PyObject *self, PyObject *args) {
+    Py_ssize_t n = PyTuple_Size(args);
+    PyObject *rest = n ? PyTuple_GetSlice(args, 1, n) : NULL;
+    (void)self;
+    if (!rest)
+        return n ? NULL : PyErr_Format(PyExc_TypeError, "_without_grad(): a function is missing");
+    bool mode = tn_set_grad_mode(false);
+    PyObject *r = PyObject_CallObject(PyTuple_GetItem(args, 0), rest);
+    /* also after an exception */
+    tn_set_grad_mode(mode);
+    Py_DECREF(rest);
+    return r;
+}
+
+/* _take_data(a, b): a gets the data of b, dtype and device included, and stays the same object.
+ * False where a or b is a view or was recorded. */
+static PyObject *py_module_take_data(PyObject *self, PyObject *args) {
+    PyObject *a, *b;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O!O!", py.tensor, &a, py.tensor, &b)) return NULL;
+    /* a call in another thread may read either */
+    if (!py_retire_memory(py_of(a)) || !py_retire_memory(py_of(b))) return py_raise();
+    bool ok = tnp_swap_data(py_of(a), py_of(b));
+    /* not an error: the caller does something else then */
+    if (!ok) tn_error_take(NULL);
+    return PyBool_FromLong(ok);
+}
+
+/* _clip_grad_norm(list of tensors, max_norm, norm_type) */
+static PyObject *py_module_clip_norm(PyObject *self, PyObject *args) {
+    PyObject *list;
+    double most, type, norm = 0;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O!dd", &PyList_Type, &list, &most, &type)) return NULL;
+    Py_ssize_t n = PyList_Size(list);
+    /* borrowed from the list: nothing below runs Python code */
+    tn_tensor **at = (tn_tensor **)py_get((size_t)(n + 1), sizeof *at);
+    if (!at) return PyErr_NoMemory();
+    bool fits = true;
+    for (Py_ssize_t i = 0; fits && i < n; i++) {
+        PyObject *o = PyList_GetItem(list, i);
+        fits = py_is_tensor(o);
+        at[i] = fits ? py_of(o) : NULL;
+    }
+    if (fits) norm = tn_clip_grad_norm_at(NULL, 0, tn_tensors_of(at, (int64_t)n), most, type);
+    py_give(at);
+    if (!fits)
+        return PyErr_Format(PyExc_TypeError, "clip_grad_norm_(): parameters must be Tensors");
+    return tn_ok() ? PyFloat_FromDouble(norm) : py_raise();
+}
+
+/* _hook_all(bool): whether each module's call looks for hooks of all modules. */
+static PyObject *py_module_hook_all(PyObject *self, PyObject *on) {
+    (void)self;
+    py.hooked_all = on == Py_True;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef py_modules_functions[] = {
+    {"_without_grad", py_module_without_grad, METH_VARARGS, NULL},
+    {"_take_data", py_module_take_data, METH_VARARGS, NULL},
+    {"_clip_grad_norm", py_module_clip_norm, METH_VARARGS, NULL},
+    {"_hook_all", py_module_hook_all, METH_O, NULL},
+    {"_module_kinds", py_kinds, METH_NOARGS, NULL},
+    {"_module_kind", py_kind_describe, METH_O, NULL},
+    {NULL, NULL, 0, NULL}};
+
+PY_PRIV int py_modules_begin(PyObject *module) {
+    if (!(py.no_kwargs = PyDict_New())) return -1;
+    py.module = (PyTypeObject *)PyType_FromSpec(&py_module_spec);
+    if (!py.module || PyModule_AddObjectRef(module, "_Module", (PyObject *)py.module) ||
+        PyObject_SetAttr((PyObject *)py.module, py.row, Py_None) ||
+        !(py.row_forward = PyObject_GetAttrString((PyObject *)py.module, "_row_forward")) ||
+        !(py.sequential_forward = PyObject_GetAttrString((PyObject *)py.module, "_sequential")))
+        return -1;
+    return PyModule_AddFunctions(module, py_modules_functions);
+}
+
+/* src/py/tap.c - gradients on their way, for hooks of modules: a call that changes nothing in forward, and whose gradients pass through Python code in backward */
+/* tap.c - gradients on their way, for hooks of modules: a call that changes nothing in forward, and
+ * whose gradients pass through Python code in backward. */
 
 /* A call that changes nothing; its gradients pass through Python code. Its row is a part of it, as
  * the number of tensors differs. */
@@ -9559,6 +11305,7 @@ typedef struct py_tap {
     PyObject *call;
 } py_tap;
 
+/* Views, so that the outputs are other tensors with the inputs' values. */
 static bool py_tap_forward(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
     (void)f;
     for (int i = 0; i < nin; i++)
@@ -9596,6 +11343,7 @@ static bool py_tap_give(PyObject *given, tn_tensor **grad, int n) {
 }
 
 static bool py_tap_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    /* in any thread; the GIL until the gradients are given */
     const py_inside inside = py_inside_begin();
     const py_tap *tap = (const py_tap *)tn_function_user(f);
     PyObject *grads = py_tap_gradients(grad_out, tap->row.nout);
@@ -9603,12 +11351,14 @@ static bool py_tap_backward(tn_function *f, tn_tensor *const *grad_out, tn_tenso
     bool ok = given && py_tap_give(given, grad_in, tap->row.nout);
     Py_XDECREF(given);
     Py_XDECREF(grads);
+    /* the exception stays set; the library needs an error to end the pass */
     if (!ok && tn_ok()) tn_error_set(TN_INVALID, NULL, 0, "a backward hook raised an exception");
     py_inside_end(inside);
     return ok;
 }
 
 static void py_tap_release(void *user) {
+    /* the tape drops it, in any thread */
     PyGILState_STATE state = PyGILState_Ensure();
     Py_DECREF(((py_tap *)user)->call);
     PyGILState_Release(state);
@@ -9616,6 +11366,7 @@ static void py_tap_release(void *user) {
 }
 
 enum { TAP_MOST = 64 };
+/* The outputs as wrappers. All are taken even after a failure. */
 static PyObject *py_tap_results(tn_tensor **out, Py_ssize_t n) {
     PyObject *all = PyTuple_New(n);
     for (Py_ssize_t i = 0; i < n; i++) {
@@ -9630,7 +11381,7 @@ static PyObject *py_tap_results(tn_tensor **out, Py_ssize_t n) {
 }
 
 /* _tap(tensors, f): tensors of the same values, whose gradients g pass through f(g). */
-static PyObject *py_module_tap(PyObject *self, PyObject *args) {
+static PyObject *py_tap_new(PyObject *self, PyObject *args) {
     PyObject *tensors, *call;
     tn_tensor *in[TAP_MOST], *out[TAP_MOST];
     const char *file;
@@ -9645,6 +11396,7 @@ static PyObject *py_module_tap(PyObject *self, PyObject *args) {
         if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "hooks: expected a Tensor");
         in[i] = py_of(o);
     }
+    /* the tape owns it from tn_function_call_at on, also if that fails */
     py_tap *tap = (py_tap *)py_get(1, sizeof *tap);
     if (!tap) return PyErr_NoMemory();
     tap->row.name = "BackwardHookFunction";
@@ -9660,1236 +11412,11 @@ static PyObject *py_module_tap(PyObject *self, PyObject *args) {
     return py_lent(turn, ok ? py_tap_results(out, n) : py_raise());
 }
 
-/* --- functions for tensorh/nn ----------------------------------------------------------------- */
-
-/* _without_grad(f, *args): f(*args) while nothing is recorded. */
-static PyObject *py_module_without_grad(PyObject *self, PyObject *args) {
-    Py_ssize_t n = PyTuple_Size(args);
-    PyObject *rest = n ? PyTuple_GetSlice(args, 1, n) : NULL;
-    (void)self;
-    if (!rest)
-        return n ? NULL : PyErr_Format(PyExc_TypeError, "_without_grad(): a function is missing");
-    bool mode = tn_set_grad_mode(false);
-    PyObject *r = PyObject_CallObject(PyTuple_GetItem(args, 0), rest);
-    tn_set_grad_mode(mode);
-    Py_DECREF(rest);
-    return r;
-}
-
-/* _take_data(a, b): a gets the data of b, dtype and device included, and stays the same object.
- * False where a or b is a view or was recorded. */
-static PyObject *py_module_take_data(PyObject *self, PyObject *args) {
-    PyObject *a, *b;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "O!O!", py.tensor, &a, py.tensor, &b)) return NULL;
-    if (!py_retire_memory(py_of(a)) || !py_retire_memory(py_of(b))) return py_raise();
-    bool ok = tnp_swap_data(py_of(a), py_of(b));
-    if (!ok) tn_error_take(NULL);
-    return PyBool_FromLong(ok);
-}
-
-/* _clip_grad_norm(list of tensors, max_norm, norm_type) */
-static PyObject *py_module_clip_norm(PyObject *self, PyObject *args) {
-    PyObject *list;
-    double most, type, norm = 0;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "O!dd", &PyList_Type, &list, &most, &type)) return NULL;
-    Py_ssize_t n = PyList_Size(list);
-    tn_tensor **at = (tn_tensor **)py_get((size_t)(n + 1), sizeof *at);
-    if (!at) return PyErr_NoMemory();
-    bool fits = true;
-    for (Py_ssize_t i = 0; fits && i < n; i++) {
-        PyObject *o = PyList_GetItem(list, i);
-        fits = py_is_tensor(o);
-        at[i] = fits ? py_of(o) : NULL;
-    }
-    if (fits) norm = tn_clip_grad_norm_at(NULL, 0, tn_tensors_of(at, (int64_t)n), most, type);
-    py_give(at);
-    if (!fits)
-        return PyErr_Format(PyExc_TypeError, "clip_grad_norm_(): parameters must be Tensors");
-    return tn_ok() ? PyFloat_FromDouble(norm) : py_raise();
-}
-
-/* _hook_all(bool): whether each module's call looks for hooks of all modules. */
-static PyObject *py_module_hook_all(PyObject *self, PyObject *on) {
-    (void)self;
-    py.hooked_all = on == Py_True;
-    Py_RETURN_NONE;
-}
-
-static PyMethodDef py_modules_functions[] = {
-    {"_rebuild_parameter", py_parameter_rebuild, METH_VARARGS, NULL},
-    {"_without_grad", py_module_without_grad, METH_VARARGS, NULL},
-    {"_take_data", py_module_take_data, METH_VARARGS, NULL},
-    {"_clip_grad_norm", py_module_clip_norm, METH_VARARGS, NULL},
-    {"_tap", py_module_tap, METH_VARARGS, NULL},
-    {"_hook_all", py_module_hook_all, METH_O, NULL},
-    {"_module_kinds", py_mrow_kinds, METH_NOARGS, NULL},
-    {"_module_kind", py_mrow_kind, METH_O, NULL},
-    {NULL, NULL, 0, NULL}};
-
-PY_PRIV int py_modules_begin(PyObject *module) {
-    if (!(py.no_kwargs = PyDict_New()) || py_parameter_begin(module)) return -1;
-    py.module = (PyTypeObject *)PyType_FromSpec(&py_module_spec);
-    if (!py.module || PyModule_AddObjectRef(module, "_Module", (PyObject *)py.module) ||
-        PyObject_SetAttr((PyObject *)py.module, py.row, Py_None) ||
-        !(py.row_forward = PyObject_GetAttrString((PyObject *)py.module, "_row_forward")) ||
-        !(py.sequential_forward = PyObject_GetAttrString((PyObject *)py.module, "_sequential")))
-        return -1;
-    return PyModule_AddFunctions(module, py_modules_functions);
-}
-
-/* src/py/mrow.c - built-in modules: a row of the library as a Python class */
-/* mrow.c - built-in modules: a row of the library as a Python class.
- *
- * The object's dictionaries say what the module is: options under torch's names in __dict__, parts
- * in _parameters, _buffers and _modules. `made`, the library's module, follows them: before each
- * forward it gets the tensors that stand there and the mode. When an option changes, or after
- * copying and unpickling, it is made anew, of shapes alone. */
-
-enum { MROW_ARGS = 32, MROW_RESULTS = 8 };
-
-struct py_kind {
-    const tn_mrow *row;
-    const char *type;
-    tn_gen make; /* the row's, with device before dtype as in torch */
-    py_signature making, calling;
-    int draws;      /* offset of the row's .draws, a float, among the options; -1: none */
-    uint32_t tuple; /* bit k: option k is shown as a tuple of spread[k] numbers, 0: of its own */
-    uint8_t spread[MROW_ARGS];
-};
-
-/* forward of a row that has no call of its own: (Tensor input) -> Tensor. */
-static const tn_param py_mrow_input[] = {{"input", TN_T_TENSOR, 0, 0, 0, -1, NULL}};
-static tn_tensor *const py_mrow_no_input[1] = {NULL};
-static const tn_gen py_mrow_plain = {
-    py_mrow_input,       py_mrow_no_input, NULL, NULL, 1,   1, 1, 0,
-    sizeof(tn_tensor *), UINT16_MAX,       0,    0,    {0}, 0};
-
-/* --- kinds ------------------------------------------------------------------------------------ */
-
-static PyObject **py_mrow_names(const tn_gen *gen) {
-    PyObject **at = (PyObject **)py_get((size_t)gen->nparam + 1, sizeof *at);
-    for (int i = 0; at && i < gen->nparam; i++)
-        if (!(at[i] = PyUnicode_InternFromString(gen->param[i].name))) return NULL;
-    return at;
-}
-
-/* How the row prints an option: "name[2]=" is a tuple of two, "name[]" one of its own length. */
-static void py_mrow_shown(py_kind *k, int i) {
-    const char *name = k->make.param[i].name, *at = k->row->repr;
-    size_t n = strlen(name);
-    while (at && (at = strstr(at, name)) != NULL) {
-        bool begins = at == k->row->repr || strchr(" ,?", at[-1]);
-        at += n;
-        if (!begins || *at != '[') continue;
-        k->tuple |= 1u << i;
-        k->spread[i] = (uint8_t)(at[1] >= '0' && at[1] <= '9' ? at[1] - '0' : 0);
-        return;
-    }
-}
-
-/* torch's place of an option: device and dtype, which every row has and which may be given by
- * position, stand before those that are given by name alone. */
-static int py_mrow_place(const tn_param *p) {
-    return p->type == TN_T_DEVICE ? 1 : p->type == TN_T_DTYPE ? 2 : p->flags & TN_P_KEYWORD ? 3 : 0;
-}
-
-static bool py_mrow_reorder(py_kind *k) {
-    const int n = k->make.nparam;
-    const tn_param *from = k->make.param;
-    tn_param *param = (tn_param *)py_get((size_t)n + 1, sizeof *param);
-    if (!param) return false;
-    for (int place = 0, at = 0; place < 4; place++)
-        for (int i = 0; i < n; i++) {
-            if (py_mrow_place(&from[i]) != place) continue;
-            param[at] = from[i];
-            if (place < 3) param[at].flags &= (uint8_t)~TN_P_KEYWORD;
-            at++;
-        }
-    k->make.param = param;
-    return true;
-}
-
-static py_kind *py_mrow_kind_new(const tn_mrow *row) {
-    const tn_gen *call = row->gen->call ? row->gen->call : &py_mrow_plain;
-    py_kind *k = (py_kind *)py_get(1, sizeof *k);
-    if (!k || row->gen->make->nparam > MROW_ARGS) return py_give(k), NULL;
-    k->row = row;
-    k->type = row->gen->type;
-    k->make = *row->gen->make;
-    k->draws = -1;
-    if (!py_mrow_reorder(k)) return NULL;
-    k->making.name = k->calling.name = k->type;
-    k->making.gen = &k->make;
-    k->making.names = py_mrow_names(&k->make);
-    k->calling.gen = call;
-    k->calling.names = py_mrow_names(call);
-    if (!k->making.names || !k->calling.names) return NULL;
-    for (int i = 0; i < k->make.nparam; i++) {
-        py_mrow_shown(k, i);
-        if (row->draws && !strcmp(k->make.param[i].name, row->draws))
-            k->draws = k->make.param[i].offset;
-    }
-    return k;
-}
-
-PY_PRIV const py_kind *py_kind_of(PyTypeObject *type) {
-    PyObject *row = PyObject_GetAttr((PyObject *)type, py.row);
-    const py_kind *k = NULL;
-    if (row && row != Py_None) k = (const py_kind *)PyCapsule_GetPointer(row, "tensorh.kind");
-    Py_XDECREF(row);
-    return k;
-}
-
-PY_PRIV bool py_kind_has_option(const py_kind *k, PyObject *name) {
-    for (int i = 0; k && i < k->make.nparam; i++)
-        if (k->making.names[i] == name || PyUnicode_Compare(k->making.names[i], name) == 0)
-            return true;
-    return false;
-}
-
-/* --- options as Python's objects -------------------------------------------------------------- */
-
-static PyObject *py_option_ints(const py_kind *k, int i, const void *at) {
-    tn_ints list;
-    memcpy(&list, at, sizeof list);
-    bool tuple = k->tuple >> i & 1;
-    if (list.n < 0) Py_RETURN_NONE;
-    if (list.n == 1 && !tuple) return PyLong_FromLongLong(list.at[0]);
-    Py_ssize_t n = tuple && k->spread[i] ? k->spread[i] : (Py_ssize_t)list.n;
-    PyObject *all = PyTuple_New(n);
-    for (Py_ssize_t j = 0; all && j < n; j++)
-        PyTuple_SetItem(all, j, PyLong_FromLongLong(list.at[list.n == 1 ? 0 : j]));
-    return all;
-}
-
-PY_PRIV PyObject *py_param_object(const tn_param *p, const void *args) {
-    const char *text;
-    tn_scalar s;
-    if (p->type == TN_T_STRING) {
-        memcpy(&text, (const char *)args + p->offset, sizeof text);
-        return text ? PyUnicode_FromString(text) : Py_NewRef(Py_None);
-    }
-    if (!tn_param_number(p, args, &s) || (TN_TYPES_CODE >> p->type & 1 && !p->words)) return NULL;
-    if (s.kind == TN_KIND_NONE) Py_RETURN_NONE;
-    if (p->words) return PyUnicode_FromString(p->words[s.integer - 1]);
-    if (s.kind == TN_KIND_BOOL) return PyBool_FromLong(s.integer != 0);
-    return s.kind == TN_KIND_INT ? PyLong_FromLongLong(s.integer) : PyFloat_FromDouble(s.real);
-}
-
-/* NULL without an exception: an option that no attribute shows. */
-static PyObject *py_option(const py_kind *k, int i, const void *options) {
-    const tn_param *p = &k->make.param[i];
-    if (p->type == TN_T_INTS) return py_option_ints(k, i, (const char *)options + p->offset);
-    return py_param_object(p, options);
-}
-
-static const void *py_options(const tn_module *made) {
-    return (const char *)made + made->gen->options;
-}
-
-static int py_mrow_part_named(const tn_module *made, const char *name) {
-    for (int i = 0; i < made->nparts; i++)
-        if (strcmp(made->part[i].name, name) == 0) return i;
-    return -1;
-}
-
-/* --- what is known of a row ------------------------------------------------------------------- */
-
-PY_PRIV PyObject *py_mrow_kinds(PyObject *self, PyObject *unused) {
-    PyObject *all = PyTuple_New((Py_ssize_t)tn_mrow_count());
-    (void)self, (void)unused;
-    for (Py_ssize_t i = 0; all && i < PyTuple_Size(all); i++)
-        PyTuple_SetItem(all, i, PyUnicode_FromString(tn_mrow_at(i)->gen->type));
-    return all;
-}
-
-static PyObject *py_mrow_defaults(const py_kind *k) {
-    PyObject *all = PyDict_New();
-    for (int i = 0; all && i < k->make.nparam; i++) {
-        PyObject *o =
-            k->make.param[i].flags & TN_P_DEFAULT ? py_option(k, i, k->make.defaults) : NULL;
-        if (!o && !PyErr_Occurred() && k->make.param[i].flags & TN_P_DEFAULT)
-            o = Py_NewRef(Py_None);
-        if (o && PyDict_SetItem(all, k->making.names[i], o)) Py_CLEAR(all);
-        Py_XDECREF(o);
-    }
-    return all;
-}
-
-static PyObject *py_mrow_option_names(const py_kind *k) {
-    PyObject *all = PyTuple_New(k->make.nparam);
-    for (int i = 0; all && i < k->make.nparam; i++)
-        PyTuple_SetItem(all, i, Py_NewRef(k->making.names[i]));
-    return all;
-}
-
-/* (capsule, schema, parts, call, takes, unlike, repr, options, defaults, draws) of a class; None
- * when there is no such row. */
-PY_PRIV PyObject *py_mrow_kind(PyObject *self, PyObject *name) {
-    const char *type = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    const tn_mrow *row = NULL;
-    (void)self;
-    for (int64_t i = 0; type && i < tn_mrow_count() && !row; i++)
-        if (strcmp(tn_mrow_at(i)->gen->type, type) == 0) row = tn_mrow_at(i);
-    if (!row) return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
-    py_kind *k = py_mrow_kind_new(row);
-    if (!k) return PyErr_Occurred() ? NULL : PyErr_NoMemory();
-    PyObject *capsule = PyCapsule_New(k, "tensorh.kind", NULL);
-    PyObject *options = capsule ? py_mrow_option_names(k) : NULL;
-    PyObject *defaults = options ? py_mrow_defaults(k) : NULL;
-    if (!defaults) {
-        Py_XDECREF(options);
-        Py_XDECREF(capsule);
-        return NULL;
-    }
-    return Py_BuildValue("NsszzzzNNO", capsule, row->schema, row->parts ? row->parts : "",
-                         row->call, row->takes, row->unlike, row->repr, options, defaults,
-                         row->reset ? Py_True : Py_False);
-}
-
-/* --- making ----------------------------------------------------------------------------------- */
-
-/* Lets the wrapper of a tensor, if it has one, know that a module has a count of it, or no more. */
-static void py_mrow_mark(tn_tensor *t, bool part) {
-    py_tensor *p = t ? (py_tensor *)tn_binding(t) : NULL;
-    if (p) p->parts += part ? 1 : p->parts > 0 ? -1 : 0;
-}
-
-PY_PRIV void py_mrow_drop(py_module *m) {
-    tn_module *made = m->made;
-    for (int i = 0; made && i < made->nparts; i++)
-        if (made->part[i].kind != TN_CHILD) py_mrow_mark(tn_part_tensor_of(made, i), false);
-    m->made = NULL;
-    m->reshaped = false;
-    Py_CLEAR(m->names);
-    tn_module_free(made);
-}
-
-/* Takes made. */
-static bool py_mrow_take(py_module *m, tn_module *made) {
-    py_mrow_drop(m);
-    m->made = made;
-    made->lends = !m->kind->row->gen->call; /* py_mrow_run */
-    bool ok = (m->names = PyTuple_New(made->nparts)) != NULL;
-    for (int i = 0; ok && i < made->nparts; i++) {
-        PyObject *name = PyUnicode_InternFromString(made->part[i].name);
-        ok = name && !PyTuple_SetItem(m->names, i, name);
-    }
-    if (!ok) py_mrow_drop(m);
-    return ok;
-}
-
-static PyObject *py_mrow_make(void *user, const void *args, int64_t elements) {
-    py_module *m = (py_module *)user;
-    (void)elements;
-    py_draw_begin();
-    tn_module *made = tn_module_make(NULL, 0, m->kind->row, args);
-    py_draw_end();
-    if (!made) return py_raise();
-    if (!py_mrow_take(m, made)) return NULL;
-    Py_RETURN_NONE;
-}
-
-static PyObject *py_mrow_object(tn_module *child);
-
-static PyObject *py_mrow_part_object(tn_module *made, int i) {
-    if (made->part[i].kind == TN_CHILD) return py_mrow_object(tn_part_child_of(made, i));
-    tn_tensor *t = tn_part_tensor_of(made, i);
-    if (!t || made->part[i].kind != TN_PARAM || tn_binding(t)) return py_wrap_borrowed(t);
-    return py_wrap_as(py.parameter, tn_retain(t));
-}
-
-/* Python code that runs in between may change an option. */
-static bool py_mrow_still(const py_module *m) {
-    if (TNI_LIKELY(m->made != NULL)) return true;
-    PyErr_SetString(PyExc_RuntimeError, "the module changed while it was called");
-    return false;
-}
-
-/* The dictionary of a kind of parts; NULL, without an exception, when there is none. */
-static PyObject *py_mrow_dict(PyObject *self, uint8_t kind) {
-    return py_module_dict(self, kind == TN_PARAM   ? py.parameters_
-                                : kind == TN_CHILD ? py.modules_
-                                                   : py.buffers_);
-}
-
-static bool py_mrow_publish_part(PyObject *self, tn_module *made, int i, PyObject *name) {
-    py_module *m = (py_module *)self;
-    uint8_t kind = made->part[i].kind;
-    PyObject *dict = py_mrow_dict(self, kind), *o, *set;
-    if (!dict || !(o = py_mrow_part_object(made, i))) return false;
-    if (kind != TN_CHILD) py_mrow_mark(tn_part_tensor_of(made, i), true);
-    bool ok = !PyDict_SetItem(dict, name, o);
-    Py_DECREF(o);
-    if (!ok || kind != TN_TRANSIENT) return ok;
-    set = PyDict_GetItemWithError(m->dict, py.transient_);
-    return set && !PySet_Add(set, name);
-}
-
-static bool py_mrow_publish_all(PyObject *self, tn_module *made, PyObject *names) {
-    py_module *m = (py_module *)self;
-    const py_kind *k = m->kind;
-    for (int i = 0; i < k->make.nparam; i++) {
-        if (py_mrow_part_named(made, k->make.param[i].name) >= 0) continue;
-        PyObject *o = py_option(k, i, py_options(made));
-        bool bad =
-            o ? PyDict_SetItem(m->dict, k->making.names[i], o) != 0 : PyErr_Occurred() != NULL;
-        Py_XDECREF(o);
-        if (bad) return false;
-    }
-    for (int i = 0; i < made->nparts; i++)
-        if (!py_mrow_publish_part(self, made, i, PyTuple_GetItem(names, i))) return false;
-    return true;
-}
-
-/* Options and parts of `made` into the object's dictionaries. What stood there before may have a
- * finalizer that changes an option. */
-static bool py_mrow_publish(PyObject *self) {
-    py_module *m = (py_module *)self;
-    if (!py_mrow_still(m)) return false;
-    tn_module *made = tn_module_hold(m->made);
-    PyObject *names = Py_NewRef(m->names);
-    bool ok = py_mrow_publish_all(self, made, names);
-    Py_DECREF(names);
-    tn_module_free(made);
-    return ok;
-}
-
-/* The object of a module that is part of another one. */
-static PyObject *py_mrow_object(tn_module *child) {
-    PyObject *modules = PyImport_ImportModule("tensorh.nn.modules");
-    PyObject *type =
-        modules ? PyObject_CallMethod(modules, "_class_of", "ss", child->gen->type, child->type)
-                : NULL;
-    PyObject *o = type ? PyObject_CallMethod(type, "__new__", "O", type) : NULL;
-    Py_XDECREF(type);
-    Py_XDECREF(modules);
-    if (!o) return NULL;
-    bool ok = py_is_module(o) && !py_module_begin_one(o) &&
-              py_mrow_take((py_module *)o, tn_module_hold(child)) && py_mrow_publish(o);
-    if (!ok) Py_CLEAR(o);
-    return o;
-}
-
-/* A call's tuple and dictionary as an array and names; *kwnames is new or NULL. */
-static Py_ssize_t py_mrow_array(PyObject *args, PyObject *kwargs, PyObject **at,
-                                PyObject **kwnames) {
-    Py_ssize_t n = PyTuple_Size(args), nkw = kwargs ? PyDict_Size(kwargs) : 0, pos = 0, i = 0;
-    PyObject *name, *value;
-    *kwnames = NULL;
-    if (n + nkw > MROW_ARGS) return PyErr_SetString(PyExc_TypeError, "too many arguments"), -1;
-    for (; i < n; i++) at[i] = PyTuple_GetItem(args, i);
-    if (!nkw) return n;
-    if (!(*kwnames = PyTuple_New(nkw))) return -1;
-    for (i = 0; kwargs && PyDict_Next(kwargs, &pos, &name, &value); i++) {
-        at[n + i] = value;
-        PyTuple_SetItem(*kwnames, i, Py_NewRef(name));
-    }
-    return n;
-}
-
-/* Options that are yes or no may be 1, 0 or None: torch asks only whether they are true. */
-static void py_mrow_truths(const py_kind *k, PyObject **at, Py_ssize_t n, PyObject *kwnames) {
-    for (int p = 0; p < k->make.nparam; p++) {
-        Py_ssize_t i = p < n ? p : -1;
-        if (k->make.param[p].type != TN_T_BOOL) continue;
-        for (Py_ssize_t w = 0; i < 0 && kwnames && w < PyTuple_Size(kwnames); w++)
-            if (PyUnicode_Compare(PyTuple_GetItem(kwnames, w), k->making.names[p]) == 0) i = n + w;
-        if (i >= 0 && (PyLong_CheckExact(at[i]) || at[i] == Py_None))
-            at[i] = PyObject_IsTrue(at[i]) ? Py_True : Py_False;
-    }
-}
-
-static bool py_mrow_bind_make(py_module *m, PyObject *args, PyObject *kwargs) {
-    PyObject *at[MROW_ARGS] = {NULL}, *kwnames, *r;
-    Py_ssize_t n = py_mrow_array(args, kwargs, at, &kwnames);
-    if (n >= 0) py_mrow_truths(m->kind, at, n, kwnames);
-    r = n < 0 ? NULL : py_call_bound(&m->kind->making, at, n, kwnames, py_mrow_make, m);
-    Py_XDECREF(kwnames);
-    Py_XDECREF(r);
-    return r != NULL;
-}
-
-/* A number given as an int stays an int in the object, although the row holds a float. */
-static bool py_mrow_as_given(py_module *m, PyObject *args, PyObject *kwargs) {
-    const py_kind *k = m->kind;
-    for (int i = 0; i < k->make.nparam; i++) {
-        PyObject *name = k->making.names[i], *o;
-        if (k->make.param[i].type != TN_T_FLOAT) continue;
-        o = i < PyTuple_Size(args) ? PyTuple_GetItem(args, i)
-            : kwargs               ? PyDict_GetItemWithError(kwargs, name)
-                                   : NULL;
-        if (!o && PyErr_Occurred()) return false;
-        if (o && PyLong_CheckExact(o) && PyDict_SetItem(m->dict, name, o)) return false;
-    }
-    return true;
-}
-
-PY_PRIV PyObject *py_mrow_init(PyObject *self, PyObject *args, PyObject *kwargs) {
-    py_module *m = (py_module *)self;
-    if (!m->kind) return PyErr_Format(PyExc_TypeError, "not a built-in module");
-    if (py_module_begin_one(self) || !py_mrow_bind_make(m, args, kwargs) ||
-        !py_mrow_publish(self) || !py_mrow_as_given(m, args, kwargs))
-        return NULL;
-    Py_RETURN_NONE;
-}
-
-/* --- making anew ------------------------------------------------------------------------------ */
-
-/* The tensor or module that stands under a part's name in dict: new; NULL with an exception. */
-static PyObject *py_mrow_look(PyObject *self, PyObject *dict, PyObject *name) {
-    PyObject *o = dict ? PyDict_GetItemWithError(dict, name) : NULL;
-    return o ? Py_NewRef(o) : PyObject_GetAttr(self, name);
-}
-
-/* Adds option i as the object has it. A bool that is also a part says whether the part is there. */
-static bool py_mrow_option_now(PyObject *self, int i, PyObject *kwargs) {
-    py_module *m = (py_module *)self;
-    const tn_param *p = &m->kind->make.param[i];
-    PyObject *name = m->kind->making.names[i], *o;
-    if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE) return true;
-    if (!(o = PyObject_GetAttr(self, name))) {
-        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
-        PyErr_Clear();
-        return true;
-    }
-    if (p->type == TN_T_BOOL && !PyBool_Check(o)) {
-        Py_DECREF(o);
-        o = Py_NewRef(o == Py_None ? Py_False : Py_True);
-    }
-    bool ok = !PyDict_SetItem(kwargs, name, o);
-    Py_DECREF(o);
-    return ok;
-}
-
-/* Makes the library's module from the options as they are now, with shapes alone, so that no random
- * numbers are drawn. */
-static bool py_mrow_remake(PyObject *self) {
-    py_module *m = (py_module *)self;
-    PyObject *args = PyTuple_New(0), *kwargs = PyDict_New(), *meta = PyUnicode_FromString("meta");
-    bool ok = args && kwargs && meta && m->dict && !PyDict_SetItemString(kwargs, "device", meta);
-    for (int i = 0; ok && i < m->kind->make.nparam; i++) ok = py_mrow_option_now(self, i, kwargs);
-    ok = ok && py_mrow_bind_make(m, args, kwargs);
-    Py_XDECREF(meta);
-    Py_XDECREF(args);
-    Py_XDECREF(kwargs);
-    return ok;
-}
-
-/* --- the library's module follows ------------------------------------------------------------- */
-
-static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject *names, bool *reshaped);
-
-static bool py_mrow_same_shape(const tn_tensor *a, const tn_tensor *b) {
-    tn_ints x = tn_shape(a), y = tn_shape(b);
-    return x.n == y.n && (x.n == 0 || !memcmp(x.at, y.at, (size_t)x.n * sizeof *x.at));
-}
-
-static bool py_mrow_follow_tensor(tn_module *made, int i, PyObject *o, bool *reshaped) {
-    tn_tensor *now = tn_part_tensor_of(made, i), *t = o == Py_None ? NULL : py_of(o);
-    if (t == now) return true;
-    if (t && now && !py_mrow_same_shape(t, now)) *reshaped = true;
-    if (now) py_retire(tn_retain(now)); /* another thread's forward may read it */
-    py_mrow_mark(now, false);
-    if (!tn_module_set_at(NULL, 0, made, made->part[i].name, t)) return py_raise(), false;
-    py_mrow_mark(t, true);
-    return true;
-}
-
-static bool py_mrow_follow_part(PyObject *self, tn_module *made, int i, PyObject *dict,
-                                PyObject *name, bool *reshaped) {
-    uint8_t kind = made->part[i].kind;
-    PyObject *o = py_mrow_look(self, dict, name);
-    bool ok = false;
-    if (!o) return false;
-    if (kind == TN_CHILD ? !py_is_module(o) : o != Py_None && !py_is_tensor(o))
-        PyErr_Format(PyExc_TypeError, "'%U' must be a %s", name,
-                     kind == TN_CHILD ? "Module" : "Tensor or None");
-    else if (kind == TN_CHILD)
-        ok = py_mrow_follow(o, tn_part_child_of(made, i), NULL, reshaped);
-    else
-        ok = py_mrow_follow_tensor(made, i, o, reshaped);
-    Py_DECREF(o);
-    return ok;
-}
-
-/* Gives made the tensors and the mode that self has. names: of the parts; NULL: to be made. */
-static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject *names, bool *reshaped) {
-    PyObject *dict = ((py_module *)self)->dict;
-    PyObject *training = dict ? PyDict_GetItemWithError(dict, py.training) : NULL;
-    int truth = training == Py_True                 ? 1
-                : !training || training == Py_False ? 0
-                                                    : PyObject_IsTrue(Py_NewRef(training));
-    if (training && training != Py_True && training != Py_False) Py_DECREF(training);
-    bool ok = truth >= 0;
-    made->training = truth > 0;
-    PyObject *parts = NULL; /* the dictionary that the parts of this kind stand in; held */
-    int kind = -1;
-    for (int i = 0; ok && i < made->nparts; i++) {
-        PyObject *name = names ? Py_NewRef(PyTuple_GetItem(names, i))
-                               : PyUnicode_InternFromString(made->part[i].name);
-        if (made->part[i].kind != kind) {
-            Py_XDECREF(parts);
-            kind = made->part[i].kind;
-            parts = Py_XNewRef(py_mrow_dict(self, (uint8_t)kind));
-        }
-        ok = name && py_mrow_follow_part(self, made, i, parts, name, reshaped);
-        Py_XDECREF(name);
-    }
-    Py_XDECREF(parts);
-    return ok;
-}
-
-static bool py_mrow_ready(PyObject *self) {
-    py_module *m = (py_module *)self;
-    if (TNI_UNLIKELY(!m->made)) {
-        if (!m->kind || !py_module_dict(self, py.parameters_)) {
-            PyErr_SetString(PyExc_AttributeError,
-                            "cannot call a built-in module before its __init__()");
-            return false;
-        }
-        if (!py_mrow_remake(self)) return false;
-    }
-    tn_module *made = tn_module_hold(m->made); /* whatever a property does meanwhile */
-    PyObject *names = Py_NewRef(m->names);
-    bool ok = py_mrow_follow(self, made, names, &m->reshaped);
-    Py_DECREF(names);
-    tn_module_free(made);
-    return ok && py_mrow_still(m);
-}
-
-PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused) {
-    (void)unused;
-    if (!py_mrow_ready(self)) return NULL;
-    tn_module *made = tn_module_hold(((py_module *)self)->made);
-    py_draw_begin();
-    bool ok = tn_module_reset_at(NULL, 0, made);
-    py_draw_end();
-    tn_module_free(made);
-    return ok ? Py_NewRef(Py_None) : py_raise();
-}
-
-/* --- forward ---------------------------------------------------------------------------------- */
-
-static bool py_mrow_records(const py_module *m, const void *args) {
-    const tn_gen *gen = m->kind->calling.gen;
-    for (int i = 0; i < gen->nfixed; i++) {
-        const tn_tensor *t;
-        memcpy(&t, (const char *)args + gen->param[gen->fixed[i]].offset, sizeof t);
-        if (t && tn_needs_grad(t)) return true;
-    }
-    for (int i = 0; i < m->made->nparts; i++) {
-        const tn_tensor *t = tn_part_tensor_of(m->made, i);
-        if (m->made->part[i].kind == TN_CHILD || (t && tn_needs_grad(t))) return true;
-    }
-    return false;
-}
-
-static bool py_mrow_draws(const py_module *m) {
-    double p = 0;
-    if (m->kind->draws >= 0)
-        memcpy(&p, (const char *)py_options(m->made) + m->kind->draws, sizeof p);
-    return p > 0;
-}
-
-static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_tensor **out) {
-    int nout = m->kind->calling.gen->nresults;
-    struct tni_expect *expect = m->made->expect;
-    tn_module *made = tn_module_hold(m->made); /* whatever Python code does meanwhile */
-    const char *file = NULL;
-    int line = 0;
-    const bool draws = made->training && py_mrow_draws(m);
-    bool ok;
-    if (tn_grad_mode() && py_mrow_records(m, args)) py_here(&file, &line);
-    if (m->reshaped) made->expect = NULL;
-    do {
-        if (draws) py_draw_begin();
-        if (elements >= PY_LONG) {
-            py_long l = py_long_begin();
-            ok = tn_module_call(file, line, made, m->kind->row, args, out, nout);
-            py_long_end(l);
-        } else {
-            ok = tn_module_call(file, line, made, m->kind->row, args, out, nout);
-        }
-        if (draws) py_draw_end();
-    } while (TNI_UNLIKELY(!ok) && py_stopped());
-    made->expect = expect;
-    tn_module_free(made);
-    return ok;
-}
-
-/* A failed forward: the exception knows its module, for the path (py_module_place). */
-static PyObject *py_mrow_failed(PyObject *self) {
-    PyObject *type, *value, *trace;
-    py_raise();
-    PyErr_Fetch(&type, &value, &trace);
-    PyErr_NormalizeException(&type, &value, &trace);
-    if (value && PyObject_SetAttrString(value, "_module", self)) PyErr_Clear();
-    PyErr_Restore(type, value, trace);
-    return NULL;
-}
-
-static PyObject *py_mrow_tuple(tn_tensor **out, int from, int n) {
-    PyObject *all = PyTuple_New(n);
-    for (int i = 0; i < n; i++) {
-        PyObject *o = out[from + i] ? py_wrap(tn_own(out[from + i])) : Py_NewRef(Py_None);
-        if (all && o)
-            PyTuple_SetItem(all, i, o);
-        else
-            Py_XDECREF(o);
-        if (!o) Py_CLEAR(all);
-    }
-    return all;
-}
-
-/* (a, (b, c)): groups behind the parameters are nested. */
-static PyObject *py_mrow_results(const py_kind *k, tn_tensor **out) {
-    const tn_gen *gen = k->calling.gen;
-    PyObject *list = PyList_New(0), *all = NULL;
-    for (int i = 0; list && i < gen->nresults;) {
-        const tn_mgroup *group = NULL;
-        for (uint32_t g = 0; g < k->row->gen->ngroups; g++)
-            if (k->row->gen->groups[g].first == gen->nparam + i) group = &k->row->gen->groups[g];
-        PyObject *one = py_mrow_tuple(out, i, group ? group->count : 1);
-        PyObject *o = one && !group ? Py_NewRef(PyTuple_GetItem(one, 0)) : Py_XNewRef(one);
-        if (!o || PyList_Append(list, o)) Py_CLEAR(list);
-        Py_XDECREF(one);
-        Py_XDECREF(o);
-        i += group ? group->count : 1;
-    }
-    if (list) all = PyList_AsTuple(list);
-    Py_XDECREF(list);
-    return all;
-}
-
-/* Says to Python that the first two tensors are of two shapes: a warning or an error. */
-static bool py_mrow_unlike(const py_module *m, const void *args) {
-    const tn_gen *gen = m->kind->calling.gen;
-    tn_tensor *t[2];
-    for (int i = 0; i < 2; i++) memcpy(&t[i], (const char *)args + gen->param[i].offset, sizeof *t);
-    if (py_mrow_same_shape(t[0], t[1])) return false;
-    PyObject *functional = PyImport_ImportModule("tensorh.nn.functional");
-    PyObject *a = py_wrap_borrowed(t[0]), *b = py_wrap_borrowed(t[1]), *r = NULL;
-    if (functional && a && b)
-        r = PyObject_CallMethod(functional, "_unlike", "sOO", m->kind->row->unlike, a, b);
-    Py_XDECREF(functional);
-    Py_XDECREF(a);
-    Py_XDECREF(b);
-    Py_XDECREF(r);
-    return !r;
-}
-
-static PyObject *py_mrow_run(void *user, const void *args, int64_t elements) {
-    py_module *m = (py_module *)user;
-    tn_tensor *out[MROW_RESULTS], *input;
-    if (!py_mrow_still(m)) return NULL;
-    memcpy(&input, args, sizeof input);
-    if (m->kind->row->unlike && (py_mrow_unlike(m, args) || !py_mrow_still(m))) return NULL;
-    if (!py_mrow_call(m, args, elements, out)) return py_mrow_failed((PyObject *)m);
-    if (m->kind->calling.gen->nresults > 1) return py_mrow_results(m->kind, out);
-    return out[0] == input ? py_wrap_borrowed(input) : py_wrap(tn_own(out[0]));
-}
-
-/* Spreads a tuple `hx` over the parameters h and c that stand for it; None: none of them. */
-static bool py_mrow_spread(PyObject *o, const tn_mgroup *g, PyObject **to) {
-    if (o != Py_None && (!PySequence_Check(o) || PySequence_Size(o) != g->count)) {
-        PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "'%s' must be a tuple of %d Tensors", g->name, g->count);
-        return false;
-    }
-    for (int i = 0; i < g->count; i++) {
-        to[i] = o == Py_None ? Py_NewRef(o) : PySequence_GetItem(o, i);
-        if (!to[i]) {
-            while (i--) Py_DECREF(to[i]);
-            return false;
-        }
-    }
-    return true;
-}
-
-typedef struct py_mrow_flat {
-    PyObject *at[MROW_ARGS], *names[MROW_ARGS]; /* counted; names of keywords behind nargs */
-    Py_ssize_t nargs, n;
-} py_mrow_flat;
-
-static bool py_mrow_flat_add(py_mrow_flat *f, const py_kind *k, const tn_mgroup *g, PyObject *o,
-                             PyObject *name) {
-    PyObject *few[MROW_ARGS];
-    int n = g ? g->count : 1;
-    if (f->n + n > MROW_ARGS) return PyErr_SetString(PyExc_TypeError, "too many arguments"), false;
-    if (g && !py_mrow_spread(o, g, few)) return false;
-    if (!g) few[0] = Py_NewRef(o);
-    for (int i = 0; i < n; i++) {
-        f->names[f->n] = !name ? NULL : g ? k->calling.names[g->first + i] : name;
-        f->at[f->n++] = few[i];
-    }
-    if (!name) f->nargs = f->n;
-    return true;
-}
-
-static const tn_mgroup *py_mrow_group(const py_kind *k, int first, PyObject *name) {
-    const tn_mgen *gen = k->row->gen;
-    for (uint32_t g = 0; g < gen->ngroups; g++)
-        if (gen->groups[g].first < k->calling.gen->nparam &&
-            (name ? PyUnicode_CompareWithASCIIString(name, gen->groups[g].name) == 0
-                  : gen->groups[g].first == first))
-            return &gen->groups[g];
-    return NULL;
-}
-
-static PyObject *py_mrow_flat_call(py_module *m, py_mrow_flat *f) {
-    Py_ssize_t nkw = f->n - f->nargs;
-    PyObject *kwnames = nkw ? PyTuple_New(nkw) : NULL;
-    if (nkw && !kwnames) return NULL;
-    for (Py_ssize_t i = 0; i < nkw; i++)
-        PyTuple_SetItem(kwnames, i, Py_NewRef(f->names[f->nargs + i]));
-    PyObject *r = py_call_bound(&m->kind->calling, f->at, f->nargs, kwnames, py_mrow_run, m);
-    Py_XDECREF(kwnames);
-    return r;
-}
-
-/* A forward with a tuple among its arguments. */
-static PyObject *py_mrow_nested(py_module *m, PyObject *const *args, Py_ssize_t nargs,
-                                PyObject *kwnames) {
-    py_mrow_flat f;
-    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
-    bool ok = true;
-    f.nargs = f.n = 0;
-    for (Py_ssize_t i = 0; ok && i < nargs; i++)
-        ok = py_mrow_flat_add(&f, m->kind, py_mrow_group(m->kind, (int)f.n, NULL), args[i], NULL);
-    for (Py_ssize_t i = 0; ok && i < nkw; i++) {
-        PyObject *name = PyTuple_GetItem(kwnames, i);
-        ok = py_mrow_flat_add(&f, m->kind, py_mrow_group(m->kind, 0, name), args[nargs + i], name);
-    }
-    PyObject *r = ok ? py_mrow_flat_call(m, &f) : NULL;
-    for (Py_ssize_t i = 0; i < f.n; i++) Py_DECREF(f.at[i]);
-    return r;
-}
-
-/* A class with `_otherwise` (tensorh/nn/modules/rows.py) takes options that its row does not know:
- * with those `made` is never there, and it is asked first. NotImplemented: the row's turn. */
-static PyObject *py_mrow_otherwise(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-                                   PyObject *kwnames) {
-    PyObject *bound = NULL, *tuple = NULL, *dict = NULL, *r = NULL;
-    PyObject *f = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "_otherwise");
-    if (!f && !PyErr_ExceptionMatches(PyExc_AttributeError)) return NULL;
-    if (!f) return PyErr_Clear(), Py_NewRef(Py_NotImplemented);
-    bound = PyObject_GetAttrString(self, "_otherwise");
-    tuple = bound ? py_args_tuple(args, nargs) : NULL;
-    dict = tuple && kwnames ? py_args_dict(args + nargs, kwnames) : NULL;
-    if (tuple && (dict || !kwnames)) r = PyObject_Call(bound, tuple, dict);
-    Py_DECREF(f);
-    Py_XDECREF(bound);
-    Py_XDECREF(tuple);
-    Py_XDECREF(dict);
-    return r;
-}
-
-PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-                                  PyObject *kwnames) {
-    py_module *m = (py_module *)self;
-    if (TNI_UNLIKELY(!m->made) && m->kind) {
-        PyObject *r = py_mrow_otherwise(self, args, nargs, kwnames);
-        if (r != Py_NotImplemented) return r;
-        Py_DECREF(r);
-    }
-    if (!py_mrow_ready(self)) return NULL;
-    if (nargs == 1 && !kwnames && !m->kind->row->gen->call &&
-        (Py_TYPE(args[0]) == py.tensor || Py_TYPE(args[0]) == py.parameter)) {
-        tn_tensor *input = py_of(args[0]);
-        const int turn = py_lend();
-        return py_lent(turn, py_mrow_run(m, &input, tn_numel(input)));
-    }
-    if (m->kind->row->gen->ngroups) return py_mrow_nested(m, args, nargs, kwnames);
-    return py_call_bound(&m->kind->calling, args, nargs, kwnames, py_mrow_run, m);
-}
-
-/* src/py/override.c - __torch_function__: a call with an argument of a class that wants to be asked about calls goes to that class first */
-/* override.c - __torch_function__: a call with an argument of a class that wants to be asked about
- * calls goes to that class first.
- *
- * Tensors and parameters of exactly these classes cost one comparison in parse.c and never come
- * here. A subclass that keeps Tensor's own __torch_function__ is served without Python code: the
- * row runs, its results become of that class. */
-
-enum { ASKED_MOST = 32 };
-
-/* Arguments with a __torch_function__, one a class: subclasses first, then as they stand. */
-typedef struct py_asked {
-    PyObject *who[ASKED_MOST]; /* counted */
-    int n;
-    bool standard; /* all have Tensor's own */
-} py_asked;
-
-static struct {
-    PyObject *key;      /* of the thread's dictionary: tensors are plain there */
-    PyObject *disabled; /* _disabled_torch_function_impl */
-    int offs;           /* threads in which that is so, at most */
-} py_override;
-
-/* --- off, in a thread ------------------------------------------------------------------------- */
-
-static bool py_override_off(void) {
-    PyObject *all = py_override.offs ? PyThreadState_GetDict() : NULL;
-    return all && PyDict_GetItemWithError(all, py_override.key) == Py_True;
-}
-
-/* Returns what was before. */
-static bool py_override_set_off(bool off) {
-    bool before = py_override_off();
-    PyObject *all = before == off ? NULL : PyThreadState_GetDict();
-    if (!all || PyDict_SetItem(all, py_override.key, off ? Py_True : Py_False)) return before;
-    py_override.offs += off ? 1 : -1;
-    return before;
-}
-
-typedef struct py_disable {
-    PyObject_HEAD bool before;
-} py_disable;
-
-static PyObject *py_disable_enter(PyObject *self, PyObject *unused) {
-    (void)unused;
-    ((py_disable *)self)->before = py_override_set_off(true);
-    return Py_NewRef(self);
-}
-static PyObject *py_disable_exit(PyObject *self, PyObject *unused) {
-    (void)unused;
-    py_override_set_off(((py_disable *)self)->before);
-    Py_RETURN_NONE;
-}
-static PyMethodDef py_disable_methods[] = {{"__enter__", py_disable_enter, METH_NOARGS, NULL},
-                                           {"__exit__", py_disable_exit, METH_VARARGS, NULL},
-                                           {NULL, NULL, 0, NULL}};
-static PyType_Slot py_disable_slots[] = {{Py_tp_methods, py_disable_methods}, {0, NULL}};
-static PyType_Spec py_disable_spec = {"torch.DisableTorchFunctionSubclass", sizeof(py_disable), 0,
-                                      Py_TPFLAGS_DEFAULT, py_disable_slots};
-
-/* --- who wants to be asked -------------------------------------------------------------------- */
-
-static PyObject *py_override_standard(PyObject *, PyObject *, PyObject *);
-static PyObject *py_override_disabled(PyObject *, PyObject *, PyObject *);
-
-static bool py_override_is_standard(PyObject *f) {
-    return PyCFunction_Check(f) &&
-           PyCFunction_GetFunction(f) == (PyCFunction)(void *)py_override_standard;
-}
-
-/* Adds o where it wants; false with an exception. */
-static bool py_asked_add(py_asked *a, PyObject *o) {
-    PyTypeObject *type = Py_TYPE(o);
-    int at = a->n;
-    if (type == py.tensor || type == py.parameter || type == &PyLong_Type || o == Py_None ||
-        type == &PyFloat_Type || PyType_Check(o) || (py_is_tensor(o) && py_override_off()))
-        return true;
-    for (int i = 0; i < a->n; i++)
-        if (Py_TYPE(a->who[i]) == type) return true;
-    PyObject *f = PyObject_GetAttr((PyObject *)type, py.torch_function);
-    if (!f && !PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
-    if (!f) return PyErr_Clear(), true;
-    bool wants = f != py_override.disabled, standard = py_override_is_standard(f);
-    Py_DECREF(f);
-    if (!wants) return true;
-    if (a->n == ASKED_MOST)
-        return PyErr_Format(PyExc_TypeError, "too many classes with __torch_function__"), false;
-    for (int i = a->n - 1; i >= 0; i--)
-        if (PyType_IsSubtype(type, Py_TYPE(a->who[i]))) at = i;
-    memmove(a->who + at + 1, a->who + at, (size_t)(a->n - at) * sizeof a->who[0]);
-    a->who[at] = Py_NewRef(o);
-    a->n++;
-    a->standard = a->standard && standard;
-    return true;
-}
-
-static void py_asked_begin(py_asked *a) {
-    a->n = 0;
-    a->standard = true;
-}
-static void py_asked_end(py_asked *a) {
-    while (a->n) Py_DECREF(a->who[--a->n]);
-}
-
-/* The arguments, and the members of those that are lists. To be ended in either case. */
-static bool py_asked_find(py_asked *a, PyObject *const *args, Py_ssize_t n) {
-    bool ok = true;
-    py_asked_begin(a);
-    for (Py_ssize_t i = 0; ok && i < n; i++) {
-        PyObject *o = args[i];
-        bool tuple = Py_TYPE(o) == &PyTuple_Type, list = Py_TYPE(o) == &PyList_Type;
-        if (!tuple && !list) ok = py_asked_add(a, o);
-        for (Py_ssize_t k = 0; ok && tuple && k < PyTuple_Size(o); k++)
-            ok = py_asked_add(a, PyTuple_GetItem(o, k));
-        for (Py_ssize_t k = 0; ok && list && k < PyList_Size(o); k++) { /* which may change */
-            PyObject *one = Py_NewRef(PyList_GetItem(o, k));
-            ok = py_asked_add(a, one);
-            Py_DECREF(one);
-        }
-    }
-    return ok;
-}
-
-static PyObject *py_asked_types(const py_asked *a) {
-    PyObject *types = PyTuple_New(a->n);
-    for (int i = 0; types && i < a->n; i++)
-        PyTuple_SetItem(types, i, Py_NewRef((PyObject *)Py_TYPE(a->who[i])));
-    return types;
-}
-
-static PyObject *py_asked_nobody(const py_asked *a, PyObject *func) {
-    PyObject *types = py_asked_types(a), *name = PyObject_GetAttrString(func, "__name__");
-    if (types && name) { /* HasAttr clears an exception */
-        const char *of = PyObject_HasAttrString(func, "__objclass__") ? "Tensor." : "";
-        PyErr_Format(PyExc_TypeError,
-                     "Multiple dispatch failed for 'torch.%s%S'; all __torch_function__ handlers "
-                     "returned NotImplemented: no implementation found on types %R",
-                     of, name, types);
-    }
-    Py_XDECREF(types);
-    Py_XDECREF(name);
-    return NULL;
-}
-
-/* Asks one after another, or nobody if a has none. Ends a. */
-static PyObject *py_asked_ask(py_asked *a, PyObject *func, PyObject *args, PyObject *kwargs) {
-    PyObject *types = py_asked_types(a), *r = types ? Py_NewRef(Py_NotImplemented) : NULL;
-    if (kwargs && !PyDict_Size(kwargs)) kwargs = NULL;
-    for (int i = 0; r == Py_NotImplemented && i < a->n; i++) {
-        PyObject *f = PyObject_GetAttr(a->who[i], py.torch_function);
-        Py_DECREF(r);
-        r = f ? PyObject_CallFunctionObjArgs(f, func, types, args, kwargs, NULL) : NULL;
-        Py_XDECREF(f);
-    }
-    if (r == Py_NotImplemented) {
-        Py_DECREF(r);
-        r = py_asked_nobody(a, func);
-    }
-    Py_XDECREF(types);
-    py_asked_end(a);
-    return r;
-}
-
-/* --- results of a subclass -------------------------------------------------------------------- */
-
-PY_PRIV PyObject *py_wrap_alias(PyTypeObject *type, PyObject *o) {
-    const char *file;
-    int line;
-    py_here(&file, &line);
-    tn_tensor *t = py_of(o);
-    const tn_slice_args s = {0, TN_NONE, TN_NONE, 1, t};
-    const tn_view_args v = {t, tn_empty_dims()};
-    tn_tensor *r = tn_ndim(t) ? tn_slice_at(file, line, &s) : tn_view_at(file, line, &v);
-    return r ? py_wrap_as(type, tn_own(r)) : py_raise();
-}
-
-/* o as an instance of type; takes o. A tensor that nobody else has just changes its wrapper. */
-static PyObject *py_override_as(PyObject *o, PyTypeObject *type) {
-    py_tensor *p = (py_tensor *)o;
-    PyObject *r;
-    if (!py_is_tensor(o) || PyType_IsSubtype(Py_TYPE(o), type)) return o;
-    if (Py_REFCNT(o) == 1 && Py_TYPE(o) == py.tensor && !p->dict && !p->weak) {
-        tn_tensor *t = p->t;
-        p->t = NULL;
-        tn_set_binding(t, NULL, NULL);
-        r = py_wrap_as(type, t);
-    } else {
-        r = py_wrap_alias(type, o);
-    }
-    Py_DECREF(o);
-    return r;
-}
-
-/* A result, or a list or tuple of results, as type; takes o. */
-static PyObject *py_override_convert(PyObject *o, PyTypeObject *type) {
-    if ((!PyTuple_Check(o) && !PyList_Check(o)) || Py_TYPE(o) == py.size)
-        return py_override_as(o, type);
-    if (Py_EnterRecursiveCall(" in __torch_function__")) return Py_DECREF(o), NULL;
-    PyObject *list = PySequence_List(o), *r = NULL;
-    for (Py_ssize_t i = 0; list && i < PyList_Size(list); i++) {
-        PyObject *one = py_override_convert(Py_NewRef(PyList_GetItem(list, i)), type);
-        if (!one || PyList_SetItem(list, i, one)) Py_CLEAR(list);
-    }
-    if (list) r = PyObject_CallFunctionObjArgs((PyObject *)Py_TYPE(o), list, NULL);
-    Py_XDECREF(list);
-    Py_DECREF(o);
-    Py_LeaveRecursiveCall();
-    return r;
-}
-
-PY_PRIV PyObject *py_of_class(PyObject *self, PyObject *r) {
-    py_asked a;
-    if (!r || Py_TYPE(self) == py.tensor || Py_TYPE(self) == py.parameter) return r;
-    if (!py_asked_find(&a, &self, 1)) return py_asked_end(&a), Py_DECREF(r), NULL;
-    bool wants = a.n > 0;
-    py_asked_end(&a);
-    return wants ? py_override_convert(r, Py_TYPE(self)) : r;
-}
-
-/* --- __torch_function__ of Tensor ------------------------------------------------------------- */
-
-/* x.grad stays what it is: `func` is Tensor.grad.__get__. */
-static bool py_override_keeps(PyObject *func) {
-    PyObject *of = PyObject_GetAttrString(func, "__self__");
-    PyObject *name = of ? PyObject_GetAttrString(of, "__name__") : NULL;
-    bool keeps = name && PyUnicode_Check(name) && !PyType_Check(of) &&
-                 !PyUnicode_CompareWithASCIIString(name, "grad");
-    Py_XDECREF(of);
-    Py_XDECREF(name);
-    PyErr_Clear();
-    return keeps;
-}
-
-/* (func, types, args=(), kwargs=None): the call on plain tensors, its results of the class. */
-static PyObject *py_override_standard(PyObject *cls, PyObject *args, PyObject *kwargs) {
-    static const char *names[] = {"func", "types", "args", "kwargs", NULL};
-    PyObject *func, *types, *given = NULL, *words = NULL, *r;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", (char **)(uintptr_t)names, &func,
-                                     &types, &given, &words))
-        return NULL;
-    if (words == Py_None) words = NULL;
-    if (words && !PyDict_Check(words))
-        return PyErr_Format(PyExc_TypeError, "__torch_function__(): kwargs must be a dict, not %R",
-                            Py_TYPE(words));
-    types = PySequence_Tuple(types);
-    for (Py_ssize_t i = 0; types && i < PyTuple_Size(types); i++) {
-        int sub = PyObject_IsSubclass(cls, PyTuple_GetItem(types, i));
-        if (sub == 1) continue;
-        Py_DECREF(types);
-        return sub < 0 ? NULL : Py_NewRef(Py_NotImplemented);
-    }
-    given = types ? given ? PySequence_Tuple(given) : PyTuple_New(0) : NULL;
-    Py_XDECREF(types);
-    if (!given) return NULL;
-    bool before = py_override_set_off(true);
-    r = PyObject_Call(func, given, words);
-    py_override_set_off(before);
-    Py_DECREF(given);
-    return r && !py_override_keeps(func) ? py_override_convert(r, (PyTypeObject *)cls) : r;
-}
-
-static PyObject *py_override_disabled(PyObject *cls, PyObject *args, PyObject *kwargs) {
-    (void)cls, (void)args, (void)kwargs;
-    return Py_NewRef(Py_NotImplemented);
-}
-
-/* --- calls ------------------------------------------------------------------------------------ */
-
-PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n) {
-    PyObject *all = PyTuple_New(n);
-    for (Py_ssize_t i = 0; all && i < n; i++) PyTuple_SetItem(all, i, Py_NewRef(args[i]));
-    return all;
-}
-
-PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames) {
-    PyObject *all = PyDict_New();
-    for (Py_ssize_t i = 0; all && i < PyTuple_Size(kwnames); i++)
-        if (PyDict_SetItem(all, PyTuple_GetItem(kwnames, i), values[i])) Py_CLEAR(all);
-    return all;
-}
-
-/* The class that results are of, where all keep Tensor's __torch_function__. */
-static PyTypeObject *py_asked_class(const py_asked *a) {
-    for (int i = 0; i < a->n; i++) {
-        int k = 0;
-        while (k < a->n && PyType_IsSubtype(Py_TYPE(a->who[i]), Py_TYPE(a->who[k]))) k++;
-        if (k == a->n) return Py_TYPE(a->who[i]);
-    }
-    return NULL;
-}
-
-PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const *args,
-                                Py_ssize_t nargs, PyObject *kwnames) {
-    py_asked a;
-    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
-    PyTypeObject *type;
-    if (!py_asked_find(&a, args, nargs + nkw)) return py_asked_end(&a), NULL;
-    if (!a.n) return Py_NewRef(Py_NotImplemented);
-    if (a.standard && (type = py_asked_class(&a)) != NULL) {
-        PyObject *r = py_call_plain(g, method, args, nargs, kwnames);
-        if (r) r = py_override_convert(r, type);
-        return py_asked_end(&a), r;
-    }
-    PyObject *func =
-        method ? PyObject_GetAttrString((PyObject *)py.tensor, g->name) : Py_NewRef(g->function);
-    PyObject *tuple = func ? py_args_tuple(args, nargs) : NULL;
-    PyObject *dict = tuple && nkw ? py_args_dict(args + nargs, kwnames) : NULL;
-    PyObject *r =
-        tuple && (dict || !nkw) ? py_asked_ask(&a, func, tuple, dict) : (py_asked_end(&a), NULL);
-    Py_XDECREF(func);
-    Py_XDECREF(tuple);
-    Py_XDECREF(dict);
-    return r;
-}
-
-PY_PRIV PyObject *py_overridden_method(const char *name, PyObject *const *args, Py_ssize_t n) {
-    py_asked a;
-    if (!py_asked_find(&a, args, n)) return py_asked_end(&a), NULL;
-    if (!a.n || a.standard) return py_asked_end(&a), Py_NewRef(Py_NotImplemented);
-    PyObject *func = PyObject_GetAttrString((PyObject *)py.tensor, name);
-    PyObject *tuple = func ? py_args_tuple(args, n) : NULL;
-    PyObject *r = tuple ? py_asked_ask(&a, func, tuple, NULL) : (py_asked_end(&a), NULL);
-    Py_XDECREF(func);
-    Py_XDECREF(tuple);
-    return r;
-}
-
-/* --- for Python: torch.overrides -------------------------------------------------------------- */
-
-static bool py_override_arguments(py_asked *a, PyObject *arguments) {
-    py_asked_begin(a);
-    PyObject *all = PySequence_Tuple(arguments);
-    bool ok = all != NULL;
-    for (Py_ssize_t i = 0; ok && i < PyTuple_Size(all); i++)
-        ok = py_asked_add(a, PyTuple_GetItem(all, i));
-    Py_XDECREF(all);
-    return ok;
-}
-
-/* (arguments): whether one of them wants to be asked. */
-static PyObject *py_override_has(PyObject *self, PyObject *arguments) {
-    py_asked a;
-    (void)self;
-    if (!PyTuple_Check(arguments) && !PyList_Check(arguments))
-        return PyErr_Format(PyExc_TypeError, "expected a tuple of arguments");
-    PyObject *r = py_override_arguments(&a, arguments) ? PyBool_FromLong(a.n > 0) : NULL;
-    return py_asked_end(&a), r;
-}
-
-/* (func, arguments, args, kwargs): asks those among arguments that want to be. */
-static PyObject *py_override_handle(PyObject *self, PyObject *args) {
-    py_asked a;
-    PyObject *func, *arguments, *given, *words;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "OOO!O!", &func, &arguments, &PyTuple_Type, &given, &PyDict_Type,
-                          &words))
-        return NULL;
-    if (!PyTuple_Check(arguments) && !PyList_Check(arguments))
-        return PyErr_Format(PyExc_TypeError, "expected a tuple of arguments");
-    if (!py_override_arguments(&a, arguments)) return py_asked_end(&a), NULL;
-    return py_asked_ask(&a, func, given, words);
-}
-
-static PyMethodDef py_override_functions[] = {
-    {"_disabled_torch_function_impl", (PyCFunction)(void *)py_override_disabled,
-     METH_VARARGS | METH_KEYWORDS, "as __torch_function__: the class is served as a plain tensor"},
-    {"_has_torch_function", py_override_has, METH_O, NULL},
-    {"_handle_torch_function", py_override_handle, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL}};
-static PyMethodDef py_override_method = {
-    "__torch_function__", (PyCFunction)(void *)py_override_standard,
-    METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-    "(func, types, args=(), kwargs=None): func on plain tensors, its results of this class"};
-
-PY_PRIV int py_override_begin(PyObject *module) {
-    PyObject *type = PyType_FromSpec(&py_disable_spec), *m;
-    if (!type || PyModule_AddObjectRef(module, "DisableTorchFunctionSubclass", type)) return -1;
-    py_override.key = PyUnicode_InternFromString("tensorh.functions_off");
-    if (!py_override.key || PyModule_AddFunctions(module, py_override_functions)) return -1;
-    py_override.disabled = PyObject_GetAttrString(module, "_disabled_torch_function_impl");
-    m = PyDescr_NewClassMethod(py.tensor, &py_override_method);
-    int bad = !m || PyObject_SetAttr((PyObject *)py.tensor, py.torch_function, m);
-    Py_XDECREF(m);
-    return bad || !py_override.disabled ? -1 : 0;
+static PyMethodDef py_tap_functions[] = {{"_tap", py_tap_new, METH_VARARGS, NULL},
+                                         {NULL, NULL, 0, NULL}};
+
+PY_PRIV int py_taps_begin(PyObject *module) {
+    return PyModule_AddFunctions(module, py_tap_functions);
 }
 
 /* src/py/convert.c - a tensor as another: of another dtype, class, shape; and what there is to know about it that no row tells */
@@ -11551,7 +12078,6 @@ PY_PRIV int py_dlpack_begin(PyObject *module) {
 #ifdef TNI_OBJECTS
 py_state py;
 #endif
-tn_print_options py_printing;
 
 static bool py_main_words(void) {
     struct {
@@ -11644,10 +12170,11 @@ static PyMethodDef py_main_functions[] = {
 
 /* What each part adds to the module, in the order in which they need each other. */
 static int (*const py_begins[])(PyObject *module) = {
-    py_places_begin,  py_errors_begin,   py_types_begin,   py_devices_begin, py_tensor_begin,
-    py_groups_begin,  py_number_begin,   py_create_begin,  py_optim_begin,   py_loader_begin,
-    py_files_begin,   py_autograd_begin, py_modes_begin,   py_hooks_begin,   py_functions_begin,
-    py_modules_begin, py_override_begin, py_convert_begin, py_dlpack_begin,
+    py_places_begin, py_errors_begin,    py_types_begin,   py_generators_begin, py_devices_begin,
+    py_tensor_begin, py_groups_begin,    py_number_begin,  py_buffers_begin,    py_create_begin,
+    py_optim_begin,  py_loader_begin,    py_files_begin,   py_autograd_begin,   py_modes_begin,
+    py_hooks_begin,  py_functions_begin, py_nodes_begin,   py_parameters_begin, py_modules_begin,
+    py_taps_begin,   py_override_begin,  py_convert_begin, py_dlpack_begin,
 };
 
 static int py_main_exec(PyObject *module) {

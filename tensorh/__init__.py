@@ -14,7 +14,7 @@ _C._package(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 __version__ = _C.__version__
 newaxis = None
 
-from . import _tensor  # noqa: E402
+from . import _spaces, _tensor  # noqa: E402, F401
 
 globals().update(_tensor.aliases())
 _loaded = []
@@ -59,7 +59,7 @@ def get_include():
 
 
 def __getattr__(name):
-    if name in _LAZY:
+    if name in _LAZY or name in _C._spaces:  # torch.linalg; torch.fft, if rows stand there
         import importlib
 
         return importlib.import_module("." + name, __name__)
@@ -69,10 +69,6 @@ def __getattr__(name):
         value = getattr(importlib.import_module("." + _LAZY_NAMES[name], __name__), name)
         globals()[name] = value
         return value
-    if name in _C._spaces:  # torch.fft, of rows alone
-        from ._spaces import module
-
-        return module(name)
     if name[0] != "_":
         if not _loaded:
             _load()

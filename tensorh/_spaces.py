@@ -1,5 +1,5 @@
-"""Namespaces below torch: what a module has beside its own functions are rows and exceptions, which
-say themselves where they stand (docs/rows.md, `.python`; _C._spaces has them all)."""
+"""Namespaces below torch: beside its own functions a module has rows and exceptions, which say
+themselves where they stand (docs/rows.md, `.python`; _C._spaces has them all)."""
 
 import sys
 
@@ -24,11 +24,26 @@ def space(module):
     return __getattr__, __dir__
 
 
-def module(name):
-    """The module of a namespace of rows alone, as torch.fft; None where no row stands there."""
-    if name not in _C._spaces:
-        return None
-    made = sys.modules.setdefault("tensorh." + name, type(sys)("tensorh." + name))
-    made.__doc__ = f"torch.{name}: rows of the library."
-    made.__getattr__, made.__dir__ = space(made.__name__)
-    return made
+class Finder:
+    """Finds the modules of namespaces of rows alone, which no file has: `import tensorh.fft` where
+    some row stands there. It is the last of sys.meta_path, so files come first."""
+
+    @staticmethod
+    def find_spec(fullname, path=None, target=None):
+        package, _, name = fullname.partition(".")
+        below = any(space.startswith(name + ".") for space in _C._spaces)
+        if package != __package__ or not (name in _C._spaces or below):
+            return None
+        return type(__spec__)(fullname, Finder, is_package=below)
+
+    @staticmethod
+    def create_module(spec):
+        return None  # a plain module
+
+    @staticmethod
+    def exec_module(made):
+        made.__doc__ = f"torch.{made.__name__.partition('.')[2]}: rows of the library."
+        made.__getattr__, made.__dir__ = space(made.__name__)
+
+
+sys.meta_path.append(Finder)

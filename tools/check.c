@@ -1,7 +1,8 @@
 /* check.c - the rules that text and symbols of src/ follow, checked, and the picture of its rooms.
  *
  *     check files FILE...                      includes follow the arrows and make no circle; every
- *                                              file is in a root; sizes
+ *                                              file is in a root; sizes; files of src/py use only
+ *                                              those above them in src/tensor_py.c
  *     check symbols NM-OUTPUT                  `nm -A` of the objects: symbols follow the arrows,
  *                                              and no files of a room use each other in a circle
  *     check rooms DOCUMENT NM-OUTPUT FILE...   both, and DOCUMENT shows the rooms as they are
@@ -401,6 +402,88 @@ static void check_symbols(const char *path) {
         if (!open_used[i]) breach(left_open[i].name, "is left open to nobody: take it out", "");
 }
 
+/* --- the order of src/py ---------------------------------------------------------------------- */
+
+/* Where src/tensor_py.c lists a file of src/py; -1: nowhere. Sources are read, not symbols, as
+ * objects of src/py need Python's headers. */
+static int place_of(const source *root, const char *path) {
+    for (int i = 0; i < root->nincludes; i++)
+        if (strcmp(sources[root->include[i]].path, path) == 0) return i;
+    return -1;
+}
+
+static void note_word(const char *path, const char *word, bool defined) {
+    if (nsymbols == MAX_SYMBOLS) {
+        breach(path, "too many symbols", "");
+        return;
+    }
+    symbol *s = &symbols[nsymbols++];
+    snprintf(s->object, sizeof s->object, "%.200s", path);
+    snprintf(s->name, sizeof s->name, "%.200s", word);
+    s->kind = defined ? 'T' : 'U';
+}
+
+/* Notes each word py_.. of a line outside of comments and strings. In a line that begins with
+ * PY_PRIV the word before the bracket is being defined. */
+static void note_words(const char *path, const char *line, bool *comment) {
+    bool defines = starts(line, "PY_PRIV ");
+    char word[NAME], quote = 0;
+    for (const char *at = line; *at; at++) {
+        if (*comment) {
+            *comment = !starts(at, "*/");
+        } else if (quote) {
+            if (*at == '\\' && at[1])
+                at++;
+            else if (*at == quote)
+                quote = 0;
+        } else if (starts(at, "/*")) {
+            *comment = true;
+        } else if (*at == '"' || *at == '\'') {
+            quote = *at;
+        } else if (isalpha((unsigned char)*at) || *at == '_') {
+            int n = 0;
+            while (isalnum((unsigned char)at[n]) || at[n] == '_') n++;
+            snprintf(word, sizeof word, "%.*s", n, at);
+            bool definition = defines && at[n] == '(';
+            if (definition) defines = false;
+            if (starts(word, "py_")) note_word(path, word, definition);
+            at += n - 1;
+        }
+    }
+}
+
+/* A file of src/py uses what files above it in src/tensor_py.c define: so nothing goes in a circle,
+ * and the root is an order to read in. */
+static void check_order(void) {
+    char line[LINE], text[3 * NAME];
+    const int root = find_source("src/tensor_py.c");
+    nsymbols = 0;
+    for (int i = 0; i < nsources; i++) {
+        FILE *in = starts(sources[i].path, "src/py/") && ends(sources[i].path, ".c")
+                       ? fopen(sources[i].path, "r")
+                       : NULL;
+        for (bool comment = false; in && fgets(line, sizeof line, in);)
+            note_words(sources[i].path, line, &comment);
+        if (in) fclose(in);
+    }
+    qsort(symbols, (size_t)nsymbols, sizeof symbols[0], by_name);
+    for (int i = 0, end; root >= 0 && i < nsymbols; i = end) {
+        const symbol *defined = NULL;
+        for (end = i; end < nsymbols && strcmp(symbols[end].name, symbols[i].name) == 0; end++)
+            if (symbols[end].kind == 'T') defined = &symbols[end];
+        const char *of = defined ? defined->object : NULL, *before = "";
+        for (int k = i; of && k < end; k++) {
+            const char *user = symbols[k].object;
+            if (strcmp(user, before) == 0) continue;
+            before = user;
+            if (place_of(&sources[root], user) >= place_of(&sources[root], of)) continue;
+            snprintf(text, sizeof text, "%s of %s", symbols[k].name, of);
+            breach(user, "uses what stands below it in src/tensor_py.c: ", text);
+        }
+    }
+    nsymbols = 0;
+}
+
 /* --- the picture of the rooms ----------------------------------------------------------------- */
 
 static const char begin_mark[] = "<!-- rooms: written by make picture -->\n",
@@ -497,6 +580,7 @@ static void check_document(const char *path, bool write) {
 static void check_rooms(const char *document, const char *symbols_path, char **paths, int n,
                         bool write) {
     check_files(paths, n);
+    check_order();
     nnodes = nedges = 0;
     memset(node_state, 0, sizeof node_state);
     check_symbols(symbols_path);
@@ -507,9 +591,10 @@ static void check_rooms(const char *document, const char *symbols_path, char **p
 }
 
 int main(int argc, char **argv) {
-    if (argc > 2 && strcmp(argv[1], "files") == 0)
+    if (argc > 2 && strcmp(argv[1], "files") == 0) {
         check_files(argv + 2, argc - 2);
-    else if (argc == 3 && strcmp(argv[1], "symbols") == 0)
+        check_order();
+    } else if (argc == 3 && strcmp(argv[1], "symbols") == 0)
         check_symbols(argv[2]);
     else if (argc > 4 && strcmp(argv[1], "rooms") == 0)
         check_rooms(argv[2], argv[3], argv + 4, argc - 4, false);

@@ -70,8 +70,8 @@ struct tn_row {
  *   its declaration in an argument struct and in C++, up to the name ("": the enum's own)
  *   the C type stored in the argument struct, its traits, and its way
  * A way says how values are handled. It is an entry in the tables of call/types.c, call/schema.c
- * (defaults, which the generator also reads), tools/optable/types.c and py/parse.c. A type that
- * shares a way needs only its line here. */
+ * (defaults, which the generator also reads), tools/optable/types.c, py/parse.c and py/optim.c.
+ * A type that shares a way needs only its line here. */
 #define TN_TYPES(X)                                                                                \
     X(TENSOR, "Tensor", TN_T_TENSORS, "tn_tensor *", "tn_tensor *", void *, TN_TYPE_LENT, TENSOR)  \
     X(TENSORS, "Tensor[]", 0, "tn_tensors ", "tn_tensor_list ", tn_tensors,                        \

@@ -4,55 +4,9 @@
  * pass that was stopped has freed a part of its graph and cannot be made again. */
 #include "py.h"
 
-/* --- small things ----------------------------------------------------------------------------- */
-
-PY_PRIV bool py_take(const char *what, const char *const *names, int n, PyObject *const *args,
-                     Py_ssize_t nargs, PyObject *kwnames, PyObject **to) {
-    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
-    if (nargs > n) {
-        PyErr_Format(PyExc_TypeError, "%s() takes at most %d arguments (%zd given)", what, n,
-                     nargs);
-        return false;
-    }
-    for (int i = 0; i < n; i++) to[i] = i < nargs ? args[i] : NULL;
-    for (Py_ssize_t k = 0; k < nkw; k++) {
-        PyObject *name = PyTuple_GetItem(kwnames, k);
-        int i = 0;
-        while (i < n && PyUnicode_CompareWithASCIIString(name, names[i]) != 0) i++;
-        if (i == n || to[i]) {
-            PyErr_Format(PyExc_TypeError,
-                         i == n ? "%s() got an unexpected keyword argument '%U'"
-                                : "%s() got multiple values for argument '%U'",
-                         what, name);
-            return false;
-        }
-        to[i] = args[nargs + k];
-    }
-    return true;
-}
-
-PY_PRIV int py_add_methods(PyTypeObject *type, PyMethodDef *methods) {
-    for (PyMethodDef *m = methods; m->ml_name; m++) {
-        PyObject *o = PyDescr_NewMethod(type, m);
-        int bad = !o || PyObject_SetAttrString((PyObject *)type, m->ml_name, o);
-        Py_XDECREF(o);
-        if (bad) return -1;
-    }
-    return 0;
-}
-
-PY_PRIV int py_add_attributes(PyTypeObject *type, PyGetSetDef *attributes) {
-    for (PyGetSetDef *a = attributes; a->name; a++) {
-        PyObject *o = PyDescr_NewGetSet(type, a);
-        int bad = !o || PyObject_SetAttrString((PyObject *)type, a->name, o);
-        Py_XDECREF(o);
-        if (bad) return -1;
-    }
-    return 0;
-}
-
 /* Whether o is given and true; -1 with an exception. */
 static int py_truth_or(PyObject *o, int otherwise) {
+    /* torch takes any truth for these flags */
     return o && o != Py_None ? PyObject_IsTrue(o) : otherwise;
 }
 
@@ -73,6 +27,7 @@ static void py_tensors_end(py_tensors *l) {
 /* A tensor, or a sequence of tensors (and None, with holes). To be ended in either case. */
 static bool py_tensors_of(py_tensors *l, const char *what, PyObject *o, bool holes) {
     l->at = l->few;
+    /* held by the tuple: hooks may change the sequence meanwhile */
     l->all = py_is_tensor(o) || (holes && o == Py_None) ? PyTuple_Pack(1, o) : PySequence_Tuple(o);
     if (!l->all) return false;
     l->n = PyTuple_Size(l->all);
@@ -102,6 +57,7 @@ typedef struct py_pass {
     tn_tensor **grads; /* of the inputs; NULL: they are added to .grad */
 } py_pass;
 
+/* module.name(), new; NULL with an exception. */
 static PyObject *py_called(const char *module, const char *name) {
     PyObject *m = PyImport_ImportModule(module);
     PyObject *r = m ? PyObject_CallMethod(m, name, NULL) : NULL;
@@ -113,12 +69,14 @@ static PyObject *py_called(const char *module, const char *name) {
 static bool py_pass_stops(void) {
     PyObject *signal = NULL, *now = NULL, *usual = NULL, *here = NULL, *main = NULL;
     bool stops = true;
+    /* a program that never imported threading has one thread */
     if (py_entry(PyImport_GetModuleDict(), "threading")) {
         here = py_called("threading", "current_thread");
         main = py_called("threading", "main_thread");
         stops = here && here == main;
     }
     if (stops && (signal = PyImport_ImportModule("signal")) != NULL) {
+        /* a handler of the program's own may go on, and then the pass may not stop */
         now = PyObject_CallMethod(signal, "getsignal", "i", 2); /* SIGINT, everywhere */
         usual = PyObject_GetAttrString(signal, "default_int_handler");
     }
@@ -146,9 +104,11 @@ static bool py_pass_run(const py_pass *p) {
     int line;
     bool lasts = false, stops, ok;
     for (int64_t i = 0; i < p->outputs.n && !lasts; i++)
+        /* as far as the graph goes, up to PY_LONG elements */
         lasts = tn_history_lasts(p->outputs.at[i], PY_LONG);
     py_here(&file, &line);
     stops = lasts && py_pass_stops();
+    /* from here on no request stops the pass; one that stands already is heeded now */
     while (!stops && !tn_whole_begin())
         if (!py_stopped()) return false;
     if (lasts) {
@@ -165,6 +125,7 @@ static bool py_pass_run(const py_pass *p) {
 
 /* --- backward --------------------------------------------------------------------------------- */
 
+/* Whether all inputs are leaves, for which the library adds to .grad itself. */
 static bool py_backward_leaves(const tn_tensors inputs) {
     for (int64_t i = 0; i < inputs.n; i++)
         if (!tn_is_leaf(inputs.at[i])) return false;
@@ -198,6 +159,7 @@ static bool py_backward_inner(py_pass *p) {
     p->grads = grads;
     p->allow_unused = true;
     ok = py_pass_run(p);
+    /* .grad has a history with create_graph alone */
     mode = tn_set_grad_mode(p->create);
     for (int64_t i = 0; i < p->inputs.n; i++) {
         if (ok && grads[i]) ok = py_backward_gather(p->inputs.at[i], grads[i]);
@@ -211,6 +173,7 @@ static bool py_backward_inner(py_pass *p) {
 /* The rest of a backward: flags and inputs. Takes what is set in p. */
 static PyObject *py_backward_with(py_pass *p, PyObject *retain, PyObject *create, PyObject *in) {
     py_tensors inputs = {NULL, inputs.few, 0, {NULL}};
+    /* retain_graph is create_graph if it is not given */
     int creates = py_truth_or(create, 0), retains = py_truth_or(retain, creates);
     bool ok = creates >= 0 && retains >= 0;
     p->create = creates > 0;
@@ -231,6 +194,7 @@ static PyObject *py_backward_with(py_pass *p, PyObject *retain, PyObject *create
     Py_RETURN_NONE;
 }
 
+/* x.backward(..). "_lent": between py_lend and py_lent, see below. */
 static PyObject *py_tensor_backward_lent(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                                          PyObject *kwnames) {
     static const char *const names[] = {"gradient", "retain_graph", "create_graph", "inputs"};
@@ -291,6 +255,7 @@ static PyObject *py_grad_results(const py_pass *p, bool materialize) {
     for (int64_t i = 0; i < p->inputs.n; i++) {
         tn_tensor *t = p->grads[i], *of = p->inputs.at[i];
         if (!t && materialize) t = tnp_zeros(tn_shape(of), tn_dtype_of(of), tn_device_of(of));
+        /* taken in any case, so that a failure leaks nothing */
         PyObject *one = t ? py_wrap(tn_own(t)) : materialize ? py_raise() : Py_NewRef(Py_None);
         if (all && one) {
             PyTuple_SetItem(all, (Py_ssize_t)i, one);
@@ -302,6 +267,7 @@ static PyObject *py_grad_results(const py_pass *p, bool materialize) {
     return all;
 }
 
+/* Runs the pass into an array of gradients, on the stack for few inputs. */
 static PyObject *py_grad_of(py_pass *p, bool materialize) {
     tn_tensor *few[8];
     PyObject *r;
@@ -343,6 +309,7 @@ static PyObject *py_autograd_grad_lent(PyObject *self, PyObject *const *args, Py
         batched = py_truth_or(a[7], 0), materialize = py_truth_or(a[8], 0);
     if (create < 0 || retain < 0 || batched < 0 || !py_grad_unused(&p, a[6], materialize))
         return NULL;
+    /* only_inputs (5) is ignored, as in torch */
     if (batched)
         return PyErr_Format(PyExc_NotImplementedError,
                             "grad(): is_grads_batched needs vmap, which is not supported; call "
@@ -374,6 +341,7 @@ static PyObject *py_tensor_requires_grad_(PyObject *self, PyObject *const *args,
         return PyErr_Format(PyExc_TypeError,
                             "requires_grad_(): argument 'requires_grad' must be bool, not %R",
                             Py_TYPE(value));
+    /* by the attribute, which a subclass may override */
     if (PyObject_SetAttr(self, py.requires_grad, value ? value : Py_True)) return NULL;
     return Py_NewRef(self);
 }
@@ -391,6 +359,7 @@ static PyObject *py_tensor_is_inference(PyObject *self, PyObject *unused) {
     return PyBool_FromLong(tn_is_inference(py_of(self)));
 }
 
+/* x.data: the same memory, without history and without a place on the tape. */
 static PyObject *py_tensor_data(PyObject *self, void *unused) {
     const tn_detach_args a = {py_of(self)};
     (void)unused;
@@ -405,6 +374,7 @@ static int py_tensor_set_data(PyObject *self, PyObject *value, void *unused) {
                      value ? (PyObject *)Py_TYPE(value) : Py_None);
         return -1;
     }
+    /* a call in another thread may read the old memory */
     if (!py_retire_memory(py_of(self))) return py_raise(), -1;
     if (tn_set_data_at(NULL, 0, py_of(self), py_of(value))) return 0;
     py_raise();

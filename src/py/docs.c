@@ -4,10 +4,6 @@
  * from gen/docs.inl. A row registered at run time has no comment. */
 #include "py.h"
 
-#include <stdarg.h>
-
-#include "../gen/docs.inl"
-
 /* Text that grows; at is NULL once memory was missing. */
 typedef struct py_docs_text {
     char *at;
@@ -17,6 +13,7 @@ typedef struct py_docs_text {
 static void py_docs_put_bytes(py_docs_text *t, const char *from, size_t n) {
     if (!t->at) return;
     if (t->n + n >= t->room) {
+        /* twice as much each time, so that a text of n bytes costs O(n) */
         size_t room = 2 * (t->n + n) + 64;
         char *at = (char *)py_get_again(t->at, room, 1);
         if (!at) py_give(t->at);
@@ -32,29 +29,7 @@ static void py_docs_put(py_docs_text *t, const char *text) {
     py_docs_put_bytes(t, text, strlen(text));
 }
 
-PY_PRIV bool py_row_param(const tn_row *row, int i, py_param_text *to) {
-    const char *at = strchr(row->schema, '(');
-    memset(to, 0, sizeof *to);
-    for (int k = -1; at && *at != ')';) {
-        int depth = 0;
-        size_t n = 0;
-        for (at += strspn(at, "(, "); at[n] && (depth || (at[n] != ',' && at[n] != ')')); n++)
-            depth += (at[n] == '(' || at[n] == '[') - (at[n] == ')' || at[n] == ']');
-        if (*at != '*' && ++k == i) {
-            size_t value = 0, name;
-            while (value < n && at[value] != '=') value++;
-            for (name = value; name && at[name - 1] != ' ';) name--;
-            to->type = at;
-            to->ntype = name ? name - 1 : 0;
-            to->value = value < n ? at + value + 1 : NULL;
-            to->nvalue = value < n ? n - value - 1 : 0;
-            return true;
-        }
-        at += n;
-    }
-    return false;
-}
-
+/* "=3" behind a parameter, in Python's spelling: words in quotes, None for an absent default. */
 static void py_docs_put_default(py_docs_text *t, const tn_row *row, int i) {
     const tn_param *p = &row->gen->param[i];
     py_param_text text;
@@ -75,6 +50,7 @@ static const char *py_docs_reserved(const char *name) {
     return !strcmp(name, "from") ? "from_" : !strcmp(name, "lambda") ? "lambda_" : NULL;
 }
 
+/* "(a, b=1, *, c=2": what inspect.signature parses of the first line of __doc__. */
 static void py_docs_put_params(py_docs_text *t, const tn_row *row, bool method, unsigned how) {
     const tn_gen *gen = row->gen;
     bool star = false, first = true;
@@ -98,22 +74,20 @@ static void py_docs_put_params(py_docs_text *t, const tn_row *row, bool method, 
     if (py_row_creates(gen)) py_docs_put(t, ", requires_grad=False");
 }
 
+/* The comment of the row, and its schema. */
 static void py_docs_put_row(py_docs_text *t, const tn_row *row) {
-    size_t known = sizeof py_docs_comment / sizeof py_docs_comment[0];
-    if (row->gen->index < known && *py_docs_comment[row->gen->index]) {
-        py_docs_put(t, py_docs_comment[row->gen->index]);
+    const char *comment = py_row_comment(row);
+    if (*comment) {
+        py_docs_put(t, comment);
         py_docs_put(t, "\n\n");
     }
     py_docs_put(t, row->schema);
 }
 
-PY_PRIV const char *py_docs_places(const tn_row *row) {
-    const size_t known = sizeof py_docs_place / sizeof py_docs_place[0];
-    return row->gen->index < known ? py_docs_place[row->gen->index] : NULL;
-}
-
 PY_PRIV char *py_docs_of(const py_group *g, bool method) {
     py_docs_text t = {(char *)py_get(256, 1), 0, 256};
+    /* CPython takes "name(signature)\n--\n\n" from the docstring's beginning
+     * as __text_signature__ */
     py_docs_put(&t, g->name);
     py_docs_put(&t, "(");
     if (g->nrows == 1)

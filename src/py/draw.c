@@ -12,7 +12,9 @@ static struct {
 PY_PRIV void py_draw_begin(void) {
     unsigned long here = PyThread_get_thread_ident();
     if (!py_drawing.depth || py_drawing.owner != here) {
+        /* without waiting first: nearly always nobody draws */
         if (!PyThread_acquire_lock(py_drawing.lock, NOWAIT_LOCK)) {
+            /* the owner needs the GIL to end its call */
             PyThreadState *state = PyEval_SaveThread();
             PyThread_acquire_lock(py_drawing.lock, WAIT_LOCK);
             PyEval_RestoreThread(state);
@@ -34,6 +36,7 @@ PY_PRIV bool py_draw_start(void) {
 /* In the child of a fork: whoever drew in another thread is gone. */
 PY_PRIV void py_draw_forked(void) {
     if (py_drawing.depth && py_drawing.owner == PyThread_get_thread_ident()) return;
+    /* the old one stays locked by a thread that does not exist here */
     PyThread_type_lock lock = PyThread_allocate_lock();
     if (lock) py_drawing.lock = lock;
     py_drawing.depth = 0;

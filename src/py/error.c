@@ -54,6 +54,7 @@ static const char *py_raise_row(const char *from, char **to) {
 static PyObject *py_raise_text(const char *message) {
     size_t room = strlen(message) + 1;
     char *text, *to;
+    /* room for the longest spelling of each name */
     for (const char *at = message; *at; at++)
         if (py_raise_calls(message, at)) room += PY_ROW_NAME;
     if (!(text = to = (char *)py_get(room, 1))) return PyErr_NoMemory();
@@ -86,6 +87,8 @@ static struct py_raise_class {
 };
 enum { RAISE_CLASSES = sizeof py_raise_classes / sizeof *py_raise_classes };
 
+/* The class of a line: Python's, or a new one below it, published as
+ * torch.linalg.LinAlgError, say. */
 static bool py_raise_make(struct py_raise_class *c, PyObject *module, PyObject *builtins) {
     char name[64];
     c->type = PyObject_GetAttrString(builtins, c->base ? c->base : c->name);
@@ -110,6 +113,7 @@ PY_PRIV int py_errors_begin(PyObject *module) {
 PY_PRIV PyObject *py_raise(void) {
     tn_error_info info;
     PyObject *type = PyExc_RuntimeError;
+    /* a failure without an error would be a fault of this shim: SystemError says so */
     if (!tn_error_take(&info)) {
         if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "failed without an error");
         return NULL;
@@ -147,6 +151,7 @@ static struct {
 } py_lines;
 
 static size_t py_lines_slot(const PyObject *code) {
+    /* the address times 2^64 over the golden ratio (Knuth): low bits are alignment */
     size_t i = (size_t)((uintptr_t)code >> 4) * 11400714819323198485u;
     i ^= i >> 32;
     for (i &= py_lines.room - 1; py_lines.at[i] && py_lines.at[i]->code != code;)
@@ -160,6 +165,7 @@ static bool py_lines_grow(void) {
     if (!at) return false;
     py_lines.at = at;
     py_lines.room = room;
+    /* open addressing has no removal, so each site is put in anew */
     for (size_t i = 0; i < old; i++)
         if (before[i]) py_lines.at[py_lines_slot(before[i]->code)] = before[i];
     py_give(before);
@@ -170,6 +176,7 @@ static py_site *py_lines_new(PyObject *code, const char *file) {
     size_t n = strlen(file) + 1;
     py_site *s = (py_site *)py_get(sizeof *s + n, 1);
     if (!s) return NULL;
+    /* counted for good, so that its address is never that of another code object */
     s->code = Py_XNewRef(code);
     memcpy(s->file, file, n);
     s->ours = py_lines.package[0] && !strncmp(file, py_lines.package, strlen(py_lines.package));
@@ -194,11 +201,13 @@ static py_site *py_lines_add(PyObject *code) {
              (s = py_lines_new(code, file)) != NULL)
         py_lines.at[py_lines_slot(code)] = s, py_lines.used++;
     Py_XDECREF(name);
+    /* a place is for messages: without memory there is none, and no exception */
     PyErr_Clear();
     return s;
 }
 
 static py_site *py_lines_site(PyObject *code) {
+    /* a loop calls from one code object again and again */
     if (py_lines.last && py_lines.last->code == code) return py_lines.last;
     py_site *s = py_lines.room ? py_lines.at[py_lines_slot(code)] : NULL;
     if (!s) s = py_lines_add(code);
@@ -208,12 +217,14 @@ static py_site *py_lines_site(PyObject *code) {
 
 /* The line for the tape: an instruction of a code object that stays, or the line itself. */
 static int py_lines_number(const py_site *s, PyFrameObject *frame) {
+    /* -1 is no place, so instruction k is -2 - k; units of two bytes */
     if (s->code && py_lines.instruction) return -2 - py_lines.instruction(frame) / 2;
     int line = PyFrame_GetLineNumber(frame);
     return line < 0 ? 0 : line;
 }
 
 PY_PRIV void py_here(const char **file, int *line) {
+    /* borrowed in the limited API, so held while its f_back are walked */
     PyObject *frame = (PyObject *)PyEval_GetFrame();
     *file = NULL;
     *line = 0;
@@ -222,6 +233,7 @@ PY_PRIV void py_here(const char **file, int *line) {
         PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame), *next;
         py_site *s = code ? py_lines_site(code) : NULL;
         Py_XDECREF(code);
+        /* the first frame outside of the package is the user's line */
         if (s && !s->ours) {
             *file = s->file;
             *line = py_lines_number(s, (PyFrameObject *)frame);
@@ -261,7 +273,10 @@ static int py_lines_of_code(PyObject *code, long offset) {
     return line;
 }
 
+/* A line for an instruction of a place, for the library. In any thread, and with an exception
+ * set perhaps, which stays. */
 static int py_decode(const char *file, int line) {
+    /* `file` is a member of the site, so its address leads to it */
     const py_site *s = (const py_site *)(const void *)(file - offsetof(py_site, file));
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *type, *value, *trace;
@@ -302,6 +317,8 @@ static struct {
 } py_interrupt;
 static __thread int py_interrupt_mine; /* calls of this thread that last */
 
+/* The handler: only what is safe in a signal. tn_cancel sets a flag; then Python's own handler
+ * notes the signal. */
 static void py_interrupt_seen(int number) {
     py_interrupt.asked = 1;
     tn_cancel(py_interrupt.context);
@@ -312,6 +329,7 @@ static void py_interrupt_seen(int number) {
 static void py_interrupt_begin(void) {
     struct sigaction now;
     py_interrupt_mine++;
+    /* one handler serves all calls that last */
     if (py_interrupt.calls++) return;
     py_interrupt.context = tn_context_current();
     memset(&now, 0, sizeof now);
@@ -331,6 +349,7 @@ static void py_interrupt_restore(void) {
     if (py_interrupt.context && !sigaction(SIGINT, NULL, &now) &&
         now.sa_handler == py_interrupt_seen)
         sigaction(SIGINT, &py_interrupt.before, NULL);
+    /* the request was for calls that have ended */
     if (py_interrupt.asked) tn_cancel_clear(py_interrupt.context);
     py_interrupt.asked = 0;
 }
@@ -356,6 +375,7 @@ PY_PRIV void py_fork_watch(void) {}
 
 PY_PRIV py_long py_long_begin(void) {
     py_long l;
+    /* with the GIL, which guards its counts */
     py_interrupt_begin();
     l.state = PyEval_SaveThread();
     return l;
@@ -377,6 +397,7 @@ PY_PRIV bool py_long_under_way(void) {
 PY_PRIV py_inside py_inside_begin(void) {
     py_inside i;
     i.state = PyGILState_Ensure();
+    /* a backward that may not be stopped holds requests back; calls of the hook heed them */
     i.paused = py_long_under_way() ? 0 : tn_whole_pause();
     return i;
 }
@@ -389,6 +410,7 @@ PY_PRIV void py_inside_end(py_inside i) {
 PY_PRIV bool py_stopped(void) {
     tn_error_info info;
     if (!tn_error_peek(&info) || info.code != TN_CANCELLED || PyErr_Occurred()) return false;
+    /* runs Python's handler: KeyboardInterrupt, or a handler of the program's that goes on */
     if (PyErr_CheckSignals()) return false;
     tn_error_take(NULL);
     PyEval_RestoreThread(PyEval_SaveThread()); /* whose call was meant may need the GIL to end */

@@ -40,6 +40,7 @@ typedef struct py_apply {
 
 /* --- forward ---------------------------------------------------------------------------------- */
 
+/* A new tuple of `first`, unless it is NULL, and n arguments. */
 static PyObject *py_function_tuple(PyObject *first, PyObject *const *args, Py_ssize_t n) {
     Py_ssize_t k = first ? 1 : 0;
     PyObject *all = PyTuple_New(n + k);
@@ -48,6 +49,7 @@ static PyObject *py_function_tuple(PyObject *first, PyObject *const *args, Py_ss
     return all;
 }
 
+/* cls.name(*args), new. args may be NULL with an exception, which goes on. */
 static PyObject *py_function_method(PyObject *cls, PyObject *name, PyObject *args) {
     PyObject *f = args ? PyObject_GetAttr(cls, name) : NULL;
     PyObject *r = f ? PyObject_Call(f, args, NULL) : NULL;
@@ -57,6 +59,7 @@ static PyObject *py_function_method(PyObject *cls, PyObject *name, PyObject *arg
 
 /* forward(ctx, ..), or forward(..) and then setup_context(ctx, (..), output). */
 static PyObject *py_function_forward(py_context *ctx, PyObject *const *args) {
+    /* _separate: whether the class has a setup_context; autograd/function.py sets it */
     PyObject *separate = PyObject_GetAttr(ctx->cls, py.separate);
     bool split = separate == Py_True;
     if (!separate) return NULL;
@@ -75,15 +78,18 @@ static PyObject *py_function_forward(py_context *ctx, PyObject *const *args) {
 }
 
 static Py_ssize_t py_function_count(PyObject *r) { return PyTuple_Check(r) ? PyTuple_Size(r) : 1; }
+/* Output i of forward, borrowed: of the tuple, or the one thing it returned. */
 static PyObject *py_function_at(PyObject *r, Py_ssize_t i) {
     return PyTuple_Check(r) ? PyTuple_GetItem(r, i) : r;
 }
+/* Whether a tuple, NULL for an empty one, holds this very object. */
 static bool py_function_holds(PyObject *tuple, PyObject *o) {
     for (Py_ssize_t i = tuple ? PyTuple_Size(tuple) : 0; i--;)
         if (PyTuple_GetItem(tuple, i) == o) return true;
     return false;
 }
 
+/* Notes shape, dtype and device: backward needs them when the tensor may be gone. */
 static void py_function_fact(py_fact *to, const tn_tensor *t, int number) {
     tn_ints shape = tn_shape(t);
     to->number = number;
@@ -93,6 +99,7 @@ static void py_function_fact(py_fact *to, const tn_tensor *t, int number) {
     memcpy(to->size, shape.at, (size_t)shape.n * sizeof *to->size);
 }
 
+/* Whether o is one of the arguments. */
 static bool py_function_takes(const py_apply *a, PyObject *o) {
     for (int i = 0; i < a->ctx->nargs; i++)
         if (a->args[i] == o) return true;
@@ -104,6 +111,7 @@ static bool py_function_takes(const py_apply *a, PyObject *o) {
 static bool py_function_outputs(py_apply *a, tn_tensor **out) {
     py_context *ctx = a->ctx;
     Py_ssize_t n = py_function_count(a->result);
+    /* inputs stand before outputs in one block; ctx->fact stays the old one if this fails */
     py_fact *fact = (py_fact *)py_get_again(ctx->fact, (size_t)(ctx->nin + n + 1), sizeof *fact);
     if (!fact) return PyErr_NoMemory(), false;
     ctx->fact = fact;
@@ -114,6 +122,7 @@ static bool py_function_outputs(py_apply *a, tn_tensor **out) {
         py_fact *to = &fact[ctx->nin + i];
         to->dtype = TN_NO_DTYPE;
         to->number = -1;
+        /* passes by the tape, as what mark_non_differentiable names does */
         if (!py_is_tensor(o)) continue;
         py_function_fact(to, py_of(o), -1);
         if (py_function_holds(ctx->fixed, o)) continue;
@@ -139,6 +148,8 @@ static int py_function_input(const py_apply *a, PyObject *o) {
     return -1;
 }
 
+/* Whether argument o, number i of mark_dirty, may be written in place. The rules and texts
+ * are torch's. */
 static bool py_function_dirty_one(const py_apply *a, PyObject *o, Py_ssize_t i) {
     const char *text = NULL;
     if (!py_is_tensor(o)) {
@@ -165,6 +176,7 @@ static bool py_function_dirty_one(const py_apply *a, PyObject *o, Py_ssize_t i) 
     return !text;
 }
 
+/* Tells the tape which inputs forward has written. */
 static bool py_function_mark_dirty(const py_apply *a) {
     py_context *ctx = a->ctx;
     for (Py_ssize_t i = 0; ctx->dirty && i < PyTuple_Size(ctx->dirty); i++) {
@@ -177,6 +189,8 @@ static bool py_function_mark_dirty(const py_apply *a) {
     return true;
 }
 
+/* Gives what save_for_backward names to the tape, which owns it: a ctx that held tensors would
+ * be a cycle. */
 static bool py_function_save(const py_apply *a, tn_tensor *const *out) {
     py_context *ctx = a->ctx;
     PyObject *places = ctx->saved ? PyTuple_New(PyTuple_Size(ctx->saved)) : NULL;
@@ -187,6 +201,8 @@ static bool py_function_save(const py_apply *a, tn_tensor *const *out) {
         PyTuple_SetItem(places, i, PyBool_FromLong(o != Py_None));
         if (o == Py_None) continue;
         if (!tn_function_save(ctx->f, py_of(o))) return false;
+        /* an output that is saved needs its history in backward; an input that was written
+         * is one */
         bool is_output = py_function_holds(ctx->dirty, o) || py_function_input(a, o) < 0;
         for (int j = 0; is_output && k < 64 && j < ctx->row.nout; j++)
             if (out[j] == py_of(o)) ctx->saves_output |= (uint64_t)1 << k;
@@ -202,6 +218,7 @@ static void py_function_settle(py_context *ctx) {
     Py_CLEAR(ctx->saved);
 }
 
+/* What the tape calls for the forward of ctx. */
 static bool py_function_run(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
     py_apply *a = ((py_context *)tn_function_user(f))->apply;
     bool ok;
@@ -210,12 +227,14 @@ static bool py_function_run(tn_function *f, tn_tensor *const *in, int nin, tn_te
     a->result = py_function_forward(a->ctx, a->args);
     ok = a->result && py_function_outputs(a, out) && py_function_mark_dirty(a) &&
          py_function_save(a, out);
+    /* the exception stays set, and py_raise prefers it */
     if (!ok) tn_error_set(TN_INVALID, NULL, 0, "the forward of a Function has failed");
     return ok;
 }
 
 /* --- backward --------------------------------------------------------------------------------- */
 
+/* The gradient of an output, new: what came, zeros, or None as set_materialize_grads says. */
 static PyObject *py_function_incoming(const py_context *ctx, const py_fact *fact,
                                       tn_tensor *const *grad_out) {
     tn_tensor *t = fact->number >= 0 ? grad_out[fact->number] : NULL;
@@ -239,6 +258,7 @@ static PyObject *py_function_call_back(py_context *ctx, tn_tensor *const *grad_o
     if (args) r = py_function_method(ctx->cls, py.backward, args);
     Py_XDECREF(args);
     if (!r || PyTuple_Check(r)) return r;
+    /* a single gradient need not be in a tuple */
     all = PyTuple_Pack(1, r);
     Py_DECREF(r);
     return all;
@@ -255,6 +275,7 @@ static bool py_function_right_count(const py_context *ctx, PyObject *grads) {
     return false;
 }
 
+/* A list of ints, for messages. */
 static PyObject *py_function_sizes(const int64_t *size, int64_t n) {
     PyObject *list = PyList_New(0);
     for (int64_t i = 0; list && i < n; i++) {
@@ -285,6 +306,7 @@ static bool py_function_fits(const py_context *ctx, const py_fact *fact, const t
     return false;
 }
 
+/* Gives the user's gradients to the tape: one an input; arguments that are no tensors have None. */
 static bool py_function_give(const py_context *ctx, PyObject *grads, tn_tensor **grad_in) {
     for (int i = 0, k = 0; i < ctx->nargs; i++) {
         PyObject *g = PyTuple_GetItem(grads, i), *type;
@@ -305,12 +327,14 @@ static bool py_function_give(const py_context *ctx, PyObject *grads, tn_tensor *
             return false;
         }
         if (!py_function_fits(ctx, &ctx->fact[k - 1], py_of(g))) return false;
+        /* lent to the scope of the pass, with a count of its own: grads may go */
         if (!(grad_in[k - 1] = tn_lend(tn_retain(py_of(g))))) return false;
     }
     return true;
 }
 
 static bool py_function_back(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    /* in any thread of a backward */
     const py_inside inside = py_inside_begin();
     py_context *ctx = (py_context *)tn_function_user(f);
     PyObject *grads = py_function_call_back(ctx, grad_out);
@@ -321,6 +345,7 @@ static bool py_function_back(tn_function *f, tn_tensor *const *grad_out, tn_tens
     return ok;
 }
 
+/* The tape drops its count of ctx. ctx may live on in Python, without a call. */
 static void py_function_release(void *user) {
     PyGILState_STATE state = PyGILState_Ensure();
     py_context *ctx = (py_context *)user;
@@ -333,6 +358,7 @@ static void py_function_release(void *user) {
 PY_PRIV PyObject *py_context_of(const tn_history *h) {
     return (PyObject *)tn_history_user(h, py_function_release);
 }
+PY_PRIV const tn_history *py_context_history(PyObject *ctx) { return ((py_context *)ctx)->history; }
 
 /* --- apply ------------------------------------------------------------------------------------ */
 
@@ -343,6 +369,7 @@ static PyObject *py_function_output(const py_apply *a, PyObject *o, const py_fac
     return py_wrap(tn_own(t)); /* another header: o is an input, or has a history of its own */
 }
 
+/* The outputs as the caller sees them, a tuple if forward returned one. */
 static PyObject *py_function_results(const py_apply *a) {
     const py_context *ctx = a->ctx;
     PyObject *all;
@@ -361,6 +388,7 @@ static PyObject *py_function_results(const py_apply *a) {
     return all;
 }
 
+/* A call that the tape records: forward runs inside tn_function_call_at. */
 static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_tensor **in) {
     py_apply a;
     const char *file;
@@ -374,8 +402,10 @@ static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_te
     py_here(&file, &line);
     Py_INCREF((PyObject *)ctx); /* for the tape, which releases it in any case */
     bool ok = tn_function_call_at(file, line, &ctx->row, tn_tensors_of(in, ctx->nin), ctx, a.out);
+    /* an output may be no part of a graph; any one that is leads to the call */
     for (int j = 0; ok && j < ctx->row.nout && !ctx->history; j++)
         ctx->history = tn_history_of(a.out[j]);
+    /* an output that is an input keeps the history it had: another call's */
     if (ctx->history && py_context_of(ctx->history) != (PyObject *)ctx) ctx->history = NULL;
     py_function_settle(ctx);
     ctx->apply = NULL;
@@ -397,6 +427,7 @@ static PyObject *py_apply_apart(const py_context *ctx, PyObject *const *args, Py
 
 /* Nothing requires a gradient: forward alone. */
 static PyObject *py_apply_plain(py_context *ctx, PyObject *const *args) {
+    /* as torch: forward records nothing in either case */
     bool mode = tn_set_grad_mode(false);
     PyObject *given = py_function_forward(ctx, args), *r = NULL;
     tn_set_grad_mode(mode);
@@ -416,6 +447,7 @@ static PyObject *py_apply_plain(py_context *ctx, PyObject *const *args) {
 static bool py_apply_inputs(py_context *ctx, PyObject *const *args, tn_tensor **in, bool *wants) {
     *wants = false;
     if (!(ctx->needs = PyTuple_New(ctx->nargs))) return false;
+    /* two more, so that a Function without arguments has some memory as well */
     ctx->fact = (py_fact *)py_get((size_t)(ctx->nargs + 2), sizeof *ctx->fact);
     if (!ctx->fact) return PyErr_NoMemory(), false;
     for (int i = 0; i < ctx->nargs; i++) {
@@ -427,10 +459,12 @@ static bool py_apply_inputs(py_context *ctx, PyObject *const *args, tn_tensor **
         py_function_fact(&ctx->fact[ctx->nin], in[ctx->nin], i);
         ctx->nin++;
     }
+    /* needs_input_grad says what requires a gradient, also in no-grad mode */
     *wants = *wants && tn_grad_mode();
     return true;
 }
 
+/* A ctx of the class that autograd/function.py made for the Function: "MyFnBackward". */
 static py_context *py_context_new(PyObject *cls) {
     PyObject *type = PyObject_GetAttr(cls, py.backward_class);
     py_context *ctx = NULL;
@@ -445,6 +479,7 @@ static py_context *py_context_new(PyObject *cls) {
         ctx->row.backward = py_function_back;
         ctx->row.release = py_function_release;
         ctx->name = PyObject_GetAttr(type, py.name_word);
+        /* the name lies in ctx->name, which ctx holds */
         ctx->row.name = ctx->name ? PyUnicode_AsUTF8AndSize(ctx->name, NULL) : NULL;
         if (!ctx->row.name) Py_CLEAR(ctx);
     }
@@ -475,6 +510,7 @@ static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssiz
     bool wants;
     PyObject *r = NULL;
     py_context *ctx;
+    /* forward's signature is needed to bring them in order */
     if (kwnames && PyTuple_Size(kwnames)) return py_apply_named(cls, args, n, kwnames);
     if (!(ctx = py_context_new(cls))) return NULL;
     ctx->nargs = (int32_t)n;
@@ -489,6 +525,8 @@ static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssiz
 
 /* --- ctx -------------------------------------------------------------------------------------- */
 
+/* Sets a slot of ctx to a tuple of the arguments. The old one goes last, as that may run
+ * Python code. */
 static PyObject *py_context_keep(PyObject **to, PyObject *const *args, Py_ssize_t n) {
     PyObject *all = py_function_tuple(NULL, args, n), *before = *to;
     if (!all) return NULL;
@@ -535,6 +573,7 @@ static PyObject *py_context_repr(PyObject *self) {
  * recorded, as a new tensor. */
 static PyObject *py_context_saved_one(const py_context *ctx, int k) {
     tn_error_info info;
+    /* lent by the pass */
     tn_tensor *t = tn_function_saved(ctx->f, k);
     if (t && k < 64 && ctx->saves_output >> k & 1 && tn_grad_mode() && ctx->history)
         return py_wrap(tn_own(t));
@@ -555,6 +594,7 @@ static PyObject *py_context_saved(PyObject *self, void *unused) {
     Py_ssize_t n = ctx->places ? PyTuple_Size(ctx->places) : 0;
     PyObject *all;
     (void)unused;
+    /* nothing has been given to the tape yet */
     if (ctx->saved && ctx->apply) return Py_NewRef(ctx->saved); /* in forward */
     all = PyTuple_New(n);
     for (Py_ssize_t i = 0, k = 0; all && i < n; i++) {
@@ -572,15 +612,12 @@ static PyObject *py_context_needs(PyObject *self, void *unused) {
     (void)unused;
     return needs ? Py_NewRef(needs) : PyTuple_New(0);
 }
-static PyObject *py_context_next(PyObject *self, void *unused) {
-    (void)unused;
-    return py_node_inputs(((py_context *)self)->history);
-}
 static PyObject *py_context_materializes(PyObject *self, void *unused) {
     (void)unused;
     return PyBool_FromLong(((py_context *)self)->materialize);
 }
 
+/* What the collector may follow. Saved tensors are the tape's. */
 static int py_context_traverse(PyObject *self, visitproc visit, void *arg) {
     py_context *ctx = (py_context *)self;
     Py_VISIT(Py_TYPE(self));
@@ -603,6 +640,7 @@ static int py_context_clear(PyObject *self) {
 static void py_context_dealloc(PyObject *self) {
     py_context *ctx = (py_context *)self;
     PyTypeObject *type = Py_TYPE(self);
+    /* first of all: the collector may not see a half-freed object */
     PyObject_GC_UnTrack(self);
     if (ctx->weak) PyObject_ClearWeakRefs(self);
     py_context_clear(self);
@@ -631,7 +669,6 @@ static PyMethodDef py_context_methods[] = {
 static PyGetSetDef py_context_attributes[] = {
     {"saved_tensors", py_context_saved, NULL, "what save_for_backward was given", NULL},
     {"needs_input_grad", py_context_needs, NULL, "for each argument: whether it needs one", NULL},
-    {"next_functions", py_context_next, NULL, "where the inputs came from", NULL},
     {"materialize_grads", py_context_materializes, NULL, NULL, NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL}};

@@ -1,48 +1,6 @@
-/* hook.c - hooks of tensors and their handles; recorded calls as objects (grad_fn).
- *
- * The tape owns a hook: it runs though every wrapper is gone. A hook whose function reaches its own
- * tensor is a cycle that leads through the tape, which the collector cannot see; so the wrapper
- * visits the hooks in place of the tape where nobody else leads to them: when it has the only count
- * of its tensor, and that the only one of the call that made it. A built-in module that has the
- * wrapper among its parameters has a count more, and goes with it. */
+/* hook.c - hooks of tensors run in a backward, and their handles. Which hooks a wrapper knows, and
+ * how the collector sees them, is in wrap.c. */
 #include "py.h"
-
-typedef struct py_hook {
-    PyObject_HEAD PyObject *function; /* NULL: removed */
-    py_tensor *on;                    /* in whose list it stands; not counted, NULL: none */
-    struct py_hook *next;
-    const tn_history *history; /* the call on which it hangs, to compare with; NULL: the tensor */
-    int64_t number;
-    PyObject *weak;
-} py_hook;
-
-/* --- hooks and their wrapper ------------------------------------------------------------------ */
-
-PY_PRIV int py_hooks_visit(const py_tensor *p, visitproc visit, void *arg) {
-    const int64_t own = 1 + (int64_t)p->parts;
-    if (p->kept || !p->t || tn_owners(p->t) != own || py_long_under_way()) return 0;
-    for (py_hook *h = p->hooks; h; h = h->next)
-        if (!h->history || tn_history_only(h->history, p->t)) Py_VISIT((PyObject *)h);
-    return 0;
-}
-
-PY_PRIV void py_hooks_part(py_tensor *p) {
-    while (p->hooks) {
-        py_hook *h = p->hooks;
-        p->hooks = h->next;
-        h->on = NULL;
-        h->next = NULL;
-    }
-}
-
-static void py_hook_unlink(py_hook *h) {
-    if (!h->on) return;
-    struct py_hook **at = &h->on->hooks;
-    while (*at != h) at = &(*at)->next;
-    *at = h->next;
-    h->on = NULL;
-    h->next = NULL;
-}
 
 /* --- a hook that runs ------------------------------------------------------------------------- */
 
@@ -59,9 +17,11 @@ static tn_tensor *py_hook_result(PyObject *r, tn_tensor *grad) {
 }
 
 static tn_tensor *py_hook_run(py_hook *h, tn_tensor *t, bool replaces) {
+    /* the hook may remove itself, and h->function with it */
     PyObject *function = Py_NewRef(h->function), *seen = py_wrap_borrowed(t);
     PyObject *r = seen ? PyObject_CallFunctionObjArgs(function, seen, NULL) : NULL;
     tn_tensor *now = !r ? NULL : replaces ? py_hook_result(r, t) : t;
+    /* the exception stays set; the library's error only ends the pass (py_raise) */
     if (!now) tn_error_set(TN_INVALID, NULL, 0, "a hook has failed");
     Py_XDECREF(r);
     Py_XDECREF(seen);
@@ -69,6 +29,7 @@ static tn_tensor *py_hook_run(py_hook *h, tn_tensor *t, bool replaces) {
     return now;
 }
 
+/* What the tape calls with a gradient, in any thread. */
 static tn_tensor *py_hook_call(tn_tensor *grad, void *user) {
     const py_inside inside = py_inside_begin();
     py_hook *h = (py_hook *)user;
@@ -77,6 +38,7 @@ static tn_tensor *py_hook_call(tn_tensor *grad, void *user) {
     return now;
 }
 
+/* The same behind .grad of a leaf. Its result changes nothing. */
 static tn_tensor *py_hook_after(tn_tensor *leaf, void *user) {
     const py_inside inside = py_inside_begin();
     py_hook *h = (py_hook *)user;
@@ -85,6 +47,7 @@ static tn_tensor *py_hook_after(tn_tensor *leaf, void *user) {
     return NULL;
 }
 
+/* The tape drops its count of the hook. */
 static void py_hook_release(void *user) {
     PyGILState_STATE state = PyGILState_Ensure();
     py_hook_unlink((py_hook *)user);
@@ -108,6 +71,7 @@ static PyObject *py_hook_add(PyObject *self, PyObject *function, bool after) {
                                                 "on non-leaf tensors");
     if (!(h = (py_hook *)PyType_GenericAlloc(py.handle, 0))) return NULL;
     h->function = Py_NewRef(function);
+    /* one count for the caller, one for the tape */
     Py_INCREF((PyObject *)h);
     h->number = after ? tn_hook_after_at(NULL, 0, p->t, py_hook_after, h, py_hook_release)
                       : tn_hook_add_at(NULL, 0, p->t, py_hook_call, h, py_hook_release);
@@ -116,10 +80,12 @@ static PyObject *py_hook_add(PyObject *self, PyObject *function, bool after) {
         Py_DECREF((PyObject *)h);
         return py_raise();
     }
+    /* for py_hooks_visit: which call the hook hangs on */
     h->history = tn_history_of(p->t);
     h->on = p;
     h->next = p->hooks;
     p->hooks = h;
+    /* a hook may lead back to its tensor */
     py_tensor_track((py_tensor *)self);
     return (PyObject *)h;
 }
@@ -128,6 +94,7 @@ static PyObject *py_hook_remove(PyObject *self, PyObject *unused) {
     py_hook *h = (py_hook *)self;
     PyObject *function = h->function;
     (void)unused;
+    /* NULL first: the end of the function may run Python code that removes again */
     h->function = NULL;
     if (h->on && h->on->t) tn_hook_remove(h->on->t, h->number);
     Py_XDECREF(function);
@@ -158,122 +125,13 @@ static int py_hook_clear(PyObject *self) {
 }
 static void py_hook_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
+    /* before its members go, as the collector might visit them */
     PyObject_GC_UnTrack(self);
     if (((py_hook *)self)->weak) PyObject_ClearWeakRefs(self);
     py_hook_clear(self);
     PyObject_GC_Del(self);
     Py_DECREF((PyObject *)type);
 }
-
-/* --- grad_fn ---------------------------------------------------------------------------------- */
-
-/* A recorded call, or a leaf that gathers (torch's AccumulateGrad). One object at a time for each:
- * they stand in a table by address. */
-typedef struct py_node {
-    PyObject_HEAD tn_history *history; /* counted */
-    tn_tensor *leaf;                   /* counted */
-    struct py_node *next;
-} py_node;
-enum { NODE_SLOTS = 256 };
-static py_node *py_nodes[NODE_SLOTS];
-
-static py_node **py_node_slot(const void *key) {
-    uint64_t hash = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
-    return &py_nodes[hash >> 56];
-}
-
-PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf) {
-    const void *key = h ? (const void *)h : (const void *)leaf;
-    PyObject *context = h ? py_context_of(h) : NULL;
-    py_node **slot = py_node_slot(key), *n;
-    if (!tn_ok()) return py_raise();
-    if (!key) Py_RETURN_NONE;
-    if (context) return Py_NewRef(context);
-    for (n = *slot; n; n = n->next)
-        if (n->history == h && n->leaf == leaf) return Py_NewRef((PyObject *)n);
-    if (!(n = (py_node *)PyType_GenericAlloc(py.node, 0))) return NULL;
-    n->history = tn_history_hold(h);
-    n->leaf = tn_retain(leaf);
-    n->next = *slot;
-    *slot = n;
-    return (PyObject *)n;
-}
-
-static void py_node_dealloc(PyObject *self) {
-    py_node *n = (py_node *)self,
-            **at = py_node_slot(n->history ? (void *)n->history : (void *)n->leaf);
-    PyTypeObject *type = Py_TYPE(self);
-    for (; *at; at = &(*at)->next)
-        if (*at == n) {
-            *at = n->next;
-            break;
-        }
-    tn_history_drop(n->history);
-    tn_release(n->leaf);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF((PyObject *)type);
-}
-
-/* "AddBackward0"; a leaf gathers. */
-static void py_node_text(const py_node *n, char *to, size_t room) {
-    if (n->history)
-        tn_history_text(n->history, to, room);
-    else
-        snprintf(to, room, "torch::autograd::AccumulateGrad");
-}
-
-static PyObject *py_node_repr(PyObject *self) {
-    char text[160];
-    const char *last = text;
-    py_node_text((py_node *)self, text, sizeof text);
-    for (const char *at = text; (at = strstr(at, "::")) != NULL;) last = at += 2;
-    return PyUnicode_FromFormat("<%s object at %p>", last, (void *)self);
-}
-static PyObject *py_node_name(PyObject *self, PyObject *unused) {
-    char text[160];
-    (void)unused;
-    py_node_text((py_node *)self, text, sizeof text);
-    return PyUnicode_FromString(text);
-}
-
-PY_PRIV PyObject *py_node_inputs(const tn_history *h) {
-    PyObject *list = PyList_New(0), *tuple;
-    tn_history *call;
-    tn_tensor *leaf;
-    int result;
-    for (int i = 0; list && tn_history_input(h, i, &call, &result, &leaf); i++) {
-        PyObject *node = py_node_of(call, leaf);
-        PyObject *one = node ? Py_BuildValue("(Ni)", node, result) : NULL;
-        if (!one || PyList_Append(list, one)) Py_CLEAR(list);
-        Py_XDECREF(one);
-    }
-    tuple = list ? PyList_AsTuple(list) : NULL;
-    Py_XDECREF(list);
-    return tuple;
-}
-static PyObject *py_node_next(PyObject *self, void *unused) {
-    (void)unused;
-    return py_node_inputs(((py_node *)self)->history);
-}
-static PyObject *py_node_variable(PyObject *self, void *unused) {
-    tn_tensor *leaf = ((py_node *)self)->leaf;
-    (void)unused;
-    if (leaf) return py_wrap_borrowed(leaf);
-    return PyErr_Format(PyExc_AttributeError, "%R has no attribute 'variable'", self);
-}
-
-/* What torch's nodes have and these have not: an AttributeError that says so. */
-static PyObject *py_node_missing(PyObject *self, void *name) {
-    PyObject *module = PyImport_ImportModule("tensorh._missing"), *error;
-    (void)self;
-    error = module ? PyObject_CallMethod(module, "error", "ss", "torch.autograd.graph.Node", name)
-                   : NULL;
-    if (error) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
-    Py_XDECREF(error);
-    Py_XDECREF(module);
-    return NULL;
-}
-
 /* --- the classes ------------------------------------------------------------------------------ */
 
 static PyObject *py_tensor_register_hook(PyObject *self, PyObject *function) {
@@ -301,24 +159,6 @@ static PyGetSetDef py_hook_attributes[] = {{"id", py_hook_id, NULL, NULL, NULL},
 static PyMemberDef py_hook_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(py_hook, weak), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};
-static PyMethodDef py_node_methods[] = {
-    {"name", py_node_name, METH_NOARGS, "as torch names the call"}, {NULL, NULL, 0, NULL}};
-static PyGetSetDef py_node_attributes[] = {
-    {"next_functions", py_node_next, NULL, "where its inputs came from: (grad_fn, result)", NULL},
-    {"variable", py_node_variable, NULL, "the leaf, of an AccumulateGrad", NULL},
-    {"register_hook", py_node_missing, NULL, NULL, (void *)(uintptr_t) "register_hook"},
-    {"register_prehook", py_node_missing, NULL, NULL, (void *)(uintptr_t) "register_prehook"},
-    {"metadata", py_node_missing, NULL, NULL, (void *)(uintptr_t) "metadata"},
-    {NULL, NULL, NULL, NULL, NULL}};
-
-static PyTypeObject *py_hooks_type(PyObject *module, const char *name, const char *full,
-                                   size_t bytes, unsigned flags, PyType_Slot *slots) {
-    PyType_Spec spec = {full, (int)bytes, 0,
-                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | flags, slots};
-    PyObject *type = PyType_FromSpec(&spec);
-    if (type && PyModule_AddObjectRef(module, name, type)) Py_CLEAR(type);
-    return (PyTypeObject *)type;
-}
 
 PY_PRIV int py_hooks_begin(PyObject *module) {
     PyType_Slot hook[] = {{Py_tp_dealloc, (void *)py_hook_dealloc},
@@ -328,14 +168,7 @@ PY_PRIV int py_hooks_begin(PyObject *module) {
                           {Py_tp_members, py_hook_members},
                           {Py_tp_getset, py_hook_attributes},
                           {0, NULL}};
-    PyType_Slot node[] = {{Py_tp_dealloc, (void *)py_node_dealloc},
-                          {Py_tp_repr, (void *)py_node_repr},
-                          {Py_tp_methods, py_node_methods},
-                          {Py_tp_getset, py_node_attributes},
-                          {0, NULL}};
-    py.handle = py_hooks_type(module, "_RemovableHandle", "torch.utils.hooks.RemovableHandle",
-                              sizeof(py_hook), Py_TPFLAGS_HAVE_GC, hook);
-    py.node = py_hooks_type(module, "_Node", "torch.autograd.graph.Node", sizeof(py_node), 0, node);
-    if (!py.handle || !py.node) return -1;
-    return py_add_methods(py.tensor, py_tensor_hook_methods);
+    py.handle = py_place_class(module, "_RemovableHandle", "torch.utils.hooks.RemovableHandle",
+                               sizeof(py_hook), Py_TPFLAGS_HAVE_GC, hook);
+    return !py.handle ? -1 : py_add_methods(py.tensor, py_tensor_hook_methods);
 }

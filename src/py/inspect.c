@@ -40,7 +40,7 @@ PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused) {
                          "{ss#,ss,ss,sz,sz,sz,sN,sN,sN,sN,si,sN}", "torch", row->schema,
                          (Py_ssize_t)strcspn(row->schema, ".("), "name", row->name, "schema",
                          row->schema, "sample", row->sample, "domain", row->domain, "places",
-                         py_docs_places(row), "method", PyBool_FromLong(py_row_is_method(row)),
+                         py_row_places(row), "method", PyBool_FromLong(py_row_is_method(row)),
                          "out", PyBool_FromLong(gen->out_offset != UINT16_MAX), "inplace",
                          PyBool_FromLong(row->forms & TN_INPLACE), "creates",
                          PyBool_FromLong(py_row_creates(gen)), "results",

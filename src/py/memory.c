@@ -8,6 +8,7 @@ static struct {
     long long left; /* until one fails, and all after it unless `once`; -1: none fails */
 } py_failing = {false, false, -1};
 
+/* Whether this allocation is to fail. No lock: exact only while one thread allocates. */
 static bool py_failing_now(void) {
     if (py_failing.left > 0) {
         py_failing.left--;
@@ -34,6 +35,7 @@ PY_PRIV bool py_failing_begin(void) {
     memset(&options, 0, sizeof options);
     options.allocator.alloc = py_failing_alloc;
     options.allocator.free = py_failing_free;
+    /* no cache: each block of the library is a call of the allocator */
     options.no_cache = true;
     options.threads = -1;
     tn_context *context = tn_context_new(&options);
@@ -52,6 +54,7 @@ PY_PRIV void *py_get_again(void *at, size_t n, size_t size) {
 }
 PY_PRIV void py_give(void *at) { free(at); }
 
+/* In any thread: the last tensor over a buffer may end in a backward. */
 PY_PRIV void py_own_buffer_end(void *data, void *user) {
     PyGILState_STATE state = PyGILState_Ensure();
     (void)data;

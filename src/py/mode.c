@@ -11,6 +11,7 @@ typedef struct py_mode {
     uint64_t grad, inference;
 } py_mode;
 
+/* Whether inference mode is on; the library has a setter alone, which returns the mode before. */
 static bool py_mode_inference(void) {
     bool now = tn_set_inference_mode(true);
     if (!now) tn_set_inference_mode(false);
@@ -21,6 +22,7 @@ static PyObject *py_mode_enter(PyObject *self, PyObject *unused) {
     py_mode *m = (py_mode *)self;
     (void)unused;
     if (m->kind == MODE_INFERENCE) {
+        /* inference mode turns recording off, and on again with mode=False */
         m->inference = m->inference << 1 | tn_set_inference_mode(m->mode);
         m->grad = m->grad << 1 | tn_set_grad_mode(!m->mode);
     } else {
@@ -32,6 +34,7 @@ static PyObject *py_mode_enter(PyObject *self, PyObject *unused) {
 static PyObject *py_mode_exit(PyObject *self, PyObject *const *args, Py_ssize_t n) {
     py_mode *m = (py_mode *)self;
     (void)args, (void)n;
+    /* set_grad_enabled acts when it is made, so it goes back to the mode before that */
     tn_set_grad_mode(m->kind == MODE_SET ? m->first : (m->grad & 1) != 0);
     m->grad >>= 1;
     if (m->kind == MODE_INFERENCE) {
@@ -51,6 +54,7 @@ static PyObject *py_mode_clone(PyObject *self, PyObject *unused) {
     return (PyObject *)one;
 }
 
+/* A function that enters a clone of self around each call; generators are resumed inside, too. */
 static PyObject *py_mode_decorate(PyObject *self, PyObject *function) {
     PyObject *module = PyImport_ImportModule("tensorh.autograd.grad_mode");
     PyObject *r = module ? PyObject_CallMethod(module, "_decorate", "OO", self, function) : NULL;
@@ -77,6 +81,7 @@ static bool py_mode_argument(const char *what, const char *name, PyObject *args,
     return false;
 }
 
+/* An object of the class, or `over` decorated by one. */
 static PyObject *py_mode_make(PyTypeObject *type, py_mode_kind kind, bool mode, PyObject *over) {
     py_mode *m = (py_mode *)PyType_GenericAlloc(type, 0);
     PyObject *r;
@@ -125,6 +130,7 @@ static PyObject *py_mode_repr(PyObject *self) {
     if (m->kind == MODE_SET)
         return PyUnicode_FromFormat("torch.autograd.grad_mode.set_grad_enabled(mode=%s)",
                                     m->mode ? "True" : "False");
+    /* object.__repr__, by its slot */
     return ((reprfunc)PyType_GetSlot(&PyBaseObject_Type, Py_tp_repr))(self);
 }
 

@@ -6,123 +6,6 @@
  * called seldom is Python, in tensorh/nn. */
 #include "py.h"
 
-/* --- Parameter -------------------------------------------------------------------------------- */
-
-/* Runs under grad mode off; t is new. */
-static tn_tensor *py_parameter_alias(tn_tensor *data, bool requires_grad) {
-    tn_tensor *t = tnp_detach(data);
-    return t && (!requires_grad || tn_requires_grad_at(NULL, 0, t, true)) ? tn_own(t)
-                                                                          : (tn_free(t), NULL);
-}
-
-static tn_tensor *py_parameter_empty(void) {
-    const int64_t size[1] = {0};
-    return tn_own(tnp_zeros(tn_ints_of(size, 1), TN_NO_DTYPE, TN_NO_DEVICE));
-}
-
-static PyObject *py_parameter_make(PyTypeObject *type, PyObject *data, bool requires_grad) {
-    tn_tensor *of = data == Py_None ? py_parameter_empty() : tn_retain(py_of(data));
-    tn_tensor *t = of ? py_parameter_alias(of, requires_grad) : NULL;
-    tn_release(of);
-    return py_wrap_as(type, t);
-}
-
-static PyObject *py_parameter_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static const char *names[] = {"data", "requires_grad", NULL};
-    PyObject *data = Py_None;
-    int requires_grad = 1;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|Op", (char **)(uintptr_t)names, &data,
-                                     &requires_grad))
-        return NULL;
-    if (data != Py_None && !py_is_tensor(data))
-        return PyErr_Format(PyExc_TypeError, "Parameter(): argument 'data' must be Tensor, not %R",
-                            (PyObject *)Py_TYPE(data));
-    return py_parameter_make(type, data, requires_grad != 0);
-}
-
-static int py_parameter_init(PyObject *self, PyObject *args, PyObject *kwargs) {
-    (void)self, (void)args, (void)kwargs;
-    return 0;
-}
-
-static PyObject *py_parameter_repr(PyObject *self) {
-    reprfunc repr = (reprfunc)PyType_GetSlot(py.tensor, Py_tp_repr);
-    PyObject *text = repr(self);
-    PyObject *r = text ? PyUnicode_FromFormat("Parameter containing:\n%U", text) : NULL;
-    Py_XDECREF(text);
-    return r;
-}
-
-static PyObject *py_parameter_deepcopy(PyObject *self, PyObject *memo) {
-    PyObject *id = PyLong_FromVoidPtr(self), *known = NULL;
-    tn_tensor *t = py_of(self), *copy;
-    if (!id || (PyDict_Check(memo) && (known = PyDict_GetItemWithError(memo, id)) != NULL) ||
-        PyErr_Occurred()) {
-        Py_XDECREF(id);
-        return Py_XNewRef(known);
-    }
-    bool mode = tn_set_grad_mode(false);
-    copy = tn_own(tnp_clone(t, (tn_memory_format)0));
-    tn_set_grad_mode(mode);
-    if (copy && tn_needs_grad(t) && !tn_requires_grad_at(NULL, 0, copy, true))
-        tn_release(copy), copy = NULL;
-    PyObject *r = py_wrap_as(Py_TYPE(self), copy);
-    if (r && PyDict_Check(memo) && PyDict_SetItem(memo, id, r)) Py_CLEAR(r);
-    Py_DECREF(id);
-    return r;
-}
-
-/* _rebuild_parameter(class or None, data, requires_grad) */
-static PyObject *py_parameter_rebuild(PyObject *self, PyObject *args) {
-    PyObject *type, *data;
-    int requires_grad;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "OOp", &type, &data, &requires_grad)) return NULL;
-    if (type == Py_None) type = (PyObject *)py.parameter;
-    if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, py.parameter) ||
-        !py_is_tensor(data))
-        return PyErr_Format(PyExc_TypeError, "_rebuild_parameter(): expected a class and a Tensor");
-    return py_parameter_make((PyTypeObject *)type, data, requires_grad != 0);
-}
-
-static PyObject *py_parameter_reduce(PyObject *self, PyObject *protocol) {
-    PyObject *c = PyImport_ImportModule("tensorh._C");
-    PyObject *rebuild = c ? PyObject_GetAttrString(c, "_rebuild_parameter") : NULL;
-    PyObject *type = Py_TYPE(self) == py.parameter ? Py_None : (PyObject *)Py_TYPE(self);
-    PyObject *data = PyObject_CallMethod(self, "detach", NULL), *r = NULL;
-    PyObject *dict = ((py_tensor *)self)->dict;
-    (void)protocol;
-    if (rebuild && data)
-        r = Py_BuildValue("O(OOO)O", rebuild, type, data,
-                          tn_needs_grad(py_of(self)) ? Py_True : Py_False,
-                          dict && PyDict_Size(dict) ? dict : Py_None);
-    Py_XDECREF(data);
-    Py_XDECREF(rebuild);
-    Py_XDECREF(c);
-    return r;
-}
-
-static PyMethodDef py_parameter_methods[] = {{"__deepcopy__", py_parameter_deepcopy, METH_O, NULL},
-                                             {"__reduce_ex__", py_parameter_reduce, METH_O, NULL},
-                                             {NULL, NULL, 0, NULL}};
-
-static int py_parameter_begin(PyObject *module) {
-    PyType_Slot slots[] = {
-        {Py_tp_new, (void *)py_parameter_new},
-        {Py_tp_init, (void *)py_parameter_init},
-        {Py_tp_repr, (void *)py_parameter_repr},
-        {Py_tp_methods, py_parameter_methods},
-        {Py_tp_doc, (void *)(uintptr_t) "A tensor that a module counts among its parameters: a "
-                                        "leaf over the memory of `data`."},
-        {0, NULL}};
-    PyType_Spec spec = {"torch.nn.parameter.Parameter", sizeof(py_tensor), 0,
-                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-    PyObject *bases = PyTuple_Pack(1, (PyObject *)py.tensor);
-    py.parameter = bases ? (PyTypeObject *)PyType_FromSpecWithBases(&spec, bases) : NULL;
-    Py_XDECREF(bases);
-    return py.parameter ? PyModule_AddObjectRef(module, "Parameter", (PyObject *)py.parameter) : -1;
-}
-
 /* --- the life of a module --------------------------------------------------------------------- */
 
 static PyObject *py_module_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -130,6 +13,7 @@ static PyObject *py_module_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     (void)args, (void)kwargs;
     if (!m) return NULL;
     PyObject *forward = PyObject_GetAttr((PyObject *)type, py.forward);
+    /* known once for each object: a call of C's forward need not look the method up */
     m->direct = forward && (forward == py.row_forward || forward == py.sequential_forward);
     Py_XDECREF(forward);
     if (!forward) PyErr_Clear();
@@ -142,26 +26,10 @@ static PyObject *py_module_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     return (PyObject *)m;
 }
 
-static bool py_module_put(PyObject *dict, PyObject *word, PyObject *value) {
-    bool ok = value && !PyDict_SetItem(dict, word, value);
-    Py_XDECREF(value);
-    return ok;
-}
-
-PY_PRIV int py_module_begin_one(PyObject *self) {
-    py_module *m = (py_module *)self;
-    if (!m->dict && !(m->dict = PyDict_New())) return -1;
-    bool ok = py_module_put(m->dict, py.training, Py_NewRef(Py_True)) &&
-              py_module_put(m->dict, py.parameters_, PyDict_New()) &&
-              py_module_put(m->dict, py.buffers_, PyDict_New()) &&
-              py_module_put(m->dict, py.transient_, PySet_New(NULL)) &&
-              py_module_put(m->dict, py.modules_, PyDict_New());
-    return ok ? 0 : -1;
-}
-
 static int py_module_init(PyObject *self, PyObject *args, PyObject *kwargs) {
     Py_ssize_t n = PyTuple_Size(args), at = 0;
     PyObject *name = NULL, *word, *value;
+    /* nn.Module.__init__ takes nothing; torch's message names the class */
     if (n == 0 && (!kwargs || !PyDict_Size(kwargs))) return py_module_begin_one(self);
     if (!(name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__"))) return -1;
     if (kwargs && PyDict_Next(kwargs, &at, &word, &value))
@@ -189,6 +57,7 @@ static int py_module_clear(PyObject *self) {
 
 static void py_module_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
+    /* first of all: the collector may not see a half-freed object */
     PyObject_GC_UnTrack(self);
     if (((py_module *)self)->weak) PyObject_ClearWeakRefs(self);
     py_module_clear(self);
@@ -197,12 +66,6 @@ static void py_module_dealloc(PyObject *self) {
 }
 
 /* --- attributes ------------------------------------------------------------------------------- */
-
-PY_PRIV PyObject *py_module_dict(PyObject *self, PyObject *word) {
-    PyObject *dict = ((py_module *)self)->dict;
-    PyObject *in = dict ? PyDict_GetItemWithError(dict, word) : NULL;
-    return in && PyDict_Check(in) ? in : NULL;
-}
 
 /* Dictionaries that torch makes for each module. The first few are heeded by a call. */
 enum { HOOKS_CALLED = 4 };
@@ -222,6 +85,7 @@ static PyObject *py_module_hooks(py_module *m, PyObject *name, bool called) {
     PyObject *collections = PyImport_ImportModule("collections");
     PyObject *type = collections ? PyObject_GetAttrString(collections, "OrderedDict") : NULL;
     PyObject *hooks = type ? PyObject_CallNoArgs(type) : NULL;
+    /* "_hooked" makes a call look for hooks from now on */
     if (hooks && (PyDict_SetItem(m->dict, name, hooks) ||
                   (called && PyDict_SetItem(m->dict, py.hooked, Py_True))))
         Py_CLEAR(hooks);
@@ -246,6 +110,7 @@ static PyObject *py_module_getattr(PyObject *self, PyObject *name) {
     PyObject *const words[] = {py.parameters_, py.buffers_, py.modules_};
     PyObject *dict = ((py_module *)self)->dict, *o, *in;
     if (TNI_LIKELY(dict != NULL)) {
+        /* CPython asks the class for a data descriptor first; a module's own names go first here */
         if ((o = PyDict_GetItemWithError(dict, name)) != NULL) return Py_NewRef(o);
         for (int k = 0; k < 3; k++) {
             in = PyDict_GetItemWithError(dict, words[k]);
@@ -254,6 +119,7 @@ static PyObject *py_module_getattr(PyObject *self, PyObject *name) {
         }
         if (PyErr_Occurred()) return NULL;
     }
+    /* methods, properties, and an AttributeError with its text */
     o = PyObject_GenericGetAttr(self, name);
     if (o || !dict || !PyErr_ExceptionMatches(PyExc_AttributeError)) return o;
     return py_module_missing((py_module *)self, name);
@@ -269,6 +135,7 @@ static bool py_module_remove(PyObject *self, PyObject *name, PyObject *word) {
     return PyDict_DelItem(in, name) == 0;
 }
 
+/* None for a result that is dropped; NULL passes through. */
 static PyObject *py_module_done(PyObject *r) {
     Py_XDECREF(r);
     if (!r) return NULL;
@@ -285,6 +152,7 @@ static PyObject *py_module_set_parameter(PyObject *self, PyObject *name, PyObjec
     if (!py_module_dict(self, py.parameters_))
         return PyErr_Format(PyExc_AttributeError,
                             "cannot assign parameters before Module.__init__() call");
+    /* a name stands in one dictionary, as in torch */
     if (!py_module_remove(self, name, NULL) || !py_module_remove(self, name, py.buffers_) ||
         !py_module_remove(self, name, py.modules_) || !py_module_remove(self, name, py.transient_))
         return NULL;
@@ -318,6 +186,7 @@ static bool py_module_holds(PyObject *self, PyObject *word, PyObject *name) {
 
 static PyObject *py_module_set_plain(PyObject *self, PyObject *name, PyObject *value) {
     py_module *m = (py_module *)self;
+    /* an option: the library's module is made anew by the next call */
     if (m->made && py_kind_has_option(m->kind, name)) py_mrow_drop(m);
     if (PyObject_GenericSetAttr(self, name, value)) return NULL;
     Py_RETURN_NONE;
@@ -328,6 +197,7 @@ static PyObject *py_module_setattr(PyObject *self, PyObject *const *args, Py_ssi
         return PyErr_Format(PyExc_TypeError, "__setattr__(name, value): name must be str");
     PyObject *name = args[0], *value = args[1];
     if (!((py_module *)self)->dict && !(((py_module *)self)->dict = PyDict_New())) return NULL;
+    /* torch's order: by the value, then by what stands under the name */
     if (PyType_IsSubtype(Py_TYPE(value), py.parameter))
         return py_module_set_parameter(self, name, value);
     if (py_module_holds(self, py.parameters_, name))
@@ -364,6 +234,7 @@ static PyObject *py_module_delattr(PyObject *self, PyObject *name) {
 /* An error of a module below carries it as `_module`: on its way up its text gets the path. */
 static void py_module_place(PyObject *self) {
     PyObject *type, *value, *trace, *below, *r = NULL;
+    /* the exception is taken and put back: Python code may not run with one set */
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
     below = value ? PyObject_GetAttrString(value, "_module") : NULL;
@@ -379,6 +250,7 @@ static PyObject *py_module_sequential(PyObject *self, PyObject *input);
 
 /* self.forward(*args, **kwargs) */
 static PyObject *py_module_run(PyObject *self, PyObject *args, PyObject *kwargs) {
+    /* not by the slot: a subclass' __getattr__ is for names that are missing */
     PyObject *forward = PyObject_GenericGetAttr(self, py.forward), *r;
     if (!forward && PyErr_ExceptionMatches(PyExc_AttributeError)) {
         PyErr_Clear(); /* a user's __getattr__, perhaps */
@@ -395,6 +267,7 @@ static bool py_module_direct(PyObject *self, PyObject *x, PyObject **r) {
     py_module *m = (py_module *)self;
     if (!m->dict || PyDict_GetItemWithError(m->dict, py.forward)) return false;
     PyObject *forward = PyObject_GetAttr((PyObject *)Py_TYPE(self), py.forward);
+    /* borrowed from here on, for the comparison */
     Py_XDECREF(forward); /* the class has it */
     if (forward != py.row_forward && forward != py.sequential_forward) return PyErr_Clear(), false;
     *r = forward == py.row_forward ? py_mrow_forward(self, &x, 1, NULL)
@@ -409,6 +282,7 @@ static bool py_module_hooked(PyObject *self) {
 
 static PyObject *py_module_call(PyObject *self, PyObject *args, PyObject *kwargs) {
     PyObject *call, *r = NULL;
+    /* Python runs the hooks: tensorh/nn/modules/module.py */
     if (TNI_UNLIKELY(py_module_hooked(self))) {
         call = PyObject_GetAttrString(self, "_call_hooked");
         r = call ? PyObject_CallFunctionObjArgs(call, args, kwargs ? kwargs : py.no_kwargs, NULL)
@@ -435,8 +309,10 @@ static PyObject *py_module_call_one(PyObject *child, PyObject *x) {
 
 /* x through all children, one after the other: Sequential.forward. */
 static PyObject *py_module_sequential(PyObject *self, PyObject *input) {
+    /* a list: children may be added or removed by a forward */
     PyObject *modules = py_module_dict(self, py.modules_);
     PyObject *all = modules ? PyDict_Values(modules) : PyList_New(0), *x = Py_NewRef(input);
+    /* a Sequential may contain itself */
     if (Py_EnterRecursiveCall(" in Sequential")) {
         Py_XDECREF(all);
         Py_DECREF(x);
@@ -485,116 +361,6 @@ static PyType_Spec py_module_spec = {"tensorh._C._Module", sizeof(py_module), 0,
                                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
                                      py_module_slots};
 
-/* --- gradients on their way ----------------------------------------------------------------- */
-
-/* A call that changes nothing; its gradients pass through Python code. Its row is a part of it, as
- * the number of tensors differs. */
-typedef struct py_tap {
-    tn_function_row row;
-    PyObject *call;
-} py_tap;
-
-static bool py_tap_forward(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
-    (void)f;
-    for (int i = 0; i < nin; i++)
-        if (!(out[i] = tnp_view(in[i], tn_shape(in[i])))) return false;
-    return true;
-}
-
-static PyObject *py_tap_gradients(tn_tensor *const *grad, int n) {
-    PyObject *all = PyTuple_New(n);
-    for (int i = 0; all && i < n; i++) {
-        PyObject *o = py_wrap_borrowed(grad[i]);
-        if (!o || PyTuple_SetItem(all, i, o)) Py_CLEAR(all);
-    }
-    return all;
-}
-
-/* given: a tuple of as many gradients. */
-static bool py_tap_give(PyObject *given, tn_tensor **grad, int n) {
-    if (!PyTuple_Check(given) || PyTuple_Size(given) != n) {
-        PyErr_SetString(PyExc_RuntimeError,
-                        "a backward hook returned the wrong number of gradients");
-        return false;
-    }
-    for (int i = 0; i < n; i++) {
-        PyObject *o = PyTuple_GetItem(given, i);
-        grad[i] = NULL;
-        if (o == Py_None) continue;
-        if (!py_is_tensor(o)) {
-            PyErr_SetString(PyExc_TypeError, "a backward hook must return Tensors or None");
-            return false;
-        }
-        if (!(grad[i] = tnp_view(py_of(o), tn_shape(py_of(o))))) return false;
-    }
-    return true;
-}
-
-static bool py_tap_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
-    const py_inside inside = py_inside_begin();
-    const py_tap *tap = (const py_tap *)tn_function_user(f);
-    PyObject *grads = py_tap_gradients(grad_out, tap->row.nout);
-    PyObject *given = grads ? PyObject_CallFunctionObjArgs(tap->call, grads, NULL) : NULL;
-    bool ok = given && py_tap_give(given, grad_in, tap->row.nout);
-    Py_XDECREF(given);
-    Py_XDECREF(grads);
-    if (!ok && tn_ok()) tn_error_set(TN_INVALID, NULL, 0, "a backward hook raised an exception");
-    py_inside_end(inside);
-    return ok;
-}
-
-static void py_tap_release(void *user) {
-    PyGILState_STATE state = PyGILState_Ensure();
-    Py_DECREF(((py_tap *)user)->call);
-    PyGILState_Release(state);
-    py_give(user);
-}
-
-enum { TAP_MOST = 64 };
-static PyObject *py_tap_results(tn_tensor **out, Py_ssize_t n) {
-    PyObject *all = PyTuple_New(n);
-    for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *o = py_wrap(tn_own(out[i]));
-        if (all && o)
-            PyTuple_SetItem(all, i, o);
-        else
-            Py_XDECREF(o);
-        if (!o) Py_CLEAR(all);
-    }
-    return all;
-}
-
-/* _tap(tensors, f): tensors of the same values, whose gradients g pass through f(g). */
-static PyObject *py_module_tap(PyObject *self, PyObject *args) {
-    PyObject *tensors, *call;
-    tn_tensor *in[TAP_MOST], *out[TAP_MOST];
-    const char *file;
-    int line;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &tensors, &call)) return NULL;
-    Py_ssize_t n = PyTuple_Size(tensors);
-    if (n < 1 || n > TAP_MOST)
-        return PyErr_Format(PyExc_ValueError, "hooks: expected 1 to %d tensors", TAP_MOST);
-    for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *o = PyTuple_GetItem(tensors, i);
-        if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "hooks: expected a Tensor");
-        in[i] = py_of(o);
-    }
-    py_tap *tap = (py_tap *)py_get(1, sizeof *tap);
-    if (!tap) return PyErr_NoMemory();
-    tap->row.name = "BackwardHookFunction";
-    tap->row.nout = (int)n;
-    tap->row.forward = py_tap_forward;
-    tap->row.backward = py_tap_backward;
-    tap->row.release = py_tap_release;
-    tap->call = Py_NewRef(call);
-    const int turn = py_lend();
-    py_here(&file, &line);
-    const tn_tensors all = tn_tensors_of(in, (int64_t)n);
-    bool ok = tn_function_call_at(file, line, &tap->row, all, tap, out);
-    return py_lent(turn, ok ? py_tap_results(out, n) : py_raise());
-}
-
 /* --- functions for tensorh/nn ----------------------------------------------------------------- */
 
 /* _without_grad(f, *args): f(*args) while nothing is recorded. */
@@ -606,6 +372,7 @@ static PyObject *py_module_without_grad(PyObject *self, PyObject *args) {
         return n ? NULL : PyErr_Format(PyExc_TypeError, "_without_grad(): a function is missing");
     bool mode = tn_set_grad_mode(false);
     PyObject *r = PyObject_CallObject(PyTuple_GetItem(args, 0), rest);
+    /* also after an exception */
     tn_set_grad_mode(mode);
     Py_DECREF(rest);
     return r;
@@ -617,8 +384,10 @@ static PyObject *py_module_take_data(PyObject *self, PyObject *args) {
     PyObject *a, *b;
     (void)self;
     if (!PyArg_ParseTuple(args, "O!O!", py.tensor, &a, py.tensor, &b)) return NULL;
+    /* a call in another thread may read either */
     if (!py_retire_memory(py_of(a)) || !py_retire_memory(py_of(b))) return py_raise();
     bool ok = tnp_swap_data(py_of(a), py_of(b));
+    /* not an error: the caller does something else then */
     if (!ok) tn_error_take(NULL);
     return PyBool_FromLong(ok);
 }
@@ -630,6 +399,7 @@ static PyObject *py_module_clip_norm(PyObject *self, PyObject *args) {
     (void)self;
     if (!PyArg_ParseTuple(args, "O!dd", &PyList_Type, &list, &most, &type)) return NULL;
     Py_ssize_t n = PyList_Size(list);
+    /* borrowed from the list: nothing below runs Python code */
     tn_tensor **at = (tn_tensor **)py_get((size_t)(n + 1), sizeof *at);
     if (!at) return PyErr_NoMemory();
     bool fits = true;
@@ -653,18 +423,16 @@ static PyObject *py_module_hook_all(PyObject *self, PyObject *on) {
 }
 
 static PyMethodDef py_modules_functions[] = {
-    {"_rebuild_parameter", py_parameter_rebuild, METH_VARARGS, NULL},
     {"_without_grad", py_module_without_grad, METH_VARARGS, NULL},
     {"_take_data", py_module_take_data, METH_VARARGS, NULL},
     {"_clip_grad_norm", py_module_clip_norm, METH_VARARGS, NULL},
-    {"_tap", py_module_tap, METH_VARARGS, NULL},
     {"_hook_all", py_module_hook_all, METH_O, NULL},
-    {"_module_kinds", py_mrow_kinds, METH_NOARGS, NULL},
-    {"_module_kind", py_mrow_kind, METH_O, NULL},
+    {"_module_kinds", py_kinds, METH_NOARGS, NULL},
+    {"_module_kind", py_kind_describe, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 
 PY_PRIV int py_modules_begin(PyObject *module) {
-    if (!(py.no_kwargs = PyDict_New()) || py_parameter_begin(module)) return -1;
+    if (!(py.no_kwargs = PyDict_New())) return -1;
     py.module = (PyTypeObject *)PyType_FromSpec(&py_module_spec);
     if (!py.module || PyModule_AddObjectRef(module, "_Module", (PyObject *)py.module) ||
         PyObject_SetAttr((PyObject *)py.module, py.row, Py_None) ||

@@ -6,213 +6,13 @@
  * copying and unpickling, it is made anew, of shapes alone. */
 #include "py.h"
 
-enum { MROW_ARGS = 32, MROW_RESULTS = 8 };
-
-struct py_kind {
-    const tn_mrow *row;
-    const char *type;
-    tn_gen make; /* the row's, with device before dtype as in torch */
-    py_signature making, calling;
-    int draws;      /* offset of the row's .draws, a float, among the options; -1: none */
-    uint32_t tuple; /* bit k: option k is shown as a tuple of spread[k] numbers, 0: of its own */
-    uint8_t spread[MROW_ARGS];
-};
-
-/* forward of a row that has no call of its own: (Tensor input) -> Tensor. */
-static const tn_param py_mrow_input[] = {{"input", TN_T_TENSOR, 0, 0, 0, -1, NULL}};
-static tn_tensor *const py_mrow_no_input[1] = {NULL};
-static const tn_gen py_mrow_plain = {
-    py_mrow_input,       py_mrow_no_input, NULL, NULL, 1,   1, 1, 0,
-    sizeof(tn_tensor *), UINT16_MAX,       0,    0,    {0}, 0};
-
-/* --- kinds ------------------------------------------------------------------------------------ */
-
-static PyObject **py_mrow_names(const tn_gen *gen) {
-    PyObject **at = (PyObject **)py_get((size_t)gen->nparam + 1, sizeof *at);
-    for (int i = 0; at && i < gen->nparam; i++)
-        if (!(at[i] = PyUnicode_InternFromString(gen->param[i].name))) return NULL;
-    return at;
-}
-
-/* How the row prints an option: "name[2]=" is a tuple of two, "name[]" one of its own length. */
-static void py_mrow_shown(py_kind *k, int i) {
-    const char *name = k->make.param[i].name, *at = k->row->repr;
-    size_t n = strlen(name);
-    while (at && (at = strstr(at, name)) != NULL) {
-        bool begins = at == k->row->repr || strchr(" ,?", at[-1]);
-        at += n;
-        if (!begins || *at != '[') continue;
-        k->tuple |= 1u << i;
-        k->spread[i] = (uint8_t)(at[1] >= '0' && at[1] <= '9' ? at[1] - '0' : 0);
-        return;
-    }
-}
-
-/* torch's place of an option: device and dtype, which every row has and which may be given by
- * position, stand before those that are given by name alone. */
-static int py_mrow_place(const tn_param *p) {
-    return p->type == TN_T_DEVICE ? 1 : p->type == TN_T_DTYPE ? 2 : p->flags & TN_P_KEYWORD ? 3 : 0;
-}
-
-static bool py_mrow_reorder(py_kind *k) {
-    const int n = k->make.nparam;
-    const tn_param *from = k->make.param;
-    tn_param *param = (tn_param *)py_get((size_t)n + 1, sizeof *param);
-    if (!param) return false;
-    for (int place = 0, at = 0; place < 4; place++)
-        for (int i = 0; i < n; i++) {
-            if (py_mrow_place(&from[i]) != place) continue;
-            param[at] = from[i];
-            if (place < 3) param[at].flags &= (uint8_t)~TN_P_KEYWORD;
-            at++;
-        }
-    k->make.param = param;
-    return true;
-}
-
-static py_kind *py_mrow_kind_new(const tn_mrow *row) {
-    const tn_gen *call = row->gen->call ? row->gen->call : &py_mrow_plain;
-    py_kind *k = (py_kind *)py_get(1, sizeof *k);
-    if (!k || row->gen->make->nparam > MROW_ARGS) return py_give(k), NULL;
-    k->row = row;
-    k->type = row->gen->type;
-    k->make = *row->gen->make;
-    k->draws = -1;
-    if (!py_mrow_reorder(k)) return NULL;
-    k->making.name = k->calling.name = k->type;
-    k->making.gen = &k->make;
-    k->making.names = py_mrow_names(&k->make);
-    k->calling.gen = call;
-    k->calling.names = py_mrow_names(call);
-    if (!k->making.names || !k->calling.names) return NULL;
-    for (int i = 0; i < k->make.nparam; i++) {
-        py_mrow_shown(k, i);
-        if (row->draws && !strcmp(k->make.param[i].name, row->draws))
-            k->draws = k->make.param[i].offset;
-    }
-    return k;
-}
-
-PY_PRIV const py_kind *py_kind_of(PyTypeObject *type) {
-    PyObject *row = PyObject_GetAttr((PyObject *)type, py.row);
-    const py_kind *k = NULL;
-    if (row && row != Py_None) k = (const py_kind *)PyCapsule_GetPointer(row, "tensorh.kind");
-    Py_XDECREF(row);
-    return k;
-}
-
-PY_PRIV bool py_kind_has_option(const py_kind *k, PyObject *name) {
-    for (int i = 0; k && i < k->make.nparam; i++)
-        if (k->making.names[i] == name || PyUnicode_Compare(k->making.names[i], name) == 0)
-            return true;
-    return false;
-}
-
-/* --- options as Python's objects -------------------------------------------------------------- */
-
-static PyObject *py_option_ints(const py_kind *k, int i, const void *at) {
-    tn_ints list;
-    memcpy(&list, at, sizeof list);
-    bool tuple = k->tuple >> i & 1;
-    if (list.n < 0) Py_RETURN_NONE;
-    if (list.n == 1 && !tuple) return PyLong_FromLongLong(list.at[0]);
-    Py_ssize_t n = tuple && k->spread[i] ? k->spread[i] : (Py_ssize_t)list.n;
-    PyObject *all = PyTuple_New(n);
-    for (Py_ssize_t j = 0; all && j < n; j++)
-        PyTuple_SetItem(all, j, PyLong_FromLongLong(list.at[list.n == 1 ? 0 : j]));
-    return all;
-}
-
-PY_PRIV PyObject *py_param_object(const tn_param *p, const void *args) {
-    const char *text;
-    tn_scalar s;
-    if (p->type == TN_T_STRING) {
-        memcpy(&text, (const char *)args + p->offset, sizeof text);
-        return text ? PyUnicode_FromString(text) : Py_NewRef(Py_None);
-    }
-    if (!tn_param_number(p, args, &s) || (TN_TYPES_CODE >> p->type & 1 && !p->words)) return NULL;
-    if (s.kind == TN_KIND_NONE) Py_RETURN_NONE;
-    if (p->words) return PyUnicode_FromString(p->words[s.integer - 1]);
-    if (s.kind == TN_KIND_BOOL) return PyBool_FromLong(s.integer != 0);
-    return s.kind == TN_KIND_INT ? PyLong_FromLongLong(s.integer) : PyFloat_FromDouble(s.real);
-}
-
-/* NULL without an exception: an option that no attribute shows. */
-static PyObject *py_option(const py_kind *k, int i, const void *options) {
-    const tn_param *p = &k->make.param[i];
-    if (p->type == TN_T_INTS) return py_option_ints(k, i, (const char *)options + p->offset);
-    return py_param_object(p, options);
-}
-
-static const void *py_options(const tn_module *made) {
-    return (const char *)made + made->gen->options;
-}
-
-static int py_mrow_part_named(const tn_module *made, const char *name) {
-    for (int i = 0; i < made->nparts; i++)
-        if (strcmp(made->part[i].name, name) == 0) return i;
-    return -1;
-}
-
-/* --- what is known of a row ------------------------------------------------------------------- */
-
-PY_PRIV PyObject *py_mrow_kinds(PyObject *self, PyObject *unused) {
-    PyObject *all = PyTuple_New((Py_ssize_t)tn_mrow_count());
-    (void)self, (void)unused;
-    for (Py_ssize_t i = 0; all && i < PyTuple_Size(all); i++)
-        PyTuple_SetItem(all, i, PyUnicode_FromString(tn_mrow_at(i)->gen->type));
-    return all;
-}
-
-static PyObject *py_mrow_defaults(const py_kind *k) {
-    PyObject *all = PyDict_New();
-    for (int i = 0; all && i < k->make.nparam; i++) {
-        PyObject *o =
-            k->make.param[i].flags & TN_P_DEFAULT ? py_option(k, i, k->make.defaults) : NULL;
-        if (!o && !PyErr_Occurred() && k->make.param[i].flags & TN_P_DEFAULT)
-            o = Py_NewRef(Py_None);
-        if (o && PyDict_SetItem(all, k->making.names[i], o)) Py_CLEAR(all);
-        Py_XDECREF(o);
-    }
-    return all;
-}
-
-static PyObject *py_mrow_option_names(const py_kind *k) {
-    PyObject *all = PyTuple_New(k->make.nparam);
-    for (int i = 0; all && i < k->make.nparam; i++)
-        PyTuple_SetItem(all, i, Py_NewRef(k->making.names[i]));
-    return all;
-}
-
-/* (capsule, schema, parts, call, takes, unlike, repr, options, defaults, draws) of a class; None
- * when there is no such row. */
-PY_PRIV PyObject *py_mrow_kind(PyObject *self, PyObject *name) {
-    const char *type = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    const tn_mrow *row = NULL;
-    (void)self;
-    for (int64_t i = 0; type && i < tn_mrow_count() && !row; i++)
-        if (strcmp(tn_mrow_at(i)->gen->type, type) == 0) row = tn_mrow_at(i);
-    if (!row) return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
-    py_kind *k = py_mrow_kind_new(row);
-    if (!k) return PyErr_Occurred() ? NULL : PyErr_NoMemory();
-    PyObject *capsule = PyCapsule_New(k, "tensorh.kind", NULL);
-    PyObject *options = capsule ? py_mrow_option_names(k) : NULL;
-    PyObject *defaults = options ? py_mrow_defaults(k) : NULL;
-    if (!defaults) {
-        Py_XDECREF(options);
-        Py_XDECREF(capsule);
-        return NULL;
-    }
-    return Py_BuildValue("NsszzzzNNO", capsule, row->schema, row->parts ? row->parts : "",
-                         row->call, row->takes, row->unlike, row->repr, options, defaults,
-                         row->reset ? Py_True : Py_False);
-}
-
+enum { MROW_RESULTS = 8 };
 /* --- making ----------------------------------------------------------------------------------- */
 
 /* Lets the wrapper of a tensor, if it has one, know that a module has a count of it, or no more. */
 static void py_mrow_mark(tn_tensor *t, bool part) {
     py_tensor *p = t ? (py_tensor *)tn_binding(t) : NULL;
+    /* a tensor without wrapper has no hooks that the collector would have to see */
     if (p) p->parts += part ? 1 : p->parts > 0 ? -1 : 0;
 }
 
@@ -220,6 +20,7 @@ PY_PRIV void py_mrow_drop(py_module *m) {
     tn_module *made = m->made;
     for (int i = 0; made && i < made->nparts; i++)
         if (made->part[i].kind != TN_CHILD) py_mrow_mark(tn_part_tensor_of(made, i), false);
+    /* NULL before the module ends, as its end may run Python code that looks at m */
     m->made = NULL;
     m->reshaped = false;
     Py_CLEAR(m->names);
@@ -230,6 +31,7 @@ PY_PRIV void py_mrow_drop(py_module *m) {
 static bool py_mrow_take(py_module *m, tn_module *made) {
     py_mrow_drop(m);
     m->made = made;
+    /* such a forward wraps its result at once, so the module may lend it */
     made->lends = !m->kind->row->gen->call; /* py_mrow_run */
     bool ok = (m->names = PyTuple_New(made->nparts)) != NULL;
     for (int i = 0; ok && i < made->nparts; i++) {
@@ -240,9 +42,11 @@ static bool py_mrow_take(py_module *m, tn_module *made) {
     return ok;
 }
 
+/* What py_call_bound runs with bound options: makes the library's module. */
 static PyObject *py_mrow_make(void *user, const void *args, int64_t elements) {
     py_module *m = (py_module *)user;
     (void)elements;
+    /* initial values are random */
     py_draw_begin();
     tn_module *made = tn_module_make(NULL, 0, m->kind->row, args);
     py_draw_end();
@@ -253,9 +57,11 @@ static PyObject *py_mrow_make(void *user, const void *args, int64_t elements) {
 
 static PyObject *py_mrow_object(tn_module *child);
 
+/* The object of a part, new: a module, a Parameter, a tensor, or None. */
 static PyObject *py_mrow_part_object(tn_module *made, int i) {
     if (made->part[i].kind == TN_CHILD) return py_mrow_object(tn_part_child_of(made, i));
     tn_tensor *t = tn_part_tensor_of(made, i);
+    /* a parameter that has a wrapper already keeps it, whatever its class */
     if (!t || made->part[i].kind != TN_PARAM || tn_binding(t)) return py_wrap_borrowed(t);
     return py_wrap_as(py.parameter, tn_retain(t));
 }
@@ -274,6 +80,7 @@ static PyObject *py_mrow_dict(PyObject *self, uint8_t kind) {
                                                    : py.buffers_);
 }
 
+/* Puts part i under its name into the dictionary of its kind. */
 static bool py_mrow_publish_part(PyObject *self, tn_module *made, int i, PyObject *name) {
     py_module *m = (py_module *)self;
     uint8_t kind = made->part[i].kind;
@@ -287,6 +94,13 @@ static bool py_mrow_publish_part(PyObject *self, tn_module *made, int i, PyObjec
     return set && !PySet_Add(set, name);
 }
 
+static int py_mrow_part_named(const tn_module *made, const char *name) {
+    for (int i = 0; i < made->nparts; i++)
+        if (strcmp(made->part[i].name, name) == 0) return i;
+    return -1;
+}
+
+/* Options as attributes, then the parts. An option that is also a part, bias, is the part. */
 static bool py_mrow_publish_all(PyObject *self, tn_module *made, PyObject *names) {
     py_module *m = (py_module *)self;
     const py_kind *k = m->kind;
@@ -308,6 +122,7 @@ static bool py_mrow_publish_all(PyObject *self, tn_module *made, PyObject *names
 static bool py_mrow_publish(PyObject *self) {
     py_module *m = (py_module *)self;
     if (!py_mrow_still(m)) return false;
+    /* held, and names as well: py_mrow_drop may run meanwhile */
     tn_module *made = tn_module_hold(m->made);
     PyObject *names = Py_NewRef(m->names);
     bool ok = py_mrow_publish_all(self, made, names);
@@ -319,9 +134,11 @@ static bool py_mrow_publish(PyObject *self) {
 /* The object of a module that is part of another one. */
 static PyObject *py_mrow_object(tn_module *child) {
     PyObject *modules = PyImport_ImportModule("tensorh.nn.modules");
+    /* torch's class of that name, found by Python: it may be a class of a user's row */
     PyObject *type =
         modules ? PyObject_CallMethod(modules, "_class_of", "ss", child->gen->type, child->type)
                 : NULL;
+    /* __new__ without __init__, as the module exists already */
     PyObject *o = type ? PyObject_CallMethod(type, "__new__", "O", type) : NULL;
     Py_XDECREF(type);
     Py_XDECREF(modules);
@@ -339,6 +156,7 @@ static Py_ssize_t py_mrow_array(PyObject *args, PyObject *kwargs, PyObject **at,
     PyObject *name, *value;
     *kwnames = NULL;
     if (n + nkw > MROW_ARGS) return PyErr_SetString(PyExc_TypeError, "too many arguments"), -1;
+    /* borrowed from args and kwargs, which the caller of __init__ holds */
     for (; i < n; i++) at[i] = PyTuple_GetItem(args, i);
     if (!nkw) return n;
     if (!(*kwnames = PyTuple_New(nkw))) return -1;
@@ -352,21 +170,25 @@ static Py_ssize_t py_mrow_array(PyObject *args, PyObject *kwargs, PyObject **at,
 /* Options that are yes or no may be 1, 0 or None: torch asks only whether they are true. */
 static void py_mrow_truths(const py_kind *k, PyObject **at, Py_ssize_t n, PyObject *kwnames) {
     for (int p = 0; p < k->make.nparam; p++) {
+        /* by position, else by name */
         Py_ssize_t i = p < n ? p : -1;
         if (k->make.param[p].type != TN_T_BOOL) continue;
         for (Py_ssize_t w = 0; i < 0 && kwnames && w < PyTuple_Size(kwnames); w++)
             if (PyUnicode_Compare(PyTuple_GetItem(kwnames, w), k->making.names[p]) == 0) i = n + w;
         if (i >= 0 && (PyLong_CheckExact(at[i]) || at[i] == Py_None))
+            /* an exact int or None has a truth without an exception */
             at[i] = PyObject_IsTrue(at[i]) ? Py_True : Py_False;
     }
 }
 
+/* Binds options and makes the module. false with an exception. */
 static bool py_mrow_bind_make(py_module *m, PyObject *args, PyObject *kwargs) {
     PyObject *at[MROW_ARGS] = {NULL}, *kwnames, *r;
     Py_ssize_t n = py_mrow_array(args, kwargs, at, &kwnames);
     if (n >= 0) py_mrow_truths(m->kind, at, n, kwnames);
     r = n < 0 ? NULL : py_call_bound(&m->kind->making, at, n, kwnames, py_mrow_make, m);
     Py_XDECREF(kwnames);
+    /* None or NULL: py_mrow_make has put the module into m */
     Py_XDECREF(r);
     return r != NULL;
 }
@@ -408,9 +230,11 @@ static bool py_mrow_option_now(PyObject *self, int i, PyObject *kwargs) {
     py_module *m = (py_module *)self;
     const tn_param *p = &m->kind->make.param[i];
     PyObject *name = m->kind->making.names[i], *o;
+    /* no attribute shows them: the parts have a dtype and a device */
     if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE) return true;
     if (!(o = PyObject_GetAttr(self, name))) {
         if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
+        /* deleted by the program: the default */
         PyErr_Clear();
         return true;
     }
@@ -427,6 +251,7 @@ static bool py_mrow_option_now(PyObject *self, int i, PyObject *kwargs) {
  * numbers are drawn. */
 static bool py_mrow_remake(PyObject *self) {
     py_module *m = (py_module *)self;
+    /* device="meta": shapes without memory */
     PyObject *args = PyTuple_New(0), *kwargs = PyDict_New(), *meta = PyUnicode_FromString("meta");
     bool ok = args && kwargs && meta && m->dict && !PyDict_SetItemString(kwargs, "device", meta);
     for (int i = 0; ok && i < m->kind->make.nparam; i++) ok = py_mrow_option_now(self, i, kwargs);
@@ -446,6 +271,7 @@ static bool py_mrow_same_shape(const tn_tensor *a, const tn_tensor *b) {
     return x.n == y.n && (x.n == 0 || !memcmp(x.at, y.at, (size_t)x.n * sizeof *x.at));
 }
 
+/* Part i becomes the tensor o. *reshaped: it has another shape than the part had. */
 static bool py_mrow_follow_tensor(tn_module *made, int i, PyObject *o, bool *reshaped) {
     tn_tensor *now = tn_part_tensor_of(made, i), *t = o == Py_None ? NULL : py_of(o);
     if (t == now) return true;
@@ -460,6 +286,7 @@ static bool py_mrow_follow_tensor(tn_module *made, int i, PyObject *o, bool *res
 static bool py_mrow_follow_part(PyObject *self, tn_module *made, int i, PyObject *dict,
                                 PyObject *name, bool *reshaped) {
     uint8_t kind = made->part[i].kind;
+    /* held: a property of a user's class may return a new object */
     PyObject *o = py_mrow_look(self, dict, name);
     bool ok = false;
     if (!o) return false;
@@ -478,6 +305,7 @@ static bool py_mrow_follow_part(PyObject *self, tn_module *made, int i, PyObject
 static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject *names, bool *reshaped) {
     PyObject *dict = ((py_module *)self)->dict;
     PyObject *training = dict ? PyDict_GetItemWithError(dict, py.training) : NULL;
+    /* training may be any object, whose __bool__ is Python code */
     int truth = training == Py_True                 ? 1
                 : !training || training == Py_False ? 0
                                                     : PyObject_IsTrue(Py_NewRef(training));
@@ -501,8 +329,11 @@ static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject *names, boo
     return ok;
 }
 
+/* Makes the library's module, if there is none, and lets it follow the object. false with
+ * an exception. */
 static bool py_mrow_ready(PyObject *self) {
     py_module *m = (py_module *)self;
+    /* the first call after an option has changed, after copying or unpickling */
     if (TNI_UNLIKELY(!m->made)) {
         if (!m->kind || !py_module_dict(self, py.parameters_)) {
             PyErr_SetString(PyExc_AttributeError,
@@ -532,6 +363,8 @@ PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused) {
 
 /* --- forward ---------------------------------------------------------------------------------- */
 
+/* Whether an argument or a part requires a gradient. Children are not searched: a place too many
+ * costs little. */
 static bool py_mrow_records(const py_module *m, const void *args) {
     const tn_gen *gen = m->kind->calling.gen;
     for (int i = 0; i < gen->nfixed; i++) {
@@ -546,6 +379,7 @@ static bool py_mrow_records(const py_module *m, const void *args) {
     return false;
 }
 
+/* Whether forward draws random numbers, as Dropout does with p > 0: then one thread at a time. */
 static bool py_mrow_draws(const py_module *m) {
     double p = 0;
     if (m->kind->draws >= 0)
@@ -562,6 +396,7 @@ static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_te
     const bool draws = made->training && py_mrow_draws(m);
     bool ok;
     if (tn_grad_mode() && py_mrow_records(m, args)) py_here(&file, &line);
+    /* the shapes that the row expects follow from options, which are not true any more */
     if (m->reshaped) made->expect = NULL;
     do {
         if (draws) py_draw_begin();
@@ -573,6 +408,7 @@ static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_te
             ok = tn_module_call(file, line, made, m->kind->row, args, out, nout);
         }
         if (draws) py_draw_end();
+        /* stopped by Ctrl-C that was somebody else's: made again */
     } while (TNI_UNLIKELY(!ok) && py_stopped());
     made->expect = expect;
     tn_module_free(made);
@@ -585,11 +421,13 @@ static PyObject *py_mrow_failed(PyObject *self) {
     py_raise();
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
+    /* without memory the path is missing, not the error */
     if (value && PyObject_SetAttrString(value, "_module", self)) PyErr_Clear();
     PyErr_Restore(type, value, trace);
     return NULL;
 }
 
+/* n results from `from` on, which are taken; None for an absent one. */
 static PyObject *py_mrow_tuple(tn_tensor **out, int from, int n) {
     PyObject *all = PyTuple_New(n);
     for (int i = 0; i < n; i++) {
@@ -612,6 +450,7 @@ static PyObject *py_mrow_results(const py_kind *k, tn_tensor **out) {
         for (uint32_t g = 0; g < k->row->gen->ngroups; g++)
             if (k->row->gen->groups[g].first == gen->nparam + i) group = &k->row->gen->groups[g];
         PyObject *one = py_mrow_tuple(out, i, group ? group->count : 1);
+        /* one result stands alone, a group as a tuple */
         PyObject *o = one && !group ? Py_NewRef(PyTuple_GetItem(one, 0)) : Py_XNewRef(one);
         if (!o || PyList_Append(list, o)) Py_CLEAR(list);
         Py_XDECREF(one);
@@ -643,11 +482,13 @@ static bool py_mrow_unlike(const py_module *m, const void *args) {
 static PyObject *py_mrow_run(void *user, const void *args, int64_t elements) {
     py_module *m = (py_module *)user;
     tn_tensor *out[MROW_RESULTS], *input;
+    /* Python code that bound the arguments ran in between */
     if (!py_mrow_still(m)) return NULL;
     memcpy(&input, args, sizeof input);
     if (m->kind->row->unlike && (py_mrow_unlike(m, args) || !py_mrow_still(m))) return NULL;
     if (!py_mrow_call(m, args, elements, out)) return py_mrow_failed((PyObject *)m);
     if (m->kind->calling.gen->nresults > 1) return py_mrow_results(m->kind, out);
+    /* a row that returns its input, Identity: the same object */
     return out[0] == input ? py_wrap_borrowed(input) : py_wrap(tn_own(out[0]));
 }
 
@@ -668,11 +509,13 @@ static bool py_mrow_spread(PyObject *o, const tn_mgroup *g, PyObject **to) {
     return true;
 }
 
+/* Arguments of a forward with groups spread: as many as the row has parameters. */
 typedef struct py_mrow_flat {
     PyObject *at[MROW_ARGS], *names[MROW_ARGS]; /* counted; names of keywords behind nargs */
     Py_ssize_t nargs, n;
 } py_mrow_flat;
 
+/* Adds an argument, or the members of the tuple that stands for group g. */
 static bool py_mrow_flat_add(py_mrow_flat *f, const py_kind *k, const tn_mgroup *g, PyObject *o,
                              PyObject *name) {
     PyObject *few[MROW_ARGS];
@@ -688,6 +531,7 @@ static bool py_mrow_flat_add(py_mrow_flat *f, const py_kind *k, const tn_mgroup 
     return true;
 }
 
+/* The group that begins at parameter `first`, or is called `name`; NULL: none. */
 static const tn_mgroup *py_mrow_group(const py_kind *k, int first, PyObject *name) {
     const tn_mgen *gen = k->row->gen;
     for (uint32_t g = 0; g < gen->ngroups; g++)
@@ -732,6 +576,7 @@ static PyObject *py_mrow_nested(py_module *m, PyObject *const *args, Py_ssize_t 
 static PyObject *py_mrow_otherwise(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                                    PyObject *kwnames) {
     PyObject *bound = NULL, *tuple = NULL, *dict = NULL, *r = NULL;
+    /* of the class: an instance has it only through its class */
     PyObject *f = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "_otherwise");
     if (!f && !PyErr_ExceptionMatches(PyExc_AttributeError)) return NULL;
     if (!f) return PyErr_Clear(), Py_NewRef(Py_NotImplemented);
@@ -755,6 +600,7 @@ PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssiz
         Py_DECREF(r);
     }
     if (!py_mrow_ready(self)) return NULL;
+    /* the common call, one tensor: its address is the argument struct */
     if (nargs == 1 && !kwnames && !m->kind->row->gen->call &&
         (Py_TYPE(args[0]) == py.tensor || Py_TYPE(args[0]) == py.parameter)) {
         tn_tensor *input = py_of(args[0]);

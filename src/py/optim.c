@@ -26,6 +26,7 @@ typedef struct py_optim_group {
         char bytes[PY_OPTIM_ARGS];
     } args;
     double lists[PY_OPTIM_LISTS];
+    int used; /* of lists */
 } py_optim_group;
 
 /* One step; its arrays have room for n parameters of which s.n have a gradient. */
@@ -139,81 +140,106 @@ static bool py_optim_misfit(const tn_param *p, PyObject *o) {
     return false;
 }
 
-static bool py_optim_floats(const tn_param *p, PyObject *o, tn_floats *l, double *room, int *used) {
-    bool tuple = PyTuple_Check(o);
-    if (!tuple && !PyList_Check(o)) return py_optim_misfit(p, o);
-    l->n = tuple ? PyTuple_Size(o) : PyList_Size(o);
-    l->at = room + *used;
-    if ((p->count >= 0 && l->n != p->count) || l->n > PY_OPTIM_LISTS - *used)
-        return py_optim_misfit(p, o);
-    for (int64_t i = 0; i < l->n; i++) {
-        PyObject *one =
-            tuple ? PyTuple_GetItem(o, (Py_ssize_t)i) : PyList_GetItem(o, (Py_ssize_t)i);
-        if (!one || !py_to_float(one, room + *used + i)) return py_optim_misfit(p, o);
+/* An option of a group as the row reads it, one function a way of TN_TYPES. `none` says that o is
+ * None and the row allows it. Lists lie in g->lists: the step outlives the tuple they came from. */
+
+static bool py_optim_real(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
+    char *at = g->args.bytes + p->offset;
+    double d = 0;
+    if (!none && !py_to_float(o, &d)) return py_optim_misfit(p, o);
+    if (p->flags & TN_P_MAYBE) {
+        const tn_maybe m = none ? tn_no_float() : tn_some(d);
+        memcpy(at, &m, sizeof m);
+    } else {
+        memcpy(at, &d, sizeof d);
     }
-    *used += (int)l->n;
     return true;
 }
 
-static bool py_optim_word(const tn_param *p, PyObject *o, int32_t *word) {
-    const char *text = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
-    *word = 0;
-    for (int32_t k = 0; text && p->words[k]; k++)
-        if (strcmp(p->words[k], text) == 0) *word = k + 1;
-    return *word || (o == Py_None && p->flags & TN_P_OPTIONAL) || py_optim_misfit(p, o);
+/* torch asks only whether a flag is true: 1 and None are flags as well. */
+static bool py_optim_truth(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
+    const int is = PyObject_IsTrue(o);
+    const bool truth = is > 0;
+    (void)none;
+    if (is < 0) return false;
+    memcpy(g->args.bytes + p->offset, &truth, sizeof truth);
+    return true;
 }
 
-static bool py_optim_option(const tn_param *p, PyObject *o, py_optim_group *g, int *used) {
-    char *at = g->args.bytes + p->offset;
-    bool none = o == Py_None && p->flags & TN_P_OPTIONAL, truth;
-    tn_floats l;
-    tn_maybe m = tn_no_float();
+static bool py_optim_whole(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
     int64_t i = TN_NONE;
-    int32_t word;
-    int truth_of;
-    double d = 0;
-    switch (p->type) {
-    case TN_T_FLOAT:
-    case TN_T_SCALAR:
-        if (!none && !py_to_float(o, &d)) return py_optim_misfit(p, o);
-        if (!none) m = tn_some(d);
-        if (p->flags & TN_P_MAYBE)
-            memcpy(at, &m, sizeof m);
-        else
-            memcpy(at, &d, sizeof d);
-        return true;
-    case TN_T_BOOL:
-        if ((truth_of = PyObject_IsTrue(o)) < 0) return false;
-        truth = truth_of != 0;
-        memcpy(at, &truth, sizeof truth);
-        return true;
-    case TN_T_INT:
-        if (!none && !py_to_index(o, &i)) return py_optim_misfit(p, o);
-        memcpy(at, &i, sizeof i);
-        return true;
-    case TN_T_FLOATS:
-        if (!py_optim_floats(p, o, &l, g->lists, used)) return false;
-        memcpy(at, &l, sizeof l);
-        return true;
-    case TN_T_ENUM:
-        if (!py_optim_word(p, o, &word)) return false;
-        memcpy(at, &word, sizeof word);
-        return true;
-    default: return py_optim_misfit(p, o);
+    if (!none && !py_to_index(o, &i)) return py_optim_misfit(p, o);
+    memcpy(g->args.bytes + p->offset, &i, sizeof i);
+    return true;
+}
+
+static bool py_optim_reals(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
+    bool tuple = PyTuple_Check(o);
+    tn_floats l;
+    (void)none;
+    if (!tuple && !PyList_Check(o)) return py_optim_misfit(p, o);
+    l.n = tuple ? PyTuple_Size(o) : PyList_Size(o);
+    l.at = g->lists + g->used;
+    if ((p->count >= 0 && l.n != p->count) || l.n > PY_OPTIM_LISTS - g->used)
+        return py_optim_misfit(p, o);
+    for (int64_t i = 0; i < l.n; i++) {
+        /* NULL where Python code that py_to_float ran has made the list shorter. */
+        PyObject *one =
+            tuple ? PyTuple_GetItem(o, (Py_ssize_t)i) : PyList_GetItem(o, (Py_ssize_t)i);
+        if (!one || !py_to_float(one, g->lists + g->used + i)) return py_optim_misfit(p, o);
     }
+    g->used += (int)l.n;
+    memcpy(g->args.bytes + p->offset, &l, sizeof l);
+    return true;
+}
+
+static bool py_optim_word(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
+    const char *text = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
+    int32_t word = 0;
+    for (int32_t k = 0; text && p->words[k]; k++)
+        if (strcmp(p->words[k], text) == 0) word = k + 1;
+    if (!word && !none) return py_optim_misfit(p, o);
+    memcpy(g->args.bytes + p->offset, &word, sizeof word);
+    return true;
+}
+
+/* The ways of TN_TYPES; NULL: no option of an optimizer has this type. */
+#define PY_OPTIM_TENSOR NULL
+#define PY_OPTIM_TENSORS NULL
+#define PY_OPTIM_WHOLE py_optim_whole
+#define PY_OPTIM_REAL py_optim_real
+#define PY_OPTIM_MAYBE py_optim_real
+#define PY_OPTIM_TRUTH py_optim_truth
+#define PY_OPTIM_NUMBER py_optim_real
+#define PY_OPTIM_WHOLES NULL
+#define PY_OPTIM_REALS py_optim_reals
+#define PY_OPTIM_DTYPE NULL
+#define PY_OPTIM_DEVICE NULL
+#define PY_OPTIM_GENERATOR NULL
+#define PY_OPTIM_WORD py_optim_word
+#define PY_OPTIM_STRING NULL
+#define PY_OPTIM_MODULE NULL
+#define PY_OPTIM_MODULES NULL
+#define PY_OPTIM_WAY(NAME, text, list, c, cxx, lies, traits, way) PY_OPTIM_##way,
+typedef bool (*py_optim_way)(const tn_param *p, PyObject *o, bool none, py_optim_group *g);
+static const py_optim_way py_optim_ways[TN_TYPE_COUNT] = {NULL, TN_TYPES(PY_OPTIM_WAY)};
+
+static bool py_optim_option(const tn_param *p, PyObject *o, py_optim_group *g) {
+    const bool none = o == Py_None && p->flags & TN_P_OPTIONAL;
+    return py_optim_ways[p->type] ? py_optim_ways[p->type](p, o, none, g) : py_optim_misfit(p, o);
 }
 
 /* The options of a group, checked by the row; what the group lacks has its default. */
 static bool py_optim_group_read(const py_optim_row *r, PyObject *group, py_optim_group *g) {
     const tn_gen *gen = r->row->gen;
-    int used = 0;
+    g->used = 0;
     memcpy(g->args.bytes, gen->defaults, gen->args_size);
     for (int k = 0; k < gen->nparam; k++) {
         PyObject *o = r->option[k] ? PyDict_GetItemWithError(group, r->option[k]) : NULL;
         if (!o && PyErr_Occurred()) return false;
         if (!o) continue;
         Py_INCREF(o);
-        bool ok = py_optim_option(&gen->param[k], o, g, &used);
+        bool ok = py_optim_option(&gen->param[k], o, g);
         Py_DECREF(o);
         if (!ok) return false;
     }

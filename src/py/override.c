@@ -23,8 +23,11 @@ static struct {
 
 /* --- off, in a thread ------------------------------------------------------------------------- */
 
+/* Whether this thread takes tensors of subclasses for plain ones. No lookup where no
+ * thread does. */
 static bool py_override_off(void) {
     PyObject *all = py_override.offs ? PyThreadState_GetDict() : NULL;
+    /* the thread's dictionary, so a thread that ends takes it along */
     return all && PyDict_GetItemWithError(all, py_override.key) == Py_True;
 }
 
@@ -63,6 +66,7 @@ static PyType_Spec py_disable_spec = {"torch.DisableTorchFunctionSubclass", size
 static PyObject *py_override_standard(PyObject *, PyObject *, PyObject *);
 static PyObject *py_override_disabled(PyObject *, PyObject *, PyObject *);
 
+/* Whether f is Tensor's own __torch_function__, bound to some class. */
 static bool py_override_is_standard(PyObject *f) {
     return PyCFunction_Check(f) &&
            PyCFunction_GetFunction(f) == (PyCFunction)(void *)py_override_standard;
@@ -72,11 +76,13 @@ static bool py_override_is_standard(PyObject *f) {
 static bool py_asked_add(py_asked *a, PyObject *o) {
     PyTypeObject *type = Py_TYPE(o);
     int at = a->n;
+    /* exact tensors, common values and classes; subclasses of Tensor where that is off */
     if (type == py.tensor || type == py.parameter || type == &PyLong_Type || o == Py_None ||
         type == &PyFloat_Type || PyType_Check(o) || (py_is_tensor(o) && py_override_off()))
         return true;
     for (int i = 0; i < a->n; i++)
         if (Py_TYPE(a->who[i]) == type) return true;
+    /* of the class: torch looks there, not in the object */
     PyObject *f = PyObject_GetAttr((PyObject *)type, py.torch_function);
     if (!f && !PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
     if (!f) return PyErr_Clear(), true;
@@ -85,6 +91,7 @@ static bool py_asked_add(py_asked *a, PyObject *o) {
     if (!wants) return true;
     if (a->n == ASKED_MOST)
         return PyErr_Format(PyExc_TypeError, "too many classes with __torch_function__"), false;
+    /* before the first one of which it is a subclass */
     for (int i = a->n - 1; i >= 0; i--)
         if (PyType_IsSubtype(type, Py_TYPE(a->who[i]))) at = i;
     memmove(a->who + at + 1, a->who + at, (size_t)(a->n - at) * sizeof a->who[0]);
@@ -121,6 +128,7 @@ static bool py_asked_find(py_asked *a, PyObject *const *args, Py_ssize_t n) {
     return ok;
 }
 
+/* The classes that are asked, a new tuple: `types` of __torch_function__. */
 static PyObject *py_asked_types(const py_asked *a) {
     PyObject *types = PyTuple_New(a->n);
     for (int i = 0; types && i < a->n; i++)
@@ -149,6 +157,7 @@ static PyObject *py_asked_ask(py_asked *a, PyObject *func, PyObject *args, PyObj
     for (int i = 0; r == Py_NotImplemented && i < a->n; i++) {
         PyObject *f = PyObject_GetAttr(a->who[i], py.torch_function);
         Py_DECREF(r);
+        /* NULL in place of kwargs ends the arguments */
         r = f ? PyObject_CallFunctionObjArgs(f, func, types, args, kwargs, NULL) : NULL;
         Py_XDECREF(f);
     }
@@ -179,8 +188,11 @@ static PyObject *py_override_as(PyObject *o, PyTypeObject *type) {
     py_tensor *p = (py_tensor *)o;
     PyObject *r;
     if (!py_is_tensor(o) || PyType_IsSubtype(Py_TYPE(o), type)) return o;
+    /* a result that only this call knows: its tensor goes to a wrapper of the other class,
+     * without a view */
     if (Py_REFCNT(o) == 1 && Py_TYPE(o) == py.tensor && !p->dict && !p->weak) {
         tn_tensor *t = p->t;
+        /* the count of the tensor goes over to the new wrapper */
         p->t = NULL;
         tn_set_binding(t, NULL, NULL);
         r = py_wrap_as(type, t);
@@ -195,7 +207,9 @@ static PyObject *py_override_as(PyObject *o, PyTypeObject *type) {
 static PyObject *py_override_convert(PyObject *o, PyTypeObject *type) {
     if ((!PyTuple_Check(o) && !PyList_Check(o)) || Py_TYPE(o) == py.size)
         return py_override_as(o, type);
+    /* lists may contain themselves */
     if (Py_EnterRecursiveCall(" in __torch_function__")) return Py_DECREF(o), NULL;
+    /* a copy, as conversion makes objects and the sequence may be a tuple */
     PyObject *list = PySequence_List(o), *r = NULL;
     for (Py_ssize_t i = 0; list && i < PyList_Size(list); i++) {
         PyObject *one = py_override_convert(Py_NewRef(PyList_GetItem(list, i)), type);
@@ -212,6 +226,7 @@ PY_PRIV PyObject *py_of_class(PyObject *self, PyObject *r) {
     py_asked a;
     if (!r || Py_TYPE(self) == py.tensor || Py_TYPE(self) == py.parameter) return r;
     if (!py_asked_find(&a, &self, 1)) return py_asked_end(&a), Py_DECREF(r), NULL;
+    /* a class whose __torch_function__ is disabled gets plain tensors */
     bool wants = a.n > 0;
     py_asked_end(&a);
     return wants ? py_override_convert(r, Py_TYPE(self)) : r;
@@ -244,6 +259,7 @@ static PyObject *py_override_standard(PyObject *cls, PyObject *args, PyObject *k
                             Py_TYPE(words));
     types = PySequence_Tuple(types);
     for (Py_ssize_t i = 0; types && i < PyTuple_Size(types); i++) {
+        /* torch's rule: a class answers only where it derives from every class that is involved */
         int sub = PyObject_IsSubclass(cls, PyTuple_GetItem(types, i));
         if (sub == 1) continue;
         Py_DECREF(types);
@@ -252,6 +268,7 @@ static PyObject *py_override_standard(PyObject *cls, PyObject *args, PyObject *k
     given = types ? given ? PySequence_Tuple(given) : PyTuple_New(0) : NULL;
     Py_XDECREF(types);
     if (!given) return NULL;
+    /* plain inside, so that the rows run and nobody is asked twice */
     bool before = py_override_set_off(true);
     r = PyObject_Call(func, given, words);
     py_override_set_off(before);
@@ -266,22 +283,10 @@ static PyObject *py_override_disabled(PyObject *cls, PyObject *args, PyObject *k
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n) {
-    PyObject *all = PyTuple_New(n);
-    for (Py_ssize_t i = 0; all && i < n; i++) PyTuple_SetItem(all, i, Py_NewRef(args[i]));
-    return all;
-}
-
-PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames) {
-    PyObject *all = PyDict_New();
-    for (Py_ssize_t i = 0; all && i < PyTuple_Size(kwnames); i++)
-        if (PyDict_SetItem(all, PyTuple_GetItem(kwnames, i), values[i])) Py_CLEAR(all);
-    return all;
-}
-
 /* The class that results are of, where all keep Tensor's __torch_function__. */
 static PyTypeObject *py_asked_class(const py_asked *a) {
     for (int i = 0; i < a->n; i++) {
+        /* the one that is a subclass of all the others; none if two are unrelated */
         int k = 0;
         while (k < a->n && PyType_IsSubtype(Py_TYPE(a->who[i]), Py_TYPE(a->who[k]))) k++;
         if (k == a->n) return Py_TYPE(a->who[i]);
@@ -290,17 +295,19 @@ static PyTypeObject *py_asked_class(const py_asked *a) {
 }
 
 PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const *args,
-                                Py_ssize_t nargs, PyObject *kwnames) {
+                                Py_ssize_t nargs, PyObject *kwnames, py_plain_call plain) {
     py_asked a;
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
     PyTypeObject *type;
     if (!py_asked_find(&a, args, nargs + nkw)) return py_asked_end(&a), NULL;
     if (!a.n) return Py_NewRef(Py_NotImplemented);
+    /* no Python code: the row runs, and its results become of that class */
     if (a.standard && (type = py_asked_class(&a)) != NULL) {
-        PyObject *r = py_call_plain(g, method, args, nargs, kwnames);
+        PyObject *r = plain(g, method, args, nargs, kwnames);
         if (r) r = py_override_convert(r, type);
         return py_asked_end(&a), r;
     }
+    /* what torch passes as func: the function, or Tensor's method */
     PyObject *func =
         method ? PyObject_GetAttrString((PyObject *)py.tensor, g->name) : Py_NewRef(g->function);
     PyObject *tuple = func ? py_args_tuple(args, nargs) : NULL;
@@ -327,6 +334,7 @@ PY_PRIV PyObject *py_overridden_method(const char *name, PyObject *const *args, 
 
 /* --- for Python: torch.overrides -------------------------------------------------------------- */
 
+/* Who wants to be asked, of any sequence. To be ended in either case. */
 static bool py_override_arguments(py_asked *a, PyObject *arguments) {
     py_asked_begin(a);
     PyObject *all = PySequence_Tuple(arguments);

@@ -3,51 +3,8 @@
  *
  * On the way of a call that fits nothing is allocated: the struct and short lists lie on the stack.
  * Texts are made only where nothing fits. */
-#include "py.h"
-
-enum { BIND_BYTES = 512, BIND_INTS = 64, BIND_TENSORS = 32, BIND_MORE = 16 };
-
-/* What a conversion did not like; the texts are made at the end. */
-typedef enum py_bind_fault {
-    FAULT_NONE,
-    FAULT_KIND,    /* of argument `at` */
-    FAULT_COMMON,  /* of a keyword that no schema has */
-    FAULT_MANY,    /* positional arguments */
-    FAULT_UNKNOWN, /* keyword `at` */
-    FAULT_TWICE,
-    FAULT_MISSING, /* parameter `at` */
-    FAULT_RAISED   /* an exception is set */
-} py_bind_fault;
-
-typedef struct py_bind {
-    const tn_row *row;
-    const tn_gen *gen;
-    PyObject **names; /* NULL: the row's */
-    union {
-        double align;
-        void *pointer;
-        char bytes[BIND_BYTES];
-    } args;
-    uint64_t bound;    /* bit a parameter */
-    int64_t elements;  /* of the tensors given */
-    PyObject *foreign; /* borrowed: an argument with a __torch_function__ of its own */
-    PyObject *given;   /* borrowed: the argument at fault */
-    py_bind_fault fault;
-    int at;
-    int place;          /* the member of `given` at fault; -1: given itself */
-    bool method, named; /* named: given came by keyword */
-    bool lenient;       /* 0-dim tensors are numbers */
-    bool requires_grad; /* of a row that makes a tensor of nothing */
-    const char *common; /* the keyword that no schema has, and what it has to be */
-    const char *common_kind;
-    int64_t ints[BIND_INTS];
-    double floats[BIND_TENSORS];
-    tn_tensor *tensors[BIND_TENSORS];
-    int nints, nfloats, ntensors, nmore, nheld;
-    void *more[BIND_MORE];     /* long lists */
-    PyObject *held[BIND_MORE]; /* members of lists, which other threads may change */
-} py_bind;
-
+#include "bind.h"
+/* Notes the first fault. An exception that a conversion left (of __index__, say) goes before it. */
 static bool py_bind_no(py_bind *b, py_bind_fault fault, int at) {
     b->fault = PyErr_Occurred() ? FAULT_RAISED : fault;
     b->at = at;
@@ -66,6 +23,7 @@ static void *py_bind_room(py_bind *b, Py_ssize_t n, size_t each, void *here, int
         *used += (int)n;
         return at;
     }
+    /* the blocks of long lists are freed by py_bind_end, also when a later argument does not fit */
     if (b->nmore == BIND_MORE || (size_t)n > PY_SSIZE_T_MAX / each) return PyErr_NoMemory(), NULL;
     void *at = PyMem_Malloc((size_t)n * each);
     if (!at) return PyErr_NoMemory(), NULL;
@@ -74,14 +32,18 @@ static void *py_bind_room(py_bind *b, Py_ssize_t n, size_t each, void *here, int
 
 /* --- one value -------------------------------------------------------------------------------- */
 
+/* The tensor of o, borrowed: the caller of the function holds its arguments for the call. */
 static bool py_bind_tensor_of(py_bind *b, PyObject *o, tn_tensor **to) {
     if (Py_TYPE(o) != py.tensor && Py_TYPE(o) != py.parameter) {
+        /* exact tensors, nearly all, have left by the first comparison; the rest may have a
+         * __torch_function__, of which the first one found is enough: override.c looks at all */
         if (!PyType_IsSubtype(Py_TYPE(o), py.tensor)) {
             if (!b->foreign && !PyType_Check(o) && Py_TYPE(o) != &PyLong_Type &&
                 Py_TYPE(o) != &PyFloat_Type && PyObject_HasAttr(o, py.torch_function))
                 b->foreign = o;
             return false;
         }
+        /* a subclass is asked even if it fits */
         if (!b->foreign) b->foreign = o;
     }
     *to = py_of(o);
@@ -89,6 +51,8 @@ static bool py_bind_tensor_of(py_bind *b, PyObject *o, tn_tensor **to) {
     return true;
 }
 
+/* A number. In the first pass a 0-dim tensor is none, so that a row of two tensors goes before
+ * one of a tensor and a number. */
 static bool py_bind_scalar(const py_bind *b, PyObject *o, tn_scalar *s) {
     return (b->lenient || !py_is_tensor(o)) && py_to_scalar(o, s);
 }
@@ -99,6 +63,7 @@ static bool py_bind_tensor(py_bind *b, const tn_param *p, PyObject *o) {
     if (o == Py_None) {
         if (!(p->flags & TN_P_OPTIONAL)) return false;
     } else if (!py_bind_tensor_of(b, o, &t)) {
+        /* Tensor|Scalar: the tensor is NULL then, and the number lies beside it */
         if (!(p->flags & TN_P_NUMBER) || !py_bind_scalar(b, o, &s)) return false;
         py_bind_put(b, p->number_offset, &s, sizeof s);
     }
@@ -106,6 +71,8 @@ static bool py_bind_tensor(py_bind *b, const tn_param *p, PyObject *o) {
 }
 
 static bool py_bind_tensors(py_bind *b, const tn_param *p, PyObject *o) {
+    /* a list may change while the call runs, with the GIL released: its members are held by
+     * a tuple */
     if (PyList_Check(o)) {
         if (b->nheld == BIND_MORE || !(o = PyList_AsTuple(o))) return false;
         b->held[b->nheld++] = o;
@@ -118,6 +85,7 @@ static bool py_bind_tensors(py_bind *b, const tn_param *p, PyObject *o) {
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *one = PyTuple_GetItem(o, i);
         at[i] = NULL;
+        /* place: so that the message says which member it was */
         if (!(one == Py_None && p->flags & TN_P_HOLES) && !py_bind_tensor_of(b, one, &at[i]))
             return b->place = (int)i, false;
     }
@@ -139,6 +107,8 @@ static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
     if (o == Py_None) {
         if (!(p->flags & TN_P_OPTIONAL)) return false;
     } else if (PyTuple_Check(o) || PyList_Check(o)) {
+        /* no copy: __index__ of a member may change a list, so each look is checked, and l.n is
+         * that of the beginning */
         bool tuple = PyTuple_Check(o);
         l.n = tuple ? PyTuple_Size(o) : PyList_Size(o);
         int64_t *at =
@@ -150,6 +120,7 @@ static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
         }
         l.at = at;
     } else {
+        /* one int stands for a list of one: dim=0 */
         if (!py_bind_int_is_list(b, p) || !py_to_index(o, &one)) return false;
         int64_t *at = (int64_t *)py_bind_room(b, 1, sizeof *at, b->ints, &b->nints, BIND_INTS);
         if (!at) return false;
@@ -184,10 +155,12 @@ static bool py_bind_number(py_bind *b, const tn_param *p, PyObject *o) {
     double d;
     bool none = o == Py_None;
     if (none ? !(p->flags & TN_P_OPTIONAL) : !py_bind_scalar(b, o, &s)) return false;
+    /* a Scalar keeps its kind: 2 and 2.0 promote differently */
     if (p->type == TN_T_SCALAR && !(p->flags & (TN_P_DOUBLE | TN_P_MAYBE))) {
         py_bind_put(b, p->offset, &s, sizeof s);
         return true;
     }
+    /* a float parameter: no order and no rounding of a complex number is right */
     if (s.kind == TN_KIND_COMPLEX) return false;
     d = s.kind == TN_KIND_FLOAT ? s.real : (double)s.integer;
     if (p->flags & TN_P_MAYBE) {
@@ -199,6 +172,7 @@ static bool py_bind_number(py_bind *b, const tn_param *p, PyObject *o) {
     return true;
 }
 
+/* A word of the schema: a str, or a memory_format, whose name is the word. */
 static bool py_bind_word(py_bind *b, const tn_param *p, PyObject *o) {
     const char *text = PyUnicode_Check(o)               ? PyUnicode_AsUTF8AndSize(o, NULL)
                        : Py_TYPE(o) == py.memory_format ? py_format_name(o)
@@ -208,6 +182,7 @@ static bool py_bind_word(py_bind *b, const tn_param *p, PyObject *o) {
     for (int k = 0; text && p->words[k]; k++)
         if (strcmp(p->words[k], text) == 0) word = k + 1;
     if (text && !word) {
+        /* torch raises both kinds of error, by parameter */
         bool value = !strcmp(p->name, "reduction") || !strcmp(p->name, "padding_mode");
         PyErr_Format(value ? PyExc_ValueError : PyExc_RuntimeError,
                      "%s is not a valid value for %s", text, p->name);
@@ -222,6 +197,7 @@ static bool py_bind_int(py_bind *b, const tn_param *p, PyObject *o) {
     return py_bind_put(b, p->offset, &integer, sizeof integer);
 }
 
+/* True and False alone: torch takes no 1 for a bool. */
 static bool py_bind_bool(py_bind *b, const tn_param *p, PyObject *o) {
     const bool truth = o == Py_True;
     if (!truth && o != Py_False) return false;
@@ -240,6 +216,7 @@ static bool py_bind_device(py_bind *b, const tn_param *p, PyObject *o) {
     return py_bind_put(b, p->offset, &device, sizeof device);
 }
 
+/* Borrowed from the wrapper, which the caller holds. */
 static bool py_bind_generator(py_bind *b, const tn_param *p, PyObject *o) {
     tn_generator *generator = NULL;
     if (o != Py_None && Py_TYPE(o) != py.generator) return false;
@@ -247,6 +224,7 @@ static bool py_bind_generator(py_bind *b, const tn_param *p, PyObject *o) {
     return py_bind_put(b, p->offset, &generator, sizeof generator);
 }
 
+/* UTF-8 that the str object keeps, so it lives as long as the argument. */
 static bool py_bind_string(py_bind *b, const tn_param *p, PyObject *o) {
     const char *text = NULL;
     if (!(o == Py_None && p->flags & TN_P_OPTIONAL) &&
@@ -297,6 +275,7 @@ static const struct py_bind_type {
 #undef PY_TYPE
 };
 
+/* Argument o as parameter i, which may be given once. */
 static bool py_bind_one(py_bind *b, int i, PyObject *o) {
     if (b->bound >> i & 1) return py_bind_no(b, FAULT_TWICE, i);
     b->bound |= (uint64_t)1 << i;
@@ -317,6 +296,7 @@ static struct {
 
 static PyObject **py_names_of(const tn_row *row) {
     if (row->gen->index >= py_names.room) {
+        /* rows may be registered later, so the table grows; its row index is stable */
         uint32_t room = row->gen->index + 64;
         PyObject ***of = (PyObject ***)PyMem_Calloc(room, sizeof *of);
         if (!of) return NULL;
@@ -329,6 +309,7 @@ static PyObject **py_names_of(const tn_row *row) {
         int n = row->gen->nparam;
         PyObject **at = (PyObject **)PyMem_Calloc((size_t)n + 1, sizeof *at);
         for (int i = 0; at && i < n; i++)
+            /* words that were interned so far stay interned; only the array goes */
             if (!(at[i] = PyUnicode_InternFromString(row->gen->param[i].name))) {
                 PyMem_Free(at);
                 return NULL;
@@ -353,6 +334,7 @@ static PyObject *py_names_other(PyObject *name) {
     return NULL;
 }
 
+/* By address first: names in source code are interned. */
 static int py_names_find(PyObject **at, int n, PyObject *name) {
     for (int i = 0; i < n; i++)
         if (at[i] == name) return i;
@@ -361,6 +343,7 @@ static int py_names_find(PyObject **at, int n, PyObject *name) {
     return -1;
 }
 
+/* out=: a tensor, or a tuple or list of as many as the row has results, behind the parameters. */
 static bool py_bind_out(py_bind *b, PyObject *o) {
     const tn_gen *gen = b->gen;
     tn_tensor *given[4];
@@ -379,10 +362,6 @@ static bool py_bind_out(py_bind *b, PyObject *o) {
     }
     py_bind_put(b, gen->out_offset, given, (size_t)gen->nresults * sizeof given[0]);
     return true;
-}
-
-PY_PRIV bool py_row_creates(const tn_gen *gen) {
-    return gen->nparam > 1 && gen->nfixed <= 1 && gen->param[gen->nparam - 1].type == TN_T_DEVICE;
 }
 
 /* Keywords that no schema has: of all rows with out=, of all that make tensors. */
@@ -412,10 +391,13 @@ static bool py_bind_common(py_bind *b, unsigned how, PyObject *name, PyObject *o
     return true;
 }
 
+/* Keyword k of the call: a parameter by its name, a common keyword, or another name of
+ * a parameter. */
 static bool py_bind_keyword(py_bind *b, unsigned how, PyObject *name, PyObject *o, int k) {
     PyObject **at = b->names ? b->names : py_names_of(b->row), *other;
     bool fits;
     if (!at) return PyErr_NoMemory(), py_bind_no(b, FAULT_RAISED, k);
+    /* torch's own names first: a row may have a parameter that is called `a` or `x` */
     int i = py_names_find(at, b->gen->nparam, name);
     if (i < 0 && py_bind_common(b, how, name, o, &fits)) {
         b->given = o;
@@ -435,6 +417,7 @@ static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssiz
     const tn_param *p = &b->gen->param[first];
     if (first >= b->gen->nparam || p->type != TN_T_INTS || p->flags & TN_P_KEYWORD) return 0;
     if (nargs == 1 && (PyTuple_Check(args[0]) || PyList_Check(args[0]))) return 0;
+    /* x.view(2, 3) but not roll(x, 1, 2): another positional parameter could be meant */
     for (int i = first + 1; i < b->gen->nparam; i++)
         if (!(b->gen->param[i].flags & TN_P_KEYWORD) && nargs > 1) return 0;
     int used = b->nints;
@@ -442,6 +425,8 @@ static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssiz
     if (!at) return py_bind_no(b, FAULT_RAISED, first), -1;
     for (Py_ssize_t i = 0; i < nargs; i++) {
         if (py_to_index(args[i], &at[i])) continue;
+        /* the room is given back; a single argument that is no int may be something
+         * else (x.sum(None)) */
         b->nints = used;
         b->given = args[i];
         bool list = PyTuple_Check(args[i]) || PyList_Check(args[i]);
@@ -457,6 +442,7 @@ static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssiz
 /* What makes tensors of nothing makes them where this thread does by default: modules, and what a
  * user calls. */
 static void py_bind_place(py_bind *b) {
+    /* a row of tensors makes its results where they are */
     const tn_device_id device = b->gen->nfixed ? TN_NO_DEVICE : py_default_device();
     if (!device || b->gen->props & TN_PROP_LISTS || (b->row && py_here_is_ours())) return;
     for (int i = 0; i < b->gen->nparam; i++) {
@@ -468,10 +454,11 @@ static void py_bind_place(py_bind *b) {
     }
 }
 
-static bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssize_t nargs,
-                         PyObject *kwnames) {
+PY_PRIV bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssize_t nargs,
+                          PyObject *kwnames) {
     const tn_gen *gen = b->gen;
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0, at = 0;
+    /* absent options are the schema's defaults, so a call needs to say only what differs */
     memcpy(b->args.bytes, gen->defaults, gen->args_size);
     if (b->method && !py_bind_one(b, 0, args[at++])) return false;
     if (nargs > at) {
@@ -487,6 +474,7 @@ static bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssi
     for (Py_ssize_t k = 0; k < nkw; k++)
         if (!py_bind_keyword(b, how, PyTuple_GetItem(kwnames, k), args[nargs + k], (int)k))
             return false;
+    /* required parameters may also come by keyword, so this is known only now */
     for (int i = 0; i < gen->nparam; i++)
         if (!(b->bound >> i & 1) && tn_param_is_required(&gen->param[i]))
             return py_bind_no(b, FAULT_MISSING, i);
@@ -494,301 +482,6 @@ static bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssi
     return true;
 }
 
-static void py_bind_begin(py_bind *b, const tn_row *row, bool method, bool lenient) {
-    b->row = row;
-    b->gen = row ? row->gen : NULL;
-    b->names = NULL;
-    b->bound = 0;
-    b->elements = 0;
-    b->fault = FAULT_NONE;
-    b->given = NULL;
-    b->requires_grad = false;
-    b->place = -1;
-    b->method = method;
-    b->named = false;
-    b->lenient = lenient;
-    b->nints = b->nfloats = b->ntensors = b->nmore = b->nheld = 0;
-}
-
-static void py_bind_end(py_bind *b) {
-    for (int i = 0; i < b->nmore; i++) PyMem_Free(b->more[i]);
-    for (int i = 0; i < b->nheld; i++) Py_DECREF(b->held[i]);
-    b->nmore = b->nheld = 0;
-}
-
-/* --- what did not fit ------------------------------------------------------------------------- */
-
-static const char *py_fault_kind(const tn_param *p) {
+PY_PRIV const char *py_bind_kind(const tn_param *p) {
     return p->flags & TN_P_NUMBER ? "Tensor or Number" : py_bind_types[p->type].kind;
-}
-
-static const char *py_fault_type(PyObject *o, char *text, size_t room) {
-    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
-    const char *s = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    snprintf(text, room, "%s", s ? s : "?");
-    Py_XDECREF(name);
-    PyErr_Clear();
-    return text;
-}
-
-/* A parameter's name as torch says it. */
-static const char *py_fault_param(const py_bind *b, int i) {
-    const char *name = b->gen->param[i].name;
-    return !b->method && !strcmp(name, "self") ? "input" : name;
-}
-
-/* "argument 'dim' (position 1)"; by its name alone where that was given. */
-static const char *py_fault_argument(const py_bind *b, char *text, size_t room) {
-    const char *name = b->fault == FAULT_COMMON ? b->common : py_fault_param(b, b->at);
-    if (b->named || b->fault == FAULT_COMMON)
-        snprintf(text, room, "argument '%s'", name);
-    else
-        snprintf(text, room, "argument '%s' (position %d)", name, b->at + (b->method ? 0 : 1));
-    return text;
-}
-
-/* An int of more than 64 bits, said with its place; other exceptions stay as they are. */
-static PyObject *py_fault_overflow(const py_bind *b, const char *name) {
-    char argument[96];
-    if (!b->given || !PyErr_ExceptionMatches(PyExc_OverflowError)) return NULL;
-    const tn_param *p = &b->gen->param[b->at];
-    PyObject *kind = p->type == TN_T_INT                     ? PyExc_ValueError
-                     : p->type != TN_T_INTS                  ? PyExc_OverflowError
-                     : p->count < 0 /* what torch unpacks */ ? PyExc_TypeError
-                                                             : PyExc_ValueError;
-    PyErr_Clear();
-    return PyErr_Format(kind, "%s(): %s: Overflow when unpacking long long", name,
-                        py_fault_argument(b, argument, sizeof argument));
-}
-
-static PyObject *py_fault_of_kind(const py_bind *b, const char *name) {
-    char argument[96], type[80];
-    const char *kind =
-        b->fault == FAULT_KIND ? py_fault_kind(&b->gen->param[b->at]) : b->common_kind;
-    py_fault_argument(b, argument, sizeof argument);
-    if (b->place < 0)
-        return PyErr_Format(PyExc_TypeError, "%s(): %s must be %s, not %s", name, argument, kind,
-                            py_fault_type(b->given, type, sizeof type));
-    PyObject *member = PySequence_GetItem(b->given, b->place);
-    if (!member) return NULL;
-    py_fault_type(member, type, sizeof type);
-    Py_DECREF(member);
-    return PyErr_Format(PyExc_TypeError,
-                        "%s(): %s must be %s, but found element of type %s at pos %d", name,
-                        argument, kind, type, b->place);
-}
-
-/* What has no default and was not given, all of it. */
-static PyObject *py_fault_missing(const py_bind *b, const char *name) {
-    PyObject *text = PyUnicode_FromString("");
-    int n = 0;
-    for (int i = 0; text && i < b->gen->nparam; i++) {
-        const tn_param *p = &b->gen->param[i];
-        if (b->bound >> i & 1 || !tn_param_is_required(p)) continue;
-        PyObject *more =
-            PyUnicode_FromFormat("%U%s\"%s\"", text, n++ ? ", " : "", py_fault_param(b, i));
-        Py_DECREF(text);
-        text = more;
-    }
-    if (text)
-        PyErr_Format(PyExc_TypeError, "%s() missing %d required positional argument%s: %U", name, n,
-                     n == 1 ? "s" : "", text); /* which is torch's plural */
-    Py_XDECREF(text);
-    return NULL;
-}
-
-static PyObject *py_fault_many(const py_bind *b, const char *name, Py_ssize_t nargs) {
-    int self = b->method, least = 0, most = 0;
-    for (int i = self; i < b->gen->nparam && !(b->gen->param[i].flags & TN_P_KEYWORD); i++) {
-        most++;
-        least += !(b->gen->param[i].flags & TN_P_DEFAULT);
-    }
-    int given = (int)nargs - self;
-    const char *s = most == 1 ? "" : "s", *were = given == 1 ? "was" : "were";
-    if (least < most)
-        return PyErr_Format(PyExc_TypeError,
-                            "%s() takes from %d to %d positional argument%s but %d %s given", name,
-                            least, most, s, given, were);
-    return PyErr_Format(PyExc_TypeError, "%s() takes %d positional argument%s but %d %s given",
-                        name, most, s, given, were);
-}
-
-static PyObject *py_fault_raise(const py_bind *b, const char *name, Py_ssize_t nargs,
-                                PyObject *kwnames) {
-    switch (b->fault) {
-    case FAULT_RAISED: return NULL;
-    case FAULT_KIND:
-    case FAULT_COMMON: return py_fault_of_kind(b, name);
-    case FAULT_MANY: return py_fault_many(b, name, nargs);
-    case FAULT_MISSING: return py_fault_missing(b, name);
-    case FAULT_TWICE:
-        return PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%s'", name,
-                            py_fault_param(b, b->at));
-    default:
-        return PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", name,
-                            kwnames ? PyTuple_GetItem(kwnames, b->at) : NULL);
-    }
-}
-
-/* "(Tensor, int, dim=str)" */
-static PyObject *py_fault_given(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
-                                Py_ssize_t from) {
-    PyObject *text = PyUnicode_FromString("(");
-    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
-    for (Py_ssize_t i = from; text && i < nargs + nkw; i++) {
-        char type[80];
-        const char *comma = i > from ? ", " : "";
-        py_fault_type(args[i], type, sizeof type);
-        PyObject *more = i < nargs
-                             ? PyUnicode_FromFormat("%U%s%s", text, comma, type)
-                             : PyUnicode_FromFormat("%U%s%U=%s", text, comma,
-                                                    PyTuple_GetItem(kwnames, i - nargs), type);
-        Py_DECREF(text);
-        text = more;
-    }
-    return text;
-}
-
-static PyObject *py_fault_overloads(const py_group *g, bool method, PyObject *const *args,
-                                    Py_ssize_t nargs, PyObject *kwnames) {
-    PyObject *given = py_fault_given(args, nargs, kwnames, method ? 1 : 0);
-    PyObject *text = given ? PyUnicode_FromFormat("%s() received an invalid combination of "
-                                                  "arguments - got %U), but expected one of:",
-                                                  g->name, given)
-                           : NULL;
-    for (int i = 0; text && i < g->nrows; i++) {
-        const char *schema = strchr(g->row[i]->schema, '(');
-        PyObject *more = PyUnicode_FromFormat("%U\n * %s", text, schema ? schema : "");
-        Py_DECREF(text);
-        text = more;
-    }
-    if (text) PyErr_SetObject(PyExc_TypeError, text);
-    Py_XDECREF(given);
-    Py_XDECREF(text);
-    return NULL;
-}
-
-/* --- the call --------------------------------------------------------------------------------- */
-
-static PyObject *py_bound_call(py_bind *b, unsigned how) {
-    bool lasts = b->elements >= PY_LONG;
-    if (!b->gen->nfixed && b->nints) { /* makes a tensor of that size, perhaps */
-        double numel = 1;
-        for (int i = 0; i < b->nints; i++) numel *= (double)b->ints[i];
-        lasts = lasts || numel >= PY_LONG;
-    }
-    PyObject *r = py_run(b->row, how, b->args.bytes, lasts, py_records(b->gen, b->args.bytes));
-    if (r && b->requires_grad && !tn_requires_grad_at(NULL, 0, py_of(r), true)) {
-        Py_DECREF(r);
-        return py_raise();
-    }
-    return r;
-}
-
-/* What torch takes and no row does, as Python functions by name: tensorh/_overloads.py, read where
- * nothing fits. NotImplemented: there is none. A TypeError is raised where it is returned. */
-static PyObject *py_overloads_call(const char *name, PyObject *const *args, Py_ssize_t nargs,
-                                   PyObject *kwnames) {
-    static PyObject *all;
-    if (!all) {
-        PyObject *module = PyImport_ImportModule("tensorh._overloads");
-        all = module ? PyObject_GetAttrString(module, "OVERLOADS") : NULL;
-        Py_XDECREF(module);
-        if (!all) return NULL;
-    }
-    PyObject *f = py_entry(all, name);
-    if (!f) return PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
-    PyObject *tuple = py_args_tuple(args, nargs), *r = NULL;
-    PyObject *dict = tuple && kwnames ? py_args_dict(args + nargs, kwnames) : NULL;
-    if (tuple && (dict || !kwnames)) r = PyObject_Call(f, tuple, dict);
-    Py_XDECREF(tuple);
-    Py_XDECREF(dict);
-    if (r && PyExceptionInstance_Check(r)) {
-        PyErr_SetObject((PyObject *)Py_TYPE(r), r);
-        Py_DECREF(r);
-        return NULL;
-    }
-    if (r ||
-        !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_AttributeError)))
-        return r;
-    PyErr_Clear(); /* it does not fit that form either: the rows say what they want */
-    return Py_NewRef(Py_NotImplemented);
-}
-
-enum py_calls {
-    CALL_PLAIN = 1, /* nobody is asked */
-    CALL_ROWS = 2   /* no overloads */
-};
-
-static PyObject *py_call_rest(const py_group *g, bool method, PyObject *const *args,
-                              Py_ssize_t nargs, PyObject *kwnames, unsigned call,
-                              const py_bind *b) {
-    PyObject *r = call & CALL_PLAIN ? Py_NewRef(Py_NotImplemented)
-                                    : py_overridden(g, method, args, nargs, kwnames);
-    if (r == Py_NotImplemented && !(call & CALL_ROWS)) {
-        Py_DECREF(r);
-        r = py_overloads_call(g->name, args, nargs, kwnames);
-    }
-    if (r != Py_NotImplemented) return r;
-    Py_DECREF(r);
-    if (g->nrows > 1) return py_fault_overloads(g, method, args, nargs, kwnames);
-    return py_fault_raise(b, g->name, nargs, kwnames);
-}
-
-static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *args,
-                              Py_ssize_t nargs, PyObject *kwnames, unsigned call) {
-    py_bind b;
-    b.foreign = NULL;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < g->nrows; i++) {
-            py_bind_begin(&b, g->row[i], method, pass == 1);
-            bool fits = py_bind_fill(&b, g->how, args, nargs, kwnames);
-            PyObject *r = NULL;
-            if (TNI_UNLIKELY(b.foreign != NULL) && !(call & CALL_PLAIN) &&
-                (fits || b.fault != FAULT_RAISED)) {
-                r = py_overridden(g, method, args, nargs, kwnames);
-                if (r != Py_NotImplemented) return py_bind_end(&b), r;
-                Py_DECREF(r);
-                call |= CALL_PLAIN;
-            }
-            r = fits ? py_bound_call(&b, g->how) : NULL;
-            py_bind_end(&b);
-            if (fits) return r;
-            if (b.fault == FAULT_RAISED) return py_fault_overflow(&b, g->name);
-        }
-    }
-    return py_call_rest(g, method, args, nargs, kwnames, call, &b);
-}
-
-PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
-                          PyObject *kwnames) {
-    const int turn = py_lend();
-    return py_lent(turn, py_call_rows(g, method, args, nargs, kwnames, 0));
-}
-
-PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
-                                Py_ssize_t nargs, PyObject *kwnames) {
-    const int turn = py_lend();
-    return py_lent(turn, py_call_rows(g, method, args, nargs, kwnames, CALL_PLAIN));
-}
-
-PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
-                              PyObject *kwnames) {
-    const int turn = py_lend();
-    return py_lent(turn, py_call_rows(g, false, args, nargs, kwnames, CALL_ROWS));
-}
-
-PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
-                                PyObject *kwnames, py_bound_run run, void *user) {
-    py_bind b;
-    b.foreign = NULL;
-    py_bind_begin(&b, NULL, false, true);
-    b.gen = s->gen;
-    b.names = s->names;
-    const int turn = py_lend();
-    bool fits = py_bind_fill(&b, TN_PLAIN, args, nargs, kwnames);
-    PyObject *r =
-        fits ? run(user, b.args.bytes, b.elements) : py_fault_raise(&b, s->name, nargs, kwnames);
-    py_bind_end(&b);
-    return py_lent(turn, r);
 }

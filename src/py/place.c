@@ -19,6 +19,7 @@ PY_PRIV bool py_place(PyObject *module, const char *place, size_t n, PyObject *v
     PyObject *all = PyObject_GetAttrString(module, "_spaces"), *space = NULL, *name;
     size_t dot = n;
     bool ok = false;
+    /* a place has a dot at least: rows of torch itself have none (docs/rows.md) */
     while (place[--dot] != '.') continue;
     if (all) space = py_place_space(all, place, dot);
     name = space ? PyUnicode_FromStringAndSize(place + dot + 1, (Py_ssize_t)(n - dot - 1)) : NULL;
@@ -28,32 +29,43 @@ PY_PRIV bool py_place(PyObject *module, const char *place, size_t n, PyObject *v
     return ok;
 }
 
-/* The function of a group at the places of its rows; a name that ends in _ is the in-place form. */
-PY_PRIV bool py_place_group(PyObject *module, const py_group *g) {
-    const bool in_place = g->name[strlen(g->name) - 1] == '_';
-    for (int i = 0; i < g->nrows; i++) {
-        const char *at = py_docs_places(g->row[i]);
-        for (size_t n; at && *at; at += n + strspn(at + n, " ")) {
-            n = strcspn(at, " ");
-            if ((at[n - 1] == '_') == in_place && !py_place(module, at, n, g->function))
-                return false;
-        }
-    }
-    return true;
-}
-
-/* Whether a row stands in a namespace alone, as its own name begins with it: linalg_cholesky is
- * neither in torch nor a method of Tensor. */
-PY_PRIV bool py_place_is_own(const tn_row *row) {
-    const char *place = py_docs_places(row), *name = row->schema;
-    if (!place) return false;
-    for (; *place == *name || (*place == '.' && *name == '_'); place++) name++;
-    return *name == '(' || *name == '.';
-}
-
 PY_PRIV int py_places_begin(PyObject *module) {
     PyObject *all = PyDict_New();
     int bad = !all || PyModule_AddObjectRef(module, "_spaces", all);
     Py_XDECREF(all);
     return bad ? -1 : 0;
+}
+
+/* --- classes that stand ----------------------------------------------------------------------- */
+
+PY_PRIV int py_add_methods(PyTypeObject *type, PyMethodDef *methods) {
+    for (PyMethodDef *m = methods; m->ml_name; m++) {
+        /* a heap type without Py_TPFLAGS_IMMUTABLETYPE takes attributes as any class of
+         * Python does */
+        PyObject *o = PyDescr_NewMethod(type, m);
+        int bad = !o || PyObject_SetAttrString((PyObject *)type, m->ml_name, o);
+        Py_XDECREF(o);
+        if (bad) return -1;
+    }
+    return 0;
+}
+
+PY_PRIV int py_add_attributes(PyTypeObject *type, PyGetSetDef *attributes) {
+    for (PyGetSetDef *a = attributes; a->name; a++) {
+        PyObject *o = PyDescr_NewGetSet(type, a);
+        int bad = !o || PyObject_SetAttrString((PyObject *)type, a->name, o);
+        Py_XDECREF(o);
+        if (bad) return -1;
+    }
+    return 0;
+}
+
+PY_PRIV PyTypeObject *py_place_class(PyObject *module, const char *name, const char *full,
+                                     size_t bytes, unsigned flags, PyType_Slot *slots) {
+    PyType_Spec spec = {full, (int)bytes, 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | flags, slots};
+    /* programs get instances from the library alone: calling the class is a TypeError */
+    PyObject *type = PyType_FromSpec(&spec);
+    if (type && PyModule_AddObjectRef(module, name, type)) Py_CLEAR(type);
+    return (PyTypeObject *)type;
 }

@@ -29,11 +29,21 @@
 typedef struct py_tensor {
     PyObject_HEAD tn_tensor *t;
     PyObject *dict, *weak; /* attributes and weak references; NULL until there are some */
-    struct py_hook *hooks; /* those registered through it that still may run; see hook.c */
+    struct py_hook *hooks; /* those registered through it that still may run; see wrap.c */
     bool kept;             /* t owns the wrapper, not the wrapper t */
     bool tracked;          /* by the collector */
     int parts;             /* how many of the library's modules have a count of t, too */
 } py_tensor;
+
+/* A hook of a tensor and its handle. The tape owns one count of it. */
+typedef struct py_hook {
+    PyObject_HEAD PyObject *function; /* NULL: removed */
+    py_tensor *on;                    /* in whose list it stands; not counted, NULL: none */
+    struct py_hook *next;
+    const tn_history *history; /* the call on which it hangs, to compare with; NULL: the tensor */
+    int64_t number;
+    PyObject *weak;
+} py_hook;
 
 typedef struct py_dtype {
     PyObject_HEAD tn_dtype dtype;
@@ -88,7 +98,7 @@ PY_PRIV void py_own_tensor_end(void *data, void *user);
 PY_PRIV bool py_failing_begin(void); /* the allocator of tests, before a context is used */
 PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args);
 
-/* --- tensor.c --------------------------------------------------------------------------------- */
+/* --- wrap.c ----------------------------------------------------------------------------------- */
 
 /* The wrapper of t, whose one count it takes over (released when it fails). NULL: an error of the
  * library is pending. */
@@ -98,6 +108,9 @@ PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known); /* known: tn_bin
 /* The same of a tensor that somebody else owns; None for NULL. */
 PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t);
 PY_PRIV void py_tensor_track(py_tensor *p); /* by the collector, from now on */
+/* Hooks forget a wrapper that goes, or one hook its wrapper. */
+PY_PRIV void py_hooks_part(py_tensor *p);
+PY_PRIV void py_hook_unlink(py_hook *h);
 
 /* Between the two a call knows tensors by address alone, while Python code may run (__index__, a
  * finalizer, another thread): what wrappers give up meanwhile (x.unsqueeze_(0)) stays until every
@@ -154,6 +167,16 @@ PY_PRIV py_inside py_inside_begin(void);
 PY_PRIV void py_inside_end(py_inside i);
 enum { PY_LONG = 1 << 16 }; /* elements from which on a call is thought to last */
 
+/* --- args.c: arguments as Python passes them -------------------------------------------------- */
+
+PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n);
+PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames);
+/* Arguments by position or name: to[i] is borrowed, NULL where none was given. */
+PY_PRIV bool py_take(const char *what, const char *const *names, int n, PyObject *const *args,
+                     Py_ssize_t nargs, PyObject *kwnames, PyObject **to);
+/* What a dictionary has under a name, borrowed; NULL, with an exception only where that failed. */
+PY_PRIV PyObject *py_entry(PyObject *dict, const char *name);
+
 /* --- value.c: Python's objects as arguments --------------------------------------------------- */
 
 /* false: not of that kind, without an exception; an exception only where Python code failed. */
@@ -165,8 +188,11 @@ PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to); /* and bool, complex */
 PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to);   /* torch.float32, float, int, bool */
 PY_PRIV PyObject *py_from_scalar(tn_scalar s);
 PY_PRIV PyObject *py_from_element(tn_scalar s, tn_dtype dtype); /* whose uint64 are bits of s */
+/* An option as Python's object: numbers, truths, words, texts; NULL without an exception: it is
+ * none of these. */
+PY_PRIV PyObject *py_param_object(const tn_param *p, const void *args);
 
-/* --- parse.c, quick.c, run.c ------------------------------------------------------------------ */
+/* --- call.c, quick.c, run.c, group.c (parse.c and fault.c: bind.h) ---------------------------- */
 
 /* The rows that share a name, in the order in which they are tried. */
 typedef struct py_group {
@@ -211,22 +237,22 @@ enum { PY_QUICK_BYTES = 128, PY_QUICK_INTS = 16 }; /* of its argument struct, of
 PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts,
                          bool records);
 PY_PRIV bool py_records(const tn_gen *gen, const void *args);
-/* What a dictionary has under a name, borrowed; NULL, with an exception only where that failed. */
-PY_PRIV PyObject *py_entry(PyObject *dict, const char *name);
-PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n);
-PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames);
-PY_PRIV bool py_row_is_method(const tn_row *row);      /* of Tensor */
+PY_PRIV PyObject *py_results_list(tn_list l);          /* a tuple; takes the list */
+PY_PRIV PyObject *py_results_type(const tn_row *row);  /* of several results; borrowed */
 PY_PRIV const py_group *py_group_of(const char *name); /* NULL: none */
 PY_PRIV int py_groups_begin(PyObject *module);         /* functions and methods of all rows */
 PY_PRIV PyObject *py_registered(const char *name);     /* a function of a row registered since */
+
+/* --- row.c, docs.c, inspect.c ----------------------------------------------------------------- */
+
+PY_PRIV bool py_row_is_method(const tn_row *row); /* of Tensor */
 /* Whether the row takes requires_grad, layout and pin_memory, which no schema has: it makes a
  * tensor of numbers, or like another. */
 PY_PRIV bool py_row_creates(const tn_gen *gen);
-/* An option as Python's object: numbers, truths, words, texts; NULL without an exception: it is
- * none of these. */
-PY_PRIV PyObject *py_param_object(const tn_param *p, const void *args);
-
-/* --- docs.c, inspect.c ------------------------------------------------------------------------ */
+PY_PRIV bool py_row_is_apart(const tn_row *row);       /* it stands in a namespace alone */
+PY_PRIV const char *py_row_comment(const tn_row *row); /* "": none */
+/* Names of the row below torch, apart by blanks: "special.expit nn.functional.sigmoid"; or NULL. */
+PY_PRIV const char *py_row_places(const tn_row *row);
 
 /* Of parameter i what the schema says: its type and its default (value NULL: none). */
 typedef struct py_param_text {
@@ -236,8 +262,6 @@ typedef struct py_param_text {
 PY_PRIV bool py_row_param(const tn_row *row, int i, py_param_text *to);
 /* A docstring with a signature, which the caller frees; NULL without memory. */
 PY_PRIV char *py_docs_of(const py_group *g, bool method);
-/* Names of the row below torch, apart by blanks: "special.expit nn.functional.sigmoid"; or NULL. */
-PY_PRIV const char *py_docs_places(const tn_row *row);
 PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused);
@@ -246,33 +270,40 @@ PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused);
 
 PY_PRIV int py_places_begin(PyObject *module); /* before all that has a place */
 PY_PRIV bool py_place(PyObject *module, const char *place, size_t n, PyObject *value);
-PY_PRIV bool py_place_group(PyObject *module, const py_group *g);
-PY_PRIV bool py_place_is_own(const tn_row *row);
+/* A method or an attribute more for a class that stands. */
+PY_PRIV int py_add_methods(PyTypeObject *type, PyMethodDef *methods);
+PY_PRIV int py_add_attributes(PyTypeObject *type, PyGetSetDef *attributes);
+/* A new class that no program makes instances of, which the module has as `name`. */
+PY_PRIV PyTypeObject *py_place_class(PyObject *module, const char *name, const char *full,
+                                     size_t bytes, unsigned flags, PyType_Slot *slots);
 
-/* --- autograd.c, hook.c, function.c ----------------------------------------------------------- */
+/* --- autograd.c, hook.c, function.c, node.c --------------------------------------------------- */
 
 PY_PRIV int py_autograd_begin(PyObject *module);
 PY_PRIV int py_devices_begin(PyObject *module);
 PY_PRIV int py_modes_begin(PyObject *module);
 PY_PRIV int py_hooks_begin(PyObject *module);
 PY_PRIV int py_functions_begin(PyObject *module);
-/* Arguments by position or name: to[i] is borrowed, NULL where none was given. */
-PY_PRIV bool py_take(const char *what, const char *const *names, int n, PyObject *const *args,
-                     Py_ssize_t nargs, PyObject *kwnames, PyObject **to);
-/* A method or an attribute more for a class that stands. */
-PY_PRIV int py_add_methods(PyTypeObject *type, PyMethodDef *methods);
-PY_PRIV int py_add_attributes(PyTypeObject *type, PyGetSetDef *attributes);
-/* The traverse of what a wrapper's tensor alone keeps; hooks forget a wrapper that goes. */
-PY_PRIV int py_hooks_visit(const py_tensor *p, visitproc visit, void *arg);
-PY_PRIV void py_hooks_part(py_tensor *p);
+PY_PRIV int py_nodes_begin(PyObject *module);
+PY_PRIV PyObject *
+py_context_of(const tn_history *h); /* of a Function's call, borrowed; NULL: none */
+PY_PRIV const tn_history *py_context_history(PyObject *ctx);  /* NULL: before the call has ended */
 PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf); /* grad_fn; None for neither */
-PY_PRIV PyObject *py_node_inputs(const tn_history *h);        /* next_functions */
-PY_PRIV PyObject *py_context_of(const tn_history *h);         /* of a Function's call; NULL: none */
 
-/* --- module.c, mrow.c ---------------------------------------------------------------------- */
+/* --- parameter.c, kind.c, parts.c, mrow.c, module.c, tap.c ------------------------------------ */
+
+enum { MROW_ARGS = 32 }; /* options of a module, arguments of a forward */
 
 /* A kind of built-in module as Python sees it; made once for each row, for the process. */
-typedef struct py_kind py_kind;
+typedef struct py_kind {
+    const tn_mrow *row;
+    const char *type;
+    tn_gen make; /* the row's, with device before dtype as in torch */
+    py_signature making, calling;
+    int draws;      /* offset of the row's .draws, a float, among the options; -1: none */
+    uint32_t tuple; /* bit k: option k is shown as a tuple of spread[k] numbers, 0: of its own */
+    uint8_t spread[MROW_ARGS];
+} py_kind;
 
 /* What is known of a module stands in `dict`, as in torch: _parameters, _buffers, _modules and,
  * of a built-in one, its options. `made` is made of that where it is needed, and dropped when
@@ -293,25 +324,36 @@ TNI_INLINE bool py_is_module(PyObject *o) {
 PY_PRIV PyObject *py_module_dict(PyObject *self, PyObject *word);
 /* Sets what nn.Module.__init__ sets. */
 PY_PRIV int py_module_begin_one(PyObject *self);
-PY_PRIV int py_modules_begin(PyObject *module); /* Parameter, _Module, functions */
+PY_PRIV bool py_module_put(PyObject *dict, PyObject *word, PyObject *value); /* takes value */
+PY_PRIV int py_parameters_begin(PyObject *module);
+PY_PRIV int py_modules_begin(PyObject *module); /* _Module, functions */
+PY_PRIV int py_taps_begin(PyObject *module);
 /* The kind of a class; NULL, without an exception, when it is a user's. */
 PY_PRIV const py_kind *py_kind_of(PyTypeObject *type);
 PY_PRIV bool py_kind_has_option(const py_kind *k, PyObject *name);
-PY_PRIV void py_mrow_drop(py_module *m); /* made */
+/* Option i of options as Python's object; NULL without an exception: no attribute shows it. */
+PY_PRIV PyObject *py_option(const py_kind *k, int i, const void *options);
+TNI_INLINE const void *py_options(const tn_module *made) {
+    return (const char *)made + made->gen->options;
+}
+PY_PRIV PyObject *py_kinds(PyObject *self, PyObject *unused);       /* class names */
+PY_PRIV PyObject *py_kind_describe(PyObject *self, PyObject *name); /* what a class is made of */
+PY_PRIV void py_mrow_drop(py_module *m);                            /* made */
 /* Methods of _Module that a class of a row has as __init__, forward and reset_parameters. */
 PY_PRIV PyObject *py_mrow_init(PyObject *self, PyObject *args, PyObject *kwargs);
 PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                                   PyObject *kwnames);
 PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused);
-PY_PRIV PyObject *py_mrow_kinds(PyObject *self, PyObject *unused); /* class names */
-PY_PRIV PyObject *py_mrow_kind(PyObject *self, PyObject *name);    /* what a class is made of */
 
 /* --- override.c ------------------------------------------------------------------------------- */
 
+/* A call where nobody is asked about it: py_call_plain, which stands above this file. */
+typedef PyObject *(*py_plain_call)(const py_group *g, bool method, PyObject *const *args,
+                                   Py_ssize_t nargs, PyObject *kwnames);
 /* A call through the __torch_function__ of an argument; NotImplemented (a new reference): no
- * argument has one that wants to be asked. */
+ * argument has one that wants to be asked. Where all keep Tensor's own, `plain` makes the call. */
 PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const *args,
-                                Py_ssize_t nargs, PyObject *kwnames);
+                                Py_ssize_t nargs, PyObject *kwnames, py_plain_call plain);
 /* The same for Tensor's method of that name, where a class has a __torch_function__ of its own. */
 PY_PRIV PyObject *py_overridden_method(const char *name, PyObject *const *args, Py_ssize_t n);
 /* A result r (taken) of a method of self: of self's class, where that is a subclass. */
@@ -326,13 +368,17 @@ TNI_INLINE bool py_is_exact(PyObject *o) {
 
 /* --- the classes ------------------------------------------------------------------------------ */
 
-/* number.c, index.c, create.c: slots of the class Tensor; how many. */
+/* Slots of the class Tensor; how many. */
+PY_PRIV int py_wrap_slots(PyType_Slot *to);
 PY_PRIV int py_number_slots(PyType_Slot *to);
 PY_PRIV int py_index_slots(PyType_Slot *to);
 PY_PRIV int py_create_slots(PyType_Slot *to);
+PY_PRIV int py_buffer_slots(PyType_Slot *to);
 PY_PRIV int py_tensor_begin(PyObject *module);
 PY_PRIV int py_number_begin(PyObject *module);
 PY_PRIV int py_types_begin(PyObject *module);
+PY_PRIV int py_generators_begin(PyObject *module);
+PY_PRIV int py_buffers_begin(PyObject *module);
 PY_PRIV int py_create_begin(PyObject *module);
 PY_PRIV PyObject *py_device_of(tn_device_id device);
 /* Where this thread makes tensors if no device is given; TN_NO_DEVICE: the library's choice. */
@@ -346,14 +392,17 @@ PY_PRIV bool py_dtype_is_complex(tn_dtype d);
 PY_PRIV bool py_dtype_is_float(tn_dtype d);
 PY_PRIV int py_dtype_kind(tn_dtype d); /* of its elements: TN_KIND_BOOL .. TN_KIND_COMPLEX */
 extern TNI_HIDDEN tn_print_options py_printing;
-PY_PRIV PyObject *py_results_list(tn_list l); /* a tuple; takes the list */
 /* optim.c, loader.c, files.c: the functions behind tensorh.optim, tensorh.utils and the module
  * tensorh.serialization. */
 PY_PRIV int py_optim_begin(PyObject *module);
 PY_PRIV int py_loader_begin(PyObject *module);
 PY_PRIV int py_files_begin(PyObject *module);
-/* create.c: a list, array or number as an index, and as a value beside a tensor of dtype. */
 PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy); /* shares it */
+/* nested.c: a sequence of numbers, tensors and arrays; lent, NULL with an exception. */
+PY_PRIV tn_tensor *py_nested_tensor(PyObject *o, tn_dtype dtype);
+PY_PRIV PyObject *py_nested_array(PyObject *o);
+PY_PRIV bool py_nested_is_list(PyObject *o);
+/* create.c: a list, array or number as an index, and as a value beside a tensor of dtype. */
 PY_PRIV PyObject *py_index_tensor(PyObject *o);
 PY_PRIV PyObject *py_index_refuse(PyObject *o); /* an exception: o is no index */
 PY_PRIV PyObject *py_value_tensor(PyObject *o, tn_dtype dtype);

@@ -1,200 +1,7 @@
-/* tensor.c - the class Tensor: its life and its attributes.
- *
- * A wrapper without attributes is not tracked by the collector: it can be part of no cycle. One
- * with attributes, or of a subclass, that C code outlives (a gradient, a module's part) goes over
- * to the tensor when Python drops it, and comes back with the next py_wrap. Until then nothing else
- * leads to it: weak references to it have ended, and the collector does not know it. */
+/* tensor.c - the class Tensor: its attributes, and methods that are no rows. */
 #include "py.h"
 
-/* --- wrappers --------------------------------------------------------------------------------- */
-
-/* Wrappers to be used again. Each keeps a reference to its class and one to itself, which its next
- * user takes over. */
-enum { FREE_MOST = 256 };
-static struct {
-    py_tensor *at[FREE_MOST];
-    int n;
-} py_free_wrappers;
-
-PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
-    py_tensor *p;
-    if (!t) return py_raise();
-    if (type == py.tensor && py_free_wrappers.n) {
-        p = py_free_wrappers.at[--py_free_wrappers.n];
-    } else if (type == py.tensor) {
-        p = PyObject_GC_New(py_tensor, type);
-    } else {
-        p = (py_tensor *)PyType_GenericAlloc(type, 0); /* tracked: it may have anything */
-    }
-    if (!p) return tn_release(t), NULL;
-    p->t = t;
-    p->dict = p->weak = NULL;
-    p->hooks = NULL;
-    p->kept = false;
-    p->parts = 0;
-    p->tracked = type != py.tensor;
-    tn_set_binding(t, p, NULL);
-    return (PyObject *)p;
-}
-
-PY_PRIV PyObject *py_wrap(tn_tensor *t) { return py_wrap_as(py.tensor, t); }
-
-PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t) {
-    PyObject *known = t ? (PyObject *)tn_binding(t) : NULL;
-    if (known) return py_wrap_known(t, known);
-    return t ? py_wrap(tn_retain(t)) : Py_NewRef(Py_None);
-}
-
-/* --- wrappers that C outlives ----------------------------------------------------------------- */
-
-PY_PRIV void py_tensor_track(py_tensor *p) {
-    if (p->tracked) return;
-    p->tracked = true;
-    PyObject_GC_Track((PyObject *)p);
-}
-
-/* The tensor owns the wrapper: p->t is borrowed then, and p->kept says so. */
-static void py_tensor_binding_release(void *object) {
-    PyGILState_STATE state = PyGILState_Ensure();
-    py_tensor *p = (py_tensor *)object;
-    p->t = NULL;
-    Py_DECREF((PyObject *)p);
-    PyGILState_Release(state);
-}
-
-PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known) {
-    py_tensor *p = (py_tensor *)known;
-    if (!p->kept) return Py_NewRef(known);
-    tn_set_binding(t, p, NULL); /* Python owns the wrapper again, with the count it had */
-    tn_retain(t);
-    p->kept = false;
-    py_tensor_track(p);
-    return known;
-}
-
-/* Gives the wrapper, of which Python has nothing left, to the tensor, if it is worth keeping and
- * somebody else has the tensor. */
-static bool py_tensor_keep(py_tensor *p) {
-    bool plain =
-        Py_TYPE((PyObject *)p) == py.tensor && (!p->dict || !PyDict_Size(p->dict)) && !p->hooks;
-    if (plain || !p->t || tn_owners(p->t) < 2) return false;
-    if (!tn_set_binding(p->t, p, py_tensor_binding_release)) return tn_error_take(NULL), false;
-    Py_INCREF((PyObject *)p);
-    p->kept = true;
-    p->tracked = false;
-    tn_release(p->t);
-    return true;
-}
-
-/* Ends the weak references to a wrapper of which Python has nothing left. Their callbacks may look
- * at the tensor: they get another wrapper then, and this one has no tensor more. */
-static void py_tensor_forget(py_tensor *p) {
-    if (p->t) tn_set_binding(p->t, NULL, NULL);
-    PyObject_ClearWeakRefs((PyObject *)p);
-    if (p->t && !tn_binding(p->t)) {
-        tn_set_binding(p->t, p, NULL);
-    } else if (p->t) {
-        tn_release(p->t);
-        p->t = NULL;
-    }
-}
-
-static void py_tensor_dealloc(PyObject *self) {
-    py_tensor *p = (py_tensor *)self;
-    PyTypeObject *type = Py_TYPE(self);
-    tn_tensor *t;
-    if (p->tracked || type != py.tensor) PyObject_GC_UnTrack(self);
-    if (TNI_UNLIKELY(p->weak != NULL)) py_tensor_forget(p);
-    if (TNI_UNLIKELY(p->dict || p->hooks || type != py.tensor) && py_tensor_keep(p)) return;
-    if (p->hooks) py_hooks_part(p);
-    if ((t = p->t) != NULL) {
-        p->t = NULL;
-        tn_set_binding(t, NULL, NULL);
-    }
-    Py_CLEAR(p->dict);
-    if (t) tn_release(t);
-    if (TNI_LIKELY(type == py.tensor && py_free_wrappers.n < FREE_MOST)) {
-        Py_INCREF(self);
-        py_free_wrappers.at[py_free_wrappers.n++] = p;
-        return;
-    }
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
-    Py_DECREF((PyObject *)type);
-}
-
-static int py_tensor_traverse(PyObject *self, visitproc visit, void *arg) {
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(((py_tensor *)self)->dict);
-    return ((py_tensor *)self)->hooks ? py_hooks_visit((py_tensor *)self, visit, arg) : 0;
-}
-
-static int py_tensor_clear(PyObject *self) {
-    Py_CLEAR(((py_tensor *)self)->dict);
-    return 0;
-}
-
-/* The first attribute makes the wrapper a possible part of a cycle. */
-static int py_tensor_setattr(PyObject *self, PyObject *name, PyObject *value) {
-    int bad = PyObject_GenericSetAttr(self, name, value);
-    if (((py_tensor *)self)->dict) py_tensor_track((py_tensor *)self);
-    return bad;
-}
-
-static PyObject *py_tensor_dict(PyObject *self, void *unused) {
-    PyObject *dict = PyObject_GenericGetDict(self, unused);
-    if (dict) py_tensor_track((py_tensor *)self);
-    return dict;
-}
-
-/* --- tensors that wrappers have given up ------------------------------------------------------ */
-
-static struct {
-    tn_tensor **at;
-    size_t n, room;
-} py_retired[2]; /* by the turn in which they were given up */
-
-PY_PRIV void py_retire(tn_tensor *t) {
-    if (!py_lending()) {
-        tn_release(t);
-        return;
-    }
-    if (py_retired[py.turn].n == py_retired[py.turn].room) {
-        size_t room = 2 * py_retired[py.turn].room + 16;
-        tn_tensor **at = (tn_tensor **)py_get_again(py_retired[py.turn].at, room, sizeof *at);
-        if (!at) return; /* it stays for good: nobody may fail here */
-        py_retired[py.turn].at = at;
-        py_retired[py.turn].room = room;
-    }
-    py_retired[py.turn].at[py_retired[py.turn].n++] = t;
-    py.retired = true;
-    if (!py.lending[!py.turn] && !py_retired[!py.turn].n) py.turn = !py.turn;
-}
-
-PY_PRIV bool py_retire_memory(tn_tensor *t) {
-    tn_tensor *alias = py_lending() ? tnp_detach(t) : NULL;
-    if (alias) py_retire(tn_own(alias));
-    return alias || !py_lending();
-}
-
-PY_PRIV bool py_retired_has(const tn_tensor *t) {
-    for (int turn = 0; turn < 2; turn++)
-        for (size_t i = 0; i < py_retired[turn].n; i++)
-            if (py_retired[turn].at[i] == t) return true;
-    return false;
-}
-
-/* What was retired in the turn before, whose calls have all ended; then that turn comes again. The
- * end of a tensor may run Python code, and this. */
-PY_PRIV void py_retired_release(void) {
-    for (int before = !py.turn; !py.lending[before]; before = !py.turn) {
-        while (py_retired[before].n && py.turn != before)
-            tn_release(py_retired[before].at[--py_retired[before].n]);
-        if (py.turn == before) continue;
-        if (!py_retired[py.turn].n) break;
-        py.turn = before;
-    }
-    py.retired = py_retired[0].n || py_retired[1].n;
-}
+tn_print_options py_printing;
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
@@ -360,6 +167,12 @@ static PyObject *py_tensor_on(PyObject *self, void *name) {
 static PyObject *py_tensor_layout(PyObject *self, void *unused) {
     (void)self, (void)unused;
     return Py_NewRef(py.strided);
+}
+
+static PyObject *py_tensor_dict(PyObject *self, void *unused) {
+    PyObject *dict = PyObject_GenericGetDict(self, unused);
+    if (dict) py_tensor_track((py_tensor *)self);
+    return dict;
 }
 
 static PyGetSetDef py_tensor_attributes[] = {
@@ -538,18 +351,19 @@ static PyMethodDef py_tensor_methods[] = {
 static Py_hash_t py_tensor_hash(PyObject *self) { return (Py_hash_t)(uintptr_t)self; }
 
 PY_PRIV int py_tensor_begin(PyObject *module) {
-    PyType_Slot slots[64] = {
-        {Py_tp_dealloc, (void *)py_tensor_dealloc}, {Py_tp_traverse, (void *)py_tensor_traverse},
-        {Py_tp_clear, (void *)py_tensor_clear},     {Py_tp_setattro, (void *)py_tensor_setattr},
-        {Py_tp_repr, (void *)py_tensor_repr},       {Py_tp_hash, (void *)py_tensor_hash},
-        {Py_tp_methods, py_tensor_methods},         {Py_tp_members, py_tensor_members},
-        {Py_tp_getset, py_tensor_attributes}};
+    PyType_Slot slots[64] = {{Py_tp_repr, (void *)py_tensor_repr},
+                             {Py_tp_hash, (void *)py_tensor_hash},
+                             {Py_tp_methods, py_tensor_methods},
+                             {Py_tp_members, py_tensor_members},
+                             {Py_tp_getset, py_tensor_attributes}};
     PyType_Spec spec = {"torch.Tensor", sizeof(py_tensor), 0,
                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
-    int n = 9;
+    int n = 5;
+    n += py_wrap_slots(slots + n);
     n += py_number_slots(slots + n);
     n += py_index_slots(slots + n);
     n += py_create_slots(slots + n);
+    n += py_buffer_slots(slots + n);
     py.tensor = (PyTypeObject *)PyType_FromSpec(&spec);
     return py.tensor ? PyModule_AddObjectRef(module, "Tensor", (PyObject *)py.tensor) : -1;
 }

@@ -10,6 +10,7 @@ static bool py_value_no(void) {
 static bool py_value_long(PyObject *o, int64_t *to) {
     int overflow;
     long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+    /* -1 alone would be a value: the flag tells */
     if (overflow) {
         PyErr_SetString(PyExc_OverflowError, "int does not fit into 64 bits");
         return false;
@@ -21,6 +22,7 @@ static bool py_value_long(PyObject *o, int64_t *to) {
 /* An integer, or what has __index__, whose exceptions stay. */
 static bool py_value_index(PyObject *o, int64_t *to) {
     if (PyLong_CheckExact(o)) return py_value_long(o, to);
+    /* torch takes neither True nor a float as an int; a tensor only where py_to_index is asked */
     if (PyBool_Check(o) || py_is_tensor(o) || PyFloat_Check(o)) return false;
     if (!PyIndex_Check(o)) return false;
     PyObject *i = PyNumber_Index(o);
@@ -71,6 +73,7 @@ PY_PRIV bool py_to_bound(PyObject *o, int64_t *to) {
 static bool py_value_is_truth(PyObject *o) {
     PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
     const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    /* "bool" or "bool_": its name differs by NumPy's version */
     bool is = text && strncmp(text, "bool", 4) == 0;
     Py_XDECREF(name);
     PyErr_Clear();
@@ -78,6 +81,7 @@ static bool py_value_is_truth(PyObject *o) {
 }
 
 PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to) {
+    /* the exact types first, as most numbers are */
     if (PyFloat_CheckExact(o)) {
         *to = tn_float(PyFloat_AsDouble(o));
         return true;
@@ -94,6 +98,7 @@ PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to) {
         return true;
     }
     if (py_value_item(o, to)) return true;
+    /* of several elements, or with a graph */
     if (py_is_tensor(o)) return false;
     if (PyComplex_Check(o)) {
         *to = tn_complex(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o));
@@ -121,6 +126,7 @@ PY_PRIV bool py_to_float(PyObject *o, double *to) {
         return true;
     }
     if (!py_to_scalar(o, &s) || s.kind == TN_KIND_COMPLEX) return false;
+    /* an int beyond 2^53 is rounded, as float(i) */
     *to = s.kind == TN_KIND_FLOAT ? s.real : (double)s.integer;
     return true;
 }
@@ -130,6 +136,7 @@ PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to) {
         *to = ((py_dtype *)o)->dtype;
         return true;
     }
+    /* Python's own classes stand for dtypes: float is float64, as in NumPy */
     if (o == (PyObject *)&PyFloat_Type) {
         *to = TN_F64;
         return true;
@@ -160,4 +167,18 @@ PY_PRIV PyObject *py_from_scalar(tn_scalar s) {
 
 PY_PRIV PyObject *py_from_element(tn_scalar s, tn_dtype dtype) {
     return dtype == TN_U64 ? PyLong_FromUnsignedLongLong((uint64_t)s.integer) : py_from_scalar(s);
+}
+
+PY_PRIV PyObject *py_param_object(const tn_param *p, const void *args) {
+    const char *text;
+    tn_scalar s;
+    if (p->type == TN_T_STRING) {
+        memcpy(&text, (const char *)args + p->offset, sizeof text);
+        return text ? PyUnicode_FromString(text) : Py_NewRef(Py_None);
+    }
+    if (!tn_param_number(p, args, &s) || (TN_TYPES_CODE >> p->type & 1 && !p->words)) return NULL;
+    if (s.kind == TN_KIND_NONE) Py_RETURN_NONE;
+    if (p->words) return PyUnicode_FromString(p->words[s.integer - 1]);
+    if (s.kind == TN_KIND_BOOL) return PyBool_FromLong(s.integer != 0);
+    return s.kind == TN_KIND_INT ? PyLong_FromLongLong(s.integer) : PyFloat_FromDouble(s.real);
 }

@@ -1,8 +1,12 @@
-/* avx2.h - the vocabulary for x86-64 with AVX2, FMA and F16C. */
+/* avx2.h - the vocabulary for x86-64 with AVX2, FMA and F16C.
+ *
+ * A truth is a lane of all ones or all zeros. Most shuffles move within halves of 128 bits, so what
+ * crosses them takes a permutation more. */
 #ifndef TNI_SIMD_AVX2_H
 #define TNI_SIMD_AVX2_H
 
-/* n ones, then zeros: a window of it is the mask of the first n lanes */
+/* Ones, then zeros: the window that begins 8 - n words on is the mask of the first n lanes. Masked
+ * loads and stores touch no memory beyond them. */
 static const int32_t tni_avx2_first[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
 TNI_INLINE __m256i tni_avx2_mask32(int64_t n) {
     return _mm256_loadu_si256((const __m256i *)(const void *)(tni_avx2_first + 8 - n));
@@ -10,14 +14,17 @@ TNI_INLINE __m256i tni_avx2_mask32(int64_t n) {
 TNI_INLINE __m256i tni_avx2_mask64(int64_t n) {
     return _mm256_loadu_si256((const __m256i *)(const void *)(tni_avx2_first + 8 - 2 * n));
 }
-TNI_INLINE void tni_avx2_mst32(void *p, __m256i m) { /* 8 masks of 32 bits to 8 bytes */
+/* 8 masks of 32 bits to 8 bytes of 0 or 1: packed with saturation, -1 stays -1 */
+TNI_INLINE void tni_avx2_mst32(void *p, __m256i m) {
     __m128i h = _mm_packs_epi32(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
     _mm_storel_epi64((__m128i *)p, _mm_and_si128(_mm_packs_epi16(h, h), _mm_set1_epi8(1)));
 }
-TNI_INLINE void tni_avx2_mst64(void *p, int bits) { /* 4 bits to 4 bytes */
+/* 4 bits to 4 bytes: the product has copies of them 7 bits apart, so that bit k is at 8 k */
+TNI_INLINE void tni_avx2_mst64(void *p, int bits) {
     uint32_t u = ((uint32_t)bits * 0x204081u) & 0x01010101u;
     memcpy(p, &u, 4);
 }
+/* Bytes that are not 0 as masks. */
 TNI_INLINE __m256i tni_avx2_mld32(const void *p) {
     __m256i v = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
     return _mm256_cmpgt_epi32(v, _mm256_setzero_si256());
@@ -29,7 +36,7 @@ TNI_INLINE __m256i tni_avx2_mld64(const void *p) {
 }
 TNI_INLINE __m256i tni_avx2_not(__m256i a) { return _mm256_xor_si256(a, _mm256_set1_epi32(-1)); }
 
-/* 2^n as two factors, so that a denormal result is rounded once */
+/* v 2^n as two factors, so that a denormal result is rounded once (scalar.h) */
 TNI_INLINE __m256 tni_avx2_ldexp_f32(__m256 v, __m256 n) {
     __m256i k = _mm256_cvtps_epi32(n), h = _mm256_srai_epi32(k, 1), one = _mm256_set1_epi32(127);
     __m256i a = _mm256_slli_epi32(_mm256_add_epi32(h, one), 23);
@@ -47,7 +54,8 @@ TNI_INLINE __m256 tni_avx2_expo_f32(__m256 v) {
     __m256i k = _mm256_srli_epi32(_mm256_castps_si256(v), 23);
     return _mm256_cvtepi32_ps(_mm256_sub_epi32(k, _mm256_set1_epi32(127)));
 }
-TNI_INLINE __m256d tni_avx2_expo_f64(__m256d v) { /* 2^52 + k as bits, less 2^52 + 1023 */
+/* AVX2 converts no 64-bit integers: 2^52 + k as bits, less 2^52 + 1023 */
+TNI_INLINE __m256d tni_avx2_expo_f64(__m256d v) {
     __m256i k = _mm256_srli_epi64(_mm256_castpd_si256(v), 52);
     k = _mm256_or_si256(k, _mm256_set1_epi64x(0x4330000000000000));
     return _mm256_sub_pd(_mm256_castsi256_pd(k), _mm256_set1_pd(4503599627371519.0));
@@ -61,7 +69,8 @@ TNI_INLINE __m256d tni_avx2_mant_f64(__m256d v) {
     return _mm256_or_pd(v, _mm256_set1_pd(1.0));
 }
 
-/* pairs to two vectors in order, and back */
+/* Pairs to two vectors in order, and back. Shuffled, f32 has x0 x2 y0 y2 in the lower half and
+ * x4 x6 y4 y6 in the upper one; permuting quarters 0 2 1 3 (0xd8) puts x before y. */
 TNI_INLINE void tni_avx2_ld2_f32(const float *p, __m256 *a, __m256 *b) {
     __m256 x = _mm256_loadu_ps(p), y = _mm256_loadu_ps(p + 8);
     __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0x88)),
@@ -85,9 +94,9 @@ TNI_INLINE void tni_avx2_st2_f64(double *p, __m256d a, __m256d b) {
     _mm256_storeu_pd(p + 4, _mm256_permute2f128_pd(x, y, 0x31));
 }
 
-/* what AVX2 lacks for 64-bit integers */
-TNI_INLINE __m256i tni_avx2_mul_i64(__m256i a,
-                                    __m256i b) { /* low halves, and the two cross products << 32 */
+/* What AVX2 lacks for 64-bit integers. A product modulo 2^64 is that of the low halves, and the two
+ * cross products << 32. */
+TNI_INLINE __m256i tni_avx2_mul_i64(__m256i a, __m256i b) {
     __m256i cross = _mm256_mullo_epi32(a, _mm256_shuffle_epi32(b, 0xb1));
     cross = _mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32));
     return _mm256_add_epi64(_mm256_mul_epu32(a, b), _mm256_slli_epi64(cross, 32));
@@ -101,12 +110,13 @@ TNI_INLINE __m256i tni_avx2_min_i64(__m256i a, __m256i b) {
 TNI_INLINE __m256i tni_avx2_max_i64(__m256i a, __m256i b) {
     return tni_avx2_sel(_mm256_cmpgt_epi64(a, b), a, b);
 }
+/* s is -1 of negative numbers, else 0: xor and subtracting it negates. The least number stays. */
 TNI_INLINE __m256i tni_avx2_abs_i64(__m256i a) {
     __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
     return _mm256_sub_epi64(_mm256_xor_si256(a, s), s);
 }
-TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a,
-                                    __m256i n) { /* arithmetic: shift the magnitude's complement */
+/* Arithmetic: a negative number's complement is not negative, is shifted and turned back. */
+TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a, __m256i n) {
     __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
     return _mm256_xor_si256(_mm256_srlv_epi64(_mm256_xor_si256(a, s), n), s);
 }
@@ -210,7 +220,7 @@ TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a,
 #define V_MST(p, m) tni_avx2_mst64(p, _mm256_movemask_pd(m))
 #define M_LD(p) _mm256_castsi256_pd(tni_avx2_mld64(p))
 
-#else
+#else /* integers: only > and == are instructions, the rest is made of them */
 #define V __m256i
 #define M __m256i
 #define V_LD(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))

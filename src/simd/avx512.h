@@ -1,9 +1,13 @@
-/* avx512.h - the vocabulary for x86-64 with AVX-512 F, BW, DQ and VL. */
+/* avx512.h - the vocabulary for x86-64 with AVX-512 F, BW, DQ and VL.
+ *
+ * A truth is a bit of a mask register, lane 0 in bit 0, so masked loads and stores take any n. */
 #ifndef TNI_SIMD_AVX512_H
 #define TNI_SIMD_AVX512_H
 
+/* The first n lanes; n of 16 leaves no bit over after the cast. */
 TNI_INLINE __mmask16 tni_avx512_first16(int64_t n) { return (__mmask16)((1u << n) - 1u); }
 TNI_INLINE __mmask8 tni_avx512_first8(int64_t n) { return (__mmask8)((1u << n) - 1u); }
+/* Bits to bytes 0 or 1, and bytes that are not 0 to bits. */
 TNI_INLINE void tni_avx512_mst16(void *p, __mmask16 m) {
     _mm_storeu_si128((__m128i *)p, _mm_maskz_set1_epi8(m, 1));
 }
@@ -18,7 +22,8 @@ TNI_INLINE __mmask8 tni_avx512_mld8(const void *p) {
     __m128i v = _mm_loadl_epi64((const __m128i *)p);
     return (__mmask8)_mm_test_epi8_mask(v, v);
 }
-/* pairs to two vectors in order, and back */
+/* Pairs to two vectors in order, and back. An index below W takes from the first vector, one from W
+ * on from the second; _mm512_set lists the last lane first. */
 TNI_INLINE void tni_avx512_ld2_f32(const float *p, __m512 *a, __m512 *b) {
     const __m512i even =
         _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
@@ -84,6 +89,7 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
 #define V_OR(a, b) _mm512_or_ps(a, b)
 #define V_XOR(a, b) _mm512_xor_ps(a, b)
 #define V_NOT(a) _mm512_xor_ps(a, _mm512_castsi512_ps(_mm512_set1_epi32(-1)))
+/* one instruction each, rounded once as scalar.h's two factors are */
 #define V_LDEXP(v, n) _mm512_scalef_ps(v, n)
 #define V_EXPO(a) _mm512_getexp_ps(a)
 #define V_MANT(a) _mm512_getmant_ps(a, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero)
@@ -205,7 +211,7 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
 #define M_LD(p) tni_avx512_mld8(p)
 #endif
 #endif
-/* truths are bits here */
+/* C widens bits to int, so each result is cast back to the mask's type. */
 #if defined(TNI_TYPE_F32) || defined(TNI_TYPE_I32)
 #define TNI_M(m) ((__mmask16)(m))
 #else

@@ -30,6 +30,7 @@
 #undef M_NOT
 #undef V_MST
 #undef M_LD
+/* 8 bytes in every lane of 64 bits */
 #if TNI_ISA == 0
 #define TNI_BYTES(u) ((int64_t)(u))
 #elif TNI_ISA == 1
@@ -52,6 +53,7 @@
 #define V_SIGN(a) (a)
 #define V_ABS(a) (a)
 #define V_SQUARE(a) (a)
+/* false is below true */
 #define V_LT(a, b) V_AND(V_NOT(a), b)
 #define V_LE(a, b) V_OR(V_NOT(a), b)
 #define V_GT(a, b) V_AND(a, V_NOT(b))

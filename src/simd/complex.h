@@ -11,8 +11,9 @@
 #define TNI_LOOP_SUFFIX c128
 #define T double
 #endif
-#define TNI_FLOATING 0
+#define TNI_FLOATING 0 /* words that only real numbers have are left out */
 #define TNI_FNT(name) TNI_FN(TNI_JOIN(name##_, TNI_SUFFIX))
+/* numbers in a pair of vectors of 32, 64 or 16 bytes */
 #if TNI_ISA == 0
 #define W 1
 #elif TNI_ISA == 1

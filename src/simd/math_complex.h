@@ -9,9 +9,11 @@ typedef M TNI_FNT(tni_mask);
 #define C_FN(name) TNI_INLINE C TNI_FNT(tni_c_##name)
 #define C_CALL(name) TNI_FNT(tni_c_##name)
 
+/* Memory has pairs (re, im); V_LD2 and V_ST2 part and join W of them. */
 C_FN(make)(V re, V im) {
     C z;
-    z.re = re, z.im = im;
+    z.re = re;
+    z.im = im;
     return z;
 }
 C_FN(load)(const void *p) {
@@ -27,6 +29,7 @@ C_FN(add)(C a, C b) { return C_CALL(make)(V_ADD(a.re, b.re), V_ADD(a.im, b.im));
 C_FN(sub)(C a, C b) { return C_CALL(make)(V_SUB(a.re, b.re), V_SUB(a.im, b.im)); }
 C_FN(neg)(C a) { return C_CALL(make)(V_NEG(a.re), V_NEG(a.im)); }
 C_FN(conj)(C a) { return C_CALL(make)(a.re, V_NEG(a.im)); }
+/* The formula alone: (inf + inf i) * 1 is NaN in both parts, which Annex G of C99 would mend. */
 C_FN(mul)(C a, C b) {
     return C_CALL(make)(V_SUB(V_MUL(a.re, b.re), V_MUL(a.im, b.im)),
                         V_ADD(V_MUL(a.re, b.im), V_MUL(a.im, b.re)));
@@ -40,6 +43,7 @@ C_FN(div)(C a, C b) {
     return C_CALL(make)(V_DIV(V_ADD(V_MUL(re, x), V_MUL(im, y)), n),
                         V_DIV(V_SUB(V_MUL(im, x), V_MUL(re, y)), n));
 }
+/* A truth is one mask for both parts. */
 C_FN(sel)(M m, C a, C b) { return C_CALL(make)(V_SEL(m, a.re, b.re), V_SEL(m, a.im, b.im)); }
 TNI_INLINE M TNI_FNT(tni_c_eq)(C a, C b) { return M_AND(V_EQ(a.re, b.re), V_EQ(a.im, b.im)); }
 TNI_INLINE M TNI_FNT(tni_c_ne)(C a, C b) { return M_OR(V_NE(a.re, b.re), V_NE(a.im, b.im)); }
@@ -58,7 +62,7 @@ TNI_INLINE V TNI_FNT(tni_c_abs)(C z) {
     V a = V_ABS(z.re), b = V_ABS(z.im), large = V_MAX(a, b), little = V_MIN(a, b),
       q = V_DIV(little, large);
     V r = V_MUL(large, V_SQRT(V_FMA(q, q, V_ONE)));
-    r = V_SEL(V_EQ(large, V_ZERO()), large, r);
+    r = V_SEL(V_EQ(large, V_ZERO()), large, r); /* 0 / 0 above */
     r = V_SEL(M_OR(V_ISNAN(a), V_ISNAN(b)), V_ADD(a, b), r);
     return V_SEL(M_OR(V_ISINF(a), V_ISINF(b)), V_SET(INFINITY), r);
 }
@@ -67,14 +71,17 @@ TNI_INLINE V TNI_FNT(tni_c_abs)(C z) {
  * stays so where there is no angle. */
 TNI_HELPER C TNI_FNT(tni_c_exp)(C z) {
     V e = TNI_FNT(tni_exp)(z.re), im = V_MUL(e, TNI_FNT(tni_sin)(z.im));
+    /* any: re is infinite, im no angle; e^-inf is 0 in both parts, e^inf infinite in the real */
     M any = M_AND(V_ISINF(z.re), M_NOT(V_ISFINITE(z.im)));
     im = V_SEL(M_AND(any, V_EQ(e, V_ZERO())), e, im);
     return C_CALL(make)(V_SEL(any, e, V_MUL(e, TNI_FNT(tni_cos)(z.im))),
                         V_SEL(V_EQ(z.im, V_ZERO()), z.im, im));
 }
-#if TNI_ISA == 0 && defined(TNI_TYPE_F64) /* rows whose kinds have a c */
-TNI_HELPER C
-TNI_FNT(tni_c_sqrt)(C z) { /* t = sqrt((|z| + |re|) / 2): (t, im / 2t) or (|im| / 2t, +-t) */
+/* The rest for pairs of doubles, one at a time: rows whose kinds have a c */
+#if TNI_ISA == 0 && defined(TNI_TYPE_F64)
+/* t = sqrt((|z| + |re|) / 2): (t, im / 2t) or (|im| / 2t, +-t). Nothing cancels, as the larger part
+ * is the root. */
+TNI_HELPER C TNI_FNT(tni_c_sqrt)(C z) {
     V r = TNI_FNT(tni_c_abs)(z), t = V_SQRT(V_MUL(V_SET(0.5), V_ADD(r, V_ABS(z.re))));
     V u = V_DIV(V_MUL(V_SET(0.5), V_ABS(z.im)), t);
     M left = V_LT(z.re, V_ZERO()), inf = V_ISINF(z.im);
@@ -82,7 +89,7 @@ TNI_FNT(tni_c_sqrt)(C z) { /* t = sqrt((|z| + |re|) / 2): (t, im / 2t) or (|im| 
     C w = C_CALL(make)(V_SEL(left, u, t), V_COPYSIGN(V_SEL(left, t, u), z.im));
     return C_CALL(sel)(inf, C_CALL(make)(V_ABS(z.im), z.im), w);
 }
-/* on the imaginary axis no 0 meets an infinity */
+/* sin x cosh y + i cos x sinh y; on the imaginary axis no 0 meets an infinity */
 TNI_HELPER C TNI_FNT(tni_c_sin)(C z) {
     M axis = V_EQ(z.re, V_ZERO()), any = M_NOT(V_ISFINITE(z.re));
     V re = V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_cosh)(z.im)),
@@ -90,6 +97,7 @@ TNI_HELPER C TNI_FNT(tni_c_sin)(C z) {
     any = M_AND(any, M_OR(V_EQ(z.im, V_ZERO()), V_ISINF(z.im)));
     return C_CALL(make)(V_SEL(axis, z.re, re), V_SEL(any, z.im, im));
 }
+/* cos x cosh y - i sin x sinh y */
 TNI_HELPER C TNI_FNT(tni_c_cos)(C z) {
     M axis = V_EQ(z.re, V_ZERO()), any = M_NOT(V_ISFINITE(z.re));
     V re = V_MUL(TNI_FNT(tni_cos)(z.re), TNI_FNT(tni_cosh)(z.im)),
@@ -128,12 +136,14 @@ TNI_HELPER C TNI_FNT(tni_c_tanh)(C z) {
     im = V_SEL(M_AND(any, inf), V_ZERO(), V_SEL(V_EQ(z.im, V_ZERO()), z.im, im));
     return C_CALL(make)(V_SEL(fixed, t, V_DIV(V_MUL(t, V_ADD(V_ONE, uu)), d)), im);
 }
-TNI_HELPER C TNI_FNT(tni_c_sigmoid)(C z) { /* 1 / (1 + e^-z), e^z / (1 + e^z) on the left */
+/* 1 / (1 + e^-z), e^z / (1 + e^z) on the left, where e^-z overflows */
+TNI_HELPER C TNI_FNT(tni_c_sigmoid)(C z) {
     M left = V_LT(z.re, V_ZERO());
     C one = C_CALL(real)(1), e = C_CALL(exp)(C_CALL(sel)(left, z, C_CALL(neg)(z)));
     return C_CALL(div)(C_CALL(sel)(left, e, one), C_CALL(add)(one, e));
 }
-TNI_HELPER C TNI_FNT(tni_c_pow)(C a, C b) { /* e^(b log a); 0^0 = 1, 0^b = 0 */
+/* e^(b log a); 0^0 = 1, 0^b = 0; a^1 and a^2 exactly as written */
+TNI_HELPER C TNI_FNT(tni_c_pow)(C a, C b) {
     C z = C_CALL(exp)(C_CALL(mul)(b, C_CALL(log)(a))), zero = C_CALL(real)(0),
       one = C_CALL(real)(1);
     z = C_CALL(sel)(C_CALL(eq)(a, zero), zero, z);

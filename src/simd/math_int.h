@@ -10,12 +10,13 @@
 TNI_INLINE V TNI_FNT(tni_square)(V x) { return V_MUL(x, x); }
 TNI_INLINE V TNI_FNT(tni_maximum)(V a, V b) { return V_MAX(a, b); }
 TNI_INLINE V TNI_FNT(tni_minimum)(V a, V b) { return V_MIN(a, b); }
+/* No integer is NaN or infinite: a comparison that is false of all lanes, or true. */
 TNI_INLINE M TNI_FNT(tni_isnan)(V x) { return V_NE(x, x); }
 TNI_INLINE M TNI_FNT(tni_isinf)(V x) { return V_NE(x, x); }
 TNI_INLINE M TNI_FNT(tni_isfinite)(V x) { return V_EQ(x, x); }
 TNI_INLINE M TNI_FNT(tni_signbit)(V x) { return V_LT(x, V_ZERO()); }
-/* x * 2^n modulo 2^bits, and floor(x / 2^n); counts below 0 or from the width on shift everything
- * out */
+/* x * 2^n modulo 2^bits, and floor(x / 2^n). Counts below 0 or from the width on shift everything
+ * out. */
 TNI_INLINE V TNI_FNT(tni_shift_left)(V x, V n) {
     V most = V_SET(8 * sizeof(T) - 1);
     M inside = M_AND(V_GE(n, V_ZERO()), V_LE(n, most));
@@ -29,6 +30,7 @@ TNI_INLINE V TNI_FNT(tni_sign)(V x) {
     V above = V_SEL(V_GT(x, V_ZERO()), V_ONE, V_ZERO());
     return V_SEL(V_LT(x, V_ZERO()), V_SET(-1), above);
 }
+/* One lane each, as vectors of integers have no division. By -1 apart: the least number traps. */
 TNI_INLINE T TNI_FNT(tni_div_one)(T a, T b) { /* truncated */
     return b == 0 ? 0 : b == -1 ? (T)(0 - (U)a) : a / b;
 }
@@ -41,8 +43,8 @@ TNI_INLINE T TNI_FNT(tni_remainder_one)(T a, T b) { /* the sign of b */
     T rest = TNI_FNT(tni_fmod_one)(a, b);
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
-TNI_INLINE T TNI_FNT(tni_pow_one)(T a,
-                                  T b) { /* of a negative power only that of 1 and -1 is not 0 */
+/* By squaring, modulo 2^bits. Of negative powers only those of 1 and -1 are not 0. */
+TNI_INLINE T TNI_FNT(tni_pow_one)(T a, T b) {
     if (b < 0) return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
     U power = 1, base = (U)a;
     for (U n = (U)b; n; n >>= 1, base *= base)

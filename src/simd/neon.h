@@ -1,8 +1,11 @@
-/* neon.h - the vocabulary for aarch64. min, max and select are spelled by comparison: NEON's own
- * differ on NaN. */
+/* neon.h - the vocabulary for aarch64.
+ *
+ * A truth is a lane of all ones or all zeros, of an unsigned type. min and max are spelled by
+ * comparison and select: NEON's own differ on NaN. vfmaq and vfmsq have the addend first. */
 #ifndef TNI_SIMD_NEON_H
 #define TNI_SIMD_NEON_H
 
+/* There are no masked loads: n lanes go through an array, so no memory beyond them is touched. */
 TNI_INLINE float32x4_t tni_neon_ldn_f32(const void *p, int64_t n) {
     float t[4] = {0, 0, 0, 0};
     memcpy(t, p, (size_t)n * 4);
@@ -35,6 +38,7 @@ TNI_INLINE int64x2_t tni_neon_ldn_i64(const void *p, int64_t n) {
 TNI_INLINE void tni_neon_stn_i64(void *p, int64x2_t v, int64_t n) {
     tni_neon_stn_f64(p, vreinterpretq_f64_s64(v), n);
 }
+/* Masks to bytes 0 or 1, narrowed twice, and bytes that are not 0 to masks. */
 TNI_INLINE void tni_neon_mst32(void *p, uint32x4_t m) {
     uint16x4_t h = vmovn_u32(m);
     uint8x8_t b = vand_u8(vmovn_u16(vcombine_u16(h, h)), vdup_n_u8(1));
@@ -56,6 +60,7 @@ TNI_INLINE uint64x2_t tni_neon_mld64(const void *p) {
     uint64x2_t v = vld1q_u64(t);
     return vtstq_u64(v, v);
 }
+/* v 2^n as two factors, so that a denormal result is rounded once (scalar.h) */
 TNI_INLINE float32x4_t tni_neon_ldexp_f32(float32x4_t v, float32x4_t n) {
     int32x4_t k = vcvtq_s32_f32(n), h = vshrq_n_s32(k, 1), one = vdupq_n_s32(127);
     float32x4_t a = vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(h, one), 23));
@@ -86,6 +91,7 @@ TNI_INLINE int64x2_t tni_neon_min_i64(int64x2_t a, int64x2_t b) {
 TNI_INLINE int64x2_t tni_neon_max_i64(int64x2_t a, int64x2_t b) {
     return vbslq_s64(vcgtq_s64(a, b), a, b);
 }
+/* NEON multiplies no 64-bit lanes. */
 TNI_INLINE int64x2_t tni_neon_mul_i64(int64x2_t a, int64x2_t b) {
     int64x2_t v =
         vdupq_n_s64((int64_t)((uint64_t)vgetq_lane_s64(a, 0) * (uint64_t)vgetq_lane_s64(b, 0)));
@@ -99,22 +105,27 @@ TNI_INLINE float32x4_t tni_neon_bits_f32(uint32x4_t u) { return vreinterpretq_f3
 TNI_INLINE uint32x4_t tni_neon_u32(float32x4_t v) { return vreinterpretq_u32_f32(v); }
 TNI_INLINE float64x2_t tni_neon_bits_f64(uint64x2_t u) { return vreinterpretq_f64_u64(u); }
 TNI_INLINE uint64x2_t tni_neon_u64(float64x2_t v) { return vreinterpretq_u64_f64(v); }
+/* Pairs to two vectors in order, and back: one instruction each. */
 TNI_INLINE void tni_neon_ld2_f32(const float *p, float32x4_t *a, float32x4_t *b) {
     float32x4x2_t v = vld2q_f32(p);
-    *a = v.val[0], *b = v.val[1];
+    *a = v.val[0];
+    *b = v.val[1];
 }
 TNI_INLINE void tni_neon_st2_f32(float *p, float32x4_t a, float32x4_t b) {
     float32x4x2_t v;
-    v.val[0] = a, v.val[1] = b;
+    v.val[0] = a;
+    v.val[1] = b;
     vst2q_f32(p, v);
 }
 TNI_INLINE void tni_neon_ld2_f64(const double *p, float64x2_t *a, float64x2_t *b) {
     float64x2x2_t v = vld2q_f64(p);
-    *a = v.val[0], *b = v.val[1];
+    *a = v.val[0];
+    *b = v.val[1];
 }
 TNI_INLINE void tni_neon_st2_f64(double *p, float64x2_t a, float64x2_t b) {
     float64x2x2_t v;
-    v.val[0] = a, v.val[1] = b;
+    v.val[0] = a;
+    v.val[1] = b;
     vst2q_f64(p, v);
 }
 TNI_INLINE float32x4_t tni_neon_expo_f32(float32x4_t v) {

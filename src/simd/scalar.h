@@ -3,7 +3,9 @@
 #ifndef TNI_SIMD_SCALAR_H
 #define TNI_SIMD_SCALAR_H
 
-/* S suffix, E element, U unsigned integer of its width */
+/* S suffix, E element, U unsigned integer of its width. Memory is read by memcpy: it may be of any
+ * type and alignment, and compilers make one instruction of it. min and max return b where a or b
+ * is NaN, as minps does. */
 #define TNI_SCALAR_COMMON(S, E, U)                                           \
     TNI_INLINE E tni_sc_ld_##S(const void *p) {                              \
         E v;                                                                 \
@@ -57,7 +59,8 @@ TNI_SCALAR_INTEGER(i64, int64_t, uint64_t)
 #undef TNI_SCALAR_COMMON
 #undef TNI_SCALAR_INTEGER
 
-/* 2^n as two factors, so that a denormal result is rounded once; where n is NaN, so is v */
+/* v 2^n as two factors, so that a denormal result is rounded once: the first product is a normal
+ * number. Where n is NaN, so is v, and any n does. */
 TNI_INLINE float tni_sc_ldexp_f32(float v, float n) {
     int32_t k = n == n ? (int32_t)n : 0, h = k >> 1;
     return v * tni_sc_from_f32((uint32_t)(h + 127) << 23) *
@@ -68,6 +71,7 @@ TNI_INLINE double tni_sc_ldexp_f64(double v, double n) {
     return v * tni_sc_from_f64((uint64_t)(h + 1023) << 52) *
            tni_sc_from_f64((uint64_t)(k - h + 1023) << 52);
 }
+/* The exponent without its bias, and the number with exponent 0: of normal positive numbers. */
 TNI_INLINE float tni_sc_expo_f32(float v) {
     return (float)((int32_t)(tni_sc_bits_f32(v) >> 23) - 127);
 }
@@ -84,7 +88,7 @@ TNI_INLINE double tni_sc_mant_f64(double v) {
 
 #define TNI_S(name) TNI_JOIN(tni_sc_##name##_, TNI_SUFFIX)
 #define V T
-#define M int
+#define M int /* 0 or 1: M_NOT is !, bits would not do */
 #define W 1
 #define V_LD(p) TNI_S(ld)(p)
 #define V_ST(p, v) TNI_S(st)(p, v)

@@ -9,12 +9,13 @@
  * T element, V vector of W of them, M mask of W truths. TNI_ISA chooses the file. Every word gives
  * the same bits in every instruction set, but for sign and payload of a NaN. An argument is
  * evaluated once.
- *   V_LD V_ST (unaligned)  V_LDN(p, n) V_STN(p, v, n): the first n < = W lanes, rest zero or left
- *                          alone
+ *   V_LD V_ST (unaligned)  V_LDN(p, n) V_STN(p, v, n): the first n <= W lanes; the others are zero,
+ *                          and their memory is neither read nor written
  *   V_LD2(p, &a, &b) V_ST2(p, a, b): 2 W floats, those of even place in a
- *   V_SET(s) V_ZERO() V_ONE  V_ADD SUB MUL DIV  V_FMA(a, b, c) = a * b + c  V_FNMA(a, b, c) = c - a
- *                            * b, rounded once
- *   V_NEG V_ABS V_SQRT  V_MIN(a, b) = a < b ? a : b  V_MAX(a, b) = a > b ? a : b
+ *   V_SET(s) V_ZERO() V_ONE  V_ADD SUB MUL DIV
+ *   V_FMA(a, b, c) = a * b + c  V_FNMA(a, b, c) = c - a * b, rounded once. Written out, not left to
+ *                          the compiler: whether it contracts differs by compiler and target
+ *   V_NEG V_ABS V_SQRT  V_MIN(a, b) = a < b ? a : b  V_MAX(a, b) = a > b ? a : b: b if NaN
  *   V_FLOOR CEIL TRUNC ROUND (half to even; of integers: themselves)
  *   V_LT LE GT GE EQ NE -> M (NE true on NaN)  V_SEL(m, a, b) = m ? a : b  M_AND OR XOR NOT
  *       M_ANY(m) -> int
@@ -50,7 +51,7 @@
 #error "define TNI_TYPE_F32, F64, I32 or I64 first"
 #endif
 
-/* name -> name_f32_avx2 */
+/* name -> name_f32_avx2: one function for each type and instruction set */
 #define TNI_FNT(name) TNI_FN(TNI_JOIN(name##_, TNI_SUFFIX))
 
 #if TNI_ISA == 0
@@ -62,6 +63,8 @@
 #elif TNI_ISA == 3
 #include "neon.h"
 #endif
+
+/* Words that no instruction set spells itself; math_float.h and math_int.h have their functions. */
 
 #define V_ONE V_SET(1)
 #define V_PARAM(p, i) V_SET(((const T *)(p))[i])

@@ -1,7 +1,11 @@
 """Every row is callable from Python: by place, by keyword, as a method, in place, with out=; all
 ways give the same bits. What the rows say is not repeated here: it comes from tensorh._C._rows."""
 
+import importlib
 import inspect
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import rows
@@ -186,6 +190,100 @@ def test_names_with_a_namespace_are_neither_in_torch_nor_methods():
     own = [r for r in ROWS if r.places and r.places.split()[0].replace(".", "_") == r.torch]
     assert {"linalg_cholesky", "linalg_vector_norm"} <= {r.torch for r in own}
     assert not {r.torch for r in own} & ({*dir(th)} | {*dir(th.Tensor)})
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+IN_C = {"contiguous", "to"}  # methods that src/py/convert.c writes around their rows
+SPACES = sorted({*th._C._spaces, *th._LAZY, "nn.functional", "nn.utils", "optim.lr_scheduler"})
+
+
+def test_namespaces_are_imported_by_statements():
+    """Each in a new process' first import of it, as `import torch.nn.functional as F`."""
+    lines = [f"import tensorh.{s} as m\nassert m is sys.modules['tensorh.{s}'], m" for s in SPACES]
+    code = "\n".join(["import sys", *lines, "from tensorh.linalg import cholesky"])
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_namespace_of_rows_alone_is_a_module_without_a_file(monkeypatch):
+    name = "tensorh.no_file.below"
+    monkeypatch.setitem(th._C._spaces, "no_file.below", {"add": th.add})
+    try:
+        assert importlib.import_module(name).add is th.add
+        assert th.no_file.below is sys.modules[name] and dir(th.no_file.below).count("add") == 1
+        with pytest.raises(AttributeError, match="nothing"):
+            th.no_file.below.nothing  # noqa: B018
+    finally:
+        for module in (name, "tensorh.no_file"):
+            sys.modules.pop(module, None)
+        vars(th).pop("no_file", None)
+
+
+@pytest.mark.parametrize("name", ["tensorh.no_such_space", "tensorh.nn.no_such_space"])
+def test_a_namespace_that_does_not_exist_is_named(name):
+    with pytest.raises(ModuleNotFoundError, match=name) as error:
+        importlib.import_module(name)
+    assert error.value.name == name
+
+
+def by_hand():
+    """(namespace, name, what Python defines there) of all that a row of that name would meet."""
+    from tensorh import _functions, _tensor
+
+    members = vars(th.Tensor).items()
+    yield from (("Tensor", n, f) for n, f in _functions._methods().items())
+    yield from (("Tensor", n, f) for n, f in members if inspect.isfunction(f))
+    yield from (("Tensor", n, f) for n, f in members if type(f).__name__ == "method_descriptor")
+    yield from (("", n, f) for n, f in _functions._names().items())
+    yield from (("", n, f"an alias of {f}") for n, f in _tensor.ALIASES.items())
+    yield from (("", n, "a module of tensorh") for n in th._LAZY)
+    yield from (("", n, f"of tensorh.{s}") for n, s in th._LAZY_NAMES.items())
+    for s in th._C._spaces:
+        yield from ((s, n, f) for n, f in vars(importlib.import_module("tensorh." + s)).items())
+
+
+def place_of(thing):
+    f = inspect.unwrap(thing) if callable(thing) else None
+    if not inspect.isfunction(f):
+        return getattr(thing, "__doc__", None) if f else thing
+    return f"{f.__code__.co_filename}:{f.__code__.co_firstlineno}"
+
+
+def place_of_row(row):
+    """src/ops/.../file.c:line, in a checkout."""
+    for path in sorted((Path(__file__).parents[2] / "src" / "ops").rglob("*.c")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if '"' + row.schema[:20] in line:
+                return f"{path}:{number}"
+    return f"the row {row.name}"
+
+
+def is_of_its_row(row, name, thing):
+    """It is the row's own, or says that it is written around it: _row("bernoulli_")."""
+    f = inspect.unwrap(thing) if callable(thing) else thing
+    if inspect.isfunction(f):
+        return f'_row("{name}")' in inspect.getsource(f)
+    return name in IN_C or row.schema in (getattr(thing, "__doc__", None) or "")
+
+
+def test_no_name_by_hand_is_also_the_name_of_a_row():
+    """One of the two would never be called. Take the Python function out, or write it around its
+    row by _row(name)."""
+    named = {}
+    for row in ROWS:
+        for end in {"", "_"} if row.inplace and not row.torch.endswith("_") else {""}:
+            named.setdefault(("", row.torch + end), []).append(row)
+            if row.method:
+                named.setdefault(("Tensor", row.torch + end), []).append(row)
+        for place in (row.places or "").split():
+            named.setdefault(tuple(place.rpartition(".")[::2]), []).append(row)
+    clashes = [
+        f"{space or 'torch'}.{name}: by hand {place_of(thing)}, row {place_of_row(owners[0])}"
+        for space, name, thing in by_hand()
+        for owners in [named.get((space, name), ())]
+        if owners and not any(is_of_its_row(row, name, thing) for row in owners)
+    ]
+    assert not clashes, "\n".join(clashes)
 
 
 @pytest.mark.parametrize("row", [r for r in ROWS if r.method], ids=lambda r: r.name)

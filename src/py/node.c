@@ -1,0 +1,147 @@
+/* node.c - recorded calls as objects: grad_fn and next_functions. The ctx of a Function is the
+ * object of its own call. */
+#include "py.h"
+
+/* A recorded call, or a leaf that gathers (torch's AccumulateGrad). One object at a time for each:
+ * they stand in a table by address. */
+typedef struct py_node {
+    PyObject_HEAD tn_history *history; /* counted */
+    tn_tensor *leaf;                   /* counted */
+    struct py_node *next;
+} py_node;
+enum { NODE_SLOTS = 256 };
+static py_node *py_nodes[NODE_SLOTS];
+
+/* The slot of a key: the top 8 bits of a product by 2^64 over the golden ratio (Knuth). */
+static py_node **py_node_slot(const void *key) {
+    uint64_t hash = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
+    return &py_nodes[hash >> 56];
+}
+
+PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf) {
+    const void *key = h ? (const void *)h : (const void *)leaf;
+    /* borrowed from the tape */
+    PyObject *context = h ? py_context_of(h) : NULL;
+    py_node **slot = py_node_slot(key), *n;
+    /* py_context_of or the caller may have found a graph that was freed */
+    if (!tn_ok()) return py_raise();
+    if (!key) Py_RETURN_NONE;
+    if (context) return Py_NewRef(context);
+    for (n = *slot; n; n = n->next)
+        if (n->history == h && n->leaf == leaf) return Py_NewRef((PyObject *)n);
+    if (!(n = (py_node *)PyType_GenericAlloc(py.node, 0))) return NULL;
+    /* the node keeps its call: grad_fn stays valid though the tensor goes */
+    n->history = tn_history_hold(h);
+    n->leaf = tn_retain(leaf);
+    n->next = *slot;
+    *slot = n;
+    return (PyObject *)n;
+}
+
+static void py_node_dealloc(PyObject *self) {
+    py_node *n = (py_node *)self,
+            **at = py_node_slot(n->history ? (void *)n->history : (void *)n->leaf);
+    PyTypeObject *type = Py_TYPE(self);
+    /* out of the table first, as what is dropped may run Python code that looks there */
+    for (; *at; at = &(*at)->next)
+        if (*at == n) {
+            *at = n->next;
+            break;
+        }
+    tn_history_drop(n->history);
+    tn_release(n->leaf);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF((PyObject *)type);
+}
+
+/* "AddBackward0"; a leaf gathers. */
+static void py_node_text(const py_node *n, char *to, size_t room) {
+    if (n->history)
+        tn_history_text(n->history, to, room);
+    else
+        snprintf(to, room, "torch::autograd::AccumulateGrad");
+}
+
+static PyObject *py_node_repr(PyObject *self) {
+    char text[160];
+    const char *last = text;
+    py_node_text((py_node *)self, text, sizeof text);
+    /* "torch::autograd::AccumulateGrad" without its namespaces */
+    for (const char *at = text; (at = strstr(at, "::")) != NULL;) last = at += 2;
+    return PyUnicode_FromFormat("<%s object at %p>", last, (void *)self);
+}
+static PyObject *py_node_name(PyObject *self, PyObject *unused) {
+    char text[160];
+    (void)unused;
+    py_node_text((py_node *)self, text, sizeof text);
+    return PyUnicode_FromString(text);
+}
+
+/* next_functions: a tuple of (grad_fn, number of its result), one an input. */
+static PyObject *py_node_inputs(const tn_history *h) {
+    PyObject *list = PyList_New(0), *tuple;
+    tn_history *call;
+    tn_tensor *leaf;
+    int result;
+    for (int i = 0; list && tn_history_input(h, i, &call, &result, &leaf); i++) {
+        PyObject *node = py_node_of(call, leaf);
+        PyObject *one = node ? Py_BuildValue("(Ni)", node, result) : NULL;
+        if (!one || PyList_Append(list, one)) Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    tuple = list ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(list);
+    return tuple;
+}
+static PyObject *py_node_next(PyObject *self, void *unused) {
+    (void)unused;
+    return py_node_inputs(((py_node *)self)->history);
+}
+static PyObject *py_node_variable(PyObject *self, void *unused) {
+    tn_tensor *leaf = ((py_node *)self)->leaf;
+    (void)unused;
+    if (leaf) return py_wrap_borrowed(leaf);
+    return PyErr_Format(PyExc_AttributeError, "%R has no attribute 'variable'", self);
+}
+
+/* What torch's nodes have and these have not: an AttributeError that says so. */
+static PyObject *py_node_missing(PyObject *self, void *name) {
+    PyObject *module = PyImport_ImportModule("tensorh._missing"), *error;
+    (void)self;
+    error = module ? PyObject_CallMethod(module, "error", "ss", "torch.autograd.graph.Node", name)
+                   : NULL;
+    if (error) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    Py_XDECREF(error);
+    Py_XDECREF(module);
+    return NULL;
+}
+
+static PyMethodDef py_node_methods[] = {
+    {"name", py_node_name, METH_NOARGS, "as torch names the call"}, {NULL, NULL, 0, NULL}};
+static PyGetSetDef py_node_attributes[] = {
+    {"next_functions", py_node_next, NULL, "where its inputs came from: (grad_fn, result)", NULL},
+    {"variable", py_node_variable, NULL, "the leaf, of an AccumulateGrad", NULL},
+    {"register_hook", py_node_missing, NULL, NULL, (void *)(uintptr_t) "register_hook"},
+    {"register_prehook", py_node_missing, NULL, NULL, (void *)(uintptr_t) "register_prehook"},
+    {"metadata", py_node_missing, NULL, NULL, (void *)(uintptr_t) "metadata"},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+/* What a ctx has of a node: function.c stands below and knows no nodes. */
+static PyObject *py_node_of_context(PyObject *self, void *unused) {
+    (void)unused;
+    return py_node_inputs(py_context_history(self));
+}
+static PyGetSetDef py_context_inputs[] = {
+    {"next_functions", py_node_of_context, NULL, "where the inputs came from", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+PY_PRIV int py_nodes_begin(PyObject *module) {
+    PyType_Slot node[] = {{Py_tp_dealloc, (void *)py_node_dealloc},
+                          {Py_tp_repr, (void *)py_node_repr},
+                          {Py_tp_methods, py_node_methods},
+                          {Py_tp_getset, py_node_attributes},
+                          {0, NULL}};
+    py.node =
+        py_place_class(module, "_Node", "torch.autograd.graph.Node", sizeof(py_node), 0, node);
+    return !py.node ? -1 : py_add_attributes(py.context, py_context_inputs);
+}
