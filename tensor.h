@@ -15676,6 +15676,7 @@ static void shape_term(shape_equation *e, int64_t step, int64_t most) {
             return;
         }
     }
+    /* Insertion by falling step. */
     for (; k > 0 && e->step[k - 1] < step; k--) {
         e->step[k] = e->step[k - 1];
         e->most[k] = e->most[k - 1];
@@ -21321,7 +21322,7 @@ TN_PRIV TNI_NOINLINE bool tni_compose(tni_call *c) {
 #pragma GCC optimize("O1", "inline-small-functions")
 #endif
 
-/* src/call/ready.c - what the rooms up to this one add to a context that base has made: kernels of its instruction set, what is closed when a thread ends, what is released at its own end */
+/* src/call/ready.c - what the rooms up to this one add to a context that base has made: kernels of its instruction set, what closes when a thread ends, what is freed at its own end */
 
 static void ready_adopt(tni_block *b) {
     tni_state(b)->no_grad = 0;

@@ -61,6 +61,7 @@ static bool check_value(check_state *s, tn_tensors in, double *value) {
     int nout = 0;
     int64_t mark = tni_begin(b);
     uint8_t no_grad = tni_state(b)->no_grad;
+    /* from: the number of the first weight of an output, two an element. */
     uint64_t from = 0;
     bool ok = mark >= 0;
     tni_state(b)->no_grad = TNI_NO_GRAD;
@@ -86,6 +87,7 @@ static bool check_value(check_state *s, tn_tensors in, double *value) {
 static bool check_analytic(check_state *s, tn_tensors in, tn_tensors wanted, tn_tensor **grads) {
     tni_block *b = s->b;
     tn_tensor *out[CHECK_TENSORS], *root[CHECK_TENSORS], *seed[CHECK_TENSORS];
+    /* The same weights as seeds: one backward gives dL of every input. */
     int nout = 0, nroot = 0;
     uint64_t from = 0;
     tn_grads_options o = {seed, false, false, true};
@@ -107,6 +109,7 @@ static bool check_analytic(check_state *s, tn_tensors in, tn_tensors wanted, tn_
 static bool check_numeric(check_state *s, tn_tensors in, tn_tensor *t, char *at, int part,
                           double *slope) {
     tn_scalar was = tni_element(at, t->dtype), now;
+    /* The step grows with the element, so that it does not vanish in rounding. */
     double size = part ? fabs(was.imaginary) : fabs(was.real), h = s->step * (size > 1 ? size : 1),
            d[2];
     for (int level = 0; level < 2; level++, h /= 2) {
@@ -162,6 +165,8 @@ static bool check_input(check_state *s, tn_tensors in, int64_t k, tn_tensor *gra
 static bool check_run(check_state *s, tn_tensors in) {
     tni_block *b = s->b;
     tn_tensor *wanted[CHECK_TENSORS], *grads[CHECK_TENSORS];
+    /* Inputs that are checked: those of double precision that require grad. where: their
+     * number among all. */
     int64_t n = 0, mark = tni_begin(b), where[CHECK_TENSORS];
     bool ok = mark >= 0;
     ok = ok && tni_list_given(b, in, "gradcheck");
@@ -225,6 +230,8 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
     tni_block *b = tni_here();
     tn_tensor *first[CHECK_TENSORS], *root[CHECK_TENSORS], *seed[CHECK_TENSORS],
         *from[CHECK_TENSORS], *grads[CHECK_TENSORS];
+    /* in: the function's inputs, then a seed for each output that requires grad. out: first
+     * gradients, recorded unless the caller does not record. */
     int n = 0, nroot = 0, nfrom = 0, given = c->nin;
     uint8_t no_grad = tni_state(b)->no_grad;
     tn_grads_options o = {seed, false, !no_grad, true};
@@ -249,6 +256,7 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
 
 static bool check_second_run(check_state *s, check_second *c, tn_tensors in) {
     tn_tensor *all[CHECK_TENSORS], *out[CHECK_TENSORS];
+    /* A run of the function says which outputs there are; each gets a seed that requires grad. */
     int nout = 0, n = (int)in.n;
     int64_t mark;
     bool ok;

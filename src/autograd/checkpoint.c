@@ -17,6 +17,7 @@ static bool checkpoint_forward(tn_function *f, tn_tensor *const *in, int nin, tn
         tni_end(f->b, mark);
         return false;
     }
+    /* The generator as it is before forward: drawing again gives the same numbers. */
     tn_generator_get(g, c->rng);
     for (int i = 0; i < nin; i++)
         if (!tn_function_save(f, in[i])) {
@@ -36,6 +37,7 @@ static bool checkpoint_again(tni_block *b, tn_function *f, tn_tensor *seed, tn_t
     checkpoint *c = (checkpoint *)f->user;
     tn_backward_args a;
     memset(&a, 0, sizeof a);
+    /* New headers on the saved inputs, as leaves: the inner backward ends there. */
     for (int i = 0; i < f->nsaved; i++) {
         tn_tensor *saved = tn_function_saved(f, i);
         if (!saved || !(in[i] = tni_share(b, saved->storage, saved))) return false;
@@ -62,6 +64,7 @@ static bool checkpoint_backward(tn_function *f, tn_tensor *const *grad_out, tn_t
     if (!no_grad)
         return tni_error(b, TN_UNSUPPORTED,
                          "checkpoint: create_graph is not supported through a checkpoint");
+    /* Draws of the second forward do not count. */
     tn_generator_get(g, now);
     tn_generator_set(g, c->rng);
     ok = checkpoint_again(b, f, grad_out[0], grad_in, in);

@@ -28,6 +28,8 @@ static bool engine_accumulate(tni_engine *e, tn_tensor **to, tn_tensor *grad) {
         *to = grad;
         return true;
     }
+    /* Only this engine counts sum, and sum alone its storage: the addition in place is
+     * seen by nobody. */
     if (!e->create && tni_load(&sum->refs) == 1 && !sum->base && sum->owner == e->b &&
         sum->flags & TNI_CONTIGUOUS && tni_load(&sum->storage->refs) == 1)
         return tnp_add_(sum, grad, 1) != NULL;
@@ -39,6 +41,8 @@ static bool engine_accumulate(tni_engine *e, tn_tensor **to, tn_tensor *grad) {
     return true;
 }
 
+/* Makes n this backward's own, with an error if another one has it or its saved
+ * tensors are gone. */
 static bool engine_claim(tni_engine *e, tni_node *n) {
     uint64_t expected = 0;
     if (!tni_swap_if(&n->busy, &expected, e->number)) {
@@ -64,6 +68,7 @@ static void engine_leave(tni_engine *e, tni_node *n) {
     if (!e->wanted) tni_store(&n->busy, (uint64_t)0);
 }
 
+/* Drops the gradients that wait in n. */
 static void engine_clear(tni_engine *e, tni_node *n) {
     for (int k = 0; k < n->nout; k++) {
         tn_tensor *pending = (tn_tensor *)n->slot[n->nin + k].edge;
@@ -72,6 +77,8 @@ static void engine_clear(tni_engine *e, tni_node *n) {
     }
 }
 
+/* Adds grad to what waits for output `out` of a node, or for a leaf. With wanted inputs, only what
+ * leads to one is followed. */
 static bool engine_send(tni_engine *e, void *edge, uint32_t out, tn_tensor *grad) {
     tni_node *n = (tni_node *)edge;
     if (tni_edge_is_leaf(edge)) {
@@ -81,6 +88,7 @@ static bool engine_send(tni_engine *e, void *edge, uint32_t out, tn_tensor *grad
         return engine_accumulate(e, &entry->grad, grad);
     }
     if (e->wanted && !n->useful) return true;
+    /* A node that had no gradient yet is claimed and queued; a failure gives it back. */
     if (!engine_claim(e, n)) return false;
     if (engine_accumulate(e, engine_pending(n, out), grad) && (n->queued || tni_queue_push(e, n)))
         return true;
@@ -92,6 +100,7 @@ static bool engine_send(tni_engine *e, void *edge, uint32_t out, tn_tensor *grad
 
 /* --- one node --------------------------------------------------------------------------------- */
 
+/* Stages the gradient of t, which is no leaf but wants .grad, and counts both until the end. */
 static bool engine_retain(tni_engine *e, tn_tensor *t, tn_tensor *grad) {
     tni_entry *entry;
     if (e->wanted && !e->wanted->into_grad) return true;
@@ -106,6 +115,8 @@ static bool engine_retain(tni_engine *e, tn_tensor *t, tn_tensor *grad) {
 static bool engine_watch(tni_engine *e, tni_node *n) {
     for (tni_watch *w = n->watch; w;) {
         tn_tensor **pending = engine_pending(n, w->out);
+        /* Hooks added since this backward began wait for the next one; without a gradient there is
+         * nothing to see. */
         if (w->retain || w->number > e->last_hook || !*pending) {
             w = w->next;
             continue;
@@ -117,6 +128,7 @@ static bool engine_watch(tni_engine *e, tni_node *n) {
         tn_tensor *pending = *engine_pending(n, w->out);
         if (w->retain && pending && !engine_retain(e, w->retain, pending)) return false;
     }
+    /* Wanted results of this node: their gradients are complete now. */
     if (e->wanted)
         for (uint32_t k = 0; k < n->nout; k++) {
             tni_entry *entry = tni_entry_find(e, n, k, false);
@@ -135,6 +147,7 @@ static bool engine_has_nan(const tn_tensor *t) {
     return any && tn_item(any) != 0;
 }
 
+/* In anomaly mode: an error that names the forward call if a gradient has a NaN. */
 static bool engine_anomaly(tni_engine *e, tni_node *n, const tn_gradient *g) {
     for (int i = 0; i < n->nin; i++) {
         char text[128];
@@ -148,6 +161,8 @@ static bool engine_anomaly(tni_engine *e, tni_node *n, const tn_gradient *g) {
 }
 
 static bool engine_gradients(tni_engine *e, tni_node *n, tn_gradient *g) {
+    /* The fused gradient cannot be differentiated again, so a graph of gradients takes
+     * the plain one. */
     void (*grad)(tn_gradient *) = !e->create && n->row->fused ? n->row->fused : n->row->grad;
     if (n->function) {
         if (!tni_function_backward(g)) return false;
@@ -161,6 +176,8 @@ static bool engine_gradients(tni_engine *e, tni_node *n, tn_gradient *g) {
     return true;
 }
 
+/* The node of the largest number: hooks, its gradient, then its inputs get theirs. All that it
+ * makes lives in a scope of its own. */
 static bool engine_step(tni_engine *e) {
     tni_block *b = e->b;
     tni_node *n = tni_queue_pop(e);
@@ -172,6 +189,7 @@ static bool engine_step(tni_engine *e) {
     ok = ok && (!(n->watch || e->wanted) || engine_watch(e, n));
     if (ok) {
         ok = tni_gradient_open(b, n, &g, &room, e->create) && engine_gradients(e, n, &g);
+        /* The first error of a backward names the row and its forward call, once. */
         if (!ok && !b->error_forward) {
             b->error_forward = true;
             tni_error_more(b, "\n  in the gradient of %s", n->row->name);
@@ -193,6 +211,7 @@ typedef struct engine_nodes {
     int64_t n, room;
 } engine_nodes;
 
+/* Adds n to the list unless it is there, and claims it. */
 static bool engine_reach(tni_engine *e, engine_nodes *l, tni_node *n) {
     if (tni_load(&n->busy) == e->number) return true;
     if (l->n == l->room) {
@@ -210,6 +229,8 @@ static bool engine_reach(tni_engine *e, engine_nodes *l, tni_node *n) {
     return true;
 }
 
+/* Whether n has a wanted output, or an input that leads to one. Inputs have smaller numbers and
+ * were marked before. */
 static bool engine_is_useful(tni_engine *e, const tni_node *n) {
     for (uint32_t k = 0; k < n->nout; k++)
         if (tni_entry_find(e, (void *)(uintptr_t)n, k, false)) return true;
@@ -231,6 +252,7 @@ static int engine_by_id(const void *a, const void *b) {
 /* Marks the nodes from which a wanted input is reached; a walk by worklist, then once by
  * rising number. */
 static bool engine_mark(tni_engine *e, tn_tensors roots, engine_nodes *l) {
+    /* The list grows while it is walked: all nodes that the roots lead to. */
     bool ok = true;
     for (int64_t i = 0; ok && i < roots.n; i++)
         if (roots.at[i] && roots.at[i]->node) ok = engine_reach(e, l, roots.at[i]->node);
@@ -241,11 +263,13 @@ static bool engine_mark(tni_engine *e, tn_tensors roots, engine_nodes *l) {
                 ok = engine_reach(e, l, (tni_node *)n->slot[i].edge);
     }
     if (!ok) return false;
+    /* By rising number, so a node comes after its inputs. */
     if (l->n > 1) qsort(l->at, (size_t)l->n, sizeof *l->at, engine_by_id);
     for (int64_t i = 0; i < l->n; i++) l->at[i]->useful = engine_is_useful(e, l->at[i]);
     return true;
 }
 
+/* Makes the entries of wanted inputs and notes where each stands. */
 static bool engine_want(tni_engine *e) {
     const tni_wanted *w = e->wanted;
     int64_t bytes;
@@ -281,6 +305,8 @@ static tn_tensor *engine_one(tni_block *b, const tn_tensor *root) {
     return t;
 }
 
+/* The gradient that backward begins with at a root: the one given, of the root's dtype, or 1
+ * for one element. */
 static tn_tensor *engine_seed(tni_engine *e, tn_tensor *root, tn_tensor *seed, int64_t i) {
     char a[128], c[128];
     if (!seed && root->numel == 1 && tni_is_complex(root->dtype)) {
@@ -312,6 +338,7 @@ static tn_tensor *engine_seed(tni_engine *e, tn_tensor *root, tn_tensor *seed, i
     return NULL;
 }
 
+/* Checks the roots and sends them their seeds. */
 static bool engine_roots(tni_engine *e, tn_tensors roots, tn_tensor *const *seeds) {
     for (int64_t i = 0; i < roots.n; i++) {
         tn_tensor *t = roots.at[i], *seed;
@@ -347,6 +374,7 @@ static void engine_unqueue(tni_engine *e) {
     }
 }
 
+/* Memory of the engine and counts of its entries, after publish or after a failure. */
 static void engine_drop(tni_engine *e) {
     for (int64_t i = 0, left = e->nentries; left; i++) {
         left -= e->table[i].key != NULL;
@@ -361,6 +389,7 @@ static void engine_drop(tni_engine *e) {
         tni_put(e->b, e->b, e->table, e->table_room * (int64_t)sizeof *e->table);
 }
 
+/* Gives up the nodes that engine_mark claimed; each was counted since. */
 static void engine_unmark(tni_engine *e, engine_nodes *l) {
     for (int64_t i = 0; i < l->n; i++) {
         l->at[i]->useful = 0;
@@ -371,6 +400,7 @@ static void engine_unmark(tni_engine *e, engine_nodes *l) {
 }
 
 static bool engine_go(tni_engine *e, tn_tensors roots, tn_tensor *const *seeds) {
+    /* Stale views first, since the walk that marks follows the history as it is. */
     engine_nodes nodes = {NULL, 0, 0};
     bool ok = engine_refresh(e, roots);
     if (ok && e->wanted) {
@@ -378,13 +408,16 @@ static bool engine_go(tni_engine *e, tn_tensors roots, tn_tensor *const *seeds) 
         for (int64_t i = 0; i < nodes.n; i++) tni_fetch_add_relaxed(&nodes.at[i]->refs, 1u);
     }
     ok = ok && engine_roots(e, roots, seeds);
+    /* Each step may queue nodes of smaller number only, so this ends. */
     while (ok && e->nheap) ok = engine_step(e);
     if (ok) ok = e->wanted ? tni_hand_out(e) : tni_publish(e);
+    /* After success the heap is empty. */
     engine_unqueue(e);
     engine_unmark(e, &nodes);
     return ok;
 }
 
+/* Counts roots and wanted tensors, which a hook may free, up or down. */
 static void engine_count(tni_block *b, tn_tensors l, bool up) {
     for (int64_t i = 0; i < l.n; i++)
         if (up)
@@ -410,6 +443,7 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     int64_t mark = tni_begin(b);
     bool ok;
     if (mark < 0) return false;
+    /* The struct is set field by field: its inline memory stays as it is. */
     e.b = b;
     e.keep = keep || create;
     e.create = create;
@@ -425,12 +459,14 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     e.nentries = 0;
     e.table_room = TNI_TABLE;
     for (int i = 0; i < TNI_TABLE; i++) e.table_inline[i].key = NULL;
+    /* Gradients are recorded if the caller wants a graph of them. */
     tni_state(b)->no_grad = create ? 0 : TNI_NO_GRAD;
     tni_state(b)->inference = 0; /* .grad belongs to tensors that are none of inference */
     b->place_hold++;
     engine_count(b, roots, true);
     if (wanted) engine_count(b, wanted->inputs, true);
     ok = engine_go(&e, roots, seeds);
+    /* In the reverse order of the beginning; nodes whose freeing a hook put off go last. */
     engine_drop(&e);
     b->place_hold--;
     tni_state(b)->no_grad = no_grad;

@@ -45,6 +45,7 @@ TN_API bool tn_function_save(tn_function *f, tn_tensor *t) {
     if (!f || !t) return tni_error(b, TN_INVALID, "tn_function_save: NULL");
     if (!tni_belongs(b, t, "tn_function_save")) return false;
     if (f->nsaved == f->room && !function_grow(b, f)) return false;
+    /* The storage is counted as well: the tensor may be given other memory later. */
     e = &f->saved[f->nsaved];
     e->of = t;
     e->out = -1;
@@ -78,6 +79,7 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
                   f->row->name, i);
         return NULL;
     }
+    /* While gradients are recorded, a saved output has this call as its history. */
     if (e->out < 0 || !b || tni_state(b)->no_grad) return e->t;
     t = tni_share(b, e->t->storage, e->t); /* an output, with this call as its history */
     if (t) tni_node_hang(b, f->node, t, e->out);
@@ -93,6 +95,7 @@ TN_API bool tn_function_written(tn_function *f, int i) {
 
 TN_API void *tn_function_user(tn_function *f) { return f ? f->user : NULL; }
 
+/* Drops what was saved; the count is 0 first, since a release may run the user's code. */
 static bool function_spend(tni_block *b, struct tn_function *f) {
     int64_t n = f->nsaved;
     f->nsaved = 0;
@@ -116,6 +119,7 @@ TN_API void *tn_history_user(const tn_history *h, void (*release)(void *user)) {
 }
 
 TN_PRIV bool tni_function_backward(tn_gradient *g) {
+    /* The user's function fills give; its gradients are then summed and converted as a row's. */
     tn_function *f = g->node->function;
     tn_guard guard = tn_guard_begin();
     bool ok = f->row->backward(f, g->incoming, g->give);
@@ -134,6 +138,7 @@ TN_PRIV bool tni_function_backward(tn_gradient *g) {
     return !g->block->failed;
 }
 
+/* A row of this call's name, which refuses to be called. */
 static function_block *function_new(tni_block *b, const tn_function_row *row, void *user) {
     function_block *k = (function_block *)tni_need(b, (int64_t)sizeof *k);
     if (!k) return NULL;
@@ -158,7 +163,7 @@ static bool function_rebases(const function_block *k, tn_tensors in, const tn_te
     return false;
 }
 
-/* Output j may be recorded; one that is an input becomes another header on its data, unless forward
+/* Output j may be recorded; an input given back becomes another header on its data, unless forward
  * has written it. */
 static bool function_output(tni_block *b, const function_block *k, tn_tensors in, tn_tensor **out,
                             int j) {
@@ -166,6 +171,7 @@ static bool function_output(tni_block *b, const function_block *k, tn_tensors in
     const char *leaf;
     bool written = false;
     int64_t i = 0;
+    /* i: the first input that is this output, in.n if none is. */
     if (!t) return tni_error(b, TN_INVALID, "%s: forward did not set output %d", k->row.name, j);
     while (i < in.n && in.at[i] != t) i++;
     if (i == in.n) return true;
@@ -181,6 +187,7 @@ static bool function_output(tni_block *b, const function_block *k, tn_tensors in
 static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_tensor **out) {
     tn_frame f;
     tni_node *n, *rebase = NULL;
+    /* The node's view of the call: inputs, outputs, no arguments. */
     tni_frame_begin(&f, b, &k->row, TN_PLAIN, NULL, 0, "");
     f.in = (tn_tensor **)(uintptr_t)in.at;
     f.nin = (int)in.n;
@@ -198,6 +205,7 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
     }
     n->function = &k->f;
     k->f.node = n;
+    /* Which of the saved tensors are outputs, found before the user's headers may change. */
     for (int i = 0; i < k->f.nsaved; i++) {
         function_saved *e = &k->f.saved[i];
         for (int j = 0; j < f.nout; j++)
@@ -213,6 +221,7 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
 
 /* The function in k, whose forward has made out. k goes, or hangs on the tape. */
 static bool function_end(tni_block *b, function_block *k, tn_tensors in, tn_tensor **out, bool ok) {
+    /* Recorded if an input requires grad and the caller's mode records. */
     bool record = false;
     for (int64_t i = 0; i < in.n; i++)
         record = record || (in.at[i] && in.at[i]->flags & TNI_REQUIRES && !tni_state(b)->no_grad);
@@ -233,6 +242,7 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     function_block *k = NULL;
     tn_guard guard;
     int nout = row->nout;
+    /* release is called on every way out: user is the library's from here on. */
     bool entered = tni_enter(b, file, line), ok = entered;
     for (int j = 0; j < nout; j++) out[j] = NULL;
     ok = ok && tni_list_given(b, in, row->name);
@@ -245,6 +255,7 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
         if (row->release) row->release(user);
         return entered ? tni_leave(b, false) : false;
     }
+    /* forward runs without recording, in a scope that goes with what it made. */
     guard = tn_guard_begin();
     tni_state(b)->no_grad = TNI_NO_GRAD;
     b->place_hold++;

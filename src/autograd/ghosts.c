@@ -5,6 +5,8 @@
  * by name, so a need that a row forgot is an error and never garbage. */
 #include "autograd.h"
 
+/* A header without data over the sizes in the node, or over those of output 0 where they
+ * are the same. */
 static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *ghost,
                        const int64_t *like) {
     tn_tensor *t = &ghost->header;
@@ -21,6 +23,7 @@ static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *
     t->numel = tni_flat_strides(t->ndim, t->size, t->stride);
 }
 
+/* Whether the saved storage is as it was when the call saved it. */
 static bool ghost_version(tni_block *b, const tni_node *n, const tni_slot *s,
                           const tni_storage *storage, int i) {
     uint32_t now = tni_load_relaxed(&storage->version);
@@ -55,6 +58,7 @@ static tn_tensor *ghost_input(tni_block *b, tni_node *n, int i, tni_ghost *ghost
                               const int64_t *like, bool create) {
     tni_slot *s = &n->slot[i];
     tn_tensor *t, *leaf = s->edge && tni_edge_is_leaf(s->edge) ? tni_edge_leaf(s->edge) : NULL;
+    /* By kind: absent, a number, a ghost, or saved. */
     if (s->kind == TNI_SLOT_ABSENT) return NULL;
     if (s->kind == TNI_SLOT_NUMBER) {
         tn_scalar value = tni_element((int64_t *)(void *)n + s->at, s->dtype);
@@ -66,6 +70,8 @@ static tn_tensor *ghost_input(tni_block *b, tni_node *n, int i, tni_ghost *ghost
     }
     if (!ghost_version(b, n, s, (tni_storage *)s->saved, i)) return NULL;
     if (leaf && leaf->storage == s->saved) return leaf;
+    /* The leaf has other memory now: a new header cannot join the graph of gradients
+     * as this leaf. */
     if (leaf && create) {
         tni_error(b, TN_AUTOGRAD,
                   "input %d, which the gradient of %s reads, was given other memory after the call",
@@ -73,6 +79,7 @@ static tn_tensor *ghost_input(tni_block *b, tni_node *n, int i, tni_ghost *ghost
         tni_node_error(b, n);
         return NULL;
     }
+    /* With a graph of gradients, the header continues the input's history. */
     t = ghost_saved(b, n, s);
     if (t && create && s->edge) tni_node_hang(b, (tni_node *)s->edge, t, (int)s->edge_out);
     return t;
@@ -106,6 +113,7 @@ static void ghost_patch(tni_node *n, tn_gradient *g) {
     g->args = args;
 }
 
+/* Room for all slots: in the engine's frame if they are few. */
 static bool ghost_room(tni_block *b, int slots, tni_gradient_room *room) {
     room->bytes = 0;
     room->pointers = room->inline_pointers;
@@ -123,6 +131,7 @@ static bool ghost_room(tni_block *b, int slots, tni_gradient_room *room) {
 
 TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gradient_room *room,
                                bool create) {
+    /* like: sizes of output 0, which ghosts of the same shape share. */
     int slots = n->nin + n->nout;
     const int64_t *like =
         n->nout && n->slot[n->nin].at ? (int64_t *)(void *)n + n->slot[n->nin].at : NULL;
@@ -138,6 +147,7 @@ TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gr
     g->want = room->want;
     g->node = n;
     g->args = NULL;
+    /* Inputs as the row may see them; a custom function gets shapes, and asks for what it saved. */
     for (int i = 0; i < n->nin; i++) {
         tni_slot *s = &n->slot[i];
         room->want[i] = s->edge != NULL;

@@ -23,6 +23,7 @@ TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
     const tn_tensor *to;
     if (!t || slot >= g->nin || !g->want[slot]) return;
     to = g->in[slot];
+    /* The common case: it fits, and is the only one for this input. */
     if (TNI_LIKELY(t->dtype == to->dtype && tni_same_shape(t, to) && !g->give[slot] &&
                    !(t->flags & TNI_STACK))) {
         g->give[slot] = t;
@@ -30,6 +31,7 @@ TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
     }
     if (t->flags & TNI_STACK) /* a number outlives this call as a tensor; a ghost has no data */
         t = tnp_clone(t, (tn_memory_format)0);
+    /* Of a real input only the real part counts; then to its shape, then to its dtype. */
     if (t && tni_is_complex(t->dtype) && !tni_is_complex(to->dtype)) t = tnp_real(t);
     if (t && !tni_same_shape(t, to)) t = give_sum(t, to);
     if (t && t->dtype != to->dtype) t = tnp_to(t, TN_NO_DEVICE, (tn_dtype)to->dtype, false, false);
@@ -41,6 +43,7 @@ TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
                   tni_shape_text(c, sizeof c, to->ndim, to->size));
         return;
     }
+    /* An input that a row uses twice gets the sum. */
     g->give[slot] = g->give[slot] ? tnp_add(g->give[slot], t, 1) : t;
 }
 
@@ -54,6 +57,8 @@ TN_API tn_tensor *tn_incoming(tn_gradient *g, int k) {
 TN_PRIV void tni_give_flat(tn_gradient *g, int i, tn_tensor *t) {
     tni_slot *s = &((tni_node *)g->node)->slot[i];
     tn_tensor *from = t, *yes;
+    /* Only for a graph of gradients: where(true, t, input) has t's value, and a gradient of zero
+     * for the input. */
     if (t && !tni_state(g->block)->no_grad && g->want[i]) {
         if (tni_edge_is_leaf(s->edge))
             from = tni_edge_leaf(s->edge);

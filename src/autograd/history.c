@@ -28,6 +28,7 @@ TN_API bool tn_history_input(const tn_history *h, int i, tn_history **call, int 
     *leaf = NULL;
     *result = 0;
     if (!h || i < 0 || i >= h->nin) return false;
+    /* An edge is a node, a leaf (its lowest bit is set), or nothing. */
     edge = h->slot[i].edge;
     if (edge && tni_edge_is_leaf(edge)) *leaf = tni_edge_leaf(edge);
     if (edge && !*leaf) {
@@ -54,6 +55,7 @@ static bool history_is_large(const tni_node *n, int64_t elements) {
 }
 
 TN_API bool tn_history_lasts(const tn_tensor *t, int64_t elements) {
+    /* A walk over at most 64 calls: a longer history counts as lasting. */
     const tni_node *waiting[64];
     int n = 0, seen = 0;
     if (t && t->node) waiting[n++] = t->node;

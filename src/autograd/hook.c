@@ -11,6 +11,7 @@ static tni_watch *hook_watch(tni_block *b, tn_tensor *t) {
         return (tni_watch *)NULL;
     }
     memset(w, 0, sizeof *w);
+    /* At the end, so hooks run in the order in which they were added. */
     w->out = t->node_out;
     for (at = t->node ? &t->node->watch : &extra->hooks; *at; at = &(*at)->next) {}
     extra->forget = tni_watch_forget;
@@ -67,8 +68,10 @@ TN_API int64_t tnp_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*relea
     return tn_hook_add_at(NULL, 0, t, hook, user, release);
 }
 
+/* A hook that runs is only marked; tni_watch_call takes it out when it ends. */
 static bool hook_remove(tni_block *b, tni_block *owner, tni_watch **at, int64_t number) {
     for (; *at; at = &(*at)->next) {
+        /* The guard keeps scopes and modes as they are, whatever the hook does. */
         tni_watch *w = *at;
         if (w->retain || w->removed || w->number != number) continue;
         w->removed = true;
@@ -94,12 +97,14 @@ TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tn
     tni_fetch_add(&w->running, 1u);
     now = w->call(*grad, w->user);
     tn_guard_end(&g, &now, b->failed || after ? 0 : 1);
+    /* The hook may have added or removed others: next is read now, behind it. */
     *at = w->next;
     if (tni_fetch_add(&w->running, (uint32_t)-1) == 1 && w->removed) {
         while (*list != w) list = &(*list)->next;
         tni_watch_end(b, owner, list);
     }
     if (b->failed) return false;
+    /* What it returned takes the gradient's place if it has the same shape and dtype. */
     if (!now || now == *grad || after) return true;
     if (!tni_belongs(b, now, "a hook")) return false;
     if (!tni_same_shape(now, *grad))

@@ -6,6 +6,7 @@ TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
     tni_block *b = tni_here();
     bool ok = true;
     if (!tni_enter(b, file, line)) return NULL;
+    /* Only a floating leaf of this context may change; each refusal says why. */
     if (!t)
         ok = tni_error(b, TN_INVALID, "tn_requires_grad: the tensor is NULL");
     else if (!tni_belongs(b, t, "tn_requires_grad"))
@@ -51,6 +52,7 @@ static bool leaf_set_grad(tni_block *b, tn_tensor *t, tn_tensor *grad) {
     if (grad && (!tni_same_shape(t, grad) || t->dtype != grad->dtype))
         return tni_error(b, TN_INVALID,
                          "tn_set_grad: the gradient must have the tensor's shape and dtype");
+    /* Counted before the old one is dropped: it may be the same. */
     tni_retain(grad);
     old = t->grad;
     t->grad = grad;
@@ -83,6 +85,7 @@ TN_API bool tn_forget_at(const char *file, int line, tn_tensor *t) {
         tni_error(b, TN_AUTOGRAD, "Can't detach views in-place. Use detach() instead.");
         return tni_leave(b, false);
     }
+    /* Its wish to retain a gradient goes first, since the node lists it. */
     old = t->node;
     if (old && t->flags & TNI_RETAIN) tni_retain_forget(b, old, t);
     t->node = NULL;

@@ -8,6 +8,7 @@
 #include "../api/ops/reduction.h"
 #include "../api/ops/shape.h"
 
+/* Hooks of a leaf that may replace its gradient; those that run after it come in engine_after. */
 static bool engine_leaf_hooks(tni_engine *e, tni_entry *entry) {
     tn_tensor *leaf = (tn_tensor *)entry->key;
     tni_extra *extra = tni_extra_there(leaf);
@@ -29,6 +30,7 @@ static bool engine_row_major(const tni_entry *entry) {
     return entry->retained || leaf->flags & TNI_CONTIGUOUS || !tni_is_dense(leaf);
 }
 
+/* Whether grad lies in memory as .grad is to lie. */
 static bool engine_lies(const tni_entry *entry) {
     const tn_tensor *leaf = (const tn_tensor *)entry->key, *grad = entry->grad;
     if (engine_row_major(entry)) return (grad->flags & TNI_CONTIGUOUS) != 0;
@@ -41,6 +43,7 @@ static bool engine_lies(const tni_entry *entry) {
  * caller sees (a seed, what a hook returned), and it lies well. */
 static bool engine_takes(const tni_engine *e, const tni_entry *entry) {
     const tn_tensor *grad = entry->grad;
+    /* One count is the entry's; another the scope's, if grad belongs to that of this backward. */
     uint32_t mine = 1u + (grad->depth == tni_state(e->b)->depth ? 1u : 0u);
     return !grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine &&
            tni_load(&grad->storage->refs) == 1 && engine_lies(entry);
@@ -89,6 +92,7 @@ static bool engine_ready(tni_engine *e, tni_entry *entry) {
     return true;
 }
 
+/* Makes the staged gradient .grad, or adds it. Cannot fail: engine_ready has seen to it. */
 static void engine_put(tni_engine *e, tni_entry *entry) {
     tn_tensor *leaf = (tn_tensor *)entry->key, *old = leaf->grad;
     entry->put = true;
@@ -138,6 +142,8 @@ static bool engine_after(tni_engine *e) {
 }
 
 TN_PRIV bool tni_publish(tni_engine *e) {
+    /* Three walks over the entries: hooks, which may fail, without the lock;
+     * preparation; publication. */
     uint32_t *lock = &tni_library(e->b->context)->grad_lock;
     engine_walk w = engine_walk_begin(e);
     tni_entry *entry;
@@ -185,6 +191,7 @@ static bool engine_wanted_hooks(tni_engine *e) {
 
 TN_PRIV bool tni_hand_out(tni_engine *e) {
     const tni_wanted *w = e->wanted;
+    /* All gradients are there before the first is handed out. */
     if (w->into_grad) return tni_publish(e);
     if (e->leaf_hooks && !engine_wanted_hooks(e)) return false;
     for (int64_t i = 0; i < w->inputs.n && !w->allow_unused; i++)
@@ -198,6 +205,7 @@ TN_PRIV bool tni_hand_out(tni_engine *e) {
         w->grads[i] = NULL;
         if (grad && !(w->grads[i] = engine_fresh(e, grad))) return false;
     }
+    /* Counted for the caller, to outlive the scope of this backward. */
     for (int64_t i = 0; i < w->inputs.n; i++) tni_retain(w->grads[i]);
     return true;
 }

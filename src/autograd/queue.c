@@ -4,6 +4,7 @@
 
 /* --- the heap --------------------------------------------------------------------------------- */
 
+/* Doubles a list of *room members, which begins inside the engine's frame. */
 static bool engine_grow(tni_block *b, void **at, int64_t *room, int64_t each,
                         const void *inline_at) {
     int64_t bytes;
@@ -25,6 +26,7 @@ TN_PRIV bool tni_queue_push(tni_engine *e, tni_node *n) {
         e->heap = (tni_node **)at;
     }
     e->nheap++;
+    /* Parents of smaller number move down until n's place is found. */
     while (i > 0 && e->heap[(i - 1) / 2]->id < n->id) {
         e->heap[i] = e->heap[(i - 1) / 2];
         i = (i - 1) / 2;
@@ -36,6 +38,7 @@ TN_PRIV bool tni_queue_push(tni_engine *e, tni_node *n) {
 
 TN_PRIV tni_node *tni_queue_pop(tni_engine *e) {
     tni_node *top = e->heap[0], *last = e->heap[--e->nheap];
+    /* The last node sinks from the top: at each level the child of larger number moves up. */
     int64_t i = 0, n = e->nheap;
     for (;;) {
         int64_t child = 2 * i + 1;
@@ -52,6 +55,7 @@ TN_PRIV tni_node *tni_queue_pop(tni_engine *e) {
 
 /* --- the table of leaves and wanted tensors --------------------------------------------------- */
 
+/* Where (key, out) stands, or the free place for it: linear probing, at most half full. */
 static int64_t engine_slot(const tni_engine *e, const void *key, uint32_t out) {
     uint64_t h = ((uint64_t)(uintptr_t)key >> 6) * 0x9e3779b97f4a7c15u + out;
     int64_t i = (int64_t)(h >> 20) & (e->table_room - 1);
@@ -60,6 +64,7 @@ static int64_t engine_slot(const tni_engine *e, const void *key, uint32_t out) {
     return i;
 }
 
+/* Twice the places; entries move, so pointers to them are good until the next new entry only. */
 static bool engine_table_grow(tni_engine *e) {
     int64_t old_room = e->table_room, bytes = 2 * old_room * (int64_t)sizeof *e->table;
     tni_entry *old = e->table, *more = (tni_entry *)tni_need(e->b, bytes);
@@ -74,6 +79,7 @@ static bool engine_table_grow(tni_engine *e) {
 }
 
 TN_PRIV tni_entry *tni_entry_find(tni_engine *e, void *key, uint32_t out, bool make) {
+    /* There already, or not to be made. */
     int64_t i = engine_slot(e, key, out);
     if (e->table[i].key || !make) return e->table[i].key ? &e->table[i] : NULL;
     if (2 * (e->nentries + 1) > e->table_room) {

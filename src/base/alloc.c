@@ -80,6 +80,7 @@ static int alloc_class(int64_t bytes, int64_t *room) {
     int log = 10;
     while (bytes > (int64_t)2 << log) log++;
 #endif
+    /* The step is a power of two, so a class wastes an eighth at most. */
     /* 2^log < bytes <= 2^(log + 1) */
     int64_t step = ((int64_t)1 << log) / ALLOC_STEPS, n = (bytes - 1 - ((int64_t)1 << log)) / step;
     *room = ((int64_t)1 << log) + (n + 1) * step;
@@ -88,6 +89,7 @@ static int alloc_class(int64_t bytes, int64_t *room) {
 
 /* --- the allocator, counted ------------------------------------------------------------------- */
 
+/* malloc behind the table's functions, and the free of an allocator that has none. */
 static void *alloc_malloc(size_t bytes, void *user) { return (void)user, malloc(bytes); }
 static void alloc_free(void *at, size_t bytes, void *user) { (void)bytes, (void)user, free(at); }
 static void alloc_no_free(void *at, size_t bytes, void *user) { (void)at, (void)bytes, (void)user; }
@@ -113,6 +115,8 @@ static struct tni_large *alloc_lock(tn_context *c) {
     return m;
 }
 
+/* Counts bytes that the allocator is about to give; false where the cap does not allow them.
+ * Counting comes first, so threads together cannot pass the cap. */
 static bool alloc_reserve(tn_context *c, int64_t bytes) {
     struct tni_large *m = alloc_lock(c);
     int64_t after;
@@ -132,6 +136,7 @@ static void alloc_unreserve(tn_context *c, int64_t bytes) {
     tni_unlock(&m->lock);
 }
 
+/* The allocator's answer, NULL where it or the cap refuses. */
 static void *alloc_once(tn_context *c, int64_t bytes) {
     if (bytes > (int64_t)(PTRDIFF_MAX / 2) || !alloc_reserve(c, bytes)) return NULL;
     void *at = c->options.allocator.alloc((size_t)bytes, c->options.allocator.user);
@@ -140,6 +145,7 @@ static void *alloc_once(tn_context *c, int64_t bytes) {
 }
 
 TN_PRIV void *tni_raw_get(tn_context *c, int64_t bytes) {
+    /* What the cache holds may be all that is missing: it goes back before the second attempt. */
     void *at = alloc_once(c, bytes);
     if (TNI_UNLIKELY(!at) && tni_cache_clear(c) > 0) at = alloc_once(c, bytes);
     return at;
@@ -155,11 +161,14 @@ TN_PRIV void tni_raw_put(tn_context *c, void *at, int64_t bytes) {
 
 enum { ALLOC_BEFORE = 2 * TNI_ALIGN }; /* at most, of the data: slack to align, and the header */
 
+/* The header ends where the data begin, which is a multiple of TNI_ALIGN. */
 static void *alloc_data(alloc_header *h) { return (char *)h + TNI_ALIGN; }
 static alloc_header *alloc_of(void *data) {
     return (alloc_header *)(void *)((char *)data - TNI_ALIGN);
 }
 
+/* List changes use tni_store in the order that alloc_repair relies on: next is right
+ * at any moment. */
 static void alloc_link(tn_context *c, struct tni_large *m, alloc_header *h,
                        int64_t bytes) { /* under the lock */
     h->asked = bytes;
@@ -180,6 +189,7 @@ static void alloc_unlink(tn_context *c, struct tni_large *m, alloc_header *h) { 
     c->used -= h->asked;
 }
 
+/* A block from the allocator with room for the header and for aligning it; not in any list yet. */
 static alloc_header *alloc_fresh(tn_context *c, int64_t room) {
     int64_t whole;
     if (!tni_add(room, ALLOC_BEFORE, &whole)) return NULL;
@@ -215,8 +225,11 @@ TN_PRIV void *tni_get_apart(tn_context *c, int64_t bytes) {
     int64_t room;
     int index = alloc_class(bytes, &room);
     if (!index || bytes <= 0) return NULL;
+    /* Without caches there are no classes: sanitizers see the size that was asked for. */
     if (c->options.no_cache) room = bytes;
     struct tni_large *m = alloc_lock(c);
+    /* A cached block of the class, or else a new one, linked under a second lock: the allocator is
+     * not called under it. */
     alloc_header *h = m->cache[index];
     if (h) {
         tni_store(&m->cache[index], h->next);
@@ -256,6 +269,7 @@ TN_PRIV void tni_put_apart(void *at) {
 }
 
 TN_PRIV int64_t tni_cache_clear(tn_context *c) {
+    /* Collects all cached blocks under the lock, then releases them without it. */
     alloc_header *all = NULL;
     struct tni_large *m = alloc_lock(c);
     for (int i = 0; i < ALLOC_CLASSES; i++)
@@ -299,6 +313,7 @@ static void alloc_drain(tni_block *b) {
 
 static bool alloc_new_slab(tni_block *b) {
     tn_context *c = b->context;
+    /* A slab counts as used as a whole, whether its blocks are or not. */
     char *raw = (char *)tni_raw_get(c, ALLOC_SLAB);
     if (!raw) return false;
     struct tni_large *m = alloc_lock(c);
@@ -306,11 +321,13 @@ static bool alloc_new_slab(tni_block *b) {
     c->used += ALLOC_SLAB;
     if (c->used > c->peak) c->peak = c->used;
     tni_unlock(&m->lock);
+    /* What is left of the old slab is a block of its own size: it goes into that bin. */
     if (b->slab < b->slab_end)
         alloc_push(b, (uintptr_t)(b->slab_end - b->slab) / TNI_ALIGN, b->slab);
     struct tni_slab *slab = (struct tni_slab *)(void *)raw;
     slab->next = b->slabs;
     b->slabs = slab;
+    /* The first block begins aligned behind the slab's link. */
     uintptr_t first = ((uintptr_t)raw + sizeof *slab + TNI_ALIGN - 1) & ~(uintptr_t)(TNI_ALIGN - 1);
     b->slab = raw + (first - (uintptr_t)raw);
     b->slab_end = b->slab + (ALLOC_SLAB - (int64_t)(b->slab - raw)) / TNI_ALIGN * TNI_ALIGN;
@@ -318,6 +335,7 @@ static bool alloc_new_slab(tni_block *b) {
 }
 
 TNI_NOINLINE static void *alloc_refill(tni_block *b, int bin) {
+    /* The bin is empty: first what other threads gave back, then the slab, then a new one. */
     if (tni_load_relaxed(&b->returned)) {
         alloc_drain(b);
         void *at = b->bin[bin];
@@ -335,6 +353,7 @@ TNI_NOINLINE static void *alloc_refill(tni_block *b, int bin) {
 TN_PRIV void *tni_get(tni_block *b, int64_t bytes) {
     if (bytes > TNI_SMALL || bytes <= 0 || b->context->options.no_cache)
         return tni_get_apart(b->context, bytes);
+    /* The bin of the smallest multiple of TNI_ALIGN that is large enough. */
     int bin = (int)((bytes + TNI_ALIGN - 1) / TNI_ALIGN);
     alloc_small *at = (alloc_small *)b->bin[bin];
     if (TNI_LIKELY(at != NULL)) {
@@ -357,6 +376,8 @@ static void alloc_check_size(void *at, int64_t bytes) {
 #endif
 }
 
+/* From another thread: onto the owner's list without a lock. Only the owner takes from it, and all
+ * at once, so the list cannot be confused by a block that comes back (ABA). */
 static void alloc_give_back(tni_block *owner, uintptr_t bin, void *at) {
     alloc_small *s = (alloc_small *)at;
     s->bin = bin;
@@ -409,6 +430,7 @@ TN_PRIV bool tni_memory_begin(tn_context *c) {
     }
     if (!a->free) a->free = alloc_no_free; /* an arena */
     if (TNI_BYPASS_CACHE) c->options.no_cache = true;
+    /* The context and this struct count under the cap, as all that the allocator gives. */
     int64_t bytes = tni_rooms_above()->context_bytes + (int64_t)sizeof(struct tni_large);
     if (c->options.memory_cap > 0 && c->options.memory_cap < bytes) return false;
     c->large = (struct tni_large *)a->alloc(sizeof *c->large, a->user);

@@ -45,7 +45,7 @@ TNI_INLINE bool tni_bytes(int64_t count, int64_t each, int64_t *to) {
 }
 
 /* A condition that cannot hold, kept for the day when its proof, which stands beside it, breaks;
- * where there is no proof there is a test instead. What counts branches leaves it out. */
+ * without a proof, a test stands instead. Counts of branches leave it out. */
 #ifdef TNI_COVERAGE
 #define TNI_NEVER(condition) false
 #else
@@ -151,7 +151,7 @@ struct tn_context {
     int isa;      /* TNI_ISA_*, chosen when the context is made */
     tni_block *blocks;
     uint32_t hooks;                          /* that a new block begins with */
-    uint32_t lock;                           /* tni_lock: what is called at the end */
+    uint32_t lock;                           /* tni_lock: the functions called at the end */
     uint32_t cancel;                         /* 1: calls are asked to stop (tni_stopped) */
     int64_t used, peak, cached, allocations; /* under large's own lock: read them by tn_memory */
     struct tni_large *large;                 /* large blocks, cached and in use (alloc.c) */

@@ -96,11 +96,13 @@ static const tn_error_info *context_isa_refused(tn_context *c) {
     return &context_refusals[(name ? 0 : 2) + tni_isa_left_out(name)];
 }
 
+/* The context's own memory, back to the allocator that it came from. */
 static void context_put(tn_context *c) {
     const size_t bytes = (size_t)tni_rooms_above()->context_bytes;
     c->options.allocator.free(c, bytes, c->options.allocator.user);
 }
 
+/* Blocks with their slabs, large blocks, then the context itself: nobody uses it any more. */
 static void context_free_memory(tn_context *c) {
     while (c->blocks) {
         tni_block *b = c->blocks;
@@ -130,6 +132,7 @@ static void context_lock_endings(tn_context *c) {
     for (tn_ending *e = c->ending; e; before = e, e = e->older) e->newer = before;
 }
 
+/* Newest first, each without the lock, for an ending may add or remove others. */
 static void context_call_endings(tn_context *c) {
     for (;;) {
         context_lock_endings(c);
@@ -141,6 +144,8 @@ static void context_call_endings(tn_context *c) {
     }
 }
 
+/* What was registered to be called at the end, in the order that unwinds: endings, rooms above
+ * base, threads. */
 static void context_leave(tn_context *c) {
     context_call_endings(c);
     while (c->nleave) c->leave[--c->nleave](c);
@@ -149,6 +154,7 @@ static void context_leave(tn_context *c) {
 
 /* A context that no thread sees yet; NULL without memory, or for the reason given. */
 static tn_context *context_make(const tn_context_options *options, const tn_error_info **reason) {
+    /* The context's own memory already comes from the allocator of the options. */
     tn_context_options o;
     memset(&o, 0, sizeof o);
     if (options) o = *options;
@@ -164,6 +170,8 @@ static tn_context *context_make(const tn_context_options *options, const tn_erro
         return NULL;
     }
     tni_files_fill(&c->options.files);
+    /* Threads that work at one operator: the host's, none but the caller, those asked for and the
+     * caller, or one for each core. */
     c->threads = o.jobs.run      ? o.jobs.threads
                  : o.threads < 0 ? 1
                  : o.threads > 0 ? o.threads + 1
@@ -215,6 +223,8 @@ static tn_context *context_of_default(void) {
     tni_unlock(&context_lock);
     if (c) return c;
     const tn_error_info *reason;
+    /* Made without the lock, which the allocator and handlers may not be called under; so two
+     * threads may make one each, and the second gives its back. */
     tn_context *made = context_make(NULL, &reason);
     tni_error_without_context(reason);
     if (!made) return NULL;
@@ -244,6 +254,7 @@ static tni_block *context_find_block(tn_context *c, uint64_t token) { /* under t
 }
 
 static tni_block *context_new_block(tn_context *c) {
+    /* Behind base's part a block has those of the rooms above, all zero at first. */
     const int64_t bytes = tni_rooms_above()->block_bytes;
     tni_block *b = (tni_block *)tni_raw_get(c, bytes);
     if (!b) return NULL;
@@ -283,6 +294,7 @@ static tn_context *context_chosen(void) { /* under the lock */
 
 static bool context_attach(tn_context *c, tni_block *fresh,
                            bool *adopted) { /* under the lock; false: needs a fresh one */
+    /* Its own block, or one whose thread has ended, or the fresh one. */
     tni_tls *t = &tni_this_thread;
     if (!t->token) t->token = ++context_numbers;
     tni_block *b = context_find_block(c, t->token);
@@ -294,6 +306,7 @@ static bool context_attach(tn_context *c, tni_block *fresh,
         tni_store(&c->blocks, b);
     }
     if (!b) return false;
+    /* The thread remembers block and epoch: tni_here compares the epoch and needs no lock. */
     *adopted = b->token == 0;
     b->token = t->token;
     t->block = b;
@@ -312,6 +325,7 @@ TN_PRIV tni_block *tni_here_slow(void) {
         if (!c) c = context_default;
         if (c && (!fresh || fresh->context == c)) done = context_attach(c, fresh, &adopted);
         tni_unlock(&context_lock);
+        /* A fresh block that another one made needless goes back. */
         if (done) {
             if (fresh && fresh != tni_this_thread.block)
                 tni_raw_put(c, fresh, tni_rooms_above()->block_bytes);
@@ -331,6 +345,7 @@ TN_API tn_context *tn_context_current(void) {
 TN_API tn_context *tn_context_use(tn_context *context) {
     tni_lock(&context_lock);
     tn_context *before = context_chosen();
+    /* The default context needs no choice, and an ended context cannot be chosen. */
     bool live = context && context != context_default && context_is_live(context);
     tni_this_thread.context = live ? context : NULL;
     tni_this_thread.context_id = live ? context->id : 0;
@@ -357,6 +372,7 @@ TN_PRIV void tni_context_at_end(tn_context *c, void (*leave)(tn_context *)) {
 TN_API bool tn_ending_add(tn_ending *e) {
     tni_block *b = tni_here();
     if (!b) return false;
+    /* Under a lock of its own: endings come and go with tensors' owners, in any thread. */
     tn_context *c = e->context = b->context;
     e->newer = NULL;
     context_lock_endings(c);
@@ -381,6 +397,8 @@ TN_API void tn_context_free(tn_context *context) {
     bool live = c && context_is_live(c);
     tni_unlock(&context_lock);
     if (!live) return;
+    /* Functions called at the end may use the library: this thread is attached to the
+     * context meanwhile. */
     tn_context *before = tn_context_use(c);
     context_call_endings(c); /* first: loaders have threads, whose blocks are read below */
     tn_context_use(before);
@@ -390,6 +408,7 @@ TN_API void tn_context_free(tn_context *context) {
     context_leave(c);
     tn_context_use(before == c ? NULL : before);
     tni_lock(&context_lock);
+    /* Out of the registry; a new epoch makes all threads look for their block again. */
     tn_context **at = &context_live;
     while (*at && *at != c) at = &(*at)->next;
     if (*at) tni_store(at, c->next);

@@ -49,6 +49,7 @@ TN_PRIV unsigned tni_cpu_has(uint32_t ecx, uint32_t ebx, uint32_t xcr0) {
     return TNI_CPU_FMA | TNI_CPU_AVX2 | TNI_CPU_AVX512;
 }
 
+/* Leaf 1 says whether XCR0 can be read at all; leaf 7 is absent on old CPUs. */
 static unsigned cpu_has(void) {
     const uint32_t osxsave = 1u << 27; /* XCR0 can be read */
     uint32_t one[4], seven[4];
@@ -83,6 +84,7 @@ static const bool cpu_built[TNI_ISA_COUNT] = {TNI_HAS_SCALAR, TNI_HAS_AVX2, TNI_
 TN_PRIV int tni_isa_pick(const char *name) {
     if (!name) name = getenv("TN_ISA");
     bool any = !name || !*name;
+    /* The widest set first; a name, of the options or of TN_ISA, must match. */
     for (int isa = TNI_ISA_COUNT - 1; isa >= 0; isa--)
         if (cpu_built[isa] && (any || strcmp(name, tni_isa_name(isa)) == 0) && cpu_runs(isa))
             return isa;

@@ -22,6 +22,7 @@ TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_l
     if (code <= TN_OK || code >= TN_ERROR_COUNT) code = TN_INTERNAL;
     size_t at = 0;
     b->error_text[0] = 0;
+    /* The path of the module comes first in the text, at most half of it. */
     if (b->path) b->path->text(b->path, b->error_text, sizeof b->error_text / 2);
     at = strlen(b->error_text);
     if (at) {
@@ -93,6 +94,7 @@ TN_PRIV void tni_error_leave(tni_block *b) {
 
 TN_PRIV int tni_utf8(const char *at) {
     const unsigned char *s = (const unsigned char *)at;
+    /* Bytes of the character by its first byte; 0 where that cannot be first. */
     int n = s[0] < 0x80                   ? 1
             : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
             : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
@@ -100,6 +102,7 @@ TN_PRIV int tni_utf8(const char *at) {
                                           : 0;
     for (int i = 1; i < n; i++)
         if ((s[i] & 0xc0) != 0x80) return 0;
+    /* Neither overlong forms, nor surrogates, nor beyond U+10FFFF. */
     if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0;
     if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
     return n;
@@ -182,6 +185,7 @@ TN_API const char *tn_code_name(tn_code code) {
 TN_API void tn_path_push(tn_path *path) {
     tni_block *b = tni_here();
     if (!b) return;
+    /* The outermost path sets the place, which it holds as long as the call lasts. */
     path->caller = b->path;
     if (!b->path) tni_place_set(b, path->file, path->line);
     b->path = path;

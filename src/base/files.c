@@ -148,6 +148,7 @@ static bool files_close(tni_file *f) {
     return fd < 0 || t->close(fd, t->user) == 0 || errno == EINTR;
 }
 
+/* A request to stop, as an error; the file is closed and its temporary removed. */
 static bool files_stopped(tni_file *f, const char *what) {
     if (!tni_stop_asked(f->b->context)) return false;
     tni_error(f->b, TN_CANCELLED, "cancelled: %s '%s'", what, f->path);
@@ -155,11 +156,13 @@ static bool files_stopped(tni_file *f, const char *what) {
     return true;
 }
 
+/* Bytes of the next system call. */
 static int64_t files_some(int64_t left) {
     const int64_t most = FILES_CHUNK;
     return left < most ? left : most;
 }
 
+/* f without a file yet, so that closing it does nothing. */
 static bool files_begin(tni_block *b, tni_file *f, const char *path) {
     memset(f, 0, sizeof *f);
     f->b = b;
@@ -199,6 +202,7 @@ TN_PRIV bool tni_file_read(tni_file *f, void *to, int64_t bytes) {
         int64_t n = t->read(f->fd, (char *)to + done, (size_t)want, t->user);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0 || n > want) return files_fail(f, "read", errno);
+        /* The end of the file, too early. */
         if (n == 0) {
             tni_error(f->b, TN_FILE, "cannot read '%s': it ends after %lld bytes, expected %lld",
                       f->path, (long long)f->at, (long long)(f->at + (bytes - done)));
@@ -234,12 +238,14 @@ static bool files_open_temporary(tni_file *f, int mode) {
     f->temporary = (char *)tni_need(f->b, (int64_t)room);
     if (!f->temporary) return false;
     f->size = (int64_t)room;
+    /* O_EXCL: a file that exists is another writer's, or was left behind by a crash. */
     for (int i = 0; f->fd < 0 && i < FILES_NAMES; i++) {
         snprintf(f->temporary, room, "%s.tmp-%lu-%d", f->path, (unsigned long)tni_process(), i);
         f->fd = files_open(f->b, f->temporary, O_WRONLY | O_CREAT | O_EXCL, mode < 0 ? 0666 : mode);
         if (f->fd < 0 && errno != EEXIST) break;
     }
     if (f->fd >= 0) return true;
+    /* Saved, for tni_put may change it. */
     int number = errno;
     tni_put(f->b, f->b, f->temporary, f->size); /* it is not ours to remove */
     f->temporary = NULL;
@@ -250,6 +256,7 @@ TN_PRIV bool tni_file_create(tni_block *b, tni_file *f, const char *path) {
     if (!files_begin(b, f, path)) return false;
     bool regular;
     int mode = files_mode(path, &regular);
+    /* A pipe or a device has no old content to keep: it is written as it is. */
     if (!regular) {
         f->fd = files_open(b, path, O_WRONLY, 0);
         return f->fd < 0 ? files_fail(f, "open", errno) : true;
@@ -271,6 +278,7 @@ TN_PRIV bool tni_file_write(tni_file *f, const void *from, int64_t bytes) {
         int64_t want = files_some(bytes - done);
         errno = 0;
         int64_t n = t->write(f->fd, (const char *)from + done, (size_t)want, t->user);
+        /* Nothing written is a full disk; more than asked for is a broken table. */
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0 || n > want) return files_fail(f, "write", n == 0 ? ENOSPC : errno);
         done += n;
@@ -289,6 +297,7 @@ static bool files_sync_folder(tni_file *f) {
     tni_block *b = f->b;
     const tn_files *t = files_of(b);
     size_t n = strlen(f->path);
+    /* The folder: all before the last name, without slashes at its end; "." for a bare name. */
     while (n && f->path[n - 1] != '/') n--;
     while (n > 1 && f->path[n - 1] == '/') n--;
     char *folder = (char *)tni_get(b, (int64_t)n + 2);
@@ -313,6 +322,7 @@ static void files_forget(tni_file *f) {
 TN_PRIV bool tni_file_commit(tni_file *f) {
     const tn_files *t = files_of(f->b);
     if (f->fd < 0) return tni_error(f->b, TN_INTERNAL, "'%s' is not open", f->path);
+    /* The order matters: content on the disk, then the name, then the folder. */
     if (!f->temporary) return files_close(f) || files_fail(f, "close", errno);
     if (files_sync(f->b, f->fd) != 0) return files_fail(f, "sync", errno);
     if (!files_close(f)) return files_fail(f, "close", errno);

@@ -37,6 +37,7 @@ static int pool_affinity(void) {
     while (fgets(line, sizeof line, status)) {
         if (strncmp(line, title, sizeof title - 1)) continue;
         for (const char *c = line + sizeof title - 1; *c; c++) {
+            /* Counts the bits of each hexadecimal digit. */
             int digit = *c >= '0' && *c <= '9' ? *c - '0' : *c >= 'a' && *c <= 'f' ? *c - 'W' : 0;
             for (; digit; digit &= digit - 1) cores++;
         }
@@ -145,6 +146,7 @@ struct tni_pool {
     void *arg;
     tni_stop *stop; /* of the call that the job is part of */
     int64_t count, grain;
+    /* `next` and `state` change with each task: each has a cache line of its own. */
     char apart[TNI_ALIGN];
     uint32_t next; /* the next `grain` tasks */
     char apart_too[TNI_ALIGN];
@@ -152,6 +154,8 @@ struct tni_pool {
 };
 
 static void pool_take(struct tni_pool *p) {
+    /* Takes runs of `grain` tasks until none is left. Whoever finds none is done, even while
+     * others still work. */
     int64_t grain = p->grain, count = p->count;
     for (;;) {
         int64_t at = (int64_t)tni_fetch_add_relaxed(&p->next, 1u) * grain;
@@ -170,10 +174,14 @@ static bool pool_has_job(uint32_t state, uint32_t seen) {
 /* Spins for a moment, then sleeps, until there is a job that is not the one seen; false: the
  * pool ends. */
 static bool pool_await(struct tni_pool *p, uint32_t seen) {
+    /* Jobs follow each other quickly in a program that computes: spinning saves a
+     * wait and a wake. */
     for (int spin = 0; spin < POOL_SPINS; spin++) {
         if (pool_has_job(tni_load(&p->state), seen)) return true;
         tni_pause();
     }
+    /* Under the mutex the conditions are read again, so a job that is opened in between is not
+     * slept through. */
     pool_enter(&p->mutex);
     p->sleeping++;
     while (!tni_load(&p->ending) && !pool_has_job(tni_load(&p->state), seen))
@@ -191,12 +199,14 @@ static void pool_serve(struct tni_pool *p) {
     uint32_t seen = 1; /* no number of a job */
     while (pool_await(p, seen)) {
         uint32_t state = tni_load(&p->state);
+        /* Counts itself in, unless the job is closed first. */
         while (pool_has_job(state, seen) && !tni_swap_if(&p->state, &state, state + 1)) {}
         if (!pool_has_job(state, seen)) continue; /* closed meanwhile */
         seen = state & POOL_NUMBER;
         tni_this_thread.stop = p->stop;
         pool_take(p);
         tni_this_thread.stop = NULL; /* its frame may be gone from here on */
+        /* Counts itself out: from here on the fields may be those of the next job. */
         state = tni_fetch_add(&p->state, (uint32_t)-1) - 1;
         if (state & (POOL_OPEN | POOL_COUNT)) continue;
         pool_enter(&p->mutex); /* the last one, and the caller waits */
@@ -239,6 +249,7 @@ static bool pool_init(struct tni_pool *p) {
     return false;
 }
 
+/* Ends the workers and waits for them. No job is on, for the caller has the pool. */
 static void pool_end(tn_context *c, struct tni_pool *p) {
     pool_enter(&p->mutex);
     tni_store(&p->ending, 1u);
@@ -269,6 +280,7 @@ static void pool_prepare(tn_context *c, struct tni_pool *p, int32_t wanted) {
 }
 
 static struct tni_pool *pool_of(tn_context *c) {
+    /* Made at the first job, by one of the threads that come first. */
     struct tni_pool *p = tni_load(&c->pool), *none = NULL;
     if (TNI_LIKELY(p != NULL)) return p;
     p = (struct tni_pool *)tni_raw_get(c, (int64_t)sizeof *p);
@@ -291,10 +303,12 @@ static void pool_open(struct tni_pool *p, int64_t count, void (*task)(void *, in
     p->stop = tni_stop_here();
     p->count = count;
     p->grain = (count - 1) / most + 1;
+    /* The fields are written before the job is opened by this store, which releases them. */
     tni_store_relaxed(&p->next, 0u);
     tni_store(&p->state, ((tni_load_relaxed(&p->state) & POOL_NUMBER) + POOL_JOB) | POOL_OPEN);
     /* Who looked for a job before the store is asleep by the time we are in. */
     pool_enter(&p->mutex);
+    /* No more workers than tasks beside the caller's own. */
     if (p->sleeping >= count)
         for (int64_t i = 1; i < count; i++) pool_wake(&p->work);
     else if (p->sleeping)
@@ -317,6 +331,7 @@ static void pool_close(struct tni_pool *p) {
 /* false: somebody else has the pool, or there is none. */
 static bool pool_run(tn_context *c, int32_t threads, int64_t count, void (*task)(void *, int64_t),
                      void *arg) {
+    /* Another thread's job does not wait for this one: the caller then works alone. */
     struct tni_pool *p = pool_of(c);
     if (!p || !tni_lock_try(&p->busy)) return false;
     pool_prepare(c, p, (threads < POOL_MOST ? threads : POOL_MOST) - 1);
@@ -335,6 +350,7 @@ static bool pool_run(tn_context *c, int32_t threads, int64_t count, void (*task)
 TN_PRIV void tni_pool_free(tn_context *c) {
     struct tni_pool *p = c->pool;
     if (!p) return;
+    /* In a child of fork the threads, and whatever they hold, are the parent's. */
     if (p->process == tni_process()) {
         if (p->wanted) pool_end(c, p);
         pool_mutex_free(&p->mutex);
@@ -357,6 +373,7 @@ TN_PRIV void tni_pool_free(tn_context *c) { (void)c; }
 TN_PRIV void tni_parallel(tn_context *c, int64_t count, void (*task)(void *arg, int64_t i),
                           void *arg) {
     int32_t threads = tni_load_relaxed(&c->threads);
+    /* Jobs of a host, the context's threads, or the caller alone. Inside a task always the last. */
     if (count > 1 && threads > 1 && !tni_this_thread.inside) {
         const tn_jobs *jobs = &c->options.jobs;
         if (jobs->run) {

@@ -39,6 +39,8 @@ static void profile_say(profile_text *t, const char *s) { profile_put(t, s, strl
 static void profile_string(profile_text *t, const char *s, size_t most) {
     const char *stop = t->at + ((size_t)(t->end - t->at) < most ? (size_t)(t->end - t->at) : most);
     while (*s) {
+        /* A character as it is, or escaped: control characters, bytes that are no UTF-8, quote
+         * and backslash. */
         char code[8];
         const char *from = s;
         size_t n = (size_t)tni_utf8(s), room = n;
@@ -52,6 +54,7 @@ static void profile_string(profile_text *t, const char *s, size_t most) {
             from = code;
             room = 2;
         }
+        /* Cut before a character that does not fit whole. */
         if (room > (size_t)(stop - t->at)) return;
         profile_put(t, from, room);
         s += n ? n : 1;
@@ -61,6 +64,7 @@ static void profile_string(profile_text *t, const char *s, size_t most) {
 /* Microseconds with three decimals. */
 static void profile_time(profile_text *t, double seconds) {
     char digits[48];
+    /* Whole nanoseconds first, so that rounding is done once. */
     double ns = seconds * 1e9;
     long long whole = ns > 0 && ns < 9e18 ? (long long)(ns + 0.5) : 0;
     profile_put(
@@ -117,6 +121,8 @@ static bool profile_chunk_add(tn_context *c, struct tni_profile *p) { /* under t
 
 TN_PRIV void tni_profile_add(tni_block *b, const char *name, const char *file, int line,
                              const char *text, double begin, double end) {
+    /* The text is made without the lock; the profile may have ended, or another may have
+     * begun, meanwhile. */
     struct tni_profile *p = tni_load(&b->context->profile);
     if (!p || !tni_load(&p->on)) return;
     char room[PROFILE_EVENT];

@@ -30,6 +30,7 @@ static void thread_forked(void) { tni_store(&thread_process, (uint32_t)getpid())
 TN_PRIV uint32_t tni_process(void) {
     uint32_t number = tni_load_relaxed(&thread_process);
     if (TNI_LIKELY(number != 0)) return number;
+    /* Only the thread that sets the number registers the handler. */
     uint32_t none = 0;
     if (tni_swap_if(&thread_process, &none, (uint32_t)getpid()))
         pthread_atfork(NULL, NULL, thread_forked);
@@ -61,6 +62,7 @@ static void thread_yield(bool sleep) {
 /* The word is 0, or the process of the thread that has it. Another process' number is that of a
  * thread which existed in the parent only: taken over. */
 static bool thread_lock_once(uint32_t *word, uint32_t process, bool *repair) {
+    /* Free: ours. Else seen is the holder's process. */
     uint32_t seen = 0;
     if (TNI_LIKELY(tni_swap_if(word, &seen, process))) return true;
     return seen != process && tni_swap_if(word, &seen, process) && (*repair = true);
@@ -71,6 +73,7 @@ TN_PRIV bool tni_lock_repair(uint32_t *word) {
     uint32_t process = tni_process();
     bool repair = false;
     for (uint32_t spin = 0; !thread_lock_once(word, process, &repair); spin++) {
+        /* Usually the holder is done in a moment; if not, it is given the processor. */
         if (spin < SPINS)
             tni_pause();
         else

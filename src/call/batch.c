@@ -19,6 +19,7 @@ TN_API bool tn_scratch_each(tn_frame *f, int64_t count, int64_t bytes_each) {
     int64_t bytes;
     if (!tni_bytes(count, bytes_each, &bytes) || !tni_add(bytes, TNI_ALIGN - 1, &bytes))
         return tn_fail(f, TN_MEMORY, "the operator needs too much scratch memory");
+    /* Behind what the call itself has asked for: a part for each worker, aligned. */
     f->each_at = (int64_t)f->scratch_bytes;
     f->each_bytes = bytes < TNI_ALIGN ? (int64_t)TNI_ALIGN : bytes & -TNI_ALIGN; /* never none */
     f->workers = workers;
@@ -56,6 +57,7 @@ TN_API void tn_each(tn_frame *f, int64_t count, int64_t work,
     each_job job = {f, task, count, grain, 0};
     int64_t workers;
     if (count < 1) return;
+    /* No more workers than there is work, and than have scratch. */
     if (job.grain < (count - 1) / most + 1) job.grain = (count - 1) / most + 1;
     workers = (count - 1) / job.grain + 1;
     if (workers > f->workers) workers = f->workers;
@@ -68,6 +70,7 @@ TN_API bool tn_announce_columns(tn_frame *f, int k, tn_dtype dtype, int ndim, co
     int64_t stride[TN_MAX_DIMS], numel;
     if (ndim < 2) return tn_announce(f, k, dtype, ndim, size);
     if (!tni_numel_of(ndim, size, &numel)) return tn_fail(f, TN_INVALID, "the result is too large");
+    /* Row-major batches of column-major matrices. */
     tni_row_major(ndim, size, stride);
     stride[ndim - 2] = 1;
     stride[ndim - 1] = size[ndim - 2] > 1 ? size[ndim - 2] : 1;
@@ -95,6 +98,7 @@ TN_API bool tn_info_verdict(tn_frame *f, int k, const char *why) {
     const int before = (int)strcspn(why, "#");
     char place[200], number[16] = "";
     int64_t i = 0;
+    /* The first matrix that went wrong is named; "#" in the message is its number. */
     while (i < info->numel && !at[i]) i++;
     if (i == info->numel) return true;
     if (why[before]) snprintf(number, sizeof number, "%d", (int)at[i]);

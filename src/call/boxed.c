@@ -19,6 +19,7 @@ typedef struct boxed_call {
     int64_t one_room[TNI_TAKEN_LISTS];
 } boxed_call;
 
+/* The reason why values do not fit, kept for the error; false. */
 static bool boxed_no(boxed_call *c, const char *format, ...) TNI_PRINTF(2, 3);
 static bool boxed_no(boxed_call *c, const char *format, ...) {
     va_list list;
@@ -28,6 +29,7 @@ static bool boxed_no(boxed_call *c, const char *format, ...) {
     return false;
 }
 
+/* Value v to parameter i, converted by its type's way. */
 static bool boxed_bind(boxed_call *c, int i, const tn_value *v) {
     const tn_param *p = &c->gen->param[i];
     if (c->bound >> i & 1) return boxed_no(c, "argument '%s' is given twice", p->name);
@@ -35,6 +37,7 @@ static bool boxed_bind(boxed_call *c, int i, const tn_value *v) {
     return tni_types[p->type].take(&c->to, p, v);
 }
 
+/* out= is one tensor, or a list of as many as the row has results. */
 static bool boxed_out(boxed_call *c, unsigned how, const tn_value *v) {
     const tn_gen *gen = c->gen;
     if (gen->out_offset == UINT16_MAX || how & TN_IN_PLACE)
@@ -49,13 +52,14 @@ static bool boxed_out(boxed_call *c, unsigned how, const tn_value *v) {
     return true;
 }
 
-/* Binds the values to the parameters of c->gen; what is required must be there when `all`. */
+/* Binds the values to the parameters of c->gen; if `all`, none that is required may be missing. */
 static bool boxed_values(boxed_call *c, unsigned how, const tn_value *values, int n, bool all) {
     const tn_gen *gen = c->gen;
     int at = 0;
     c->bound = 0;
     c->to.nones = 0;
     for (int i = 0; i < n; i++) {
+        /* By keyword, or the next one by position; out= is no parameter. */
         const tn_param *named = NULL;
         if (c->row && values[i].name && strcmp(values[i].name, "out") == 0) {
             if (values[i].type && !boxed_out(c, how, &values[i])) return false;
@@ -119,6 +123,7 @@ static bool boxed_misfit(tni_block *b, const char *file, int line, const tn_row 
                        row->schema);
 }
 
+/* Calls with the bound arguments. *count: results that are in results[]. */
 static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *file, int line,
                       tn_tensor **results, int room, int *count) {
     const tn_gen *gen = c->gen;
@@ -179,6 +184,7 @@ TN_API bool tn_call_named(const char *file, int line, const char *name, const tn
     c.row = row;
     if (row && boxed_fill(&c, how, values, nvalues))
         return boxed_run(b, &c, how, file, line, results, room, count);
+    /* Every overload of the name in turn; then, for "add_", the in-place forms of "add". */
     for (int pass = 0; pass < 2 && n; pass++) {
         for (int64_t i = 0; i < tn_row_count(); i++) {
             c.row = tn_row_at(i);

@@ -48,6 +48,7 @@ static bool compose_write_given(tn_frame *f) {
 static bool compose_run(tn_frame *f) {
     tni_block *b = f->block;
     const bool whole = (f->row->gen->props & TN_PROP_MUTATED) != 0;
+    /* Whole: a request to stop is heard before the first call or not at all. */
     if (!b->unstopped) f->work.stop.request = &b->context->cancel;
     bool ok = !whole || !tni_stop_seen(&f->work.stop);
     if (whole) f->work.stop.request = NULL;
@@ -64,6 +65,7 @@ static bool compose_keep_self(tn_frame *f) {
     tn_tensor *const self = f->in[0];
     tn_tensor *copy;
     unsigned any = 0;
+    /* Only if something is recorded: then gradients may read self after it has been written. */
     if (!f->inplace || tni_state(f->block)->no_grad) return true;
     for (int i = 0; i < f->nin; i++)
         if (f->in[i]) any |= f->in[i]->flags;
@@ -87,6 +89,7 @@ static void compose_name(const tn_frame *f, uint64_t first) {
 TN_PRIV TNI_NOINLINE bool tni_compose(tni_call *c) {
     tn_frame *f = &c->f;
     tni_block *b = f->block;
+    /* One slot a result; a list makes its own room (tn_announce_count). */
     int64_t mark = tni_begin(b),
             room = f->row->gen->props & TN_PROP_RETURNS_LIST ? 0 : f->row->gen->nresults;
     const uint64_t first = tni_calls(b)->next_id;
@@ -94,12 +97,14 @@ TN_PRIV TNI_NOINLINE bool tni_compose(tni_call *c) {
     f->out = f->out_;
     f->nout = (int)room;
     for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
+    /* Everything is computed and checked before a given tensor is written. */
     ok = ok && compose_keep_self(f) && compose_run(f) && compose_made(f, room);
     for (int k = 0; ok && k < f->ngiven; k++) ok = compose_fits_given(f, k);
     if (ok && f->ngiven) ok = compose_write_given(f);
     if (ok) {
         compose_name(f, first);
         for (int k = 0; k < f->nout; k++)
+            /* Results leave this scope; a result that is an argument stays where it is. */
             if (f->out[k] && f->out[k]->owner == b && f->out[k]->depth > mark)
                 tni_move(b, f->out[k], mark);
         if (c->holder) tni_move(b, c->holder, mark);

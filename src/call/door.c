@@ -14,7 +14,10 @@ static bool door_argument_error(tn_frame *f, const tn_param *p) {
     return tn_fail(f, TN_INVALID, "argument '%s' is NULL", p->name);
 }
 
+/* A 0-dim tensor of the number's kind on the caller's stack. Rows see it like any tensor; its flags
+ * keep it out of the tape's edges and of results. */
 TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar s) {
+    /* By kind: a float is double precision until promotion gives it the tensors' dtype. */
     static const uint8_t dtypes[] = {TN_NO_DTYPE, TN_NO_DTYPE, TN_BOOL, TN_I64, TN_F64, TN_C128};
     tn_tensor *t = &n->header;
     memset(t, 0, offsetof(tn_tensor, dims));
@@ -55,6 +58,7 @@ static TNI_NOINLINE bool door_missing(tni_call *c, const tn_param *p, int i, int
 static TNI_NOINLINE bool door_lists(tni_call *c, unsigned *any) {
     tn_frame *f = &c->f;
     const tn_gen *gen = f->row->gen;
+    /* First counts, so that all slots are one array; then fills it in schema order. */
     int64_t total = f->nin;
     for (int i = 0; i < gen->nparam; i++) {
         tn_tensors l;
@@ -65,6 +69,8 @@ static TNI_NOINLINE bool door_lists(tni_call *c, unsigned *any) {
             return tn_fail(f, TN_INVALID, "argument '%s' has %lld tensors, expected at most %d",
                            gen->param[i].name, (long long)l.n, (int)DOOR_MOST);
     }
+    /* The frame has room for a few; more come from memory, the single tensors copied
+     * to the front. */
     if (total > TNI_IN) {
         c->in_bytes = total * (int64_t)sizeof(tn_tensor *);
         c->in_more = (tn_tensor **)tni_need(f->block, c->in_bytes);
@@ -97,6 +103,7 @@ static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
     for (int i = 0; i < f->nin; i++) {
         tn_tensor *t = f->in[i];
         if (!t) continue;
+        /* A ghost has no data. Composed rows and rows of shapes alone may take it. */
         if (t->flags & TNI_GHOST && t->numel && !f->row->compose &&
             !(f->row->forms & TN_SHAPE_ONLY))
             return tn_fail(
@@ -107,11 +114,14 @@ static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
             f->meta = true;
             f->device = TN_META;
         }
+        /* The base was written since: the view's history is made anew before it is read. */
         if (t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES &&
             t->edge_version != tni_load_relaxed(&t->storage->version) &&
             !tni_view_refresh(f->block, t))
             return false;
     }
+    /* One operand on meta makes the call a meta call; tensors with data may not be among the
+     * others, except those without dimensions. */
     if (f->meta)
         for (int i = 0; i < f->nin; i++)
             if (f->in[i] && !(f->in[i]->flags & (TNI_META | TNI_NUMBER)) && f->in[i]->ndim)
@@ -141,6 +151,7 @@ static bool door_may_write(tn_frame *f, const tn_tensor *t, const char *what) {
     return tn_fail(f, TN_AUTOGRAD, "%s is %s and must not be written in place", what, leaf);
 }
 
+/* Whether any out= is given. The pointers stand side by side, at most four. */
 TNI_INLINE bool door_out_given(const tn_gen *gen, const void *args) {
     const char *at;
     tn_tensor *t;
@@ -156,6 +167,7 @@ TNI_INLINE bool door_out_given(const tn_gen *gen, const void *args) {
 static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
     tn_frame *f = &c->f;
     const tn_gen *gen = f->row->gen;
+    /* The in-place form writes self: out[0] will be in[0]. */
     if (f->inplace) {
         if (door_out_given(gen, f->args))
             return tn_fail(f, TN_INVALID, "the in-place form does not take .out");
@@ -169,6 +181,7 @@ static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
         return door_may_write(f, f->in[0], gen->param[gen->fixed[0]].name);
     }
     if (TNI_NEVER(gen->nresults > 4)) return true; /* tni_schema_limits: out= takes 1 to 4 */
+    /* out=: all or none, writable, of this context, outside of any graph. */
     memcpy(f->given, (const char *)f->args + gen->out_offset, gen->nresults * sizeof(tn_tensor *));
     for (int k = 0; k < gen->nresults; k++) {
         tn_tensor *t = f->given[k];
@@ -187,6 +200,7 @@ static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
 
 static TNI_NOINLINE bool door_mutated(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
+    /* slot walks over members of lists, which follow the single tensors. */
     int slot = gen->nfixed;
     for (int i = 0; i < gen->nfixed; i++)
         if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] &&
@@ -205,6 +219,7 @@ static TNI_NOINLINE bool door_mutated(tn_frame *f) {
     return true;
 }
 
+/* The generator of the call: given, or the context's default, made at its first use. */
 static TNI_NOINLINE bool door_generator(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     for (int i = 0; i < gen->nparam; i++)
@@ -215,6 +230,7 @@ static TNI_NOINLINE bool door_generator(tn_frame *f) {
     return f->generator != NULL;
 }
 
+/* The slow check of p's type, which words the error; true if the quick test was only cautious. */
 static TNI_NOINLINE bool door_refuse(tn_frame *f, const tn_param *p) {
     char why[TNI_WHY];
     return tni_type_of(p)->check(p, (const char *)f->args + p->offset, why) ||
@@ -247,9 +263,12 @@ static TNI_NOINLINE bool door_plain(tn_frame *f) {
 TNI_INLINE bool door_enter(tni_call *c, const tn_row *row, tni_block *b, const bool rare) {
     tn_frame *f = &c->f;
     const tn_gen *gen = row->gen;
+    /* any: the flags of all tensors, bit 31 for one of another context; so rare cases
+     * cost one test. */
     unsigned any = 0;
     int numbers = 0;
     if (TNI_UNLIKELY(b->failed)) return false;
+    /* Single tensors into slots, in schema order. */
     for (int i = 0; i < gen->nfixed; i++) {
         const tn_param *p = &gen->param[gen->fixed[i]];
         tn_tensor *t;
@@ -270,6 +289,8 @@ TNI_INLINE bool door_enter(tni_call *c, const tn_row *row, tni_block *b, const b
         for (int i = 0; i < f->nin; i++) /* a refreshed view may require grad now */
             if (f->in[i]) any |= f->in[i]->flags;
     }
+    /* Recorded: something requires grad, the mode records, and the row is no constant for
+     * gradients. What a composed row calls records itself. */
     f->recording = (any & TNI_REQUIRES) != 0 && !tni_state(b)->no_grad &&
                    row->grad != tn_grad_zero && !(rare && row->compose);
     if (!rare) return true;
@@ -345,6 +366,7 @@ static TNI_NOINLINE bool door_overlap(tn_frame *f) {
     return true;
 }
 
+/* look has counted: the size that check left unknown is filled in, before memory is taken. */
 static TNI_NOINLINE bool door_counted(tni_call *c) {
     tn_tensor *t = c->f.out[c->unknown_out];
     int64_t numel = 1;
@@ -363,15 +385,20 @@ static TNI_NOINLINE bool door_counted(tni_call *c) {
 /* A gradient that reads an input which this call overwrites reads a copy of it. */
 TNI_INLINE bool door_prepare(tni_call *c, const tn_row *row, tni_block *b, const bool rare) {
     tn_frame *f = &c->f;
+    /* In this order: overlaps, reading the data (look), sizes, memory, the node. Later steps need
+     * the earlier ones. */
     if (rare && (f->ngiven || row->gen->props & TN_PROP_MUTATED) && !door_overlap(f)) return false;
     if (rare && row->look && !f->meta && !tni_look(f)) return false;
     if (TNI_UNLIKELY(c->unknown_out >= 0) && !door_counted(c)) return false;
+    /* Outputs that are no views and not given get their memory. */
     for (int k = 0; k < f->nout; k++) {
         tn_tensor *t = f->out[k];
         if (t && !t->storage && !tni_set_storage(b, t)) return false;
     }
     if (f->scratch_bytes && !f->meta && !(f->scratch = tni_need(b, (int64_t)f->scratch_bytes)))
         return false;
+    /* The node saves inputs as they are before run; a view that is written also gives
+     * its base a node. */
     if (f->recording) {
         if (!(f->node = tni_node_new(f))) return false;
         if (rare && f->ngiven && f->given[0]->flags & TNI_VIEW &&
@@ -399,6 +426,7 @@ static TNI_NOINLINE bool door_may_record(tn_frame *f) {
 /* What the call wrote into tensors that were there before it. */
 static TNI_NOINLINE void door_written(tni_call *c) {
     tn_frame *f = &c->f;
+    /* A result of another layout or dtype was made apart and is copied into the given tensor. */
     for (int k = 0; TNI_UNLIKELY(c->redirected >> k); k++)
         if (c->redirected >> k & 1) {
             if (!f->meta) tni_copy_elements(f->block, f->given[k], f->out[k]);
@@ -413,11 +441,13 @@ TNI_INLINE void door_publish(tni_call *c, const tn_row *row, tni_block *b, const
     const tn_gen *gen = row->gen;
     if (rare && (f->ngiven || gen->props & TN_PROP_MUTATED)) door_written(c);
     if (f->recording) {
+        /* Each floating result gets the node as its history; saves do not. */
         int results = !rare ? 1 : gen->props & TN_PROP_RETURNS_LIST ? f->nout : gen->nresults;
         for (int k = 0; k < results && k < f->nout; k++)
             if (f->out[k] && tni_dtype(f->out[k]->dtype)->category >= TNI_CAT_FLOAT)
                 tni_node_hang(b, f->node, f->out[k], k);
         if (rare && c->rebase) tni_node_hang(b, c->rebase, f->given[0]->base, 0);
+        /* Nothing floating came out, so nobody holds the node. */
         if (f->node->refs == 0) tni_node_abandon(b, f->node);
     }
     for (int k = gen->nresults; k < f->nout && !(gen->props & TN_PROP_RETURNS_LIST); k++)
@@ -443,12 +473,14 @@ TNI_INLINE bool door_primitive(tni_call *c, const tn_row *row, tni_block *b, con
     tn_frame *f = &c->f;
     f->out = f->out_;
     f->nout = 0;
+    /* check announces; the rest of what can fail follows in prepare. */
     if (TNI_UNLIKELY(!row->check(f)) || TNI_UNLIKELY(f->recording && !door_may_record(f)) ||
         TNI_UNLIKELY(!door_prepare(c, row, b, rare))) {
         door_undo(c);
         return false;
     }
     if (!f->meta && TNI_UNLIKELY(!tni_run(f, row, b))) {
+        /* Stopped, or refused by its verdict: all as before. */
         if (tni_load_relaxed(&b->hooks) & TNI_HOOK_RECORD) tni_record_undo(b);
         door_undo(c); /* keeps an error already set */
         return tn_fail(f, TN_CANCELLED, "the call was cancelled");
@@ -507,6 +539,7 @@ static TNI_NOINLINE bool door_usual(tni_block *b, const tn_row *row, const char 
                                     const void *args, void *results) {
     tni_call c;
     tn_frame *f = &c.f;
+    /* pending: an error was there before, so this call adds nothing to its text. */
     bool ok, pending;
     door_begin(&c, b, row, TN_PLAIN, file, line, args);
     tni_frame_enter(f, b);

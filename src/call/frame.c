@@ -9,6 +9,7 @@ static bool frame_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const
                              const int64_t *stride) {
     tn_tensor *t = f->given[k], *made;
     char has[128], wants[128];
+    /* exact: run may write into t itself. */
     bool same = t->ndim == ndim, exact;
     for (int i = 0; same && i < ndim; i++) same = t->size[i] == size[i];
     if (!same)
@@ -26,6 +27,7 @@ static bool frame_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const
         f->out[k] = t;
         return true;
     }
+    /* Otherwise a temporary, copied into t after run (redirected). */
     made = f->out[k] = tni_header(f->block, (int)dtype, ndim, size, stride);
     if (!made) return false;
     frame_call(f)->redirected |= 1u << k;
@@ -45,6 +47,7 @@ TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, co
     frame_reach(f, k);
     if (TNI_UNLIKELY(dtype <= TN_NO_DTYPE || dtype >= TN_DTYPE_COUNT))
         return tn_fail(f, TN_TYPE, "a result must have a dtype");
+    /* A loop writes any strides; other rows write the announced ones. */
     if (TNI_UNLIKELY(k < f->ngiven)) {
         int64_t row_major[TN_MAX_DIMS], numel;
         if (!tni_numel_of(ndim, size, &numel))
@@ -66,6 +69,7 @@ TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, co
 
 TN_API bool tn_announce(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size) {
     tni_call *c = frame_call(f);
+    /* A size that only look knows stands as 0 until then; one dimension of one output at most. */
     for (int i = 0; i < ndim; i++)
         if (TNI_UNLIKELY(size[i] == TN_UNKNOWN)) {
             int64_t none[TN_MAX_DIMS];
@@ -86,6 +90,7 @@ TN_API bool tn_announce(tn_frame *f, int k, tn_dtype dtype, int ndim, const int6
 }
 
 TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *like) {
+    /* Given, and as the result will be: written where it is. Otherwise as any announcement. */
     if (TNI_UNLIKELY(f->ngiven || f->meta)) {
         tn_tensor *given = f->ngiven ? f->given[0] : NULL;
         if (!given || given->dtype != dtype || !tni_same_shape(given, like))
@@ -119,6 +124,7 @@ TN_API bool tn_announce_count(tn_frame *f, int64_t count) {
     tni_call *c = frame_call(f);
     if (count < 0 || count > 60000)
         return tn_fail(f, TN_INVALID, "expected at most 60000 results, got %lld", (long long)count);
+    /* The array of results lies in the holder's data: 8 bytes a pointer. */
     c->holder = tni_new(f->block, TN_I64, 1, &count);
     if (!c->holder) return false;
     f->out = (tn_tensor **)c->holder->storage->data;

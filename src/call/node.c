@@ -31,11 +31,13 @@ static void node_count_needs(const tn_frame *f, node_plan *p) {
     const tn_gen *gen = f->row->gen;
     p->needs = 0;
     if (!gen->needs) return;
+    /* Only gradients that are wanted count: what others read need not be kept. */
     for (int i = 0; i < f->nin; i++)
         if (f->in[i] && f->in[i]->flags & TNI_REQUIRES) p->needs |= gen->needs[node_bit(f, i)];
     p->needs &= ~f->unneeded;
 }
 
+/* Whether a wanted gradient reads input i, or output k. */
 static bool node_reads_in(const tn_frame *f, const node_plan *p, int i) {
     return (p->needs >> node_bit(f, i) & 1) != 0;
 }
@@ -90,6 +92,8 @@ TN_PRIV void tni_args_members(const tn_gen *gen, void *args, tn_tensor **slots) 
     }
 }
 
+/* The words behind the slots, in the order in which they will be filled: arguments, lists,
+ * inputs, outputs. */
 static void node_measure(const tn_frame *f, node_plan *p) {
     const tn_gen *gen = f->row->gen;
     const tn_tensor *first = f->nout > 0 ? f->out[0] : NULL;
@@ -100,6 +104,8 @@ static void node_measure(const tn_frame *f, node_plan *p) {
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
         if (!t) continue;
+        /* A number keeps its value (16 bytes), a saved input its geometry; of others the sizes
+         * remain, shared with output 0 if they are the same. */
         if (t->flags & TNI_STACK) {
             p->words += 2;
         } else if (node_reads_in(f, p, i)) {
@@ -115,6 +121,7 @@ static void node_measure(const tn_frame *f, node_plan *p) {
         if (f->out[k]) p->words += 2 * f->out[k]->ndim + 1;
 }
 
+/* The argument struct as it was given, with lists of its own. */
 static void node_copy_args(tn_frame *f, tni_node *n, int64_t *at) {
     const tn_gen *gen = f->row->gen;
     int64_t *words = (int64_t *)(void *)n;
@@ -194,6 +201,7 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
     tn_tensor *t = f->in[i];
     int64_t *words = (int64_t *)(void *)n;
     if (!t) return true;
+    /* What every slot has; then by kind: number, saved, or ghost. */
     s->dtype = t->dtype;
     s->ndim = t->ndim;
     if (t->flags & TNI_STACK) {
@@ -215,6 +223,8 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
     return true;
 }
 
+/* Output k: geometry always, since a gradient makes headers of that shape; the storage only
+ * if it is read. */
 static void node_output(const tn_frame *f, tni_node *n, const node_plan *p, int k, int64_t *at) {
     tni_slot *s = &n->slot[f->nin + k];
     tn_tensor *t = f->out[k];
@@ -269,6 +279,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     node_plan p;
     int64_t at, bytes;
     tni_node *n;
+    /* Measured first, so that the node is one block. */
     node_count_needs(f, &p);
     node_measure(f, &p);
     at = node_words((int64_t)offsetof(tni_node, slot) + p.slots * (int64_t)sizeof(tni_slot));
@@ -280,6 +291,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     n = node_get(b, bytes);
     if (!n) return NULL;
     node_begin(b, n, f->row, bytes, f->nin, f->nout);
+    /* All slots are empty at first: a failure on the way abandons the node as it is. */
     for (int i = 0; i < p.slots; i++) n->slot[i] = nothing;
     node_copy_args(f, n, &at);
     for (int i = 0; i < f->nin; i++)
@@ -288,6 +300,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
             return (tni_node *)NULL;
         }
     for (int k = 0; k < f->nout; k++) node_output(f, n, &p, k, &at);
+    /* Inputs of other threads may have larger numbers: the next one stays above all. */
     if (n->id >= tni_calls(b)->next_id) tni_calls(b)->next_id = n->id + 1;
     return n;
 }
@@ -310,6 +323,7 @@ TNI_INLINE void node_slot_flat(tni_slot *s, const tn_tensor *t, int64_t at, int 
 
 TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn_tensor *const *in,
                            int nin, tn_tensor *out) {
+    /* Operands and result have one geometry, which all slots share. */
     const tn_gen *gen = row->gen;
     const int64_t slots = node_words((int64_t)offsetof(tni_node, slot) +
                                      (nin + 1) * (int64_t)sizeof(tni_slot)),
@@ -320,6 +334,8 @@ TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn
     node_begin(b, n, row, bytes, nin, 1);
     n->args_at = (uint32_t)slots;
     memcpy((int64_t *)(void *)n + slots, args, gen->args_size);
+    /* As node_count_needs and node_input, without lists, numbers or tensors that
+     * are overwritten. */
     for (int i = 0; gen->needs && i < nin; i++)
         if (in[i]->flags & TNI_REQUIRES) needs |= gen->needs[i];
     for (int i = 0; i < nin; i++) {
@@ -341,6 +357,7 @@ TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn
 TN_PRIV bool tni_node_view(tni_block *b, const tn_row *row, const void *args, tn_tensor *in,
                            tn_tensor *out) {
     const tn_gen *gen = row->gen;
+    /* The gradient of a view reads shapes alone: both slots are ghosts. */
     const bool like = tni_same_shape(in, out);
     const int64_t slots =
                       node_words((int64_t)offsetof(tni_node, slot) + 2 * (int64_t)sizeof(tni_slot)),
@@ -368,6 +385,7 @@ TN_PRIV bool tni_node_view(tni_block *b, const tn_row *row, const void *args, tn
 }
 
 TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k) {
+    /* The tensor's old history, if it was written in place, gives way. */
     tni_node *old = t->node;
     tni_fetch_add_relaxed(&n->refs, 1u);
     t->node = n;
@@ -384,6 +402,7 @@ static const tni_node_part *node_part(const tni_node *n) {
 }
 
 TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n) {
+    /* released: a second backward through this node is an error. */
     const tni_slot *end = n->slot + n->nin + n->nout;
     for (tni_slot *s = n->slot; s < end; s++) {
         void *saved = s->saved;
@@ -399,6 +418,8 @@ static void node_free(tni_block *b, tni_node *n) {
     tni_node_release_saved(b, n);
     if (n->watch) tni_watch_free(b, n);
     if (n->function) node_part(n)->free(b, n->function);
+    /* Edges of inputs count nodes and leaves; those of outputs hold gradients that
+     * were never taken. */
     const tni_slot *outputs = n->slot + n->nin, *end = outputs + n->nout;
     for (const tni_slot *s = n->slot; s < end; s++) {
         void *edge = s->edge;
@@ -417,6 +438,8 @@ static void node_free(tni_block *b, tni_node *n) {
 }
 
 TN_PRIV void tni_node_sweep(tni_block *b) {
+    /* A walk is under way, further up the stack: it frees this node as well. So nodes are freed in
+     * a loop, however long the chain. */
     if (tni_calls(b)->sweeping) return;
     tni_calls(b)->sweeping = true;
     while (tni_calls(b)->dead) {

@@ -1,5 +1,5 @@
 /* ready.c - what the rooms up to this one add to a context that base has made: kernels of its
- * instruction set, what is closed when a thread ends, what is released at its own end. */
+ * instruction set, what closes when a thread ends, what is freed at its own end. */
 #include "../kernels/kernels.h"
 #include "call.h"
 

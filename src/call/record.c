@@ -36,6 +36,7 @@ static tn_tensor *record_number(tni_block *b, const tn_tensor *n) {
 }
 
 static bool record_inputs(tni_block *b, record_call *r, const tn_frame *f) {
+    /* Outputs, given tensors and inputs are counted: they must outlive the user's scopes. */
     memset((void *)r->f.in, 0, (size_t)f->nin * sizeof *r->f.in); /* what a failure releases */
     for (int k = 0; k < f->nout; k++) {
         r->f.out[k] = f->out[k];
@@ -70,6 +71,7 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     tni_block *b = f->block;
     tn_recording *to = tni_calls(b)->recording;
     const tn_gen *gen = f->row->gen;
+    /* One block: the record, its slots, lists, and last the argument struct. */
     int64_t lists = (int64_t)sizeof(record_call) + (f->nin + f->nout) * (int64_t)sizeof(int64_t);
     int64_t args = lists + tni_args_words(gen, f->args) * (int64_t)sizeof(int64_t);
     record_call *r;
@@ -88,6 +90,7 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     r->f.node = NULL;
     r->f.scratch = NULL;
     memcpy((char *)r + args, f->args, gen->args_size);
+    /* Scratch belongs to the record, so a replay takes no memory. */
     if (!record_inputs(b, r, f) ||
         (f->scratch_bytes && !(r->f.scratch = tni_need(b, (int64_t)f->scratch_bytes)))) {
         record_free_call(b, b, r);
@@ -106,6 +109,7 @@ TN_PRIV void tni_record_undo(tni_block *b) {
     tn_recording *from = tni_calls(b)->recording;
     record_call *last = from ? from->last : NULL, *before = NULL;
     if (!last) return;
+    /* The list is singly linked: taking the last one off is rare. */
     for (record_call *r = from->first; r != last; r = r->next) before = r;
     if (before)
         before->next = NULL;
@@ -133,6 +137,7 @@ static void record_written(record_call *r, bool ok) {
 
 static bool record_look(record_call *r) {
     tn_frame *f = &r->f;
+    /* A size that depends on data was fixed when it was recorded. */
     int64_t count = f->count, now;
     bool ok;
     f->count = 0;

@@ -26,7 +26,7 @@
  *     TN_POINTWISE(FI, V_EQ(self, other), TN_GIVES_BOOL)
  *
  * The kinds are letters of FICB (f32 f64, i32 i64, c64 c128, bool as it is) in this order; c for C:
- * complex numbers one at a time, in c128, by a loop of the scalar set, which is the only one that
+ * complex numbers one at a time, in c128, by a loop of the scalar set, the only set that
  * is compiled. The expression names the schema's parameters: tensors are vectors, numbers are
  * broadcast; tools/optable lifts it out (gen/loops.inl). The rules are bits of tn_rules; the shared
  * check, look and run read them. */
@@ -64,7 +64,8 @@
  *   TN_NO_NEGATIVE_POWER    pow        a negative number in the second tensor's place
  *   TN_LOWER_BOUND          clamp_min  a number in the second tensor's place that is above all that
  *                                      the dtype holds (one below it all bounds nothing)
- *   TN_UPPER_BOUND          clamp_max  one that is below it all (one above bounds nothing) */
+ *   TN_UPPER_BOUND          clamp_max  a number there that is below it all (one above bounds
+ *                                      nothing) */
 enum tn_rules {
     TNI_NO_RULES = 0,
     TN_GIVES_BOOL = 1 << 5,

@@ -13,6 +13,7 @@ TN_PRIV bool tni_look(tn_frame *f) {
     return f->work.stop.seen ? tn_fail(f, TN_CANCELLED, "the call was cancelled") : ok;
 }
 
+/* A load and a store, not one atomic step: one thread at a time writes a tensor. */
 static void run_bump(tn_tensor *t) {
     uint32_t *version = &t->storage->version;
     tni_store_relaxed(version, tni_load_relaxed(version) + 1);
@@ -20,6 +21,7 @@ static void run_bump(tn_tensor *t) {
 
 TN_PRIV void tni_bump_written(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
+    /* Given tensors, single arguments that are written, then members of lists. */
     int slot = gen->nfixed;
     for (int k = 0; k < f->ngiven; k++) run_bump(f->given[k]);
     if (!(gen->props & TN_PROP_MUTATED)) return;
@@ -46,6 +48,7 @@ static bool run_approves(tn_frame *f) {
 static bool run_drawing(tn_frame *f) {
     tn_generator before;
     int64_t most = 0;
+    /* The largest output says how much is drawn. */
     for (int k = 0; k < f->nout; k++)
         if (f->out[k] && f->out[k]->numel > most) most = f->out[k]->numel;
     if (most <= RUN_FEW) f->work.stop.request = NULL;
@@ -53,6 +56,7 @@ static bool run_drawing(tn_frame *f) {
         f->row->run(f);
         return true;
     }
+    /* The whole state, for it goes back if the numbers are not published. */
     before = *f->generator;
     f->row->run(f);
     if (run_approves(f)) return true;

@@ -33,6 +33,7 @@ static bool schema_same(tni_word a, tni_word b) {
 TN_PRIV int tni_words(const char *text, tni_word *words, int max) {
     int n = 0;
     for (const char *at = text ? text : ""; *at;) {
+        /* Words lie between blanks and commas. */
         size_t skip = strspn(at, " ,"), length = strcspn(at + skip, " ,");
         if (length && n == max) return -1;
         if (length) {
@@ -65,6 +66,7 @@ static bool schema_decimal(tni_word w, bool whole, int64_t *integer, double *rea
     if (w.n >= (int)sizeof text) return false;
     memcpy(text, w.at, (size_t)w.n);
     text[w.n] = 0;
+    /* An integer first; what is left behind its digits makes it a real number. */
     if (tni_word_is(w, "inf") || tni_word_is(w, "-inf")) {
         if (whole) return false;
         *real = strtod(text, NULL);
@@ -218,6 +220,7 @@ static bool schema_type_named(schema_reader *r, tni_schema_param *p, uint8_t *li
     const char *start = r->at;
     tni_word w = schema_name(r, "");
     const bool symbolic = tni_word_is(w, "SymInt"); /* an int */
+    /* A type of the list, else the name of an enum. */
     for (int i = 1; i < TN_TYPE_COUNT; i++)
         if (i != TN_T_ENUM && (symbolic ? i == TN_T_INT : tni_word_is(w, schema_types[i].text))) {
             p->type = (uint8_t)i;
@@ -249,6 +252,7 @@ static bool schema_type(schema_reader *r, tni_schema_param *p) {
     if (!schema_type_named(r, p, &list)) return false;
     if (p->type == TN_T_TENSOR && schema_take(r, "|Scalar")) p->flags |= TN_P_NUMBER;
     if (p->type == TN_T_TENSOR && schema_take(r, "(") && schema_alias(r)) p->flags |= TN_P_MUTATED;
+    /* "?" before "[" means elements that may be absent, behind "]" a list that may. */
     bool question = schema_take(r, "?");
     if (schema_take(r, "[")) {
         if (!list) return schema_error(r, "lists of this type are not supported");
@@ -286,6 +290,7 @@ static bool schema_default_is(tni_schema_param *p, tni_word w) {
 static bool schema_default(schema_reader *r, tni_schema_param *p) {
     tni_word w = {r->at, 0};
     int depth = 0;
+    /* To the next comma or parenthesis that is in no quotes and no list. */
     for (char quote = 0; *r->at && (quote || depth || (*r->at != ',' && *r->at != ')')); r->at++) {
         if (quote ? *r->at == quote : *r->at == '"' || *r->at == '\'')
             quote = quote ? (char)0 : *r->at;
@@ -338,6 +343,7 @@ static bool schema_tuple(schema_reader *r) { /* behind '(': "Tensor h, Tensor c)
                 r, "the default of a tuple must be None, and its type must end in '?'");
         whole.flags |= TN_P_DEFAULT;
     }
+    /* Members are parameters of their own; the tuple's name groups them. */
     for (int i = 0; i < n; i++) {
         member[i].group = whole.name;
         member[i].flags =
@@ -401,6 +407,7 @@ static bool schema_results_in(schema_reader *r, int depth) { /* behind '(' */
 static bool schema_results(schema_reader *r) {
     tni_schema *s = r->s;
     tni_word none = {NULL, 0}, only = {"result", 6};
+    /* One result may go without a name, several may not. */
     s->has_results = true;
     if (!(schema_take(r, "(") ? schema_results_in(r, 0) : schema_result(r, none))) return false;
     if (s->nresults == 1 && !s->result[0].n) s->result[0] = only;
@@ -420,6 +427,7 @@ TN_PRIV bool tni_schema_parse(tni_schema *s, const char *text, char *error, size
     const char *dot;
     memset(s, 0, sizeof *s);
     s->name = schema_name(&r, ".");
+    /* name "add.Tensor" is base "add" and its overload. */
     dot = (const char *)memchr(s->name.at, '.', (size_t)s->name.n);
     s->base = dot ? (int)(dot - s->name.at) : s->name.n;
     if (!schema_take(&r, "(")) return schema_error(&r, "'(' expected");
@@ -439,6 +447,8 @@ TN_PRIV bool tni_schema_parse(tni_schema *s, const char *text, char *error, size
 /* --- layout ----------------------------------------------------------------------------------- */
 
 TN_PRIV bool tni_schema_has_required(const tni_schema *s) {
+    /* The order of the struct's members: options, required parameters, then the numbers that may
+     * stand in a tensor's place. */
     for (int i = 0; i < s->nparam; i++)
         if (!(s->param[i].flags & TN_P_DEFAULT)) return true;
     return false;
@@ -465,6 +475,7 @@ static size_t schema_place(size_t *end, size_t *align, unsigned type) {
 
 TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms) {
     int order[2 * TNI_PARAMS], n = tni_schema_order(s, order);
+    /* Members as a C compiler lays them out: out pointers, options, required ones, numbers. */
     size_t end = 0, align = 1;
     s->out_offset = SIZE_MAX;
     for (int i = 0; (forms & TN_OUT) && i < s->nresults; i++) {
@@ -498,6 +509,7 @@ TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
         if (p->flags & TN_P_MUTATED) props |= TN_PROP_MUTATED;
         if (p->type != TN_T_TENSOR) others++;
     }
+    /* A single double behind the tensors: the short way reads it directly. */
     if (others == 1 && s->param[s->nparam - 1].flags & TN_P_DOUBLE) props |= TN_PROP_DOUBLE;
     return props;
 }
@@ -530,6 +542,8 @@ static bool schema_need(const tni_schema *s, tni_word item, const tni_word *save
     const char *colon = (const char *)memchr(item.at, ':', (size_t)item.n);
     tni_word name = item;
     uint64_t bit;
+    /* "self:other": the gradient of self reads other; the slot stays for the items
+     * behind commas. */
     if (colon) {
         tni_word who = {item.at, (int)(colon - item.at)};
         name.at = colon + 1;

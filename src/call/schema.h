@@ -13,8 +13,8 @@
  *
  * Layout of the argument struct, in natural alignment: out (one pointer a result), options in
  * schema order, required parameters, numbers standing for operands (last, so that a stray argument
- * of a keyword macro never lands in a member that takes it silently); a dummy int if nothing is
- * required. */
+ * of a keyword macro never lands in a member that takes it silently). Without required parameters
+ * a dummy int comes last. */
 #ifndef TNI_CALL_SCHEMA_H
 #define TNI_CALL_SCHEMA_H
 

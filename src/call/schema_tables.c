@@ -58,6 +58,7 @@ static tn_gen *schema_tables(const tni_schema *s, const tn_row *row, const uint6
                              schema_block *b) {
     tn_gen *g = (tn_gen *)schema_carve(b, sizeof *g);
     tni_word saves[TNI_SCHEMA_RESULTS];
+    /* Each piece is carved in the same order in both passes; the first only counts. */
     int slot[TNI_PARAMS], nfixed, nslots = tni_schema_slots(s, slot, &nfixed);
     int nsaves = tni_words(row->saves, saves, TNI_SCHEMA_RESULTS);
     uint64_t *needs = (uint64_t *)schema_carve(b, sizeof *needs * (size_t)(nslots + 1));
@@ -89,6 +90,7 @@ static bool schema_build(const tni_schema *s, const tn_row *row, const uint64_t 
                          tni_schema_get get, void *user, tn_gen **gen, size_t *bytes, char *error,
                          size_t room) {
     schema_block b = {NULL, 0};
+    /* Once to count, once to fill. */
     schema_tables(s, row, masks, &b);
     *bytes = b.used;
     b.base = (char *)get(user, b.used);

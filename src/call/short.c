@@ -49,9 +49,11 @@ static void short_fill(short_way *s, int i, const void *from) {
     s->step[i] = 0;
 }
 
-/* A number in the place of operand i, if it is one that a float of 24 bits has exactly or that is
+/* A number in the place of operand i, if a float of 24 bits has it exactly or if it is
  * rounded once. */
 static bool short_number(short_way *s, tni_block *b, const tn_param *p, const void *args, int i) {
+    /* Integers up to 2^24 are exact in a float. A value in `real` goes
+     * the long way. */
     const int64_t most = 1 << 24;
     tn_scalar n;
     double wide;
@@ -64,6 +66,7 @@ static bool short_number(short_way *s, tni_block *b, const tn_param *p, const vo
     wide = n.kind == TN_KIND_FLOAT ? n.real : (double)n.integer;
     narrow = (float)wide;
     short_fill(s, i, s->type == TNI_IN_F64 ? (const void *)&wide : (const void *)&narrow);
+    /* Only a node needs the number as a tensor. */
     if (s->any & TNI_REQUIRES) s->in[i] = tni_number_wrap(b, &s->number[i], n);
     return true;
 }
@@ -84,6 +87,7 @@ static TNI_NOINLINE bool short_part(short_way *s, int i) {
     s->any |= SHORT_UNEVEN;
     s->at[i] = tni_bytes_at(t);
     s->step[i] = s->vector;
+    /* Whole vectors end with the tensor; nothing behind it is read. */
     if (bytes % s->vector == 0) return true;
     if (bytes > TNI_VECTOR_BYTES) return false;
     memset(s->fill[i], 0, sizeof s->fill[i]);
@@ -95,6 +99,7 @@ static TNI_NOINLINE bool short_part(short_way *s, int i) {
 /* Operand i, a tensor; not the one with which all are compared. */
 TNI_INLINE bool short_beside(short_way *s, const tni_block *b, int i) {
     const tn_tensor *t = s->in[i];
+    /* One thread, dtype and shape; then flat, a part, or repeated. */
     if (TNI_UNLIKELY(t->owner != b) || t->dtype != s->like->dtype || !tni_same_shape(t, s->like))
         return false;
     s->any |= t->flags;
@@ -112,6 +117,7 @@ TNI_INLINE bool short_beside(short_way *s, const tni_block *b, int i) {
 /* Numbers come last, when it is known whether the call is recorded. */
 TNI_INLINE bool short_operands(short_way *s, tni_block *b, const tn_gen *gen, const void *args) {
     bool numbers = false;
+    /* The operand that stands for all was compared with itself already. */
     for (int i = 0; i < s->nin; i++) {
         if (s->in[i] == s->like) {
             s->at[i] = s->like_at;
@@ -131,6 +137,7 @@ TNI_INLINE bool short_operands(short_way *s, tni_block *b, const tn_gen *gen, co
 static TNI_NOINLINE bool short_record(short_way *s, tni_block *b, const tn_row *row,
                                       const void *args, tn_tensor *out) {
     tn_frame f;
+    /* All flat: one geometry for every slot. Otherwise a frame for the general node. */
     if (TNI_LIKELY(!(s->any & SHORT_UNEVEN)))
         return tni_node_flat(b, row, args, s->in, s->nin, out);
     tni_frame_begin(&f, b, row, TN_PLAIN, NULL, 0, args);
@@ -168,9 +175,10 @@ static TNI_NOINLINE bool short_begin_part(short_way *s, const tni_block *b) {
     return true;
 }
 
-/* Whether a call of this row may go the short way, as far as its operands are not concerned. */
+/* Whether a call of this row may go the short way, whatever its operands are. */
 TNI_INLINE bool short_begin(short_way *s, const tni_block *b, const tn_gen *gen, const void *args) {
     tn_tensor *given = NULL;
+    /* Parameters beside tensors: none, or one double. No out=, no hook, no request to stop. */
     if (gen->nparam != gen->nfixed && TNI_UNLIKELY(!(gen->props & TN_PROP_DOUBLE))) return false;
     if (gen->out_offset != UINT16_MAX)
         memcpy(&given, (const char *)args + gen->out_offset, sizeof given);
@@ -179,6 +187,7 @@ TNI_INLINE bool short_begin(short_way *s, const tni_block *b, const tn_gen *gen,
         return false;
     s->nin = gen->nfixed;
     s->like = NULL;
+    /* Others are compared with the first flat operand. */
     for (int i = 0; i < s->nin; i++) {
         memcpy(&s->in[i], (const char *)args + gen->param[gen->fixed[i]].offset, sizeof s->in[i]);
         if (!s->like && s->in[i] && short_is_flat(s->in[i])) s->like = s->in[i];
@@ -209,6 +218,8 @@ static tn_tensor *short_in_place(short_way *s, const tni_block *b, const tn_row 
                                  const void *args) {
     tn_tensor *self = s->in[0];
     uint32_t *version;
+    /* self must be flat and fill its storage, so whole vectors may be written; others must
+     * not lie in it. */
     if (self != s->like || !(row->forms & TN_INPLACE) ||
         (s->any & (TNI_REQUIRES | (unsigned)SHORT_PART) &&
          (s->any & SHORT_PART || !tni_state(b)->no_grad)) ||
@@ -230,6 +241,7 @@ TNI_INLINE tn_tensor *short_make(tni_block *b, const tn_row *row, unsigned how, 
         TNI_UNLIKELY(!short_operands(&s, b, row->gen, args)))
         return NULL;
     if (TNI_UNLIKELY(how != TN_PLAIN)) return short_in_place(&s, b, row, args);
+    /* A recorded row must have a gradient; otherwise the long way words the error. */
     const bool records =
         s.any & TNI_REQUIRES && !tni_state(b)->no_grad && row->grad != tn_grad_zero;
     if (TNI_UNLIKELY(records && !row->grad) || TNI_UNLIKELY(!(out = tni_new_small(b, s.like))))

@@ -35,6 +35,7 @@ TN_API const tn_row *tn_row_at(int64_t i) {
     return NULL;
 }
 
+/* By the library's name or the schema's, which has the overload. */
 static bool table_is(const tn_row *row, const char *name) {
     size_t n = strlen(name);
     if (strcmp(row->name, name) == 0) return true;
@@ -43,6 +44,7 @@ static bool table_is(const tn_row *row, const char *name) {
 
 TN_PRIV const tn_row *tni_row_find(const char *name) {
     int64_t count;
+    /* Registered rows first; the list of the library's ends with NULL. */
     for (tni_rows *r = table_registered(); r; r = r->next)
         if (table_is(r->row, name)) return r->row;
     for (const tn_row *const *row = tni_row_list(&count); *row; row++)
@@ -80,6 +82,8 @@ static const char *table_taken(const tn_row *row, char *torch, size_t room) {
 static const char *table_link(tn_context *c, tni_rows *r, char *torch, size_t room) {
     const char *taken;
     tni_lock(&tni_library(c)->rows_lock);
+    /* Under the lock, so of two rows of one name only one is linked. Readers take no lock: the row
+     * is complete before it is stored. */
     taken = table_taken(r->row, torch, room);
     if (!taken) {
         r->index = tni_library(c)->rows ? tni_library(c)->rows->index + 1 : 0;

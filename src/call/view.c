@@ -10,6 +10,7 @@
 TN_PRIV_DECLARE(tn_row, tni_row_as_strided);
 TN_PRIV_DECLARE(tn_row, tni_row_as_strided_scatter);
 
+/* A frame that only makes a node: the row is not run. */
 static void view_frame(tni_block *b, tni_call *c, const tn_row *row, const void *args) {
     tni_frame_begin(&c->f, b, row, TN_PLAIN, NULL, 0, args);
     c->f.nout = 1;
@@ -25,6 +26,7 @@ TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view) {
         view->edge_version = tni_load_relaxed(&view->storage->version);
         return true;
     }
+    /* The view's geometry within the base's, as arguments of the row. */
     memset(&a, 0, sizeof a);
     a.size = tni_sizes(view);
     a.stride = tni_ints(view->stride, view->ndim);
@@ -32,6 +34,7 @@ TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view) {
     a.self_stride = tni_ints(view->base->stride, view->base->ndim);
     a.self_offset = view->base->offset;
     view_frame(b, &c, &tni_row_as_strided, &a);
+    /* The base becomes scatter(base as it was, the view that this call writes). */
     c.f.in_[0] = view->base;
     c.f.nin = 1;
     c.f.out_[0] = view;

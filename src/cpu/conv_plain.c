@@ -37,7 +37,7 @@ static void plain_line_c128(double *r, int64_t rs, const double *a, int64_t as, 
 static void plain_line(const plain_job *j, int64_t y, int64_t x, int64_t weight, int64_t n) {
     char *operand[3];
     int64_t step[3];
-    /* r: the result; a and b: the factors, a the gradient where there is one. */
+    /* r: the result; a and b: the factors, a the output's gradient unless r is the output. */
     const int r = j->result, a = r == TNI_CV_OUTPUT ? TNI_CV_INPUT : TNI_CV_OUTPUT,
               b = TNI_CV_OUTPUT + TNI_CV_INPUT + TNI_CV_WEIGHT - r - a;
     operand[TNI_CV_OUTPUT] = j->y + y * j->size;

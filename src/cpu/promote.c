@@ -190,8 +190,8 @@ enum {
 static const uint8_t promote_takes[TN_DTYPE_COUNT] = {0, TN_DTYPES(PROMOTE_TAKES)};
 #undef PROMOTE_TAKES
 
-/* Whether t stands beside the row-major `first` without promotion or broadcasting: row-major, too,
- * or one element for all. */
+/* Whether t stands beside the row-major `first` without promotion or broadcasting: row-major as
+ * well, or one element for all. */
 TNI_INLINE bool promote_beside(const tn_tensor *t, const tn_tensor *first) {
     if (t->flags & TNI_NUMBER)
         return first->ndim && promote_takes[t->dtype] & promote_flats[first->dtype];

@@ -134,7 +134,7 @@ TN_PRIV void tni_fill_row(char *to, int64_t step, const void *unit, int64_t n, i
         return;
     }
     TNI_PATH(fill_row_doubling);
-    /* What is filled so far is copied behind itself, doubling each time. */
+    /* The part filled so far is copied behind itself, doubling each time. */
     if (n > 0) memcpy(to, u, (size_t)bytes);
     for (; done < all; done *= 2)
         memcpy(to + done, to, (size_t)(all - done < done ? all - done : done));

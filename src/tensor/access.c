@@ -124,6 +124,7 @@ static bool access_may_read(tni_block *b, const tn_tensor *t, const void *to, in
 
 /* Row-major copy of every element, of which there are some, converted to dtype. */
 static void access_copy(const tn_tensor *t, char *to, int dtype) {
+    /* index and at walk over t in row-major order; at counts elements. */
     int64_t index[TN_MAX_DIMS] = {0}, bytes = tni_dtype(dtype)->bytes, at = 0;
     const char *from = tni_bytes_at(t);
     if (t->dtype == dtype && t->flags & TNI_CONTIGUOUS) {
@@ -222,6 +223,7 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
                          "tn_wrap: the data is not aligned to %d bytes, as %s needs; copy it first",
                          access_align(dtype), tni_dtype((int)dtype)->text),
                (tn_tensor *)NULL;
+    /* A header first: it checks sizes and strides, and its extent is what the memory must hold. */
     t = tni_header(b, (int)dtype, (int)shape.n, shape.at, o->strides.n > 0 ? o->strides.at : NULL);
     if (!t) return NULL;
     if (!tni_extent(t, &span) || (o->bytes > 0 && span > o->bytes) || o->bytes < 0 ||

@@ -97,9 +97,11 @@ TN_PRIV bool tni_can_cast(int from, int to) {
  * 8-bit floats nothing. TN_NO_DTYPE where torch refuses. */
 TN_API tn_dtype tn_promote(tn_dtype a, tn_dtype b) {
     const tni_dtype_info *x = tni_dtype((int)a), *y = tni_dtype((int)b);
+    /* Either order is one question: from here on a is the lower category, or the lower
+     * number in one. */
     if (a == b || !x->bytes || !y->bytes) return x->bytes && y->bytes ? a : TN_NO_DTYPE;
     if (x->category > y->category || (x->category == y->category && a > b)) return tn_promote(b, a);
-    if (!x->computes || !y->computes) { /* b is the wider one or the one that only stores */
+    if (!x->computes || !y->computes) { /* b is the wider, or only stores */
         bool wide = a == TN_U16 || a == TN_U32 || a == TN_U64;
         return wide && y->computes && y->category == TNI_CAT_FLOAT ? b : TN_NO_DTYPE;
     }
@@ -116,20 +118,27 @@ TN_API tn_dtype tn_promote(tn_dtype a, tn_dtype b) {
  * `largest` becomes `over` (an infinity, or the largest finite one). Not for NaN. */
 TNI_INLINE uint32_t dtype_narrow(uint32_t bits, int mantissa, int bias, uint32_t largest,
                                  uint32_t over) {
+    /* shift: bits that are cut off, of 23; the exponent takes its new bias. */
     int shift = 23 - mantissa, exponent = (int)(bits >> 23) - 127 + bias;
     if (exponent >= 1) {
+        /* A normal number: the fields stand side by side already. */
         bits -= (uint32_t)(127 - bias) << 23;
     } else {
+        /* A denormal one: the hidden bit is written out, and more bits are cut. Beyond 24
+         * nothing is left. */
         shift += 1 - exponent;
         if (shift > 24) return 0;
         bits = (bits & 0x7fffffu) | 0x800000u;
     }
+    /* Half of the last place is added, and one less where the bit before is even: ties go to even.
+     * A carry into the exponent is right as it is. */
     bits = (bits + (1u << (shift - 1)) - 1 + (bits >> shift & 1)) >> shift;
     return bits > largest ? over : bits;
 }
 
 /* The value of such a float without sign, finite. */
 TNI_INLINE float dtype_widen(uint32_t bits, int mantissa, int bias) {
+    /* Normal numbers move their fields; denormal ones (exponent 0) are scaled. */
     uint32_t u = (bits << (23 - mantissa)) + ((uint32_t)(127 - bias) << 23);
     float f;
     if (bits >> mantissa) {
@@ -142,6 +151,7 @@ TNI_INLINE float dtype_widen(uint32_t bits, int mantissa, int bias) {
 TN_PRIV uint16_t tni_f32_to_f16(float f) {
     uint32_t u, r;
     memcpy(&u, &f, 4);
+    /* NaN has its own pattern; everything else is rounded, and the sign put before it. */
     r = (u & 0x7fffffffu) > 0x7f800000u ? 0x7e00u
                                         : dtype_narrow(u & 0x7fffffffu, 10, 15, 0x7bff, 0x7c00);
     return (uint16_t)(r | (u >> 16 & 0x8000u));
@@ -150,6 +160,7 @@ TN_PRIV uint16_t tni_f32_to_f16(float f) {
 TN_PRIV float tni_f16_to_f32(uint16_t h) {
     uint32_t bits = h & 0x7fffu, u = (uint32_t)(h & 0x8000u) << 16;
     float f = 0;
+    /* Finite; else infinity or NaN, whose payload is kept. */
     if (bits < 0x7c00u) {
         f = dtype_widen(bits, 10, 15);
         memcpy(&bits, &f, 4);
@@ -214,6 +225,8 @@ static tn_scalar dtype_read_complex(const void *at, bool wide) {
     return tn_complex((double)v[0], (double)v[1]);
 }
 
+/* The definition of an element's value. 8-bit floats of 5 exponent bits are the upper half
+ * of a float16. */
 TN_PRIV tn_scalar tni_element(const void *at, int dtype) {
     switch (dtype) {
     case TN_BOOL: DTYPE_READ(uint8_t, tn_bool(v != 0))
@@ -240,6 +253,7 @@ TN_PRIV tn_scalar tni_element(const void *at, int dtype) {
 /* Truncates to 64 bits, two's complement; below 2^64 for unsigned targets. */
 static int64_t dtype_integer(tn_scalar s, bool unsigned64) {
     if (s.kind == TN_KIND_BOOL || s.kind == TN_KIND_INT) return s.integer;
+    /* The upper half of a uint64's range, beyond int64. */
     if (unsigned64 && s.real >= 9223372036854775808.0 && s.real < 18446744073709551616.0)
         return (int64_t)(uint64_t)s.real;
     return tni_truncate(s.real);
@@ -247,6 +261,7 @@ static int64_t dtype_integer(tn_scalar s, bool unsigned64) {
 
 static float dtype_float(tn_scalar s) { /* integers are rounded once, not through double */
     if (s.kind != TN_KIND_BOOL && s.kind != TN_KIND_INT) return (float)s.real;
+    /* A negative integer with a positive value is a uint64 (dtype_from_u64). */
     return s.integer < 0 && s.real > 0 ? (float)(uint64_t)s.integer : (float)s.integer;
 }
 

@@ -11,6 +11,7 @@ static bool exchange_sees_bytes(const tn_tensor *a, const tn_tensor *b) {
            memcmp(a->stride, b->stride, (size_t)a->ndim * sizeof *a->stride) == 0;
 }
 
+/* In pieces, through the stack: no memory is needed, so it cannot fail. */
 static void exchange_bytes(char *a, char *b, int64_t bytes) {
     char room[1024];
     for (int64_t at = 0; at < bytes; at += (int64_t)sizeof room) {
@@ -22,6 +23,7 @@ static void exchange_bytes(char *a, char *b, int64_t bytes) {
     }
 }
 
+/* All that says where and how data lie; owners, scope, gradient and shape stay. */
 static void exchange_headers(tn_tensor *a, tn_tensor *b) {
     uint16_t layout = TNI_CONTIGUOUS | TNI_META | TNI_READ_ONLY, flags;
     tni_storage *storage = a->storage;
@@ -56,6 +58,7 @@ static bool exchange_swap(tni_block *here, tn_tensor *a, tn_tensor *b) {
                          "tn_swap_data: neither tensor may be a view or a recorded result");
     if (!tni_belongs(here, a, "tn_swap_data") || !tni_belongs(here, b, "tn_swap_data"))
         return false;
+    /* Where others share the data, and can, they see the exchange: bytes move. Else headers do. */
     if (exchange_sees_bytes(a, b))
         exchange_bytes(tni_bytes_at(a), tni_bytes_at(b), a->numel * tni_dtype_size(a));
     else
@@ -95,6 +98,7 @@ TN_API bool tn_set_data_at(const char *file, int line, tn_tensor *t, const tn_te
     tni_storage *old;
     if (!tni_enter(here, file, line)) return false;
     if (!exchange_may_set(here, t, from)) return tni_leave(here, false);
+    /* The old storage is dropped last: it may be the new one. */
     old = t->storage;
     t->storage = from->storage;
     tni_fetch_add_relaxed(&t->storage->refs, 1u);

@@ -11,6 +11,8 @@ enum {
     MT_FRESH = MT_WORDS + 1 /* seeded, nothing drawn: torch's state bytes tell it from MT_WORDS */
 };
 
+/* The recurrence of MT19937: the upper bit of one word and the lower bits of the next, times
+ * the matrix A. */
 static uint32_t mt_mix(uint32_t high, uint32_t low) {
     uint32_t y = (high & 0x80000000u) | (low & 0x7fffffffu);
     return (y >> 1) ^ ((0u - (low & 1u)) & 0x9908b0dfu);
@@ -28,6 +30,7 @@ static void mt_twist(uint32_t *m) {
     m[MT_WORDS - 1] = m[MT_MIDDLE - 1] ^ mt_mix(m[MT_WORDS - 1], m[0]);
 }
 
+/* Tempering of MT19937. */
 static uint32_t mt_temper(uint32_t y) {
     y ^= y >> 11;
     y ^= y << 7 & 0x9d2c5680u;
@@ -35,6 +38,7 @@ static uint32_t mt_temper(uint32_t y) {
     return y ^ y >> 18;
 }
 
+/* Sixteen words at a time, for compilers to vectorise. */
 static void mt_temper_all(const uint32_t *TNI_RESTRICT from, uint32_t *TNI_RESTRICT to, int64_t n) {
     for (; n >= 16; n -= 16, from += 16, to += 16)
         for (int j = 0; j < 16; j++) to[j] = mt_temper(from[j]);
@@ -65,6 +69,7 @@ TN_PRIV uint64_t tni_random64(tn_generator *g) {
     return high << 32 | tni_random32(g);
 }
 
+/* The same words as n calls of tni_random32. */
 TN_PRIV void tni_random_fill(tn_generator *g, uint32_t *to, int64_t n) {
     while (n > 0) {
         if (g->at >= MT_WORDS) {
@@ -87,6 +92,8 @@ TN_PRIV void tni_philox(uint64_t key, uint64_t subsequence, uint64_t offset, uin
     uint32_t c0 = (uint32_t)offset, c1 = (uint32_t)(offset >> 32);
     uint32_t c2 = (uint32_t)subsequence, c3 = (uint32_t)(subsequence >> 32);
     for (int round = 0; round < 10; round++) {
+        /* A round: two multiplications whose halves are mixed, then the keys move on by the
+         * constants of a Weyl sequence. */
         uint64_t a = (uint64_t)0xd2511f53u * c0, b = (uint64_t)0xcd9e8d57u * c2;
         c0 = (uint32_t)(b >> 32) ^ c1 ^ k0;
         c1 = (uint32_t)b;
@@ -120,6 +127,7 @@ static void generator_drop(tni_block *b, tn_generator *g) {
 TN_PRIV tn_generator *tni_generator_default(tni_block *b) {
     tn_generator *g = tni_load(&tni_tensors(b->context)->generator);
     if (TNI_LIKELY(g != NULL)) return g;
+    /* Who comes second drops its own and takes the first one's. */
     tn_generator *mine = generator_make(b, 67280421310721u);
     if (!mine) return NULL;
     if (tni_swap_if(&tni_tensors(b->context)->generator, &g, mine)) return mine;
@@ -185,6 +193,7 @@ TN_API void tn_generator_get(const tn_generator *generator, uint8_t state[TN_GEN
     uint64_t bits = 0;
     memset(state, 0, TN_GENERATOR_BYTES);
     if (!generator) return;
+    /* torch stores a freshly seeded engine as (left 1, next 0). */
     bool fresh = generator->at == MT_FRESH;
     state_put(state + STATE_SEED, generator->seed, 8);
     state_put(state + STATE_LEFT, fresh ? 1u : (uint64_t)(MT_WORDS + 1 - generator->at), 4);
@@ -206,6 +215,7 @@ TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GEN
     if (!generator || !state)
         return tn_error_set(TN_INVALID, NULL, 0, "tn_generator_set: the %s is NULL",
                             generator ? "state" : "generator");
+    /* All is read and checked before the generator changes. */
     left = state_take(state + STATE_LEFT, 4);
     next = state_take(state + STATE_NEXT, 8);
     if (state_take(state + STATE_SEEDED, 4) != 1) return state_refused("it was never seeded");

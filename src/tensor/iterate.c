@@ -50,6 +50,7 @@ TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size,
         it->bytes[k] = tni_dtype_size(operands[k]);
         it->at[k] = tni_bytes_at(operands[k]);
     }
+    /* Dimensions are taken from the right and sorted in by stride, the smallest first. */
     for (int d = ndim - 1; d >= 0; d--) {
         it->numel *= size[d];
         if (size[d] == 1) continue;
@@ -59,6 +60,7 @@ TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size,
         for (int at = it->ndim++; at > 0 && iterate_inner(it, at, at - 1); at--)
             iterate_swap(it, at, at - 1);
     }
+    /* kept: the last dimension so far that could not take in the next one. */
     for (int d = 1; d < it->ndim; d++) {
         if (iterate_merges(it, kept, d)) {
             it->size[kept] *= it->size[d];
@@ -68,6 +70,7 @@ TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size,
         it->size[kept] = it->size[d];
         for (int k = 0; k < n; k++) it->stride[k][kept] = it->stride[k][d];
     }
+    /* A shape of one element: one dimension of size 1, whose stride is never used to step. */
     if (it->ndim) {
         it->ndim = kept + 1;
         return;

@@ -3,6 +3,7 @@
 #include "tensor.h"
 
 TN_PRIV int64_t tni_begin_deep(tni_block *b) {
+    /* The first TNI_SCOPES lists stand in the block; deeper ones in an array that doubles. */
     uint32_t have = tni_state(b)->scope_room, room = have ? 2 * have : 64;
     if (tni_state(b)->depth >= UINT16_MAX) {
         tni_error(b, TN_INVALID, "more than %d scopes are open", UINT16_MAX);
@@ -22,6 +23,7 @@ TN_PRIV int64_t tni_begin_deep(tni_block *b) {
     return (int64_t)tni_state(b)->depth++;
 }
 
+/* If others count t as well, it lives on outside of all scopes. */
 TN_PRIV void tni_drop(tni_block *b, tn_tensor *t) {
     if (t->depth && t->owner == b && tni_load(&t->refs) > 1) tni_move(b, t, 0);
     tni_release(b, t);
@@ -29,6 +31,7 @@ TN_PRIV void tni_drop(tni_block *b, tn_tensor *t) {
 
 TN_PRIV void tni_end(tni_block *b, int64_t mark) {
     if (mark < 0) return; /* no scope was opened */
+    /* Scopes from the innermost on. Each drop takes the head of the list off, so the loop ends. */
     while (tni_state(b)->depth > (uint64_t)mark) {
         tn_tensor **head = tni_scope_head(b, tni_state(b)->depth), *t;
         while ((t = *head) != NULL) tni_drop(b, t);
@@ -67,6 +70,7 @@ TN_API tn_tensor *tn_keep(tn_tensor *t) {
 TN_API tn_tensor *tn_hold(tn_tensor *t) {
     tni_block *b = tni_here();
     if (!t || !b) return t;
+    /* The scope's count becomes the caller's; a tensor that is in none gets one more. */
     if (t->owner == b && t->depth) return tni_move(b, t, 0);
     tni_retain(t);
     return t;
@@ -94,6 +98,7 @@ TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n) {
     tni_block *b = tni_here();
     if (!b || mark < 0) return;
     if (mark < (int64_t)tni_state(b)->floor) mark = (int64_t)tni_state(b)->floor;
+    /* Those that are to survive move to the scope that stays, then the others end. */
     for (int64_t i = 0; i < n; i++)
         if (tensors[i] && tensors[i]->owner == b && tensors[i]->depth > mark)
             tni_move(b, tensors[i], mark);
@@ -108,12 +113,14 @@ TN_API tn_guard tn_guard_begin(void) {
     g.floor = tni_state(b)->floor;
     g.inference = tni_state(b)->inference;
     g.no_grad = tni_state(b)->no_grad;
+    /* Scopes below this one cannot be ended until tn_guard_end. */
     tni_state(b)->floor = tni_state(b)->depth;
     return g;
 }
 TN_API void tn_guard_end(const tn_guard *g, tn_tensor *const *returned, int64_t n) {
     tni_block *b = g->block;
     if (!b) return;
+    /* The user's code may have chosen another context. */
     if (tni_here() != b) tn_context_use(b->context);
     tn_scope_leave(g->depth, returned, n);
     tni_state(b)->floor = g->floor;

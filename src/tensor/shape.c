@@ -30,6 +30,7 @@ TN_PRIV bool tni_is_row_major(int ndim, const int64_t *size, const int64_t *stri
     int64_t step = 1;
     bool fits = true;
     for (int i = ndim - 1; i >= 0; i--) {
+        /* Any strides of an empty tensor are row-major, and so are those of a dimension of 1. */
         if (size[i] == 0) return true;
         if (size[i] == 1) continue;
         fits = fits && stride[i] == step;
@@ -49,6 +50,7 @@ TN_PRIV bool tni_is_dense(const tn_tensor *t) {
         order[k] = i;
         n++;
     }
+    /* Dense: from the smallest stride on, each dimension begins where the one before ends. */
     for (int k = 0; k < n; k++) {
         if (t->stride[order[k]] != step) return false;
         step *= t->size[order[k]];
@@ -56,9 +58,11 @@ TN_PRIV bool tni_is_dense(const tn_tensor *t) {
     return true;
 }
 
+/* Sizes align at the right. The test comes first, so a refusal leaves s as it was. */
 TN_PRIV bool tni_broadcast(tni_shape *s, int ndim, const int64_t *size) {
     for (int i = ndim - 1, at = s->ndim - 1; i >= 0 && at >= 0; i--, at--)
         if (size[i] != s->size[at] && size[i] != 1 && s->size[at] != 1) return false;
+    /* s grows by dimensions of 1 on its left. */
     if (ndim > s->ndim) {
         int more = ndim - s->ndim;
         for (int i = ndim - 1; i >= 0; i--) s->size[i] = i < more ? 1 : s->size[i - more];
@@ -99,6 +103,7 @@ static bool shape_is_channels_last(const tn_tensor *t) {
 TN_PRIV bool tni_like_channels_last(const tn_tensor *t) {
     int64_t least = 0;
     if ((t->ndim != 4 && t->ndim != 5) || t->stride[1] == 0) return false;
+    /* In the order 1, last .. 2, 0: channels, the innermost image dimension, ..., images. */
     for (int k = 0; k < t->ndim; k++) {
         int d = k == 0 ? 1 : k == t->ndim - 1 ? 0 : t->ndim - k;
         if (t->size[d] == 0 || t->stride[d] < least) return false;
@@ -110,6 +115,7 @@ TN_PRIV bool tni_like_channels_last(const tn_tensor *t) {
 
 /* Operands of one shape: row-major, channels-last, or the strides they share. False: neither. */
 static bool shape_common_strides(tni_shape *s, const tn_tensor *const *operands, int n) {
+    /* What all operands have in common; torch asks in this order. */
     bool contiguous = true, channels = true, dense = true;
     for (int k = 0; k < n; k++) {
         const tn_tensor *t = operands[k];
@@ -145,6 +151,8 @@ static int shape_compare(const tni_shape *s, const tn_tensor *const *operands, i
                          int b) {
     for (int k = 0; k < n; k++) {
         int64_t x = shape_stride_in(s, operands[k], a), y = shape_stride_in(s, operands[k], b);
+        /* Broadcast along one of them: this operand does not tell. Equal strides leave it
+         * to the sizes. */
         if (x == 0 || y == 0) continue;
         if (x != y) return x < y ? -1 : 1;
         if (s->size[a] > s->size[b]) return 1;
@@ -156,6 +164,7 @@ TN_PRIV void tni_like_strides(tni_shape *s, const tn_tensor *const *operands, in
     int order[TN_MAX_DIMS] = {0}; /* innermost first */
     bool row_major = true;
     int64_t step = 1;
+    /* The frequent cases need no sorting. */
     if (shape_common_strides(s, operands, n)) return;
     for (int i = 0; i < s->ndim; i++) order[i] = s->ndim - 1 - i;
     for (int i = 1; i < s->ndim; i++) { /* insertion sort that steps over undecided neighbours */
@@ -169,11 +178,13 @@ TN_PRIV void tni_like_strides(tni_shape *s, const tn_tensor *const *operands, in
             }
         }
     }
+    /* In the usual order: tni_row_major, which steps over sizes of 0. */
     for (int i = 0; i < s->ndim; i++) row_major = row_major && order[i] == s->ndim - 1 - i;
     if (row_major) {
         tni_row_major(s->ndim, s->size, s->stride);
         return;
     }
+    /* Dense strides in the order found. */
     for (int i = 0; i < s->ndim; i++) {
         s->stride[order[i]] = step;
         step *= s->size[order[i]];
@@ -199,6 +210,7 @@ typedef struct shape_equation {
 
 static void shape_term(shape_equation *e, int64_t step, int64_t most) {
     int k = e->n;
+    /* A term that is always 0 says nothing. Terms of one step are one term. */
     if (most <= 0 || step == 0) return;
     for (int i = 0; i < e->n; i++) {
         if (e->step[i] == step) {
@@ -206,6 +218,7 @@ static void shape_term(shape_equation *e, int64_t step, int64_t most) {
             return;
         }
     }
+    /* Insertion by falling step. */
     for (; k > 0 && e->step[k - 1] < step; k--) {
         e->step[k] = e->step[k - 1];
         e->most[k] = e->most[k - 1];
@@ -229,6 +242,7 @@ static bool shape_sums(shape_equation *e) {
     e->reach[e->n] = 0;
     e->divisor[e->n] = 0;
     e->full[e->n] = true;
+    /* From the smallest step upwards: term i with all that come after it. */
     for (int i = e->n - 1; i >= 0; i--) {
         int64_t part;
         if (!tni_mul(e->step[i], e->most[i], &part) ||
@@ -268,9 +282,12 @@ static int64_t shape_congruent(int64_t step, int64_t want, int64_t m, int64_t fr
 
 static bool shape_meets(shape_equation *e, int i, int64_t want) {
     int64_t low, high, x, every = 1;
+    /* Out of reach, or no multiple of what the steps are multiples of. */
     if (want < 0 || want > e->reach[i] || (e->divisor[i] ? want % e->divisor[i] : want) != 0)
         return false;
     if (e->full[i] || e->tries <= 0) return true;
+    /* x of term i must leave a rest that the terms behind it reach: between low and high, and in
+     * one residue class modulo their divisor. */
     low = want > e->reach[i + 1] ? (want - e->reach[i + 1] + e->step[i] - 1) / e->step[i] : 0;
     high = want / e->step[i] < e->most[i] ? want / e->step[i] : e->most[i];
     x = shape_congruent(e->step[i], want, e->divisor[i + 1], low, &every);
@@ -306,12 +323,16 @@ TN_PRIV bool tni_extent(const tn_tensor *t, int64_t *bytes) {
 TN_PRIV bool tni_overlap(const tn_tensor *a, const tn_tensor *b) {
     int64_t wa = tni_dtype_size(a), wb = tni_dtype_size(b), ea, eb, apart;
     shape_equation e;
+    /* No bytes, no overlap: empty, without data, in other memory. */
     if (!a->numel || !b->numel || !a->storage || !b->storage || a->device != b->device)
         return false;
     if (!a->storage->data || !b->storage->data) return false;
     if (!tni_extent(a, &ea) || !tni_extent(b, &eb)) return a->storage == b->storage;
+    /* Extents that do not meet decide most calls. */
     apart = (int64_t)((intptr_t)tni_bytes_at(b) - (intptr_t)tni_bytes_at(a)); /* B - A */
     if (apart >= ea || apart <= -eb) return false;
+    /* Unknowns: the indices of a, those of b counted from their ends, and the bytes within
+     * two elements. */
     e.n = 0;
     for (int i = 0; i < a->ndim; i++) shape_term(&e, a->stride[i] * wa, a->size[i] - 1);
     for (int i = 0; i < b->ndim; i++) shape_term(&e, b->stride[i] * wb, b->size[i] - 1);
@@ -336,12 +357,14 @@ TN_PRIV bool tni_overlaps_itself(const tn_tensor *t) {
         order[k] = i;
         n++;
     }
+    /* clear: each stride exceeds all that smaller ones reach, so no two elements can meet. */
     for (int k = 0; k < n; k++) {
         int d = order[k];
         clear = clear && t->stride[d] > reach;
         if (!tni_mul(t->stride[d], t->size[d] - 1, &part) || !tni_add(reach, part, &reach))
             return true;
     }
+    /* One equation for each dimension that may be the largest where x and y differ. */
     for (int k = n - 1; k > 0 && !clear; k--) {
         int d = order[k];
         int64_t want = -t->stride[d];
@@ -349,6 +372,7 @@ TN_PRIV bool tni_overlaps_itself(const tn_tensor *t) {
         e.n = 0;
         shape_term(&e, t->stride[d], t->size[d] - 2);
         for (int j = 0; j < k; j++) {
+            /* d_j runs from -most to most; shifted by most it is a term of 0 .. 2 most. */
             int64_t most = t->size[order[j]] - 1;
             shape_term(&e, t->stride[order[j]], 2 * most);
             want += t->stride[order[j]] * most;

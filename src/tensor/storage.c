@@ -9,6 +9,7 @@
 
 /* --- headers ---------------------------------------------------------------------------------- */
 
+/* Dimensions that a header has room for: 4, 8 or all, so that headers come in three sizes. */
 static int header_capacity(int ndim) {
     return ndim <= TNI_FEW_DIMS ? TNI_FEW_DIMS : ndim <= 8 ? 8 : TN_MAX_DIMS;
 }
@@ -39,6 +40,7 @@ TNI_INLINE tn_tensor *header_get(tni_block *b, int dtype, int ndim, int capacity
     if (TNI_UNLIKELY(tni_load_relaxed(&tni_state(b)->returned) != NULL)) header_drain(b);
     t = (tn_tensor *)tni_get_bin(b, (int)(header_bytes(capacity) / TNI_ALIGN));
     if (TNI_UNLIKELY(!t)) return NULL;
+    /* Each field is set: the memory held another header before. */
     t->refs = 1;
     t->dtype = (uint8_t)dtype;
     t->ndim = (uint8_t)ndim;
@@ -97,11 +99,13 @@ static TNI_NOINLINE tn_tensor *header_refuse(tni_block *b, tn_tensor *t, int i, 
 /* A header of this shape in the current scope. stride NULL: row-major. */
 TNI_INLINE tn_tensor *header_shaped(tni_block *b, int dtype, int ndim, const int64_t *size,
                                     const int64_t *stride) {
+    /* numel skips sizes of 0, so that strides of an empty tensor are checked as well. */
     int64_t numel = 1;
     bool contiguous = true, empty = false;
     tn_tensor *t = header_new(b, dtype, ndim);
     if (TNI_UNLIKELY(!t)) return NULL;
     for (int i = ndim - 1; i >= 0; i--) {
+        /* A dimension of 1 has any stride and changes nothing else. */
         const int64_t n = t->size[i] = size[i];
         t->stride[i] = stride ? stride[i] : numel;
         if (n == 1) continue;
@@ -130,6 +134,8 @@ static void header_free(tni_block *b, tn_tensor *t) {
         tni_put_bin(b, b, t, header_bytes(t->capacity));
         return;
     }
+    /* Another thread's header: onto its owner's list, linked by the field of the storage,
+     * which is gone. */
     tn_tensor *head = tni_load(&tni_state(t->owner)->returned);
     do t->storage = (tni_storage *)(void *)head;
     while (!tni_swap_if(&tni_state(t->owner)->returned, &head, t));
@@ -161,6 +167,7 @@ TNI_INLINE tni_storage *storage_inside(tni_block *b, int64_t bytes) {
 }
 
 static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
+    /* Small data lie behind the storage, in one block; large ones apart; on meta there are none. */
     bool inside = !meta && bytes <= TNI_INSIDE;
     tni_storage *s = storage_inside(b, inside ? bytes : 0);
     if (TNI_UNLIKELY(!s)) {
@@ -196,6 +203,7 @@ static void storage_lock(tn_context *c) {
 TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
                                       void (*release)(void *data, void *user), void *user) {
     tn_context *c = b->context;
+    /* All wrapped storages have room for the links; those with a release are linked. */
     tni_wrapped *w = (tni_wrapped *)tni_need(b, (int64_t)sizeof *w);
     if (!w) return NULL;
     memset(w, 0, sizeof *w);
@@ -216,6 +224,7 @@ TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
     return &w->storage;
 }
 
+/* Out of the list before release is called, which may make or free tensors. */
 static TNI_NOINLINE void storage_unwrap(tni_storage *s) {
     tni_wrapped *w = (tni_wrapped *)(void *)s;
     tn_context *c = s->owner->context;
@@ -232,6 +241,7 @@ TN_PRIV void tni_tensors_at_end(tn_context *c) {
     while (tni_tensors(c)->wrapped) storage_unwrap(&tni_tensors(c)->wrapped->storage);
 }
 
+/* The only owner needs no atomic subtraction: nobody else can add one. */
 TNI_INLINE void storage_release(tni_block *b, tni_storage *s) {
     if (tni_load(&s->refs) != 1 && tni_fetch_add(&s->refs, (uint32_t)-1) != 1) return;
     if (TNI_UNLIKELY(s->kind != TNI_DATA_INSIDE)) {
@@ -247,6 +257,7 @@ TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s) { storage_release
 
 TN_PRIV bool tni_set_storage(tni_block *b, tn_tensor *t) {
     int64_t bytes;
+    /* Memory for all that the strides reach: with gaps, more than its elements. */
     if (t->flags & TNI_CONTIGUOUS) {
         if (!tni_bytes(t->numel, tni_dtype_size(t), &bytes))
             return tni_error(b, TN_INVALID, "a tensor of %lld elements is too large",
@@ -302,6 +313,7 @@ TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int6
     /* inference: what a view is depends on its base */
     t->flags = (uint16_t)((t->flags & ~(unsigned)TNI_INFERENCE) | (of->flags & kept));
     if (TNI_UNLIKELY(!history)) return t;
+    /* The base of a view is never a view itself, so chains stay short. */
     t->flags |= TNI_VIEW;
     t->base = of->base ? of->base : of;
     tni_fetch_add_relaxed(&t->base->refs, 1u);
@@ -311,6 +323,7 @@ TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int6
 
 /* --- counts ----------------------------------------------------------------------------------- */
 
+/* A loop instead of recursion: .grad and base die with t, and may have their own. */
 TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
     while (t) {
         tn_tensor *grad, *base;
@@ -321,6 +334,7 @@ TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
         if (TNI_UNLIKELY(t->node != NULL)) tni_node_drop(b, t->node);
         if (t->storage) storage_release(b, t->storage);
         header_free(b, t);
+        /* Two to follow: one by a call, the other by the loop. */
         if (grad && base) {
             tni_release(b, base);
             base = NULL;

@@ -361,7 +361,7 @@ typedef struct tni_watch {
     void (*release)(void *);
     int64_t number;
     uint32_t out;     /* of the node */
-    uint32_t running; /* calls in progress; what is removed meanwhile goes when they are over */
+    uint32_t running; /* calls in progress; if removed meanwhile, it goes when they are over */
     bool removed;
     bool after; /* sees the leaf when its .grad is there */
 } tni_watch;

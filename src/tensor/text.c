@@ -42,6 +42,7 @@ TN_PRIV void tni_float_text(char *text, size_t room, double v) {
         snprintf(text, room, "%s", v != v ? "nan" : v > 0 ? "inf" : "-inf");
         return;
     }
+    /* 17 digits identify every double; fewer are tried first. */
     do snprintf(digits, sizeof digits, "%.*e", precision - 1, v);
     while (strtod(digits, NULL) != v && precision++ < 17);
     for (c = digits; *c; c++) /* a host's locale may write a comma */
@@ -49,6 +50,7 @@ TN_PRIV void tni_float_text(char *text, size_t room, double v) {
     e = strchr(digits, 'e');
     exponent = (int)strtol(e + 1, NULL, 10);
     count = precision - 1;
+    /* Python's repr changes to an exponent here. */
     if (exponent < -4 || exponent >= 16) {
         snprintf(text, room, "%.*se%s%02d", (int)(e - digits), digits, exponent < 0 ? "-" : "+",
                  abs(exponent));

@@ -8,8 +8,8 @@
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
 
-/* The scores of positions that may not be seen become -inf: a bool mask says where one may look, a
- * floating one is added, is_causal hides what comes after. */
+/* Scores that may not be seen become -inf. attn_mask says where one may look if it is bool, and is
+ * added if it is floating; is_causal hides what comes after (the upper triangle). */
 static tn_tensor *attention_mask(tn_frame *f, const tn_scaled_dot_product_attention_args *a,
                                  tn_tensor *scores) {
     int64_t size[2];
@@ -28,6 +28,7 @@ static tn_tensor *attention_mask(tn_frame *f, const tn_scaled_dot_product_attent
 static bool scaled_dot_product_attention_compose(tn_frame *f) {
     TN_ARGS(scaled_dot_product_attention, a, f);
     const int64_t last = -1;
+    /* scale: given, or 1 / sqrt(E); of width 0 any number does. */
     double width = a->query->ndim ? (double)a->query->size[a->query->ndim - 1] : 1;
     double scale = a->scale.given == TN_GIVEN ? a->scale.value : width > 0 ? 1 / sqrt(width) : 1;
     tn_tensor *scores, *weights, *blind = NULL;
@@ -38,9 +39,13 @@ static bool scaled_dot_product_attention_compose(tn_frame *f) {
         return tn_fail(f, TN_INVALID, "expected attn_mask or is_causal, got both");
     if (a->dropout_p < 0 || a->dropout_p > 1)
         return tn_fail(f, TN_INVALID, "dropout_p is %g, expected a value in [0, 1]", a->dropout_p);
+    /* scores (*, L, S) = query scale key^T; scaling the query first costs L E instead of
+     * L S products. */
     scores = tnp_matmul(tnp_mul_scalar(a->query, tn_float(scale)), tnp_transpose(a->key, -2, -1));
     if (!scores) return false;
     scores = attention_mask(f, a, scores);
+    /* A row of -inf alone would be NaN in the softmax: it is computed from zeros and gets
+     * weights of 0. */
     if (a->attn_mask) {
         blind = tnp_all_dims(tnp_eq_scalar(scores, tn_float(-INFINITY)), tni_ints(&last, 1), true);
         scores = tnp_masked_fill_scalar(scores, blind, tn_int(0));
@@ -48,6 +53,7 @@ static bool scaled_dot_product_attention_compose(tn_frame *f) {
     weights = tnp_softmax(scores, -1, TN_NO_DTYPE);
     if (blind) weights = tnp_masked_fill_scalar(weights, blind, tn_int(0));
     if (a->dropout_p > 0) {
+        /* Dropout draws from the generator, which must be as before if the call fails behind it. */
         if (!(generator = tni_generator_default(f->block))) return false;
         before = *generator;
         weights = tnp_dropout(weights, a->dropout_p, true);

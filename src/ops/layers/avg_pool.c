@@ -8,12 +8,13 @@
 #include "../../call/rowform.h"
 
 /* Window p of an average along one dimension: its elements, and what it counts when padding
- * counts, too. */
+ * counts as well. */
 typedef struct pool_window {
     int64_t begin, end, count;
 } pool_window;
 static pool_window pool_window_of(int64_t p, int64_t n, int64_t k, int64_t stride, int64_t pad) {
     pool_window v = {p * stride - pad, p * stride - pad + k, 0};
+    /* The window is cut at the padded end, then counted, then cut to the input. */
     if (v.end > n + pad) v.end = n + pad;
     v.count = v.end - v.begin;
     if (v.begin < 0) v.begin = 0;
@@ -27,6 +28,7 @@ static pool_window pool_adaptive(int64_t p, int64_t n, int64_t out) {
     v.count = v.end - v.begin;
     return v;
 }
+/* Window p of the rows; a kernel of size 0 stands for adaptive ones. */
 static pool_window pool_y(const tni_pool_shape *s, int64_t p) {
     return s->kh ? pool_window_of(p, s->h, s->kh, s->sh, s->ph) : pool_adaptive(p, s->h, s->oh);
 }
@@ -79,6 +81,7 @@ static void pool_avg_i64(const tni_pool_job *j, int64_t plane) {
         for (int64_t q = 0; q < s->ow; q++) {
             const pool_window y = pool_y(s, p), x = pool_x(s, q);
             const double d = pool_divisor(j, y, x);
+            /* The divisor may be any int64, which a double holds only nearly: it is clamped. */
             const int64_t by = d >= 9223372036854775808.0   ? INT64_MAX
                                : d < -9223372036854775808.0 ? INT64_MIN
                                                             : (int64_t)d;

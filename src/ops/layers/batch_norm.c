@@ -35,6 +35,7 @@ static bool batch_announce(tn_frame *f, const tn_tensor *x) {
                          : tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size);
 }
 
+/* The layout of x as n x channels x run, in the order of memory. */
 static void batch_start(tn_frame *f, batch_job *j, const tn_tensor *x) {
     memset(j, 0, sizeof *j);
     j->kernels = f->block->context->kernels;
@@ -61,6 +62,7 @@ static batch_kernel batch_affine(const batch_job *j) {
 static void batch_apply(const batch_job *j, batch_kernel kernel, tni_sweep *r, int64_t at,
                         int64_t rows, int64_t m, int64_t apart) {
     double in[TNI_BLOCK], d[TNI_BLOCK];
+    /* Of the compute type: the kernel reads and writes in place. */
     r->rows = rows;
     r->n = m;
     if (j->dtype == j->compute) {
@@ -73,6 +75,8 @@ static void batch_apply(const batch_job *j, batch_kernel kernel, tni_sweep *r, i
         return;
     }
     TNI_PATH(batch_tiles);
+    /* Otherwise rows are converted to tiles, side by side, and results converted back. y may take
+     * the place of x. */
     r->x_step = r->dy_step = r->y_step = m * j->size;
     r->x = r->y = in;
     r->dy = d;
@@ -104,6 +108,8 @@ static void batch_task(void *arg, int64_t i) {
     tni_sweep r;
     batch_kernel kernel = j->dy ? TNI_K(j->kernels, affine_back_rows_f32) : batch_affine(j);
     memset(&r, 0, sizeof r);
+    /* Channels side by side: parameters are vectors already; a strip of `lanes` channels, 64
+     * rows at a time. */
     if (j->columns) {
         int64_t c = i * j->lanes, m = j->channels - c < j->lanes ? j->channels - c : j->lanes;
         r.mean = j->mean + c * j->size;
@@ -116,6 +122,7 @@ static void batch_task(void *arg, int64_t i) {
                         j->channels);
         return;
     }
+    /* One channel: each parameter fills all lanes. */
     batch_lanes(j, j->mean, i, &mean), batch_lanes(j, j->scale, i, &scale),
         batch_lanes(j, j->bias, i, &bias);
     batch_lanes(j, j->shift, i, &shift);
@@ -123,6 +130,7 @@ static void batch_task(void *arg, int64_t i) {
     r.scale = &scale;
     r.bias = &bias;
     r.one = &shift;
+    /* Every run of this channel, in blocks of full rows of lanes and a rest. */
     for (int64_t k = 0; k < j->n; k++)
         for (int64_t e = 0; e < j->run; e += TNI_BLOCK) {
             int64_t at = (k * j->channels + i) * j->run + e,
@@ -142,6 +150,7 @@ static void batch_spread(tn_frame *f, batch_job *j, void (*task)(void *, int64_t
     tni_lanes_spread(f->block->context, tasks, 2 * j->n * j->channels * j->run, task, j);
 }
 
+/* Whether t is absent, or has a number for each channel. */
 static bool batch_vector(tn_frame *f, const tn_tensor *t, int64_t channels, const char *name) {
     char has[128];
     if (!t || (t->ndim == 1 && t->size[0] == channels && tni_is_float(t->dtype))) return true;
@@ -188,6 +197,7 @@ static bool batch_norm_check(tn_frame *f) {
         f->unneeded |= 6; /* the running statistics */
     else
         f->unwritten |= 6;
+    /* mean and rstd are saved for the gradient, in the compute type. */
     if (!batch_announce(f, x)) return false;
     if (f->recording && (!tn_announce(f, 1, (tn_dtype)tni_lanes_compute(x->dtype), 1, &c) ||
                          !tn_announce(f, 2, (tn_dtype)tni_lanes_compute(x->dtype), 1, &c)))
@@ -195,6 +205,7 @@ static bool batch_norm_check(tn_frame *f) {
     if (!batch_plain(x) && !tn_scratch(f, x->numel, tni_dtype_size(x))) return false;
     batch_gone(x, gone);
     tni_lanes_init(&l, x, gone, tni_lanes_compute(x->dtype), 0);
+    /* Scratch: pairs (16 bytes a channel), four numbers a channel, and the plan's own. */
     return tn_scratch(f, c, 6 * 8) && tni_lanes_scratch(f, &l, 16);
 }
 
@@ -202,6 +213,7 @@ static bool batch_norm_check(tn_frame *f) {
 static void batch_running(tn_frame *f, const double *pairs, int64_t c, double count) {
     TN_ARGS(batch_norm, a, f);
     for (int k = 0; k < 2; k++) {
+        /* Statistics become momentum new + (1 - momentum) old. */
         tn_tensor *t = k ? a->running_var : a->running_mean;
         if (!t) continue;
         for (int64_t i = 0; i < c; i++) {
@@ -221,6 +233,8 @@ static void batch_statistics(tn_frame *f, double *pairs, void *room, int64_t c) 
     double count = (double)(x->numel / (c ? c : 1));
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
+    /* pairs hold sums of squared deviations until the running variance, which divides by count - 1,
+     * is made of them. */
     if (a->training) {
         batch_gone(x, gone);
         tni_lanes_init(&l, x, gone, tni_lanes_compute(x->dtype), 0);
@@ -245,6 +259,7 @@ static void batch_norm_run(tn_frame *f) {
     char *numbers, *room;
     batch_job j;
     if (!x->numel) return;
+    /* numbers: mean, scale, bias, weight, 8 bytes a channel apart. */
     numbers = (char *)(pairs + 2 * c);
     room = (char *)f->scratch + ((c * 48 + TNI_ALIGN - 1) & -TNI_ALIGN);
     batch_statistics(f, pairs, room, c); /* its scratch is used again below */
@@ -254,6 +269,7 @@ static void batch_norm_run(tn_frame *f) {
     j.bias = numbers + 16 * c;
     tni_norm_numbers(numbers + 16 * c, j.compute, a->bias, c, 0);
     tni_norm_numbers(numbers + 24 * c, j.compute, a->weight, c, 1);
+    /* y = (x - mean) (weight rstd) + bias. */
     for (int64_t i = 0; i < c; i++) {
         double weight, rstd = 1 / sqrt(pairs[2 * i + 1] + a->eps);
         tni_lanes_load(&weight, TN_F64, numbers + 24 * c + i * j.size, j.size, j.compute, 1);
@@ -277,6 +293,7 @@ static void batch_norm_run(tn_frame *f) {
 static void batch_norm_grad(tn_gradient *g) {
     TN_ARGS(batch_norm, a, g);
     tn_tensor *x = g->in[0], *d = g->incoming[0], *c, *rstd, *h, *gw;
+    /* shape: (1, C, 1, ...), in which a channel's numbers meet x; dims: all but the channels. */
     int64_t dims[TN_MAX_DIMS], shape[TN_MAX_DIMS];
     for (int i = 0; i < a->input->ndim; i++) shape[i] = i == 1 ? a->input->size[1] : 1;
     for (int i = 1; i < a->input->ndim; i++) dims[i - 1] = i == 1 ? 0 : i;
@@ -284,16 +301,19 @@ static void batch_norm_grad(tn_gradient *g) {
     if (g->want[4]) tn_give(g, 4, tnp_sum(d, over, false, TN_NO_DTYPE));
     if (!g->want[0] && !g->want[3]) return;
     if (a->training) {
+        /* Statistics are made again from x, so that they are part of the graph. */
         c = tnp_sub(x, tnp_mean(x, over, true, TN_NO_DTYPE), 1);
         rstd = tni_norm_rsqrt(tnp_mean(tnp_mul(c, c), over, true, TN_NO_DTYPE), a->eps);
     } else {
         c = tnp_sub(x, tnp_reshape(g->in[1], wide), 1);
         rstd = tnp_reshape(tni_norm_rsqrt(g->in[2], a->eps), wide);
     }
+    /* h: x normalised; gw: the gradient of h. */
     h = tnp_mul(c, rstd);
     if (g->want[3]) tn_give(g, 3, tnp_sum(tnp_mul(d, h), over, false, TN_NO_DTYPE));
     if (!g->want[0]) return;
     gw = g->in[3] ? tnp_mul(d, tnp_reshape(g->in[3], wide)) : d;
+    /* mean and rstd depend on x: dx = rstd (gw - mean gw - h mean(gw h)). */
     if (a->training) {
         c = tnp_sub(gw, tnp_mean(gw, over, true, TN_NO_DTYPE), 1);
         gw = tnp_sub(c, tnp_mul(h, tnp_mean(tnp_mul(gw, h), over, true, TN_NO_DTYPE)), 1);
@@ -303,6 +323,7 @@ static void batch_norm_grad(tn_gradient *g) {
 static void batch_norm_fused(tn_gradient *g) {
     TN_ARGS(batch_norm, a, g);
     tn_grad_input_grad_weight_grad_bias r;
+    /* Only the case that training has at each step is fused. */
     if (!a->training || a->input->dtype == TN_F64 || !g->want[0] || g->nout < 3) {
         batch_norm_grad(g);
         return;
@@ -343,14 +364,17 @@ static void batch_moments_task(void *arg, int64_t i) {
     tni_tree first, second;
     tni_room mean;
     tni_sweep r;
+    /* c: the first channel, m: channels of this task. */
     int64_t c = j->columns ? i * j->lanes : i, m = !j->columns                  ? 1
                                                    : j->channels - c < j->lanes ? j->channels - c
                                                                                 : j->lanes;
     memset(&r, 0, sizeof r);
+    /* Two trees of block sums, so that the order of additions is fixed. */
     tni_tree_begin(&first, j->kernels, TN_F32, m);
     tni_tree_begin(&second, j->kernels, TN_F32, m);
     batch_lanes(j, j->columns ? NULL : j->mean, c, &mean);
     r.mean = j->columns ? (const void *)(j->mean + c * 4) : (const void *)&mean;
+    /* Columns add into one sum a channel; a run adds into lanes, which are folded. */
     for (int64_t k = 0; k < j->n; k += j->columns ? TNI_BLOCK_ROWS : 1)
         for (int64_t e = 0; e < j->run; e += TNI_BLOCK) {
             int64_t at = (k * j->channels + i) * j->run + e,
@@ -396,11 +420,13 @@ static bool batch_norm_backward_check(tn_frame *f) {
 /* t as x lies in memory: both dense in x's form. */
 static const char *batch_alike(tn_frame *f, const tn_tensor *t, const tn_tensor *x, char **room) {
     bool same = batch_plain(x) && t->dtype == x->dtype;
+    /* Where t lies as x does, x's order of elements is t's. */
     for (int d = 0; d < t->ndim; d++)
         same = same && (t->size[d] == 1 || t->stride[d] == x->stride[d]);
     if (same) return tni_bytes_at(t);
     if (!batch_last(x)) return tni_dense(f, t, room);
     {
+        /* Channels-last: a copy of t with the strides of x, in scratch. */
         TNI_PATH(batch_alike_copy);
         tni_storage storage;
         tn_tensor to;
@@ -423,6 +449,7 @@ static void batch_norm_backward_run(tn_frame *f) {
     char *room = (char *)f->scratch + ((c * 32 + TNI_ALIGN - 1) & -TNI_ALIGN);
     double n = (double)x->numel / (double)(c ? c : 1);
     batch_job j;
+    /* Of an empty input the gradients of weight and bias are 0. */
     for (int k = 1; k < 3; k++)
         memset(tni_bytes_at(f->out[k]), 0, (size_t)(f->out[k]->numel * tni_dtype_size(f->out[k])));
     if (!x->numel) return;
@@ -435,6 +462,8 @@ static void batch_norm_backward_run(tn_frame *f) {
     j.one = numbers + 5 * c;
     j.two = numbers + 6 * c;
     batch_spread(f, &j, batch_moments_task);
+    /* dw = rstd sum dy (x - mean), db = sum dy; dx = scale dy + slope (x - mean) + shift, with
+     * scale = w rstd, shift = -scale db / n and slope = -scale dw rstd / n. */
     for (int64_t i = 0; i < c; i++) {
         double dw = (double)j.two[i] * (double)rstd[i], db = (double)j.one[i],
                scale = (double)w[i] * (double)rstd[i];

@@ -52,6 +52,7 @@ TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w,
             return tn_fail(f, TN_INVALID, "no convolution of %s with weight %s is supported",
                            tni_shape_text(has, sizeof has, d, x.at),
                            tni_shape_text(wants, sizeof wants, 4, w.at));
+    /* x (n, c, h, w), or (c, h, w) as a batch of one; weight (o, cg, kh, kw). */
     s->batched = x.n == 4;
     s->n = s->batched ? x.at[0] : 1;
     s->c = x.at[d - 3];
@@ -82,6 +83,8 @@ TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w,
                        (long long)(s->h + 2 * s->ph), (long long)(s->w + 2 * s->pw));
     if (s->oh == 1 && s->sh > s->h + 2 * s->ph) s->sh = s->h + 2 * s->ph; /* as good as any more */
     if (s->ow == 1 && s->sw > s->w + 2 * s->pw) s->sw = s->w + 2 * s->pw;
+    /* Elements of input, weight and output stay below 2^48, so that offsets and
+     * amounts of work fit. */
     if (!cv_fits(s->n, s->c, s->h, s->w) || !cv_fits(s->o, s->cg, s->kh, s->kw) ||
         !cv_fits(s->n, s->o, s->oh, s->ow))
         return tn_fail(f, TN_MEMORY, "the sizes are too large");
@@ -113,6 +116,7 @@ typedef struct cv_job {
 
 static void cv_task(void *arg, int64_t i) {
     const cv_job *j = (const cv_job *)arg;
+    /* Task i: a chunk of the pixels of one group. */
     const int64_t group = i / j->chunks, first = i % j->chunks * j->chunk;
     tni_conv v = j->v;
     v.first = first;
@@ -129,9 +133,11 @@ static bool cv_is_direct(int64_t m, int64_t k) { return m <= 2 && k <= TNI_K_BLO
 
 static void cv_run(cv_job *j, bool direct) {
     const tni_kernels *k = j->context->kernels;
+    /* unit: what a chunk is a multiple of, a row of the image or the width of a tile. */
     const int64_t work = j->v.m * j->v.k * j->pixels * j->groups, unit = direct ? j->v.width : 32;
     int64_t tasks = work / TNI_CV_WORK < TNI_CV_TASKS ? work / TNI_CV_WORK : (int64_t)TNI_CV_TASKS;
     if (j->pixels == 0) return;
+    /* The largest offset: kernels read nothing behind source_end. */
     j->v.reach = 0;
     for (int64_t i = 0; i < j->v.k; i++)
         if (j->v.offset[i] > j->v.reach) j->v.reach = j->v.offset[i];
@@ -144,6 +150,8 @@ static void cv_run(cv_job *j, bool direct) {
         j->v.height = 1;
     }
     if (j->v.height == 1) TNI_PATH(conv_one_line);
+    /* Chunks of equal size for as many tasks as the work is worth, at most 1024 pixels for
+     * cache's sake. */
     tasks = tasks / j->groups > 0 ? tasks / j->groups : 1;
     j->chunk = (j->pixels / tasks + unit) / unit * unit;
     if (j->chunk > 1024 && !direct) j->chunk = 1024;
@@ -167,6 +175,7 @@ static const void *cv_plain(const tn_tensor *t, void *room) {
                   n = t->ndim ? t->size[t->ndim - 1] : 1;
     char *to = (char *)room;
     if (cv_is_plain(t)) return tni_bytes_at(t);
+    /* Row by row of the last dimension, in row-major order. */
     for (int64_t i = 0; n > 0 && i < t->numel / n; i++, to += n * size) {
         int64_t at = 0, left = i;
         for (int d = t->ndim - 2; d >= 0; d--) {
@@ -199,6 +208,8 @@ static bool conv2d_shape(tn_frame *f, tni_cv_shape *s) {
                            a->dilation, a->groups);
 }
 
+/* What a call lays out in its scratch: offsets of taps, weight and bias where they are not plain,
+ * the copy of a round's input, and results of 16-bit dtypes in float. */
 typedef struct cv_forward {
     tni_cv_source source;
     int64_t *offset;
@@ -210,6 +221,7 @@ static bool conv2d_lay(tn_frame *f, const tni_cv_shape *s, cv_forward *p, tni_cv
     const int64_t size = f->in[0]->dtype == TN_F64 ? 8 : 4;
     tni_cv_source_tensor(&p->source, f->in[0]);
     if (!tni_cv_source_forward(&p->source, s)) return r->fits = false;
+    /* The direct kernel reads beyond a row of the source, which x itself does not allow. */
     if (cv_is_direct(s->og, s->taps)) p->source.in_place = false;
     p->offset = (int64_t *)tni_cv_take(r, s->taps, 8);
     p->weight = tni_cv_take(r, cv_is_plain(f->in[1]) ? 0 : f->in[1]->numel, size);
@@ -235,6 +247,7 @@ static bool conv2d_check(tn_frame *f) {
     size[1] = s.o;
     size[2] = s.oh;
     size[3] = s.ow;
+    /* With no base the room only counts: so check asks for what run will take. */
     if (!tni_cv_is_plain(f->in[0])) conv2d_lay(f, &s, &p, &r);
     return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s.n * s.o * s.oh * s.ow)
                                       : tni_cv_ask(f, &r)) &&
@@ -254,6 +267,8 @@ static void conv2d_run(tn_frame *f) {
         return;
     }
     if (!conv2d_lay(f, &s, &p, &r)) return;
+    /* a (og, taps) is weight as it is; c (image, og, pixels) the output. All of a group, which
+     * cv_task moves on. */
     tni_cv_offsets_forward(&p.source, &s, p.offset);
     j.context = context;
     j.size = tni_cv_size(&p.source);
@@ -272,6 +287,7 @@ static void conv2d_run(tn_frame *f) {
     j.v.c_row = s.oh * s.ow;
     j.v.c_line = s.ow;
     j.v.c_col = 1;
+    /* Round by round: the images of a round are laid out, then convolved. */
     for (int64_t first = 0; first < s.n; first += p.source.images) {
         const int64_t n = s.n - first < p.source.images ? s.n - first : p.source.images;
         char *to = tni_bytes_at(f->out[0]) + first * j.v.c_image * tni_dtype_size(f->out[0]);
@@ -284,6 +300,7 @@ static void conv2d_run(tn_frame *f) {
         j.v.c = half ? (char *)p.result : to;
         j.pixels = n * s.oh * s.ow;
         cv_run(&j, cv_is_direct(s.og, s.taps));
+        /* Results in float are rounded to the dtype row by row. */
         if (half) {
             TNI_PATH(conv_half);
             cv_narrow v;
@@ -297,6 +314,7 @@ static void conv2d_run(tn_frame *f) {
 }
 
 static void conv2d_grad(tn_gradient *g) {
+    /* bias gets the sum over all dimensions but the channels. */
     static const int64_t others[3] = {0, -2, -1};
     TN_ARGS(conv2d, a, g);
     tn_tensor *x = g->in[0], *w = g->in[1], *d = g->incoming[0];
@@ -366,6 +384,7 @@ static int64_t cv_shift(const cv_axis *x, int64_t phase, int64_t tap) {
 }
 static cv_axis cv_axis_of(int64_t n, int64_t k, int64_t stride, int64_t pad, int64_t dilation) {
     cv_axis x = {n, k, stride, pad, dilation, INT64_MAX, INT64_MIN};
+    /* The range of the shifts says how far the source must be padded. */
     for (int64_t t = 0; t < k; t++) {
         const int64_t shift = cv_shift(&x, cv_phase_of(&x, t), t);
         if (shift < x.low) x.low = shift;
@@ -385,6 +404,8 @@ static bool cv_backward_lay(tn_frame *f, const tni_cv_shape *s, cv_backward *p, 
     const bool half = tni_dtype_size(f->in[0]) == 2;
     const int64_t size = f->in[0]->dtype == TN_F64 ? 8 : 4;
     tni_cv_source *d = &p->source;
+    /* The source is the gradient of the output, of stride 1, padded so that the
+     * smallest shift is 0. */
     p->y = cv_axis_of(s->h, s->kh, s->sh, s->ph, s->dh);
     p->x = cv_axis_of(s->w, s->kw, s->sw, s->pw, s->dw);
     tni_cv_source_tensor(d, f->in[0]);
@@ -395,6 +416,7 @@ static bool cv_backward_lay(tn_frame *f, const tni_cv_shape *s, cv_backward *p, 
     d->cols = (s->w + s->sw - 1) / s->sw + p->x.high - p->x.low;
     if (!tni_cv_source_lay(d, s->n)) return r->fits = false;
     if (cv_is_direct(s->cg, s->og * s->kh * s->kw)) d->in_place = false;
+    /* All taps of all phases have a place in offset and packed: each belongs to one phase. */
     p->offset = (int64_t *)tni_cv_take(r, s->og * s->kh * s->kw, 8);
     p->tap = (int64_t *)tni_cv_take(r, s->kh * s->kw, 8);
     p->weight = tni_cv_take(r, cv_is_plain(f->in[1]) ? 0 : f->in[1]->numel, size);
@@ -412,6 +434,7 @@ static void cv_backward_prepare(const tni_cv_shape *s, const cv_backward *p) {
     int64_t *offset = p->offset;
     char *a = (char *)p->packed;
     for (int64_t phase = 0; phase < s->sh * s->sw; phase++) {
+        /* The taps that reach this phase, as numbers i * kw + j. */
         const int64_t py = phase / s->sw, px = phase % s->sw;
         int64_t n = 0;
         for (int64_t t = 0; t < taps; t++) {
@@ -419,12 +442,14 @@ static void cv_backward_prepare(const tni_cv_shape *s, const cv_backward *p) {
             if (cv_phase_of(&p->y, i) != py || cv_phase_of(&p->x, j) != px) continue;
             p->tap[n++] = t;
         }
+        /* Offsets (o, i, j) in the source, which begins at the smallest shift. */
         for (int64_t o = 0; o < s->og; o++)
             for (int64_t t = 0; t < n; t++)
                 *offset++ =
                     o * channel +
                     (cv_shift(&p->y, py, p->tap[t] / s->kw) - p->y.low) * tni_cv_pitch(&p->source) +
                     cv_shift(&p->x, px, p->tap[t] % s->kw) - p->x.low;
+        /* Weights (c, o, i, j): channel c of the input is channel c mod cg of group c / cg. */
         for (int64_t c = 0; c < s->c; c++)
             for (int64_t o = 0; o < s->og; o++) {
                 const char *from = (const char *)p->weight +
@@ -449,12 +474,15 @@ static int64_t cv_count(const cv_axis *x, int64_t phase) {
 static void cv_backward_phase(cv_job *j, const tni_cv_shape *s, const cv_backward *p, int64_t n,
                               char *to, int64_t phase, int64_t *done) {
     const int64_t py = phase / s->sw, px = phase % s->sw;
+    /* The matrix product of this phase: cg input channels from og output channels
+     * times its taps. */
     j->v.m = s->cg;
     j->v.k = s->og * cv_count(&p->y, py) * cv_count(&p->x, px);
     j->v.a = (const char *)p->packed + *done * s->c * j->size;
     j->v.bias = NULL;
     j->v.offset = p->offset + *done;
     *done += j->v.k;
+    /* A phase beyond the input, or that no tap reaches, has nothing to add. */
     if (s->h <= py || s->w <= px || j->v.k == 0) return;
     j->v.height = (s->h - py + s->sh - 1) / s->sh;
     j->v.width = (s->w - px + s->sw - 1) / s->sw;
@@ -462,6 +490,7 @@ static void cv_backward_phase(cv_job *j, const tni_cv_shape *s, const cv_backwar
     j->v.source_end = tni_cv_source_end(&p->source, n);
     j->v.image_step = tni_cv_image_step(&p->source);
     j->v.pitch = tni_cv_pitch(&p->source);
+    /* Its results lie sh rows and sw columns apart. */
     j->v.c = to + (py * s->w + px) * j->size;
     j->v.c_image = s->c * s->h * s->w;
     j->v.c_row = s->h * s->w;
@@ -493,6 +522,7 @@ static bool conv2d_input_grad_check(tn_frame *f) {
     size[1] = s.c;
     size[2] = s.h;
     size[3] = s.w;
+    /* As in conv2d: this only counts the scratch. */
     if (!tni_cv_is_plain(f->in[0])) cv_backward_lay(f, &s, &p, &r);
     return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s.n * s.c * s.h * s.w)
                                       : tni_cv_ask(f, &r)) &&
@@ -522,6 +552,7 @@ static void conv2d_input_grad_run(tn_frame *f) {
         char *out = tni_bytes_at(f->out[0]) + first * image * tni_dtype_size(f->out[0]),
              *to = half ? (char *)p.result : out;
         tni_cv_source_round(j.context, &p.source, first, n, p.copy);
+        /* Input elements that no phase writes have the gradient 0. */
         if (holes) TNI_PATH(conv_back_holes);
         if (holes) memset(to, 0, (size_t)(n * image * j.size));
         for (int64_t phase = 0, done = 0; phase < s.sh * s.sw; phase++)

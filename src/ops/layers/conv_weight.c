@@ -33,16 +33,19 @@ static bool cv_weight_lay(tn_frame *f, cv_weight *p, tni_cv_room *r) {
     tni_cv_source *d = &p->grad;
     p->d = f->in[0];
     p->size = p->d->dtype == TN_F64 ? 8 : 4;
+    /* Few output channels: grad is read as it is, without panels of output channels. */
     p->one = s->og <= 2;
     p->wide = p->one         ? 1
               : p->size == 8 ? TNI_K(k, gemm_columns_f64)()
                              : TNI_K(k, gemm_columns_f32)();
     p->panels = (s->og + p->wide - 1) / p->wide;
+    /* A block is at most TNI_K_BLOCK pixels: several lines, or a piece of a long one. */
     p->pieces = (s->ow + TNI_K_BLOCK - 1) / TNI_K_BLOCK;
     p->piece = (s->ow + p->pieces - 1) / p->pieces;
     p->lines = p->pieces > 1 ? 1 : TNI_K_BLOCK / s->ow;
     tni_cv_source_tensor(&p->source, f->in[1]);
     tni_cv_source_tensor(d, f->in[0]);
+    /* grad needs no padding; a layout of it is made only where kernels cannot read it. */
     d->sh = d->sw = 1;
     d->top = d->left = 0;
     d->rows = s->oh;
@@ -50,6 +53,7 @@ static bool cv_weight_lay(tn_frame *f, cv_weight *p, tni_cv_room *r) {
     if (!tni_cv_source_forward(&p->source, s) || !tni_cv_source_lay(d, s->n))
         return r->fits = false;
     if (!p->one && tni_dtype_size(p->d) > 2) d->in_place = true; /* packed from any strides */
+    /* Both go by the same rounds of images. */
     d->images = p->source.images;
     p->offset = (int64_t *)tni_cv_take(r, s->taps, 8);
     p->sum = (char *)tni_cv_take(r, s->groups * p->panels * p->wide, s->taps * p->size);
@@ -64,11 +68,14 @@ static bool cv_weight_lay(tn_frame *f, cv_weight *p, tni_cv_room *r) {
 static void cv_weight_pack(void *arg, int64_t i) {
     const cv_weight *p = (const cv_weight *)arg;
     const tni_cv_source *d = &p->grad;
+    /* Task i: (panel, image). channel: the panel's first output channel; lane, row and line are
+     * steps of grad along channels, pixels and lines. */
     const int64_t image = i % p->images, panel = i / p->images,
                   channel = panel / p->panels * p->s.og + panel % p->panels * p->wide;
     const int64_t lane = tni_cv_channel_step(d), row = d->in_place ? d->x_col / p->size : 1,
                   line = tni_cv_pitch(d);
     const int64_t left = p->s.og - panel % p->panels * p->wide, n = left < p->wide ? left : p->wide;
+    /* Lines without gaps are packed in one go. */
     const bool whole = line == row * p->s.ow;
     if (whole)
         TNI_PATH(conv_weight_pack_whole);
@@ -88,12 +95,15 @@ static void cv_weight_pack(void *arg, int64_t i) {
 static void cv_weight_task(void *arg, int64_t i) {
     const cv_weight *p = (const cv_weight *)arg;
     const tni_kernels *k = p->context->kernels;
+    /* Task i: (panel, part), some taps each. */
     const int64_t panel = i / p->parts, tap = i % p->parts * p->taps_each,
                   lines = p->images * p->s.oh, group = panel / p->panels;
     void (*run)(const tni_conv_weight *) =
         p->size == 8 ? (p->one ? TNI_K(k, conv_weight_one_f64) : TNI_K(k, conv_weight_f64))
                      : (p->one ? TNI_K(k, conv_weight_one_f32) : TNI_K(k, conv_weight_f32));
     tni_conv_weight v;
+    /* Rows of the product are these taps, columns the output channels of the panel,
+     * k the pixels. */
     v.rows = p->s.taps - tap < p->taps_each ? p->s.taps - tap : p->taps_each;
     v.height = p->s.oh;
     v.source = p->source.at + group * p->s.cg * tni_cv_channel_step(&p->source) * p->size;
@@ -101,6 +111,7 @@ static void cv_weight_task(void *arg, int64_t i) {
     v.image_step = tni_cv_image_step(&p->source);
     v.pitch = tni_cv_pitch(&p->source);
     v.w = p->sum + (panel * p->s.taps + tap) * p->wide * p->size;
+    /* Blocks in the order of the pixels: the first sets the sum, all others add to it. */
     for (int64_t line = 0; line < lines; line += p->lines)
         for (int64_t piece = 0; piece < p->pieces; piece++) {
             if (tni_stopped()) return;
@@ -111,6 +122,7 @@ static void cv_weight_task(void *arg, int64_t i) {
             v.add = p->first > 0 || line > 0 || piece > 0;
             v.grad = p->packed + ((panel * lines + line) * p->s.ow + v.left) * p->wide * p->size;
             v.grad_lines = p->s.ow;
+            /* Without panels grad is read where it lies. */
             if (p->one) {
                 const int64_t step = tni_cv_pitch(&p->grad);
                 const int64_t channel = group * p->s.og + panel % p->panels;
@@ -123,6 +135,7 @@ static void cv_weight_task(void *arg, int64_t i) {
 }
 
 static void cv_weight_round(cv_weight *p) {
+    /* parts: tasks a panel, by the work, so that there are about twice TNI_CV_TASKS. */
     const int64_t all = p->s.groups * p->panels,
                   work = p->images * p->s.oh * p->s.ow * p->s.taps * p->wide;
     int64_t parts = work * all / TNI_CV_WORK < 2 * TNI_CV_TASKS ? work * all / TNI_CV_WORK / all
@@ -131,6 +144,8 @@ static void cv_weight_round(cv_weight *p) {
     tni_cv_source_round(p->context, &p->grad, p->first, p->images, p->grad_copy);
     if (!p->one) tni_parallel(p->context, all * p->images, cv_weight_pack, p);
     if (parts < 1) parts = 1;
+    /* 18: a multiple of all kernels' tiles of rows (CONV_ROWS), so only the last task has
+     * a rest. */
     p->taps_each = cv_round_up((p->s.taps + parts - 1) / parts, 18);
     p->parts = (p->s.taps + p->taps_each - 1) / p->taps_each;
     if (p->one)
@@ -143,6 +158,7 @@ static void cv_weight_round(cv_weight *p) {
 /* The sums, transposed and rounded, to row o of the result. */
 static void cv_weight_store(void *arg, int64_t o) {
     const cv_weight *p = (const cv_weight *)arg;
+    /* Output channel o is lane in_group mod wide of its group's panel. */
     const int64_t in_group = o % p->s.og, panel = o / p->s.og * p->panels + in_group / p->wide;
     const char *from = p->sum + (panel * p->s.taps * p->wide + in_group % p->wide) * p->size;
     char *to = tni_bytes_at(p->out) + o * p->s.taps * tni_dtype_size(p->out);
@@ -184,7 +200,9 @@ static void conv2d_weight_grad_run(tn_frame *f) {
     p.out = f->out[0];
     tni_cv_offsets_forward(&p.source, &p.s, p.offset);
     if (p.pieces > 1) TNI_PATH(conv_weight_pieces);
+    /* Without images no block sets the sums. */
     if (p.s.n == 0) memset(p.sum, 0, (size_t)(p.s.groups * p.panels * p.wide * p.s.taps * p.size));
+    /* Sums grow over the rounds, and become the result at the end. */
     for (p.first = 0; p.first < p.s.n; p.first += p.images) {
         p.images = p.s.n - p.first < p.source.images ? p.s.n - p.first : p.source.images;
         cv_weight_round(&p);

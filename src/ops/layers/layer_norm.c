@@ -47,6 +47,7 @@ static const void *layer_load(const layer_job *j, const char *row, int64_t at, i
     return tile;
 }
 
+/* mean and rstd = 1 / sqrt(var + eps) of a row, block by block, joined in double. */
 static void layer_statistics(const layer_job *j, const char *row, double *mean, double *rstd) {
     double tile[TNI_BLOCK], m2 = 0, count = 0;
     *mean = 0;
@@ -68,6 +69,7 @@ static void layer_task(void *arg, int64_t i) {
     double in[TNI_BLOCK], out[TNI_BLOCK];
     const char *row = j->x + i * j->n * j->bytes;
     char *y = j->y + i * j->n * j->bytes;
+    /* One row: statistics first, then (x - mean) rstd weight + bias block by block. */
     bool direct = j->dtype == j->compute;
     tni_norm_row r;
     memset(&r, 0, sizeof r);
@@ -90,6 +92,7 @@ static void layer_task(void *arg, int64_t i) {
 static bool layer_shape(tn_frame *f, const tn_tensor *x, tn_ints shape, const tn_tensor *w,
                         const tn_tensor *b, int64_t *n) {
     char has[128], wants[128];
+    /* The last sizes of x are those of shape; weight and bias have exactly that shape. */
     bool fits = shape.n >= 1 && shape.n <= x->ndim;
     *n = 1;
     for (int64_t i = 0; i < shape.n; i++) {
@@ -122,6 +125,7 @@ static bool layer_scratch(tn_frame *f, const tn_tensor *x, const tn_tensor *w, c
            (!b || (tni_dense_scratch(f, b) && tn_scratch(f, n, 8)));
 }
 
+/* n numbers of weight or bias, dense and of the compute type; *room moves on. */
 static const char *layer_numbers(tn_frame *f, const tn_tensor *t, int compute, int64_t n,
                                  char **room) {
     const char *at = tni_dense(f, t, room);
@@ -171,6 +175,7 @@ static void layer_norm_run(tn_frame *f) {
  * dx = rstd (g - mean g - h mean(g h)),  dw = sum dy h,  db = sum dy */
 static void layer_norm_grad(tn_gradient *g) {
     TN_ARGS(layer_norm, a, g);
+    /* last: dimensions that are normalised, lead: those before them. */
     int64_t last[TN_MAX_DIMS], lead[TN_MAX_DIMS];
     int nlast = (int)a->normalized_shape.n, nlead = a->input->ndim - nlast;
     tn_tensor *x = g->in[0], *d = g->incoming[0], *c, *rstd, *h, *gw;
@@ -179,6 +184,7 @@ static void layer_norm_grad(tn_gradient *g) {
     const tn_ints dims = tni_ints(last, nlast), others = tni_ints(lead, nlead);
     if (g->want[2]) tn_give(g, 2, nlead ? tnp_sum(d, others, false, TN_NO_DTYPE) : d);
     if (!g->want[0] && !g->want[1]) return;
+    /* Recomputed from x by rows, so that higher derivatives follow. */
     c = tnp_sub(x, tnp_mean(x, dims, true, TN_NO_DTYPE), 1);
     rstd = tni_norm_rsqrt(tnp_mean(tnp_mul(c, c), dims, true, TN_NO_DTYPE), a->eps);
     h = tnp_mul(c, rstd);
@@ -230,6 +236,8 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
     memset(&r, 0, sizeof r);
     layer_statistics(j, row, &r.mean, &r.scale);
     tni_tree_begin(&tree, j->kernels, TN_F32, 2);
+    /* Pass 0: a = mean g and b = mean(g h), as trees over the blocks. Pass 1: dx, and this row's
+     * part of dw and db. */
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t at = 0; at < j->n; at += TNI_BLOCK) {
             tni_room one, two;
@@ -268,6 +276,7 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
 
 static void layer_back_task(void *arg, int64_t block) {
     const layer_job *j = (const layer_job *)arg;
+    /* dw and db are sums over rows: TNI_BLOCK_ROWS rows into sums of their own. */
     int64_t i = block * TNI_BLOCK_ROWS,
             end = i + TNI_BLOCK_ROWS < j->rows ? i + TNI_BLOCK_ROWS : j->rows;
     float *dw = j->one + block * j->n, *db = j->two + block * j->n;
@@ -308,11 +317,13 @@ static void layer_norm_backward_run(tn_frame *f) {
     }
     j.weight = layer_numbers(f, a->weight, TN_F32, n, &room);
     if (blocks) j.dy = tni_dense(f, a->grad_out, &room);
+    /* one and two: dw and db, n numbers a block of rows. */
     j.one = (float *)(void *)room;
     j.two = j.one + (blocks + 1) * n;
     memset(j.one, 0, (size_t)n * 4);
     memset(j.two, 0, (size_t)n * 4);
     tni_lanes_spread(f->block->context, blocks, a->input->numel * 4, layer_back_task, &j);
+    /* Blocks of rows join in a tree of neighbours, so threads do not change the order. */
     for (int64_t half = 1; half < blocks; half *= 2)
         for (int64_t b = 0; b + half < blocks; b += 2 * half) {
             tni_reduce_rows(j.kernels, TNI_SUM, TN_F32, j.one + (b + half) * n, 0, 1, n,

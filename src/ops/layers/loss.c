@@ -10,6 +10,7 @@
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
 
+/* The mean or sum of the elements, or all of them. */
 static tn_tensor *loss_reduced(tn_tensor *t, tn_reduction reduction) {
     if (reduction == TN_REDUCTION_MEAN) return tnp_mean(t, tn_no_dims(), false, TN_NO_DTYPE);
     if (reduction == TN_REDUCTION_SUM) return tnp_sum(t, tn_no_dims(), false, TN_NO_DTYPE);
@@ -45,6 +46,8 @@ static nll_shape nll_shape_of(int ndim, const int64_t *size) {
 static bool nll_fits(tn_frame *f, int ndim, const int64_t *size, const tn_tensor *target,
                      const tn_tensor *weight) {
     char a[128], b[128];
+    /* target has input's shape without the dimension of classes, which is the first of one
+     * dimension, else the second. */
     bool fits = ndim >= 1 && target->ndim == ndim - 1;
     for (int d = 0; fits && d < target->ndim; d++) fits = target->size[d] == size[d ? d + 1 : 0];
     if (!fits)
@@ -66,6 +69,7 @@ static bool nll_fits(tn_frame *f, int ndim, const int64_t *size, const tn_tensor
 /* Every class number is in range, or to be ignored. */
 static bool nll_look_at(tn_frame *f, const tn_tensor *target, int64_t classes, int64_t ignore) {
     int64_t bytes = tni_dtype_size(target);
+    /* target by its strides, before anything is written. */
     for (int64_t i = 0; i < target->numel; i++) {
         int64_t at = 0, rest = i, t;
         for (int d = target->ndim - 1; d >= 0; d--) {
@@ -120,6 +124,7 @@ static bool nll_loss_plain_check(tn_frame *f) {
     if (!tni_is_float(x->dtype) || !tni_dtype(x->dtype)->computes)
         return tn_fail(f, TN_TYPE, "expected a floating dtype, got %s", tni_dtype(x->dtype)->text);
     if (!nll_fits(f, x->ndim, x->size, a->target, a->weight)) return false;
+    /* The hidden second result is the sum of the weights, which the mean's gradient divides by. */
     if (!(a->reduction == TN_REDUCTION_NONE
               ? tn_announce(f, 0, (tn_dtype)x->dtype, a->target->ndim, a->target->size)
               : tn_announce(f, 0, (tn_dtype)x->dtype, 0, NULL)))
@@ -137,6 +142,7 @@ static void nll_block(const nll_data *d, const nll_shape *s, const char *x, int 
                       int64_t n, tni_room *loss, tni_room *weight) {
     int64_t bytes = tni_dtype(dtype)->bytes;
     for (int64_t k = 0; k < n; k++) {
+        /* Sample i + k of class t is element (n, t, inner) of x. */
         double w, v = 0;
         int64_t t = nll_class(d, i + k, &w),
                 at = (((i + k) / s->inner) * s->classes + t) * s->inner + (i + k) % s->inner;
@@ -170,6 +176,7 @@ static void nll_loss_plain_run(tn_frame *f) {
     tni_room loss, weight;
     nll_data d;
     double v, w;
+    /* Losses and weights go through trees of their own, a row of lanes a block. */
     nll_start(f, &d, a->target, a->weight, compute, a->ignore_index, &room);
     tni_tree_begin(&sum, k, compute, 1);
     tni_tree_begin(&total, k, compute, 1);
@@ -245,6 +252,7 @@ static void nll_loss_input_grad_run(tn_frame *f) {
     int64_t bytes = tni_dtype_size(out), one = a->reduction == TN_REDUCTION_NONE;
     double total = 1, g, w;
     nll_data d;
+    /* Zeros but for one element a sample. */
     if (!out->numel) return;
     nll_start(f, &d, a->target, a->weight, tni_lanes_compute(out->dtype), a->ignore_index, &room);
     memset(tni_bytes_at(out), 0, (size_t)(out->numel * bytes));
@@ -292,6 +300,7 @@ TN_OPERATOR(
 static bool nll_weighted(tn_frame *f, tn_tensor *x, tn_tensor *target, tn_tensor *weight,
                          int64_t ignore, tn_reduction reduction) {
     int64_t flat = -1, dim = x->ndim > 1;
+    /* Ignored samples take class 0 for a moment, with weight 0. */
     tn_tensor *skip = tnp_eq_scalar(target, tn_int(ignore)),
               *known = tnp_masked_fill_scalar(target, skip, tn_int(0));
     tn_tensor *picked = tnp_squeeze_dim(tnp_gather(x, dim, tnp_unsqueeze(known, dim), false), dim),
@@ -338,12 +347,14 @@ static tn_tensor *cross_smooth(tn_tensor *x, tn_tensor *target, tn_tensor *weigh
                                tn_reduction reduction, int dim) {
     int64_t wide[TN_MAX_DIMS], d = dim;
     tn_tensor *even, *skip = tnp_eq_scalar(target, tn_int(ignore)), *count;
+    /* weight (C) in the shape (1, C, 1, ...). */
     for (int i = 0; i < x->ndim; i++) wide[i] = i == dim ? x->size[dim] : 1;
     if (weight) x = tnp_mul(x, tnp_reshape(weight, tni_ints(wide, x->ndim)));
     even = tnp_masked_fill_scalar(tnp_neg(tnp_mean(x, tni_ints(&d, 1), false, TN_NO_DTYPE)), skip,
                                   tn_int(0));
     if (reduction == TN_REDUCTION_NONE) return even;
     even = tnp_sum(even, tn_no_dims(), false, TN_NO_DTYPE);
+    /* The mean divides as nll_loss does: by the weights of the samples that count. */
     if (reduction == TN_REDUCTION_SUM) return even;
     count = tnp_logical_not(skip);
     if (weight) {
@@ -364,6 +375,7 @@ static bool cross_distribution(tn_frame *f, tn_tensor *x, int dim, double smooth
     if (a->ignore_index >= 0)
         return tn_fail(f, TN_INVALID,
                        "ignore_index is not supported for a target of probabilities");
+    /* The target mixed with the uniform distribution. */
     if (smoothing > 0)
         t = tnp_add_scalar(tnp_mul_scalar(t, tn_float(1 - smoothing)),
                            tn_float(smoothing / classes), 1);
@@ -384,6 +396,7 @@ static bool cross_entropy_compose(tn_frame *f) {
     if (a->weight && (a->weight->ndim != 1 || a->weight->size[0] != a->input->size[dim]))
         return tn_fail(f, TN_INVALID, "weight should have shape (%lld), one number per class",
                        (long long)a->input->size[dim]);
+    /* Class numbers if target lacks a dimension; of equal shape it must hold probabilities. */
     bool classes = a->target->ndim < a->input->ndim;
     if (!classes && !tni_is_float(a->target->dtype) && tni_same_shape(a->input, a->target))
         return tn_fail(f, TN_TYPE,
@@ -395,6 +408,7 @@ static bool cross_entropy_compose(tn_frame *f) {
     x = tnp_log_softmax(a->input, dim, TN_NO_DTYPE);
     if (!x) return false;
     if (!classes) return cross_distribution(f, x, dim, e);
+    /* (1 - e) nll + e mean of -log p over the classes. */
     loss = tnp_nll_loss(x, a->target, a->weight, a->ignore_index, a->reduction);
     if (e == 0) return (f->out[0] = loss) != NULL;
     even = cross_smooth(x, a->target, a->weight, a->ignore_index, a->reduction, dim);

@@ -8,6 +8,7 @@
 #include "../../api/ops/layers.h"
 #include "../../call/rowform.h"
 
+/* Notes the place of the maximum of window i, if the call is recorded. */
 static void pool_index_set(const tni_pool_job *j, int64_t i, int64_t at) {
     if (!j->index_to) return;
     if (j->bytes)
@@ -61,10 +62,12 @@ POOL_MAX(f64, double)
 POOL_MAX(i64, int64_t)
 #undef POOL_MAX
 
+/* Windows of 2 x 2 side by side that need no padding: the kernel's case. */
 static bool pool_is_pairs(const tni_pool_shape *s) {
     return s->kh == 2 && s->kw == 2 && s->sh == 2 && s->sw == 2 && s->ph == 0 && s->pw == 0 &&
            s->dh == 1 && s->dw == 1 && 2 * s->oh <= s->h && 2 * s->ow <= s->w;
 }
+/* Two rows of the input at a time make one of the result. */
 static void pool_max_pairs(const tni_pool_job *j, int64_t plane) {
     const tni_pool_shape *s = &j->s;
     const float *from = (const float *)j->from + plane * s->h * s->w;
@@ -101,6 +104,8 @@ POOL_CHOSEN(f32, float)
 POOL_CHOSEN(f64, double)
 #undef POOL_CHOSEN
 
+/* Each window writes all of its four elements, so a plane is cleared only if windows do not cover
+ * all of it. */
 static void pool_scatter_pairs(const tni_pool_job *j, int64_t plane) {
     const tni_pool_shape *s = &j->s;
     float *to = (float *)j->to + plane * s->h * s->w;
@@ -132,6 +137,7 @@ static bool max_pool2d_check(tn_frame *f) {
            (!f->recording || tn_announce(f, 1, pool_index_dtype(&s), s.ndim, s.size));
 }
 static void max_pool2d_run(tn_frame *f) {
+    /* The loop by type; the kernel serves float alone. */
     const int compute = tni_lanes_compute(f->in[0]->dtype);
     tni_pool_job j;
     if (!max_pool2d_shape(f, &j.s)) return;
@@ -185,6 +191,7 @@ static bool pool_check_indices(tn_frame *f, const tni_pool_shape *s, const tn_te
            tn_scratch(f, indices->flags & TNI_CONTIGUOUS ? 0 : indices->numel,
                       tni_dtype_size(indices));
 }
+/* The indices in row-major order: in place, or copied to the end of the scratch. */
 static const void *pool_indices(tn_frame *f, const tn_tensor *t) {
     const int64_t size = tni_dtype_size(t), bytes = t->numel * size;
     char *room;

@@ -32,6 +32,7 @@ static void opt_kernel(const opt_task *o, int compute, void *const *at, int64_t 
 static void opt_move(const tni_kernels *k, const tn_tensor *t, int64_t i, int64_t n, int compute,
                      void *room, bool back) {
     int64_t bytes = tni_dtype_size(t), size = tni_dtype(compute)->bytes;
+    /* Contiguous by vectors; any other layout element by element. */
     if (t->flags & TNI_CONTIGUOUS) {
         if (back)
             tni_lanes_write(k, tni_bytes_at(t) + i * bytes, bytes, t->dtype, room, compute, n);
@@ -56,6 +57,7 @@ static void opt_move(const tni_kernels *k, const tn_tensor *t, int64_t i, int64_
 
 static void opt_block(void *arg, int64_t b) {
     const opt_task *o = (const opt_task *)arg;
+    /* Block b of one parameter: OPT_TILE elements of it, its gradient and its states. */
     int64_t i = b * OPT_TILE,
             n = o->t[0]->numel - i < OPT_TILE ? o->t[0]->numel - i : (int64_t)OPT_TILE;
     int compute = tni_lanes_compute(o->dtype);
@@ -63,6 +65,7 @@ static void opt_block(void *arg, int64_t b) {
     void *at[OPT_STATES] = {NULL, NULL, NULL, NULL, NULL};
     float room[OPT_STATES][OPT_TILE];
     double wide[OPT_STATES][OPT_TILE / 4];
+    /* In place if all are contiguous and of the compute type; otherwise through tiles. */
     for (int k = 0; k < o->n; k++) direct = direct && (!o->t[k] || o->t[k]->flags & TNI_CONTIGUOUS);
     if (direct) {
         TNI_PATH(optimizer_in_place);
@@ -82,6 +85,7 @@ static void opt_block(void *arg, int64_t b) {
         }
         opt_kernel(o, compute, at, m);
         for (int k = 0; k < o->n; k++)
+            /* All but the gradient (1) are written back. */
             if (o->t[k] && k != 1)
                 opt_move(o->context->kernels, o->t[k], i + e, m, compute, at[k], true);
     }
@@ -93,6 +97,7 @@ static void opt_run(opt_task *o) {
     if (numel) tni_lanes_spread(o->context, (numel + OPT_TILE - 1) / OPT_TILE, numel, opt_block, o);
 }
 
+/* The number of parameter i in a list of one a parameter, or of one for all. */
 static double opt_number(tn_floats l, int64_t i) { return l.at[l.n == 1 ? 0 : i]; }
 
 static bool opt_numbers(tn_frame *f, tn_floats l, int64_t n, const char *name) {
@@ -150,6 +155,7 @@ static bool fused_sgd_check(tn_frame *f) {
 static void fused_sgd_run(tn_frame *f) {
     TN_ARGS(fused_sgd, a, f);
     for (int64_t i = 0; i < a->self.n; i++) {
+        /* Without momentum the buffer is not touched. */
         bool moves = opt_number(a->momentum, i) != 0;
         tni_sgd s;
         opt_task o = {f->block->context,
@@ -243,6 +249,7 @@ static void opt_adam_run(tn_frame *f, const opt_adam *a, bool decoupled) {
         o.one_beta1 = 1 - beta1;
         o.beta2 = beta2;
         o.one_beta2 = 1 - beta2;
+        /* Bias corrections of the two averages. */
         o.step = -(lr / (1 - pow(beta1, step)));
         o.root = sqrt(1 - pow(beta2, step));
         o.eps = opt_number(a->eps, i);

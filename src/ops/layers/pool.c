@@ -14,6 +14,7 @@
  * of the input. */
 static bool pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride, int64_t pad,
                         int64_t dilation, bool ceil_mode, int64_t *out) {
+    /* room: how far the window may move. ceil_mode rounds the number of moves up. */
     const int64_t room = in + 2 * pad - dilation * (k - 1) - 1;
     if (pad > ((k - 1) * dilation + 1) / 2)
         return tn_fail(f, TN_INVALID, "padding %lld must be at most half of kernel size %lld",
@@ -28,6 +29,7 @@ static bool pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride, int6
 }
 
 TN_PRIV bool tni_pool_planes(tn_frame *f, tni_pool_shape *s, tn_ints x, int64_t least) {
+    /* A plane is h x w; all dimensions before are one count of planes. */
     char has[160];
     int64_t n = 1;
     s->ndim = (int)x.n;
@@ -50,6 +52,7 @@ TN_PRIV bool tni_pool_planes(tn_frame *f, tni_pool_shape *s, tn_ints x, int64_t 
 
 TN_PRIV bool tni_pool_shape_of(tn_frame *f, tni_pool_shape *s, tn_ints x, tn_ints kernel,
                                tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode) {
+    /* Each check sets what the next one needs; the sizes are bounded, so that sums of them fit. */
     if (!tni_pool_planes(f, s, x, 1) || !tni_pair_of(f, kernel, "kernel_size", 1, &s->kh, &s->kw) ||
         !tni_pair_of(f, stride.n > 0 ? stride : kernel, "stride", 1, &s->sh, &s->sw) ||
         !tni_pair_of(f, padding, "padding", 0, &s->ph, &s->pw) ||
@@ -104,6 +107,8 @@ static int pool_parts(const tn_tensor *t) { return tni_is_complex(t->dtype) ? 2 
 static void pool_copy_task(void *arg, int64_t i) { /* one innermost row */
     const pool_copy *p = (const pool_copy *)arg;
     const tn_tensor *t = p->t;
+    /* at: the row's offset in t; wide: its place in the row-major copy. Of a complex tensor the
+     * planes of real parts come first, then those of imaginary ones. */
     const int last = t->ndim - 1, parts = pool_parts(t),
               dtype = parts == 2 ? (int)tni_real_of(t->dtype) : t->dtype;
     int64_t at = 0, left = i, bytes = tni_dtype_size(t), size = p->compute == TN_F32 ? 4 : 8;
@@ -122,6 +127,7 @@ static void pool_copy_task(void *arg, int64_t i) { /* one innermost row */
 }
 static void *pool_plain(tn_frame *f, const tn_tensor *t, void *room, bool load) {
     pool_copy p;
+    /* Where t is as the loops want it, they use it itself. */
     if (pool_is_plain(t)) return tni_bytes_at(t);
     p.t = t;
     p.wide = (char *)room;
@@ -141,6 +147,7 @@ static void pool_store(tn_frame *f, const tn_tensor *t, void *room) {
         tni_parallel(f->block->context, t->numel / t->size[t->ndim - 1], pool_copy_task, &p);
 }
 TN_PRIV bool tni_pool_scratch(tn_frame *f, const tn_tensor *in, const int64_t *size, int ndim) {
+    /* A multiple of 16 elements keeps what lies behind the copy aligned. */
     int64_t n = pool_is_plain(in) ? 0 : in->numel, out = 0;
     n = (n + 15) / 16 * 16;
     if (in->dtype != tni_lanes_compute(in->dtype) && !tni_numel_of(ndim, size, &out))
@@ -161,6 +168,7 @@ static void pool_task(void *arg, int64_t i) {
 }
 static void pool_windows_run(tn_frame *f, tni_pool_job *j) {
     const tni_pool_shape *s = &j->s; /* a window reads at most the whole plane */
+    /* work: elements that a plane reads and writes at most; a task has about 2^15 of them. */
     const double places =
                      (double)(s->kh < s->h ? s->kh : s->h) * (double)(s->kw < s->w ? s->kw : s->w),
                  work = (double)s->h * (double)s->w + (double)s->oh * (double)s->ow * places;
@@ -169,6 +177,7 @@ static void pool_windows_run(tn_frame *f, tni_pool_job *j) {
 }
 
 TN_PRIV void tni_pool_through(tn_frame *f, tni_pool_job *j) {
+    /* The loops know planes alone: those of parts are as many again. */
     void *room = pool_second(f, f->in[0]);
     j->kernels = f->block->context->kernels;
     j->s.planes *= pool_parts(f->in[0]);

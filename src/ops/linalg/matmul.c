@@ -32,6 +32,8 @@ static bool mm_check(tn_frame *f, tni_matmul_plan *p, const tn_tensor *a, const 
                        tni_shape_text(y, sizeof y, b->ndim, b->size));
     if (a->dtype == TN_BOOL && p->m * p->n * p->batches != 0) /* as torch: an empty one passes */
         return tn_fail(f, TN_TYPE, "products of bool matrices are not supported");
+    /* Half types are computed in float: scratch for both operands and the result, each
+     * aligned to 16. */
     if (a->dtype == TN_F16 || a->dtype == TN_BF16) {
         if (!tni_mul(p->m, p->k, &ak) || !tni_mul(p->k, p->n, &kn) || !tni_mul(p->m, p->n, &mn) ||
             !tni_add(ak, kn, &bk) || !tni_add(bk, mn, &bk) || !tni_add(bk, 48, &bk))
@@ -68,6 +70,7 @@ static tn_tensor *matmul_flat(tn_tensor *t, int64_t n) {
 /* dA = dC B^H, dB = A^H dC, where vectors are matrices of one row (left) or one column (right) */
 static void matmul_grad(tn_gradient *g) {
     tn_tensor *a = g->in[0], *b = g->in[1], *d = g->incoming[0];
+    /* Two vectors give one number: each gradient is that of the number times the other vector. */
     const bool row = a->ndim == 1, column = b->ndim == 1;
     if (row && column) {
         if (g->want[0]) tn_give(g, 0, tnp_mul(d, mm_conj(b)));
@@ -81,6 +84,8 @@ static void matmul_grad(tn_gradient *g) {
     if (!g->want[1]) return;
     if (row) a = tnp_unsqueeze(a, 0);
     if (!a || !d) return; /* an error is set */
+    /* A matrix that all batches share: its gradient is one product over all their rows, not
+     * a sum of many. */
     if (b->ndim == 2 && a->ndim > 2 && b->numel > 0) {
         a = matmul_flat(a, b->size[0]);
         d = matmul_flat(d, b->size[1]);
@@ -121,6 +126,7 @@ static bool addmm_check(tn_frame *f) {
     if (!tni_double_fits(f, "beta", given->beta, self->dtype) ||
         !tni_double_fits(f, "alpha", given->alpha, self->dtype))
         return false;
+    /* self must broadcast to the product, not the product to self. */
     s.ndim = 2;
     s.size[0] = p.result[0];
     s.size[1] = p.result[1];
@@ -139,6 +145,7 @@ static void addmm_start(const tn_tensor *self, double beta, tn_tensor *out, int6
     double room[CHUNK];
     float *f = (float *)room;
     int64_t *k = (int64_t *)room;
+    /* Row and column steps of self, 0 where it is broadcast. */
     const int dtype = (int)tni_real_of(out->dtype), compute = tni_lanes_compute(out->dtype),
               d = self->ndim;
     const int64_t bytes = tni_dtype_size(out), part = tni_dtype(dtype)->bytes;
@@ -155,6 +162,7 @@ static void addmm_start(const tn_tensor *self, double beta, tn_tensor *out, int6
         for (int64_t j = 0; j < cols; j += CHUNK) {
             const int64_t n = cols - j < CHUNK ? cols - j : (int64_t)CHUNK, r = i % rows,
                           at = i / rows * part;
+            /* In the compute type, CHUNK elements of a row at a time. */
             if (beta == 0)
                 memset(room, 0, sizeof room);
             else
@@ -177,6 +185,7 @@ static void addmm_run(tn_frame *f) {
     tn_tensor *out = f->out[0];
     tni_matmul_plan p;
     if (!tni_matmul_plan_of(&p, f->in[1], f->in[2])) return;
+    /* The product is then added to what stands in out. */
     addmm_start(f->in[0], a->beta, out, p.result[0], p.result[1]);
     tni_matmul_run(f->block->context, &p, out->dtype, tni_bytes_at(f->in[1]),
                    tni_bytes_at(f->in[2]), tni_bytes_at(out), a->alpha, true, f->scratch);
@@ -274,6 +283,7 @@ static bool linear_rows_check(tn_frame *f) {
     tni_matmul_plan p;
     tn_tensor wt;
     if (!mm_dims(f, x, 2, w, 2)) return false;
+    /* The transpose is a header on the stack: only its strides are read. */
     linear_view(&wt, w, dims);
     if (!mm_check(f, &p, x, &wt)) return false;
     if (bias && bias->dtype != x->dtype)
@@ -324,12 +334,15 @@ static bool linear_compose(tn_frame *f) {
         return tn_fail(f, TN_INVALID, "expected input (*, %lld), got %s",
                        (long long)w->size[w->ndim - 1],
                        tni_shape_text(has, sizeof has, x->ndim, x->size));
+    /* By the number of dimensions: a vector of weights, rows, anything else that is no
+     * single batch. */
     if (w->ndim == 1) return (f->out[0] = tnp_matmul(x, w)) != NULL;
     if (x->ndim == 2) return (f->out[0] = tnp_linear_rows(x, w, bias)) != NULL;
     if (x->ndim == 1 || !(x->flags & TNI_CONTIGUOUS) || x->numel == 0) {
         y = tnp_matmul(x, tnp_transpose(w, 0, 1));
         return (f->out[0] = bias ? tnp_add(y, bias, 1) : y) != NULL;
     }
+    /* All leading dimensions as rows of one batch. */
     flat[1] = x->size[x->ndim - 1];
     memcpy(size, x->size, (size_t)x->ndim * sizeof *size);
     size[x->ndim - 1] = w->size[0];

@@ -4,6 +4,8 @@
 
 /* t x = b column after column of x, in place of b: what is known of x goes from the rest. */
 static void triangular_solve(const tni_planes *t, const tni_planes *x, bool upper, bool unit) {
+    /* From the last row upwards if t is upper, else from the first down: x[j] is known when its
+     * column of t is subtracted from the rows that are left. */
     for (int64_t c = 0; c < x->n; c++)
         for (int64_t step = 0; step < x->m; step++) {
             const int64_t j = upper ? x->m - 1 - step : step;
@@ -43,6 +45,7 @@ static bool triangular_check(tn_frame *f) {
     if (a->dtype != b->dtype)
         return tn_fail(f, TN_TYPE, "self is %s, but B is %s", tni_dtype(a->dtype)->text,
                        tni_dtype(b->dtype)->text);
+    /* n: the size of self; k: the number of systems. */
     n = b->size[b->ndim - (o->left ? 2 : 1)];
     k = b->size[b->ndim - (o->left ? 1 : 2)];
     if (n != a->size[a->ndim - 1])

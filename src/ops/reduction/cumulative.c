@@ -37,6 +37,7 @@ static void cumsum_task(void *arg, int64_t i) {
                 out = tni_dtype(j->to)->bytes;
     double sum[CUM_COLUMNS], row[CUM_COLUMNS];
     int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
+    /* m columns go down together, row by row. */
     tni_fill_lanes(sum, compute, 0, m);
     for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
         tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
@@ -70,6 +71,7 @@ static void cum_start(tn_frame *f, const tn_tensor *x, const tn_tensor *factor, 
     int64_t outer = 1;
     cum_job j;
     if (!x->numel) return;
+    /* Of a complex tensor, inner counts real parts and imaginary ones. */
     j.context = f->block->context;
     j.x = tni_dense(f, x, &room);
     j.factor = tni_dense(f, factor, &room);
@@ -125,6 +127,7 @@ static void cumprod_task(void *arg, int64_t i) {
     double product[CUM_COLUMNS], row[CUM_COLUMNS];
     int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
     tni_fill_lanes(product, compute, 1, m);
+    /* 1 as a complex number: imaginary parts begin at 0. */
     for (int64_t k = 1; j->pairs && k < m; k += 2) product[k] = 0;
     for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
         tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
@@ -163,6 +166,7 @@ static tn_tensor *cum_conj(tn_tensor *t) { return t && tni_is_complex(t->dtype) 
 static void cumprod_grad(tn_gradient *g) {
     TN_ARGS(cumprod, a, g);
     tn_tensor *d = g->incoming[0], *x = g->in[0], *sums;
+    /* The gradient has the dtype of the result, which may be wider than x's. */
     if (d && x->dtype != d->dtype) x = tnp_to_dtype(x, (tn_dtype)d->dtype, false, false);
     sums = tnp_linear_recurrence(d, cum_conj(x), a->dim, true);
     tn_give(g, 0, tnp_mul(cum_conj(cum_shifted(g->out[0], a->dim, 1)), sums));
@@ -180,12 +184,14 @@ TN_OPERATOR(cumprod, "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -
 static void recurrence_task(void *arg, int64_t i) {
     const cum_job *j = (const cum_job *)arg;
     int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes;
+    /* Backwards from the last row, each multiplied by the factor of the row after it. */
     const int64_t step = j->reverse ? -j->inner : j->inner;
     const char *factors = j->reverse ? j->factor + j->inner * bytes : j->factor;
     double sum[CUM_COLUMNS], row[CUM_COLUMNS], factor[CUM_COLUMNS];
     if (j->reverse) at += (j->n - 1) * j->inner;
     for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += step) {
         tni_lanes_load(row, TN_F64, j->x + at * bytes, bytes, j->from, m);
+        /* sum = row + factor sum; the first row is taken as it is. */
         if (r) {
             tni_lanes_load(factor, TN_F64, factors + at * bytes, bytes, j->from, m);
             cum_times(j, TN_F64, sum, factor, m);

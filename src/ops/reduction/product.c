@@ -20,6 +20,7 @@ static void prod_task(void *arg, int64_t i) {
     const int64_t bytes = tni_dtype_size(x);
     int64_t index[TN_MAX_DIMS] = {0}, rest = i;
     const char *at = x->numel ? tni_bytes_at(x) : NULL;
+    /* i counts results over the dimensions that stay; index walks over those that go. */
     double product[2] = {1, 0}, factor[2];
     for (int d = x->ndim - 1; d >= 0; d--)
         if (!j->gone[d]) {
@@ -27,6 +28,7 @@ static void prod_task(void *arg, int64_t i) {
             rest /= x->size[d];
         }
     for (int64_t e = 0; e < j->n; e++) {
+        /* A chain cannot be split, so it polls now and then. */
         if (!(e & 0xffff) && tni_stopped()) return;
         tni_lanes_load(factor, TN_F64, at, bytes / 2, (int)tni_real_of(x->dtype), 2);
         tni_complex_times(product, factor);
@@ -56,6 +58,7 @@ TN_PRIV void tni_prod_complex(tn_frame *f, tn_ints dim) {
 static tn_tensor *prod_before(tn_tensor *x, int d) {
     tn_tensor *part[2];
     if (!x) return NULL;
+    /* 1, x_0, ..., x_(n-2): their running products. */
     part[0] = tnp_ones_like(tnp_narrow(x, d, 0, 1), TN_NO_DTYPE, TN_NO_DEVICE);
     part[1] = tnp_narrow(x, d, 0, x->size[d] - 1);
     return tnp_cumprod(tnp_cat(tn_tensors_of(part, 2), d), d, TN_NO_DTYPE);

@@ -37,6 +37,8 @@ typedef struct soft_block {
 
 typedef void (*soft_kernel)(const soft_job *j, tni_sweep *r, int kind);
 
+/* Kernels of one signature: exponentials summed, the final map, the backward's
+ * products, and its map. */
 static void soft_exp(const soft_job *j, tni_sweep *r, int kind) {
     const tni_kernels *k = j->context->kernels;
     (void)kind;
@@ -65,6 +67,7 @@ static void soft_max(const soft_job *j, tni_sweep *r, int kind) {
 static void soft_apply(const soft_job *j, soft_kernel kernel, const char *x, const char *dy,
                        char *y, const soft_block *b, int64_t row, int64_t rows, int64_t m,
                        tni_sweep *r, int kind) {
+    /* Rows lie apart in memory, and side by side in a tile. */
     double tile[TNI_BLOCK], tile2[TNI_BLOCK];
     int64_t at = b->at + row * b->apart;
     r->rows = rows;
@@ -92,6 +95,7 @@ static void soft_apply(const soft_job *j, soft_kernel kernel, const char *x, con
                         j->y_dtype, (char *)tile + i * r->x_step, j->compute, m);
 }
 
+/* The full rows of a block, then its tail. */
 static void soft_each(const soft_job *j, soft_kernel kernel, const char *x, const char *dy, char *y,
                       const soft_block *b, tni_sweep *r, int kind) {
     if (b->rows) soft_apply(j, kernel, x, dy, y, b, 0, b->rows, b->m, r, kind);
@@ -107,6 +111,7 @@ typedef struct soft_line {
 
 static soft_line soft_line_of(const soft_job *j, int64_t i) {
     soft_line l;
+    /* Task i: row i, or chunk i mod chunks of the columns of an outer index. */
     l.row = j->inner == 1;
     if (l.row) {
         l.at = i * j->n;
@@ -122,6 +127,7 @@ static soft_line soft_line_of(const soft_job *j, int64_t i) {
 }
 
 static soft_block soft_block_of(const soft_job *j, const soft_line *l, int64_t b) {
+    /* Of a row, `lanes` elements count as a row of the block; of columns, one index of n does. */
     soft_block k = {0, 0, 0, 0, 0};
     int64_t each = l->row ? (int64_t)TNI_BLOCK : (int64_t)TNI_BLOCK_ROWS, left = j->n - b * each,
             n = left < each ? left : each;
@@ -170,6 +176,7 @@ static void soft_task(void *arg, int64_t i) {
     tni_room most, sum;
     bool keep = j->native && !j->log; /* exponentials wait in y */
     tni_sweep r;
+    /* Three sweeps: the maximum of each line, the sum of exp(x - max), and the results. */
     memset(&r, 0, sizeof r);
     tni_fill_lanes(&most, j->compute, -HUGE_VAL, l.m);
     r.one = &most;
@@ -177,6 +184,8 @@ static void soft_task(void *arg, int64_t i) {
         soft_block at = soft_block_of(j, &l, b);
         soft_each(j, soft_max, j->x, NULL, NULL, &at, &r, 0);
     }
+    /* keep: the exponentials of the second sweep already stand in y, and the third
+     * only scales them. */
     soft_fold(j, &l, TNI_MAX, &most);
     r.mean = &most;
     soft_sum(j, soft_exp, &l, j->x, NULL, keep ? j->y : NULL, &r, &sum);
@@ -188,6 +197,7 @@ static void soft_task(void *arg, int64_t i) {
                 sum.f[c] = 1 / sum.f[c];
             else
                 sum.d[c] = 1 / sum.d[c];
+    /* log_softmax subtracts log sum, softmax multiplies by 1 / sum. */
     r.scale = &sum;
     for (int64_t b = 0; b < l.blocks && !tni_stopped(); b++) {
         soft_block at = soft_block_of(j, &l, b);
@@ -205,6 +215,7 @@ static void soft_back_task(void *arg, int64_t i) {
     tni_room sum;
     tni_sweep r;
     memset(&r, 0, sizeof r);
+    /* Two sweeps: the sum along the line, then dx. */
     soft_sum(j, soft_dot, &l, j->x, j->dy, NULL, &r, &sum);
     r.scale = &sum;
     for (int64_t b = 0; b < l.blocks && !tni_stopped(); b++) {
@@ -220,6 +231,7 @@ static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, c
     int d = tni_dim(x->ndim, dim);
     int64_t outer = 1;
     if (!x->numel) return;
+    /* The shape about dim: outer x n x inner. */
     j.context = f->block->context;
     j.x = tni_dense(f, x, &room);
     j.dy = tni_dense(f, dy, &room);
@@ -245,6 +257,7 @@ static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, c
         TNI_PATH(softmax_rows);
     else
         TNI_PATH(softmax_columns);
+    /* Each line is read and written several times: about 4 units of work an element. */
     tni_lanes_spread(j.context, outer * j.chunks, 4 * x->numel, task, &j);
 }
 

@@ -6,6 +6,7 @@
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
 
+/* Refuses dtypes that are neither floating nor complex. */
 static bool stat_floating(tn_frame *f, const tn_tensor *x) {
     if (tni_dtype(x->dtype)->category >= TNI_CAT_FLOAT && tni_dtype(x->dtype)->computes)
         return true;
@@ -32,6 +33,8 @@ static double var_read(int compute, const tni_room *at, int64_t i) {
 /* What the deviations from a rounded mean say: one = sum d, two = sum d^2 over n. */
 static var_part var_correct(double mean, double one, double two, double n) {
     var_part p;
+    /* If the mean was exact, one is 0; otherwise both sums are moved to the true mean (two-pass
+     * algorithm with correction). m2 cannot be negative but by rounding. */
     p.mean = mean + one / n;
     p.m2 = fma(-one, one / n, two);
     if (p.m2 < 0) p.m2 = 0;
@@ -49,6 +52,7 @@ static void var_rows(const tni_reducer *r, const tni_lanes *l, const void *x, in
     tni_room mean, one, two;
     var_part *part = (var_part *)to;
     (void)first;
+    /* First sweep: sums of columns and their means; second: deviations from these. */
     tni_fill_lanes(&mean, l->compute, 0, n);
     tni_fill_lanes(&one, l->compute, 0, n);
     tni_fill_lanes(&two, l->compute, 0, n);
@@ -66,6 +70,7 @@ static void var_rows(const tni_reducer *r, const tni_lanes *l, const void *x, in
 
 TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t n,
                            double *mean, double *m2) {
+    /* h: lanes that are folded, a power of two that covers those in use. */
     int64_t lanes = TNI_LANE_BYTES / (compute == TN_F32 ? 4 : 8), full = n / lanes,
             used = n < lanes ? n : lanes, h = 1;
     tni_room centre, one, two;
@@ -73,6 +78,7 @@ TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int
     var_part p;
     while (h < used) h *= 2;
     tni_reduce_block(k, TNI_SUM, compute, x, n, &centre);
+    /* The mean in the compute type, the same in all lanes of the second sweep. */
     c = !n ? 0 : compute == TN_F32 ? (double)(centre.f[0] / (float)n) : centre.d[0] / (double)n;
     tni_fill_lanes(&centre, compute, c, used);
     tni_fill_lanes(&one, compute, 0, h);
@@ -89,6 +95,7 @@ TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int
 
 TN_PRIV void tni_var_join(double *mean, double *m2, double na, double mean_b, double m2_b,
                           double nb) {
+    /* Chan et al.: m2 = m2a + m2b + d^2 na nb / n, mean = mean_a + d nb / n. */
     double d = mean_b - *mean, n = na + nb;
     if (nb <= 0) return;
     *m2 = fma(d * d, na * (nb / n), *m2 + m2_b);
@@ -119,6 +126,7 @@ static void var_store(const tni_reducer *r, const tni_lanes *l, void *parts, int
                       int64_t at) {
     const var_part *p = (const var_part *)parts;
     int64_t bytes = tni_dtype(r->out_dtype)->bytes;
+    /* n - correction; nothing left gives infinity or NaN, and no elements give NaN, as in torch. */
     double left = (double)l->n - r->scale;
     for (int64_t i = 0; i < n; i++, at += l->width_out) {
         double v = l->n ? p[i].m2 / (left > 0 ? left : 0) : (double)NAN,
@@ -166,6 +174,8 @@ static bool var_check_as(tn_frame *f, tn_ints dim, bool keepdim, tn_scalar corre
     tni_lanes_init(&l, x, gone, f->type, 0);
     if (!tn_announce(f, 0, stat_real(x->dtype), to.ndim, to.size)) return false;
     if (mean && !tn_announce(f, 1, (tn_dtype)x->dtype, to.ndim, to.size)) return false;
+    /* The parts of complex numbers are reduced apart, two pairs a result, before
+     * they are joined. */
     if (tni_is_complex(x->dtype) && !tn_scratch(f, f->out[0]->numel, 2 * sizeof(var_part)))
         return false;
     return tni_lanes_scratch(f, &l, sizeof(var_part));
@@ -181,6 +191,7 @@ static void var_run_complex(tn_frame *f, tni_lanes *l, double left, int finish, 
     double *parts = (double *)f->scratch;
     tni_var_parts(f->block->context, l,
                   (char *)f->scratch + ((results * 32 + TNI_ALIGN - 1) & -TNI_ALIGN), parts);
+    /* parts: (mean, m2) of the real parts, then of the imaginary ones. */
     for (int64_t i = 0; i < results; i++, parts += 4) {
         double v = l->n ? (parts[1] + parts[3]) / (left > 0 ? left : 0) : (double)NAN;
         double centre[2];
@@ -312,6 +323,7 @@ TN_OPERATOR(
 
 /* --- p-norms ---------------------------------------------------------------------------------- */
 
+/* How a norm is reduced: an operation over mapped elements, and whether a root follows. */
 typedef struct norm_way {
     int op, map;
     bool root;
@@ -336,6 +348,7 @@ static norm_way norm_way_of(double p) {
 
 static void norm_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
                        int64_t at) {
+    /* The root of order p, in the compute type. */
     int64_t bytes = tni_dtype(r->out_dtype)->bytes;
     if (r->finish && r->p == 2)
         for (int64_t i = 0; i < n; i++)
@@ -362,6 +375,7 @@ static bool norm_check(tn_frame *f) {
         (int)tn_promote((tn_dtype)x->dtype, (tn_dtype)dtype) != dtype)
         return tn_fail(f, TN_TYPE, "dtype %s would be narrower than self, %s",
                        tni_dtype(dtype)->text, tni_dtype(x->dtype)->text);
+    /* These orders are a minimum or a maximum, which an empty set does not have. */
     if (a->ord < 0 || a->ord == HUGE_VAL)
         for (int d = 0; d < x->ndim; d++)
             if (gone[d] && !x->size[d])
@@ -404,6 +418,7 @@ static void norm_run(tn_frame *f) {
  * element, is 0). */
 static void norm_grad(tn_gradient *g) {
     TN_ARGS(linalg_vector_norm, a, g);
+    /* By order: 0 is constant, 1 has the sign, 2 needs no power; infinity goes to the extrema. */
     double p = a->ord;
     tn_tensor *x = g->in[0], *y = tni_dims_keep(g->out[0], x, a->dim, a->keepdim);
     tn_tensor *d = tni_dims_keep(g->incoming[0], x, a->dim, a->keepdim), *mask;
@@ -420,6 +435,7 @@ static void norm_grad(tn_gradient *g) {
         d = tnp_div(d, tnp_clamp_min_scalar(tnp_sum(mask, a->dim, true, TN_NO_DTYPE), tn_int(1)));
         tn_give(g, 0, tnp_mul(tnp_mul(tnp_sgn(x), mask), d));
     } else {
+        /* |x|^(p - 1) of 0 is infinite below p = 1, and below 2 its own derivative would be. */
         tn_tensor *slope = tnp_mul(tnp_sgn(x), tnp_pow_scalar(tnp_abs(x), tn_float(p - 1)));
         if (p < 2) slope = tnp_masked_fill_scalar(slope, tnp_eq_scalar(x, tn_int(0)), tn_int(0));
         d = tnp_div(d, tnp_pow_scalar(y, tn_float(p - 1)));

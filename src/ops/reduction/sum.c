@@ -133,7 +133,7 @@ static void prod_run(tn_frame *f) {
         tni_plain_reduce(f, tni_dim_or_all(&a->dim), TNI_PROD, TNI_PLAIN);
 }
 /* dx_i = dy * (product of the others), of those before and those after it: zeros are like other
- * elements, in further derivatives, too. */
+ * elements, also in further derivatives. */
 static void prod_grad(tn_gradient *g) {
     TN_ARGS(prod, a, g);
     const tn_tensor *self = a->self;
