@@ -36053,7 +36053,7 @@ TN_OPERATOR(
     .forms = TN_OUT | TN_INPLACE, .check = triu_check, .run = triu_run, .grad = triu_grad,
     .sample = "(3,4) | (3,4) 1 | (4,3) -2 | (2,3,3) | (2,3) 9 | (2,3) -9 | (0,3) | (3,3):bool")
 
-/* src/ops/shape/geometry.c - geometries of views: taken from a tensor, changed, announced as a result */
+/* src/ops/shape/geometry.c - geometries of views: taken from a tensor, changed, announced */
 
 TN_PRIV void tni_geometry_of(tni_geometry *v, const tn_tensor *t) {
     v->ndim = t->ndim;

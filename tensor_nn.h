@@ -2603,7 +2603,7 @@ const char tn_nn_layout_cc718024c922 = 1;
 
 /* src/nn/nn.h - the module tree's private part */
 
-/* src/nn/parts.h - the small texts of a module row: parts, shapes that are taken, what is printed */
+/* src/nn/parts.h - the small texts of a module row: parts, shapes that are taken, printed options */
 
 typedef struct tni_span {
     const char *at;
@@ -6234,8 +6234,10 @@ TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options) {
 static char *optim_copy_options(const tn_gen *gen, const char *args, int64_t *bytes) {
     int64_t head = (gen->args_size + 7) / 8 * 8;
     char *to, why[200];
-    if (!tn_args_check(gen, args, why, sizeof why))
-        return tni_nn_error(TN_INVALID, "%s", why), (char *)NULL;
+    if (!tn_args_check(gen, args, why, sizeof why)) {
+        tni_nn_error(TN_INVALID, "%s", why);
+        return NULL;
+    }
     *bytes = head + 8 * tn_args_words(gen, args);
     to = (char *)tn_alloc((size_t)*bytes);
     if (!to) return NULL;
@@ -6344,8 +6346,10 @@ static tn_optimizer *optim_new(const tn_orow *row, const void *args) {
     const tn_param *p = row ? &row->gen->param[0] : NULL;
     tn_tensors params;
     tn_optimizer *o;
-    if (!row || !args)
-        return tni_nn_error(TN_INVALID, "no row or the arguments are NULL"), (tn_optimizer *)NULL;
+    if (!row || !args) {
+        tni_nn_error(TN_INVALID, "no row or the arguments are NULL");
+        return NULL;
+    }
     memcpy(&params, (const char *)args + p->offset, sizeof params);
     o = (tn_optimizer *)tn_alloc(sizeof *o);
     if (!o) return NULL;
@@ -6671,7 +6675,10 @@ static tn_named_list dict_of(const tn_optimizer *o) {
     tn_named_list list = {NULL, -1, 0, true};
     dict_list d;
     int64_t mark;
-    if (!o) return tni_nn_error(TN_INVALID, "optimizer is NULL"), list;
+    if (!o) {
+        tni_nn_error(TN_INVALID, "optimizer is NULL");
+        return list;
+    }
     memset(&d, 0, sizeof d);
     mark = tn_scope_begin();
     dict_add_states(&d, o);
@@ -6795,8 +6802,7 @@ static bool dict_load_option(tni_optimizer_plan *l, int64_t g, const char *name,
                              const tn_named *e) {
     const tn_param *p = tn_param_named(l->o->row->gen, name, SIZE_MAX);
     return p ? dict_load_value(p, l->options[g], e)
-             : tni_nn_error(TN_INVALID, "%s: the optimizer has this option does not exist",
-                            e->name);
+             : tni_nn_error(TN_INVALID, "%s: the optimizer has no such option", e->name);
 }
 
 static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n) {
@@ -7078,7 +7084,10 @@ struct tn_schedule {
 static tn_schedule *schedule_make(tn_optimizer *o, schedule_fn next) {
     tn_schedule *s;
     size_t bytes;
-    if (!o) return tni_nn_error(TN_INVALID, "optimizer is NULL"), (tn_schedule *)NULL;
+    if (!o) {
+        tni_nn_error(TN_INVALID, "optimizer is NULL");
+        return NULL;
+    }
     bytes = sizeof *s + 2 * (size_t)o->ngroups * sizeof(double);
     s = (tn_schedule *)tn_alloc(bytes);
     if (!s) return NULL;
@@ -7259,7 +7268,10 @@ static bool dataset_fits(const tn_dataset *d) {
 
 static tn_dataset *dataset_make(const tn_dataset *like) {
     tn_dataset *d = NULL, given;
-    if (!like) return tni_nn_error(TN_INVALID, "the data set is NULL"), (tn_dataset *)NULL;
+    if (!like) {
+        tni_nn_error(TN_INVALID, "the data set is NULL");
+        return NULL;
+    }
     if (tn_ok() && dataset_fits(like)) d = (tn_dataset *)tn_alloc(sizeof *d);
     if (d) {
         *d = *like;
@@ -7382,9 +7394,9 @@ static int64_t dataset_label(const dataset_rows *r, int64_t index) {
     switch (r->label_bytes) {
     case 1:
         return r->label_signed ? (int64_t) * (const int8_t *)at : (int64_t) * (const uint8_t *)at;
-    case 2: return memcpy(&v16, at, sizeof v16), v16;
-    case 4: return memcpy(&v32, at, sizeof v32), v32;
-    default: return memcpy(&v64, at, sizeof v64), v64;
+    case 2: memcpy(&v16, at, sizeof v16); return v16;
+    case 4: memcpy(&v32, at, sizeof v32); return v32;
+    default: memcpy(&v64, at, sizeof v64); return v64;
     }
 }
 
@@ -7484,7 +7496,10 @@ static tn_dataset *dataset_slice(tn_dataset *d, int64_t from, int64_t to) {
         tni_nn_error(TN_INVALID, "slice: expected 0 <= from <= to <= %lld",
                      d ? (long long)d->size : 0LL);
     if (tn_ok()) p = (dataset_part *)tn_alloc(sizeof *p);
-    if (!p) return tn_dataset_free(d), (tn_dataset *)NULL;
+    if (!p) {
+        tn_dataset_free(d);
+        return NULL;
+    }
     p->of = d;
     p->from = from;
     part = *d;
@@ -8033,8 +8048,10 @@ TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args 
     if (tn_ok() && loader_check(args)) l = loader_new(args);
     if (!l)
         tn_dataset_free(args ? args->dataset : NULL);
-    else if (!tn_ok() || !loader_fit_out(l, args))
-        tn_loader_free(l), l = NULL;
+    else if (!tn_ok() || !loader_fit_out(l, args)) {
+        tn_loader_free(l);
+        l = NULL;
+    }
     tni_step_end(&step);
     return l;
 }
@@ -8098,8 +8115,10 @@ static bool checkpoint_write(const char *path, checkpoint_list *l) {
         at[i].name = l->names.at + e[i].name;
         at[i].tensor = e[i].tensor;
     }
-    notes[0].key = "format", notes[0].value = checkpoint_format;
-    notes[1].key = "version", notes[1].value = checkpoint_version;
+    notes[0].key = "format";
+    notes[0].value = checkpoint_format;
+    notes[1].key = "version";
+    notes[1].value = checkpoint_version;
     ok = tn_safetensors_save_at(NULL, 0, path, at, n, notes, 2);
     tn_alloc_free(at, (size_t)(n + 1) * sizeof *at);
     return ok;

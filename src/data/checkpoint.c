@@ -12,6 +12,7 @@ static const char checkpoint_format[] = "tensor.h checkpoint", checkpoint_versio
 
 /* --- out -------------------------------------------------------------------------------------- */
 
+/* A tensor and the offset of its name in `names`, which may move while it grows. */
 typedef struct checkpoint_entry {
     int64_t name;
     tn_tensor *tensor; /* of the scope, or borrowed */
@@ -20,6 +21,8 @@ typedef struct checkpoint_list {
     tni_buffer names, entries;
 } checkpoint_list;
 
+/* Adds t under prefix and name; a tensor on another device as a copy, since files hold the CPU's.
+ * false also for t NULL, a call that failed. */
 static bool checkpoint_add(checkpoint_list *l, const char *prefix, const char *name, tn_tensor *t) {
     checkpoint_entry e = {l->names.n, t};
     if (!t) return false;
@@ -30,12 +33,14 @@ static bool checkpoint_add(checkpoint_list *l, const char *prefix, const char *n
     return e.tensor && tni_buffer_add(&l->entries, &e, sizeof e) && !l->names.failed;
 }
 
+/* n = -1 says that making the list failed. */
 static bool checkpoint_add_list(checkpoint_list *l, const char *prefix, tn_named_list list) {
     for (int64_t i = 0; i < list.n; i++)
         if (!checkpoint_add(l, prefix, list.at[i].name, list.at[i].tensor)) return false;
     return list.n >= 0;
 }
 
+/* "schedule.count", i64, and "schedule.initial", the first rate of each group. */
 static bool checkpoint_add_schedule(checkpoint_list *l, const tn_schedule *s) {
     int64_t count = tn_schedule_count(s), groups = tni_schedule_groups(s);
     tn_tensor *initial = tnp_empty(tn_ints_of(&groups, 1), TN_F64, TN_CPU);
@@ -46,6 +51,7 @@ static bool checkpoint_add_schedule(checkpoint_list *l, const tn_schedule *s) {
            checkpoint_add(l, "schedule.", "initial", initial);
 }
 
+/* A generator's state as "rng.<name>", u8. */
 static bool checkpoint_add_generator(checkpoint_list *l, const char *name,
                                      const tn_generator *generator) {
     static const int64_t size = TN_GENERATOR_BYTES;
@@ -54,6 +60,7 @@ static bool checkpoint_add_generator(checkpoint_list *l, const char *name,
     return checkpoint_add(l, "rng.", name, t);
 }
 
+/* Entries become a list whose names no longer move; the notes say format and version. */
 static bool checkpoint_write(const char *path, checkpoint_list *l) {
     tn_note notes[2];
     int64_t n = l->entries.n / (int64_t)sizeof(checkpoint_entry);
@@ -61,17 +68,21 @@ static bool checkpoint_write(const char *path, checkpoint_list *l) {
     tn_named *at = (tn_named *)tn_alloc((size_t)(n + 1) * sizeof *at);
     bool ok;
     if (!at) return false;
+    /* All names are there now, so pointers into them stay valid. */
     for (int64_t i = 0; i < n; i++) {
         at[i].name = l->names.at + e[i].name;
         at[i].tensor = e[i].tensor;
     }
-    notes[0].key = "format", notes[0].value = checkpoint_format;
-    notes[1].key = "version", notes[1].value = checkpoint_version;
+    notes[0].key = "format";
+    notes[0].value = checkpoint_format;
+    notes[1].key = "version";
+    notes[1].value = checkpoint_version;
     ok = tn_safetensors_save_at(NULL, 0, path, at, n, notes, 2);
     tn_alloc_free(at, (size_t)(n + 1) * sizeof *at);
     return ok;
 }
 
+/* What can be said of a state without looking at a file. */
 static bool checkpoint_state_fits(const char *path, const tn_state *s) {
     if (!path || !s) return tni_nn_error(TN_INVALID, "no path or no state");
     if (s->schedule && !s->optimizer)
@@ -89,13 +100,16 @@ static bool checkpoint_save(const char *path, const tn_state *s) {
     checkpoint_list l;
     bool ok = true;
     memset(&l, 0, sizeof l);
+    /* Lists of borrowed tensors: nothing is copied before the file is written. */
     if (s->model) model = tn_module_state_dict_at(NULL, 0, s->model);
     if (s->optimizer) optimizer = tn_optimizer_state_dict_at(NULL, 0, s->optimizer);
+    /* Parts that the state does not have are left out of the file. */
     ok = checkpoint_add_list(&l, "model.", model) &&
          checkpoint_add_list(&l, "optimizer.", optimizer) &&
          (!s->schedule || checkpoint_add_schedule(&l, s->schedule)) &&
          (!s->generator || checkpoint_add_generator(&l, "cpu", s->generator)) &&
          (!s->loader_generator || checkpoint_add_generator(&l, "loader", s->loader_generator));
+    /* The program's own numbers, as doubles. */
     for (int64_t i = 0; ok && i < s->nnumbers; i++)
         ok = checkpoint_add(&l, "train.", s->numbers[i].name,
                             tn_from_at(NULL, 0, &s->numbers[i].value, tn_empty_dims(), TN_F64));
@@ -140,14 +154,15 @@ static bool checkpoint_bad(const char *path, const char *what) {
     return tni_nn_error(TN_FORMAT, "'%s': %s is missing, damaged or does not match", path, what);
 }
 
-/* All that is left to load once model and optimizer are prepared, and cannot fail: it is
- * checked here. */
+/* The parts beside model and optimizer, checked and ready to be set without a failure. Pointers
+ * lead into tensors of the file's list; NULL: the file has none, or none is wanted. */
 typedef struct checkpoint_rest {
     int64_t count;
     const double *initial;
     const uint8_t *rng, *loader;
 } checkpoint_rest;
 
+/* The schedule's count and first rates, one for each of its groups, all finite. */
 static bool checkpoint_check_schedule(const char *path, tn_named_list list, const tn_schedule *s,
                                       checkpoint_rest *r) {
     const tn_tensor *count = tn_named_find(list, "schedule.count"),
@@ -164,6 +179,7 @@ static bool checkpoint_check_schedule(const char *path, tn_named_list list, cons
            checkpoint_bad(path, "schedule.count");
 }
 
+/* A state that a generator accepts, which only trying it on another generator can tell. */
 static bool checkpoint_check_generator(const char *path, const tn_tensor *state,
                                        const uint8_t **rng) {
     tn_generator *probe;
@@ -177,6 +193,8 @@ static bool checkpoint_check_generator(const char *path, const tn_tensor *state,
     return ok;
 }
 
+/* The tensor train.<name>; NULL if there is none. Names are compared behind the prefix, as a
+ * program may choose long ones. */
 static const tn_tensor *checkpoint_number(tn_named_list list, const char *name) {
     for (int64_t i = 0; i < list.n; i++)
         if (strncmp(list.at[i].name, "train.", 6) == 0 && strcmp(list.at[i].name + 6, name) == 0)
@@ -188,6 +206,8 @@ static bool checkpoint_number_fits(const char *path, const char *name, const tn_
            tni_nn_error(TN_FORMAT, "'%s': train.%.200s is not a number", path, name);
 }
 
+/* A loader's generator may be missing, as files of loaders without one are loaded too. A number
+ * that is missing becomes NaN. */
 static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn_state *s,
                                   checkpoint_rest *r) {
     const tn_tensor *loader = tn_named_find(list, "rng.loader");
@@ -204,6 +224,7 @@ static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn
     return tn_ok();
 }
 
+/* Sets what was checked; nothing here can fail. */
 static void checkpoint_load_rest(const tn_state *s, tn_named_list list, const checkpoint_rest *r) {
     if (s->schedule)
         tn_schedule_resume_at(NULL, 0, s->schedule, r->count, r->initial,
@@ -221,6 +242,7 @@ TN_PRIV bool tni_checkpoint_number(const char *path, const char *name, double *v
     int64_t mark = tn_scope_begin(), i = 0, n = tn_safetensors_count(f);
     bool ok = f != NULL;
     *value = (double)NAN;
+    /* By the names in the header: the file's data is read for this number alone. */
     for (; i < n; i++) {
         const char *at = tn_safetensors_name(f, i);
         if (strncmp(at, "train.", 6) == 0 && strcmp(at + 6, name) == 0) break;
@@ -235,7 +257,8 @@ TN_PRIV bool tni_checkpoint_number(const char *path, const char *name, double *v
     return ok;
 }
 
-/* Both parts are prepared before either changes. */
+/* Prepares model and optimizer, and then exchanges both or neither. `at` is room for the entries of
+ * one part at a time. */
 static bool checkpoint_load_parts(const tn_state *s, tn_named_list list, tn_named *at) {
     tni_plan model = {{NULL, 0, 0, false}};
     tni_optimizer_plan optimizer;
@@ -251,16 +274,20 @@ static bool checkpoint_load_parts(const tn_state *s, tn_named_list list, tn_name
     return ok;
 }
 
+/* Checks format and version by the header, reads the whole file, checks all parts, and then
+ * changes the state. */
 static bool checkpoint_load(const char *path, const tn_state *s) {
     tn_safetensors *f = checkpoint_open(path);
     tn_named_list list;
     checkpoint_rest rest;
     tn_named *at = NULL;
     bool ok;
+    /* Only the notes were needed; loading opens the file anew. */
     tn_safetensors_close(f);
     if (!f) return false;
     list = tn_safetensors_load_at(NULL, 0, path);
     if (list.n >= 0) at = (tn_named *)tn_alloc((size_t)(list.n + 1) * sizeof *at);
+    /* Checks first; then model and optimizer, which may fail; then the rest, which cannot. */
     ok = at && checkpoint_check_rest(path, list, s, &rest) && checkpoint_load_parts(s, list, at);
     if (ok) checkpoint_load_rest(s, list, &rest);
     if (at) tn_alloc_free(at, (size_t)(list.n + 1) * sizeof *at);
@@ -270,6 +297,7 @@ static bool checkpoint_load(const char *path, const tn_state *s) {
 
 /* --- both ------------------------------------------------------------------------------------- */
 
+/* A public call around save or load: not recorded, in a scope of its own. */
 static bool checkpoint_run(const char *file, int line, const char *path, const tn_state *state,
                            bool (*run)(const char *path, const tn_state *state)) {
     tni_step step;

@@ -10,6 +10,8 @@ TN_PRIV int64_t tni_field_bytes(const tn_field *f) {
     return bytes;
 }
 
+/* Whether a field is of a known dtype and its bytes fit an int64_t with room to spare: a loader
+ * multiplies them by the items of a batch. */
 static bool dataset_field_fits(const tn_field *f) {
     int64_t bytes = tn_dtype_bytes(f->dtype);
     if (bytes < 1 || f->ndim < 0 || f->ndim >= TN_MAX_DIMS) return false;
@@ -28,9 +30,14 @@ static bool dataset_fits(const tn_dataset *d) {
                               TN_MAX_FIELDS);
 }
 
+/* A copy of `like` in memory of its own; if it fails, `like` is destroyed, as the caller
+ * gave it away. */
 static tn_dataset *dataset_make(const tn_dataset *like) {
     tn_dataset *d = NULL, given;
-    if (!like) return tni_nn_error(TN_INVALID, "the data set is NULL"), (tn_dataset *)NULL;
+    if (!like) {
+        tni_nn_error(TN_INVALID, "the data set is NULL");
+        return NULL;
+    }
     if (tn_ok() && dataset_fits(like)) d = (tn_dataset *)tn_alloc(sizeof *d);
     if (d) {
         *d = *like;
@@ -63,7 +70,8 @@ TN_API void tn_dataset_free(tn_dataset *d) {
 
 /* --- tensors ---------------------------------------------------------------------------------- */
 
-/* Contiguous tensors, held, and what get reads of them. */
+/* Contiguous tensors, held, and what get reads of them: the address of row 0 and the bytes
+ * of a row. */
 typedef struct dataset_rows {
     tn_tensor *held[TN_MAX_FIELDS];
     const char *at[TN_MAX_FIELDS];
@@ -80,7 +88,8 @@ static void dataset_rows_destroy(tn_dataset *d) {
     d->user = NULL;
 }
 
-/* Field i is made of t's rows. */
+/* Makes field i of t's rows: t itself if it is contiguous, else a copy. The first tensor sets
+ * the set's size. */
 static bool dataset_rows_add(tn_dataset *d, int i, tn_tensor *t) {
     dataset_rows *r = (dataset_rows *)d->user;
     tn_ints shape = tn_shape(t);
@@ -93,11 +102,13 @@ static bool dataset_rows_add(tn_dataset *d, int i, tn_tensor *t) {
     if (i > 0 && shape.at[0] != d->size)
         return tni_nn_error(TN_INVALID, "tensor %d has %lld rows, tensor 0 has %lld", i,
                             (long long)shape.at[0], (long long)d->size);
+    /* A contiguous copy, if one is made, belongs to the set alone. */
     mark = tn_scope_begin();
     dense = tn_is_contiguous(t) ? t : tnp_contiguous(t);
     if (dense) r->held[i] = tn_retain(dense);
     tn_scope_end(mark);
     if (!dense) return false;
+    /* The field is a row: the tensor's sizes without the first. */
     d->size = shape.at[0];
     d->field[i].dtype = tn_dtype_of(t);
     d->field[i].ndim = (int)shape.n - 1;
@@ -109,6 +120,7 @@ static bool dataset_rows_add(tn_dataset *d, int i, tn_tensor *t) {
     return true;
 }
 
+/* Item `index` is a row of each tensor. Only reads, so any number of threads may call it. */
 static bool dataset_rows_get(const tn_dataset *d, int64_t index, void *const *to) {
     const dataset_rows *r = (const dataset_rows *)d->user;
     for (int i = 0; i < d->nfields; i++)
@@ -116,6 +128,7 @@ static bool dataset_rows_get(const tn_dataset *d, int64_t index, void *const *to
     return true;
 }
 
+/* An empty set of rows, to be given to dataset_make or dataset_rows_destroy. */
 static bool dataset_rows_begin(tn_dataset *d) {
     memset(d, 0, sizeof *d);
     if (!tn_ok()) return false;
@@ -151,6 +164,7 @@ TN_API tn_dataset *tn_dataset_tensors_at(const char *file, int line, tn_tensors 
 
 /* --- images ----------------------------------------------------------------------------------- */
 
+/* The label of an item, of any integer dtype, as an int64. */
 static int64_t dataset_label(const dataset_rows *r, int64_t index) {
     const char *at = r->at[1] + index * r->bytes[1];
     int64_t v64;
@@ -159,12 +173,13 @@ static int64_t dataset_label(const dataset_rows *r, int64_t index) {
     switch (r->label_bytes) {
     case 1:
         return r->label_signed ? (int64_t) * (const int8_t *)at : (int64_t) * (const uint8_t *)at;
-    case 2: return memcpy(&v16, at, sizeof v16), v16;
-    case 4: return memcpy(&v32, at, sizeof v32), v32;
-    default: return memcpy(&v64, at, sizeof v64), v64;
+    case 2: memcpy(&v16, at, sizeof v16); return v16;
+    case 4: memcpy(&v32, at, sizeof v32); return v32;
+    default: memcpy(&v64, at, sizeof v64); return v64;
     }
 }
 
+/* Field 0: the image's bytes through the table; field 1: its label as an int64. */
 static bool dataset_images_get(const tn_dataset *d, int64_t index, void *const *to) {
     const dataset_rows *r = (const dataset_rows *)d->user;
     const uint8_t *from = (const uint8_t *)r->at[0] + index * r->bytes[0];
@@ -199,8 +214,10 @@ static tn_dataset *dataset_images(tn_tensor *images, tn_tensor *labels, double m
     }
     r->label_bytes = (int)r->bytes[1];
     r->label_signed = d.field[1].dtype != TN_U8;
+    /* Each of the 256 bytes is normalised once, in float as torchvision does. */
     for (int v = 0; v < 256; v++) r->table[v] = ((float)v / 255.0f - (float)mean) / (float)std;
     d.field[0].dtype = TN_F32;
+    /* (H, W) becomes (1, H, W). */
     if (d.field[0].ndim == 2) {
         d.field[0].ndim = 3;
         d.field[0].size[2] = d.field[0].size[1];
@@ -241,6 +258,7 @@ TN_API tn_dataset *tn_dataset_idx_at(const char *file, int line, const char *ima
 
 /* --- parts of sets ---------------------------------------------------------------------------- */
 
+/* Items from, from + 1, .. of another set, which it owns. */
 typedef struct dataset_part {
     tn_dataset *of;
     int64_t from;
@@ -262,10 +280,15 @@ static tn_dataset *dataset_slice(tn_dataset *d, int64_t from, int64_t to) {
     if (tn_ok() && (!d || from < 0 || from > to || to > d->size))
         tni_nn_error(TN_INVALID, "slice: expected 0 <= from <= to <= %lld",
                      d ? (long long)d->size : 0LL);
+    /* From here on d belongs to the part: whatever fails, it is freed. */
     if (tn_ok()) p = (dataset_part *)tn_alloc(sizeof *p);
-    if (!p) return tn_dataset_free(d), (tn_dataset *)NULL;
+    if (!p) {
+        tn_dataset_free(d);
+        return NULL;
+    }
     p->of = d;
     p->from = from;
+    /* The fields are the same; what belongs to the other set is replaced. */
     part = *d;
     part.size = to - from;
     part.get = dataset_part_get;

@@ -39,6 +39,8 @@ typedef struct loader_core {
     bool closed;                             /* the loader is gone */
 } loader_core;
 
+/* A batch on its way. Its worker owns the buffer until the state is READY or FAILED; then code and
+ * text hold the error that get set. */
 typedef struct loader_slot {
     loader_buffer *buffer;
     int64_t batch;
@@ -92,6 +94,8 @@ static bool loader_handler(void) { /* under the registry's lock; libc drops it a
     return loader_has_handler;
 }
 #endif
+/* Makes c's lock known to the handler of fork. The list is read by a child without a lock, so it is
+ * right at any moment: a core is linked in by one store. */
 static bool loader_register(loader_core *c) {
     bool ok;
     pthread_mutex_init(&c->lock, NULL);
@@ -129,6 +133,7 @@ static void loader_unlock(loader_core *c) {
 
 /* --- buffers ---------------------------------------------------------------------------------- */
 
+/* Where the fields of a batch lie in a buffer: each begins at a multiple of 64 bytes. */
 static bool loader_layout(loader_core *c, const tn_dataset *d, int64_t batch_size) {
     int64_t at = (int64_t)(sizeof(loader_buffer) + LOADER_ALIGN - 1) / LOADER_ALIGN * LOADER_ALIGN;
     for (int i = 0; i < d->nfields; i++) {
@@ -142,6 +147,7 @@ static bool loader_layout(loader_core *c, const tn_dataset *d, int64_t batch_siz
     return true;
 }
 
+/* Of a core that has no loader and no buffer in use. */
 static void loader_core_free(loader_core *c) {
 #if LOADER_THREADS
     loader_unregister(c);
@@ -178,8 +184,10 @@ static loader_buffer *loader_buffer_take(loader_core *c) {
     loader_lock(c);
     b = c->free;
     if (b) c->free = b->next;
+    /* Counted before it exists, so that no other thread takes the core for unused meanwhile. */
     c->out++;
     loader_unlock(c);
+    /* The first epoch makes the buffers; later ones find them in the list. */
     if (!b) {
         b = (loader_buffer *)tn_alloc((size_t)c->buffer_bytes);
         if (b) b->core = c;
@@ -196,6 +204,7 @@ static loader_buffer *loader_buffer_take(loader_core *c) {
 
 /* --- filling ---------------------------------------------------------------------------------- */
 
+/* The items of a batch; the last one may have fewer. */
 static int64_t loader_items(const tn_loader *l, int64_t batch) {
     int64_t left = l->dataset->size - batch * l->batch_size;
     return left < l->batch_size ? left : l->batch_size;
@@ -209,7 +218,9 @@ static bool loader_fill(const tn_loader *l, loader_slot *s) {
     tni_step step;
     bool ok = true;
     for (int k = 0; k < d->nfields; k++) bytes[k] = tni_field_bytes(&d->field[k]);
-    tni_step_begin(&step, NULL, 0, ""); /* the handler hears of it in the caller's thread */
+    /* A link of the chain keeps the error handler waiting: errors are reported in the caller's
+     * thread, by loader_next. */
+    tni_step_begin(&step, NULL, 0, "");
     for (int64_t i = 0; ok && i < loader_items(l, s->batch); i++) {
         void *to[TN_MAX_FIELDS] = {NULL, NULL, NULL, NULL};
         int64_t index = l->shuffle ? l->order[first + i] : first + i;
@@ -226,6 +237,8 @@ static bool loader_fill(const tn_loader *l, loader_slot *s) {
 }
 
 #if LOADER_THREADS
+/* A worker takes the next batch that has a slot: batch k goes to slot k % nslots, so at most nslots
+ * batches are filled ahead. It waits when there is none. */
 static void *loader_worker(void *user) {
     tn_loader *l = (tn_loader *)user;
     tn_context_use(l->context);
@@ -233,6 +246,7 @@ static void *loader_worker(void *user) {
     while (!l->quit) {
         loader_slot *s;
         bool ok;
+        /* Nothing left in the epoch, or the slot of the batch is not free yet. */
         if (l->todo >= l->end || l->todo >= l->position + l->nslots) {
             pthread_cond_wait(&l->work, &l->core->lock);
             continue;
@@ -241,11 +255,13 @@ static void *loader_worker(void *user) {
         s->batch = l->todo++;
         s->state = LOADER_FILLING;
         l->filling++;
+        /* The slot is this worker's now: it fills without the lock. */
         pthread_mutex_unlock(&l->core->lock);
         ok = loader_fill(l, s);
         pthread_mutex_lock(&l->core->lock);
         s->state = ok ? LOADER_READY : LOADER_FAILED;
         l->filling--;
+        /* The caller may wait for this batch, or for all workers to be quiet. */
         pthread_cond_broadcast(&l->ready);
     }
     pthread_mutex_unlock(&l->core->lock);
@@ -263,6 +279,7 @@ static loader_slot *loader_await(tn_loader *l) {
     }
 #if LOADER_THREADS
     pthread_mutex_lock(&l->core->lock);
+    /* The slot may still hold an earlier state; its number says whose it is. */
     while (s->batch != l->position || (s->state != LOADER_READY && s->state != LOADER_FAILED))
         pthread_cond_wait(&l->ready, &l->core->lock);
     pthread_mutex_unlock(&l->core->lock);
@@ -272,9 +289,7 @@ static loader_slot *loader_await(tn_loader *l) {
 
 /* --- epochs ----------------------------------------------------------------------------------- */
 
-/* As torch.utils.data: the iterator draws a base seed for its workers; the sampler draws a seed of
- * its own from the default generator, or takes the one that was given. Both draws are int64
- * random_(): 63 bits. */
+/* A permutation of the data set drawn from a generator; order NULL: drawn and not used. */
 static bool loader_permute(tn_loader *l, tn_generator *from, int64_t *order) {
     int64_t mark = tn_scope_begin();
     tn_tensor *t = tnp_randperm(l->dataset->size, from, TN_I64, TN_NO_DEVICE);
@@ -284,19 +299,23 @@ static bool loader_permute(tn_loader *l, tn_generator *from, int64_t *order) {
 }
 
 /* torch's sampler draws one more permutation, of which it takes nothing, when it is asked beyond
- * its last item: for the last batch when that is short, else at the end. It shows where the
- * generator was given. */
+ * its last item: for the last batch if that is short, else at the end. Only a generator that was
+ * given shows it. */
 static bool loader_exhaust(tn_loader *l) {
     if (l->exhausted || !l->shuffle || !l->generator) return true;
     l->exhausted = loader_permute(l, l->generator, NULL);
     return l->exhausted;
 }
 
+/* The draws at the start of an epoch, as in torch.utils.data: the iterator draws a base seed for
+ * its workers; then the sampler draws a seed of its own from the default generator, or takes the
+ * generator that was given. Both draws are int64 random_(): 63 bits. */
 static bool loader_draw(tn_loader *l) {
     tn_generator *from = l->generator ? l->generator : tn_default_generator(), *own = NULL;
     bool ok;
     if (!from) return false;
     l->exhausted = false;
+    /* The base seed, which nothing here needs. */
     tn_random64(from);
     if (!l->shuffle) return true;
     if (!l->generator) {
@@ -314,6 +333,7 @@ static void loader_forked(tn_loader *l) {
     if (l->forks == loader_forks) return;
     l->forks = loader_forks;
     l->nworkers = 0;
+    /* The workers of the parent are not here, so nobody will count down. */
     l->filling = 0;
     pthread_cond_init(&l->work, NULL);
     pthread_cond_init(&l->ready, NULL);
@@ -337,10 +357,12 @@ static void loader_quiet(tn_loader *l) {
     l->running = false;
 }
 
+/* An epoch: buffers for all slots, the order, then work for the workers. */
 static bool loader_begin(tn_loader *l) {
     loader_quiet(l);
     for (int32_t i = 0; i < l->nslots; i++)
         if (!l->slot[i].buffer && !(l->slot[i].buffer = loader_buffer_take(l->core))) return false;
+    /* The caller's thread draws, so the order does not depend on the workers. */
     if (!loader_draw(l)) return false;
     loader_lock(l->core);
     l->position = l->todo = 0;
@@ -355,6 +377,7 @@ static bool loader_begin(tn_loader *l) {
 
 /* --- batches ---------------------------------------------------------------------------------- */
 
+/* Field k of a buffer as a tensor, which is one more user of the buffer. */
 static tn_tensor *loader_wrap(const tn_loader *l, loader_buffer *b, int k, int64_t items,
                               const char *file, int line) {
     const tn_field *f = &l->dataset->field[k];
@@ -364,6 +387,7 @@ static tn_tensor *loader_wrap(const tn_loader *l, loader_buffer *b, int k, int64
     memset(&options, 0, sizeof options);
     options.release = loader_release;
     options.user = b;
+    /* (items, sizes of the field): fewer items use the front of the buffer. */
     size[0] = items;
     for (int i = 0; i < f->ndim; i++) size[i + 1] = f->size[i];
     t = tn_wrap_at(file, line, (char *)b + l->core->at[k], tn_ints_of(size, f->ndim + 1), f->dtype,
@@ -389,11 +413,13 @@ static bool loader_hand_out(tn_loader *l, loader_slot *s, loader_buffer *spare, 
         }
         batch->field[batch->nfields] = t;
     }
+    /* The tensors hold the buffer from here on; the slot drops its own use. */
     s->buffer = spare;
     loader_buffer_drop(b);
     loader_lock(l->core);
     s->state = LOADER_IDLE;
     s->batch = -1;
+    /* A slot is free again and so is a place ahead: one worker may go on. */
     l->position++;
 #if LOADER_THREADS
     if (l->nworkers) pthread_cond_signal(&l->work);
@@ -402,15 +428,18 @@ static bool loader_hand_out(tn_loader *l, loader_slot *s, loader_buffer *spare, 
     return true;
 }
 
+/* The next batch. A spare buffer is taken first, so that handing out cannot fail half way. */
 static bool loader_next(tn_loader *l, tn_batch *batch, const char *file, int line) {
     loader_buffer *spare;
     loader_slot *s;
     if (!l->running && !loader_begin(l)) return false;
+    /* The end of an epoch: false without an error. */
     if (l->position >= l->batches) {
         loader_quiet(l);
         loader_exhaust(l);
         return false;
     }
+    /* The last batch is short. */
     if (l->position + 1 == l->batches && loader_items(l, l->position) < l->batch_size &&
         !loader_exhaust(l))
         return false;
@@ -419,6 +448,7 @@ static bool loader_next(tn_loader *l, tn_batch *batch, const char *file, int lin
     s = loader_await(l);
     if (s->state == LOADER_READY && loader_hand_out(l, s, spare, batch, file, line)) return true;
     loader_buffer_drop(spare);
+    /* The worker's error is reported here, in the caller's thread, and ends the epoch. */
     if (s->state == LOADER_FAILED) {
         tni_nn_error(s->code, "%s", s->text);
         loader_quiet(l);
@@ -452,6 +482,7 @@ TN_API int64_t tn_loader_batches(const tn_loader *l) { return l ? l->batches : 0
 TN_API tn_dataset *tn_loader_dataset(const tn_loader *l) { return l ? l->dataset : NULL; }
 TN_API tn_generator *tn_loader_generator(const tn_loader *l) { return l ? l->generator : NULL; }
 
+/* Arguments with bounds that keep all counts of slots within an int32_t. */
 static bool loader_check(const tn_loader_args *a) {
     if (!a || !a->dataset) return tni_nn_error(TN_INVALID, "dataset is NULL");
     if (a->batch_size < 1) return tni_nn_error(TN_INVALID, "batch_size must be positive");
@@ -473,6 +504,7 @@ static bool loader_start(tn_loader *l, int32_t workers) {
             return tni_nn_error(TN_MEMORY, "cannot start a worker thread");
     return true;
 }
+/* Wakes all workers to see that they are to end. */
 static void loader_join(tn_loader *l) {
     pthread_mutex_lock(&l->core->lock);
     l->quit = true;
@@ -490,10 +522,12 @@ TN_API void tn_loader_free(tn_loader *l) {
     loader_forked(l);
     loader_quiet(l);
 #if LOADER_THREADS
+    /* Workers end before what they use is freed. */
     loader_join(l);
     pthread_cond_destroy(&l->work);
     pthread_cond_destroy(&l->ready);
 #endif
+    /* Buffers whose tensors live on come back later; the last one frees the core. */
     for (int32_t i = 0; l->slot && i < l->nslots; i++)
         if (l->slot[i].buffer) loader_buffer_drop(l->slot[i].buffer);
     if (l->slot) tn_alloc_free(l->slot, (size_t)l->nslots * sizeof *l->slot);
@@ -525,6 +559,7 @@ static tn_loader *loader_new(const tn_loader_args *a) {
     pthread_cond_init(&l->work, NULL);
     pthread_cond_init(&l->ready, NULL);
 #endif
+    /* From here on tn_loader_free can free the loader, whatever is missing. */
     l->core = c;
     l->ending.end = loader_end;
     tn_ending_add(&l->ending);
@@ -533,12 +568,15 @@ static tn_loader *loader_new(const tn_loader_args *a) {
     l->context = tn_context_current();
     l->batch_size = a->batch_size;
     l->shuffle = a->shuffle;
+    /* Rounded up, or down where a short last batch is dropped. */
     l->batches =
         a->dataset->size / a->batch_size + (!a->drop_last && a->dataset->size % a->batch_size != 0);
     return l;
 }
 
+/* Slots, order and workers. What was made is freed by tn_loader_free if this fails. */
 static bool loader_fit_out(tn_loader *l, const tn_loader_args *a) {
+    /* Without threads the loader fills one slot in the caller's thread. */
     int32_t workers = LOADER_THREADS ? a->workers : 0;
     int32_t nslots = workers ? workers * a->prefetch : 1;
     if (!loader_layout(l->core, l->dataset, l->batch_size)) return false;
@@ -552,6 +590,7 @@ static bool loader_fit_out(tn_loader *l, const tn_loader_args *a) {
         l->order = (int64_t *)tn_alloc((size_t)(l->dataset->size + 1) * sizeof *l->order);
     if (l->shuffle && !l->order) return false;
 #if LOADER_THREADS
+    /* Threads last: they use all that was made before. */
     if (workers && !loader_start(l, workers)) return false;
 #endif
     return true;
@@ -564,8 +603,10 @@ TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args 
     if (tn_ok() && loader_check(args)) l = loader_new(args);
     if (!l)
         tn_dataset_free(args ? args->dataset : NULL);
-    else if (!tn_ok() || !loader_fit_out(l, args))
-        tn_loader_free(l), l = NULL;
+    else if (!tn_ok() || !loader_fit_out(l, args)) {
+        tn_loader_free(l);
+        l = NULL;
+    }
     tni_step_end(&step);
     return l;
 }

@@ -197,11 +197,13 @@ static void print_rows(print_job *p, int d, int indent, const char *at) {
     size = t->size[d];
     step = t->stride[d] * tni_dtype_size(t);
     cuts = print_cuts(p, size);
+    /* Pieces of this dimension between brackets, each indented below the first. */
     print_text(p, "[", 1);
     for (int64_t i = 0; i < size; i++) {
         bool dots = cuts && i == p->options.edgeitems;
         if (i) {
             print_text(p, ",", 1);
+            /* One new line for each dimension that ends here. */
             for (int k = d; k < t->ndim - 1; k++) print_text(p, "\n", 1);
             print_spaces(p, indent + 1);
         }
@@ -324,6 +326,7 @@ static char *print_new(const char *file, int line, const tn_tensor *t,
         if (mine) tni_leave(b, false);
         return NULL;
     }
+    /* Counts: p.to is NULL. */
     print_all(&p, tni_tensors(b->context)->default_dtype);
     /* The memory's failure has the place of this call, set above. */
     b->place_hold++;

@@ -32,17 +32,19 @@ static bool safe_read_info(tni_json *c, safe_info *info, bool again) {
     do {
         char *key = NULL, *name = NULL;
         int k;
+        /* Keys and dtype names are strings, decoded by the first reading. */
         if (again)
             key = tni_json_decoded(c);
         else if (!tni_json_string(c, &key))
             return false;
-        /* A bit for each key; `seen` refuses one that comes twice or is missing. */
+        /* A bit for each key; `seen` refuses a key that comes twice or is missing. */
         k = strcmp(key, "dtype") == 0          ? 1
             : strcmp(key, "shape") == 0        ? 2
             : strcmp(key, "data_offsets") == 0 ? 4
                                                : 0;
         if (!k || (seen & k) || !tni_json_sign(c, ':')) return false;
         seen |= k;
+        /* The value that belongs to the key. */
         if (k == 1) {
             if (again)
                 name = tni_json_decoded(c);
@@ -116,6 +118,7 @@ static void safe_entry(const tn_safetensors *f, int64_t i, safe_info *info) {
 static bool safe_add_entry(tn_safetensors *f, int64_t offset) {
     if (f->n >= SAFE_FREE_TENSORS && f->n >= f->data_bytes / 8)
         return safe_bad(f, "more tensors than data");
+    /* Offsets are kept, not pointers or parsed descriptions: 8 bytes a tensor. */
     if (f->n == f->room) {
         int64_t room = f->room ? 2 * f->room : 32;
         int64_t *entry = (int64_t *)tni_need(f->owner, room * (int64_t)sizeof *entry);
@@ -207,7 +210,7 @@ static void safe_offsets_at(const tn_safetensors *f, int64_t entry, int64_t offs
     offset[0] = info.offset[0];
     offset[1] = info.offset[1];
 }
-/* By first byte; empty tensors before the one that begins where they lie; else as in the header. */
+/* By first byte; an empty tensor before its neighbour at the same byte; else as in the header. */
 static bool safe_less_offset(const tn_safetensors *f, int64_t a, int64_t b) {
     int64_t x[2], y[2];
     safe_offsets_at(f, a, x);
@@ -287,7 +290,9 @@ static tn_safetensors *safe_open(tni_block *b, const char *path) {
     memset(f, 0, sizeof *f);
     f->owner = b;
     f->file.b = b;
+    /* safe_close may be called from here on. */
     f->file.fd = -1;
+    /* The path is kept for messages, and to open the file again. */
     f->path_bytes = (int64_t)strlen(path) + 1;
     f->path = (char *)tni_need(b, f->path_bytes);
     if (f->path) {
@@ -370,6 +375,7 @@ static tn_tensor *safe_read(tn_safetensors *f, int64_t i) {
     bytes = info.offset[1] - info.offset[0];
     t = tni_new(b, info.dtype, info.ndim, info.size);
     if (!t) return NULL;
+    /* An empty tensor has no place in the data. */
     ok = bytes == 0 ||
          (safe_seek(f, info.offset[0]) && tni_file_read(&f->file, t->storage->data, bytes));
     if (ok && info.dtype == TN_BOOL && !safe_bools_fit((const uint8_t *)t->storage->data, bytes))
@@ -400,6 +406,7 @@ TN_API tn_tensor *tn_safetensors_get_at(const char *file, int line, tn_safetenso
     if (!f || !name) {
         tni_error(b, TN_INVALID, "the file or the name is NULL");
     } else if (safe_here(f, b)) {
+        /* One by one, in the order of the data: reading dwarfs the search. */
         while (i < f->n && strcmp(f->header + f->entry[i], name) != 0) i++;
         if (i < f->n)
             t = safe_read(f, i);

@@ -55,6 +55,7 @@ static void safe_put_header(safe_writer *w, const safe_plan *p) {
     int64_t offset = 0;
     bool first = true;
     safe_put_text(w, "{");
+    /* {"__metadata__": {"key": "value", ..}, if there are notes. */
     for (int64_t i = 0; i < p->nnotes; i++) {
         safe_put_text(w, i ? "," : "\"__metadata__\":{");
         safe_put_string(w, p->notes[i].key);
@@ -63,6 +64,7 @@ static void safe_put_header(safe_writer *w, const safe_plan *p) {
         first = false;
     }
     if (p->nnotes) safe_put_text(w, "}");
+    /* Sizes 8, 4, 2 and 1; complex64 counts as 8. */
     for (int64_t each = 8; each; each /= 2)
         for (int64_t i = 0; i < p->n; i++) {
             const tn_tensor *t = p->at[i].tensor;
@@ -80,6 +82,7 @@ static void safe_put_header(safe_writer *w, const safe_plan *p) {
             safe_put_text(w, "],\"data_offsets\":[");
             safe_put_int(w, offset);
             safe_put_text(w, ",");
+            /* data_offsets are first byte and end. */
             offset += safe_tensor_bytes(t);
             safe_put_int(w, offset);
             safe_put_text(w, "]}");
@@ -125,6 +128,7 @@ static bool safe_check_plan(const safe_plan *p, int64_t *data_bytes) {
     for (int64_t i = 0; i < p->nnotes; i++)
         if (!safe_text_fits(p->notes[i].key) || !safe_text_fits(p->notes[i].value))
             return tni_error(p->b, TN_INVALID, "note %lld is NULL or not UTF-8", (long long)i);
+    /* Each tensor: a name, a dtype that the format has, and data that lies here. */
     for (int64_t i = 0; i < p->n; i++) {
         const tn_tensor *t = p->at[i].tensor;
         if (!safe_text_fits(p->at[i].name) || strcmp(p->at[i].name, "__metadata__") == 0)
@@ -138,6 +142,7 @@ static bool safe_check_plan(const safe_plan *p, int64_t *data_bytes) {
         if (t->device != TN_CPU || (t->flags & TNI_META))
             return tni_error(p->b, TN_UNSUPPORTED, "tensor \"%s\" is not on the CPU",
                              p->at[i].name);
+        /* The sum of all tensors is the length of the data. */
         if (!tni_add(*data_bytes, safe_tensor_bytes(t), data_bytes))
             return tni_memory_error(p->b, INT64_MAX);
     }
@@ -180,6 +185,7 @@ static bool safe_write_file(const safe_plan *p, const char *path, const char *he
     tni_file f;
     uint8_t head[8];
     bool ok;
+    /* The header's length in 8 bytes, little-endian. */
     for (int i = 0; i < 8; i++) head[i] = (uint8_t)((uint64_t)bytes >> 8 * i);
     if (!tni_file_create(p->b, &f, path)) return false;
     ok = tni_file_write(&f, head, 8) && tni_file_write(&f, header, bytes);
@@ -187,6 +193,7 @@ static bool safe_write_file(const safe_plan *p, const char *path, const char *he
         for (int64_t i = 0; ok && i < p->n; i++)
             if (tni_dtype_size(p->at[i].tensor) == each)
                 ok = safe_write_tensor(&f, p->at[i].tensor);
+    /* Closing without commit drops the temporary file. */
     ok = ok && tni_file_commit(&f);
     tni_file_close(&f);
     return ok;
@@ -199,6 +206,7 @@ static bool safe_save(const safe_plan *p, const char *path) {
     bool ok;
     if (!path) return tni_error(p->b, TN_INVALID, "the path is NULL");
     if (!safe_check_plan(p, &data_bytes)) return false;
+    /* First with no memory, for the length. */
     safe_put_header(&w, p);
     bytes = w.n;
     if (bytes > TNI_SAFE_HEADER_MAX)

@@ -23,6 +23,7 @@ static bool conv2d_reset(tn_module *m) {
 }
 static bool conv2d_forward(tn_mframe *f) {
     TN_FORWARD(conv2d, s, a, f);
+    /* input (N, C, H, W) or (C, H, W); sizes of one number stand for both dimensions. */
     f->out[0] = tnp_conv2d(a->input, s->weight, s->bias, s->o.stride, s->o.padding, s->o.dilation,
                            s->o.groups);
     return f->out[0] != NULL;
@@ -72,6 +73,7 @@ TN_MODULE(max_pool2d,
 
 static bool avg_pool2d_build(tn_module *m) {
     TN_SELF(avg_pool2d, s, m);
+    /* As in MaxPool2d. */
     if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
     return true;
 }

@@ -41,6 +41,7 @@ static bool expect_fill(tn_module *m, const char *text) {
     tni_span name, items;
     const char *why = NULL;
     while (expect_next(&text, &name, &items, &why)) {
+        /* Where the tensor lies in the forward's arguments. */
         const tn_param *p = expect_param(m, name);
         expect_input *e = &m->expect->input[m->expect->n];
         if (!p)
@@ -48,6 +49,7 @@ static bool expect_fill(tn_module *m, const char *text) {
                                 name.at);
         e->name = p->name;
         e->offset = p->offset;
+        /* Sizes are expressions over the options, which do not change any more. */
         if (!tni_sizes_of(m, m->row->takes, items, e->size, &e->n, &e->star, &e->most))
             return false;
         m->expect->n++;
@@ -108,6 +110,7 @@ static bool expect_error(const expect_input *e, const tn_tensor *t) {
                                    e->most > 1 ? '*' : '?');
         comma = at > 1 ? ", " : "";
         if (i == e->n) break;
+        /* A size of -1 takes any. */
         if (e->size[i] < 0)
             at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s_", comma);
         else
@@ -119,6 +122,7 @@ static bool expect_error(const expect_input *e, const tn_tensor *t) {
                         tni_nn_shape_text(got, sizeof got, t));
 }
 
+/* As Python prints a tuple: "(3,)" for one size. Cut where room ends. */
 TN_PRIV const char *tni_nn_shape_text(char *text, size_t room, const tn_tensor *t) {
     tn_ints shape = tn_shape(t);
     size_t at = (size_t)snprintf(text, room, "%s (", tn_dtype_name(tn_dtype_of(t)));
@@ -164,7 +168,7 @@ static void forward_text(const tn_path *path, char *to, size_t room) {
     for (const tn_path *p = path; p && p->text == forward_text && n < 64; p = p->caller)
         chain[n++] = ((const tn_mframe *)(const void *)p)->m;
     to[0] = 0;
-    /* From the outermost call inwards: the path of each module below the one that called it. */
+    /* From the outermost call inwards: the path of each module below its caller. */
     for (int i = n - 2; i >= 0; i--) {
         char step[256];
         /* A module that is not below its caller begins a path of its own. */
@@ -288,6 +292,7 @@ static bool forward_hooks(tn_mframe *f, int when, int64_t last) {
     for (struct tn_mhook *h = f->m->hooks; h && h->number <= last;) {
         const int64_t at = h->number;
         if (h->when == when && !forward_hook_call(f, h)) return false;
+        /* Finds the place again from the list's start. */
         for (h = f->m->hooks; h && h->number <= at;) h = h->next;
     }
     return true;
@@ -296,6 +301,7 @@ static bool forward_hooks(tn_mframe *f, int when, int64_t last) {
 /* --- calling ---------------------------------------------------------------------------------- */
 
 TN_API tn_tensor *tn_input(const tn_mframe *f, int k) {
+    /* k counts Tensor parameters alone, absent ones as well. */
     for (int i = 0; k >= 0 && i < f->call->nparam; i++)
         if (f->call->param[i].type == TN_T_TENSOR && k-- == 0)
             return forward_tensor(f->args, f->call->param[i].offset);
@@ -337,6 +343,7 @@ static bool forward_enter(const char *file, int line, tn_module *m, const tn_gen
     tn_mframe f;
     int64_t mark;
     bool ok;
+    /* The link of the chain is the frame itself: forward_text finds the module by it. */
     f.path.text = forward_text;
     f.path.file = file;
     f.path.line = line;
@@ -351,6 +358,7 @@ static bool forward_enter(const char *file, int line, tn_module *m, const tn_gen
     tn_path_push(&f.path);
     ok = forward_run(&f);
     for (int k = 0; !ok && k < nout; k++) out[k] = NULL;
+    /* Leaves the scope: the results go to the scope around it. */
     tn_scope_leave(mark, out, nout);
     tn_path_pop(&f.path);
     return ok;
@@ -370,6 +378,7 @@ TN_API bool tn_module_call(const char *file, int line, tn_module *m, const tn_mr
     for (int k = 0; k < nout; k++) out[k] = NULL;
     if (!tn_ok()) return false;
     if (!m) return forward_refuse(file, line, "module is NULL");
+    /* A typed forward of another class would read the arguments at wrong offsets. */
     if (row && m->row != row)
         return forward_refuse(file, line, "forward belongs to another kind of module");
     if (!args || nout != call->nresults)
@@ -391,6 +400,7 @@ TN_API tn_tensor *tn_forward_at(const char *file, int line, tn_module *m, tn_ten
         required++;
         if (call->param[i].type == TN_T_TENSOR) first = i;
     }
+    /* A module with more inputs or results has a typed function of its own. */
     if (required != 1 || first < 0 || call->nresults != 1 || call->args_size > sizeof args.at) {
         forward_refuse(
             file, line,
@@ -411,6 +421,7 @@ TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, cons
     if (!m) return forward_refuse(file, line, "module is NULL");
     if (call->args_size > sizeof args.at)
         return forward_refuse(file, line, "forward has too many arguments");
+    /* tn_bind sets an error with the class's name for values that do not fit. */
     return tn_bind(file, line, m->type, call, values, nvalues, true, args.at) &&
            tn_module_call(file, line, m, NULL, args.at, out, nout);
 }

@@ -20,6 +20,7 @@ static tn_module *make_new(const tn_mrow *row, const tn_mgen *gen, int64_t behin
                      (long long)row->size);
         return NULL;
     }
+    /* Far below any overflow in `bytes`. */
     if (row->size > PTRDIFF_MAX / 2) {
         tni_nn_error(TN_MEMORY, "the row's size (%llu) is too large",
                      (unsigned long long)row->size);
@@ -138,6 +139,7 @@ TN_API tn_module *tn_module_make(const char *file, int line, const tn_mrow *row,
         tni_nn_error(TN_INVALID, "the row is NULL");
     else if (tn_ok())
         m = make_build(row, args);
+    /* Modules among the arguments are taken over in any case. */
     make_release_given(gen ? gen->make : NULL, (const char *)args);
     tni_step_end(&step);
     return m;
@@ -275,6 +277,7 @@ TN_API bool tn_part_give_at(const char *file, int line, tn_module *m, tn_part_ki
     if (!tn_ok()) return make_broken(m);
     tni_step_begin(&step, file, line, m->type);
     ok = make_kind_fits(kind) && tni_part_new(m, kind, name, (void **)(void *)field);
+    /* The module is one more owner of t, whatever scope holds it. */
     if (ok && t) *tni_part_place(m, m->nparts - 1) = tn_retain(t);
     tni_step_end(&step);
     return ok || make_broken(m);
@@ -297,10 +300,9 @@ typedef struct make_level {
     uint8_t before;
 } make_level;
 
-/* Raises the level of m to `level` at least, and that of its children to one more. What
- * lies below a module has a higher level already, so one that is as deep as asked for is
- * not entered. Each change is noted, to be undone if a later step fails. An error if the
- * depth exceeds TN_MODULE_DEPTH. */
+/* Raises the level of m to `level` at least, and that of its children to one more. What lies below
+ * a module has a higher level already, so a module as deep as asked for is not entered. Each change
+ * is noted, to be undone if a later step fails. An error if the depth exceeds TN_MODULE_DEPTH. */
 static bool make_lower(tni_buffer *changed, tn_module *m, int level) {
     make_level was = {m, m->level};
     if (level <= m->level) return true;
@@ -348,6 +350,7 @@ TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const cha
 
 TN_API bool tn_module_append_at(const char *file, int line, tn_module *m, tn_module *child) {
     char name[16];
+    /* A list's children are its only parts, so their count is the next number. */
     snprintf(name, sizeof name, "%d", m ? (int)m->nparts : 0);
     return tn_part_child_at(file, line, m, name, NULL, child);
 }
@@ -379,10 +382,12 @@ static bool made_args(tn_module *m, const char *what, tni_span items, const tn_g
     for (int k = 0; tni_item_next(&items, &item); k++) {
         const tn_param *p;
         tni_figure v;
+        /* "name=expr", or an expression for the parameter in this place. */
         tni_item_split(item, &name, &value);
         p = tn_param_named(gen, name.at, (size_t)name.n);
         if (!name.n && k < gen->nparam) p = &gen->param[k];
         if (!p) return tni_row_text_error(what, item, "this option does not exist");
+        /* Values are m's options: "bias=bias" hands one down. */
         if (!tni_expression(value, tni_option_number, m, &v, &why))
             return tni_row_text_error(what, item, why);
         if (!made_put(p, args, v))
@@ -410,6 +415,7 @@ static tn_module *made_child(tn_module *m, const tni_part_text *t) {
         tni_row_text_error(m->row->parts, t->type, "children are nested too deeply");
         return NULL;
     }
+    /* Rows are found by class name, built-in or registered. */
     snprintf(type, sizeof type, "%.*s", t->type.n, t->type.at);
     row = tn_mrow_named(type);
     gen = row ? tni_mgen_of(row) : NULL;
@@ -441,6 +447,7 @@ static bool made_given(tn_module *m, const tni_part_text *t, const char *name, v
     const tn_param *p;
     tn_tensor *given;
     snprintf(option, sizeof option, "%.*s", t->given.n, t->given.at);
+    /* The row names an option of its own schema. */
     p = tni_option(m, option);
     if (!p || p->type != TN_T_TENSOR)
         return tni_row_text_error(m->row->parts, t->given, "expected an option that is a tensor");
@@ -490,6 +497,7 @@ TN_PRIV bool tni_parts_make(tn_module *m) {
     tni_part_text t;
     int more = 0;
     if (!at) return true;
+    /* Parts are made in the order of the text: the order of state dicts and of draws. */
     while ((more = tni_part_next(&at, &t, &why)) > 0)
         if (!made_part(m, &t)) return false;
     if (more == 0) return true;

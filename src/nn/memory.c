@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+/* A count that no size_t holds becomes the largest request, which tn_alloc refuses
+ * with its error. */
 TN_PRIV void *tni_alloc_each(int64_t n, size_t each) {
     bool fits = n >= 0 && (uint64_t)n <= SIZE_MAX / each;
     size_t bytes = fits ? (size_t)n * each : SIZE_MAX;
@@ -41,6 +43,7 @@ static bool buffer_reserve(tni_buffer *b, int64_t bytes) {
 TN_PRIV void *tni_buffer_add(tni_buffer *b, const void *from, int64_t bytes) {
     char *to;
     if (!buffer_reserve(b, bytes)) return NULL;
+    /* Growing may move the buffer, so `to` is valid until the next call. */
     to = b->at + b->n;
     if (bytes) memcpy(to, from, (size_t)bytes);
     b->n += bytes;
@@ -74,6 +77,7 @@ TN_PRIV char *tni_text_copy(const char *text, size_t n) {
     to[n] = 0;
     return to;
 }
+/* The text must still have its first length: memory is given back with its size. */
 TN_PRIV void tni_text_free(char *text) {
     if (text) tn_alloc_free(text, strlen(text) + 1);
 }
@@ -101,6 +105,7 @@ static bool map_grow(tni_map *m) {
         return false;
     }
     memset(next.key, 0, bytes);
+    /* Places depend on the room, so each key is placed anew. */
     for (int64_t i = 0; i < m->room; i++) {
         if (!m->key[i]) continue;
         int64_t to = map_slot(&next, m->key[i]);
@@ -118,6 +123,7 @@ TN_PRIV void **tni_map_at(tni_map *m, const void *key, bool *fresh) {
     if (2 * (m->n + 1) > m->room && !map_grow(m)) return NULL;
     i = map_slot(m, key);
     *fresh = !m->key[i];
+    /* A new key has the value NULL until the caller sets it. */
     if (*fresh) {
         m->key[i] = key;
         m->value[i] = NULL;

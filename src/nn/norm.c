@@ -48,6 +48,7 @@ static tn_tensor *norm_batch_forward(const norm_batch *n, tn_tensor *x) {
     return y;
 }
 
+/* reset and forward of one of the BatchNorms, on its own struct. */
 #define NORM_BATCH_ROW(name)                                           \
     static bool name##_reset(tn_module *m) {                           \
         TN_SELF(name, s, m);                                           \
@@ -97,6 +98,7 @@ TN_MODULE(batch_norm2d,
 
 /* --- LayerNorm -------------------------------------------------------------------------------- */
 
+/* torch's initial values: the identity behind the normalisation. */
 static bool layer_norm_reset(tn_module *m) {
     TN_SELF(layer_norm, s, m);
     return (!s->weight || tn_init_constant_(s->weight, 1)) &&

@@ -66,6 +66,7 @@ static int32_t option_word(const tn_module *m, const char *name, int type) {
     if (p && p->type == type) memcpy(&v, (char *)tni_options(m) + p->offset, sizeof v);
     return v;
 }
+/* The options dtype and device of the constructor, which generated rows have; else the defaults. */
 TN_PRIV tn_dtype tni_dtype_option(const tn_module *m) {
     int32_t v = option_word(m, "dtype", TN_T_DTYPE);
     return v ? (tn_dtype)v : tn_default_dtype();
@@ -93,12 +94,14 @@ static bool option_size(tn_module *m, const char *what, tni_span item, int64_t *
         return true;
     }
     if (*n == TN_MAX_DIMS) return tni_row_text_error(what, item, "too many dimensions");
+    /* Any size, in shapes that are taken. */
     if (tni_span_is(item, "_")) {
         size[(*n)++] = -1;
         return true;
     }
     if (!tni_expression(item, tni_option_number, m, &v, &why))
         return tni_row_text_error(what, item, why);
+    /* None and floats are no sizes. */
     if (v.kind != TNI_FIGURE_INT) return tni_row_text_error(what, item, "expected an integer");
     if (v.value < 0)
         return tni_nn_error(TN_INVALID, "%.*s is %lld, but a size must not be negative", item.n,

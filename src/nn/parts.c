@@ -39,6 +39,7 @@ TN_PRIV bool tni_item_next(tni_span *list, tni_span *item) {
     item->at = rest.at;
     item->n = i;
     *item = parts_trim(*item);
+    /* The rest begins behind the comma. */
     list->at = rest.at + i + (i < rest.n);
     list->n = rest.n - i - (i < rest.n);
     return true;
@@ -225,6 +226,7 @@ static tni_figure parts_named(parts_calc *c) {
     if (tni_span_is(name, "None")) return v;
     if (tni_span_is(name, "True")) return parts_int(1);
     if (tni_span_is(name, "False")) return parts_int(0);
+    /* An index is an expression of its own. */
     if (parts_sign(c, "[")) {
         tni_figure i = parts_choice(c);
         if (i.kind != TNI_FIGURE_INT || i.value < 0)
@@ -241,6 +243,7 @@ static tni_figure parts_unary(parts_calc *c) {
     tni_figure v;
     if (c->depth >= PARTS_DEPTH) return parts_fail(c, "nested too deeply");
     c->depth++;
+    /* A value is an expression in parentheses, a value with a sign, a number, or a name. */
     if (parts_sign(c, "(")) {
         v = parts_choice(c);
         if (!parts_sign(c, ")")) v = parts_fail(c, "expected ')'");
@@ -258,6 +261,7 @@ static tni_figure parts_unary(parts_calc *c) {
     } else {
         v = parts_fail(c, "expected a value");
     }
+    /* Every way out of a deeper level comes through here. */
     c->depth--;
     return v;
 }

@@ -1,4 +1,4 @@
-/* parts.h - the small texts of a module row: parts, shapes that are taken, what is printed. Libc
+/* parts.h - the small texts of a module row: parts, shapes that are taken, printed options. Libc
  * only: the generator reads them as well.
  *
  *   parts   part {';' part}

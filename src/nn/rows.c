@@ -44,6 +44,7 @@ TN_PRIV const tn_mgen *tni_mgen_of(const tn_mrow *row) {
     return NULL;
 }
 
+/* The generated table ends in NULL and holds the rows that this program was built with. */
 TN_API int64_t tn_mrow_count(void) {
     int64_t n = 0;
     while (tni_mrows()[n]) n++;
@@ -122,10 +123,12 @@ static bool rows_register(const tn_mrow *row) {
     rows_entry *e;
     if (!row || !row->name || !row->schema)
         return tni_nn_error(TN_INVALID, "expected a row with a schema");
+    /* The name is kept in e->type, up to the "(" of the schema. */
     if (strcspn(row->schema, "(") >= sizeof e->type)
         return tni_nn_error(TN_INVALID, "the class name is too long");
     if (row->gen || tni_mgen_of(row))
         return tni_nn_error(TN_INVALID, "the row is already registered");
+    /* Texts that do not parse are refused here and not when a module is made. */
     if (!rows_parts_parse(row->parts)) return false;
     e = rows_entry_new(row);
     if (!e) return false;
@@ -134,6 +137,7 @@ static bool rows_register(const tn_mrow *row) {
         rows_entry_free(e);
         return false;
     }
+    /* From here on the row is found; its entry ends with the context. */
     e->next = rows_registered;
     rows_registered = e;
     e->ending.end = rows_entry_end;
@@ -152,6 +156,7 @@ TN_API bool tn_module_register_at(const char *file, int line, const tn_mrow *row
 }
 
 TN_API void tn_module_forget(const tn_mrow *row) {
+    /* Modules of the row point at its tables, so they must be freed before. */
     for (rows_entry **at = &rows_registered; *at; at = &(*at)->next) {
         rows_entry *e = *at;
         if (e->row != row) continue;

@@ -67,6 +67,7 @@ static bool state_same_shape(const tn_tensor *a, const tn_tensor *b) {
     return x.n == y.n && (x.n == 0 || memcmp(x.at, y.at, (size_t)x.n * sizeof *x.at) == 0);
 }
 
+/* Adds "size mismatch for .." to the message, for the first STATE_SHOWN tensors. */
 static void state_mismatch(state_report *r, const char *name, const tn_tensor *file,
                            const tn_tensor *here) {
     char a[TN_MAX_DIMS * 22 + 40], b[TN_MAX_DIMS * 22 + 40];
@@ -133,7 +134,7 @@ static bool state_is_of(const tn_tensor *t, tn_dtype dtype, tn_device_id device)
 }
 
 /* Plans an exchange for each name of the module, and notes in the report what does not fit. false
- * only for an error, not for what is reported. */
+ * only for an error, not for entries of the report. */
 static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *given, state_report *r,
                             bool take) {
     for (int64_t i = 0; i < here.n; i++) {
@@ -191,6 +192,7 @@ TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int
     state_names given;
     bool ok;
     memset(&r, 0, sizeof r);
+    /* First the report of all that does not fit, then the verdict: one error names everything. */
     ok = state_names_make(&given, at, n) && here.n >= 0 &&
          state_load_each(plan, here, &given, &r, take) && state_judge(&r, strict);
     state_names_free(&given);
@@ -265,6 +267,7 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
     state_quiet_begin(&q, file, line, m);
     all = tni_module_tensors(m);
     ok = all.n >= 0;
+    /* torch refuses integer dtypes as well. */
     if (ok && dtype != TN_NO_DTYPE && tni_dtype_kind(dtype) != 'f')
         ok = tni_nn_error(TN_TYPE, "to: %s is not a floating dtype", tn_dtype_name(dtype));
     for (int64_t i = 0; ok && i < all.n; i++) {
@@ -274,6 +277,7 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
         ok = state_to_one(&plan, name, t, dtype, device) &&
              (!grad || state_to_one(&plan, name, grad, dtype, device));
     }
+    /* All or nothing: exchanged if all conversions were made, else dropped. */
     tni_plan_end(&plan, ok);
     tn_named_free(all);
     state_quiet_end(&q);
@@ -297,6 +301,7 @@ static tn_tensor *state_copy_tensor(state_copy *c, tn_tensor *t) {
     if (!at) return NULL;
     /* Shared inside m, so shared inside the copy. */
     if (!fresh) return tn_retain((tn_tensor *)*at);
+    /* The copy is held once, for the part that asked first. */
     mark = tn_scope_begin();
     copy = state_convert(t, tn_dtype_of(t), tn_device_of(t));
     /* A tensor that requires grad becomes a leaf that does, whatever made it in m. */
@@ -318,12 +323,14 @@ static tn_module *state_copy_head(const state_copy *c, const tn_module *m) {
     to = (tn_module *)tn_alloc((size_t)m->bytes);
     if (!to) return NULL;
     memcpy(to, m, (size_t)m->bytes);
+    /* What belongs to m alone is not copied: its owners, hooks, and lent lists. */
     to->count = 1;
     to->hooks = NULL;
     to->last_hook = 0;
     to->parameters = NULL;
     to->part = NULL;
     to->nparts = to->room = 0;
+    /* The copy's root has no levels above it. */
     to->level = (uint8_t)(m->level - c->level);
     /* Pointers into m's own block, such as the texts of options, are moved into the copy's. */
     if (tni_expect_copy(to, m)) {

@@ -15,12 +15,14 @@ static bool repr_item_next(tni_span *list, repr_item *t) {
     tni_span s;
     if (!tni_item_next(list, &s)) return false;
     memset(t, 0, sizeof *t);
+    /* "?name": shown unless it is the default. */
     t->unless_default = s.at[0] == '?';
     s.at += t->unless_default;
     s.n -= t->unless_default;
     /* What is left when no mark is found at the end is the name. */
     for (; s.n > 0; s.n--) {
         char last = s.at[s.n - 1];
+        /* "name=" shows the name, "name'" quotes, "name[]" is a tuple, "name[2]" one of 2. */
         if (last == '=')
             t->named = true;
         else if (last == '\'')
@@ -56,6 +58,7 @@ static void repr_value(tni_buffer *b, const tn_module *m, const tn_param *p, con
     const void *options = tni_options(m);
     tn_scalar s;
     tn_ints list;
+    /* torch prints the option's repr, which has quotes; None has none. */
     bool quoted = t->quoted && tn_param_number(p, options, &s) && s.kind != TN_KIND_NONE;
     if (tni_option_ints(m, t->name, &list)) {
         repr_ints(b, list, t);
@@ -83,6 +86,7 @@ static void repr_options(tni_buffer *b, const tn_module *m) {
     while (repr_item_next(&list, &t)) {
         const tn_gen *gen = m->gen->make;
         const tn_param *p = tn_param_named(gen, t.name.at, (size_t)t.name.n);
+        /* "?" leaves out an option that has its default. */
         if (!p || (t.unless_default && tn_param_same(p, tni_options(m), gen->defaults))) continue;
         tni_buffer_text(b, "%s", first ? "" : ", ");
         if (t.named) tni_buffer_text(b, "%s=", p->name);
@@ -138,6 +142,7 @@ static void repr_children(tni_buffer *b, const tn_module *m, int indent) {
         tni_buffer one = {NULL, 0, 0, false};
         int n = 1;
         last = i;
+        /* "(0): " for one child, "(0-2): 3 x " for a run of equal ones. */
         tni_buffer_text(b, "%*s(%s", 2 * indent, "", m->part[i].name);
         if (list) n = repr_equal(m, i, indent, &one, &last);
         if (n > 1)
@@ -159,6 +164,7 @@ static void repr_children(tni_buffer *b, const tn_module *m, int indent) {
 /* "Class(options)" on one line without children; else the options on a line, if there are any, and
  * a line for each child, indented by two spaces a level. */
 static void repr_module(tni_buffer *b, const tn_module *m, int indent) {
+    /* Options stand on the class's line only if nothing follows below it. */
     bool children = repr_next_child(m, 0) < m->nparts;
     tni_buffer_text(b, "%s(", m->type);
     if (!children) {

@@ -175,10 +175,12 @@ static tn_named_list tree_list(const tree_collect *c) {
     const tree_entry *e = (const tree_entry *)(const void *)c->entries.at;
     char *names;
     if (n == 0) return list;
+    /* Entries first, so that they are aligned; the texts of the names behind them. */
     list.bytes = n * (int64_t)sizeof *list.at + c->names.n;
     list.at = (tn_named *)tn_alloc((size_t)list.bytes);
     list.n = list.at ? n : -1;
     if (!list.at) return list;
+    /* Offsets become pointers now that the texts lie still. */
     names = (char *)(list.at + n);
     memcpy(names, c->names.at, (size_t)c->names.n);
     for (int64_t i = 0; i < n; i++) {

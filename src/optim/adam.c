@@ -2,7 +2,7 @@
 #include "optim.h"
 #include "../api/ops/layers.h"
 
-/* Both have the same options in structs of their own. */
+/* Both have the same options, but each its own struct. adam_view holds those of a group. */
 typedef struct adam_view {
     double lr, beta1, beta2, eps, weight_decay;
     bool amsgrad, maximize;
@@ -18,6 +18,7 @@ ADAM_OPTIONS(adam)
 ADAM_OPTIONS(adamw)
 #undef ADAM_OPTIONS
 
+/* torch's bounds; written so that NaN is refused as well. */
 static bool adam_check_options(adam_view o) {
     if (!(o.lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g, but must not be negative", o.lr);
     if (!(o.eps >= 0))
@@ -41,11 +42,14 @@ enum {
     ADAM_MAXIMIZE,
     ADAM_LISTS
 };
+/* Fills s->number, which has room for ADAM_LISTS lists of n numbers, one behind the other: list k
+ * has its number for parameter i of the step at k * n + i. */
 static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options),
                        tn_floats list[ADAM_LISTS]) {
     for (int k = 0; k < ADAM_LISTS; k++) list[k] = tni_numbers(s->number + k * s->n, s->n);
     for (int64_t i = 0; i < s->n; i++) {
         adam_view o = of(s->options[i]);
+        /* Number i of the first list; list k is k * n further. */
         double *to = s->number + i;
         to[ADAM_STEP * s->n] = s->count[i];
         to[ADAM_LR * s->n] = o.lr;
@@ -58,6 +62,8 @@ static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options),
     }
 }
 
+/* The functions of a row. uses: bit k says that state k is needed: exp_avg, exp_avg_sq and,
+ * for amsgrad, max_exp_avg_sq. */
 #define ADAM_ROW(name, operator_)                                                            \
     static bool name##_check(const void *options) {                                          \
         return adam_check_options(name##_options(options));                                  \

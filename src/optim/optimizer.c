@@ -24,15 +24,19 @@ TN_PRIV bool tni_is_count(double value) {
 
 TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options) {
     if (!o->row->check || o->row->check(options)) return true;
+    /* A user's check may return false without an error. */
     return tn_ok() ? tni_nn_error(TN_INVALID, "the options are not valid") : false;
 }
 
-/* A copy of an argument struct with its lists behind it; the parameters in it are forgotten. */
+/* A copy of an argument struct with its lists behind it. The parameters in it are forgotten: the
+ * optimizer holds them itself. NULL with an error. */
 static char *optim_copy_options(const tn_gen *gen, const char *args, int64_t *bytes) {
     int64_t head = (gen->args_size + 7) / 8 * 8;
     char *to, why[200];
-    if (!tn_args_check(gen, args, why, sizeof why))
-        return tni_nn_error(TN_INVALID, "%s", why), (char *)NULL;
+    if (!tn_args_check(gen, args, why, sizeof why)) {
+        tni_nn_error(TN_INVALID, "%s", why);
+        return NULL;
+    }
     *bytes = head + 8 * tn_args_words(gen, args);
     to = (char *)tn_alloc((size_t)*bytes);
     if (!to) return NULL;
@@ -46,17 +50,21 @@ static char *optim_copy_options(const tn_gen *gen, const char *args, int64_t *by
 
 enum { OPTIM_POINTERS = 3 }; /* of a step, beside its states: param, grad, options */
 
+/* Bytes that a step over n parameters needs, as optim_lay shares them out: pointers, `first` and
+ * `made`, index, count and numbers. */
 TN_PRIV int64_t tni_step_room(int64_t n, int nstates) {
     return n * (int64_t)((size_t)(OPTIM_POINTERS + nstates) * sizeof(void *) + 2 * sizeof(bool) +
                          8 + (TN_OPTIM_NUMBERS + 1) * sizeof(double));
 }
 
+/* Bytes of the one block for n parameters: counts, parameters, states, the room for a step. */
 static int64_t optim_bytes(int64_t n, int nstates) {
     return n * (int64_t)((size_t)(1 + nstates) * sizeof(void *) + sizeof(double)) +
            tni_step_room(n, nstates) + 64;
 }
 
-/* Makes room for n parameters; the first o->n are moved. */
+/* Makes room for n parameters and moves the first o->n. A step then allocates nothing
+ * but new states. */
 static bool optim_grow(tn_optimizer *o, int64_t n) {
     int64_t bytes;
     char *at;
@@ -67,9 +75,11 @@ static bool optim_grow(tn_optimizer *o, int64_t n) {
     at = (char *)tn_alloc((size_t)bytes);
     if (!at) return false;
     memset(at, 0, (size_t)bytes);
+    /* The block: n counts, n parameters, n * nstates states, then the room for a step. */
     count = (double *)(void *)at;
     param = (tn_tensor **)(void *)(count + n);
     state = param + n;
+    /* Parameters and states keep their owners; only their places change. */
     for (int64_t i = 0; i < o->n; i++) {
         count[i] = o->count[i];
         param[i] = o->param[i];
@@ -100,12 +110,14 @@ static bool optim_more_groups(tn_optimizer *o) {
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
+/* Leaves, each once in all groups. A list with n = -1 comes from a tn_parameters that failed. */
 static bool optim_check_params(const tn_optimizer *o, tn_tensors params) {
     tni_map seen = {NULL, NULL, 0, 0};
     bool fresh = true, ok = true;
     if (params.n < 0)
         return tn_ok() ? tni_nn_error(TN_INVALID, "params: expected a list of tensors") : false;
     if (params.n == 0 || !params.at) return tni_nn_error(TN_INVALID, "params: the list is empty");
+    /* A parameter that is in two groups would be stepped twice. */
     for (int64_t i = 0; ok && i < o->n; i++) ok = tni_map_at(&seen, o->param[i], &fresh) != NULL;
     for (int64_t i = 0; ok && i < params.n; i++) {
         if (!params.at[i])
@@ -127,6 +139,7 @@ static bool optim_add(tn_optimizer *o, tn_tensors params, const char *args) {
     if (!optim_check_params(o, params)) return false;
     g.options = optim_copy_options(o->row->gen, args, &g.bytes);
     if (!g.options) return false;
+    /* All that can fail is done before the optimizer changes. */
     if (tni_group_check(o, g.options) && optim_more_groups(o) && optim_grow(o, o->n + params.n)) {
         g.count = params.n;
         for (int64_t i = 0; i < params.n; i++) o->param[o->n++] = tn_retain(params.at[i]);
@@ -137,18 +150,23 @@ static bool optim_add(tn_optimizer *o, tn_tensors params, const char *args) {
     return false;
 }
 
+/* The number of names in "a, b, c". */
 static int optim_count_states(const char *names) {
     int n = names && *names;
     for (; names && *names; names++) n += *names == ',';
     return n;
 }
 
+/* An optimizer with one group; the first parameter of every row is the list of parameters. */
 static tn_optimizer *optim_new(const tn_orow *row, const void *args) {
     const tn_param *p = row ? &row->gen->param[0] : NULL;
     tn_tensors params;
     tn_optimizer *o;
-    if (!row || !args)
-        return tni_nn_error(TN_INVALID, "no row or the arguments are NULL"), (tn_optimizer *)NULL;
+    if (!row || !args) {
+        tni_nn_error(TN_INVALID, "no row or the arguments are NULL");
+        return NULL;
+    }
+    /* The options hold the list of parameters first. */
     memcpy(&params, (const char *)args + p->offset, sizeof params);
     o = (tn_optimizer *)tn_alloc(sizeof *o);
     if (!o) return NULL;
@@ -191,6 +209,7 @@ TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn
     tni_step_begin(&step, file, line, o ? o->row->name : NULL);
     ok = o && o->row->gen->args_size <= sizeof args.at;
     if (!ok) tni_nn_error(TN_INVALID, "optimizer is NULL");
+    /* An option that is not given is that of the first group. */
     if (ok) memcpy(args.at, o->group[0].options, o->row->gen->args_size);
     ok = ok &&
          (nvalues == 0 ||
@@ -204,6 +223,7 @@ TN_API int tn_optimizer_groups(const tn_optimizer *o) { return o ? o->ngroups : 
 
 /* --- numbers among the options ---------------------------------------------------------------- */
 
+/* An option of a group by name; NULL with an error. */
 static const tn_param *optim_option(const tn_optimizer *o, int group, const char *name) {
     const tn_param *p = o && name && group >= 0 && group < o->ngroups
                             ? tn_param_named(o->row->gen, name, SIZE_MAX)
@@ -238,6 +258,7 @@ TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *val
     return true;
 }
 
+/* Sets one number and checks the group; a value that is refused is taken back. */
 static bool optim_set(tn_optimizer *o, int group, const char *option, double value) {
     const tn_param *p = optim_option(o, group, option);
     double before;
@@ -287,6 +308,7 @@ typedef struct optim_step {
     int64_t *index; /* of parameter i of the step in the optimizer */
 } optim_step;
 
+/* Shares out the room: 8-byte numbers first, then pointers, then bytes, so that all are aligned. */
 static void optim_lay(tn_optimizer *o, optim_step *w) {
     char *at = (char *)o->step_room;
     int64_t n = o->n;
@@ -301,6 +323,8 @@ static void optim_lay(tn_optimizer *o, optim_step *w) {
     w->made = (uint8_t *)(w->first + n);
 }
 
+/* The parameters that have a gradient, group by group; a step passes over the others,
+ * as in torch. */
 static void optim_collect(tn_optimizer *o, optim_step *w) {
     int64_t n = 0;
     for (int g = 0; g < o->ngroups; g++)
@@ -310,6 +334,7 @@ static void optim_collect(tn_optimizer *o, optim_step *w) {
             w->param[n] = o->param[i];
             w->grad[n] = grad;
             w->options[n] = o->group[g].options;
+            /* The count of this step, which begins at 1; it is kept only if the step succeeds. */
             w->count[n] = o->count[i] + 1;
             w->index[n] = i;
             w->made[n] = 0;
@@ -318,7 +343,8 @@ static void optim_collect(tn_optimizer *o, optim_step *w) {
     w->s.n = n;
 }
 
-/* Makes the states that are not there yet, zero. */
+/* Makes the states that the options need and that do not exist yet, as zeros of the parameter's
+ * dtype; `made` notes them. */
 static bool optim_make_states(tn_optimizer *o, optim_step *w) {
     for (int64_t i = 0; i < w->s.n; i++) {
         uint32_t uses = o->row->uses ? o->row->uses(w->options[i]) : UINT32_MAX;
@@ -338,7 +364,7 @@ static bool optim_make_states(tn_optimizer *o, optim_step *w) {
     return true;
 }
 
-/* A step that failed made no state. */
+/* After a step that failed the states are as before it: takes back those that were made. */
 static void optim_drop_states(tn_optimizer *o, const optim_step *w) {
     for (int64_t i = 0; i < w->s.n; i++)
         for (int k = 0; k < o->nstates; k++) {
@@ -349,6 +375,7 @@ static void optim_drop_states(tn_optimizer *o, const optim_step *w) {
         }
 }
 
+/* One step over all groups. Counts change at the end, when nothing can fail. */
 static bool optim_step_run(tn_optimizer *o) {
     optim_step w;
     bool ok;
@@ -356,6 +383,7 @@ static bool optim_step_run(tn_optimizer *o) {
     optim_lay(o, &w);
     optim_collect(o, &w);
     if (w.s.n == 0) return true;
+    /* The row's step sees lists of n, over the optimizer's own room. */
     w.s.optimizer = o;
     w.s.param = w.param;
     w.s.grad = w.grad;

@@ -18,10 +18,15 @@ struct tn_schedule {
     double *rate;    /* a group's next, while a step decides */
 };
 
+/* A schedule at count 0 in one block, with two lists of a number for each group
+ * behind the struct. */
 static tn_schedule *schedule_make(tn_optimizer *o, schedule_fn next) {
     tn_schedule *s;
     size_t bytes;
-    if (!o) return tni_nn_error(TN_INVALID, "optimizer is NULL"), (tn_schedule *)NULL;
+    if (!o) {
+        tni_nn_error(TN_INVALID, "optimizer is NULL");
+        return NULL;
+    }
     bytes = sizeof *s + 2 * (size_t)o->ngroups * sizeof(double);
     s = (tn_schedule *)tn_alloc(bytes);
     if (!s) return NULL;
@@ -29,15 +34,17 @@ static tn_schedule *schedule_make(tn_optimizer *o, schedule_fn next) {
     s->o = o;
     s->next = next;
     s->ngroups = o->ngroups;
+    /* The lists lie behind the struct. */
     s->initial = (double *)(void *)(s + 1);
     s->rate = s->initial + s->ngroups;
     for (int g = 0; g < s->ngroups; g++) s->initial[g] = tn_optimizer_get_at(NULL, 0, o, g, "lr");
+    /* An optimizer whose row has no lr has set an error. */
     if (tn_ok()) return s;
     tn_schedule_free(s);
     return NULL;
 }
 
-/* bad: what is wrong with the arguments, or NULL. */
+/* A constructor's work; bad: what is wrong with its arguments, or NULL. */
 static tn_schedule *schedule_new(const char *file, int line, const char *name, tn_optimizer *o,
                                  schedule_fn next, const char *bad) {
     tn_schedule *s = NULL;
@@ -54,7 +61,8 @@ static tn_schedule *schedule_new(const char *file, int line, const char *name, t
 
 /* The rates for s->count: of all groups, or of none with an error. */
 static bool schedule_rates(tn_schedule *s) {
-    for (int g = 0; g < s->ngroups; g++) { /* each is tried, and taken back */
+    /* Each is set, which checks it, and taken back; then all are set, which cannot fail. */
+    for (int g = 0; g < s->ngroups; g++) {
         double lr = tn_optimizer_get_at(NULL, 0, s->o, g, "lr");
         s->rate[g] = s->next(s, g, lr);
         if (!tn_optimizer_set_at(NULL, 0, s->o, g, "lr", s->rate[g]) ||
@@ -69,6 +77,7 @@ TN_API void tn_schedule_free(tn_schedule *s) {
     if (s) tn_alloc_free(s, sizeof *s + 2 * (size_t)s->ngroups * sizeof(double));
 }
 
+/* StepLR: one factor gamma each `every` steps. */
 static double schedule_step_next(const tn_schedule *s, int group, double lr) {
     (void)group;
     return s->count % s->every ? lr : lr * s->gamma;
@@ -83,12 +92,16 @@ TN_API tn_schedule *tn_step_lr_at(const char *file, int line, tn_optimizer *o, i
     return s;
 }
 
+/* CosineAnnealingLR (Loshchilov and Hutter 2017, "SGDR", equation 5) in torch's recursive form: the
+ * rate follows from the one before, so a rate that was set by hand is scaled on. */
 static double schedule_cosine_next(const tn_schedule *s, int group, double lr) {
     const double pi = 3.14159265358979323846;
     double t = (double)s->every, n = (double)s->count, range = s->initial[group] - s->eta_min;
     int64_t turn = (s->count - 1 - s->every) % (2 * s->every);
     double by = (1 + cos(pi * n / t)) / (1 + cos(pi * (n - 1) / t));
-    if (turn == 0) return lr + fma(range, (1 - cos(pi / t)) / 2, 0); /* products, rounded */
+    /* At the bottom the divisor above is 0, and torch starts from the difference instead. fma(..,
+     * 0) is a product that no compiler fuses with the sum, so it rounds as torch's does. */
+    if (turn == 0) return lr + fma(range, (1 - cos(pi / t)) / 2, 0);
     return fma(by, lr - s->eta_min, 0) + s->eta_min;
 }
 TN_API tn_schedule *tn_cosine_lr_at(const char *file, int line, tn_optimizer *o, int64_t t_max,
@@ -102,6 +115,7 @@ TN_API tn_schedule *tn_cosine_lr_at(const char *file, int line, tn_optimizer *o,
     return s;
 }
 
+/* LambdaLR: the program's function of the count, times the first rate. */
 static double schedule_lambda_next(const tn_schedule *s, int group, double lr) {
     (void)lr;
     return s->initial[group] * s->factor(s->count, s->user);
@@ -115,6 +129,7 @@ TN_API tn_schedule *tn_lambda_lr_at(const char *file, int line, tn_optimizer *o,
     if (!s) return NULL;
     s->factor = factor;
     s->user = user;
+    /* torch sets the rates for count 0 at once; the program's function may fail. */
     tni_step_begin(&step, file, line, "lambda_lr");
     ok = schedule_rates(s);
     tni_step_end(&step);
@@ -123,6 +138,7 @@ TN_API tn_schedule *tn_lambda_lr_at(const char *file, int line, tn_optimizer *o,
     return NULL;
 }
 
+/* One step; the count stays as it was if a rate is refused. */
 static bool schedule_step(tn_schedule *s) {
     if (!s) return tni_nn_error(TN_INVALID, "schedule is NULL");
     s->count++;
@@ -153,6 +169,7 @@ TN_API bool tn_schedule_resume_at(const char *file, int line, tn_schedule *s, in
     if (!ok) tni_nn_error(TN_INVALID, "the schedule's state does not match");
     tni_step_end(&step);
     if (!ok) return false;
+    /* The rate itself is an option of the optimizer, which its own state brings back. */
     s->count = count;
     memcpy(s->initial, initial, (size_t)ngroups * sizeof *initial);
     return true;

@@ -2,6 +2,7 @@
 #include "optim.h"
 #include "../api/ops/layers.h"
 
+/* torch's bounds; written so that NaN is refused as well. */
 static bool sgd_check(const void *options) {
     const tn_optim_sgd_args *o = (const tn_optim_sgd_args *)options;
     if (!(o->lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g, but must not be negative", o->lr);
@@ -14,9 +15,12 @@ static bool sgd_check(const void *options) {
         return tni_nn_error(TN_INVALID, "nesterov needs a momentum and zero dampening");
     return true;
 }
+/* Bit 0: the momentum buffer. */
 static uint32_t sgd_uses(const void *options) {
     return ((const tn_optim_sgd_args *)options)->momentum != 0;
 }
+/* Lays the options out as seven lists of n numbers, one behind the other, and steps all parameters
+ * in one call. first: the buffer is new and begins as the gradient. */
 static bool sgd_step(tn_ostep *s) {
     double *lr = s->number, *momentum = lr + s->n, *dampening = momentum + s->n,
            *decay = dampening + s->n;

@@ -47,6 +47,7 @@ static tni_span dict_state_name(const char *names, int k) {
     return item;
 }
 
+/* Counts and states of all parameters. A state that was never made is left out. */
 static void dict_add_states(dict_list *d, const tn_optimizer *o) {
     for (int64_t i = 0; i < o->n; i++) {
         float count = (float)o->count[i];
@@ -60,6 +61,7 @@ static void dict_add_states(dict_list *d, const tn_optimizer *o) {
     }
 }
 
+/* One option of a group as a tensor. The parameters and a float? that is None are left out. */
 static void dict_add_option(dict_list *d, const tn_param *p, const char *options, int g) {
     tn_scalar s;
     tn_floats list;
@@ -79,18 +81,22 @@ static void dict_add_option(dict_list *d, const tn_param *p, const char *options
     dict_add(d, t, "group", g, dict_span(p->name));
 }
 
+/* The list in one block, entries and then names, of which it takes over the tensors. n = -1 with an
+ * error, and the tensors are released. */
 static tn_named_list dict_list_of(const dict_list *d) {
     tn_named_list list = {NULL, 0, 0, true};
     int64_t n = d->entries.n / (int64_t)sizeof(dict_entry);
     const dict_entry *e = (const dict_entry *)(const void *)d->entries.at;
     list.bytes = n * (int64_t)sizeof *list.at + d->names.n;
     list.n = -1;
+    /* One byte more, so that an empty list is no request for 0 bytes. */
     if (!d->failed) list.at = (tn_named *)tn_alloc((size_t)list.bytes + 1);
     list.bytes++;
     if (!list.at) {
         for (int64_t i = 0; i < n; i++) tn_release(e[i].tensor);
         return list;
     }
+    /* Offsets become pointers now that the names lie still. */
     memcpy(list.at + n, d->names.at, (size_t)d->names.n);
     for (int64_t i = 0; i < n; i++) {
         list.at[i].name = (const char *)(list.at + n) + e[i].name;
@@ -104,9 +110,14 @@ static tn_named_list dict_of(const tn_optimizer *o) {
     tn_named_list list = {NULL, -1, 0, true};
     dict_list d;
     int64_t mark;
-    if (!o) return tni_nn_error(TN_INVALID, "optimizer is NULL"), list;
+    if (!o) {
+        tni_nn_error(TN_INVALID, "optimizer is NULL");
+        return list;
+    }
     memset(&d, 0, sizeof d);
+    /* The list holds its tensors; the scope frees the headers made on the way. */
     mark = tn_scope_begin();
+    /* Version 1 of the layout: states by parameter, then options by group. */
     dict_add_states(&d, o);
     for (int g = 0; g < o->ngroups; g++)
         for (int i = 0; i < o->row->gen->nparam; i++)
@@ -130,6 +141,8 @@ TN_API tn_named_list tn_optimizer_state_dict_at(const char *file, int line, cons
 
 /* --- in --------------------------------------------------------------------------------------- */
 
+/* An empty plan: counts 0, no states, the options as they are. One block holds counts, states and
+ * pointers to options. */
 static bool dict_begin(tni_optimizer_plan *l, tn_optimizer *o) {
     size_t pointers = (size_t)(o->n * o->nstates) + (size_t)o->ngroups;
     memset(l, 0, sizeof *l);
@@ -138,21 +151,25 @@ static bool dict_begin(tni_optimizer_plan *l, tn_optimizer *o) {
     l->count = (double *)tn_alloc(l->bytes);
     if (!l->count) return false;
     memset(l->count, 0, l->bytes);
+    /* Behind the counts, of which there is one more than needed: no request for 0 bytes. */
     l->state = (tn_tensor **)(void *)(l->count + o->n + 1);
     l->options = (char **)(void *)(l->state + o->n * o->nstates);
     for (int g = 0; g < o->ngroups; g++) {
         l->options[g] = (char *)tn_alloc((size_t)o->group[g].bytes);
         if (!l->options[g]) return false;
         memcpy(l->options[g], o->group[g].options, (size_t)o->group[g].bytes);
+        /* The copied struct points at its own lists, not at the optimizer's. */
         tn_args_move(o->row->gen, l->options[g], o->group[g].options, o->group[g].bytes,
                      l->options[g]);
     }
     return true;
 }
 
+/* Exchanges the plan with what the optimizer has, or drops it; then releases the old or the new. */
 TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit) {
     tn_optimizer *o = l->o;
     if (!l->count) return;
+    /* With commit the old state is released, else the new one. */
     for (int64_t i = 0; i < o->n * o->nstates; i++) {
         tn_tensor *old = commit ? o->state[i] : l->state[i];
         if (commit) o->state[i] = l->state[i];
@@ -167,7 +184,8 @@ TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit) {
     tn_alloc_free(l->count, l->bytes);
 }
 
-/* "state.12.exp_avg" -> 12 and "exp_avg"; NULL when it is not of that form. */
+/* "state.12.exp_avg" -> 12 and "exp_avg"; NULL if it has another form, or the number is not below
+ * limit. strtoll ends at INT64_MAX, which is above every limit. */
 static const char *dict_number(const char *name, const char *prefix, int64_t limit,
                                int64_t *number) {
     size_t n = strlen(prefix);
@@ -177,6 +195,8 @@ static const char *dict_number(const char *name, const char *prefix, int64_t lim
     return *end == '.' && *number >= 0 && *number < limit ? end + 1 : NULL;
 }
 
+/* One entry of parameter i: its count, or a state, converted to the parameter's
+ * dtype and device. */
 static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, const tn_named *e) {
     tn_optimizer *o = l->o;
     tn_ints a = tn_shape(o->param[i]), b = tn_shape(e->tensor);
@@ -195,6 +215,7 @@ static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, 
         if (*to) return tni_nn_error(TN_INVALID, "%s appears twice", e->name);
         if (a.n != b.n || (a.n && memcmp(a.at, b.at, (size_t)a.n * sizeof *a.at) != 0))
             return tni_nn_error(TN_INVALID, "%s: the shape differs from the parameter's", e->name);
+        /* Tensors of a file that was just read are nobody else's and are taken without a copy. */
         t = e->tensor;
         if (!l->take || tn_dtype_of(t) != tn_dtype_of(o->param[i]) ||
             tn_device_of(t) != tn_device_of(o->param[i])) {
@@ -207,11 +228,12 @@ static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, 
     return tni_nn_error(TN_INVALID, "%s: the optimizer has no such state", e->name);
 }
 
-/* An option of a group from e, which is one number but for lists. */
+/* Writes an option of a group from e: one number, or all numbers of a list. */
 static bool dict_load_value(const tn_param *p, char *options, const tn_named *e) {
     tn_floats list;
     int words = 0;
     double value;
+    /* The list keeps its length; only its numbers change. */
     if (p->type == TN_T_FLOATS) {
         memcpy(&list, options + p->offset, sizeof list);
         return tn_read_f64(e->tensor, (double *)(uintptr_t)list.at, list.n);
@@ -219,6 +241,7 @@ static bool dict_load_value(const tn_param *p, char *options, const tn_named *e)
     if (tn_numel(e->tensor) != 1)
         return tni_nn_error(TN_INVALID, "%s: expected one number", e->name);
     value = tn_item(e->tensor);
+    /* A word is written by its number; 0 stands for None. */
     if (p->flags & TN_P_MAYBE) return tn_param_set_number(p, options, tn_float(value));
     if (p->type != TN_T_ENUM) return tni_option_put(p, options, value);
     while (p->words && p->words[words]) words++;
@@ -232,10 +255,10 @@ static bool dict_load_option(tni_optimizer_plan *l, int64_t g, const char *name,
                              const tn_named *e) {
     const tn_param *p = tn_param_named(l->o->row->gen, name, SIZE_MAX);
     return p ? dict_load_value(p, l->options[g], e)
-             : tni_nn_error(TN_INVALID, "%s: the optimizer has this option does not exist",
-                            e->name);
+             : tni_nn_error(TN_INVALID, "%s: the optimizer has no such option", e->name);
 }
 
+/* Reads all entries into the plan, then checks the options of each group together. */
 static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n) {
     if (n < 0 || (n && !at)) return tni_nn_error(TN_INVALID, "expected a list of named tensors");
     for (int64_t i = 0; i < n; i++) {
@@ -243,6 +266,7 @@ static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n)
         const char *name;
         if (!at[i].name || !at[i].tensor)
             return tni_nn_error(TN_INVALID, "entry %lld has no name or no tensor", (long long)i);
+        /* A name says by its prefix where the entry belongs. */
         if ((name = dict_number(at[i].name, "state.", l->o->n, &number)) != NULL) {
             if (!dict_load_state(l, number, name, &at[i])) return false;
         } else if ((name = dict_number(at[i].name, "group.", l->o->ngroups, &number)) != NULL) {
@@ -252,6 +276,7 @@ static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n)
                                 at[i].name);
         }
     }
+    /* Options are checked when all are there: some are valid only together. */
     for (int g = 0; g < l->o->ngroups; g++)
         if (!tni_group_check(l->o, l->options[g])) return false;
     return tn_ok();
@@ -276,6 +301,7 @@ TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, co
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
     if (!ok) tni_nn_error(TN_INVALID, "expected an optimizer and a list of tensors");
+    /* Everything that can fail fills the plan; then it is exchanged or dropped. */
     ok = ok && tni_optimizer_plan_load(&l, o, at, n, false);
     tni_optimizer_plan_end(&l, ok);
     tn_set_grad_mode(mode);

@@ -107,6 +107,7 @@ static bool dropout_check(tn_frame *f) {
     TN_NOTE(dropout_note, note, f);
     if (!random_probability(f, a->p)) return false;
     note->idle = idle;
+    /* A view shares its input's memory, so nothing is copied. */
     if (idle && !f->inplace)
         return tn_announce_view(f, 0, x, x->ndim, x->size, x->stride, x->offset);
     if (!idle && ((a->p < 1 && tni_dtype(x->dtype)->category < TNI_CAT_FLOAT) ||
@@ -115,6 +116,7 @@ static bool dropout_check(tn_frame *f) {
                        tni_dtype(x->dtype)->text);
     if (!tn_announce_like(f, 0, x, (tn_dtype)x->dtype)) return false;
     if (idle) return true;
+    /* Draws begin here: the door takes the generator back if the call fails. */
     f->generator = tni_generator_default(f->block);
     if (!f->generator) return false;
     if (f->recording && !tn_announce_strided(f, 1, TN_BOOL, x->ndim, x->size, f->out[0]->stride))
@@ -138,6 +140,7 @@ static void dropout_tile(const tn_context *c, int dtype, const char *x, char *y,
         n *= 2;
     }
     bytes = tni_dtype(dtype)->bytes;
+    /* Doubles in double; all other dtypes are computed in float. */
     if (dtype == TN_F64) {
         tni_lanes_read(c->kernels, d, TN_F64, x, bytes, dtype, n);
         for (int64_t i = 0; i < n; i++) d[i] *= keep[i] ? scale : 0;
@@ -189,6 +192,7 @@ static void dropout_run(tn_frame *f) {
     y = tni_bytes_at(f->out[0]);
     for (int64_t i = 0; i < x->numel && !tni_stopped(); i += each) {
         int64_t n = x->numel - i < each ? x->numel - i : each;
+        /* Nothing is kept and, as in torch, nothing is drawn. */
         if (a->p == 1)
             memset(tile, 0, (size_t)n);
         else

@@ -76,6 +76,7 @@ TN_OPERATOR(ones, "ones(int[] size, *, ScalarType? dtype=None, Device? device=No
 static tn_dtype create_dtype(tn_frame *f, tn_scalar s, tn_dtype dtype) {
     tn_dtype usual = tni_tensors(f->block->context)->default_dtype;
     if (dtype) return dtype;
+    /* torch's rule for a fill value without a dtype. */
     if (s.kind == TN_KIND_BOOL) return TN_BOOL;
     if (s.kind == TN_KIND_INT) return TN_I64;
     return s.kind == TN_KIND_COMPLEX ? tni_complex_of((int)usual) : usual;
@@ -356,6 +357,7 @@ static bool linspace_check(tn_frame *f) {
     if (tni_is_complex((int)dtype) || a->start.kind == TN_KIND_COMPLEX ||
         a->end.kind == TN_KIND_COMPLEX)
         return tn_fail(f, TN_UNSUPPORTED, "linspace does not support complex numbers");
+    /* linspace with one step gives start. */
     return create_on(f, a->device, NULL) && tn_announce(f, 0, dtype, 1, &a->steps);
 }
 static void linspace_run(tn_frame *f) {
@@ -433,6 +435,7 @@ static bool one_hot_check(tn_frame *f) {
         return tn_fail(f, TN_INVALID, "expected at most %d dimensions", TN_MAX_DIMS);
     if (a->num_classes < -1)
         return tn_fail(f, TN_INVALID, "num_classes must be -1 or non-negative");
+    /* Without elements there is no largest class. */
     if (self->numel == 0 && a->num_classes <= 0)
         return tn_fail(f, TN_INVALID, "Can not infer total number of classes from empty tensor.");
     memcpy(size, self->size, sizeof(int64_t) * (size_t)self->ndim);
@@ -455,6 +458,7 @@ static bool one_hot_look(tn_frame *f) {
                 return tn_fail(f, TN_INDEX, "Class values must be smaller than num_classes.");
             if (v > largest) largest = v;
         }
+    /* largest + 1 classes; with an explicit num_classes the count is not used. */
     if (largest == INT64_MAX) return tn_fail(f, TN_INVALID, "the result is too large");
     f->count = largest + 1;
     return true;
@@ -503,6 +507,7 @@ static bool meshgrid_compose(tn_frame *f) {
                 in[i]->ndim);
         size[i] = in[i]->numel;
     }
+    /* A list of n results, which are views of the inputs. */
     if (!tn_announce_count(f, n)) return false;
     /* "xy" exchanges the first two dimensions of the grid, as for pictures. */
     if (xy && n > 1) {

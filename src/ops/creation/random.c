@@ -112,11 +112,13 @@ static void random_uniform(tn_frame *f, double from, double to) {
     at = tni_bytes_at(t);
     if (t->dtype == TN_F32) {
         TNI_PATH(uniform_f32);
+        /* Drawn by one thread, converted by all. */
         random_floats(f, at, t->numel, (float)from, (float)to, false);
     } else if (t->dtype == TN_F64) {
         double *d = (double *)(void *)at, range = to - from;
         TNI_PATH(uniform_f64);
         for (int64_t i = 0; i < t->numel && !tni_random_stopped(i); i++) {
+            /* One rounding; what rounds to `to` becomes `from`, as in the float kernel. */
             d[i] = fma(tni_random_u53(f->generator), range, from);
             if (d[i] == to) d[i] = from;
         }
@@ -125,6 +127,7 @@ static void random_uniform(tn_frame *f, double from, double to) {
         TNI_PATH(uniform_half);
         for (int64_t i = 0; i < t->numel && !tni_stopped(); i += TNI_RANDOM_TILE) {
             int64_t n = t->numel - i < TNI_RANDOM_TILE ? t->numel - i : (int64_t)TNI_RANDOM_TILE;
+            /* Half types: floats are rounded tile by tile. */
             random_floats(f, tile, n, (float)from, (float)to, false);
             tni_lanes_write(f->block->context->kernels, at + i * 2, 2, t->dtype, tile, TN_F32, n);
             random_below(at + i * 2, t->dtype, from, to, n);
@@ -247,6 +250,7 @@ static void random_gauss(tn_frame *f, double mean, double std, bool contiguous) 
     if (!t->numel) return;
     at = tni_bytes_at(t);
     if (t->numel < 16 || !contiguous) {
+        /* Few elements, or strides that torch's blocks do not serve: one draw after the other. */
         TNI_PATH(normal_one_by_one);
         for (int64_t i = 0; i < t->numel && !tni_random_stopped(i); i++) {
             double v = fma(random_normal(f), std, mean);

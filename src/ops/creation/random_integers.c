@@ -14,6 +14,7 @@ static void random_integers(tn_frame *f, int64_t low, int64_t high) {
     for (int64_t i = 0; i < t->numel && !tni_stopped(); i += 512) {
         int64_t n = t->numel - i < 512 ? t->numel - i : 512;
         for (int64_t k = 0; k < n; k++) {
+            /* As unsigned numbers, since high - low may exceed int64_t. */
             uint64_t v = range < (uint64_t)1 << 28 ? tni_random32(f->generator) % (uint32_t)range
                                                    : tni_random64(f->generator) % range;
             tile[k] = (int64_t)(v + (uint64_t)low);
@@ -64,6 +65,7 @@ static bool random_holds(tn_frame *f, int dtype, int64_t low, int64_t last, cons
     return tn_fail(f, TN_INVALID, "%s is out of bounds for %s", what, info->text);
 }
 
+/* What both randint rows check: a range that is not empty and that the dtype holds. */
 static bool randint_range(tn_frame *f, int64_t low, int64_t high, tn_ints size, tn_dtype dtype,
                           tn_device_id device) {
     if (low >= high)
@@ -115,6 +117,7 @@ static bool randperm_check(tn_frame *f) {
     if (a->dtype == TN_BOOL)
         return tn_fail(f, TN_TYPE, "permutations of dtype bool are not supported");
     if (!random_holds(f, a->dtype ? (int)a->dtype : TN_I64, 0, a->n - 1, "n - 1")) return false;
+    /* float16 holds the integers up to 2048 exactly. */
     if (a->dtype == TN_F16 && a->n > 2049)
         return tn_fail(f, TN_INVALID, "n must be at most 2049 for float16");
     if (a->dtype && a->dtype != TN_I64 && !tn_scratch(f, a->n, 8)) return false;

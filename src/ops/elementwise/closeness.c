@@ -61,6 +61,7 @@ static bool compare_close(tn_scalar x, tn_scalar y, double rtol, double atol, bo
 static bool close_check(tn_frame *f, double rtol, double atol, tni_shape *s) {
     const tn_tensor *x = f->in[0], *y = f->in[1];
     if (!compare_dtypes(f)) return false;
+    /* NaN is refused as well. */
     if (!(rtol >= 0))
         return tn_fail(f, TN_INVALID, "rtol must be greater than or equal to zero, but got %g",
                        rtol);
@@ -74,6 +75,7 @@ static bool close_check(tn_frame *f, double rtol, double atol, tni_shape *s) {
     tni_like_strides(s, (const tn_tensor *const *)f->in, 2);
     return true;
 }
+/* A bool for each pair, in the order of dimensions that both tensors have. */
 static bool isclose_check(tn_frame *f) {
     TN_ARGS(isclose, a, f);
     tni_shape s;
@@ -119,6 +121,7 @@ static void allclose_run(tn_frame *f) {
     tni_shape s;
     tni_walk w;
     int64_t numel = 0;
+    /* The walk goes over the broadcast shape, which may have no elements. */
     s.ndim = x->ndim;
     memcpy(s.size, x->size, sizeof(int64_t) * (size_t)x->ndim);
     if (tni_broadcast(&s, y->ndim, y->size) && tni_numel_of(s.ndim, s.size, &numel) && numel) {

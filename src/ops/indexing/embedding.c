@@ -21,6 +21,7 @@ static bool embedding_check(tn_frame *f) {
                        tni_dtype(indices->dtype)->text);
     if (indices->ndim == TN_MAX_DIMS)
         return tn_fail(f, TN_INVALID, "expected at most %d dimensions", TN_MAX_DIMS);
+    /* The indices' shape and one dimension more, a row of the table. */
     memcpy(size, indices->size, sizeof(int64_t) * (size_t)indices->ndim);
     size[indices->ndim] = weight->size[1];
     return tn_announce(f, 0, (tn_dtype)weight->dtype, indices->ndim + 1, size);
@@ -45,6 +46,7 @@ static void embedding_run(tn_frame *f) {
                          table + tni_index_at(w.at[0] + i * w.row[0], index->dtype) * row, col, n,
                          bytes);
 }
+/* A row of its own, so that the gradient is one loop over the indices. */
 static void embedding_grad(tn_gradient *g) {
     TN_ARGS(embedding, a, g);
     tn_give(g, 0,
@@ -132,6 +134,7 @@ static void embedding_dense_backward_grad(tn_gradient *g) {
     TN_ARGS(embedding_dense_backward, a, g);
     tn_tensor *d = g->incoming[0], *padding;
     int64_t row[2];
+    /* The counts of the first gradient are not kept. */
     if (a->scale_grad_by_freq) {
         tni_error(g->block, TN_AUTOGRAD,
                   "double backward of embedding is not supported with scale_grad_by_freq");
@@ -139,6 +142,7 @@ static void embedding_dense_backward_grad(tn_gradient *g) {
     }
     if (a->padding_idx >= 0 && a->padding_idx < a->num_weights) {
         tni_geometry v;
+        /* v is the padding row of the table's gradient. */
         row[0] = 1;
         row[1] = d->size[1];
         v.ndim = 2;

@@ -23,6 +23,7 @@ static bool gather_fits(tn_frame *f, const tn_tensor *index, const tn_tensor *t,
     if (n != m)
         return tn_fail(f, TN_INVALID,
                        "Index tensor must have the same number of dimensions as %s tensor", what);
+    /* Along d the index may be longer or shorter: it says which places to take. */
     for (int i = 0; i < n; i++)
         if (i != d && (index->ndim ? index->size[i] : 1) > (t->ndim ? t->size[i] : 1))
             return tn_fail(f, TN_INVALID,
@@ -59,6 +60,7 @@ static int64_t gather_step(const tn_tensor *t, int d) {
     return t->ndim ? t->stride[d] * tni_dtype_size(t) : 0;
 }
 
+/* The result has the index's shape. */
 static bool gather_check(tn_frame *f) {
     TN_ARGS(gather, a, f);
     return gather_arguments(f, a->dim, "gather") &&
@@ -72,6 +74,7 @@ static void gather_run(tn_frame *f) {
     int64_t stride[TN_MAX_DIMS], step = gather_step(self, d), bytes = tni_dtype_size(self);
     tni_walk w;
     if (out->numel == 0) return;
+    /* Walks over result, index, and self's lines along d. */
     gather_line(&line, self, index, d, stride);
     all[0] = out;
     all[1] = index;
@@ -187,6 +190,7 @@ TN_OPERATOR(scatter, "scatter.src(Tensor self, int dim, Tensor index, Tensor src
 
 static bool scatter_value_check(tn_frame *f) {
     TN_ARGS(scatter_value, a, f);
+    /* The value must fit self's dtype, as in fill_. */
     return gather_arguments(f, a->dim, "scatter") && tni_fill_check(f, a->value, f->in[0]->dtype) &&
            scatter_announce(f);
 }
@@ -197,6 +201,7 @@ static void scatter_value_run(tn_frame *f) {
     tni_element_set(unit, f->out[0]->dtype, tni_exact(a->value));
     scatter_run_all(f, NULL, false, unit);
 }
+/* What was overwritten has no part in the result. */
 static void scatter_value_grad(tn_gradient *g) {
     TN_ARGS(scatter_value, a, g);
     tn_give(g, 0, tnp_scatter_value(g->incoming[0], a->dim, g->in[1], tn_int(0)));
@@ -217,6 +222,7 @@ static bool scatter_add_check(tn_frame *f) {
     return gather_arguments(f, a->dim, "scatter_add") && scatter_source(f, "scatter_add");
 }
 static void scatter_add_run(tn_frame *f) { scatter_run_all(f, f->in[2], true, NULL); }
+/* Every element of self stays in the result, so its gradient passes whole. */
 static void scatter_add_grad(tn_gradient *g) {
     TN_ARGS(scatter_add, a, g);
     tn_give(g, 0, g->incoming[0]);
@@ -267,6 +273,7 @@ static bool take_along_dim_compose(tn_frame *f) {
         memcpy(i.size, s.size, sizeof(int64_t) * (size_t)s.ndim);
         s.size[d] = self->size[d];
         i.size[d] = index->size[d];
+        /* Views with stride 0, which gather reads like any others. */
         self = tnp_expand(self, tni_ints(s.size, s.ndim), false);
         index = tnp_expand(index, tni_ints(i.size, i.ndim), false);
     }

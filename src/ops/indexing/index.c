@@ -298,7 +298,7 @@ static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask,
     for (int64_t b = 0; b < places; b++) offset[b] += room[found == 1 ? 0 : b % last];
 }
 
-/* Sets offset[b] to the bytes from self's first element to the one that place b of the indices
+/* Sets offset[b] to the bytes from self's first element to the element that place b of the indices
  * names. Returns the number of places. */
 static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int n, index_plan *p,
                              int64_t count, int64_t *offset) {
@@ -342,10 +342,12 @@ typedef enum index_do { INDEX_GET, INDEX_SET, INDEX_SUM } index_do;
  * from `other`. A single element is common (every dimension indexed) and has a shorter way. */
 static void index_run_row(index_do what, char *self, int64_t self_step, char *other,
                           int64_t other_step, int64_t n, int64_t bytes, int dtype) {
+    /* Marks for coverage: which way was taken. */
     if (n == 1 && what != INDEX_SUM)
         TNI_PATH(index_one);
     else
         TNI_PATH(index_rows);
+    /* self is read, or written from other, or other is added to it. */
     if (n == 1 && what == INDEX_GET)
         tni_move_one(other, self, bytes);
     else if (n == 1 && what == INDEX_SET)
@@ -497,6 +499,7 @@ static bool index_values_fit(tn_frame *f, const index_plan *p, int64_t count) {
     bool fits;
     s.ndim = p->ndim;
     memcpy(s.size, p->size, sizeof(int64_t) * (size_t)p->ndim);
+    /* A size that was unknown is the masks' count by now. */
     for (int i = 0; i < s.ndim; i++)
         if (s.size[i] == TN_UNKNOWN) s.size[i] = count;
     fits = tni_broadcast(&s, values->ndim, values->size) && s.ndim == p->ndim;
@@ -518,6 +521,7 @@ static bool index_put_check(tn_frame *f) {
                        "destination and %s "
                        "for the source.",
                        tni_dtype(self->dtype)->text, tni_dtype(values->dtype)->text);
+    /* The plan is made again in look and run: it is cheap and has no place to be kept. */
     if (!index_plan_of(f, self, f->in + 2, f->nin - 2, &p) || !index_scratch(f, &p)) return false;
     tni_copy_strides(&s, self);
     return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size,

@@ -36,8 +36,8 @@ TNI_INLINE bool tni_is_true(const char *at, int64_t bytes, bool floating) {
 TN_PRIV bool tni_true_at(const char *at, int dtype);
 TN_PRIV int64_t tni_count_true(const tn_tensor *t, int ndim, const int64_t *size);
 
-/* to[i] += from[i] for i = 0..n-1 in this order; steps in bytes. Each addition of 16-bit floats
- * rounds. */
+/* to[i] += from[i] for i = 0..n-1 in this order; steps in bytes. Additions of 16-bit floats round
+ * one by one. */
 TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
                          int dtype);
 

@@ -21,6 +21,7 @@ static bool masked_shape(tn_frame *f, tni_shape *s) {
     char has[160], wants[160];
     s->ndim = self->ndim;
     memcpy(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim);
+    /* In place the mask may broadcast to self, but self not to the mask. */
     if (tni_broadcast(s, mask->ndim, mask->size) &&
         (!f->inplace || (s->ndim == self->ndim &&
                          !memcmp(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim))))
@@ -92,6 +93,7 @@ TN_OPERATOR(masked_fill,
                       "(2,3):i64 (2,3):bool 7 | (2,3):bool (2,3):bool True",
             .node = "MaskedFillBackward0 value=number | MaskedFillBackward1")
 
+/* A vector whose size look will find. */
 static bool masked_select_check(tn_frame *f) {
     int64_t size[1] = {TN_UNKNOWN};
     tni_shape s;
@@ -118,6 +120,8 @@ static void masked_select_run(tn_frame *f) {
     if (f->out[0]->numel == 0 || !masked_shape(f, &s)) return;
     all[0] = f->in[0];
     all[1] = f->in[1];
+    /* Both operands over the broadcast shape; the result is new and dense, so `to`
+     * only moves on. */
     tni_walk_start(&w, s.ndim, s.size, all, 2);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++)
@@ -145,6 +149,7 @@ TN_OPERATOR(masked_select, "masked_select(Tensor self, Tensor mask) -> Tensor",
             .sample = "(2,3) (2,3):bool | (2,3) (3):bool | (3) (2,1):bool | () ():bool | (0,3) "
                       "(3):bool | (5):i64 (5):bool")
 
+/* As torch: source is not converted, and self broadcasts with the mask. */
 static bool masked_scatter_check(tn_frame *f) {
     tni_shape s;
     if (!masked_mask(f, "masked_scatter")) return false;
@@ -178,6 +183,7 @@ static void masked_scatter_run(tn_frame *f) {
     /* w walks over out; s walks over source beside it, one element for each true one. */
     tni_walk_start(&w, out->ndim, out->size, all, 3);
     tni_walk_start(&s, source->ndim, source->size, &one, 1);
+    /* A row is copied first, unless out is self, then written where the mask is true. */
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) {
         if (w.at[0] != w.at[2]) tni_move_row(w.at[0], w.row[0], w.at[2], w.row[2], w.n, bytes);
         for (int64_t i = 0; i < w.n; i++) {

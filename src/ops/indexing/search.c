@@ -156,6 +156,7 @@ static bool search_shapes(tn_frame *f, const tn_tensor *edges, const tn_tensor *
         return tn_fail(f, TN_INVALID,
                        "torch.searchsorted(): boundaries tensor should have positive dimension, "
                        "but got 0 dimension");
+    /* All sizes but the last. */
     for (int d = 0; match && d < edges->ndim - 1; d++) match = values->size[d] == edges->size[d];
     return match || edges->ndim == 1 ||
            tn_fail(f, TN_INVALID,
@@ -174,17 +175,20 @@ static bool search_check(tn_frame *f, tn_tensor *edges, tn_tensor *values, bool 
     pair[0] = edges;
     pair[1] = values;
     if (!search_shapes(f, edges, values)) return false;
+    /* torch's promotion, in which a number gives way to a tensor. */
     common = tni_result_type(f->block, pair, 2, false);
     if (!common) return tni_no_common_type(f, pair, 2);
     if (!tni_dtype((int)common)->computes || common == TN_BOOL || tni_is_complex((int)common))
         return tn_fail(f, TN_TYPE, "the operator is not defined for %s",
                        tni_dtype((int)common)->text);
+    /* out= is not converted, as in torch: int32 must be asked for. */
     if (f->ngiven && f->given[0]->dtype != dtype)
         return tn_fail(f, TN_TYPE,
                        "output tensor's dtype is wrong, it can only be int32 or int64 depending on "
                        "whether out_int32 is True, but we got output tensor's dtype %s and "
                        "out_int32 is %s",
                        tni_dtype(f->given[0]->dtype)->text, narrow ? "True" : "False");
+    /* A place may be as large as the number of boundaries. */
     if (narrow && edges->size[edges->ndim - 1] >= INT32_MAX)
         return tn_fail(f, TN_INVALID,
                        "the size of boundaries' last dimension should be "
@@ -219,6 +223,7 @@ static bool searchsorted_check(tn_frame *f) {
                        "boundary tensor %s and got sorter tensor %s",
                        tni_shape_text(x, sizeof x, edges->ndim, edges->size),
                        tni_shape_text(y, sizeof y, sorter->ndim, sorter->size));
+    /* look checks the sorter's indices. */
     if (sorter && sorter->dtype != TN_I64)
         return tn_fail(f, TN_TYPE,
                        "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype "
@@ -245,6 +250,7 @@ static bool searchsorted_look(tn_frame *f) {
         }
     return true;
 }
+/* side "right" says the same as right. */
 static void searchsorted_run(tn_frame *f) {
     TN_ARGS(searchsorted, a, f);
     search_start(f, f->in[0], f->in[1], f->in[2],
@@ -274,6 +280,7 @@ static bool bucketize_check(tn_frame *f) {
                        f->in[1]->ndim);
     return search_check(f, f->in[1], f->in[0], a->out_int32);
 }
+/* searchsorted with one vector of boundaries; right has the same meaning in both. */
 static void bucketize_run(tn_frame *f) {
     TN_ARGS(bucketize, a, f);
     search_start(f, f->in[1], f->in[0], NULL, a->right);

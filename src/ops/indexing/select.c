@@ -55,6 +55,7 @@ static bool index_select_check(tn_frame *f) {
         return tn_fail(f, TN_INDEX,
                        "index_select(): Index to scalar can have only 1 value, got %lld value(s)",
                        (long long)index->numel);
+    /* self's shape, with as many places along dim as there are indices. */
     memcpy(size, self->size, sizeof(int64_t) * (size_t)self->ndim);
     if (self->ndim) size[d] = index->numel;
     note->dim = d;
@@ -144,6 +145,7 @@ static bool index_add_check(tn_frame *f) {
         return tn_fail(
             f, TN_INVALID,
             "source tensor shape must match self tensor shape, excluding the specified dimension");
+    /* run reads the dimension, counted from 0, from the note. */
     note->dim = d;
     if (f->inplace)
         return tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size,
@@ -184,6 +186,7 @@ static void index_add_run(tn_frame *f) {
         index_slice(&slice[0], out, d, index_vector_at(index, i), size, stride[0]);
         tni_walk_start(&w, slice[0].ndim, size, pair, 2);
         for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) {
+            /* Without a factor rows are added by vector code. */
             if (a->alpha == 1)
                 tni_add_row(w.at[0], w.row[0], w.at[1], w.row[1], w.n, out->dtype);
             else

@@ -57,6 +57,7 @@ static void sort_runs(sort_pair *p, int64_t n) {
             since = 0;
             if (tni_stopped()) return;
         }
+        /* Pairs that come after x move up by one place. */
         for (int64_t i = run + 1; i < end; i++) {
             sort_pair x = p[i];
             int64_t k = i;
@@ -156,6 +157,8 @@ static void sort_lanes_of(sort_lanes *l, tn_tensor *self, tn_tensor *values, tn_
                 l->size[n] = self->size[i];
                 l->stride[k][n++] = all[k]->stride[i];
             }
+        /* A header of tensor k without dimension d, whose elements are the first ones
+         * of the lanes. */
         tni_stack_view(&l->head[k], all[k], n, l->size, l->stride[k], all[k]->offset);
         l->step[k] = self->ndim ? all[k]->stride[d] * tni_dtype_size(all[k]) : 0;
         head[k] = &l->head[k];
@@ -183,6 +186,7 @@ static void sort_run_lanes(tn_frame *f, int d, int64_t k, bool descending, bool 
     sort_lanes l;
     if (f->out[0]->numel == 0) return;
     sort_lanes_of(&l, self, f->out[0], f->out[1], d);
+    /* A lane after the other, each through the same scratch. */
     for (int64_t r = 0; r < l.w.rows; r++, tni_walk_next(&l.w)) {
         for (int64_t i = 0; i < l.w.n; i++) {
             const char *from = l.w.at[0] + i * l.w.row[0];
@@ -193,6 +197,7 @@ static void sort_run_lanes(tn_frame *f, int d, int64_t k, bool descending, bool 
                 p[j].key = sort_key(from + j * l.step[0], self->dtype) ^ turn;
                 p[j].place = j;
             }
+            /* topk needs only the first k in order. */
             if (!all && k < n) sort_select(p, n, k);
             if (all || ordered) sorted = sort_pairs(p, room, all ? n : k);
             sort_write(&l, sorted, k, l.w.at[1] + i * l.w.row[1], l.w.at[2] + i * l.w.row[2], from,
@@ -226,6 +231,7 @@ static bool sort_check(tn_frame *f) {
     tn_tensor *self = f->in[0];
     tni_shape s;
     if (!sort_arguments(f, a->dim, "sort")) return false;
+    /* As torch, the results keep self's order of dimensions. */
     tni_copy_strides(&s, self);
     return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride) &&
            tn_announce_strided(f, 1, TN_I64, s.ndim, s.size, s.stride);
@@ -277,6 +283,8 @@ static bool topk_check(tn_frame *f) {
     return tn_announce(f, 0, (tn_dtype)self->dtype, self->ndim, size) &&
            tn_announce(f, 1, TN_I64, self->ndim, size);
 }
+/* The k largest come first in a descending order; whether they are sorted is
+ * the caller's choice. */
 static void topk_run(tn_frame *f) {
     TN_ARGS(topk, a, f);
     TN_NOTE(tni_dim_note, note, f);

@@ -24,8 +24,8 @@ TN_PRIV void tni_copy_strides(tni_shape *s, const tn_tensor *self) {
         tni_like_strides(s, &self, 1);
 }
 
-/* self's sizes with the strides of a memory format; preserve and None keep self's order of
- * dimensions. */
+/* self's sizes with the strides of a memory format, where preserve and None keep self's
+ * order of dimensions. */
 static bool copy_format(tn_frame *f, const tn_tensor *self, tn_memory_format format, tni_shape *s) {
     int n = self->ndim, last = format == TN_MEMORY_FORMAT_CHANNELS_LAST ? 4 : 5;
     s->ndim = n;
@@ -330,6 +330,7 @@ static void triangle_run(tn_frame *f, int64_t diagonal, bool lower) {
     m.lower = lower;
     m.diagonal = diagonal;
     m.bytes = tni_dtype_size(out);
+    /* The last two dimensions are the matrix. */
     m.rows = out->size[n - 2];
     m.cols = out->size[n - 1];
     m.to_row = out->stride[n - 2] * m.bytes;

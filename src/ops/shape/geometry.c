@@ -1,5 +1,4 @@
-/* geometry.c - geometries of views: taken from a tensor, changed, announced as a result. No rows
- * here. */
+/* geometry.c - geometries of views: taken from a tensor, changed, announced. Has no rows. */
 #include "geometry.h"
 #include "../../api/ops/creation.h"
 #include "../../api/ops/shape.h"

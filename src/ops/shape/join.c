@@ -40,6 +40,7 @@ static bool cat_sizes(tn_frame *f, const tn_tensor *first, int d, tni_shape *s) 
         const tn_tensor *t = f->in[i];
         bool fits = t->ndim == s->ndim;
         if (join_skips(t)) continue;
+        /* Equal in all dimensions but d. */
         for (int k = 0; fits && k < s->ndim; k++) fits = k == d || t->size[k] == first->size[k];
         if (!fits)
             return tn_fail(
@@ -69,6 +70,7 @@ static bool cat_check(tn_frame *f) {
     if (!cat_common(f, &dtype, &first) || !tni_dim_of(f, first->ndim, a->dim, &d)) return false;
     if (!cat_sizes(f, first, d, &s)) return false;
     note->dim = d;
+    /* Row-major, unless all tensors are channels-last. */
     if (!cat_is_channels_last(f, first)) return tn_announce(f, 0, dtype, s.ndim, s.size);
     tni_channels_last(s.ndim, s.size, s.stride);
     return tn_announce_strided(f, 0, dtype, s.ndim, s.size, s.stride);
@@ -127,6 +129,7 @@ static bool stack_compose(tn_frame *f) {
     room = tni_new(f->block, TN_I64, 1, &n);
     if (!room) return false;
     part = (tn_tensor **)room->storage->data;
+    /* A view of each with the new dimension, then cat along it. */
     for (int i = 0; i < f->nin; i++)
         if (!(part[i] = tnp_unsqueeze(f->in[i], a->dim))) return false;
     return (f->out[0] = tnp_cat(tn_tensors_of(part, n), a->dim)) != NULL;
@@ -146,6 +149,7 @@ TN_OPERATOR(
 static int repeat_pairs(const tn_tensor *self, tn_ints repeats, int64_t *size, bool *repeated) {
     int n = 0, more = (int)repeats.n - self->ndim;
     for (int i = 0; i < (int)repeats.n; i++) {
+        /* New dimensions in front are repetitions alone, even of 1. */
         if (repeats.at[i] != 1 || i < more) {
             if (n == TN_MAX_DIMS) return -1;
             repeated[n] = true;
@@ -170,12 +174,14 @@ static bool repeat_check(tn_frame *f) {
         return tn_fail(f, TN_INVALID,
                        "Number of dimensions of repeat dims can not be smaller than number of "
                        "dimensions of tensor");
+    /* Missing dimensions in front count as 1. */
     for (int i = 0; i < n; i++) {
         if (a->repeats.at[i] < 0)
             return tn_fail(f, TN_INVALID, "repeats: %lld is negative", (long long)a->repeats.at[i]);
         if (!tni_mul(a->repeats.at[i], i < more ? 1 : self->size[i - more], &size[i]))
             return tn_fail(f, TN_INVALID, "the result is too large");
     }
+    /* run copies in the shape of pairs, which must have no more dimensions than a tensor may. */
     if (repeat_pairs(self, a->repeats, pairs, repeated) < 0)
         return tn_fail(f, TN_UNSUPPORTED,
                        "repeat: expected at most %d repeated and unrepeated dimensions together",
@@ -232,6 +238,7 @@ static bool flip_check(tn_frame *f) {
             return tn_fail(f, TN_INVALID, "dim %d appears multiple times in the list of dims", d);
         seen[d] = true;
     }
+    /* As torch, the result keeps self's order of dimensions. */
     tni_copy_strides(&s, self);
     return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
 }
@@ -300,6 +307,7 @@ static bool roll_compose(tn_frame *f) {
     if (f->in[0]->ndim == 0)
         return tn_fail(f, TN_INDEX, "Dimension specified as %lld but tensor has no dimensions",
                        (long long)a->dims.at[0]);
+    /* One dimension after the other; each is a cat of two slices. */
     for (int64_t i = 0; i < a->dims.n; i++) {
         if (!tni_dim_of(f, f->in[0]->ndim, a->dims.at[i], &d)) return false;
         t = roll_one(t, a->shifts.at[i], d);

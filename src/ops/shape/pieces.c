@@ -39,6 +39,7 @@ static bool slice_check(tn_frame *f) {
     tni_geometry v;
     return slice_to(f, a, f->in[0], &v) && tni_announce_geometry(f, 0, &v);
 }
+/* The geometry once more, over self's shape in row-major order: what came in goes there. */
 static void slice_grad(tn_gradient *g) {
     TN_ARGS(slice, a, g);
     tni_geometry v;
@@ -67,11 +68,13 @@ static bool narrow_to(tn_frame *f, const tn_narrow_args *a, const tn_tensor *sel
     if (f && a->length < 0) return tn_fail(f, TN_INVALID, "narrow(): length must be non-negative.");
     d = tni_dim(self->ndim, a->dim);
     n = self->size[d];
+    /* torch's bounds: a start of n is allowed, for an empty piece. */
     if (f && (start < -n || start > n))
         return tn_fail(f, TN_INDEX,
                        "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
                        (long long)-n, (long long)n, (long long)start);
     if (start < 0) start += n;
+    /* The piece must lie inside; slice would cut it. */
     if (f && a->length > n - start)
         return tn_fail(f, TN_INVALID, "start (%lld) + length (%lld) exceeds dimension size (%lld).",
                        (long long)start, (long long)a->length, (long long)n);
@@ -115,6 +118,7 @@ static bool select_to(tn_frame *f, const tn_select_args *a, const tn_tensor *sel
             f, TN_INDEX, "select(): index %lld out of range for tensor of size %s at dimension %d",
             (long long)a->index, tni_shape_text(text, sizeof text, self->ndim, self->size), d);
     }
+    /* The position becomes part of the offset, and the dimension goes. */
     tni_geometry_of(v, self);
     v->offset += (a->index < 0 ? a->index + self->size[d] : a->index) * self->stride[d];
     tni_geometry_remove(v, d);
@@ -204,6 +208,7 @@ static bool split_announce(tn_frame *f, int d, int64_t n, int64_t each, const in
     tn_tensor *self = f->in[0];
     int64_t at = 0;
     if (!tn_announce_count(f, n)) return false;
+    /* `at` is the first place of piece k. */
     for (int k = 0; k < (int)n; k++) {
         int64_t rest = self->size[d] - at, size = sizes ? sizes[k] : each < rest ? each : rest;
         tni_geometry v;
@@ -263,6 +268,7 @@ static bool split_with_sizes_check(tn_frame *f) {
     if (d < 0) return false;
     if (a->split_sizes.n < 0 || !a->split_sizes.at)
         return tn_fail(f, TN_INVALID, "argument 'split_sizes': expected a list");
+    /* No size is negative, and their sum does not overflow. */
     for (int64_t i = 0; i < a->split_sizes.n; i++)
         if (a->split_sizes.at[i] < 0 || !tni_add(sum, a->split_sizes.at[i], &sum))
             return tn_fail(
@@ -270,6 +276,7 @@ static bool split_with_sizes_check(tn_frame *f) {
                 "split_with_sizes expects split_sizes have only non-negative entries, but got "
                 "split_sizes[%lld]=%lld",
                 (long long)i, (long long)a->split_sizes.at[i]);
+    /* The pieces cover the dimension exactly. */
     if (sum != f->in[0]->size[d])
         return tn_fail(
             f, TN_INVALID,

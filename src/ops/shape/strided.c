@@ -9,6 +9,8 @@
 
 /* --- by strides ------------------------------------------------------------------------------- */
 
+/* The lists of a call by strides: of one length, with strides and offset that stay within TNI_MOST,
+ * so that products with sizes do not overflow further on. */
 static bool as_strided_list(tn_frame *f, tn_ints size, tn_ints stride, int64_t offset) {
     char text[160];
     if (!tni_sizes_given(f, size, "size") || !tni_dims_given(f, stride, "stride")) return false;
@@ -39,6 +41,7 @@ static bool as_strided_extent(const tni_geometry *v, int64_t *extent) {
             return false;
     return tni_add(last, 1, extent);
 }
+/* Whether the geometry stays within `room` elements from the start of the memory. */
 static bool as_strided_inside(tn_frame *f, const tni_geometry *v, int64_t room) {
     int64_t extent;
     char size[160], stride[160];
@@ -52,17 +55,16 @@ static bool as_strided_inside(tn_frame *f, const tni_geometry *v, int64_t room) 
                    (long long)room);
 }
 
-/* Input and view of a strided call as geometries over one flat stretch of `extent` elements. Where
- * one is complex and
- * the other real (a view by real, view_as_real, view_as_complex), over real elements: `pairs` says
- * whose last
- * dimension is a pair. */
+/* Input and view of a strided call as geometries over one flat stretch of `extent` elements. If one
+ * of them is complex and the other real (a view by real, view_as_real, view_as_complex), the
+ * elements are real ones: self_pairs and view_pairs say whose last dimension is a pair. */
 typedef struct strided_map {
     tni_geometry self, view;
     bool self_pairs, view_pairs;
     int64_t extent;
 } strided_map;
 
+/* The geometry of complex elements as one of real ones: a pair as the last dimension. */
 static void strided_pairs(tni_geometry *v) {
     for (int i = 0; i < v->ndim; i++) v->stride[i] *= 2;
     v->offset *= 2;
@@ -312,6 +314,7 @@ static bool complex_view(tn_frame *f, const tni_geometry *v, tn_dtype dtype) {
     f->out[0]->dtype = (uint8_t)dtype;
     return true;
 }
+/* Real (0) or imaginary (1) parts as a view: every other element of the pairs. */
 static bool complex_part(tn_frame *f, int part) {
     tn_tensor *self = f->in[0];
     tni_geometry v;
@@ -320,6 +323,7 @@ static bool complex_part(tn_frame *f, int part) {
     if (v.ndim == TN_MAX_DIMS)
         return tn_fail(f, TN_UNSUPPORTED, "a view of the parts must have at most %d dimensions",
                        TN_MAX_DIMS - 1);
+    /* The pair's dimension is dropped again; its element `part` is the offset. */
     strided_pairs(&v);
     v.ndim--;
     v.offset += part;
@@ -337,7 +341,8 @@ static bool imag_check(tn_frame *f) {
         return tn_fail(f, TN_TYPE, "imag is not implemented for tensors with non-complex dtypes.");
     return complex_part(f, 1);
 }
-static void imag_grad(tn_gradient *g) { /* i times what comes in */
+/* i times what comes in: pairs of 0 and the gradient. */
+static void imag_grad(tn_gradient *g) {
     tn_tensor *pair[2];
     pair[1] = g->incoming[0];
     pair[0] = tnp_zeros_like(pair[1], TN_NO_DTYPE, TN_NO_DEVICE);
@@ -381,11 +386,13 @@ static bool view_as_complex_check(tn_frame *f) {
             tni_dtype(self->dtype)->text);
     if (last < 0 || self->size[last] != 2)
         return tn_fail(f, TN_INVALID, "Tensor must have a last dimension of size 2");
+    /* A pair lies side by side and begins at a whole complex element. */
     if (self->stride[last] != 1)
         return tn_fail(f, TN_INVALID, "Tensor must have a last dimension with stride 1");
     if (self->offset % 2)
         return tn_fail(f, TN_INVALID, "Tensor must have a storage_offset divisible by 2");
     tni_geometry_of(&v, self);
+    /* The last dimension becomes the element; strides count pairs. */
     v.ndim = last;
     v.offset /= 2;
     for (int i = 0; i < last; i++) {

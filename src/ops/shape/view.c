@@ -52,6 +52,7 @@ static bool t_check(tn_frame *f) {
         return tn_fail(f, TN_INVALID, "t() expects a tensor with <= 2 dimensions, but self is %dD",
                        self->ndim);
     tni_geometry_of(&v, self);
+    /* The dimensions in reverse; a vector has one. */
     for (int i = 0; i < v.ndim; i++) {
         v.size[i] = self->size[v.ndim - 1 - i];
         v.stride[i] = self->stride[v.ndim - 1 - i];
@@ -86,6 +87,7 @@ static bool permute_check(tn_frame *f) {
                        "desired ordering of "
                        "dimensions i.e. input.dim() = %d is not equal to len(dims) = %lld",
                        self->ndim, (long long)a->dims.n);
+    /* Every dimension exactly once. */
     for (int i = 0; i < self->ndim; i++) {
         if (!tni_dim_of(f, self->ndim, a->dims.at[i], &order[i])) return false;
         if (seen[order[i]])
@@ -126,6 +128,7 @@ static bool movedim_order(tn_frame *f, const tn_movedim_args *a, int ndim, int *
         if (!tni_dim_of(f, ndim, a->source.at[i], &s) ||
             !tni_dim_of(f, ndim, a->destination.at[i], &d))
             return false;
+        /* A dimension moves once, and a place is taken once. */
         if (from[s] || to[d])
             return tn_fail(f, TN_INVALID, "movedim: repeated dim in `%s`",
                            from[s] ? "source" : "destination");
@@ -140,6 +143,7 @@ static bool movedim_order(tn_frame *f, const tn_movedim_args *a, int ndim, int *
     }
     return true;
 }
+/* A permutation, with its gradient. */
 static bool movedim_compose(tn_frame *f) {
     TN_ARGS(movedim, a, f);
     int order[TN_MAX_DIMS];
@@ -202,6 +206,7 @@ static bool squeeze_dims_check(tn_frame *f) {
             return tn_fail(f, TN_INVALID, "dim %d appears multiple times in the list of dims", d);
         gone[d] = true;
     }
+    /* From the last one on, so that the numbers of the others hold. */
     for (d = v.ndim - 1; d >= 0; d--)
         if (gone[d] && v.size[d] == 1) tni_geometry_remove(&v, d);
     return tni_announce_geometry(f, 0, &v);
@@ -262,7 +267,9 @@ static bool expand_check(tn_frame *f) {
                            "The expanded size of the tensor (-1) isn't allowed in a leading, "
                            "non-existing dimension %d",
                            i);
+        /* A size of -1 stays as it is. */
         if (want == -1) want = have;
+        /* Only sizes of 1 can be repeated. */
         if (want < 0 || (have != 1 && have != want))
             return tn_fail(f, TN_INVALID,
                            "The expanded size of the tensor (%lld) must match the existing size "
@@ -325,6 +332,7 @@ static bool reshape_sizes(tn_frame *f, tn_ints l, const char *name, const tn_ten
             infer = i;
         }
     }
+    /* 0 elements with another size of 0: -1 could be any number. */
     if (infer >= 0 && known == 0)
         return tn_fail(f, TN_INVALID,
                        "cannot reshape tensor of %lld elements into shape %s because the "
@@ -334,6 +342,7 @@ static bool reshape_sizes(tn_frame *f, tn_ints l, const char *name, const tn_ten
     if (known < 0 || (infer < 0 ? known != self->numel : self->numel % known != 0))
         return tn_fail(f, TN_INVALID, "shape '%s' is invalid for input of size %lld",
                        tni_shape_text(text, sizeof text, (int)l.n, l.at), (long long)self->numel);
+    /* What is left for -1. */
     if (infer >= 0) size[infer] = self->numel / known;
     return true;
 }
@@ -385,6 +394,7 @@ static bool view_check(tn_frame *f) {
     if (!reshape_sizes(f, a->size, "size", f->in[0], v.size)) return false;
     v.ndim = (int)a->size.n;
     v.offset = f->in[0]->offset;
+    /* view must not copy: where no strides fit it is an error, and reshape copies instead. */
     if (!reshape_strides(&v, f->in[0]))
         return tn_fail(f, TN_INVALID,
                        "view size is not compatible with input tensor's size and stride (at least "
@@ -405,6 +415,7 @@ static bool reshape_announce(tn_frame *f, tni_geometry *v) {
     tn_tensor *self = f->in[0];
     TN_NOTE(tni_copy_note, note, f);
     v->offset = self->offset;
+    /* The memory decides: a view if strides can show it, else a copy. */
     note->copies = !reshape_strides(v, self);
     return note->copies ? tn_announce(f, 0, (tn_dtype)self->dtype, v->ndim, v->size)
                         : tni_announce_geometry(f, 0, v);
