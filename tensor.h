@@ -13512,7 +13512,10 @@ static tn_context *context_of_default(void) {
         made = NULL;
     }
     tni_unlock(&context_lock);
-    if (made) context_leave(made), context_free_memory(made);
+    if (made) {
+        context_leave(made);
+        context_free_memory(made);
+    }
     return c;
 }
 
@@ -16466,15 +16469,17 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
     int64_t span = 0;
     tn_tensor *t;
     if (!access_enter(b, file, line, "tn_wrap", shape, dtype)) return NULL;
-    if (o->strides.n > 0 && o->strides.n != shape.n)
-        return tni_error(b, TN_INVALID, "tn_wrap: got %d strides for %d dimensions",
-                         (int)o->strides.n, (int)shape.n),
-               (tn_tensor *)NULL;
-    if ((uintptr_t)data % (uintptr_t)access_align(dtype))
-        return tni_error(b, TN_INVALID,
-                         "tn_wrap: the data is not aligned to %d bytes, as %s needs; copy it first",
-                         access_align(dtype), tni_dtype((int)dtype)->text),
-               (tn_tensor *)NULL;
+    if (o->strides.n > 0 && o->strides.n != shape.n) {
+        tni_error(b, TN_INVALID, "tn_wrap: got %d strides for %d dimensions", (int)o->strides.n,
+                  (int)shape.n);
+        return NULL;
+    }
+    if ((uintptr_t)data % (uintptr_t)access_align(dtype)) {
+        tni_error(b, TN_INVALID,
+                  "tn_wrap: the data is not aligned to %d bytes, as %s needs; copy it first",
+                  access_align(dtype), tni_dtype((int)dtype)->text);
+        return NULL;
+    }
     t = tni_header(b, (int)dtype, (int)shape.n, shape.at, o->strides.n > 0 ? o->strides.at : NULL);
     if (!t) return NULL;
     if (!tni_extent(t, &span) || (o->bytes > 0 && span > o->bytes) || o->bytes < 0 ||
@@ -24379,7 +24384,10 @@ TN_PRIV void tni_tree_push(tni_tree *t) {
 }
 
 TN_PRIV void *tni_tree_end(tni_tree *t) {
-    if (!t->depth) tni_tree_next(t), t->depth++;
+    if (!t->depth) {
+        tni_tree_next(t);
+        t->depth++;
+    }
     while (t->depth > 1) tree_join(t);
     return &t->part[0];
 }
@@ -27892,8 +27900,9 @@ static void batch_task(void *arg, int64_t i) {
                         j->channels);
         return;
     }
-    batch_lanes(j, j->mean, i, &mean), batch_lanes(j, j->scale, i, &scale),
-        batch_lanes(j, j->bias, i, &bias);
+    batch_lanes(j, j->mean, i, &mean);
+    batch_lanes(j, j->scale, i, &scale);
+    batch_lanes(j, j->bias, i, &bias);
     batch_lanes(j, j->shift, i, &shift);
     r.mean = &mean;
     r.scale = &scale;
@@ -28136,7 +28145,8 @@ static void batch_moments_task(void *arg, int64_t i) {
                 tni_reduce_fold(j->kernels, TNI_SUM, TN_F32, r.one, j->lanes);
                 tni_reduce_fold(j->kernels, TNI_SUM, TN_F32, r.two, j->lanes);
             }
-            tni_tree_push(&first), tni_tree_push(&second);
+            tni_tree_push(&first);
+            tni_tree_push(&second);
         }
     memcpy(j->one + c, tni_tree_end(&first), (size_t)m * 4);
     memcpy(j->two + c, tni_tree_end(&second), (size_t)m * 4);
@@ -28193,8 +28203,9 @@ static void batch_norm_backward_run(tn_frame *f) {
         memset(tni_bytes_at(f->out[k]), 0, (size_t)(f->out[k]->numel * tni_dtype_size(f->out[k])));
     if (!x->numel) return;
     batch_start(f, &j, x);
-    tni_norm_numbers(mean, TN_F32, a->mean, c, 0), tni_norm_numbers(rstd, TN_F32, a->rstd, c, 1),
-        tni_norm_numbers(w, TN_F32, a->weight, c, 1);
+    tni_norm_numbers(mean, TN_F32, a->mean, c, 0);
+    tni_norm_numbers(rstd, TN_F32, a->rstd, c, 1);
+    tni_norm_numbers(w, TN_F32, a->weight, c, 1);
     j.x = batch_alike(f, x, x, &room);
     j.dy = batch_alike(f, a->grad_out, x, &room);
     j.mean = (const char *)mean;
@@ -28455,7 +28466,8 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
             r.dy = layer_load(j, dy, at, r.n, d);
             r.weight = j->weight ? j->weight + at * 4 : NULL;
             if (pass == 0) {
-                memset(&one, 0, sizeof one), memset(&two, 0, sizeof two);
+                memset(&one, 0, sizeof one);
+                memset(&two, 0, sizeof two);
                 r.one = &one;
                 r.two = &two;
                 TNI_K(j->kernels, norm_moments_f32)(&r);
@@ -46248,7 +46260,8 @@ static bool engine_retain(tni_engine *e, tn_tensor *t, tn_tensor *grad) {
     tni_entry *entry;
     if (e->wanted && !e->wanted->into_grad) return true;
     if (!(entry = tni_entry_find(e, t, 0, true))) return false;
-    tni_retain(t), tni_retain(grad);
+    tni_retain(t);
+    tni_retain(grad);
     entry->retained = true;
     entry->grad = grad;
     return true;

@@ -9,6 +9,7 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
 TN_API bool tn_backward_all_at(const char *file, int line, tn_tensors outputs,
                                tn_tensor *const *seeds, const tn_backward_args *options) {
     static const tn_backward_args plain = {NULL, {NULL, 0}, false, false, NULL};
+    /* Without inputs all leaves gather .grad; with them, only these do. */
     const tn_backward_args *a = options ? options : &plain;
     tni_block *b = tni_here();
     tni_wanted w = {a->inputs, NULL, true, true};
@@ -35,6 +36,7 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
     tni_wanted w = {inputs, grads, o->allow_unused, false};
     bool ok;
     if (!tni_enter(b, file, line)) return false;
+    /* All NULL until everything has succeeded. */
     for (int64_t i = 0; i < inputs.n; i++) grads[i] = NULL;
     ok = tni_list_given(b, outputs, "outputs") && tni_list_given(b, inputs, "inputs") &&
          tni_engine_run(b, outputs, o->seeds, o->retain_graph, o->create_graph, &w);

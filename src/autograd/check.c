@@ -28,6 +28,7 @@ static double check_weight(uint64_t i) {
 }
 
 static tn_tensor *check_weights(tni_block *b, const tn_tensor *like, uint64_t from) {
+    /* Two weights an element, the second for the imaginary part. */
     tn_tensor *w = tni_new(b, like->dtype, like->ndim, like->size);
     if (!w) return NULL;
     for (int64_t i = 0; i < w->numel; i++) {
@@ -135,6 +136,7 @@ static bool check_numeric(check_state *s, tn_tensors in, tn_tensor *t, char *at,
 }
 
 static bool check_input(check_state *s, tn_tensors in, int64_t k, tn_tensor *grad) {
+    /* Each element of input k, real and imaginary part, against the difference along it. */
     tn_tensor *t = in.at[k];
     int64_t index[TN_MAX_DIMS] = {0}, at = 0;
     tn_tensor *g = grad ? tnp_contiguous(grad) : NULL;
@@ -145,6 +147,7 @@ static bool check_input(check_state *s, tn_tensors in, int64_t k, tn_tensor *gra
             double slope, has = part ? got.imaginary : got.real;
             if (!check_numeric(s, in, t, tni_bytes_at(t) + at * tni_dtype_size(t), part, &slope))
                 return false;
+            /* Relative to slopes above 1, absolute below. */
             if (fabs(slope - has) <= fma(s->rtol, fabs(slope) > 1 ? fabs(slope) : 1, s->atol))
                 continue;
             return tni_error(s->b, TN_AUTOGRAD,
@@ -238,6 +241,7 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
     bool ok;
     *nout = 0;
     tni_state(b)->no_grad = 0;
+    /* Outputs that require grad are roots, and the inputs behind c->nin their seeds. */
     ok = check_call(b, c->fn, c->user, in, c->nin, first, &n);
     for (int k = 0; ok && k < n; k++)
         if (check_differentiable(first[k]) && first[k]->flags & TNI_REQUIRES && given < nin) {
@@ -288,6 +292,7 @@ static bool check_second_run(check_state *s, check_second *c, tn_tensors in) {
 
 TN_API bool tn_gradgradcheck_at(const char *file, int line, tn_check_fn fn, tn_tensors in,
                                 void *user, const tn_gradcheck_options *options) {
+    /* First gradients as a function of inputs and seeds are checked like any other function. */
     check_second c;
     check_state s = check_state_of(check_second_fn, &c, options);
     s.second = true;

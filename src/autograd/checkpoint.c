@@ -86,6 +86,7 @@ TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn 
     tn_tensor *out = NULL;
     checkpoint *c;
     if (!tni_enter(b, file, line)) return NULL;
+    /* The custom function owns c from here on; its release frees it. */
     if (tni_list_given(b, in, "checkpoint") && in.n > 64)
         tni_error(b, TN_INVALID, "checkpoint: expected at most 64 inputs");
     c = b->failed ? NULL : (checkpoint *)tni_need(b, (int64_t)sizeof *c);

@@ -105,7 +105,8 @@ static bool engine_retain(tni_engine *e, tn_tensor *t, tn_tensor *grad) {
     tni_entry *entry;
     if (e->wanted && !e->wanted->into_grad) return true;
     if (!(entry = tni_entry_find(e, t, 0, true))) return false;
-    tni_retain(t), tni_retain(grad);
+    tni_retain(t);
+    tni_retain(grad);
     entry->retained = true;
     entry->grad = grad;
     return true;

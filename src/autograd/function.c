@@ -26,6 +26,7 @@ typedef struct function_block {
 } function_block;
 
 static bool function_grow(tni_block *b, tn_function *f) {
+    /* Doubles the room for saved tensors. */
     const int64_t each = (int64_t)sizeof(function_saved), room = f->room ? 2 * f->room : 4;
     function_saved *more;
     int64_t bytes;

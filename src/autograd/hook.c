@@ -20,6 +20,7 @@ static tni_watch *hook_watch(tni_block *b, tn_tensor *t) {
 }
 
 static tni_watch *hook_add(tni_block *b, tn_tensor *t, tn_hook hook, const char *caller) {
+    /* A stale view gets its history first: the hook stands in the list of its node. */
     if (t && !tni_belongs(b, t, caller)) return NULL;
     if (t && tni_view_is_stale(t) && !tni_view_refresh(b, t)) return NULL;
     if (!t || !hook || !(t->flags & TNI_REQUIRES)) {
@@ -38,6 +39,7 @@ TN_API int64_t tn_hook_add_at(const char *file, int line, tn_tensor *t, tn_hook 
         tni_leave(b, false);
         return 0;
     }
+    /* Numbers rise, so the engine can tell hooks that were added during its backward. */
     w->call = hook;
     w->user = user;
     w->release = release;
@@ -49,6 +51,7 @@ TN_API int64_t tn_hook_after_at(const char *file, int line, tn_tensor *t, tn_hoo
     tni_block *b = tni_here();
     tni_watch *w = NULL;
     if (!tni_enter(b, file, line)) return 0;
+    /* Hooks that run when .grad is there: only a leaf has one for sure. */
     if (t && t->node)
         tni_error(b, TN_AUTOGRAD, "tn_hook_after: the tensor is not a leaf");
     else
@@ -124,6 +127,7 @@ static bool hook_retain(tni_block *b, tn_tensor *t) {
     if (t && tni_view_is_stale(t) && !tni_view_refresh(b, t)) return false;
     if (!t || !(t->flags & TNI_REQUIRES))
         return tni_error(b, TN_AUTOGRAD, "tn_retain_grad: the tensor does not require grad");
+    /* A leaf has .grad anyway. */
     if (!t->node || t->flags & TNI_RETAIN) return true;
     if (!(w = hook_watch(b, t))) return false;
     w->retain = t;

@@ -115,6 +115,7 @@ TNI_INLINE engine_walk engine_walk_begin(tni_engine *e) {
     return w;
 }
 TNI_INLINE tni_entry *engine_next(engine_walk *w) {
+    /* Places without key are free; entries without gradient have nothing to publish. */
     while (w->left) {
         tni_entry *entry = w->at++;
         if (!entry->key) continue;

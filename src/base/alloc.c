@@ -80,8 +80,8 @@ static int alloc_class(int64_t bytes, int64_t *room) {
     int log = 10;
     while (bytes > (int64_t)2 << log) log++;
 #endif
-    /* The step is a power of two, so a class wastes an eighth at most. */
-    /* 2^log < bytes <= 2^(log + 1) */
+    /* 2^log < bytes <= 2^(log + 1). Steps of an eighth of 2^log: a class wastes an eighth
+     * at most. */
     int64_t step = ((int64_t)1 << log) / ALLOC_STEPS, n = (bytes - 1 - ((int64_t)1 << log)) / step;
     *room = ((int64_t)1 << log) + (n + 1) * step;
     return TNI_BINS + (log - 10) * ALLOC_STEPS + (int)n;
@@ -390,6 +390,7 @@ TN_PRIV void tni_put(tni_block *b, tni_block *owner, void *at, int64_t bytes) {
     if (!at) return;
     if (TNI_LIKELY(bytes <= TNI_SMALL && !owner->context->options.no_cache)) {
         uintptr_t bin = (uintptr_t)(bytes + TNI_ALIGN - 1) / TNI_ALIGN;
+        /* Its own bins need no lock; another thread's are reached by its list only. */
         if (TNI_LIKELY(b == owner))
             alloc_push(b, bin, at);
         else
@@ -401,6 +402,7 @@ TN_PRIV void tni_put(tni_block *b, tni_block *owner, void *at, int64_t bytes) {
 }
 
 TN_PRIV bool tni_memory_error(tni_block *b, int64_t bytes) {
+    /* The numbers are of this moment: other threads go on. */
     tn_context *c = b->context;
     struct tni_large *m = alloc_lock(c);
     long long used = c->used, cap = c->options.memory_cap;
@@ -450,6 +452,8 @@ TN_PRIV void tni_memory_leave_block(tni_block *b) {
 }
 
 TN_PRIV void tni_memory_end(tn_context *c) {
+    /* Slabs have gone with their blocks; what is left is in use or cached, and each of these
+     * has a header. */
     tni_cache_clear(c);
     while (c->large->live) {
         alloc_header *h = c->large->live;
@@ -466,6 +470,7 @@ TN_API tn_memory_stats tn_memory(void) {
     tn_memory_stats s = {0, 0, 0, 0, 0};
     tni_block *b = tni_here();
     if (!b) return s;
+    /* All of one moment: read under the lock that changes them. */
     tn_context *c = b->context;
     struct tni_large *m = alloc_lock(c);
     s.bytes_used = c->used;
@@ -493,6 +498,7 @@ TN_API int64_t tn_memory_trim(void) {
 TN_API void *tn_alloc(size_t bytes) {
     tni_block *b = tni_here();
     if (!b) return NULL;
+    /* A size beyond any memory stays beyond it as an int64; none is one byte. */
     int64_t want = bytes > (size_t)(PTRDIFF_MAX / 2) ? INT64_MAX : bytes ? (int64_t)bytes : 1;
     void *at = tni_get_apart(b->context, want);
     if (at) return at;

@@ -202,6 +202,8 @@ static bool context_is_live(const tn_context *c) { /* under the lock */
 TN_API tn_context *tn_context_new(const tn_context_options *options) {
     const tn_error_info *reason;
     tn_context *c = context_make(options, &reason);
+    /* Linked only when it is complete. A refusal becomes an error in the caller's
+     * current context. */
     if (c) {
         tni_lock(&context_lock);
         context_register(c);
@@ -237,7 +239,10 @@ static tn_context *context_of_default(void) {
         made = NULL;
     }
     tni_unlock(&context_lock);
-    if (made) context_leave(made), context_free_memory(made); /* another thread was first */
+    if (made) {
+        context_leave(made); /* another thread was first */
+        context_free_memory(made);
+    }
     return c;
 }
 

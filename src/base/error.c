@@ -50,6 +50,7 @@ TN_PRIV bool tni_error(tni_block *b, tn_code code, const char *format, ...) {
 TN_PRIV bool tni_error_apart(tni_block *b, tn_code code, const char *format, ...) {
     va_list list;
     if (!b) return false;
+    /* The line of an earlier call would mislead. */
     tni_place_unknown(b);
     va_start(list, format);
     tni_error_list(b, code, format, list);
@@ -59,6 +60,7 @@ TN_PRIV bool tni_error_apart(tni_block *b, tn_code code, const char *format, ...
 
 TN_PRIV void tni_error_more(tni_block *b, const char *format, ...) {
     if (!b || !b->failed) return;
+    /* What does not fit is cut by vsnprintf. */
     size_t at = strlen(b->error_text);
     va_list list;
     va_start(list, format);

@@ -67,6 +67,7 @@ static int files_system_rename(const char *from, const char *to, void *user) {
     wchar_t wide_from[2 * MAX_PATH], wide_to[2 * MAX_PATH];
     (void)user;
     if (!files_wide(from, wide_from) || !files_wide(to, wide_to)) return -1;
+    /* WRITE_THROUGH: returns when the rename is on the disk, so no folder is synced. */
     if (MoveFileExW(wide_from, wide_to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH))
         return 0;
     errno = EACCES;
@@ -101,6 +102,7 @@ static int files_system_remove(const char *path, void *user) { return (void)user
 #endif
 
 TN_PRIV void tni_files_fill(tn_files *f) {
+    /* Each function of the table may be the host's or, if NULL, the system's. */
     if (!f->open) f->open = files_system_open;
     if (!f->read) f->read = files_system_read;
     if (!f->write) f->write = files_system_write;
@@ -186,6 +188,7 @@ TN_PRIV bool tni_file_exists(tni_block *b, const char *path, bool *exists) {
     tni_file f;
     *exists = false;
     if (!files_begin(b, &f, path)) return false;
+    /* Opening it is the test: a name that may not be read is an error, not an absent file. */
     f.fd = files_open(b, path, O_RDONLY, 0);
     if (f.fd < 0) return errno == ENOENT ? true : files_fail(&f, "open", errno);
     tni_file_close(&f);

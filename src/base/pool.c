@@ -49,6 +49,8 @@ static int pool_affinity(void) {
 #endif
 
 TN_PRIV int tni_cores(void) {
+    /* Cores that the process may use, where the system says so, else those that are
+     * online; 1 to 1024. */
     long n = 0;
 #if TNI_THREADS == 2
     SYSTEM_INFO info;
@@ -198,6 +200,7 @@ static void pool_serve(struct tni_pool *p) {
     tni_this_thread.inside = 1;
     uint32_t seen = 1; /* no number of a job */
     while (pool_await(p, seen)) {
+        /* No worker can count itself in any more. */
         uint32_t state = tni_load(&p->state);
         /* Counts itself in, unless the job is closed first. */
         while (pool_has_job(state, seen) && !tni_swap_if(&p->state, &state, state + 1)) {}
@@ -319,6 +322,7 @@ static void pool_open(struct tni_pool *p, int64_t count, void (*task)(void *, in
 static void pool_close(struct tni_pool *p) {
     uint32_t state = tni_load(&p->state);
     while (!tni_swap_if(&p->state, &state, state & ~(uint32_t)POOL_OPEN)) {}
+    /* Those that still work have begun their last tasks: the wait is short. */
     for (int spin = 0; spin < POOL_SPINS; spin++) {
         if (!(tni_load(&p->state) & POOL_COUNT)) return;
         tni_pause();
@@ -391,6 +395,7 @@ TN_PRIV void tni_parallel(tn_context *c, int64_t count, void (*task)(void *arg, 
 TN_API bool tn_set_threads(int32_t threads) {
     tni_block *b = tni_here();
     if (!b) return false;
+    /* Takes effect at the next job: pool_prepare makes or ends workers. */
     if (threads < 1 || threads > 1024) {
         tni_place_unknown(b);
         tni_error(b, TN_INVALID, "tn_set_threads: expected 1 to 1024 threads, got %d",

@@ -149,6 +149,7 @@ TN_PRIV bool tni_profile_on(tn_context *c) {
 }
 
 static void profile_clear(tn_context *c, struct tni_profile *p) {
+    /* Frees the events; the struct stays for the next profile. */
     profile_chunk *chunk = p->first;
     while (chunk) {
         profile_chunk *next = chunk->next;
@@ -193,6 +194,7 @@ TN_API bool tn_profile_begin_at(const char *file, int line) {
         tni_error_tell(b);
         return false;
     }
+    /* Under the lock only one of two threads begins. */
     tni_lock(&p->lock);
     bool was_on = tni_load_relaxed(&p->on) != 0;
     if (!was_on) {
@@ -206,6 +208,7 @@ TN_API bool tn_profile_begin_at(const char *file, int line) {
         tni_error_tell(b);
         return false;
     }
+    /* From here on calls add events: the hook takes them out of the short ways. */
     tni_context_at_end(b->context, profile_free);
     tni_context_hook(b->context, TNI_HOOK_PROFILE, true);
     return true;

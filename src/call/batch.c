@@ -35,6 +35,7 @@ typedef struct each_job {
 } each_job;
 
 static void each_worker(void *arg, int64_t worker) {
+    /* A worker keeps its scratch for all tasks that it takes. */
     each_job *job = (each_job *)arg;
     tn_frame *f = job->f;
     char *scratch = (char *)f->scratch + f->each_at + worker * f->each_bytes;

@@ -78,6 +78,7 @@ static bool boxed_values(boxed_call *c, unsigned how, const tn_value *values, in
 }
 
 static bool boxed_fill(boxed_call *c, unsigned how, const tn_value *values, int n) {
+    /* The struct begins as the defaults, over which the values are written. */
     c->gen = c->row->gen;
     c->to.args = c->room.bytes;
     c->to.one = c->one_room;
@@ -89,6 +90,7 @@ static bool boxed_fill(boxed_call *c, unsigned how, const tn_value *values, int 
 
 TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nvalues,
                              bool with_defaults, void *args, char *reason, size_t room) {
+    /* The same for any schema: a module's options, an optimizer's. */
     boxed_call c;
     c.row = NULL;
     c.gen = gen;
@@ -105,6 +107,7 @@ static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, 
                         ...) TNI_PRINTF(5, 6);
 static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, const char *format,
                         ...) {
+    /* Told at once: no call is under way that would do it at its end. */
     va_list list;
     if (!b->work && !b->place_hold) {
         b->place_file = file;
@@ -159,6 +162,7 @@ TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned 
     tni_block *b = tni_here();
     *count = 0;
     if (!b || b->failed) return false;
+    /* Bound, then called; values that do not fit are the error, with the schema. */
     c.row = row;
     if (boxed_fill(&c, how, values, nvalues))
         return boxed_run(b, &c, how, file, line, results, room, count);
@@ -172,6 +176,7 @@ static bool boxed_base_is(const tn_row *row, const char *name, size_t n) {
 
 TN_API bool tn_call_named(const char *file, int line, const char *name, const tn_value *values,
                           int nvalues, tn_tensor **results, int room, int *count) {
+    /* First the row of exactly this name, if its parameters fit. */
     boxed_call c;
     const tn_row *row = name ? tni_row_find(name) : NULL;
     size_t n = name ? strlen(name) : 0;
@@ -200,6 +205,7 @@ TN_API bool tn_call_named(const char *file, int line, const char *name, const tn
         n--;
         how = TN_IN_PLACE;
     }
+    /* The error names what was tried: the one row, the last overload, or nothing. */
     if (row && !others) return boxed_misfit(b, file, line, row, c.to.reason);
     if (c.to.reason[0])
         return boxed_error(b, file, line, TN_TYPE,

@@ -141,6 +141,7 @@ TN_PRIV const char *tni_unwritable(const tn_tensor *t) {
 
 static bool door_may_write(tn_frame *f, const tn_tensor *t, const char *what) {
     const char *leaf;
+    /* Three reasons against a write: read-only memory, inference mode, a leaf of the graph. */
     if (t->flags & TNI_READ_ONLY) return tn_fail(f, TN_INVALID, "%s is read-only memory", what);
     if (t->flags & TNI_INFERENCE && !tni_state(f->block)->inference)
         return tn_fail(
@@ -500,6 +501,7 @@ static TNI_NOINLINE void door_profile(tni_call *c, double begin) {
 static TNI_NOINLINE void door_results(tni_call *c, void *results, bool ok) {
     tn_frame *f = &c->f;
     const tn_gen *gen = f->row->gen;
+    /* A list, or a pointer for each result; all NULL after a failure. */
     if (gen->props & TN_PROP_RETURNS_LIST) {
         tn_list l = {NULL, 0, NULL};
         if (ok) {

@@ -111,6 +111,7 @@ TN_API bool tn_announce_like(tn_frame *f, int k, const tn_tensor *like, tn_dtype
 
 TN_API bool tn_announce_view(tn_frame *f, int k, tn_tensor *of, int ndim, const int64_t *size,
                              const int64_t *stride, int64_t offset) {
+    /* A view has no memory of its own, so it cannot be written into a given tensor. */
     frame_reach(f, k);
     if (TNI_UNLIKELY(f->ngiven))
         return tn_fail(f, TN_UNSUPPORTED, "out= is not supported for a view");

@@ -464,6 +464,8 @@ TN_PRIV void tni_node_abandon(tni_block *b, tni_node *n) {
 
 TN_API tn_tensor *tn_lend(tn_tensor *t) {
     tni_block *b = t ? tni_here() : NULL;
+    /* A header of another thread cannot enter this thread's scope: a new one on the same data does,
+     * with the same history. */
     tn_tensor *header;
     if (!b || !tni_state(b)->depth) return t;
     if (t->owner == b && !t->depth) return tni_move(b, t, tni_state(b)->depth);

@@ -172,6 +172,7 @@ static bool record_replay_call(tni_block *b, record_call *r) {
 TN_API bool tn_record_begin(void) {
     tni_block *b = tni_here();
     if (!b || b->failed) return false;
+    /* One recording a thread; from here on the hook sends every call the long way. */
     if (tni_calls(b)->recording)
         return tni_error_apart(b, TN_INVALID,
                                "tn_record_begin: a recording is already in progress");
@@ -185,6 +186,7 @@ TN_API bool tn_record_begin(void) {
 
 TN_API tn_recording *tn_record_end(void) {
     tni_block *b = tni_here();
+    /* The recording goes to the caller, who frees it. */
     tn_recording *r = b ? tni_calls(b)->recording : NULL;
     if (!r) {
         if (b) tni_error_apart(b, TN_INVALID, "tn_record_end: no recording is in progress");
@@ -198,6 +200,7 @@ TN_API tn_recording *tn_record_end(void) {
 TN_API bool tn_replay(tn_recording *recording) {
     tni_block *b = tni_here();
     if (!b || b->failed) return false;
+    /* The frames in it name this thread's block. */
     if (!recording || recording->b != b)
         return tni_error_apart(b, TN_INVALID,
                                "tn_replay: the recording must belong to this thread");
@@ -215,6 +218,7 @@ TN_PRIV void tni_record_drop(tni_block *b) {
 TN_API void tn_recording_free(tn_recording *recording) {
     tni_block *b = recording ? tni_here() : NULL;
     if (!b) return;
+    /* Any thread may free it: counts are atomic, and memory goes back to its owner. */
     while (recording->first) {
         record_call *r = recording->first;
         recording->first = r->next;

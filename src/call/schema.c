@@ -56,6 +56,7 @@ static int64_t schema_dtype(tni_word w) {
         TN_DTYPES(SCHEMA_DTYPE)
 #undef SCHEMA_DTYPE
     };
+    /* By name or alias, as torch writes both ("float32", "float"). */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (tni_word_is(w, names[i].name) || tni_word_is(w, names[i].alias)) return names[i].dtype;
     return 0;
@@ -134,6 +135,7 @@ static bool schema_read_string(tni_schema_param *p, tni_word w) {
 }
 static bool schema_read_word(tni_schema_param *p, tni_word w) {
     schema_read_string(p, w);
+    /* The value of a word is its number in the list, from 1. */
     for (int i = 0; p->words->words[i]; i++)
         if (tni_word_is(p->value.string, p->words->words[i])) {
             p->value.integer = i + 1;
@@ -207,6 +209,7 @@ static bool schema_take(schema_reader *r, const char *token) {
 }
 
 static tni_word schema_name(schema_reader *r, const char *more) {
+    /* Letters, digits, '_' and the characters of `more`; n is 0 if there is no name. */
     tni_word w = {r->at, 0};
     while (*r->at == ' ') r->at++;
     w.at = r->at;
@@ -310,6 +313,7 @@ static bool schema_default(schema_reader *r, tni_schema_param *p) {
 /* --- parameters, results ---------------------------------------------------------------------- */
 
 static bool schema_append(schema_reader *r, const tni_schema_param *p) {
+    /* The last of a parameter's checks, which need all of it. */
     tni_schema *s = r->s;
     if (s->nparam == TNI_PARAMS) return schema_error(r, "too many parameters");
     for (int i = 0; i < s->nparam; i++)
@@ -355,6 +359,7 @@ static bool schema_tuple(schema_reader *r) { /* behind '(': "Tensor h, Tensor c)
 }
 
 static bool schema_param(schema_reader *r) {
+    /* "*" begins the keywords, "(" a tuple; otherwise type, name and perhaps a default. */
     tni_schema_param p;
     if (schema_take(r, "*")) {
         if (r->keyword) return schema_error(r, "a second '*'");
@@ -372,6 +377,7 @@ static bool schema_param(schema_reader *r) {
 }
 
 static bool schema_result(schema_reader *r, tni_word group) {
+    /* A result is parsed as a parameter without default. */
     tni_schema *s = r->s;
     tni_schema_param p;
     memset(&p, 0, sizeof p);
@@ -455,6 +461,7 @@ TN_PRIV bool tni_schema_has_required(const tni_schema *s) {
 }
 
 TN_PRIV int tni_schema_order(const tni_schema *s, int *order) {
+    /* Single tensors first, then the lists: the order of a call's inputs. */
     int n = 0;
     for (int i = 0; i < s->nparam; i++)
         if (s->param[i].flags & TN_P_DEFAULT) order[n++] = i;
@@ -589,6 +596,7 @@ TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char
 }
 
 TN_PRIV bool tni_schema_limits(const tni_schema *s, uint32_t forms, char *error, size_t room) {
+    /* What a row may have, so that frames and masks of fixed size are enough. */
     int slot[TNI_PARAMS], nfixed, numbers = 0;
     tni_schema_slots(s, slot, &nfixed);
     for (int i = 0; i < s->nparam; i++) numbers += (s->param[i].flags & TN_P_NUMBER) != 0;

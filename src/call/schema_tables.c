@@ -31,6 +31,7 @@ static void schema_store(schema_block *b, const tni_schema_param *p, char *args)
 }
 
 static void schema_params(const tni_schema *s, schema_block *b, tn_gen *g) {
+    /* In the first pass param and defaults are NULL, and only sizes are added up. */
     tn_param *param = (tn_param *)schema_carve(b, sizeof(tn_param) * (size_t)(s->nparam + 1));
     char *defaults = (char *)schema_carve(b, s->args_size);
     if (defaults) memset(defaults, 0, s->args_size);
@@ -107,6 +108,7 @@ TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, t
                             size_t *bytes, char *error, size_t room) {
     tni_schema s;
     uint64_t masks[TNI_PARAMS];
+    /* Parsed, laid out, checked; then the tables are written. */
     if (!tni_schema_parse(&s, row->schema, error, room)) return false;
     tni_schema_layout(&s, row->forms);
     if (row->verdict && tni_schema_props(&s) & TN_PROP_MUTATED) {
@@ -134,6 +136,7 @@ TN_API tn_gen *tn_schema_new(const char *schema) {
     schema_made *g;
     tn_row row;
     char error[200];
+    /* The row that the schema stands for has neither forms nor a gradient. */
     if (!b || b->failed) return NULL;
     if (!(g = (schema_made *)tni_need(b, (int64_t)sizeof *g))) return NULL;
     memset(&row, 0, sizeof row);

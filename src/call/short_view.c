@@ -31,6 +31,7 @@ TNI_INLINE tn_tensor *short_view_self(const tni_block *b, const tn_gen *gen, con
 TNI_INLINE void short_view_begin(tni_call *c, tni_block *b, const tn_row *row, const char *file,
                                  int line, const void *args, tn_tensor *self) {
     tn_frame *f = &c->f;
+    /* What check reads of a frame, and no more. */
     tni_frame_begin(f, b, row, TN_PLAIN, file, line, args);
     f->nin = 1;
     f->in_[0] = self;
@@ -55,6 +56,7 @@ TN_PRIV bool tni_view_short(const tn_row *row, unsigned how, const char *file, i
     tni_block *b = tni_here();
     tn_tensor *self;
     tni_call c;
+    /* Anything unusual: an error, a form, a hook, a request to stop, an odd tensor or list. */
     if (TNI_UNLIKELY(!b) || TNI_UNLIKELY(b->failed | how) ||
         TNI_UNLIKELY(tni_load_relaxed(&b->hooks) | tni_load_relaxed(&b->context->cancel)) ||
         !(self = short_view_self(b, gen, args)) ||

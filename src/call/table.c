@@ -28,6 +28,7 @@ TN_API int64_t tn_row_count(void) {
 TN_API const tn_row *tn_row_at(int64_t i) {
     int64_t count;
     const tn_row *const *list = tni_row_list(&count);
+    /* The library's rows have the first numbers, registered ones those behind. */
     if (i < 0) return NULL;
     if (i < count) return list[i];
     for (tni_rows *r = table_registered(); r; r = r->next)
@@ -101,6 +102,7 @@ TN_API bool tn_register(tn_row *row) {
     tni_rows *r;
     const char *taken;
     char error[200], torch[80];
+    /* What a row must have is checked before anything is made. */
     if (!b || b->failed) return false;
     if (!row || !row->name || !row->schema)
         return tni_error(b, TN_INVALID, "tn_register: a row needs a name and a schema");
@@ -122,6 +124,7 @@ TN_API bool tn_register(tn_row *row) {
         tni_put(b, b, r, (int64_t)sizeof *r);
         return tni_error(b, TN_INVALID, "tn_register: '%.60s': %s", row->name, error);
     }
+    /* Its gen belongs to this context, at whose end the row may be registered again. */
     tni_context_at_end(b->context, table_leave);
     taken = table_link(b->context, r, torch, sizeof torch);
     if (!taken) return true;

@@ -24,6 +24,7 @@ static void text_value(tni_said *o, const tn_param *p, const char *args) {
 }
 
 TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, const void *args) {
+    /* Every argument with its name, but for options that have their default. */
     tni_said o = {text, room, 0, false};
     int shown = 0;
     tni_say(&o, "%s(", row->name);
@@ -53,6 +54,7 @@ TN_PRIV void tni_call_error(tn_frame *f) {
 TN_PRIV TNI_NOINLINE bool tni_call_failed(tni_block *b, const tn_row *row, const char *file,
                                           int line, const void *args, void *results) {
     tn_frame f;
+    /* A frame only to word the error: the short way has none. */
     tni_frame_begin(&f, b, row, TN_PLAIN, file, line, args);
     f.work.caller = b->work;
     tni_call_error(&f);

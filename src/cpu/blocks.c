@@ -370,6 +370,7 @@ TN_PRIV void tni_blocks_run(tni_blocks *d, tn_context *c) {
 /* --- copies ----------------------------------------------------------------------------------- */
 
 TN_PRIV void tni_copy_run(tn_context *c, tn_tensor *dst, tn_tensor *src) {
+    /* A copy is a drive without a loop: operand 0 is written, operand 1 read. */
     tn_tensor *operands[2];
     tni_blocks d;
     if (!dst->numel) return;

@@ -161,6 +161,7 @@ static TNI_NOINLINE void drive_run_flat(tn_frame *f, int dtype, const void *numb
         TNI_PATH(drive_flat_threads);
     else
         TNI_PATH(drive_flat);
+    /* Each operand is contiguous, or one element in a vector that is read again and again. */
     d.f = f;
     d.loop = ((const tni_loop(*)[TNI_LOOP_TYPES])f->row->gen->loops)[k->isa][type];
     d.lanes = drive_lanes(f, type);
@@ -273,6 +274,7 @@ TN_PRIV void tni_pointwise_run(tn_frame *f) {
               made = tni_pointwise_makes(f->row->rules, native);
     const tn_tensor *out = f->out[0];
     double numbers[2 * TNI_NUMBERS];
+    /* Numbers first, in the type of the computation; then one of three ways, by layout and size. */
     if (!out->numel) return;
     drive_numbers(f, native, (char *)numbers);
     if (note->flat < 0 || !(out->flags & TNI_CONTIGUOUS) || out->dtype != made)

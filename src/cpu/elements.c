@@ -101,6 +101,7 @@ TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from,
     char *at = (char *)to;
     const float *f = (const float *)from;
     const double *d = (const double *)from;
+    /* Back from the compute type: floats are rounded once, integers wrap. */
     const int64_t *k = (const int64_t *)from;
     switch (dtype) {
         LANES_TYPES(LANES_SAVE)

@@ -34,6 +34,7 @@ static void lanes_prod_f64(const char *at, int64_t step, int64_t rows, int64_t n
 
 TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step,
                              int64_t rows, int64_t n, void *to) {
+    /* Sums and extrema of floats have kernels, all else plain loops. */
     const char *at = (const char *)x;
     if (compute == TN_I64)
         lanes_rows_i64(op, at, step, rows, n, to);
@@ -139,7 +140,10 @@ TN_PRIV void tni_tree_push(tni_tree *t) {
 
 TN_PRIV void *tni_tree_end(tni_tree *t) {
     /* Sums of no blocks are zero. What waits is joined from the right, smaller subtrees first. */
-    if (!t->depth) tni_tree_next(t), t->depth++;
+    if (!t->depth) {
+        tni_tree_next(t);
+        t->depth++;
+    }
     while (t->depth > 1) tree_join(t);
     return &t->part[0];
 }

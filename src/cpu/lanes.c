@@ -299,9 +299,8 @@ static void lanes_tree(const lanes_job *job, char *parts, int64_t count, int64_t
         }
 }
 
-/* Subtree s of results [col, col + n) of lane o into parts[0..n). */
-/* A subtree is TNI_SUBTREE blocks, joined here whatever thread this is: so the order of additions
- * depends on sizes alone. */
+/* Subtree s of results [col, col + n) of lane o into parts[0..n): TNI_SUBTREE blocks, joined here
+ * whatever thread this is. So the order of additions depends on sizes alone. */
 static void lanes_subtree(const lanes_job *job, int64_t o, int64_t col, int64_t n, int64_t s,
                           char *parts) {
     const tni_lanes *l = job->l;

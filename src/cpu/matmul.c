@@ -227,9 +227,9 @@ static void mm_clear(char *c, int64_t rows, int64_t n, int64_t row, int64_t col,
         for (int64_t q = 0; q < n; q++) memset(c + (i * row + q * col) * bytes, 0, (size_t)bytes);
 }
 
-/* Where a lies across its rows and is read often, it is packed once. */
-/* Packing a copies m x k elements, which at least 192 columns of b must pay for; tiny matrices stay
- * as they are, and very large ones would need too much scratch. */
+/* Whether a is packed once: where it lies across its rows and is read often. Packing copies m x k
+ * elements, which at least 192 columns of b must pay for; tiny matrices stay as they are, and very
+ * large ones would need too much scratch. */
 static bool mm_packs(int64_t m, int64_t n, int64_t k, int64_t a_col, int64_t batches) {
     return a_col != 1 && batches == 1 && n >= 192 && m * k >= 1 << 12 && m * k <= 1 << 25;
 }
@@ -378,6 +378,7 @@ typedef struct mm_convert {
 enum { MM_LINES = 16 };
 
 static void mm_convert_task(void *arg, int64_t i) {
+    /* Lines of the wide copy lie one behind the other. */
     const mm_convert *v = (const mm_convert *)arg;
     for (int64_t l = i * MM_LINES; l < (i + 1) * MM_LINES && l < v->lines; l++) {
         if (v->back)

@@ -63,6 +63,7 @@ static const tn_tensor *promote_misfit(tn_tensor *const *t, int i) {
 }
 
 TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, int n) {
+    /* The first operand begins the shape; NULLs have no part in it. */
     bool first = true;
     for (int i = 0; i < n; i++) {
         char a[128], b[128];
@@ -299,6 +300,7 @@ static TNI_NOINLINE bool promote_any(tn_frame *f) {
 TN_PRIV bool tni_pointwise_check(tn_frame *f) {
     const tn_dtype common = promote_flat(f);
     TN_NOTE(tni_pointwise_note, note, f);
+    /* The quick way has left nothing to check but numbers. */
     if (!common) return promote_any(f);
     note->common = (int32_t)common;
     if (TNI_UNLIKELY(promote_has_numbers(f, common)) && !promote_numbers(f, common)) return false;

@@ -7,6 +7,7 @@ TN_API tn_device_id tn_device_at(const char *file, int line, const char *name) {
     if (!tni_enter(b, file, line)) return TN_NO_DEVICE;
     if (name && strcmp(name, "cpu") == 0) return TN_CPU;
     if (name && strcmp(name, "meta") == 0) return TN_META;
+    /* Backends are numbered behind meta, in the order of the list. */
     for (tni_device *d = tni_tensors(b->context)->devices; d; d = d->next) {
         id++;
         if (name && strcmp(d->name, name) == 0) return id;

@@ -5,6 +5,7 @@ TN_API tn_scalar tn_element(const void *at, tn_dtype dtype) { return tni_element
 TN_API int tn_ndim(const tn_tensor *t) { return t ? t->ndim : 0; }
 
 static int64_t access_dim(const tn_tensor *t, int dim, const int64_t *of, const char *name) {
+    /* A wrong dimension is an error of its own, since these functions return numbers: 0 then. */
     int d = t ? (dim < 0 ? dim + t->ndim : dim) : -1;
     tni_block *b;
     if (t && d >= 0 && d < t->ndim) return of[d];
@@ -66,6 +67,7 @@ TN_API bool tn_touch(tn_tensor *t) {
 /* --- items ------------------------------------------------------------------------------------ */
 
 static tn_scalar access_item(tni_block *b, const tn_tensor *t) {
+    /* The element as a number, or an error and TN_KIND_NONE. */
     char text[160];
     if (!t)
         tni_error(b, TN_INVALID, "tn_item: the tensor is NULL");
@@ -92,6 +94,7 @@ TN_API double tn_item_at(const char *file, int line, const tn_tensor *t) {
     tni_block *b = tni_here();
     tn_scalar s;
     if (!tni_enter(b, file, line)) return 0;
+    /* Integers are converted, complex numbers only if they are real. */
     s = access_item(b, t);
     if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0)
         tni_error(b, TN_TYPE, "tn_item: the element is complex; use tn_item_scalar");
@@ -111,6 +114,7 @@ TN_API int64_t tnp_item_int(const tn_tensor *t) { return tn_item_int_at(NULL, 0,
 TN_API tn_scalar tnp_item_scalar(const tn_tensor *t) { return tn_item_scalar_at(NULL, 0, t); }
 
 static bool access_may_read(tni_block *b, const tn_tensor *t, const void *to, int64_t count) {
+    /* The array must have room for exactly the tensor's elements. */
     if (!t || (count && !to))
         return tni_error(b, TN_INVALID, "tn_read: the tensor or the array is NULL");
     if (count != t->numel)
@@ -183,6 +187,7 @@ TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_in
                              tn_dtype dtype) {
     tni_block *b = tni_here();
     tn_tensor *t;
+    /* A new row-major tensor; the data are copied. */
     if (!access_enter(b, file, line, "tn_from", shape, dtype)) return NULL;
     t = tni_new(b, (int)dtype, (int)shape.n, shape.at);
     if (!t) return NULL;
@@ -213,16 +218,19 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
     tni_block *b = tni_here();
     int64_t span = 0;
     tn_tensor *t;
+    /* The memory stays the caller's until release; nothing is copied. */
     if (!access_enter(b, file, line, "tn_wrap", shape, dtype)) return NULL;
-    if (o->strides.n > 0 && o->strides.n != shape.n)
-        return tni_error(b, TN_INVALID, "tn_wrap: got %d strides for %d dimensions",
-                         (int)o->strides.n, (int)shape.n),
-               (tn_tensor *)NULL;
-    if ((uintptr_t)data % (uintptr_t)access_align(dtype))
-        return tni_error(b, TN_INVALID,
-                         "tn_wrap: the data is not aligned to %d bytes, as %s needs; copy it first",
-                         access_align(dtype), tni_dtype((int)dtype)->text),
-               (tn_tensor *)NULL;
+    if (o->strides.n > 0 && o->strides.n != shape.n) {
+        tni_error(b, TN_INVALID, "tn_wrap: got %d strides for %d dimensions", (int)o->strides.n,
+                  (int)shape.n);
+        return NULL;
+    }
+    if ((uintptr_t)data % (uintptr_t)access_align(dtype)) {
+        tni_error(b, TN_INVALID,
+                  "tn_wrap: the data is not aligned to %d bytes, as %s needs; copy it first",
+                  access_align(dtype), tni_dtype((int)dtype)->text);
+        return NULL;
+    }
     /* A header first: it checks sizes and strides, and its extent is what the memory must hold. */
     t = tni_header(b, (int)dtype, (int)shape.n, shape.at, o->strides.n > 0 ? o->strides.at : NULL);
     if (!t) return NULL;

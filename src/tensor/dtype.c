@@ -66,6 +66,7 @@ TN_API tn_dtype tn_default_dtype(void) {
 TN_API bool tn_set_default_dtype(tn_dtype dtype) {
     tni_block *b = tni_here();
     if (!b) return false;
+    /* Only a dtype that is computed in can be what numbers become. */
     if (!tni_is_float((int)dtype) || !tni_dtype((int)dtype)->computes)
         return tni_error_apart(b, TN_TYPE, "the default dtype must be floating, got %s",
                                tn_dtype_name(dtype));
@@ -215,6 +216,7 @@ static tn_scalar dtype_from_u64(uint64_t v) {
 }
 
 static tn_scalar dtype_read_complex(const void *at, bool wide) {
+    /* Two doubles, or two floats: real part first. */
     if (wide) {
         double v[2];
         memcpy(v, at, sizeof v);
@@ -271,6 +273,7 @@ static double dtype_double(tn_scalar s) {
 }
 
 static void dtype_write_complex(void *at, tn_scalar s, bool wide) {
+    /* A number that is not complex has the imaginary part 0. */
     bool has_imaginary = s.kind == TN_KIND_COMPLEX;
     if (wide) {
         double v[2];
@@ -290,6 +293,7 @@ static bool dtype_true(tn_scalar s) {
     return s.real != 0 || (s.kind == TN_KIND_COMPLEX && s.imaginary != 0);
 }
 
+/* As torch's .to: integers wrap, floats are cut off toward zero, bool is true if nonzero. */
 TN_PRIV void tni_element_set(void *at, int dtype, tn_scalar value) {
     switch (dtype) {
     case TN_BOOL: DTYPE_WRITE(uint8_t, dtype_true(value))

@@ -77,6 +77,8 @@ TN_API bool tn_swap_data_at(const char *file, int line, tn_tensor *a, tn_tensor 
 TN_API bool tnp_swap_data(tn_tensor *a, tn_tensor *b) { return tn_swap_data_at(NULL, 0, a, b); }
 
 static bool exchange_may_set(tni_block *here, const tn_tensor *t, const tn_tensor *from) {
+    /* A view shares its base's data, and a graph needs a floating leaf; sizes must fit
+     * into the header. */
     if (!t || !from) return tni_error(here, TN_INVALID, "tn_set_data: a tensor is NULL");
     if (t->base) return tni_error(here, TN_AUTOGRAD, "tn_set_data: the tensor is a view");
     if (t->flags & TNI_REQUIRES && tni_dtype(from->dtype)->category < TNI_CAT_FLOAT)

@@ -23,6 +23,7 @@ static bool iterate_inner(const tni_iterate *it, int a, int b) {
 }
 
 static void iterate_swap(tni_iterate *it, int a, int b) {
+    /* Sizes and the strides of all operands trade places. */
     int64_t size = it->size[a];
     it->size[a] = it->size[b];
     it->size[b] = size;

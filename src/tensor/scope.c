@@ -58,6 +58,7 @@ TN_API void tn_scope_end(int64_t mark) {
 TN_API tn_tensor *tn_keep(tn_tensor *t) {
     tni_block *b = tni_here();
     if (!t || !b) return t;
+    /* Scopes are lists of one thread. */
     if (t->owner != b) {
         tni_error_apart(
             b, TN_INVALID,

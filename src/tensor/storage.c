@@ -64,6 +64,7 @@ TNI_INLINE tn_tensor *header_get(tni_block *b, int dtype, int ndim, int capacity
 TNI_INLINE tn_tensor *header_new(tni_block *b, int dtype, int ndim) {
     const int capacity = header_capacity(ndim);
     tn_tensor *t;
+    /* The switches of api/config.h refuse dtypes here, where every tensor begins. */
     if (tni_dtype_left_out(dtype)) {
         tni_dtype_error(b, dtype);
         return (tn_tensor *)NULL;
@@ -269,6 +270,7 @@ TN_PRIV bool tni_set_storage(tni_block *b, tn_tensor *t) {
 }
 
 TN_PRIV tn_tensor *tni_new_small(tni_block *b, const tn_tensor *like) {
+    /* One block for the header, one for storage and data, both from bins. */
     const int64_t bytes = like->numel << tni_width(like->dtype);
     tn_tensor *t = header_get(b, like->dtype, like->ndim, TNI_FEW_DIMS);
     if (TNI_UNLIKELY(!t)) {
@@ -293,6 +295,8 @@ TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s, const tn_tensor *like
     tn_tensor *t = tni_header(b, like->dtype, like->ndim, like->size, like->stride);
     if (!t) return NULL;
     t->storage = s;
+    /* The flags that belong to the data come from `like`; those of the layout were set
+     * from its strides. */
     tni_fetch_add_relaxed(&s->refs, 1u);
     t->offset = like->offset;
     t->device = like->device;

@@ -24,6 +24,7 @@ TN_PRIV const char *tni_shape_text(char *text, size_t room, int ndim, const int6
 }
 
 TN_PRIV const char *tni_tensor_text(char *text, size_t room, const tn_tensor *t) {
+    /* As messages name a tensor: dtype and shape. */
     size_t at = 0;
     if (!t) {
         text_add(text, room, &at, "NULL");

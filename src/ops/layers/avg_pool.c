@@ -123,6 +123,7 @@ static void avg_pool2d_run(tn_frame *f) {
     TN_ARGS(avg_pool2d, a, f);
     tni_pool_job j;
     if (!avg_pool2d_shape(f, &j.s)) return;
+    /* A divisor of 0 means: by the number of elements. */
     j.include_pad = a->count_include_pad;
     j.divisor = a->divisor_override == TN_NONE ? 0 : (double)a->divisor_override;
     j.plane = pool_avg_of(f->in[0]);

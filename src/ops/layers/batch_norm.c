@@ -123,8 +123,9 @@ static void batch_task(void *arg, int64_t i) {
         return;
     }
     /* One channel: each parameter fills all lanes. */
-    batch_lanes(j, j->mean, i, &mean), batch_lanes(j, j->scale, i, &scale),
-        batch_lanes(j, j->bias, i, &bias);
+    batch_lanes(j, j->mean, i, &mean);
+    batch_lanes(j, j->scale, i, &scale);
+    batch_lanes(j, j->bias, i, &bias);
     batch_lanes(j, j->shift, i, &shift);
     r.mean = &mean;
     r.scale = &scale;
@@ -393,7 +394,8 @@ static void batch_moments_task(void *arg, int64_t i) {
                 tni_reduce_fold(j->kernels, TNI_SUM, TN_F32, r.one, j->lanes);
                 tni_reduce_fold(j->kernels, TNI_SUM, TN_F32, r.two, j->lanes);
             }
-            tni_tree_push(&first), tni_tree_push(&second);
+            tni_tree_push(&first);
+            tni_tree_push(&second);
         }
     memcpy(j->one + c, tni_tree_end(&first), (size_t)m * 4);
     memcpy(j->two + c, tni_tree_end(&second), (size_t)m * 4);
@@ -407,11 +409,14 @@ static bool batch_norm_backward_check(tn_frame *f) {
     if (!tni_norm_floating(f, x) || x->dtype == TN_F64 || x->ndim < 2)
         return tn_fail(f, TN_UNSUPPORTED, "input's dtype or shape is not supported");
     c = x->size[1];
+    /* All must fit the call of batch_norm that saved mean and rstd. */
     if (!tni_same_shape(x, a->grad_out) || x->dtype != a->grad_out->dtype)
         return tn_fail(f, TN_INVALID, "grad_out and input differ in shape or dtype");
     if (!batch_vector(f, a->weight, c, "weight") || !batch_vector(f, a->mean, c, "mean") ||
         !batch_vector(f, a->rstd, c, "rstd"))
         return false;
+    /* Scratch: five numbers and two sums a channel (28 of 32 bytes), and copies of x
+     * and grad_out. */
     return batch_announce(f, x) && tn_announce(f, 1, dtype, 1, &c) &&
            tn_announce(f, 2, dtype, 1, &c) && tn_scratch(f, c, 8 * 4) &&
            tn_scratch(f, x->numel, 4) && tn_scratch(f, x->numel, 4);
@@ -454,8 +459,9 @@ static void batch_norm_backward_run(tn_frame *f) {
         memset(tni_bytes_at(f->out[k]), 0, (size_t)(f->out[k]->numel * tni_dtype_size(f->out[k])));
     if (!x->numel) return;
     batch_start(f, &j, x);
-    tni_norm_numbers(mean, TN_F32, a->mean, c, 0), tni_norm_numbers(rstd, TN_F32, a->rstd, c, 1),
-        tni_norm_numbers(w, TN_F32, a->weight, c, 1);
+    tni_norm_numbers(mean, TN_F32, a->mean, c, 0);
+    tni_norm_numbers(rstd, TN_F32, a->rstd, c, 1);
+    tni_norm_numbers(w, TN_F32, a->weight, c, 1);
     j.x = batch_alike(f, x, x, &room);
     j.dy = batch_alike(f, a->grad_out, x, &room);
     j.mean = (const char *)mean;

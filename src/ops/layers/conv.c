@@ -93,6 +93,7 @@ TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w,
 
 TN_PRIV bool tni_cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b,
                                  const tn_tensor *bias, bool integers) {
+    /* One dtype for all, floating or complex, integers only if `integers`. */
     const tni_dtype_info *info = tni_dtype(a->dtype);
     if (a->dtype != b->dtype || (bias && bias->dtype != a->dtype))
         return tn_fail(f, TN_TYPE, "all tensors must have the same dtype, got %s and %s",

@@ -211,6 +211,8 @@ static void conv2d_weight_grad_run(tn_frame *f) {
 }
 static void conv2d_weight_grad_grad(tn_gradient *g) {
     TN_ARGS(conv2d_weight_grad, a, g);
+    /* Linear in grad and in input: gradients are conv2d and conv2d_input_grad with e, the gradient
+     * of the weight's gradient, as weight. */
     tn_tensor *d = g->in[0], *x = g->in[1], *e = g->incoming[0];
     if (g->want[0])
         tn_give(g, 0, tnp_conv2d(x, e, NULL, a->stride, a->padding, a->dilation, a->groups));

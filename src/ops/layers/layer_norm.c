@@ -137,6 +137,7 @@ static const char *layer_numbers(tn_frame *f, const tn_tensor *t, int compute, i
 }
 
 static void layer_start(tn_frame *f, layer_job *j, const tn_tensor *x, int64_t n, double eps) {
+    /* x as rows of n elements, each normalised by itself. */
     memset(j, 0, sizeof *j);
     j->kernels = f->block->context->kernels;
     j->dtype = x->dtype;
@@ -163,6 +164,7 @@ static void layer_norm_run(tn_frame *f) {
     int64_t n = 1;
     layer_job j;
     for (int64_t i = 0; i < a->normalized_shape.n; i++) n *= a->normalized_shape.at[i];
+    /* x and the numbers are dense from here on, in scratch if they were not. */
     if (!a->input->numel) return;
     layer_start(f, &j, a->input, n, a->eps);
     j.x = tni_dense(f, a->input, &room);
@@ -199,6 +201,7 @@ static void layer_norm_grad(tn_gradient *g) {
 static void layer_norm_fused(tn_gradient *g) {
     TN_ARGS(layer_norm, a, g);
     tn_grad_input_grad_weight_grad_bias r;
+    /* The fused row makes all three gradients together, without f64. */
     if (a->input->dtype == TN_F64 || !g->want[0]) {
         layer_norm_grad(g);
         return;
@@ -247,7 +250,8 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
             r.dy = layer_load(j, dy, at, r.n, d);
             r.weight = j->weight ? j->weight + at * 4 : NULL;
             if (pass == 0) {
-                memset(&one, 0, sizeof one), memset(&two, 0, sizeof two);
+                memset(&one, 0, sizeof one);
+                memset(&two, 0, sizeof two);
                 r.one = &one;
                 r.two = &two;
                 TNI_K(j->kernels, norm_moments_f32)(&r);
@@ -294,6 +298,8 @@ static bool layer_norm_backward_check(tn_frame *f) {
     if (x->dtype == TN_F64) return tn_fail(f, TN_UNSUPPORTED, "dtype float64 is not supported");
     if (!tni_same_shape(x, a->grad_out) || x->dtype != a->grad_out->dtype)
         return tn_fail(f, TN_INVALID, "grad_out and input differ in shape or dtype");
+    /* Scratch for dw and db: n numbers each a block of rows, and one block more, so that there is
+     * one without rows. */
     rows = n ? x->numel / n : 0;
     blocks = (rows + TNI_BLOCK_ROWS - 1) / TNI_BLOCK_ROWS;
     tn_dtype dtype = (tn_dtype)(a->weight ? a->weight->dtype : x->dtype);

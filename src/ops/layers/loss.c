@@ -96,6 +96,7 @@ typedef struct nll_data {
 
 static void nll_start(tn_frame *f, nll_data *d, const tn_tensor *target, const tn_tensor *weight,
                       int compute, int64_t ignore, char **room) {
+    /* weight may have any stride; the class numbers are read many times and lie dense. */
     d->target = tni_dense(f, target, room);
     d->target_dtype = target->dtype;
     d->compute = compute;
@@ -223,6 +224,7 @@ TN_OPERATOR(
 static bool nll_loss_input_grad_check(tn_frame *f) {
     TN_ARGS(nll_loss_input_grad, a, f);
     char has[128], wants[128];
+    /* grad is one number, or one a sample. */
     bool each = a->reduction == TN_REDUCTION_NONE;
     if (each ? !tni_same_shape(a->grad, a->target)
              : a->grad->ndim != 0 || a->total_weight->ndim != 0)
@@ -462,6 +464,7 @@ static tn_tensor *square_within(tn_tensor *d, tn_tensor *size, double most) {
 static bool smooth_l1_loss_compose(tn_frame *f) {
     TN_ARGS(smooth_l1_loss, a, f);
     tn_tensor *d = tnp_sub(a->input, a->target, 1), *size = tnp_abs(d);
+    /* Both branches of where are computed, so the square is kept finite outside of its own. */
     if (a->beta < 0)
         return tn_fail(f, TN_INVALID, "beta is %g, expected a non-negative value", a->beta);
     if (a->beta == 0) return loss_result(f, size, a->reduction);

@@ -217,6 +217,7 @@ static bool max_pool2d_input_grad_check(tn_frame *f) {
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
 }
 static void max_pool2d_input_grad_run(tn_frame *f) {
+    /* Windows that overlap add to one element in the order of the windows. */
     const bool single = tni_lanes_compute(f->in[0]->dtype) == TN_F32;
     tni_pool_job j;
     if (!max_pool2d_input_grad_shape(f, &j.s)) return;

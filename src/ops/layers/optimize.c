@@ -122,6 +122,7 @@ static bool opt_list(tn_frame *f, tn_tensors p, tn_tensors t, const char *name, 
 }
 
 static bool opt_parameters(tn_frame *f, tn_tensors p, tn_tensors grads) {
+    /* A parameter is written, so no two of its elements may be one. */
     for (int64_t i = 0; i < p.n; i++) {
         if (!p.at[i] || !tni_is_float(p.at[i]->dtype) || !tni_dtype(p.at[i]->dtype)->computes)
             return tn_fail(f, TN_TYPE, "parameter %lld is not floating", (long long)i);
@@ -137,6 +138,7 @@ static tn_tensor *opt_member(tn_tensors l, int64_t i) { return i < l.n ? l.at[i]
 
 static bool fused_sgd_check(tn_frame *f) {
     TN_ARGS(fused_sgd, a, f);
+    /* All is checked before the first parameter changes. */
     int64_t n = a->self.n;
     if (!opt_parameters(f, a->self, a->grads) ||
         !opt_list(f, a->self, a->momentum_buffer_list, "momentum_buffer_list", true))
@@ -208,6 +210,7 @@ typedef struct opt_adam { /* the common members of both rows' arguments */
 } opt_adam;
 
 static bool opt_adam_check(tn_frame *f, const opt_adam *a) {
+    /* As for SGD: tensors, numbers, then what goes together. */
     int64_t n = a->self.n;
     if (!opt_parameters(f, a->self, a->grads) || !opt_list(f, a->self, a->m, "exp_avgs", false) ||
         !opt_list(f, a->self, a->v, "exp_avg_sqs", false) ||

@@ -138,6 +138,7 @@ static void *pool_plain(tn_frame *f, const tn_tensor *t, void *room, bool load) 
     return room;
 }
 static void pool_store(tn_frame *f, const tn_tensor *t, void *room) {
+    /* Back from the copy, rounded to t's dtype; nothing to do where t itself was written. */
     pool_copy p;
     p.t = t;
     p.wide = (char *)room;

@@ -116,6 +116,7 @@ static bool addmm_check(tn_frame *f) {
     char has[160], wants[160];
     tni_matmul_plan p;
     tni_shape s;
+    /* The product first: its shape is what self must broadcast to. */
     if (a->ndim != 2 || b->ndim != 2)
         return tn_fail(f, TN_INVALID, "mat1 and mat2 must have 2 dimensions, got %d and %d",
                        a->ndim, b->ndim);
@@ -300,6 +301,7 @@ static void linear_rows_run(tn_frame *f) {
     int64_t dims[4];
     tn_tensor wt;
     tni_matmul_plan p;
+    /* The weight is read transposed, where it lies. */
     linear_view(&wt, f->in[1], dims);
     if (!tni_matmul_plan_of(&p, f->in[0], &wt)) return;
     if (f->in[2]) addmm_start(f->in[2], 1, out, p.result[0], p.result[1]);

@@ -142,6 +142,7 @@ static void arg_run(tn_frame *f, tn_ints dim, int op, tn_tensor *index, tn_tenso
     tni_reducer r = {sizeof(arg_part), arg_block, arg_rows, arg_merge, arg_store, c->kernels, op,
                      {NULL, NULL},     0,         0,        0,         0};
     tni_lanes l;
+    /* ORDERED: numbers of elements count along the dimensions, not in memory. */
     if (!index->numel) return;
     tni_plain_lanes(f, &l, dim, TNI_LANES_ORDERED);
     r.out[0] = tni_bytes_at(index);

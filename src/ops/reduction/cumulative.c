@@ -204,6 +204,7 @@ static void recurrence_task(void *arg, int64_t i) {
 
 static bool linear_recurrence_check(tn_frame *f) {
     TN_ARGS(linear_recurrence, a, f);
+    /* Both have one shape and one floating dtype. */
     const tn_tensor *x = f->in[0], *factor = f->in[1];
     char has[128], wants[128];
     int d;

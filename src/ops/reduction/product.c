@@ -46,6 +46,7 @@ static void prod_task(void *arg, int64_t i) {
 
 TN_PRIV void tni_prod_complex(tn_frame *f, tn_ints dim) {
     prod_job j;
+    /* A task a result. */
     j.x = f->in[0];
     j.out = f->out[0];
     j.context = f->block->context;

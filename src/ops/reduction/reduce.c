@@ -160,6 +160,7 @@ TN_PRIV void tni_plain_lanes(tn_frame *f, tni_lanes *l, tn_ints dim, int how) {
 TN_PRIV void tni_plain_reduce(tn_frame *f, tn_ints dim, int op, int finish) {
     tni_lanes l;
     TN_NOTE(plain_note, note, f);
+    /* check has seen that one kernel call does it. */
     if (note->block) {
         plain_block_run(f, op, finish);
         return;

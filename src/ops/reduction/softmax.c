@@ -265,6 +265,7 @@ static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, c
 
 static bool soft_check(tn_frame *f, int64_t dim, tn_dtype dtype) {
     const tn_tensor *x = f->in[0];
+    /* An empty tensor may have any dtype, as in torch. */
     int d, to = dtype ? (int)dtype : x->dtype;
     if (x->numel && (!tni_is_float(to) || !tni_dtype(to)->computes || tni_is_complex(x->dtype)))
         return tn_fail(f, TN_TYPE, "expected a floating dtype, got %s",
@@ -293,6 +294,7 @@ static bool soft_has_fused(int dtype) {
 }
 static void softmax_fused(tn_gradient *g) {
     TN_ARGS(softmax, a, g);
+    /* By the row that makes it in one pass, where there is one for the dtype. */
     if (!soft_has_fused(g->out[0]->dtype))
         softmax_grad(g);
     else

@@ -158,6 +158,7 @@ TN_PRIV void tni_var_parts(tn_context *c, tni_lanes *l, void *scratch, double *p
                      0,
                      0,
                      0};
+    /* As a variance, with another end: the parts themselves are stored. */
     r.out[0] = pairs;
     tni_lanes_run(c, l, &r, scratch);
 }
@@ -212,6 +213,7 @@ static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finis
                      {NULL, NULL},     0,         0,        0,         0};
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
+    /* The plan of check once more; complex numbers go through pairs of parts. */
     if (!f->out[0]->numel) return;
     tni_dims_gone(f->in[0], dim, gone);
     tni_lanes_init(&l, f->in[0], gone, f->type, 0);
@@ -301,6 +303,7 @@ static void var_mean_run(tn_frame *f) {
 }
 static void var_mean_grad(tn_gradient *g) {
     TN_ARGS(var_mean, a, g);
+    /* The gradient of the mean is spread evenly. */
     tn_tensor *x = g->in[0], *d = g->incoming[1];
     if (g->incoming[0])
         tn_give(g, 0, var_gradient(g->incoming[0], x, a->dim, a->keepdim, a->correction));
@@ -330,6 +333,7 @@ typedef struct norm_way {
 } norm_way;
 
 static norm_way norm_way_of(double p) {
+    /* Orders with a cheap map have their own; the general one needs a power for each element. */
     norm_way w = {TNI_SUM, TNI_MAP_POWER, true};
     if (p == HUGE_VAL || p == -HUGE_VAL) {
         w.op = p > 0 ? TNI_MAX : TNI_MIN;
@@ -404,6 +408,7 @@ static void norm_run(tn_frame *f) {
                      0};
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
+    /* The plan reads elements mapped; a complex one counts as its magnitude. */
     if (!f->out[0]->numel) return;
     tni_dims_gone(a->self, a->dim, gone);
     tni_lanes_init(&l, a->self, gone, f->type, TNI_LANES_MAGNITUDE);

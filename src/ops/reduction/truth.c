@@ -12,6 +12,7 @@
 /* An empty list is one of no dimensions, as torch has it here: each element by itself. */
 static bool truth_of_each(tn_ints dim) { return dim.at && dim.n == 0; }
 static bool truth_check(tn_frame *f, tn_ints dim, bool keepdim) {
+    /* any is a maximum of 0 and 1, all a minimum. */
     const tn_tensor *x = f->in[0];
     tni_shape to;
     tni_lanes l;
@@ -41,6 +42,7 @@ static void truth_store(const tni_reducer *r, const tni_lanes *l, void *parts, i
     for (int64_t i = 0; i < n; i++) ((uint8_t *)r->out[0])[at + i * l->width_out] = p[i] > 0;
 }
 static void truth_run(tn_frame *f, tn_ints dim, int op) {
+    /* A result is one byte: bool, or uint8 of uint8. */
     tn_context *c = f->block->context;
     tni_reducer r = {8,
                      tni_plain_block,
