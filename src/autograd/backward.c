@@ -16,11 +16,13 @@ TN_API bool tn_backward_all_at(const char *file, int line, tn_tensors outputs,
     bool ok;
     if (!tni_enter(b, file, line)) return false;
     ok = tni_list_given(b, outputs, "backward") && tni_list_given(b, a->inputs, "inputs");
+    /* .grad belongs to leaves. */
     for (int64_t i = 0; ok && i < a->inputs.n; i++)
         if (!a->inputs.at[i] || a->inputs.at[i]->node)
             ok = tni_error(b, TN_AUTOGRAD, "backward: input %lld is not a leaf", (long long)i);
     ok = ok && tni_engine_run(b, outputs, seeds, a->retain_graph, a->create_graph,
                               a->inputs.n > 0 ? &w : NULL);
+    /* An error of a row has named it already; others are marked as backward's. */
     if (!ok && !b->error_told) {
         b->error_told = true;
         tni_error_more(b, "\n  in backward");

@@ -69,6 +69,7 @@ static bool check_value(check_state *s, tn_tensors in, double *value) {
     *value = 0;
     ok = ok && check_call(b, s->fn, s->user, in.at, (int)in.n, out, &nout);
     for (int k = 0; ok && k < nout; k++) {
+        /* Outputs without gradient do not count; real and imaginary parts have a weight each. */
         tn_tensor *t = check_differentiable(out[k]) ? tnp_contiguous(out[k]) : NULL;
         if (!check_differentiable(out[k])) continue;
         if (!t) ok = false;
@@ -101,6 +102,7 @@ static bool check_analytic(check_state *s, tn_tensors in, tn_tensors wanted, tn_
         }
         from += 2 * (uint64_t)out[k]->numel;
     }
+    /* A gradient that requires none is constant: its derivative is 0. */
     if (!nroot && s->second) return s->constant = true;
     if (!nroot) return tni_error(b, TN_AUTOGRAD, "gradcheck: no output requires grad");
     return tn_grads_at(b->place_file, b->place_line, tn_tensors_of(root, nroot), wanted, grads, &o);
@@ -248,6 +250,7 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
             root[nroot] = first[k];
             seed[nroot++] = in[given++];
         }
+    /* Gradients of the inputs that require one are the outputs of this function. */
     for (int i = 0; i < c->nin; i++)
         if (in[i] && in[i]->flags & TNI_REQUIRES) from[nfrom++] = in[i];
     ok = ok && tn_grads_at(b->place_file, b->place_line, tn_tensors_of(root, nroot),

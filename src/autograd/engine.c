@@ -89,6 +89,7 @@ static bool engine_send(tni_engine *e, void *edge, uint32_t out, tn_tensor *grad
     }
     if (e->wanted && !n->useful) return true;
     /* A node that had no gradient yet is claimed and queued; a failure gives it back. */
+    /* Claimed to the end: no other backward may run through it meanwhile. */
     if (!engine_claim(e, n)) return false;
     if (engine_accumulate(e, engine_pending(n, out), grad) && (n->queued || tni_queue_push(e, n)))
         return true;
@@ -279,6 +280,7 @@ static bool engine_want(tni_engine *e) {
         !(e->place = (tni_place *)tni_need(e->b, bytes)))
         return false;
     for (int64_t i = 0; i < w->inputs.n; i++) {
+        /* Each input must be there, require grad, and be of this context. */
         tn_tensor *t = w->inputs.at[i];
         tni_place *place = &e->place[i];
         if (!t) return tni_error(e->b, TN_INVALID, "input %lld is NULL", (long long)i);
@@ -323,6 +325,7 @@ static tn_tensor *engine_seed(tni_engine *e, tn_tensor *root, tn_tensor *seed, i
                   (long long)i, tni_tensor_text(a, sizeof a, root));
         return NULL;
     }
+    /* A seed must be of the root's kind and shape; its dtype is converted. */
     if (tni_is_complex(seed->dtype) != tni_is_complex(root->dtype)) {
         tni_error(e->b, TN_AUTOGRAD,
                   "the gradient given for output %lld is %s, but the output is %s: both must be "
@@ -453,6 +456,7 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     e.last_hook = (int64_t)tni_load_relaxed(&tni_library(b->context)->hooks);
     e.wanted = wanted;
     e.place = NULL;
+    /* Queue and table begin in the frame: small graphs need no memory. */
     e.heap = e.heap_inline;
     e.nheap = 0;
     e.heap_room = TNI_HEAP;
@@ -473,6 +477,7 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     tni_state(b)->no_grad = no_grad;
     tni_state(b)->inference = inference;
     tni_end(b, mark);
+    /* Results move to the caller's scope, now that this one has ended. */
     if (wanted && !wanted->into_grad) engine_results(b, wanted, ok);
     if (wanted) engine_count(b, wanted->inputs, false);
     engine_count(b, roots, false);

@@ -53,6 +53,7 @@ TN_API bool tn_function_save(tn_function *f, tn_tensor *t) {
     e->version = tni_load_relaxed(&t->storage->version);
     e->t = t;
     e->storage = t->storage;
+    /* A leaf stands for itself; of others a header with the history of this moment is kept. */
     if (t->flags & TNI_LEAF) {
         tni_retain(t);
     } else {
@@ -75,6 +76,7 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
         return NULL;
     }
     e = &f->saved[i];
+    /* The tensor must have the same memory and version as when it was saved. */
     if (e->t->storage != e->storage || tni_load_relaxed(&e->storage->version) != e->version) {
         tni_error(b, TN_AUTOGRAD, "%s: saved tensor %d was modified in place after it was saved",
                   f->row->name, i);
@@ -131,6 +133,7 @@ TN_PRIV bool tni_function_backward(tn_gradient *g) {
                       f->row->name);
         return false;
     }
+    /* give is cleared first, since tn_give adds to what is there. */
     for (int i = 0; i < g->nin; i++) {
         tn_tensor *t = g->give[i];
         g->give[i] = NULL;
@@ -144,6 +147,7 @@ static function_block *function_new(tni_block *b, const tn_function_row *row, vo
     function_block *k = (function_block *)tni_need(b, (int64_t)sizeof *k);
     if (!k) return NULL;
     memset(k, 0, sizeof *k);
+    /* What the node calls when saved tensors are spent, and when it dies. */
     k->f.part.spend = function_spend;
     k->f.part.free = function_free;
     k->f.row = row;
@@ -197,6 +201,7 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
     for (int j = 0; j < f.nout; j++)
         if (!function_output(b, k, in, out, j)) return false;
     if (!(n = f.node = tni_node_new(&f))) return false;
+    /* A written view gives its base a node as well. */
     if (f.nout && function_rebases(k, in, out[0])) {
         f.inplace = true;
         if (!(rebase = tni_view_rebase(&f, out[0]))) {

@@ -140,6 +140,7 @@ TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gr
     g->row = n->row;
     g->nin = n->nin;
     g->nout = n->nout;
+    /* One array: in and out, then incoming, then give, `slots` places each. */
     g->in = room->pointers;
     g->out = g->in + n->nin;
     g->incoming = room->pointers + slots;
@@ -159,6 +160,7 @@ TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gr
         }
         if (b->failed) return false;
     }
+    /* Outputs: their gradients wait in the slots' edges. */
     for (int k = 0; k < n->nout; k++) {
         g->incoming[k] = (tn_tensor *)n->slot[n->nin + k].edge;
         g->out[k] = ghost_output(b, n, k, &room->ghosts[n->nin + k], like, create);

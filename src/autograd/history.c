@@ -64,6 +64,7 @@ TN_API bool tn_history_lasts(const tn_tensor *t, int64_t elements) {
         if (history_is_large(h, elements)) return true;
         for (int i = 0; i < h->nin; i++) {
             const void *edge = h->slot[i].edge;
+            /* A leaf is no call. */
             if (!edge || tni_edge_is_leaf(edge)) continue;
             if (++seen == 64) return true;
             waiting[n++] = (const tni_node *)edge;

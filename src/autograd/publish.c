@@ -131,6 +131,7 @@ static bool engine_after(tni_engine *e) {
         tn_tensor *leaf = (tn_tensor *)e->table[i].key;
         tni_extra *extra = leaf && e->table[i].put ? tni_extra_there(leaf) : NULL;
         for (tni_watch *w = extra ? extra->hooks : NULL; w;) {
+            /* They see the leaf itself, whose .grad is set; what they return is not read. */
             tn_tensor *seen = leaf;
             tni_engine_hold(e);
             if (w->removed || !w->after || w->number > e->last_hook)
@@ -202,6 +203,7 @@ TN_PRIV bool tni_hand_out(tni_engine *e) {
                 "input %lld was not used in the graph; set allow_unused to permit that",
                 (long long)i);
     for (int64_t i = 0; i < w->inputs.n; i++) {
+        /* A header for each; one that fails leaves nothing to the caller. */
         tn_tensor *grad = engine_wanted(e, i)->grad;
         w->grads[i] = NULL;
         if (grad && !(w->grads[i] = engine_fresh(e, grad))) return false;

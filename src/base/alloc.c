@@ -237,6 +237,7 @@ TN_PRIV void *tni_get_apart(tn_context *c, int64_t bytes) {
         alloc_link(c, m, h, bytes);
     }
     tni_unlock(&m->lock);
+    /* Nothing cached: the allocator is asked. */
     if (!h) {
         h = alloc_fresh(c, room);
         if (!h) return NULL;
@@ -278,6 +279,7 @@ TN_PRIV int64_t tni_cache_clear(tn_context *c) {
             h->next = all;
             all = h;
         }
+    /* What the caches held, all of which is now in `all`. */
     int64_t bytes = c->cached;
     c->cached = 0;
     tni_unlock(&m->lock);

@@ -239,8 +239,9 @@ static tn_context *context_of_default(void) {
         made = NULL;
     }
     tni_unlock(&context_lock);
+    /* Another thread was first: its context is the default one. */
     if (made) {
-        context_leave(made); /* another thread was first */
+        context_leave(made);
         context_free_memory(made);
     }
     return c;

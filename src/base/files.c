@@ -307,6 +307,7 @@ static bool files_sync_folder(tni_file *f) {
     if (!folder) return true;
     memcpy(folder, n ? f->path : ".", n ? n : 1);
     folder[n ? n : 1] = 0;
+    /* Only EIO counts: some systems cannot open or sync a folder. */
     int fd = files_open(b, folder, O_RDONLY, 0), number = 0;
     if (fd >= 0) {
         if (files_sync(b, fd) != 0) number = errno;

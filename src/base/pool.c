@@ -240,6 +240,7 @@ static bool pool_init(struct tni_pool *p) {
     p->sleeping = 0;
     p->ending = 0;
     tni_store(&p->state, p->state & POOL_NUMBER);
+    /* All three, or none of them. */
     if (!pool_mutex_init(&p->mutex)) return false;
     if (pool_condition_init(&p->work)) {
         if (pool_condition_init(&p->done)) {
@@ -339,6 +340,7 @@ static bool pool_run(tn_context *c, int32_t threads, int64_t count, void (*task)
     struct tni_pool *p = pool_of(c);
     if (!p || !tni_lock_try(&p->busy)) return false;
     pool_prepare(c, p, (threads < POOL_MOST ? threads : POOL_MOST) - 1);
+    /* Without workers the caller does it all, outside of the pool. */
     bool any = p->workers > 0;
     if (any) {
         pool_open(p, count, task, arg);

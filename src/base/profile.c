@@ -85,6 +85,7 @@ static size_t profile_event(char *room, const tni_block *b, const char *name, co
     profile_text t = {room, room + PROFILE_EVENT};
     profile_say(&t, ",\n{\"name\":\"");
     profile_string(&t, name ? name : "", 200);
+    /* Times in microseconds since the profile began. */
     profile_say(&t, "\",\"cat\":\"op\",\"ph\":\"X\",\"ts\":");
     profile_time(&t, begin);
     profile_say(&t, ",\"dur\":");
@@ -93,6 +94,7 @@ static size_t profile_event(char *room, const tni_block *b, const char *name, co
     profile_number(&t, tni_process());
     profile_say(&t, ",\"tid\":");
     profile_number(&t, b->token);
+    /* What a viewer shows on a click: the call in words, and the user's line. */
     profile_say(&t, ",\"args\":{\"call\":\"");
     profile_string(&t, text ? text : "", 900);
     profile_say(&t, "\",\"at\":\"");
@@ -241,6 +243,7 @@ TN_API bool tn_profile_end_at(const char *file, int line, const char *path) {
     tni_place_set(b, file, line);
     struct tni_profile *p = tni_load(&b->context->profile);
     bool ok = false;
+    /* Nothing to write: never begun, or written already. */
     if (!p || (!tni_load(&p->on) && !p->first)) {
         tni_error(b, TN_INVALID, "tn_profile_end: no profile is being recorded");
     } else if (!path) {

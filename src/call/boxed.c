@@ -71,6 +71,7 @@ static bool boxed_values(boxed_call *c, unsigned how, const tn_value *values, in
             return boxed_no(c, "takes %d positional arguments, got more", at);
         if (!boxed_bind(c, named ? (int)(named - gen->param) : at++, &values[i])) return false;
     }
+    /* Parameters without a value must have a default. */
     for (int i = 0; all && i < gen->nparam; i++)
         if (!(c->bound >> i & 1) && tn_param_is_required(&gen->param[i]))
             return boxed_no(c, "argument '%s' is missing", gen->param[i].name);
@@ -137,6 +138,7 @@ static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *fil
         tn_list l;
         if (!tn_call(c->row, how, file, line, c->to.args, &l)) return false;
         *count = (int)l.n;
+        /* Too many results: none is handed out. */
         if (l.n > room) {
             tn_list_free(l);
             return boxed_error(b, file, line, TN_INVALID,
@@ -147,6 +149,7 @@ static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *fil
         tn_free(l.holder);
         return true;
     }
+    /* Results of a known number go straight into results[]. */
     if (gen->nresults > room)
         return boxed_error(b, file, line, TN_INVALID, "%s: there is room for only %d results",
                            c->row->name, room);

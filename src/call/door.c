@@ -22,6 +22,7 @@ TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar s) {
     tn_tensor *t = &n->header;
     memset(t, 0, offsetof(tn_tensor, dims));
     memset(&n->storage, 0, sizeof n->storage);
+    /* A count that nobody drops: the struct ends with the call. */
     t->refs = n->storage.refs = 1;
     t->dtype = dtypes[s.kind];
     t->capacity = 4;
@@ -188,6 +189,7 @@ static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
         tn_tensor *t = f->given[k];
         if (!t)
             return tn_fail(f, TN_INVALID, "out: expected all %d results, or none", gen->nresults);
+        /* The same conditions as for an argument that is written. */
         if (t->owner->context != f->block->context)
             return tn_fail(f, TN_INVALID, "out belongs to another context");
         if (!tni_state(f->block)->no_grad && (t->flags & TNI_REQUIRES || any & TNI_REQUIRES))
@@ -207,6 +209,7 @@ static TNI_NOINLINE bool door_mutated(tn_frame *f) {
         if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] &&
             !door_may_write(f, f->in[i], gen->param[gen->fixed[i]].name))
             return false;
+    /* Members of lists that the schema marks as written. */
     if (!(gen->props & TN_PROP_LISTS)) return true;
     for (int i = 0; i < gen->nparam; i++) {
         tn_tensors l;
@@ -244,6 +247,8 @@ static TNI_NOINLINE bool door_plain(tn_frame *f) {
     const unsigned lists = TN_TYPES_BEHIND & TN_TYPES_LIST, codes = TN_TYPES_CODE;
     const tn_param *end = f->row->gen->param + f->row->gen->nparam;
     for (const tn_param *p = f->row->gen->param; p < end; p++) {
+        /* By the type's traits: a list, a code of an enum or dtype, a value that may be
+         * none, a number. */
         const unsigned bit = 1u << p->type;
         const char *at = (const char *)f->args + p->offset;
         bool said = true;
@@ -274,6 +279,7 @@ TNI_INLINE bool door_enter(tni_call *c, const tn_row *row, tni_block *b, const b
         const tn_param *p = &gen->param[gen->fixed[i]];
         tn_tensor *t;
         memcpy(&t, (const char *)f->args + p->offset, sizeof t);
+        /* NULL: a number, an absent option, or an error. */
         if (TNI_UNLIKELY(!t)) {
             if (!door_missing(c, p, i, &numbers)) return false;
             continue;
@@ -334,6 +340,7 @@ static bool door_apart(tn_frame *f, const tn_tensor *t, const char *what, int ow
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *in = f->in[i];
         if (!in || i == own || (in == t && i < may) || in->storage != t->storage) continue;
+        /* Exactly the same elements: allowed to the first `may` inputs. */
         if (in == t || door_same_place(t, in)) {
             if (i < may || !t->numel) continue;
             return tn_fail(
@@ -358,6 +365,7 @@ static TNI_NOINLINE bool door_overlap(tn_frame *f) {
         if (!door_apart(f, f->given[k], tni_written_name(f), -1, may) || !tni_given_apart(f, k))
             return false;
     }
+    /* Arguments that the schema marks as written, against all other inputs. */
     for (int i = 0; gen->props & TN_PROP_MUTATED && i < gen->nfixed; i++) {
         const tn_param *p = &gen->param[gen->fixed[i]];
         if (p->flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1) &&
@@ -568,6 +576,7 @@ static TNI_NOINLINE bool door_rare(tni_block *b, const tn_row *row, unsigned how
     tni_frame_enter(f, b);
     pending = b->failed != 0; /* an error that is not this call's */
     if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)) begin = tni_now(b->context);
+    /* A composed row has its own way, after the same entry. */
     ok = door_enter(&c, row, b, true);
     if (ok)
         ok = row->compose ? tni_compose(&c) : door_primitive(&c, row, b, true);

@@ -58,6 +58,7 @@ TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, co
         }
         return frame_take_given(f, k, dtype, ndim, size, f->row->rules ? NULL : stride);
     }
+    /* A new tensor: a header now, memory after check and look. */
     t = f->out[k] = tni_header(f->block, (int)dtype, ndim, size, stride);
     if (TNI_UNLIKELY(!t)) return false;
     if (f->meta) {
@@ -73,6 +74,7 @@ TN_API bool tn_announce(tn_frame *f, int k, tn_dtype dtype, int ndim, const int6
     for (int i = 0; i < ndim; i++)
         if (TNI_UNLIKELY(size[i] == TN_UNKNOWN)) {
             int64_t none[TN_MAX_DIMS];
+            /* On meta there is no data to count, and a given tensor has a size already. */
             if (f->meta)
                 return tn_fail(
                     f, TN_UNSUPPORTED,

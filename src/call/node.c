@@ -165,6 +165,7 @@ static bool node_save_input(tn_frame *f, tni_node *n, tni_slot *s, tn_tensor *t,
         return tn_fail(f, TN_AUTOGRAD,
                        "an input was made in inference mode and cannot be saved for backward; "
                        "clone it outside that mode");
+    /* The copy is made now, while the input is as the gradient must see it. */
     if (TNI_UNLIKELY(node_overwrites(f, t))) {
         t = copy = tni_new(f->block, t->dtype, t->ndim, t->size);
         if (!copy) return false;
@@ -219,6 +220,7 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
         node_copy(words + *at, t->size, t->ndim);
         *at += t->ndim;
     }
+    /* Numbers have returned above: they have no edge. */
     node_edge(n, s, t);
     return true;
 }
@@ -263,6 +265,7 @@ TNI_INLINE void node_begin(tni_block *b, tni_node *n, const tn_row *row, int64_t
     n->refs = 0;
     n->owner = b;
     n->named.as = NULL;
+    /* Not claimed, not queued, nothing released. */
     n->busy = 0;
     n->bytes = (uint32_t)bytes;
     n->nin = nin;
@@ -332,6 +335,8 @@ TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn
     tni_node *n = node_get(b, bytes);
     if (TNI_UNLIKELY(!n)) return false;
     node_begin(b, n, row, bytes, nin, 1);
+    /* Arguments behind the slots, their lists behind them, then sizes of the input (unless they are
+     * the result's) and the result's geometry. */
     n->args_at = (uint32_t)slots;
     memcpy((int64_t *)(void *)n + slots, args, gen->args_size);
     /* As node_count_needs and node_input, without lists, numbers or tensors that
@@ -431,6 +436,7 @@ static void node_free(tni_block *b, tni_node *n) {
         else
             tni_node_drop(b, (tni_node *)edge);
     }
+    /* A foreign node goes back to its owner's bins. */
     if (TNI_LIKELY(n->bytes <= TNI_SMALL))
         tni_put_bin(b, n->owner, n, n->bytes);
     else

@@ -45,6 +45,7 @@ static bool record_inputs(tni_block *b, record_call *r, const tn_frame *f) {
     }
     for (int i = 0; i < f->nin; i++) {
         tn_tensor *t = f->in[i];
+        /* A number's tensor dies with the call; it gets one of its own. */
         if (t && t->flags & TNI_STACK) {
             if (!(r->f.in[i] = record_number(b, t))) return false;
         } else {
@@ -78,6 +79,7 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     r = (record_call *)tni_need(b, args + gen->args_size);
     if (!r) return false;
     r->next = NULL;
+    /* The frame is copied and then points into the record. */
     r->f = *f;
     r->bytes = args + gen->args_size;
     r->args_at = args;
@@ -97,6 +99,7 @@ TN_PRIV bool tni_record_call(tni_call *c) {
         return false;
     }
     record_copy_lists(r);
+    /* Appended at the end: a replay runs calls in the order in which they were made. */
     if (to->last)
         to->last->next = r;
     else

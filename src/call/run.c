@@ -28,6 +28,7 @@ TN_PRIV void tni_bump_written(tn_frame *f) {
     for (int i = 0; i < gen->nfixed; i++)
         if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1))
             run_bump(f->in[i]);
+    /* slot: the first member of the list among the inputs. */
     for (int i = 0; i < gen->nparam; i++) {
         tn_tensors l;
         if (gen->param[i].type != TN_T_TENSORS) continue;

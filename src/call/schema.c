@@ -73,6 +73,7 @@ static bool schema_decimal(tni_word w, bool whole, int64_t *integer, double *rea
         *real = strtod(text, NULL);
         return true;
     }
+    /* Whole numbers must fit 64 bits; others are read as doubles. */
     errno = 0;
     *integer = (int64_t)strtoll(text, &end, 10);
     if (whole && errno == ERANGE) return false;
@@ -263,6 +264,7 @@ static bool schema_type(schema_reader *r, tni_schema_param *p) {
         if (question && p->type != TN_T_TENSOR)
             return schema_error(r, "only a list of tensors may have absent elements");
         p->type = list;
+        /* "[2]" says how many elements one number stands for. */
         if (isdigit((unsigned char)*r->at)) p->count = 0;
         for (; isdigit((unsigned char)*r->at); r->at++) {
             int count = 10 * p->count + (*r->at - '0');
@@ -302,6 +304,7 @@ static bool schema_default(schema_reader *r, tni_schema_param *p) {
         else if (!quote && *r->at == ']')
             depth--;
     }
+    /* Without blanks at its end, read by the parameter's type. */
     w.n = (int)(r->at - w.at);
     while (w.n && w.at[w.n - 1] == ' ') w.n--;
     p->flags |= TN_P_DEFAULT;
@@ -336,6 +339,7 @@ static bool schema_tuple(schema_reader *r) { /* behind '(': "Tensor h, Tensor c)
         if (!member[n].name.n) return schema_error(r, "an element of a tuple needs a name");
         n++;
     } while (schema_take(r, ","));
+    /* What stands behind the parenthesis holds for all members. */
     memset(&whole, 0, sizeof whole);
     if (!schema_take(r, ")")) return schema_error(r, "')' expected");
     if (schema_take(r, "?")) whole.flags |= TN_P_OPTIONAL;
@@ -369,6 +373,7 @@ static bool schema_param(schema_reader *r) {
     if (schema_take(r, "(")) return schema_tuple(r);
     memset(&p, 0, sizeof p);
     if (!schema_type(r, &p)) return false;
+    /* Behind the type: a name, and perhaps "=". */
     p.name = schema_name(r, "");
     if (!p.name.n) return schema_error(r, "a parameter needs a name");
     if (r->keyword) p.flags |= TN_P_KEYWORD;
@@ -509,6 +514,7 @@ TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
     if (s->returns_truth) props |= TN_PROP_TRUTH;
     for (int i = 0; i < s->nparam; i++) {
         const tni_schema_param *p = &s->param[i];
+        /* What the door branches on, from the types of the parameters. */
         if (p->type == TN_T_TENSORS) props |= TN_PROP_LISTS;
         if (p->type == TN_T_GENERATOR) props |= TN_PROP_GENERATOR;
         if (TN_TYPES_BEHIND >> p->type & 1) props |= TN_PROP_INTS;
@@ -562,6 +568,7 @@ static bool schema_need(const tni_schema *s, tni_word item, const tni_word *save
             return false;
         }
     }
+    /* Without a slot the item is for all of them. */
     bit = schema_bit(s, name, saves, nsaves);
     if (!bit) {
         snprintf(error, room, "needs: no input, result or save is named '%.*s'", name.n, name.at);
@@ -600,6 +607,7 @@ TN_PRIV bool tni_schema_limits(const tni_schema *s, uint32_t forms, char *error,
     int slot[TNI_PARAMS], nfixed, numbers = 0;
     tni_schema_slots(s, slot, &nfixed);
     for (int i = 0; i < s->nparam; i++) numbers += (s->param[i].flags & TN_P_NUMBER) != 0;
+    /* The first limit that is broken becomes the error. */
     bool list = s->returns_list, tensor = s->nparam && s->param[0].type == TN_T_TENSOR;
     const char *what = NULL;
     if (!s->name.n)

@@ -65,11 +65,13 @@ static tn_gen *schema_tables(const tni_schema *s, const tn_row *row, const uint6
     uint64_t *needs = (uint64_t *)schema_carve(b, sizeof *needs * (size_t)(nslots + 1));
     const char **names =
         (const char **)schema_carve(b, sizeof *names * (size_t)(s->nresults + nsaves + 1));
+    /* Names of results, then of saves, ended by NULL. */
     schema_params(s, b, g);
     for (int k = 0; k < s->nresults + nsaves; k++) {
         const char *name = schema_copy(b, k < s->nresults ? s->result[k] : saves[k - s->nresults]);
         if (names) names[k] = name;
     }
+    /* Counting ends here. */
     if (!g) return NULL;
     if (nslots) memcpy(needs, masks, sizeof *needs * (size_t)nslots);
     names[s->nresults + nsaves] = NULL;

@@ -117,6 +117,7 @@ TN_API bool tn_register(tn_row *row) {
         return tni_error(b, TN_INVALID,
                          "tn_register: '%.60s' must not combine a verdict with compose or rules",
                          row->name);
+    /* The row's tables are made from its schema, as optable makes those of the library. */
     r = (tni_rows *)tni_need(b, (int64_t)sizeof *r);
     if (!r) return false;
     r->row = row;
@@ -126,6 +127,7 @@ TN_API bool tn_register(tn_row *row) {
     }
     /* Its gen belongs to this context, at whose end the row may be registered again. */
     tni_context_at_end(b->context, table_leave);
+    /* Linked unless the name is taken, in which case all goes back. */
     taken = table_link(b->context, r, torch, sizeof torch);
     if (!taken) return true;
     tni_put(b, b, r->gen, (int64_t)r->gen_bytes);

@@ -225,10 +225,12 @@ static void blocks_compute(const tni_blocks *d, blocks_source *source, char *con
     /* whole: rows follow each other without gaps everywhere, so the block is one run. */
     for (int k = 0; k < d->nin; k++) {
         blocks_load(d, &d->op[k + 1], &source[k], at[k + 1], rows, cols);
+        /* An operand that is repeated has no rows to follow. */
         in[k] = source[k].at;
         step[k] = source[k].step;
         whole = whole && (!step[k] || source[k].row == cols * d->op[k + 1].size);
     }
+    /* One run, or a run for each row. */
     if (whole) {
         TNI_PATH(blocks_whole);
         tni_span_run(d->loop, d->nin, d->lanes, out, to->size, in, step, rows * cols, d->numbers);
@@ -254,6 +256,7 @@ static void blocks_copy_one(const tni_blocks *d, char *const *at, int64_t rows, 
          * cache lines. */
         if (rows > 1 && cols > 1 && from->row == from->bytes &&
             rows * cols * from->bytes <= TNI_TILE) {
+            /* Into the tile in the order of the source, then out of it in rows. */
             TNI_PATH(blocks_copy_across);
             blocks_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows,
                         cols, from->bytes);
@@ -306,6 +309,8 @@ TN_PRIV void tni_blocks_cut(tni_blocks *d) {
     /* Without a reason below, a block is one whole row, used where it lies. */
     d->rows = 1;
     d->cols = n0;
+    /* Crosswise: 16 rows make a cache line's worth of each column. Short rows: as many
+     * as fill a tile. */
     if (cross && n0 >= BLOCKS_CROSS && n1 >= BLOCKS_CROSS) {
         TNI_PATH(blocks_cut_across);
         d->rows = BLOCKS_CROSS;
@@ -348,6 +353,7 @@ static void blocks_task(void *arg, int64_t i) {
         for (int dim = 2; dim < d->it.ndim; rest /= d->it.size[dim], dim++)
             for (int k = 0; k <= d->nin; k++)
                 at[k] += rest % d->it.size[dim] * d->it.stride[k][dim];
+        /* The last block of a row or column may be smaller. */
         const int64_t cols = n0 - col < d->cols ? n0 - col : d->cols,
                       rows = n1 - row < d->rows ? n1 - row : d->rows;
         if (d->loop)
@@ -385,6 +391,7 @@ TN_PRIV void tni_copy_run(tn_context *c, tn_tensor *dst, tn_tensor *src) {
         d.op[k].chain.most = 0;
         d.op[k].bytes = d.op[k].size = tni_dtype_size(operands[k]);
     }
+    /* Equal dtypes move as bytes. */
     if (dst->dtype != src->dtype) tni_chain_to(&d.op[1].chain, d.k, src->dtype, dst->dtype);
     tni_iterate_init(&d.it, dst->ndim, dst->size, operands, 2);
     tni_blocks_cut(&d);

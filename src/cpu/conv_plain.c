@@ -40,6 +40,7 @@ static void plain_line(const plain_job *j, int64_t y, int64_t x, int64_t weight,
     /* r: the result; a and b: the factors, a the output's gradient unless r is the output. */
     const int r = j->result, a = r == TNI_CV_OUTPUT ? TNI_CV_INPUT : TNI_CV_OUTPUT,
               b = TNI_CV_OUTPUT + TNI_CV_INPUT + TNI_CV_WEIGHT - r - a;
+    /* By role: where the line begins, and its step from product to product. */
     operand[TNI_CV_OUTPUT] = j->y + y * j->size;
     step[TNI_CV_OUTPUT] = 1;
     operand[TNI_CV_INPUT] = j->x + x * j->size;

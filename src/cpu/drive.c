@@ -131,6 +131,7 @@ static bool drive_small(tn_frame *f, int dtype, const void *numbers) {
     const char *in[TNI_INPUTS];
     int64_t steps[TNI_INPUTS];
     double fill[TNI_INPUTS][TNI_VECTOR_BYTES / sizeof(double)];
+    /* The result must fill its storage, whose last vector may then be written whole. */
     if (!drive_padded(out) || out->storage->bytes != out->numel << tni_width(out->dtype))
         return false;
     for (int i = 0; i < f->nin; i++) {
@@ -144,6 +145,7 @@ static bool drive_small(tn_frame *f, int dtype, const void *numbers) {
             steps[i] = 0;
         }
     }
+    /* At least one vector, and as many as cover all elements. */
     TNI_PATH(drive_whole_vectors);
     ((const tni_loop(*)[TNI_LOOP_TYPES])f->row->gen->loops)[k->isa][type](
         (char *)out->storage->data, in, steps,
@@ -247,11 +249,14 @@ static TNI_NOINLINE void drive_run_strided(tn_frame *f, int common, int native, 
         return;
     }
     d.f = f;
+    /* Any layout: chains of conversions for each operand, then blocks. */
     d.k = f->block->context->kernels;
     d.loop = ((const tni_loop(*)[TNI_LOOP_TYPES])f->row->gen->loops)[d.k->isa][drive_type(native)];
     d.lanes = drive_lanes(f, drive_type(native));
     d.numbers = numbers;
     d.nin = f->nin;
+    /* The result: from what the loop makes to what the row gives, rounded to it, then
+     * to out's dtype. */
     operands[0] = out;
     d.op[0].bytes = tni_dtype_size(out);
     d.op[0].size = tni_dtype(made)->bytes;

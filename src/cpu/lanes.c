@@ -35,6 +35,7 @@ static void lanes_magnitude(void *to, int compute, const char *x, int64_t step, 
             part[1] = narrow[1];
         } else
             memcpy(part, x, sizeof part);
+        /* The larger part divides the smaller one. */
         large = fabs(part[0]);
         little = fabs(part[1]);
         if (little > large) {

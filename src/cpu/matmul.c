@@ -65,6 +65,7 @@ TN_PRIV bool tni_matmul_plan_of(tni_matmul_plan *p, const tn_tensor *a, const tn
     if (inner != p->k || (a->ndim > 2 && !tni_broadcast(&s, a->ndim - 2, a->size)) ||
         (b->ndim > 2 && !tni_broadcast(&s, b->ndim - 2, b->size)))
         return false;
+    /* The result: batches, then the dimensions that are no vector's. */
     p->nbatch = p->ndim = s.ndim;
     for (int d = 0; d < s.ndim; d++) {
         p->size[d] = p->result[d] = s.size[d];
@@ -261,6 +262,7 @@ static void mm_turn(const tni_matmul_plan *p, mm_job *j) {
     const tni_gemm g = j->g;
     tni_gemm *t = &j->g;
     TNI_PATH(gemm_turned);
+    /* (a b)^T = b^T a^T: a and b trade places, and rows and columns of each. */
     t->m = 1;
     t->n = g.m;
     t->a = g.b;
@@ -435,6 +437,7 @@ static void mm_half(tn_context *context, const tni_matmul_plan *p, const tni_gem
         j.g.a = a;
         j.g.b = b;
         j.g.c = c;
+        /* Strides become those of the copies. */
         mm_widen(context, from_a, a, p->m, p->k, &j.g.a_row, &j.g.a_col, dtype);
         mm_widen(context, from_b, b, p->k, p->n, &j.g.b_row, &j.g.b_col, dtype);
         v.half = (char *)whole->c + i * p->m * p->n * 2;
@@ -494,6 +497,7 @@ static void mm_integer(tn_context *context, const tni_matmul_plan *p, const tni_
     j.plan = p;
     j.g = *g;
     TNI_PATH(gemm_integers);
+    /* A task is a row of c; too little work stays in this thread. */
     if (p->m * p->n * p->k * p->batches < MM_WORK)
         for (int64_t i = 0; i < p->batches * p->m; i++) task(&j, i);
     else {

@@ -140,6 +140,7 @@ static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
         return TN_NO_DTYPE;
     }
     if (kinds & kind[d]) return d;
+    /* A comparison of bools compares bytes. */
     if (info->category == TNI_CAT_BOOL && kinds & TN_GIVES_BOOL && kinds & TNI_KINDS_I)
         return TN_U8;
     if (info->category == TNI_CAT_BOOL && kinds & TN_COUNTS_BOOL) return TN_I64;
@@ -235,6 +236,7 @@ static bool promote_one_dtype(tn_frame *f) {
     if (weight->ndim && weight->dtype != self->dtype)
         return tn_fail(f, TN_TYPE, "expected dtype %s for 'weight' but got dtype %s", info->text,
                        tni_dtype(weight->dtype)->text);
+    /* Integers are refused unless the weight is a floating tensor. */
     if (info->category < TNI_CAT_FLOAT &&
         (number || tni_dtype(weight->dtype)->category < TNI_CAT_FLOAT))
         return tn_fail(f, TN_TYPE, "the operator is not defined for %s", info->text);

@@ -105,6 +105,7 @@ TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t f
         memcpy(to, from, (size_t)(n * bytes));
         return;
     }
+    /* A loop for each size of an element. */
     TNI_PATH(move_row_steps);
     switch (bytes) {
         WALK_MOVE(1);

@@ -245,6 +245,7 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
                       (long long)o->bytes);
         return NULL;
     }
+    /* The storage is as long as the strides reach, and calls release at its end. */
     t->storage = tni_storage_wrap(b, data, span, o->release, o->user);
     if (!t->storage) {
         tni_drop(b, t);

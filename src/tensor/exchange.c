@@ -33,6 +33,7 @@ static void exchange_headers(tn_tensor *a, tn_tensor *b) {
     b->storage = storage;
     a->offset = b->offset;
     b->offset = offset;
+    /* One after the other: dtype, device, strides, and the flags that follow from them. */
     other = a->dtype;
     a->dtype = b->dtype;
     b->dtype = other;
@@ -44,6 +45,7 @@ static void exchange_headers(tn_tensor *a, tn_tensor *b) {
         a->stride[i] = b->stride[i];
         b->stride[i] = stride;
     }
+    /* XOR with the bits that differ exchanges them. */
     flags = (uint16_t)((a->flags ^ b->flags) & layout);
     a->flags ^= flags;
     b->flags ^= flags;
@@ -104,6 +106,7 @@ TN_API bool tn_set_data_at(const char *file, int line, tn_tensor *t, const tn_te
     old = t->storage;
     t->storage = from->storage;
     tni_fetch_add_relaxed(&t->storage->refs, 1u);
+    /* Everything that describes the data; owner, scope, gradient and views stay t's. */
     t->offset = from->offset;
     t->numel = from->numel;
     t->ndim = from->ndim;

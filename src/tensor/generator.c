@@ -219,6 +219,7 @@ TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GEN
     left = state_take(state + STATE_LEFT, 4);
     next = state_take(state + STATE_NEXT, 8);
     if (state_take(state + STATE_SEEDED, 4) != 1) return state_refused("it was never seeded");
+    /* next and left say the same thing twice; they must agree. */
     if (next > MT_WORDS || left < 1 || left > MT_WORDS)
         return state_refused("its position is out of range");
     if (next + left != MT_WORDS + 1 && !(next == 0 && left == 1))
@@ -226,6 +227,7 @@ TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GEN
     for (int i = 0; i < MT_WORDS; i++)
         if (state_take(state + STATE_WORDS + 8 * i, 8) >> 32)
             return state_refused("a word has more than 32 bits");
+    /* From here on nothing can fail. */
     generator->seed = state_take(state + STATE_SEED, 8);
     for (int i = 0; i < MT_WORDS; i++)
         generator->mt[i] = (uint32_t)state_take(state + STATE_WORDS + 8 * i, 8);

@@ -9,6 +9,7 @@ TN_PRIV int64_t tni_begin_deep(tni_block *b) {
         tni_error(b, TN_INVALID, "more than %d scopes are open", UINT16_MAX);
         return -1;
     }
+    /* Room for twice as many lists, of which the new ones are empty. */
     if (tni_state(b)->depth + 1 - TNI_SCOPES >= have) {
         tn_tensor **more = (tn_tensor **)tni_need(b, (int64_t)room * (int64_t)sizeof *more);
         if (!more) return -1;

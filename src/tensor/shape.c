@@ -134,6 +134,7 @@ static bool shape_common_strides(tni_shape *s, const tn_tensor *const *operands,
         tni_channels_last(4, s->size, s->stride);
         return true;
     }
+    /* All have the first one's strides, without gaps. */
     if (!dense || !n) return false;
     memcpy(s->stride, operands[0]->stride, sizeof(int64_t) * (size_t)s->ndim);
     return true;

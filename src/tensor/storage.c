@@ -116,6 +116,7 @@ TNI_INLINE tn_tensor *header_shaped(tni_block *b, int dtype, int ndim, const int
         else if (TNI_UNLIKELY(n < 0 || !tni_mul(numel, n, &numel) || numel > TNI_MOST))
             return header_refuse(b, t, i, n);
     }
+    /* An empty tensor counts as contiguous. */
     t->numel = empty ? 0 : numel;
     t->flags = (uint16_t)((contiguous || empty ? TNI_CONTIGUOUS : 0) | tni_state(b)->inference);
     tni_scope_link(b, t, tni_state(b)->depth);
@@ -176,6 +177,7 @@ static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
         return (tni_storage *)NULL;
     }
     if (inside) return s;
+    /* On meta only the size is known. */
     s->data = NULL;
     s->bytes = bytes;
     if (meta) return s;
@@ -216,6 +218,7 @@ TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
     w->storage.kind = TNI_DATA_WRAPPED;
     w->storage.release = release;
     w->storage.user = user;
+    /* With a release it is linked, so that the context's end calls it if nobody did. */
     if (!release) return &w->storage;
     storage_lock(c);
     w->next = tni_tensors(c)->wrapped;

@@ -175,6 +175,7 @@ static bool batch_norm_check(tn_frame *f) {
     int64_t c;
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
+    /* Shape, then statistics and parameters, then options. */
     if (!tni_norm_floating(f, x)) return false;
     if (x->ndim < 2)
         return tn_fail(f, TN_INVALID, "input must have 2 or more dimensions (N, C, *), got %d",
@@ -217,6 +218,7 @@ static void batch_running(tn_frame *f, const double *pairs, int64_t c, double co
         /* Statistics become momentum new + (1 - momentum) old. */
         tn_tensor *t = k ? a->running_var : a->running_mean;
         if (!t) continue;
+        /* In evaluation they are given, of any floating dtype and stride. */
         for (int64_t i = 0; i < c; i++) {
             char *at = tni_bytes_at(t) + i * t->stride[0] * tni_dtype_size(t);
             double v, now = k ? pairs[2 * i + 1] / (count > 1 ? count - 1 : 1) : pairs[2 * i];
@@ -259,6 +261,7 @@ static void batch_norm_run(tn_frame *f) {
     double *pairs = (double *)f->scratch;
     char *numbers, *room;
     batch_job j;
+    /* Both operands as x lies, and the numbers as floats. */
     if (!x->numel) return;
     /* numbers: mean, scale, bias, weight, 8 bytes a channel apart. */
     numbers = (char *)(pairs + 2 * c);
@@ -273,10 +276,12 @@ static void batch_norm_run(tn_frame *f) {
     /* y = (x - mean) (weight rstd) + bias. */
     for (int64_t i = 0; i < c; i++) {
         double weight, rstd = 1 / sqrt(pairs[2 * i + 1] + a->eps);
+        /* weight rstd in double, rounded once to the compute type. */
         tni_lanes_load(&weight, TN_F64, numbers + 24 * c + i * j.size, j.size, j.compute, 1);
         weight *= rstd;
         tni_lanes_save(numbers + i * j.size, j.size, j.compute, &pairs[2 * i], TN_F64, 1);
         tni_lanes_save(numbers + 8 * c + i * j.size, j.size, j.compute, &weight, TN_F64, 1);
+        /* Saved for the gradient, as the call used them. */
         if (f->nout > 2) {
             tni_lanes_save(tni_bytes_at(f->out[1]) + i * j.size, j.size, j.compute, &pairs[2 * i],
                            TN_F64, 1);
@@ -475,6 +480,7 @@ static void batch_norm_backward_run(tn_frame *f) {
                scale = (double)w[i] * (double)rstd[i];
         shift[i] = (float)(-scale * db / n);
         slope[i] = (float)(-scale * dw * (double)rstd[i] / n);
+        /* w becomes the scale of dy. */
         w[i] = (float)scale;
         tni_lanes_save(tni_bytes_at(f->out[1]) + i * tni_dtype_size(f->out[1]), 8, f->out[1]->dtype,
                        &dw, TN_F64, 1);

@@ -62,6 +62,7 @@ TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w,
     s->cg = w.at[1];
     s->kh = w.at[2];
     s->kw = w.at[3];
+    /* Channels divide into groups; a group reads cg channels and makes og. */
     s->groups = groups;
     if (groups < 1 || s->o % groups != 0 || s->o < 1)
         return tn_fail(f, TN_INVALID, "%lld output channels are not divisible into %lld groups",
@@ -74,6 +75,7 @@ TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w,
     s->og = s->o / groups;
     if (!tni_mul(s->cg * s->kh, s->kw, &s->taps))
         return tn_fail(f, TN_MEMORY, "the weight is too large");
+    /* The output's size, which needs a kernel that fits into the padded input. */
     if (s->kh < 1 || s->kw < 1 || !cv_length(s->h, s->kh, s->sh, s->ph, s->dh, &s->oh) ||
         !cv_length(s->w, s->kw, s->sw, s->pw, s->dw, &s->ow))
         return tn_fail(f, TN_INVALID,
@@ -244,6 +246,7 @@ static bool conv2d_check(tn_frame *f) {
     if (bias && (bias->ndim != 1 || bias->size[0] != s.o))
         return tn_fail(f, TN_INVALID, "expected bias (%lld), got %s", (long long)s.o,
                        tni_shape_text(has, sizeof has, bias->ndim, bias->size));
+    /* The output is (n, o, oh, ow), without n if the input had none. */
     size[0] = s.n;
     size[1] = s.o;
     size[2] = s.oh;
@@ -280,6 +283,7 @@ static void conv2d_run(tn_frame *f) {
     j.v.bias = f->in[2] ? cv_plain(f->in[2], p.bias) : NULL;
     j.v.offset = p.offset;
     j.v.image_step = tni_cv_image_step(&p.source);
+    /* Steps from group to group, then within the output, in elements. */
     j.a_group = s.og * s.taps;
     j.bias_group = s.og;
     j.source_group = s.cg * tni_cv_channel_step(&p.source);

@@ -81,6 +81,7 @@ static void cv_weight_pack(void *arg, int64_t i) {
         TNI_PATH(conv_weight_pack_whole);
     else
         TNI_PATH(conv_weight_pack_lines);
+    /* The panel's channels of this image, and its place among the panels of the round. */
     const char *from = d->at + (image * tni_cv_image_step(d) + channel * lane) * p->size;
     char *to = p->packed + (panel * p->images + image) * p->s.oh * p->s.ow * p->wide * p->size;
     const tni_kernels *k = p->context->kernels;

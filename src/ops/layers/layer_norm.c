@@ -55,6 +55,7 @@ static void layer_statistics(const layer_job *j, const char *row, double *mean, 
         int64_t n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
         double mean_b, m2_b;
         tni_var_block(j->kernels, j->compute, layer_load(j, row, at, n, tile), n, &mean_b, &m2_b);
+        /* The first block begins, each other one joins. */
         if (!at)
             *mean = mean_b, m2 = m2_b;
         else
@@ -76,6 +77,7 @@ static void layer_task(void *arg, int64_t i) {
     layer_statistics(j, row, &r.mean, &r.scale);
     for (int64_t at = 0; at < j->n && !tni_stopped(); at += TNI_BLOCK) {
         r.n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
+        /* In place where the dtype is the compute type, else through two tiles. */
         r.x = layer_load(j, row, at, r.n, in);
         r.y = direct ? (void *)(y + at * j->bytes) : (void *)out;
         r.weight = j->weight ? j->weight + at * j->size : NULL;
@@ -105,6 +107,7 @@ static bool layer_shape(tn_frame *f, const tn_tensor *x, tn_ints shape, const tn
             tni_shape_text(wants, sizeof wants,
                            (int)(shape.n > TN_MAX_DIMS ? TN_MAX_DIMS : shape.n), shape.at),
             tni_shape_text(has, sizeof has, x->ndim, x->size));
+    /* weight and bias, if given: floating, of this shape. */
     for (int k = 0; k < 2; k++) {
         const tn_tensor *t = k ? b : w;
         if (!t) continue;
@@ -249,6 +252,7 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
             r.x = layer_load(j, row, at, r.n, x);
             r.dy = layer_load(j, dy, at, r.n, d);
             r.weight = j->weight ? j->weight + at * 4 : NULL;
+            /* Lanes of this block, folded, are its leaf of the tree. */
             if (pass == 0) {
                 memset(&one, 0, sizeof one);
                 memset(&two, 0, sizeof two);
@@ -263,6 +267,7 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
                 tni_tree_push(&tree);
                 continue;
             }
+            /* dx of the block, then its weights' sums. */
             r.y = direct ? (void *)(to + at * 4) : (void *)y;
             TNI_K(j->kernels, norm_back_f32)(&r);
             if (!direct)
@@ -271,6 +276,7 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
             r.two = db + at;
             TNI_K(j->kernels, norm_weights_f32)(&r);
         }
+        /* Between the passes the means are known. */
         if (pass) break;
         sums = (float *)tni_tree_end(&tree);
         r.a = (double)sums[0] / (double)j->n;
@@ -317,6 +323,7 @@ static void layer_norm_backward_run(tn_frame *f) {
     if (!n) return;
     layer_start(f, &j, a->input, n, a->eps);
     blocks = (j.rows + TNI_BLOCK_ROWS - 1) / TNI_BLOCK_ROWS;
+    /* Without elements there are no rows, and dw and db are 0. */
     if (blocks) {
         j.x = tni_dense(f, a->input, &room);
         j.y = tni_bytes_at(f->out[0]);

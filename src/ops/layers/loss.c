@@ -56,6 +56,7 @@ static bool nll_fits(tn_frame *f, int ndim, const int64_t *size, const tn_tensor
             "input has shape %s and target %s, expected (N, C, *) and (N, *), or (C) and ()",
             tni_shape_text(a, sizeof a, ndim, size),
             tni_shape_text(b, sizeof b, target->ndim, target->size));
+    /* Class numbers, and a weight for each class. */
     if (target->dtype != TN_I64 && target->dtype != TN_U8)
         return tn_fail(f, TN_TYPE, "target contains class numbers: expected int64 or uint8, got %s",
                        tni_dtype(target->dtype)->text);
@@ -151,6 +152,7 @@ static void nll_block(const nll_data *d, const nll_shape *s, const char *x, int 
             w = 0;
         else
             tni_lanes_load(&v, TN_F64, x + at * bytes, bytes, dtype, 1);
+        /* In double, then rounded to the compute type. */
         v = t < 0 ? 0 : -w * v;
         if (d->compute == TN_F32) {
             loss->f[k] = (float)v;
@@ -181,6 +183,7 @@ static void nll_loss_plain_run(tn_frame *f) {
     nll_start(f, &d, a->target, a->weight, compute, a->ignore_index, &room);
     tni_tree_begin(&sum, k, compute, 1);
     tni_tree_begin(&total, k, compute, 1);
+    /* A block is a row of lanes: its losses, then its leaf of both trees. */
     for (int64_t i = 0; i < samples; i += each) {
         int64_t n = samples - i < each ? samples - i : each;
         nll_block(&d, &s, at, x->dtype, i, n, &loss, &weight);
@@ -191,6 +194,7 @@ static void nll_loss_plain_run(tn_frame *f) {
         tni_tree_push(&sum);
         tni_tree_push(&total);
     }
+    /* The mean divides by the weights' sum: NaN if every sample was ignored. */
     tni_lanes_load(&v, TN_F64, tni_tree_end(&sum), 8, compute, 1);
     tni_lanes_load(&w, TN_F64, tni_tree_end(&total), 8, compute, 1);
     if (a->reduction == TN_REDUCTION_MEAN) v /= w;
@@ -261,6 +265,7 @@ static void nll_loss_input_grad_run(tn_frame *f) {
     if (a->reduction == TN_REDUCTION_MEAN)
         total = tni_element(tni_bytes_at(a->total_weight), a->total_weight->dtype).real;
     for (int64_t i = 0; i < s.n * s.inner; i++) {
+        /* The element of the sample's class alone gets a gradient. */
         int64_t t = nll_class(&d, i, &w);
         if (t < 0) continue;
         tni_lanes_load(&g, TN_F64, grad + one * i * bytes, bytes, out->dtype, 1);

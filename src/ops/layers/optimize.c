@@ -41,6 +41,7 @@ static void opt_move(const tni_kernels *k, const tn_tensor *t, int64_t i, int64_
         return;
     }
     for (int64_t e = 0; e < n; e++) {
+        /* Element i + e by its strides. */
         int64_t at = 0, rest = i + e;
         for (int d = t->ndim - 1; d >= 0; d--) {
             at += rest % t->size[d] * t->stride[d];
@@ -76,6 +77,7 @@ static void opt_block(void *arg, int64_t b) {
     }
     TNI_PATH(optimizer_tiles);
     for (int64_t e = 0, m; e < n; e += m) {
+        /* A tile holds fewer doubles than floats. */
         int64_t step = compute == TN_F32 ? (int64_t)OPT_TILE : (int64_t)OPT_TILE / 4;
         m = n - e < step ? n - e : step;
         for (int k = 0; k < o->n; k++) {
@@ -167,6 +169,7 @@ static void fused_sgd_run(tn_frame *f) {
                       0,
                       NULL,
                       NULL};
+        /* The options of this parameter, with what the kernel would compute again and again. */
         s.decay = opt_number(a->weight_decay, i);
         s.momentum = opt_number(a->momentum, i);
         s.one_dampening = 1 - opt_number(a->dampening, i);

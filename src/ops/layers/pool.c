@@ -37,6 +37,7 @@ TN_PRIV bool tni_pool_planes(tn_frame *f, tni_pool_shape *s, tn_ints x, int64_t 
         return tn_fail(f, TN_INVALID, "expected input (N, C, H, W) or (C, H, W), got %s",
                        tni_shape_text(has, sizeof has, (int)x.n, x.at));
     for (int64_t i = 0; i < x.n; i++) {
+        /* By the place from the right: N, C, then H and W. */
         if (x.at[i] < (x.n - i == 4 ? 0 : x.n - i == 3 ? least : 1))
             return tn_fail(f, TN_INVALID, "expected sizes of at least 1, except for N%s, got %s",
                            least ? "" : " and C", tni_shape_text(has, sizeof has, (int)x.n, x.at));
@@ -60,6 +61,7 @@ TN_PRIV bool tni_pool_shape_of(tn_frame *f, tni_pool_shape *s, tn_ints x, tn_int
         !pool_length(f, s->h, s->kh, s->sh, s->ph, s->dh, ceil_mode, &s->oh) ||
         !pool_length(f, s->w, s->kw, s->sw, s->pw, s->dw, ceil_mode, &s->ow))
         return false;
+    /* A place in the window is an int32. */
     if (s->kh * s->kw > INT32_MAX)
         return tn_fail(f, TN_INVALID, "a window of %lld x %lld has more than 2^31 - 1 elements",
                        (long long)s->kh, (long long)s->kw);

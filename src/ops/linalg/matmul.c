@@ -177,6 +177,7 @@ static void addmm_start(const tn_tensor *self, double beta, tn_tensor *out, int6
                 else
                     k[q] = mm_wrapped(k[q], (int64_t)beta);
             }
+            /* Rounded to out's dtype, part by part of complex numbers. */
             tni_lanes_save(tni_bytes_at(out) + (r * cols + j) * bytes + at, bytes, dtype, room,
                            compute, n);
         }

@@ -56,6 +56,7 @@ static void arg_kernel(const tni_reducer *r, const tni_lanes *l, const void *x, 
             x, step, rows, n, first, least, value, index);
         return;
     }
+    /* Integers: exact comparisons, which doubles could not make. */
     for (int64_t i = 0; i < rows; i++)
         for (int64_t c = 0; c < n; c++) {
             int64_t v, *a = (int64_t *)value + c;

@@ -82,6 +82,7 @@ static void cum_start(tn_frame *f, const tn_tensor *x, const tn_tensor *factor, 
     j.reverse = reverse;
     j.n = x->ndim ? x->size[d] : 1;
     j.inner = j.pairs ? 2 : 1;
+    /* Sizes before d make outer, those behind it inner. */
     for (int e = 0; e < x->ndim; e++)
         if (e < d)
             outer *= x->size[e];

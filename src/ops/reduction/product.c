@@ -32,6 +32,7 @@ static void prod_task(void *arg, int64_t i) {
         if (!(e & 0xffff) && tni_stopped()) return;
         tni_lanes_load(factor, TN_F64, at, bytes / 2, (int)tni_real_of(x->dtype), 2);
         tni_complex_times(product, factor);
+        /* On to the next element of this product: the innermost dimension that goes first. */
         for (int d = x->ndim - 1; d >= 0; d--) {
             if (!j->gone[d]) continue;
             at += x->stride[d] * bytes;

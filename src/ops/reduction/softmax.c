@@ -86,6 +86,7 @@ static void soft_apply(const soft_job *j, soft_kernel kernel, const char *x, con
         soft_load(j, x, at + i * b->apart, m, (char *)tile + i * r->x_step);
         if (dy) soft_load(j, dy, at + i * b->apart, m, (char *)tile2 + i * r->x_step);
     }
+    /* y takes the place of x: kernels read an element before they write it. */
     r->x = r->y = tile;
     r->dy = tile2;
     if (!y) r->y = NULL;
@@ -241,6 +242,7 @@ static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, c
     j.compute = tni_lanes_compute(j.y_dtype);
     j.log = log;
     j.native = j.dtype == j.compute && j.y_dtype == j.compute;
+    /* x of bytes, y of y_bytes, computed with in size bytes an element. */
     j.bytes = tni_dtype_size(x);
     j.y_bytes = tni_dtype_size(f->out[0]);
     j.size = tni_dtype(j.compute)->bytes;
@@ -409,6 +411,7 @@ static bool logsumexp_compose(tn_frame *f) {
     if (tni_dtype(x->dtype)->category < TNI_CAT_FLOAT)
         return tn_fail(f, TN_TYPE, "expected a floating dtype, got %s", tni_dtype(x->dtype)->text);
     if (!tni_reduced(f, x, a->dim, a->keepdim, &to, gone)) return false;
+    /* log of a sum over nothing is -inf. */
     if (!x->numel)
         return (f->out[0] = tnp_log(tnp_sum(x, a->dim, a->keepdim, TN_NO_DTYPE))) != NULL;
     most = tnp_amax(tnp_real(tnp_detach(x)), a->dim, true);

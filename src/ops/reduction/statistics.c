@@ -62,6 +62,7 @@ static void var_rows(const tni_reducer *r, const tni_lanes *l, const void *x, in
             mean.f[i] /= (float)rows;
         else
             mean.d[i] /= (double)rows;
+    /* Deviations and their squares, a chain a column. */
     var_kernel(r->kernels, l->compute, x, step, rows, n, &mean, &one, &two);
     for (int64_t i = 0; i < n; i++)
         part[i] = var_correct(var_read(l->compute, &mean, i), var_read(l->compute, &one, i),
@@ -221,6 +222,7 @@ static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finis
         var_run_complex(f, &l, (double)l.n - var_correction(correction), finish, mean);
         return;
     }
+    /* A mean is stored only for var_mean. */
     r.out[0] = tni_bytes_at(f->out[0]);
     r.out[1] = mean ? tni_bytes_at(mean) : NULL;
     r.out_dtype = f->out[0]->dtype;
@@ -394,6 +396,7 @@ static void norm_run(tn_frame *f) {
     TN_ARGS(linalg_vector_norm, a, f);
     tn_context *c = f->block->context;
     norm_way w = norm_way_of(a->ord);
+    /* The plain reducer, with an end of its own. */
     tni_reducer r = {f->type == TN_F32 ? 4 : 8,
                      tni_plain_block,
                      tni_plain_rows,

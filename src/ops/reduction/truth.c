@@ -58,6 +58,7 @@ static void truth_run(tn_frame *f, tn_ints dim, int op) {
                      0};
     tni_lanes l;
     bool none[TN_MAX_DIMS] = {false};
+    /* Bytes in a row need no plan. */
     if (!f->out[0]->numel || truth_bytes(f, op == TNI_MAX)) return;
     if (truth_of_each(dim))
         tni_lanes_init(&l, f->in[0], none, f->type, TNI_LANES_NONZERO);
