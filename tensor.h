@@ -40,7 +40,7 @@
  *
  *   tag  chapter      lines
  *   [1]  config          52  options, and the version
- *   [2]  compiler       125  private: what depends on compiler, language and linkage
+ *   [2]  compiler       130  private: what depends on compiler, language and linkage
  *   [3]  types          208  dtypes, devices, numbers, lists, absent values
  *   [4]  context        166  contexts: memory, threads, devices, random state, errors
  *   [5]  tensor         189  tensors: lifetime, reading, making them from memory, printing
@@ -73,9 +73,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_62969f3c733d)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_8c9eae9d4871)
 #else
-#define TNI_NAMESPACE tn_62969f3c733d
+#define TNI_NAMESPACE tn_8c9eae9d4871
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -151,6 +151,11 @@
 #define TNI_OR_NOT_BUILT ", or was trimmed from this build"
 #else
 #define TNI_OR_NOT_BUILT ""
+#endif
+#ifdef TNI_INFERENCE_ONLY /* defined by tools/trim --inference */
+#define TNI_NO_GRADIENT "this build is without gradients"
+#else
+#define TNI_NO_GRADIENT "the operator has no gradient"
 #endif
 
 #define TNI_JOIN_(a, b) a##b
@@ -12287,13 +12292,13 @@ TNI_NAMESPACE_END
 #include TN_HEADER_NAME
 #endif
 
-/* 62969f3c733d is the hash of the chapters above: who includes this refers to a symbol of
+/* 8c9eae9d4871 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_62969f3c733d;
+TN_API const char tn_layout_8c9eae9d4871;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_62969f3c733d;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_8c9eae9d4871;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12311,7 +12316,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_62969f3c733d = 1;
+const char tn_layout_8c9eae9d4871 = 1;
 #endif
 
 /* src/tensor.c - the root of tensor.h: the library in one translation unit, in the only order list there is */
@@ -21052,8 +21057,8 @@ static TNI_NOINLINE bool door_may_record(tn_frame *f) {
     for (int k = 0; k < f->row->gen->nresults && k < f->nout; k++)
         if (f->out[k] && tni_dtype(f->out[k]->dtype)->category >= TNI_CAT_FLOAT)
             return tn_fail(f, TN_AUTOGRAD,
-                           "the operator has no gradient, but an argument requires grad; detach it "
-                           "or use no-grad mode");
+                           TNI_NO_GRADIENT ", but an argument requires grad; detach it or use "
+                                           "no-grad mode");
     f->recording = false;
     return true;
 }
@@ -55804,7 +55809,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_args_forget TNI_JOIN(TN_PREFIX, tn_args_forget)
 #define tn_element TNI_JOIN(TN_PREFIX, tn_element)
 #define tn_random64 TNI_JOIN(TN_PREFIX, tn_random64)
-#define tn_layout_62969f3c733d TNI_JOIN(TN_PREFIX, tn_layout_62969f3c733d)
+#define tn_layout_8c9eae9d4871 TNI_JOIN(TN_PREFIX, tn_layout_8c9eae9d4871)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -57773,14 +57778,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"62969f3c733d", at, 976};
+    static const tn_exports all = {"8c9eae9d4871", at, 976};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 976 || strcmp(e->layout, "62969f3c733d") != 0) return false;
+    if (!e || e->n != 976 || strcmp(e->layout, "8c9eae9d4871") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

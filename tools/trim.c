@@ -253,7 +253,9 @@ static void write_header(const header *h, text *to) {
         add_item(to, &items[k], &all, &reached);
         if (items[k].kind == CODE && strstr(to->at + from, "TNI_SYMBOLS("))
             count_symbols(to, from, all, reached);
-        if (k == h->first && !strstr(h->path, "_nn")) add_string(to, "#define TNI_TRIMMED 1\n");
+        if (k != h->first || strstr(h->path, "_nn")) continue;
+        add_string(to, "#define TNI_TRIMMED 1\n");
+        if (inference) add_string(to, "#define TNI_INFERENCE_ONLY 1\n");
     }
     free(stand);
 }

@@ -366,10 +366,16 @@ static item *new_item(kind k, const char *at, const char *end, const char *room,
     return i;
 }
 
+/* Behind "template <class N>", whose parameters are no names of the file. */
+static const char *after_template(const char *p) {
+    p = skip_space(p);
+    return starts(p, "template <") ? strchr(p, '>') + 1 : p;
+}
+
 /* The end of the item of code at p: a declaration to its ';', a function to its brace in column 0,
  * a macro without either to the end of its line. */
 static const char *after_code(const char *start, const char *p) {
-    const char *end = p + strlen(p), *first = p, *last = p;
+    const char *end = p + strlen(p), *first = p = after_template(p), *last = p;
     bool words = true, call = false, paren = false, assign = false;
     int nwords = 0;
     size_t n, last_n = 0;
@@ -410,17 +416,17 @@ static const char *after_code(const char *start, const char *p) {
 
 /* What stands at file level in this text is defined; false: something that is always kept. */
 static bool define_all(item *i, const char *p, const char *end) {
-    const char *start = p, *last = p;
+    const char *start = after_template(p), *last = start;
+    const bool generic = start != skip_space(p);
     bool done = false, type = false, keeps = false;
     size_t n, last_n = 0;
-    for (; (p = token(start, p, end, &n)) < end; p += n) {
+    for (p = start; (p = token(start, p, end, &n)) < end; p += n) {
         if (is_name(*p)) {
             const char *open = skip_space(p + n);
             keeps |= is(p, n, "used") || is(p, n, "TNI_FN") || is(p, n, "TNI_FNT");
             if (is(p, n, "typedef")) type = true;
             if (!last_n && (is(p, n, "enum") || is(p, n, "namespace"))) keeps = true;
-            keeps |= (is(p, n, "struct") || is(p, n, "class")) && p > start + 1 &&
-                     p[-2] == '>'; /* template */
+            keeps |= generic && is(p, n, "struct");
             if (*open == '(' && open < end) {
                 const bool declares = starts(p, "TN_PRIV_DE");
                 const char *close = after_bracket(start, open, end);

@@ -16,6 +16,11 @@
 #else
 #define TNI_OR_NOT_BUILT ""
 #endif
+#ifdef TNI_INFERENCE_ONLY /* defined by tools/trim --inference */
+#define TNI_NO_GRADIENT "this build is without gradients"
+#else
+#define TNI_NO_GRADIENT "the operator has no gradient"
+#endif
 
 #define TNI_JOIN_(a, b) a##b
 #define TNI_JOIN(a, b) TNI_JOIN_(a, b)

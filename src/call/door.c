@@ -424,8 +424,8 @@ static TNI_NOINLINE bool door_may_record(tn_frame *f) {
     for (int k = 0; k < f->row->gen->nresults && k < f->nout; k++)
         if (f->out[k] && tni_dtype(f->out[k]->dtype)->category >= TNI_CAT_FLOAT)
             return tn_fail(f, TN_AUTOGRAD,
-                           "the operator has no gradient, but an argument requires grad; detach it "
-                           "or use no-grad mode");
+                           TNI_NO_GRADIENT ", but an argument requires grad; detach it or use "
+                                           "no-grad mode");
     f->recording = false;
     return true;
 }

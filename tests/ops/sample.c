@@ -76,7 +76,8 @@ bool sample_grads(sample *s, unsigned how, tn_tensor **grads) {
         where[ninputs] = t;
         inputs[ninputs++] = s->tensor[t];
     }
-    if (how == TN_IN_PLACE) s->value[0].as.tensor = tnp_clone(s->value[0].as.tensor, 0);
+    if (how == TN_IN_PLACE)
+        s->value[0].as.tensor = tnp_clone(s->value[0].as.tensor, TN_MEMORY_FORMAT_PRESERVE_FORMAT);
     tn_manual_seed(7);
     if (!sample_call(s, how, out, SAMPLE_OUTS, &n)) return false;
     for (int k = 0; k < n; k++) {

@@ -1,9 +1,10 @@
 #!/bin/sh
 # A program compiles what it uses: TENSOR_TRIM, headers of tools/trim, and switches change no bit; what is left out says so.
 #
-# Examples and README: full, TENSOR_TRIM (one file), trimmed; the rows that trim lists are those that the compiler reaches.
-# Rows alone: a program that calls one by name, its samples and gradients; a sample that rotates with the commit, TN_FULL=1: all,
-# by three compilers at two levels. TN_QUICK=1: README and one row.
+# Examples and README, in C and C++: full, TENSOR_TRIM (one file), trimmed; the rows that trim lists are those that the compiler
+# reaches. Rows alone: a program that calls one by name, its samples and gradients, and one without gradients (--inference). A
+# sample that rotates with the commit, each row by one compiler at one level; TN_FULL=1: all, by three compilers at two levels.
+# TN_QUICK=1: README and one row. TN_ROW="erf linear": these rows alone.
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=${BUILD:-build}
 here=tests/trim out=$BUILD/trim
@@ -30,53 +31,14 @@ run() { # PROGRAM FOLDER: in a folder of its own, what it prints and writes
 }
 rows_of() { awk '{ print $1 }' "$1" | sort; }
 # Without inlining, for a branch that no call of the program takes would be dropped with its rows.
-reached() { nm "$1" | awk '{ print $3 }' | sort -u > "$out/names"; sort -u "$out/all" | comm -12 - "$out/names"; }
+reached() { nm -C "$1" | sed 's/.*[ :]//' | sort -u > "$out/names"; sort -u "$out/all" | comm -12 - "$out/names"; }
+have() { command -v "$1" > /dev/null; }
+turn=$(git rev-list --count HEAD 2> /dev/null || echo 0)
+least=$cc # compiles fastest
+! have clang || least=clang
 
-# --- programs -----------------------------------------------------------------------------------------
-sed -n '/^```c$/,/^```$/p' README.md | sed '1d; /^```$/q' | sed '$d' > "$out/readme.c"
 sed -n 's/^ *&\(tni_\(row\|module\|optimizer\)_[a-z_0-9]*\),$/\1/p' tensor.h tensor_nn.h > "$out/all"
-case $out in /*) absolute=$out ;; *) absolute=$(pwd)/$out ;; esac
-one_file() { # NAME SOURCE
-    mkdir -p "$out/$1"
-    check "$1: trim" eval "$trim -o $out/$1 --list tensor.h tensor_nn.h -- $2 > $out/$1.list"
-    check "$1: trimmed, no warning" quiet $cc -std=c99 $flags -I"$out/$1" "$2" -o "$out/$1.trimmed" -lm -pthread
-    check "$1: TENSOR_TRIM, no warning" quiet $cc -std=c99 $flags -fno-inline -DTENSOR_TRIM -I. "$2" -o "$out/$1.static" -lm -pthread
-    check "$1: full" $cc -std=c99 $flags -I. "$2" -o "$out/$1.full" -lm -pthread
-    for form in full static trimmed; do check "$1: $form runs" run "$absolute/$1.$form" "$out/ran.$form"; done
-    check "$1: TENSOR_TRIM gives the same output and files" diff -r "$out/ran.full" "$out/ran.static"
-    check "$1: trimmed gives the same output and files" diff -r "$out/ran.full" "$out/ran.trimmed"
-    rows_of "$out/$1.list" > "$out/$1.rows"
-    reached "$out/$1.static" > "$out/$1.reached"
-    check "$1: trim lists the rows that the compiler reaches" same "$out/$1.rows" "$out/$1.reached"
-    check "$1: fewer rows than all" test "$(wc -l < "$out/$1.rows")" -lt "$(wc -l < "$out/all")"
-}
-one_file readme "$out/readme.c"
-if [ -z "${TN_QUICK:-}" ]; then
-    for name in text physics game; do one_file $name examples/$name.c; done
-    mkdir -p "$out/fashion"
-    printf '#define FASHION_DATA "%s/none"\n' "$absolute" > "$out/digits.h" # the digits, also after `make data`
-    check "fashion: trim" "$trim" -o "$out/fashion" tensor.h tensor_nn.h -- examples/fashion/*.c
-    for form in fashion full; do
-        include=$out/fashion
-        [ $form = fashion ] || include=.
-        check "fashion: $form, no warning" quiet $cc -std=c99 $flags -include "$out/digits.h" -I"$include" examples/fashion/*.c \
-            -o "$out/fashion.$form" -lm -pthread
-        "$out/fashion.$form" --seed 1 --epochs 1 --out "$out/learnt.$form" > "$out/fashion.$form.printed"
-    done
-    check "fashion: the same weights" cmp "$out/learnt.fashion/model.safetensors" "$out/learnt.full/model.safetensors"
-    if command -v g++ > /dev/null; then
-        mkdir -p "$out/mixed"
-        check "mixed: trim" "$trim" -o "$out/mixed" tensor.h tensor_nn.h -- examples/mixed/main.cpp examples/mixed/model.c
-        for form in mixed full; do
-            include=$out/mixed
-            [ $form = mixed ] || include=.
-            check "mixed: $form, C" quiet $cc -std=c99 $flags -I"$include" -c examples/mixed/model.c -o "$out/model.o"
-            check "mixed: $form, C++" quiet g++ -std=c++11 $flags -I"$include" examples/mixed/main.cpp "$out/model.o" -o "$out/mixed.$form" -lm -pthread
-            "$out/mixed.$form" > "$out/mixed.$form.printed"
-        done
-        check "mixed: the same output" same "$out/mixed.full.printed" "$out/mixed.mixed.printed"
-    fi
-fi
+[ -n "${TN_ROW:-}" ] || . $here/programs.sh
 
 # --- rows alone -----------------------------------------------------------------------------------------
 cp $here/alone.c "$out/rows/"
@@ -84,10 +46,16 @@ for file in tests/ops/sample.[ch] tests/ops/elements.[ch]; do
     sed '/#include "..\/..\/src/d' "$file" > "$out/rows/$(basename "$file")"
 done
 echo 'DIFFERS("", "", "", false, "", "")' > "$out/rows/rows.inl" # the true one names every row
-turn=$(git rev-list --count HEAD 2> /dev/null || echo 0)
 sed -n 's/^tni_row_//p' "$out/all" | sort -u > "$out/names_of_rows"
-if [ -n "${TN_FULL:-}" ]; then cp "$out/names_of_rows" "$out/some"; else
-    step=60
+if [ -n "${TN_ROW:-}" ]; then
+    for row in $TN_ROW; do
+        check "$row is an operator" grep -qx "$row" "$out/names_of_rows"
+        echo "$row" >> "$out/some"
+    done
+elif [ -n "${TN_FULL:-}" ]; then
+    cp "$out/names_of_rows" "$out/some"
+else
+    step=80
     [ -z "${TN_QUICK:-}" ] || step=300
     awk -v step=$step -v turn="$turn" '(NR + turn) % step == 0' "$out/names_of_rows" > "$out/some"
     [ -s "$out/some" ] || echo add > "$out/some"
@@ -100,28 +68,60 @@ program() { # FILE ROW...
     printf '\n#include "alone.c"\n' >> "$file"
 }
 program "$out/rows/every.c" $(cat "$out/some")
-check "rows: the whole header" $cc -std=gnu99 -O0 -w -I. "$out/rows/every.c" -o "$out/rows/every" -lm -pthread
+check "rows: the whole header" $least -std=gnu99 -O0 -w -I. "$out/rows/every.c" -o "$out/rows/every" -lm -pthread
 check "rows: it runs" eval "$out/rows/every > $out/rows/every.printed"
+row_by() { # ROW COMPILER:LEVEL: its bits
+    compiler=${2%:*} source=$1.c cxx=
+    have "$compiler" || return 0
+    case $compiler in *++) cxx=-xc++ source=$1.cc ;; esac
+    folder=$out/rows/$source.d
+    if [ ! -d "$folder" ]; then
+        mkdir -p "$folder"
+        program "$out/rows/$source" "$1"
+        check "$1 alone: trim for $source" "$trim" -o "$folder" tensor.h -- "$out/rows/$source"
+    fi
+    standard=-std=gnu99
+    [ -z "$cxx" ] || standard=-std=gnu++11
+    check "$1 alone: $2" $compiler ${2#*:} $cxx $standard -w -I"$folder" "$out/rows/$source" -o "$out/rows/$1.program" -lm -pthread
+    check "$1 alone: runs, $2" eval "$out/rows/$1.program > $out/rows/$1.printed"
+    check "$1 alone: the bits of the whole header, $2" same "$out/rows/$1.full" "$out/rows/$1.printed"
+}
+# Without gradients: the forward's bits; each sample that has a gradient in the whole header is refused.
+samples_with() { awk -v line="$1" '/^[a-z]/ { name = $0 } $0 ~ line { print name }' "$2" | sort -u; }
+inference_of() { # ROW
+    mkdir -p "$out/rows/$1.inference"
+    program "$out/rows/$1.c" "$1"
+    check "$1, --inference: trim" "$trim" --inference -o "$out/rows/$1.inference" tensor.h -- "$out/rows/$1.c"
+    check "$1, --inference" $least -O0 -std=gnu99 -w -I"$out/rows/$1.inference" "$out/rows/$1.c" -o "$out/rows/$1.program" -lm -pthread
+    check "$1, --inference: runs" eval "$out/rows/$1.program > $out/rows/$1.printed"
+    for of in full printed; do
+        sed '/^  grad /d; /^  refused: this build is without gradients/d; /^  refused: the operator has no gradient/d' \
+            "$out/rows/$1.$of" > "$out/forward.$of"
+    done
+    check "$1, --inference: the forward's bits" same "$out/forward.full" "$out/forward.printed"
+    samples_with '^  grad [a-z0-9]* \\(' "$out/rows/$1.full" > "$out/have_gradients"
+    samples_with '^  refused: this build is without gradients' "$out/rows/$1.printed" > "$out/are_refused"
+    check "$1, --inference: a gradient is refused" eval "! comm -23 $out/have_gradients $out/are_refused | grep ."
+}
+all_forms="gcc:-O0 clang:-O0 g++:-O0 clang:-O2 gcc:-O2 g++:-O2"
+number=0
 for row in $(cat "$out/some"); do
-    mkdir -p "$out/rows/$row"
-    program "$out/rows/$row.c" "$row"
     awk -v row="$row" '/^[a-z]/ { on = $1 == row } on' "$out/rows/every.printed" > "$out/rows/$row.full"
     check "$row alone: it has samples" test -s "$out/rows/$row.full"
-    check "$row alone: trim" "$trim" -o "$out/rows/$row" tensor.h -- "$out/rows/$row.c"
-    forms="cc:-O0"
-    [ -n "${TN_QUICK:-}" ] || forms="cc:-O0 clang:-O0"
-    [ -z "${TN_FULL:-}" ] || forms="gcc:-O0 gcc:-O2 clang:-O0 clang:-O2"
-    for form in $forms; do
-        compiler=${form%:*}
-        command -v "$compiler" > /dev/null || continue
-        [ "$compiler" != cc ] || compiler=$cc
-        check "$row alone: $form" $compiler ${form#*:} -std=gnu99 -w -I"$out/rows/$row" "$out/rows/$row.c" -o "$out/rows/$row.program" -lm -pthread
-        check "$row alone: runs" eval "$out/rows/$row.program > $out/rows/$row.printed"
-        check "$row alone: the bits of the whole header, $form" same "$out/rows/$row.full" "$out/rows/$row.printed"
-    done
+    forms=${TRIM_FORMS:-$all_forms}
+    if [ -z "${TN_FULL:-}" ]; then # at -O2 the first, without optimization the others
+        kind=$((turn + number))
+        if [ -n "${TN_QUICK:-}" ]; then forms=$least:-O0
+        elif [ $number = 0 ]; then forms=$(echo "clang:-O2 gcc:-O2 g++:-O2" | cut -d' ' -f$((kind % 3 + 1)))
+        else forms=$(echo "g++:-O0 gcc:-O0 clang++:-O0" | cut -d' ' -f$((kind % 3 + 1))); fi
+    fi
+    number=$((number + 1))
+    for form in $forms; do row_by "$row" $form; done
+    [ -n "${TN_QUICK:-}" ] || inference_of "$row"
+    rm -rf "$out/rows/$row".*.d "$out/rows/$row.inference" "$out/rows/$row.program"
 done
 echo "rows alone: $(wc -l < "$out/some") of $(wc -l < "$out/names_of_rows")"
 
-. $here/left_out.sh
+[ -n "${TN_ROW:-}" ] || . $here/left_out.sh
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

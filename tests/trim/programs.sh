@@ -1,0 +1,73 @@
+# programs.sh - sourced by run.sh: examples and README, whole and trimmed, in C and C++.
+sed -n '/^```c$/,/^```$/p' README.md | sed '1d; /^```$/q' | sed '$d' > "$out/readme.c"
+case $out in /*) absolute=$out ;; *) absolute=$(pwd)/$out ;; esac
+packed # the implementation of both headers, whole
+one_file() { # NAME SOURCE COMPILER
+    mkdir -p "$out/$1"
+    check "$1: trim" eval "$trim -o $out/$1 --list tensor.h tensor_nn.h -- $2 > $out/$1.list"
+    check "$1: trimmed, no warning" quiet $3 $flags -I"$out/$1" "$2" -o "$out/$1.trimmed" -lm -pthread
+    check "$1: TENSOR_TRIM, no warning" quiet $3 $flags -fno-inline -DTENSOR_TRIM -I. "$2" -o "$out/$1.static" -lm -pthread
+    sed '/^#define TENSOR_.*IMPLEMENTATION$/d' "$2" > "$out/$1.caller.${2##*.}"
+    check "$1: full" $3 -w -include stdio.h -I. -I"$(dirname "$2")" "$out/$1.caller.${2##*.}" "$BUILD/packed.o" -o "$out/$1.full" -lm -pthread
+    for form in full static trimmed; do check "$1: $form runs" run "$absolute/$1.$form" "$out/ran.$form"; done
+    check "$1: TENSOR_TRIM gives the same output and files" diff -r "$out/ran.full" "$out/ran.static"
+    check "$1: trimmed gives the same output and files" diff -r "$out/ran.full" "$out/ran.trimmed"
+    rows_of "$out/$1.list" > "$out/$1.rows"
+    reached "$out/$1.static" > "$out/$1.reached"
+    check "$1: trim lists the rows that the compiler reaches" same "$out/$1.rows" "$out/$1.reached"
+    check "$1: fewer rows than all" test "$(wc -l < "$out/$1.rows")" -lt "$(wc -l < "$out/all")"
+}
+one_file readme "$out/readme.c" "$cc -std=c99"
+cp -R "$out/ran.full" "$out/ran.readme"
+
+# In C++ options are positional, and tn_backward is a macro of C.
+{
+    echo '#define tn_backward(t) tn_backward_all(TN_LIST(t).value, NULL, NULL)'
+    sed 's/, \.[a-z]* = /, /' "$out/readme.c"
+} > "$out/readme.cc"
+cxx_compilers="g++ clang++"
+[ -n "${TN_FULL:-}" ] || [ $((turn % 2)) = 0 ] || cxx_compilers="clang++ g++"
+for compiler in $cxx_compilers; do
+    have $compiler || continue
+    if [ -z "${TN_QUICK:-}" ]; then
+        one_file readme_$compiler "$out/readme.cc" "$compiler -std=c++11"
+        check "readme_$compiler: the output of C" diff -r "$out/ran.full" "$out/ran.readme"
+    else
+        mkdir -p "$out/readme_$compiler"
+        check "readme_$compiler: trim" "$trim" -o "$out/readme_$compiler" tensor.h tensor_nn.h -- "$out/readme.cc"
+        check "readme_$compiler: no warning" quiet $compiler -std=c++11 -fsyntax-only $flags -I"$out/readme_$compiler" "$out/readme.cc"
+    fi
+    [ -n "${TN_FULL:-}" ] || break
+done
+
+mkdir -p "$out/inference"
+check "inference: trim" "$trim" --inference -o "$out/inference" tensor.h tensor_nn.h -- "$out/readme.c"
+check "inference: no warning" quiet $least -std=c99 -O0 -Wall -Wextra -I"$out/inference" "$out/readme.c" -o "$out/learns" -lm -pthread
+"$out/learns" > "$out/learns.printed" 2>&1
+check "inference: a program that learns is told why it cannot" grep -q "this build is without gradients" "$out/learns.printed"
+if [ -z "${TN_QUICK:-}" ]; then
+    for name in text physics game; do one_file $name examples/$name.c "$cc -std=c99"; done
+    mkdir -p "$out/fashion"
+    printf '#define FASHION_DATA "%s/none"\n' "$absolute" > "$out/digits.h" # the digits, also after `make data`
+    check "fashion: trim" "$trim" -o "$out/fashion" tensor.h tensor_nn.h -- examples/fashion/*.c
+    for form in fashion full; do
+        include=$out/fashion
+        [ $form = fashion ] || include=.
+        check "fashion: $form, no warning" quiet $cc -std=c99 $flags -include "$out/digits.h" -I"$include" examples/fashion/*.c \
+            -o "$out/fashion.$form" -lm -pthread
+        "$out/fashion.$form" --seed 1 --epochs 1 --out "$out/learnt.$form" > "$out/fashion.$form.printed"
+    done
+    check "fashion: the same weights" cmp "$out/learnt.fashion/model.safetensors" "$out/learnt.full/model.safetensors"
+    if command -v g++ > /dev/null; then
+        mkdir -p "$out/mixed"
+        check "mixed: trim" "$trim" -o "$out/mixed" tensor.h tensor_nn.h -- examples/mixed/main.cpp examples/mixed/model.c
+        for form in mixed full; do
+            include=$out/mixed
+            [ $form = mixed ] || include=.
+            check "mixed: $form, C" quiet $cc -std=c99 $flags -I"$include" -c examples/mixed/model.c -o "$out/model.o"
+            check "mixed: $form, C++" quiet g++ -std=c++11 $flags -I"$include" examples/mixed/main.cpp "$out/model.o" -o "$out/mixed.$form" -lm -pthread
+            "$out/mixed.$form" > "$out/mixed.$form.printed"
+        done
+        check "mixed: the same output" same "$out/mixed.full.printed" "$out/mixed.mixed.printed"
+    fi
+fi
