@@ -51557,35 +51557,45 @@ static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile
 #if TNI_ISA == 1 || TNI_ISA == 2
 #if defined(TNI_TYPE_F32)
 #define GEMM_SIDE 8
-#define GEMM_PAIR(i)                                              \
-    x = _mm256_loadu_ps(row[i]), y = _mm256_loadu_ps(row[i + 1]); \
-    l##i = _mm256_unpacklo_ps(x, y), h##i = _mm256_unpackhi_ps(x, y);
-#define GEMM_QUAD(i, j, v)                                                                  \
-    v##0 = _mm256_shuffle_ps(l##i, l##j, 0x44), v##1 = _mm256_shuffle_ps(l##i, l##j, 0xee); \
-    v##2 = _mm256_shuffle_ps(h##i, h##j, 0x44), v##3 = _mm256_shuffle_ps(h##i, h##j, 0xee);
+#define GEMM_PAIR(i)                    \
+    x = _mm256_loadu_ps(row[i]);        \
+    y = _mm256_loadu_ps(row[i + 1]);    \
+    l##i = _mm256_unpacklo_ps(x, y);    \
+    h##i = _mm256_unpackhi_ps(x, y);
+#define GEMM_QUAD(i, j, v)                       \
+    v##0 = _mm256_shuffle_ps(l##i, l##j, 0x44);  \
+    v##1 = _mm256_shuffle_ps(l##i, l##j, 0xee);  \
+    v##2 = _mm256_shuffle_ps(h##i, h##j, 0x44);  \
+    v##3 = _mm256_shuffle_ps(h##i, h##j, 0xee);
 #define GEMM_LOW(i) _mm256_permute2f128_ps(p##i, q##i, 0x20)
 #define GEMM_HIGH(i) _mm256_permute2f128_ps(p##i, q##i, 0x31)
 static void TNI_FNT(gemm_turn)(float *to, int64_t step, const float *const *row, int64_t n) {
     __m256 x, y, l0, h0, l2, h2, l4, h4, l6, h6, p0, p1, p2, p3, q0, q1, q2, q3;
     GEMM_PAIR(0)
-    GEMM_PAIR(2) GEMM_PAIR(4) GEMM_PAIR(6) GEMM_QUAD(0, 2, p) GEMM_QUAD(4, 6, q) if (n == 8) {
-        _mm256_storeu_ps(to, GEMM_LOW(0)), _mm256_storeu_ps(to + step, GEMM_LOW(1));
-        _mm256_storeu_ps(to + 2 * step, GEMM_LOW(2)), _mm256_storeu_ps(to + 3 * step, GEMM_LOW(3));
-        _mm256_storeu_ps(to + 4 * step, GEMM_HIGH(0)),
-            _mm256_storeu_ps(to + 5 * step, GEMM_HIGH(1));
-        _mm256_storeu_ps(to + 6 * step, GEMM_HIGH(2)),
-            _mm256_storeu_ps(to + 7 * step, GEMM_HIGH(3));
-    }
-    else {
+    GEMM_PAIR(2)
+    GEMM_PAIR(4)
+    GEMM_PAIR(6)
+    GEMM_QUAD(0, 2, p)
+    GEMM_QUAD(4, 6, q)
+    if (n == 8) {
+        _mm256_storeu_ps(to, GEMM_LOW(0));
+        _mm256_storeu_ps(to + step, GEMM_LOW(1));
+        _mm256_storeu_ps(to + 2 * step, GEMM_LOW(2));
+        _mm256_storeu_ps(to + 3 * step, GEMM_LOW(3));
+        _mm256_storeu_ps(to + 4 * step, GEMM_HIGH(0));
+        _mm256_storeu_ps(to + 5 * step, GEMM_HIGH(1));
+        _mm256_storeu_ps(to + 6 * step, GEMM_HIGH(2));
+        _mm256_storeu_ps(to + 7 * step, GEMM_HIGH(3));
+    } else {
         const __m256i first = tni_avx2_mask32(n);
-        _mm256_maskstore_ps(to, first, GEMM_LOW(0)),
-            _mm256_maskstore_ps(to + step, first, GEMM_LOW(1));
-        _mm256_maskstore_ps(to + 2 * step, first, GEMM_LOW(2)),
-            _mm256_maskstore_ps(to + 3 * step, first, GEMM_LOW(3));
-        _mm256_maskstore_ps(to + 4 * step, first, GEMM_HIGH(0)),
-            _mm256_maskstore_ps(to + 5 * step, first, GEMM_HIGH(1));
-        _mm256_maskstore_ps(to + 6 * step, first, GEMM_HIGH(2)),
-            _mm256_maskstore_ps(to + 7 * step, first, GEMM_HIGH(3));
+        _mm256_maskstore_ps(to, first, GEMM_LOW(0));
+        _mm256_maskstore_ps(to + step, first, GEMM_LOW(1));
+        _mm256_maskstore_ps(to + 2 * step, first, GEMM_LOW(2));
+        _mm256_maskstore_ps(to + 3 * step, first, GEMM_LOW(3));
+        _mm256_maskstore_ps(to + 4 * step, first, GEMM_HIGH(0));
+        _mm256_maskstore_ps(to + 5 * step, first, GEMM_HIGH(1));
+        _mm256_maskstore_ps(to + 6 * step, first, GEMM_HIGH(2));
+        _mm256_maskstore_ps(to + 7 * step, first, GEMM_HIGH(3));
     }
 }
 #else
@@ -51669,8 +51679,7 @@ static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) * 
     else
         TNI_KERNEL_PATH(gemm_rows_apart);
     for (int64_t i = 0, h; i < g->m; i += h, c += h * g->c_row) {
-        const int64_t left =
-            g->m - i;
+        const int64_t left = g->m - i;
         const TNI_FNT(gemm_tile) tile =
             TNI_FNT(gemm_pick)(g->panel && left > GEMM_ROWS ? GEMM_ROWS : left, &h);
         if (n == GEMM_COLS && g->c_col == 1) {
@@ -51690,7 +51699,8 @@ static void TNI_FNT(gemm)(const tni_gemm *g) {
     const int64_t span = g->b_row < 0 ? -g->b_row : g->b_row;
     q.a_row = (ptrdiff_t)((g->panel ? 1 : g->a_row) * (int64_t)sizeof(T));
     q.a_col = (ptrdiff_t)((g->panel ? GEMM_ROWS : g->a_col) * (int64_t)sizeof(T));
-    q.alpha = (T)g->alpha, q.start = zeros;
+    q.alpha = (T)g->alpha;
+    q.start = zeros;
     for (int64_t k = 0; k < g->k; k += TNI_K_BLOCK) {
         q.k = g->k - k < TNI_K_BLOCK ? g->k - k : (int64_t)TNI_K_BLOCK;
         const T *a = (const T *)g->a + k * (g->panel ? GEMM_ROWS : g->a_col);
@@ -51702,8 +51712,10 @@ static void TNI_FNT(gemm)(const tni_gemm *g) {
             const bool packed = pack || n < GEMM_COLS;
             if (k > 0) TNI_KERNEL_PATH(gemm_k_blocks);
             if (!packed) TNI_KERNEL_PATH(gemm_b_in_place);
-            if (packed)
-                TNI_FNT(gemm_pack)(panel, GEMM_COLS, b, g->b_col, g->b_row, n, q.k), b = panel;
+            if (packed) {
+                TNI_FNT(gemm_pack)(panel, GEMM_COLS, b, g->b_col, g->b_row, n, q.k);
+                b = panel;
+            }
             q.b_row = packed ? GEMM_COLS : g->b_row;
             TNI_FNT(gemm_column)(g, &q, a, b, (T *)g->c + j * g->c_col, n, g->add || k > 0);
         }
@@ -51819,8 +51831,9 @@ static TNI_NOINLINE void TNI_FNT(gemm_dot_long)(const tni_gemm *g) {
             }
             const T s[8] = {s0, s1, s2, s3, s4, s5, s6, s7};
             for (int i = 0; i < 8; i++, add = true) *c = add ? V_FMA(s[i], alpha, *c) : s[i];
-            a += 8 * TNI_K_BLOCK * g->a_col, b += 8 * TNI_K_BLOCK * g->b_row,
-                done += 8 * TNI_K_BLOCK;
+            a += 8 * TNI_K_BLOCK * g->a_col;
+            b += 8 * TNI_K_BLOCK * g->b_row;
+            done += 8 * TNI_K_BLOCK;
             continue;
         }
         const int64_t n = left < TNI_K_BLOCK ? left : (int64_t)TNI_K_BLOCK;
@@ -51830,7 +51843,9 @@ static TNI_NOINLINE void TNI_FNT(gemm_dot_long)(const tni_gemm *g) {
         }
         *c = add ? V_FMA(s0, alpha, *c) : s0;
         add = true;
-        a += n * g->a_col, b += n * g->b_row, done += n;
+        a += n * g->a_col;
+        b += n * g->b_row;
+        done += n;
     }
 }
 static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
@@ -51879,8 +51894,12 @@ static int TNI_FNT(conv_pieces)(const tni_conv *v, int64_t pixel, int64_t n,
         piece[count].c = image * v->c_image + y * v->c_line + x * v->c_col;
         piece[count].lane = lane;
         piece[count].n = take;
-        lane += take, x = 0;
-        if (++y == v->height) y = 0, image++;
+        lane += take;
+        x = 0;
+        if (++y == v->height) {
+            y = 0;
+            image++;
+        }
     }
     return count;
 }
@@ -52020,17 +52039,24 @@ static void TNI_FNT(conv_direct)(const tni_conv *v) {
                 for (int64_t k = 0; k < v->k; k++) {
                     const T *b = from + v->offset[k] + x;
                     const V w = V_SET(a[k]);
-                    p = V_FMA(w, V_LD(b), p), q = V_FMA(w, V_LD(b + W), q);
-                    r = V_FMA(w, V_LD(b + 2 * W), r), s = V_FMA(w, V_LD(b + 3 * W), s);
+                    p = V_FMA(w, V_LD(b), p);
+                    q = V_FMA(w, V_LD(b + W), q);
+                    r = V_FMA(w, V_LD(b + 2 * W), r);
+                    s = V_FMA(w, V_LD(b + 3 * W), s);
                 }
                 if (n == 4 * W && v->c_col == 1) {
                     TNI_KERNEL_PATH(conv_direct_whole);
-                    V_ST(c + x, p), V_ST(c + x + W, q), V_ST(c + x + 2 * W, r),
-                        V_ST(c + x + 3 * W, s);
+                    V_ST(c + x, p);
+                    V_ST(c + x + W, q);
+                    V_ST(c + x + 2 * W, r);
+                    V_ST(c + x + 3 * W, s);
                     continue;
                 }
                 TNI_KERNEL_PATH(conv_direct_part);
-                V_ST(row, p), V_ST(row + W, q), V_ST(row + 2 * W, r), V_ST(row + 3 * W, s);
+                V_ST(row, p);
+                V_ST(row + W, q);
+                V_ST(row + 2 * W, r);
+                V_ST(row + 3 * W, s);
                 for (int64_t j = 0; j < n; j++) c[(x + j) * v->c_col] = row[j];
             }
         }
@@ -52143,7 +52169,7 @@ static int64_t TNI_FNT(gemm_columns)(void) { return GEMM_COLS; }
 #endif
 #endif
 
-/* src/kernels/reduce_type.inl - the loops of reduce.h for one type */
+/* src/kernels/reduce_type.inl - the loops of reduce.h for one type: rows are added to, or compared with, a row of results, so that each column is a chain of its own */
 #define RED_EACH(X) X(0) X(1) X(2) X(3)
 #define RED_LOAD(i) V a##i = V_LD(acc + c + i * W);
 #define RED_STORE(i) V_ST(acc + c + i * W, a##i);
@@ -53537,7 +53563,7 @@ TNI_LOOP(tanh_backward, 2, 0)
 #endif
 #ifndef TN_NO_COMPLEX
 
-/* src/simd/complex.h - the words for complex64 (TNI_TYPE_C64) and complex128 (TNI_TYPE_C128): V is a pair of vectors, T of a part, W elements of two parts each */
+/* src/simd/complex.h - the words for complex64 (TNI_TYPE_C64) and complex128 (TNI_TYPE_C128) */
 #if defined(TNI_TYPE_C64)
 #define TNI_SUFFIX f32
 #define TNI_LOOP_SUFFIX c64
@@ -54719,8 +54745,7 @@ static const uint8_t TNI_FN(tni_lanes)[TNI_LOOP_TYPES] = {
 
 /* src/kernels/pool.inl - 2 x 2 windows of float; with AVX2, eight at a time: even and odd columns are parted by shuffles */
 #if TNI_ISA == 1
-static __m256 TNI_FN(pool_part)(__m256 a, __m256 b,
-                                int odd) {
+static __m256 TNI_FN(pool_part)(__m256 a, __m256 b, int odd) {
     const __m256 s = odd ? _mm256_shuffle_ps(a, b, 0xdd) : _mm256_shuffle_ps(a, b, 0x88);
     return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(s), 0xd8));
 }
@@ -54786,7 +54811,10 @@ static void TNI_FN(max_pool_pairs)(const float *upper, const float *lower, int64
         float best = upper[2 * i];
         int at = 0;
         for (int k = 0; k < 3; k++)
-            if (v[k] > best || v[k] != v[k]) best = v[k], at = k + 1;
+            if (v[k] > best || v[k] != v[k]) {
+                best = v[k];
+                at = k + 1;
+            }
         to[i] = best;
         if (index) index[i] = (uint8_t)at;
     }
@@ -54794,8 +54822,10 @@ static void TNI_FN(max_pool_pairs)(const float *upper, const float *lower, int64
 static void TNI_FN(max_pool_pairs_grad)(const float *grad, const uint8_t *index, int64_t n,
                                         float *upper, float *lower) {
     for (int64_t i = 0; i < n; i++) {
-        upper[2 * i] = index[i] == 0 ? grad[i] : 0, upper[2 * i + 1] = index[i] == 1 ? grad[i] : 0;
-        lower[2 * i] = index[i] == 2 ? grad[i] : 0, lower[2 * i + 1] = index[i] == 3 ? grad[i] : 0;
+        upper[2 * i] = index[i] == 0 ? grad[i] : 0;
+        upper[2 * i + 1] = index[i] == 1 ? grad[i] : 0;
+        lower[2 * i] = index[i] == 2 ? grad[i] : 0;
+        lower[2 * i + 1] = index[i] == 3 ? grad[i] : 0;
     }
 }
 #endif

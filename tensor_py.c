@@ -112,8 +112,8 @@ TNI_INLINE tn_tensor *py_of(PyObject *o) { return ((py_tensor *)o)->t; }
 
 /* --- memory.c --------------------------------------------------------------------------------- */
 
-/* n elements of `size` bytes, zeroed; NULL without an exception where there is no room or the
- * product wraps. py_get_again keeps what stood at `at`, which stays the caller's if it fails. None
+/* n elements of `size` bytes, zeroed; NULL without an exception if memory is short or the product
+ * wraps. py_get_again keeps what stood at `at`, which stays the caller's if it fails. None
  * of the three needs the GIL. */
 PY_PRIV void *py_get(size_t n, size_t size);
 PY_PRIV void *py_get_again(void *at, size_t n, size_t size);
@@ -373,11 +373,11 @@ PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused);
 
 /* --- override.c ------------------------------------------------------------------------------- */
 
-/* A call where nobody is asked about it: py_call_plain, which stands above this file. */
+/* A call where nobody is asked about it: py_call_plain, which call.c hands down. */
 typedef PyObject *(*py_plain_call)(const py_group *g, bool method, PyObject *const *args,
                                    Py_ssize_t nargs, PyObject *kwnames);
 /* A call through the __torch_function__ of an argument; NotImplemented (a new reference): no
- * argument has one that wants to be asked. Where all keep Tensor's own, `plain` makes the call. */
+ * argument has a class that asks for calls. Where all keep Tensor's own, `plain` makes the call. */
 PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const *args,
                                 Py_ssize_t nargs, PyObject *kwnames, py_plain_call plain);
 /* The same for Tensor's method of that name, where a class has a __torch_function__ of its own. */
@@ -418,8 +418,8 @@ PY_PRIV bool py_dtype_is_complex(tn_dtype d);
 PY_PRIV bool py_dtype_is_float(tn_dtype d);
 PY_PRIV int py_dtype_kind(tn_dtype d); /* of its elements: TN_KIND_BOOL .. TN_KIND_COMPLEX */
 extern TNI_HIDDEN tn_print_options py_printing;
-/* optim.c, loader.c, files.c: the functions behind tensorh.optim, tensorh.utils and the module
- * tensorh.serialization. */
+/* optim.c, loader.c, files.c: the functions behind tensorh.optim, tensorh.utils.data, and
+ * tensorh.serialization with tensorh.safetensors. */
 PY_PRIV int py_optim_begin(PyObject *module);
 PY_PRIV int py_loader_begin(PyObject *module);
 PY_PRIV int py_files_begin(PyObject *module);
@@ -465,6 +465,7 @@ static void py_failing_free(void *at, size_t bytes, void *user) {
     free(at);
 }
 
+/* Makes a context with the counting allocator the default, if the environment asks for it. */
 PY_PRIV bool py_failing_begin(void) {
     const char *asked = getenv("TENSORH_TEST_ALLOCATOR");
     tn_context_options options;
@@ -505,6 +506,7 @@ PY_PRIV void py_own_tensor_end(void *data, void *user) {
     tn_release((tn_tensor *)user);
 }
 
+/* _fail_after(n, once): sets the count and returns the one before. */
 PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args) {
     long long left;
     int once = 0;
@@ -707,7 +709,7 @@ static PyObject *py_raise_text(const char *message) {
     return o;
 }
 
-/* The class of each code: one of Python's, or one that is made here, as _C.NAME and at a place
+/* The class of each code: one of Python's, or a new one of this module, as _C.NAME and at a place
  * below torch, of a base of Python's. A code without a line is a RuntimeError. */
 static struct py_raise_class {
     tn_code code;
@@ -767,7 +769,7 @@ PY_PRIV PyObject *py_raise(void) {
 
 /* A code object that was recorded. It stays for the rest of the process, as tape nodes hold `file`.
  * So there are as many as a program has, and no more where it makes code all the time: then sites
- * are files alone, and lines are told at once. */
+ * are files alone, and lines are looked up at once. */
 typedef struct py_site {
     PyObject *code; /* counted; NULL: a file */
     bool ours;      /* code of the package, which no user wants to see */
@@ -786,6 +788,7 @@ static struct {
     int (*instruction)(PyFrameObject *frame); /* its offset; NULL: unknown here */
 } py_lines;
 
+/* Where the site of a code object is, or would go: linear probing. */
 static size_t py_lines_slot(const PyObject *code) {
     /* the address times 2^64 over the golden ratio (Knuth): low bits are alignment */
     size_t i = (size_t)((uintptr_t)code >> 4) * 11400714819323198485u;
@@ -795,6 +798,7 @@ static size_t py_lines_slot(const PyObject *code) {
     return i;
 }
 
+/* Twice the room; false without memory, and the table stays as it was. */
 static bool py_lines_grow(void) {
     size_t old = py_lines.room, room = old ? 2 * old : 256;
     py_site **before = py_lines.at, **at = (py_site **)py_get(room, sizeof *at);
@@ -808,6 +812,7 @@ static bool py_lines_grow(void) {
     return true;
 }
 
+/* A site of a code object, or of a file (code NULL). It is never freed. */
 static py_site *py_lines_new(PyObject *code, const char *file) {
     size_t n = strlen(file) + 1;
     py_site *s = (py_site *)py_get(sizeof *s + n, 1);
@@ -819,7 +824,7 @@ static py_site *py_lines_new(PyObject *code, const char *file) {
     return s;
 }
 
-/* The site of a file, where there is room for one more. */
+/* The site of a file; NULL without room for one more. */
 static py_site *py_lines_file(const char *file) {
     for (int i = py_lines.nfiles; i--;)
         if (!strcmp(py_lines.file[i]->file, file)) return py_lines.file[i];
@@ -827,6 +832,7 @@ static py_site *py_lines_file(const char *file) {
     return s ? py_lines.file[py_lines.nfiles++] = s : NULL;
 }
 
+/* A site for a code object that has none yet; NULL: no memory, and no exception. */
 static py_site *py_lines_add(PyObject *code) {
     PyObject *name = PyObject_GetAttrString(code, "co_filename");
     const char *file = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
@@ -842,6 +848,7 @@ static py_site *py_lines_add(PyObject *code) {
     return s;
 }
 
+/* The site of a code object, made at first need. */
 static py_site *py_lines_site(PyObject *code) {
     /* a loop calls from one code object again and again */
     if (py_lines.last && py_lines.last->code == code) return py_lines.last;
@@ -962,6 +969,7 @@ static void py_interrupt_seen(int number) {
         py_interrupt.before.sa_handler(number);
 }
 
+/* A call that lasts begins, with the GIL. The first one watches SIGINT. */
 static void py_interrupt_begin(void) {
     struct sigaction now;
     py_interrupt_mine++;
@@ -1200,6 +1208,7 @@ PY_PRIV void py_hook_unlink(py_hook *h) {
 
 /* --- wrappers that C outlives ----------------------------------------------------------------- */
 
+/* Idempotent: the collector must not get an object twice. */
 PY_PRIV void py_tensor_track(py_tensor *p) {
     if (p->tracked) return;
     p->tracked = true;
@@ -1254,6 +1263,7 @@ static void py_tensor_forget(py_tensor *p) {
     }
 }
 
+/* tp_dealloc: the wrapper goes to its tensor (py_tensor_keep), to the free list, or for good. */
 static void py_tensor_dealloc(PyObject *self) {
     py_tensor *p = (py_tensor *)self;
     PyTypeObject *type = Py_TYPE(self);
@@ -1309,6 +1319,7 @@ static struct {
     size_t n, room;
 } py_retired[2]; /* by the turn in which they were given up */
 
+/* Gives up a count of t: now, or when the calls that may read t have ended. */
 PY_PRIV void py_retire(tn_tensor *t) {
     /* no call is under way: nobody can know t by its address alone */
     if (!py_lending()) {
@@ -1374,6 +1385,7 @@ static bool py_value_no(void) {
     return false;
 }
 
+/* An exact int of 64 bits; an OverflowError otherwise. */
 static bool py_value_long(PyObject *o, int64_t *to) {
     int overflow;
     long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
@@ -1523,6 +1535,7 @@ PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to) {
     return false;
 }
 
+/* A new number of the scalar's kind. */
 PY_PRIV PyObject *py_from_scalar(tn_scalar s) {
     switch (s.kind) {
     case TN_KIND_BOOL: return PyBool_FromLong(s.integer != 0);
@@ -1610,6 +1623,7 @@ static PyObject *py_dtype_named(PyObject *self, PyObject *name) {
     return PyErr_Occurred() ? NULL
                             : PyErr_Format(PyExc_ValueError, "dtype %R does not exist", name);
 }
+/* torch.float32.to_complex(): the complex dtype of such parts. */
 static PyObject *py_dtype_to_complex(PyObject *self, PyObject *unused) {
     tn_dtype d = ((py_dtype *)self)->dtype;
     (void)unused;
@@ -1617,6 +1631,7 @@ static PyObject *py_dtype_to_complex(PyObject *self, PyObject *unused) {
     if (d == TN_F32 || d == TN_F64) return Py_NewRef(py.dtypes[d == TN_F32 ? TN_C64 : TN_C128]);
     return PyErr_Format(PyExc_RuntimeError, "Unknown Complex ScalarType for %s", tn_dtype_name(d));
 }
+/* torch.complex64.to_real(): the dtype of the parts. */
 static PyObject *py_dtype_to_real(PyObject *self, PyObject *unused) {
     tn_dtype d = ((py_dtype *)self)->dtype;
     (void)unused;
@@ -1689,6 +1704,7 @@ static PyObject *py_size_of_ints(PyObject *all) {
     }
     return all;
 }
+/* torch.Size(iterable). */
 static PyObject *py_size_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *from = NULL;
     (void)type;
@@ -1729,6 +1745,7 @@ static PyObject *py_size_named(PyObject *self, PyObject *list) {
     (void)self;
     return PyObject_CallFunctionObjArgs((PyObject *)py.size, list, NULL);
 }
+/* size.numel(): the product of the elements. */
 static PyObject *py_size_numel(PyObject *self, PyObject *unused) {
     uint64_t numel = 1; /* wraps, as torch's */
     int64_t v;
@@ -1829,6 +1846,7 @@ typedef struct py_device {
     bool zero; /* "cpu:0": the same place as "cpu", but not equal to it, as in torch */
 } py_device;
 
+/* A new object: devices are compared by value. */
 static PyObject *py_device_make(tn_device_id id, bool zero) {
     PyObject *o = PyType_GenericAlloc(py.device, 0);
     if (!o) return NULL;
@@ -1844,6 +1862,7 @@ static bool py_device_parse(PyObject *text, tn_device_id *to, bool *zero) {
     Py_ssize_t n;
     const char *name = PyUnicode_AsUTF8AndSize(text, &n);
     if (!name) return false;
+    /* a NUL inside would be cut off */
     if ((Py_ssize_t)strlen(name) != n)
         return PyErr_Format(PyExc_RuntimeError, "Invalid device string: %R", text), false;
     for (*to = TN_CPU, *zero = true; *to <= TN_META; ++*to) { /* those without an index of theirs */
@@ -1885,6 +1904,7 @@ static PyObject *py_device_joined(PyObject *type, PyObject *index) {
     return PyUnicode_FromFormat("%U:%lld", type, (long long)at);
 }
 
+/* _device(name): what pickles call. */
 static PyObject *py_device_named(PyObject *self, PyObject *name) {
     tn_device_id id;
     bool zero;
@@ -1893,6 +1913,7 @@ static PyObject *py_device_named(PyObject *self, PyObject *name) {
     return py_device_parse(name, &id, &zero) ? py_device_make(id, zero) : NULL;
 }
 
+/* torch.device(name), torch.device(type, index), or torch.device(device), which is that object. */
 static PyObject *py_device_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"type", "index", NULL};
     PyObject *what, *index = Py_None;
@@ -1927,7 +1948,7 @@ static PyObject *py_device_index(PyObject *self, void *unused) {
     if (py_device_at(self) < 0) Py_RETURN_NONE;
     return PyLong_FromLong(py_device_at(self));
 }
-/* The type and the index, by the format that takes both or the one that takes the type alone. */
+/* The type and the index, by the format for both or the format for the type alone. */
 static PyObject *py_device_text(PyObject *self, const char *both, const char *alone) {
     PyObject *type = py_device_type(self, NULL);
     const int at = py_device_at(self);
@@ -1940,6 +1961,7 @@ static PyObject *py_device_repr(PyObject *self) {
     return py_device_text(self, "device(type='%U', index=%d)", "device(type='%U')");
 }
 static PyObject *py_device_compare(PyObject *a, PyObject *b, int how) {
+    /* the other side may know better */
     if (Py_TYPE(b) != py.device || (how != Py_EQ && how != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
     const py_device *x = (const py_device *)a, *y = (const py_device *)b;
     bool same = x->id == y->id && x->zero == y->zero;
@@ -1982,6 +2004,7 @@ static PyObject *py_device_now(void) {
     if (!py_devices_set) return NULL;
     list = py_device_list(false);
     last = list ? PyList_GetItem(list, PyList_Size(list) - 1) : NULL;
+    /* without memory there is no default */
     PyErr_Clear();
     return last == Py_None ? NULL : last;
 }
@@ -1991,6 +2014,7 @@ PY_PRIV tn_device_id py_default_device(void) {
     return now ? ((const py_device *)now)->id : TN_NO_DEVICE;
 }
 
+/* with torch.device("meta"): pushed onto the thread's list. */
 static PyObject *py_device_enter(PyObject *self, PyObject *unused) {
     PyObject *list = py_device_list(true);
     (void)unused;
@@ -1998,6 +2022,8 @@ static PyObject *py_device_enter(PyObject *self, PyObject *unused) {
     return Py_NewRef(self);
 }
 
+/* The end of a with block: pops the thread's list. Arguments, an exception perhaps, do
+ * not matter. */
 static PyObject *py_device_exit(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     PyObject *list = py_device_list(false);
     const Py_ssize_t n = list ? PyList_Size(list) : 0;
@@ -2008,6 +2034,7 @@ static PyObject *py_device_exit(PyObject *self, PyObject *const *args, Py_ssize_
     Py_RETURN_NONE;
 }
 
+/* torch.set_default_device: of the calling thread alone. */
 static PyObject *py_device_set_default(PyObject *self, PyObject *device) {
     PyObject *list, *made = NULL;
     (void)self;
@@ -2015,6 +2042,7 @@ static PyObject *py_device_set_default(PyObject *self, PyObject *device) {
         !(made = PyObject_CallFunctionObjArgs((PyObject *)py.device, device, NULL)))
         return NULL;
     list = py_device_list(true);
+    /* takes the reference; entry 0 is below all blocks */
     if (list) PyList_SetItem(list, 0, made ? made : Py_NewRef(Py_None));
     if (!list) Py_XDECREF(made);
     return list ? Py_NewRef(Py_None) : NULL;
@@ -2074,6 +2102,7 @@ PY_PRIV int py_devices_begin(PyObject *module) {
 /* src/py/generator.c - Generator: a stream of random numbers, and the default one */
 /* generator.c - Generator: a stream of random numbers, and the default one. */
 
+/* Whether a device is the CPU, where all numbers are drawn; false with an exception. */
 static bool py_generator_on_cpu(PyObject *device) {
     tn_device_id id = TN_CPU;
     if (py_to_device(device, &id) && id == TN_CPU) return true;
@@ -2086,6 +2115,7 @@ static bool py_generator_on_cpu(PyObject *device) {
     return false;
 }
 
+/* torch.Generator(device=None): a stream of its own, seeded as torch seeds it. */
 static PyObject *py_generator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"device", NULL};
     PyObject *device = Py_None;
@@ -2127,6 +2157,7 @@ static bool py_generator_seed_of(PyObject *o, uint64_t *seed) {
     }
     return true;
 }
+/* g.manual_seed(seed): returns g, as torch. */
 static PyObject *py_generator_manual_seed(PyObject *self, PyObject *o) {
     uint64_t seed;
     if (!py_generator_seed_of(o, &seed)) return NULL;
@@ -2136,6 +2167,7 @@ static PyObject *py_generator_manual_seed(PyObject *self, PyObject *o) {
     py_draw_end();
     return Py_NewRef(self);
 }
+/* g.get_state(): the state in torch's format, a new uint8 tensor. */
 static PyObject *py_generator_get_state(PyObject *self, PyObject *unused) {
     uint8_t state[TN_GENERATOR_BYTES];
     const int64_t size[1] = {TN_GENERATOR_BYTES};
@@ -2147,11 +2179,13 @@ static PyObject *py_generator_get_state(PyObject *self, PyObject *unused) {
     tn_tensor *t = tn_from_at(NULL, 0, state, tn_ints_of(size, 1), TN_U8);
     return t ? py_wrap(tn_own(t)) : py_raise();
 }
+/* g.set_state(state): takes what get_state gave; the library checks the content. */
 static PyObject *py_generator_set_state(PyObject *self, PyObject *o) {
     if (!py_is_tensor(o) || tn_dtype_of(py_of(o)) != TN_U8 || !tn_is_contiguous(py_of(o)) ||
         tn_numel(py_of(o)) != TN_GENERATOR_BYTES)
         return PyErr_Format(PyExc_TypeError, "expected a torch.ByteTensor of %d elements",
                             (int)TN_GENERATOR_BYTES);
+    /* copied first: the tensor may be written by another thread while this one waits */
     uint8_t state[TN_GENERATOR_BYTES];
     memcpy(state, tn_data(py_of(o)), sizeof state);
     py_draw_begin();
@@ -2186,6 +2220,7 @@ static PyObject *py_generator_seed(PyObject *self, PyObject *unused) {
     py_draw_end();
     return PyLong_FromUnsignedLongLong(seed);
 }
+/* A new generator in the same state: the two go apart from there. */
 static PyObject *py_generator_clone(PyObject *self, PyObject *unused) {
     PyObject *args = PyTuple_New(0), *state = py_generator_get_state(self, unused);
     PyObject *g = args && state ? py_generator_new(py.generator, args, NULL) : NULL;
@@ -2217,6 +2252,7 @@ static PyType_Slot py_generator_slots[] = {{Py_tp_new, (void *)py_generator_new}
 static PyType_Spec py_generator_spec = {"torch._C.Generator", sizeof(py_generator), 0,
                                         Py_TPFLAGS_DEFAULT, py_generator_slots};
 
+/* Generator, and default_generator, whose stream the library owns. */
 PY_PRIV int py_generators_begin(PyObject *module) {
     py.generator = (PyTypeObject *)PyType_FromSpec(&py_generator_spec);
     if (!py.generator || PyModule_AddObjectRef(module, "Generator", (PyObject *)py.generator))
@@ -3443,7 +3479,7 @@ PY_PRIV bool py_row_is_method(const tn_row *row) {
 }
 
 PY_PRIV bool py_row_creates(const tn_gen *gen) {
-    /* no tensor but one that is imitated, and a device as the last parameter */
+    /* at most one tensor, which the result imitates, and a device as the last parameter */
     return gen->nparam > 1 && gen->nfixed <= 1 && gen->param[gen->nparam - 1].type == TN_T_DEVICE;
 }
 
@@ -3617,6 +3653,7 @@ static bool py_bind_scalar(const py_bind *b, PyObject *o, tn_scalar *s) {
     return (b->lenient || !py_is_tensor(o)) && py_to_scalar(o, s);
 }
 
+/* A tensor, borrowed; None if optional; a number where the schema says Tensor|Scalar. */
 static bool py_bind_tensor(py_bind *b, const tn_param *p, PyObject *o) {
     tn_tensor *t = NULL;
     tn_scalar s;
@@ -3630,6 +3667,7 @@ static bool py_bind_tensor(py_bind *b, const tn_param *p, PyObject *o) {
     return py_bind_put(b, p->offset, &t, sizeof t);
 }
 
+/* A list of tensors, None among them where the schema has Tensor?[]. */
 static bool py_bind_tensors(py_bind *b, const tn_param *p, PyObject *o) {
     /* a list may change while the call runs, with the GIL released: its members are held by
      * a tuple */
@@ -3661,6 +3699,7 @@ static bool py_bind_int_is_list(const py_bind *b, const tn_param *p) {
            strcmp(p->name, "size") != 0;
 }
 
+/* A list of ints, or one int where that may stand for a list. */
 static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
     tn_ints l = tn_no_dims();
     int64_t one;
@@ -3690,6 +3729,7 @@ static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
     return py_bind_put(b, p->offset, &l, sizeof l);
 }
 
+/* A list of floats; a tuple or list alone. */
 static bool py_bind_floats(py_bind *b, const tn_param *p, PyObject *o) {
     tn_floats l = {NULL, -1};
     bool tuple = PyTuple_Check(o);
@@ -3710,6 +3750,7 @@ static bool py_bind_floats(py_bind *b, const tn_param *p, PyObject *o) {
     return py_bind_put(b, p->offset, &l, sizeof l);
 }
 
+/* A float, a float? or a Scalar. None is TN_NONE or tn_no_float. */
 static bool py_bind_number(py_bind *b, const tn_param *p, PyObject *o) {
     tn_scalar s = tn_none();
     double d;
@@ -3751,6 +3792,7 @@ static bool py_bind_word(py_bind *b, const tn_param *p, PyObject *o) {
     return py_bind_put(b, p->offset, &word, sizeof word);
 }
 
+/* An int, by __index__; None is TN_NONE. */
 static bool py_bind_int(py_bind *b, const tn_param *p, PyObject *o) {
     int64_t integer = TN_NONE;
     if (!(o == Py_None && p->flags & TN_P_OPTIONAL) && !py_to_index(o, &integer)) return false;
@@ -3854,6 +3896,8 @@ static struct {
     uint32_t room;
 } py_names;
 
+/* The interned names of a row's parameters, made at the first call by keyword. NULL: no memory,
+ * or an exception. */
 static PyObject **py_names_of(const tn_row *row) {
     if (row->gen->index >= py_names.room) {
         /* rows may be registered later, so the table grows; its row index is stable */
@@ -4129,6 +4173,7 @@ static PyObject *py_fault_missing(const py_bind *b, const char *name) {
     return NULL;
 }
 
+/* "f() takes 2 positional arguments but 3 were given", in CPython's words. */
 static PyObject *py_fault_many(const py_bind *b, const char *name, Py_ssize_t nargs) {
     int self = b->method, least = 0, most = 0;
     /* positional parameters, and those without a default; self is not counted, as in CPython */
@@ -4256,7 +4301,7 @@ PY_PRIV PyObject *py_results_type(const tn_row *row) {
     return type;
 }
 
-/* One result: a new tensor, or one that was given, which has a wrapper or has lost it meanwhile. */
+/* One result: a new tensor, or a given one, which has a wrapper or has lost it meanwhile. */
 TNI_INLINE PyObject *py_result_of(tn_tensor *t) {
     /* a result that was given (out=, x.add_) has a wrapper already, which is the result */
     PyObject *known = (PyObject *)tn_binding(t);
@@ -4346,6 +4391,8 @@ static bool py_run_call(const tn_row *row, unsigned how, const char *file, int l
     return ok;
 }
 
+/* Runs the row and makes its result, new. The struct's tensors are borrowed from the
+ * caller's arguments. */
 PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts,
                          bool records) {
     const tn_gen *gen = row->gen;
@@ -4410,6 +4457,7 @@ typedef struct py_disable {
     PyObject_HEAD bool before;
 } py_disable;
 
+/* DisableTorchFunctionSubclass: a with block in which subclasses are plain, in this thread. */
 static PyObject *py_disable_enter(PyObject *self, PyObject *unused) {
     (void)unused;
     ((py_disable *)self)->before = py_override_set_off(true);
@@ -4502,6 +4550,7 @@ static PyObject *py_asked_types(const py_asked *a) {
     return types;
 }
 
+/* The TypeError for a call that every class has refused. */
 static PyObject *py_asked_nobody(const py_asked *a, PyObject *func) {
     PyObject *types = py_asked_types(a), *name = PyObject_GetAttrString(func, "__name__");
     if (types && name) { /* HasAttr clears an exception */
@@ -4538,6 +4587,8 @@ static PyObject *py_asked_ask(py_asked *a, PyObject *func, PyObject *args, PyObj
 
 /* --- results of a subclass -------------------------------------------------------------------- */
 
+/* A view of all of o as an instance of type: a slice, or of 0 dimensions a view, is recorded
+ * as such. */
 PY_PRIV PyObject *py_wrap_alias(PyTypeObject *type, PyObject *o) {
     const char *file;
     int line;
@@ -4652,7 +4703,7 @@ static PyObject *py_override_disabled(PyObject *cls, PyObject *args, PyObject *k
 /* The class that results are of, where all keep Tensor's __torch_function__. */
 static PyTypeObject *py_asked_class(const py_asked *a) {
     for (int i = 0; i < a->n; i++) {
-        /* the one that is a subclass of all the others; none if two are unrelated */
+        /* a subclass of all the others; none if two are unrelated */
         int k = 0;
         while (k < a->n && PyType_IsSubtype(Py_TYPE(a->who[i]), Py_TYPE(a->who[k]))) k++;
         if (k == a->n) return Py_TYPE(a->who[i]);
@@ -4874,18 +4925,22 @@ PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args,
     return py_lent(turn, py_call_rows(g, method, args, nargs, kwnames, 0));
 }
 
+/* As py_call, but nobody is asked: for calls that a __torch_function__ makes itself. */
 PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
                                 Py_ssize_t nargs, PyObject *kwnames) {
     const int turn = py_lend();
     return py_lent(turn, py_call_rows(g, method, args, nargs, kwnames, CALL_PLAIN));
 }
 
+/* As py_call, but without overloads: for Python functions that are written around their row. */
 PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *kwnames) {
     const int turn = py_lend();
     return py_lent(turn, py_call_rows(g, false, args, nargs, kwnames, CALL_ROWS));
 }
 
+/* Binds arguments of a module and runs it: a signature in place of a row, 0-dim tensors
+ * are numbers. */
 PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
                                 PyObject *kwnames, py_bound_run run, void *user) {
     py_bind b;
@@ -5005,6 +5060,7 @@ typedef struct py_docs_text {
     size_t n, room;
 } py_docs_text;
 
+/* Appends n bytes; after a failure t->at is NULL and the rest is dropped. */
 static void py_docs_put_bytes(py_docs_text *t, const char *from, size_t n) {
     if (!t->at) return;
     if (t->n + n >= t->room) {
@@ -5262,6 +5318,8 @@ static PyMethodDef *py_groups_def(const py_group *g, bool method, void *function
     return def;
 }
 
+/* A function of the module whose `self` is a capsule with the group. New; NULL with
+ * an exception. */
 static PyObject *py_groups_as_function(const py_group *g, void *function) {
     PyMethodDef *def = py_groups_def(g, false, function);
     PyObject *self = def ? PyCapsule_New((void *)(uintptr_t)g, "tensorh.group", NULL) : NULL;
@@ -5372,6 +5430,7 @@ static PyObject *py_inspect_params(const tn_row *row) {
         const tn_param *p = &row->gen->param[i];
         py_param_text text;
         py_row_param(row, i, &text);
+        /* None, or the words as a list; N of Py_BuildValue takes it */
         PyObject *words = p->words ? PyList_New(0) : Py_NewRef(Py_None);
         for (int k = 0; words && p->words && p->words[k]; k++) {
             PyObject *word = PyUnicode_FromString(p->words[k]);
@@ -5389,6 +5448,7 @@ static PyObject *py_inspect_params(const tn_row *row) {
     return all;
 }
 
+/* [{"torch": "max", "schema": .., "params": ..}, ..] */
 PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused) {
     PyObject *all = PyList_New(0);
     (void)self, (void)unused;
@@ -5438,8 +5498,8 @@ PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused) {
  * A buffer is shared, not copied, where the function says so: the tensor holds it until the last
  * tensor over it goes. */
 
-/* The first format of a dtype is the one that is given: of two types of 64 bits that which is
- * np.int64, as NumPy prints the other with its name. */
+/* A tensor is exported with its dtype's first format. Of the two C types of 64 bits it is that of
+ * np.int64: NumPy prints the other one with its name. */
 #if LONG_MAX > INT32_MAX
 #define BUFFER_I64 "l"
 #define BUFFER_U64 "L"
@@ -5462,12 +5522,16 @@ static const struct {
                          {"c", TN_U8}};
 enum { BUFFER_FORMATS = sizeof py_buffer_formats / sizeof py_buffer_formats[0] };
 
+/* The dtype of a format of the struct module; TN_NO_DTYPE: none has it, or its bytes are in
+ * another order. */
 static tn_dtype py_buffer_dtype(const Py_buffer *v) {
     const char *f = v->format ? v->format : "B";
+    /* prefixes of native byte order; sizes are compared below */
     if (*f == '@' || *f == '=' || (*f == '<' && PY_LITTLE_ENDIAN)) f++;
     for (int i = 0; *f && i < BUFFER_FORMATS; i++) {
         tn_dtype d = py_buffer_formats[i].dtype;
         bool sized = tn_dtype_bytes(d) == v->itemsize;
+        /* "l" has 4 bytes with standard sizes */
         if (strcmp(f, py_buffer_formats[i].format) == 0)
             return sized ? d : v->itemsize == 4 ? (*f == 'l' ? TN_I32 : TN_U32) : TN_NO_DTYPE;
     }
@@ -5496,11 +5560,14 @@ static bool py_buffer_layout(const Py_buffer *v, int64_t *size, int64_t *stride)
     return true;
 }
 
+/* A tensor over the buffer v, which it releases with its last view. NULL with an exception; v is
+ * the caller's then. */
 static tn_tensor *py_buffer_tensor(Py_buffer *v) {
     int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
     tn_wrap_options o;
     tn_dtype dtype = py_buffer_dtype(v);
     memset(&o, 0, sizeof o);
+    /* torch's message for an array of the other byte order */
     if (dtype == TN_NO_DTYPE && v->format && *v->format == (PY_LITTLE_ENDIAN ? '>' : '<')) {
         PyErr_Format(PyExc_ValueError,
                      "given numpy array has byte order different from the native byte order. "
@@ -5514,6 +5581,7 @@ static tn_tensor *py_buffer_tensor(Py_buffer *v) {
     }
     if (!py_buffer_layout(v, size, stride)) return NULL;
     o.strides = tn_ints_of(stride, v->ndim);
+    /* owns v and the reference to the object in it */
     o.release = py_own_buffer_end;
     o.user = v;
     o.read_only = v->readonly != 0;
@@ -5537,6 +5605,7 @@ PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
         py_give(v);
         return PyErr_Format(PyExc_TypeError, "can't convert a %R to a tensor", Py_TYPE(o));
     }
+    /* memory that is not aligned is undefined to read in C */
     bool odd = v->itemsize > 1 && (uintptr_t)v->buf % (uintptr_t)v->itemsize;
     for (int i = 0; i < v->ndim; i++) odd = odd || v->strides[i] < 0;
     if (odd && may_copy && PyObject_HasAttrString(o, "copy")) { /* NumPy: forwards, aligned */
@@ -5601,14 +5670,17 @@ static int py_buffer_format(const tn_tensor *t, int flags) {
     return k;
 }
 
+/* bf_getbuffer: 0, or -1 with an exception. The block in view->internal lives until the release. */
 static int py_buffer_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     tn_tensor *t = py_of(self);
     int n = tn_ndim(t), k = py_buffer_format(t, flags);
+    /* PEP 3118: NULL before any failure */
     view->obj = NULL;
     if (k < 0) return -1;
     py_buffer_given *given = (py_buffer_given *)py_get(1, sizeof *given);
     if (!given) return PyErr_NoMemory(), -1;
     Py_ssize_t *room = given->room;
+    /* a view of its own: it keeps the memory, not the Python object */
     given->tensor = tn_own(tnp_detach(t)); /* t.data may be replaced */
     if (!given->tensor) return py_give(given), py_raise(), -1;
     view->itemsize = tn_dtype_bytes(tn_dtype_of(t));
@@ -5625,11 +5697,13 @@ static int py_buffer_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     view->shape = flags & PyBUF_ND ? room : NULL;
     view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? room + n : NULL;
     view->suboffsets = NULL;
+    /* for py_buffer_releasebuffer; view->obj is the count that PyBuffer_Release drops */
     view->internal = given;
     view->obj = Py_NewRef(self);
     return 0;
 }
 
+/* bf_releasebuffer. CPython drops view->obj itself. */
 static void py_buffer_releasebuffer(PyObject *self, Py_buffer *view) {
     py_buffer_given *given = (py_buffer_given *)view->internal;
     (void)self;
@@ -5639,6 +5713,7 @@ static void py_buffer_releasebuffer(PyObject *self, Py_buffer *view) {
 
 /* --- functions -------------------------------------------------------------------------------- */
 
+/* torch.from_numpy: shares the array's memory, or refuses. */
 static PyObject *py_buffer_from_numpy(PyObject *self, PyObject *o) {
     (void)self;
     if (!PyObject_CheckBuffer(o) || PyBytes_Check(o) || py_is_tensor(o))
@@ -5648,6 +5723,7 @@ static PyObject *py_buffer_from_numpy(PyObject *self, PyObject *o) {
 
 /* Bytes of any kind as elements of a dtype, from `offset` bytes on. */
 static tn_tensor *py_buffer_over(Py_buffer *v, tn_dtype dtype, long long count, long long offset) {
+    /* checked by division: the product of count and size may wrap */
     long long each = tn_dtype_bytes(dtype), left = offset < 0 ? -1 : (long long)v->len - offset;
     tn_wrap_options o;
     if (v->len <= 0 || count == 0)
@@ -5680,6 +5756,7 @@ static tn_tensor *py_buffer_over(Py_buffer *v, tn_dtype dtype, long long count, 
     return t;
 }
 
+/* torch.frombuffer: any object with the buffer protocol, read as elements of dtype. */
 static PyObject *py_buffer_frombuffer(PyObject *self, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"buffer", "dtype", "count", "offset", "requires_grad", NULL};
     PyObject *from, *dtype = NULL;
@@ -5696,8 +5773,10 @@ static PyObject *py_buffer_frombuffer(PyObject *self, PyObject *args, PyObject *
         return PyErr_Format(PyExc_ValueError, "object does not implement Python buffer protocol.");
     Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
     if (!v) return PyErr_NoMemory();
+    /* PyBUF_SIMPLE: contiguous bytes; who has none raises */
     if (PyObject_GetBuffer(from, v, PyBUF_SIMPLE)) return py_give(v), NULL;
     tn_tensor *t = py_buffer_over(v, ((py_dtype *)dtype)->dtype, count, offset);
+    /* not taken: released here */
     if (!t) {
         PyBuffer_Release(v);
         return py_give(v), NULL;
@@ -5760,9 +5839,12 @@ PY_PRIV PyObject *py_nested_array(PyObject *o) {
     return py_from_buffer(o, true);
 }
 
+/* The shape, by the first member at each depth; walks check the others. o is held, as members
+ * are new objects. */
 static bool py_nested_shape(py_nested *n, PyObject *o) {
     Py_INCREF(o);
     while (py_nested_is_list(o)) {
+        /* __len__ is Python code, so it may fail or lie: the walks compare again */
         Py_ssize_t size = PySequence_Size(o);
         if (size < 0 || n->ndim == TN_MAX_DIMS) {
             Py_DECREF(o);
@@ -5775,6 +5857,7 @@ static bool py_nested_shape(py_nested *n, PyObject *o) {
         if (!size) return true;
         if (!(o = first)) return false;
     }
+    /* an array or tensor at the bottom adds its own dimensions */
     PyObject *array = py_is_tensor(o) ? NULL : py_nested_array(o);
     for (int i = 0; array && i < tn_ndim(py_of(array)); i++) {
         if (n->ndim == TN_MAX_DIMS) {
@@ -5793,6 +5876,7 @@ static bool py_nested_shape(py_nested *n, PyObject *o) {
     return !PyErr_Occurred();
 }
 
+/* The message for a member of another length than the first one; size -1: it is no sequence. */
 static bool py_nested_misfit(const py_nested *n, int dim, Py_ssize_t size) {
     if (size < 0)
         PyErr_Format(PyExc_TypeError, "not a sequence at dim %d", dim);
@@ -5802,6 +5886,7 @@ static bool py_nested_misfit(const py_nested *n, int dim, Py_ssize_t size) {
     return false;
 }
 
+/* Writes a number as an element of the staging dtype (py_nested_staging). */
 static void py_nested_put(py_nested *n, tn_scalar s) {
     double d[2] = {s.kind >= TN_KIND_FLOAT ? s.real : (double)s.integer,
                    s.kind == TN_KIND_COMPLEX ? s.imaginary : 0};
@@ -5817,6 +5902,7 @@ static void py_nested_put(py_nested *n, tn_scalar s) {
 /* A tensor of one element also stands for its number. */
 static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim, bool number) {
     tn_tensor *t = py_of(array), *flat;
+    /* its shape must be what is left of the shape at this depth */
     bool fits = tn_ndim(t) == n->ndim - dim;
     for (int i = dim; fits && i < n->ndim; i++) fits = tn_size(t, i - dim) == n->size[i];
     if (number && dim == n->ndim && !(fits = tn_numel(t) == 1)) {
@@ -5827,12 +5913,14 @@ static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim, bool nu
     if (!fits) return py_nested_misfit(n, dim, tn_ndim(t) ? (Py_ssize_t)tn_size(t, 0) : -1);
     if (!n->to) {
         tn_dtype d = tn_dtype_of(t);
+        /* dtypes of arrays promote among themselves; numbers beside them join later */
         tn_scalar kind = tn_numel(t) ? tn_none() : tn_float(0);
         n->dtype = n->dtype ? tn_promote(n->dtype, d) : d;
         kind.kind = py_dtype_kind(d);
         if (kind.kind > n->kind) n->kind = kind.kind;
         return true;
     }
+    /* element by element: rare, and any dtype */
     flat = tnp_reshape(t, TN_DIMS(-1));
     for (int64_t i = 0; flat && i < tn_numel(t); i++) {
         tn_tensor *one = tnp_select(flat, 0, i);
@@ -5843,6 +5931,7 @@ static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim, bool nu
     return tn_ok() || (py_raise(), false);
 }
 
+/* The error for a member that is neither a number nor a sequence. */
 static void py_nested_unknown(PyObject *o) {
     PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
     bool text = PyUnicode_Check(o) || PyBytes_Check(o);
@@ -5860,8 +5949,10 @@ static bool py_nested_number(py_nested *n, PyObject *o, tn_scalar *s) {
     }
     if (!PyErr_Occurred()) return py_nested_unknown(o), false;
     if (!PyErr_ExceptionMatches(PyExc_OverflowError) || !PyLong_Check(o)) return false;
+    /* an int beyond int64: it may fit uint64, or be meant as a float */
     PyErr_Clear();
     n->big = true;
+    /* in the first walk its kind is enough; as a bool it is true */
     *s = tn_int(1);
     if (!n->to || n->asked == TN_BOOL) return true;
     if (n->kind >= TN_KIND_FLOAT)
@@ -5886,6 +5977,7 @@ static bool py_nested_walk(py_nested *n, PyObject *o, int dim) {
                                      false)
                                   : py_nested_misfit(n, dim, size);
         for (Py_ssize_t i = 0; i < size; i++) {
+            /* new, and freed at once: a sequence may make its members */
             PyObject *member = PySequence_GetItem(o, i);
             bool ok = member && py_nested_walk(n, member, dim + 1);
             Py_XDECREF(member);
@@ -5910,6 +6002,7 @@ static bool py_nested_walk(py_nested *n, PyObject *o, int dim) {
 
 /* What all members promote to; the default dtype, where there are none. */
 static tn_dtype py_nested_dtype(const py_nested *n) {
+    /* float64 as the default makes complex numbers complex128 */
     bool wide = tn_default_dtype() == TN_F64;
     tn_dtype own = n->numbers == TN_KIND_BOOL      ? TN_BOOL
                    : n->numbers == TN_KIND_INT     ? TN_I64
@@ -5922,6 +6015,7 @@ static tn_dtype py_nested_dtype(const py_nested *n) {
 /* Whether number i fits an integer dtype. Unsigned dtypes compare the magnitude, as torch does. */
 static bool py_nested_fits_integer(const py_nested *n, int64_t i, int bits, bool whole) {
     if (n->kind == TN_KIND_FLOAT) {
+        /* 2^bits is exact in a double, 2^bits - 1 need not be */
         double v, top = ldexp(1, bits - (whole ? 0 : 1));
         memcpy(&v, n->to + 8 * i, sizeof v);
         return v >= (whole ? 0 : -top) && v < top;
@@ -5967,18 +6061,22 @@ PY_PRIV tn_tensor *py_nested_tensor(PyObject *o, tn_dtype dtype) {
     memset(&n, 0, sizeof n);
     n.numel = 1;
     if (!py_nested_shape(&n, o) || !py_nested_walk(&n, o, 0)) return NULL;
+    /* complex arrays beside real numbers: all are staged as complex */
     if (n.dtype && n.dtype >= TN_C64 && n.dtype <= TN_C128) n.kind = TN_KIND_COMPLEX;
     n.asked = dtype ? dtype : py_nested_dtype(&n);
+    /* too big for int64: staged as the kind that was asked for */
     if (n.big && py_dtype_kind(n.asked) > n.kind) n.kind = py_dtype_kind(n.asked);
     tn_tensor *t = tnp_empty(tn_ints_of(n.size, n.ndim), py_nested_staging(n.kind), TN_NO_DEVICE),
               *as;
     if (!t) return NULL;
+    /* a tensor without elements may have no memory */
     static char none[16];
     n.to = tn_numel(t) ? (char *)tn_data(t) : none;
     bool ok = py_nested_walk(&n, o, 0);
     if (ok && n.written != tn_numel(t))
         PyErr_SetString(PyExc_RuntimeError, "the sequence changed while being read");
     if (!ok || PyErr_Occurred() || !py_nested_fits(&n, dtype)) return tn_free(t), NULL;
+    /* written behind the library's back */
     tn_touch(t);
     as = tnp_to_dtype(t, n.asked, false, false);
     tn_free(t);
@@ -5998,6 +6096,7 @@ typedef struct py_making {
     int requires_grad;
 } py_making;
 
+/* Reads the keywords into m; false with an exception. data is borrowed from args. */
 static bool py_making_parse(py_making *m, PyObject *args, PyObject *kwargs, const char *format) {
     static const char *names[] = {"data", "dtype", "device", "requires_grad", "pin_memory", NULL};
     PyObject *dtype = Py_None, *device = Py_None;
@@ -6018,6 +6117,7 @@ static bool py_making_parse(py_making *m, PyObject *args, PyObject *kwargs, cons
             PyErr_Format(PyExc_TypeError, "tensor(): argument 'device' must be torch.device");
         return false;
     }
+    /* the default device is for a program's calls, not for those of the package */
     if (device == Py_None && (m->device = py_default_device()) && py_here_is_ours())
         m->device = TN_NO_DEVICE;
     return true;
@@ -6028,10 +6128,12 @@ static PyObject *py_making_finish(const py_making *m, PyObject *o, bool copy) {
     tn_tensor *t = py_of(o);
     tn_dtype dtype = m->dtype ? m->dtype : tn_dtype_of(t);
     if (!copy && dtype == tn_dtype_of(t) && (!m->device || m->device == tn_device_of(t))) return o;
+    /* a copy is a leaf; without one the conversion is recorded, as torch does */
     tn_tensor *detached = copy ? tnp_detach(t) : NULL;
     tn_tensor *r = m->device ? tnp_to(copy ? detached : t, m->device, dtype, false, copy)
                              : tnp_to_dtype(copy ? detached : t, dtype, false, copy);
     if (detached) tn_free(detached);
+    /* taken: r has its own count of the memory */
     Py_DECREF(o);
     PyObject *made = r ? py_wrap(tn_own(r)) : py_raise();
     if (made && m->requires_grad && !tn_requires_grad_at(NULL, 0, py_of(made), true)) {
@@ -6041,6 +6143,7 @@ static PyObject *py_making_finish(const py_making *m, PyObject *o, bool copy) {
     return made;
 }
 
+/* A tensor of the numbers in m->data: made on the CPU, then moved. */
 static PyObject *py_making_of_numbers(const py_making *m) {
     tn_tensor *t = py_nested_tensor(m->data, m->dtype);
     if (!t) return py_raise();
@@ -6057,15 +6160,18 @@ static PyObject *py_making_of_numbers(const py_making *m) {
     return o;
 }
 
+/* torch.tensor(data, ..): always a copy, and a leaf. */
 static PyObject *py_create_tensor(PyObject *self, PyObject *args, PyObject *kwargs) {
     py_making m;
     (void)self;
     if (!py_making_parse(&m, args, kwargs, "O|$OOpp:tensor")) return NULL;
     PyObject *array = py_nested_array(m.data);
+    /* tensor(x) copies what as_tensor(x) shares */
     if (array) return py_making_finish(&m, array, true);
     return PyErr_Occurred() ? NULL : py_making_of_numbers(&m);
 }
 
+/* torch.as_tensor(data, ..): shares an array's memory where dtype and device allow it. */
 static PyObject *py_create_as_tensor(PyObject *self, PyObject *args, PyObject *kwargs) {
     py_making m;
     (void)self;
@@ -6104,8 +6210,10 @@ static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwa
             return NULL;
         }
     }
+    /* Tensor(x): the same elements, as an instance of the class */
     if (one && py_is_tensor(one)) return py_wrap_alias(type, one);
     if (one && Py_TYPE(one) == py.size) args = one;
+    /* not initialised, as torch.Tensor is */
     if (n == 0) {
         sizes[0] = 0;
         t = tnp_empty(tn_ints_of(sizes, 1), TN_NO_DTYPE, device);
@@ -6132,16 +6240,19 @@ PY_PRIV PyObject *py_index_refuse(PyObject *o) {
                         Py_TYPE(o));
 }
 
+/* An index that is a list or an array, as a new tensor; NULL with an exception. */
 PY_PRIV PyObject *py_index_tensor(PyObject *o) {
     py_making m = {o, TN_NO_DTYPE, TN_NO_DEVICE, 0};
     PyObject *array = py_nested_array(o);
     if (array) return array;
     if (PyErr_Occurred()) return NULL;
     if (!py_nested_is_list(o)) return py_index_refuse(o);
+    /* x[[]] selects nothing: an empty list is one of indices */
     if (!PySequence_Size(o)) m.dtype = TN_I64;
     return py_making_of_numbers(&m);
 }
 
+/* A value beside a tensor, as a new tensor of dtype; arrays are shared if they have it. */
 PY_PRIV PyObject *py_value_tensor(PyObject *o, tn_dtype dtype) {
     py_making m = {o, dtype, TN_NO_DEVICE, 0};
     PyObject *array = py_nested_array(o);
@@ -6151,6 +6262,7 @@ PY_PRIV PyObject *py_value_tensor(PyObject *o, tn_dtype dtype) {
 
 /* --- to lists --------------------------------------------------------------------------------- */
 
+/* Elements from `at` on as nested lists. dim: the dimension that this list is of. */
 static PyObject *py_list_of(const char *at, const tn_tensor *t, int dim) {
     if (dim == tn_ndim(t)) return py_from_element(tn_element(at, tn_dtype_of(t)), tn_dtype_of(t));
     int64_t n = tn_size(t, dim), step = tn_stride(t, dim) * tn_dtype_bytes(tn_dtype_of(t));
@@ -6162,6 +6274,7 @@ static PyObject *py_list_of(const char *at, const tn_tensor *t, int dim) {
     return list;
 }
 
+/* x.tolist(): nested lists; a number of a 0-dim tensor. */
 static PyObject *py_create_tolist(PyObject *self, PyObject *unused) {
     (void)unused;
     if (tn_device_of(py_of(self)) == TN_META)
@@ -6234,18 +6347,22 @@ static PyObject *py_number_array(PyObject *o) {
     return t;
 }
 
+/* The operator g with a tensor a on the left. NotImplemented makes Python ask b's
+ * reflected method. */
 static PyObject *py_number_call(const py_group *g, PyObject *a, PyObject *b) {
+    /* exact tensors and floats first */
     bool fits;
     PyObject *args[2] = {a, b}, *quick = py_call_quick(g, a, &b, 1, &fits);
     if (TNI_LIKELY(fits)) return quick;
     if (TNI_LIKELY(py_number_fits(b))) return py_call(g, true, args, 2, NULL);
+    /* an array would otherwise take its elements one by one */
     if (!(args[1] = py_number_array(b))) Py_RETURN_NOTIMPLEMENTED;
     PyObject *r = py_call(g, true, args, 2, NULL);
     Py_DECREF(args[1]);
     return r;
 }
 
-/* A reflected operator of a subclass: its __torch_function__ hears of `name`, or NotImplemented. */
+/* A reflected operator of a subclass: asks its __torch_function__; NotImplemented: it has none. */
 static PyObject *py_number_asked(const char *name, PyObject *a, PyObject *b) {
     PyObject *args[2] = {b, a};
     if (TNI_LIKELY(py_is_exact(b))) return Py_NewRef(Py_NotImplemented);
@@ -6261,6 +6378,7 @@ static PyObject *py_number_tensor(PyObject *o, tn_dtype dtype) {
         Py_RETURN_NOTIMPLEMENTED;
     }
     tn_tensor *own = tnp_full(tn_empty_dims(), s, TN_NO_DTYPE, TN_NO_DEVICE), *t = own;
+    /* a number of a wider kind keeps its own dtype, and promotion widens */
     if (own && py_dtype_kind(dtype) >= s.kind) {
         t = tnp_to_dtype(own, dtype, false, true);
         tn_free(own);
@@ -6268,6 +6386,7 @@ static PyObject *py_number_tensor(PyObject *o, tn_dtype dtype) {
     return t ? py_wrap(tn_own(t)) : py_raise();
 }
 
+/* a op b with a tensor b and a number or array a. */
 static PyObject *py_number_reflected(const py_group *g, const char *name, PyObject *a,
                                      PyObject *b) {
     PyObject *r = py_number_asked(name, a, b);
@@ -6325,6 +6444,7 @@ NUMBER_UNARY(neg)
 NUMBER_UNARY(abs)
 NUMBER_UNARY(bitwise_not)
 
+/* a - b; a number on the left is the row rsub, b.rsub(a). */
 static PyObject *py_number_sub(PyObject *a, PyObject *b) {
     if (py_is_tensor(a)) return py_number_call(py_number.sub, a, b);
     PyObject *r = py_number_asked("__rsub__", a, b);
@@ -6337,6 +6457,7 @@ static PyObject *py_number_matmul_array(PyObject *a, PyObject *b) {
     PyObject *x = py_is_tensor(a) ? Py_NewRef(a) : py_number_array(a);
     PyObject *y = !x ? NULL : py_is_tensor(b) ? Py_NewRef(b) : py_number_array(b), *r = NULL;
     if (x && y) {
+        /* matmul promotes nothing, so both are converted */
         tn_dtype d = tn_promote(tn_dtype_of(py_of(x)), tn_dtype_of(py_of(y)));
         PyObject *as = d ? py.dtypes[d] : Py_None, *args[2] = {x, as}, *both[2];
         const py_group *to = py_group_of("to");
@@ -6353,6 +6474,7 @@ static PyObject *py_number_matmul_array(PyObject *a, PyObject *b) {
     Py_XDECREF(y);
     return r;
 }
+/* a @ b. Numbers are refused, as by the row; arrays are converted. */
 static PyObject *py_number_matmul(PyObject *a, PyObject *b) {
     if (py_is_tensor(a) && (py_is_tensor(b) || PyObject_HasAttr(b, py.torch_function)))
         return py_number_call(py_number.matmul, a, b);
@@ -6379,6 +6501,7 @@ static PyObject *py_number_div(PyObject *a, PyObject *b) {
 /* The row also takes a number as its first argument. */
 static PyObject *py_number_pow(PyObject *a, PyObject *b, PyObject *modulus) {
     PyObject *args[2] = {a, b}, *r, *t = NULL;
+    /* pow(a, b, m) is of ints */
     if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
     if (py_is_tensor(a)) return py_number_call(py_number.pow, a, b);
     if ((r = py_number_asked("__rpow__", a, b)) != Py_NotImplemented) return r;
@@ -6396,6 +6519,7 @@ static PyObject *py_number_positive(PyObject *a) { return Py_NewRef(a); }
 
 /* --- comparisons ------------------------------------------------------------------------------ */
 
+/* Py_LT .. Py_GE are 0 .. 5 in the stable ABI, which is the order here. */
 static PyObject *py_number_compare(PyObject *a, PyObject *b, int how) {
     const py_group *const group[] = {py_number.lt, py_number.le, py_number.eq,
                                      py_number.ne, py_number.gt, py_number.ge}; /* Py_LT .. Py_GE */
@@ -6404,6 +6528,7 @@ static PyObject *py_number_compare(PyObject *a, PyObject *b, int how) {
 
 /* --- conversions ------------------------------------------------------------------------------ */
 
+/* The only element of self; else the error that the conversion raises. */
 static bool py_number_scalar(PyObject *self, tn_scalar *s, PyObject *error, const char *what) {
     tn_tensor *t = py_of(self);
     if (tn_numel(t) != 1) {
@@ -6414,6 +6539,7 @@ static bool py_number_scalar(PyObject *self, tn_scalar *s, PyObject *error, cons
     return tn_ok() || (py_raise(), false);
 }
 
+/* bool(x), "if x": -1 with an exception. */
 static int py_number_bool(PyObject *self) {
     tn_scalar s;
     tn_tensor *t = py_of(self);
@@ -6433,6 +6559,7 @@ static PyObject *py_number_float(PyObject *self) {
         return NULL;
     if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0)
         return PyErr_Format(PyExc_RuntimeError, "cannot convert a complex element to float");
+    /* a uint64 lies in the scalar as the bits of an int64 */
     return PyFloat_FromDouble(s.kind >= TN_KIND_FLOAT              ? s.real
                               : tn_dtype_of(py_of(self)) == TN_U64 ? (double)(uint64_t)s.integer
                                                                    : (double)s.integer);
@@ -6454,6 +6581,7 @@ static PyObject *py_number_int(PyObject *self) {
     return s.kind >= TN_KIND_FLOAT ? PyLong_FromDouble(s.real) : py_number_whole(self, s);
 }
 
+/* operator.index(x), a list's index: integers and truths alone. */
 static PyObject *py_number_index(PyObject *self) {
     tn_scalar s;
     if (!py_number_scalar(self, &s, PyExc_TypeError,
@@ -6537,6 +6665,7 @@ typedef struct py_indexing {
     int turn; /* see py_lend */
 } py_indexing;
 
+/* The next view, which replaces the one before. view is lent and owned from here on. */
 static bool py_index_step(py_indexing *x, tn_tensor *view) {
     if (!view) return py_raise(), false;
     if (x->new_view) tn_free(x->at);
@@ -6545,6 +6674,7 @@ static bool py_index_step(py_indexing *x, tn_tensor *view) {
     return true;
 }
 
+/* x[i]: one dimension less. The row would say dim without those that were taken before. */
 static bool py_index_int(py_indexing *x, int64_t i) {
     const tn_select_args a = {x->at, x->dim, i};
     int64_t size = x->dim < tn_ndim(x->at) ? tn_size(x->at, x->dim) : 0;
@@ -6566,6 +6696,7 @@ static PyObject *py_index_part(PyObject *slice, int k) {
     if (TNI_UNLIKELY(!member[k])) {
         member[k] = PyObject_GetAttrString((PyObject *)&PySlice_Type, names[k]);
         if (!member[k]) return NULL;
+        /* PySlice_Unpack is no use: it does not tell an absent bound from a given one */
         get = (descrgetfunc)PyType_GetSlot(Py_TYPE(member[k]), Py_tp_descr_get);
     }
     return get(member[k], slice, (PyObject *)&PySlice_Type);
@@ -6574,11 +6705,12 @@ static PyObject *py_index_part(PyObject *slice, int k) {
 /* The same as a number: absent is TN_NONE. */
 static bool py_index_bound(PyObject *slice, int k, int64_t *to) {
     PyObject *o = py_index_part(slice, k);
+    /* x[True:] is x[1:], as in Python, where bool is an int */
     bool truth = o && PyBool_Check(o);
     bool ok = o && (o == Py_None || truth || py_to_bound(o, to));
     if (truth) *to = o == Py_True;
     if (ok && o != Py_None && *to == TN_NONE) *to = -INT64_MAX;    /* which is a number, too */
-    if (o && !ok && PyErr_ExceptionMatches(PyExc_OverflowError)) { /* as far as there is anything */
+    if (o && !ok && PyErr_ExceptionMatches(PyExc_OverflowError)) { /* beyond any size */
         PyObject *zero = PyLong_FromLong(0);
         PyErr_Clear();
         *to = zero && PyObject_RichCompareBool(o, zero, Py_LT) == 1 ? -INT64_MAX : INT64_MAX;
@@ -6592,22 +6724,26 @@ static bool py_index_bound(PyObject *slice, int k, int64_t *to) {
     return ok;
 }
 
+/* x[i:j:k]: a view unless it is all of the dimension. */
 static bool py_index_slice(py_indexing *x, PyObject *slice) {
     tn_slice_args a = {x->dim, TN_NONE, TN_NONE, TN_NONE, x->at};
     if (!py_index_bound(slice, 0, &a.start) || !py_index_bound(slice, 1, &a.end) ||
         !py_index_bound(slice, 2, &a.step))
         return false;
     if (a.step == TN_NONE) a.step = 1;
+    /* torch has no negative strides */
     if (a.step <= 0) {
         PyErr_SetString(PyExc_ValueError, "step must be greater than zero");
         return false;
     }
+    /* x[:] of one dimension needs no view */
     if (a.start != TN_NONE || a.end != TN_NONE || a.step != 1)
         if (!py_index_step(x, tn_slice_at(x->file, x->line, &a))) return false;
     x->dim++;
     return true;
 }
 
+/* x[None]: a dimension of 1. */
 static bool py_index_none(py_indexing *x) {
     const tn_unsqueeze_args a = {x->at, x->dim};
     if (!py_index_step(x, tn_unsqueeze_at(x->file, x->line, &a))) return false;
@@ -6625,6 +6761,7 @@ static bool py_index_by(py_indexing *x, tn_tensor *t) {
                      tn_ndim(x->at));
         return false;
     }
+    /* dimensions before it that slices took: NULL in the list, all of them */
     for (; x->covered < x->dim; x->covered++) x->list[x->nlists++] = NULL;
     x->list[x->nlists++] = t;
     x->dim = x->covered += takes;
@@ -6636,6 +6773,7 @@ static bool py_index_truth(py_indexing *x, bool truth) {
     tn_tensor *mask;
     if (!py_index_none(x)) return false;
     x->dim--;
+    /* a mask of the new dimension, which selects it or nothing */
     mask = tnp_full(TN_DIMS(1), tn_bool(truth), TN_BOOL, TN_NO_DEVICE);
     PyObject *o = mask ? py_wrap(tn_own(mask)) : py_raise();
     if (!o) return false;
@@ -6662,8 +6800,10 @@ static bool py_index_misfit(PyObject *o) {
     return false;
 }
 
+/* Applies one member of the key, borrowed. */
 static bool py_index_member(py_indexing *x, PyObject *o) {
     int64_t i;
+    /* ints and what has __index__, but not what is more than a number */
     if (PyLong_CheckExact(o) ||
         (PyIndex_Check(o) && !PyBool_Check(o) && !py_is_tensor(o) && !PyObject_CheckBuffer(o)))
         return py_to_int(o, &i) ? py_index_int(x, i) : py_index_misfit(o);
@@ -6674,6 +6814,7 @@ static bool py_index_member(py_indexing *x, PyObject *o) {
         if (x->nheld == INDEX_MOST || !(o = py_index_tensor(o))) return false;
         x->held[x->nheld++] = o;
     }
+    /* a 0-dim tensor stands for its number: a truth, or an int that makes a view */
     tn_dtype d = tn_dtype_of(py_of(o));
     if (!tn_ndim(py_of(o)) && (d == TN_BOOL || d == TN_U8)) {
         bool truth = tnp_item_int(py_of(o)) != 0;
@@ -6704,6 +6845,7 @@ static bool py_index_apply_held(py_indexing *x, PyObject *key) {
     return py_index_apply(x, key);
 }
 
+/* Whether the number of dimensions that o takes is known without making a tensor. */
 static bool py_index_is_plain(PyObject *o) {
     return o == Py_None || o == Py_Ellipsis || PySlice_Check(o) || PyLong_Check(o) ||
            py_is_tensor(o) || (PyIndex_Check(o) && !PyObject_CheckBuffer(o));
@@ -6721,6 +6863,7 @@ static PyObject *py_index_settled(PyObject *key) {
     return all;
 }
 
+/* Applies a key: a tuple's members one after another, or the one member that it is. */
 static bool py_index_apply(py_indexing *x, PyObject *key) {
     if (TNI_UNLIKELY(py_index_is_tuple(key))) return py_index_apply_held(x, PyList_AsTuple(key));
     bool tuple = PyTuple_Check(key);
@@ -6732,6 +6875,7 @@ static bool py_index_apply(py_indexing *x, PyObject *key) {
                      tn_ndim(x->at));
         return false;
     }
+    /* first how many dimensions the members take, so that an ellipsis takes the rest */
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *o = tuple ? PyTuple_GetItem(key, i) : key;
         int k = py_index_takes(o);
@@ -6759,16 +6903,19 @@ static bool py_index_apply(py_indexing *x, PyObject *key) {
     return true;
 }
 
+/* Begins an indexing of t, borrowed. To be ended. */
 static void py_index_begin(py_indexing *x, tn_tensor *t) {
     x->at = t;
     x->dim = x->taken = x->nlists = x->covered = x->nheld = 0;
     x->new_view = false;
     x->file = NULL;
     x->line = 0;
+    /* members are known by address while Python code of later ones runs */
     x->turn = py_lend();
     if (tn_needs_grad(t) && tn_grad_mode()) py_here(&x->file, &x->line);
 }
 
+/* Drops what was made, and lets waiting releases happen. */
 static void py_index_end(py_indexing *x) {
     for (int i = 0; i < x->nheld; i++) Py_DECREF(x->held[i]);
     if (x->new_view) tn_free(x->at);
@@ -6786,6 +6933,7 @@ static PyObject *py_index_one(PyObject *self, PyObject *key, bool *fits) {
     const char *file = NULL;
     int line = 0, overflow;
     int64_t i = PyLong_AsLongLongAndOverflow(key, &overflow);
+    /* before the tensor is looked at: py_here may run Python code */
     if (tn_needs_grad(py_of(self)) && tn_grad_mode()) py_here(&file, &line);
     tn_tensor *t = py_of(self), *r;
     tn_ints size = tn_shape(t);
@@ -6796,9 +6944,11 @@ static PyObject *py_index_one(PyObject *self, PyObject *key, bool *fits) {
     return TNI_LIKELY(r != NULL) ? py_wrap(tn_own(r)) : py_raise();
 }
 
+/* x[key]: a view, or a copy where a tensor indexes. */
 PY_PRIV PyObject *py_index_get(PyObject *self, PyObject *key) {
     py_indexing x;
     tn_tensor *r;
+    /* an int and exact tensors: nothing has to be asked or held */
     if (TNI_LIKELY(Py_TYPE(key) == &PyLong_Type && py_is_exact(self))) {
         bool fits;
         PyObject *o = py_index_one(self, key, &fits);
@@ -6818,6 +6968,7 @@ PY_PRIV PyObject *py_index_get(PyObject *self, PyObject *key) {
         a.indices = tn_tensors_of(x.list, x.nlists);
         r = tn_index_at(x.file, x.line, &a);
     } else if (x.new_view) {
+        /* the view goes over to the result */
         r = x.at;
         x.new_view = false;
     } else {
@@ -6835,6 +6986,7 @@ PY_PRIV PyObject *py_index_get(PyObject *self, PyObject *key) {
 static bool py_index_put(py_indexing *x, tn_tensor *v) {
     tn_index_put_args a;
     tn_tensor *as = NULL;
+    /* torch converts a single element, and refuses a tensor of another dtype */
     bool other = tn_dtype_of(v) != tn_dtype_of(x->at) && tn_numel(v) == 1;
     if (other && !(as = tnp_to_dtype(v, tn_dtype_of(x->at), false, false))) return false;
     if (as) tn_own(as);
@@ -6884,6 +7036,7 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
     } else if (!py_to_scalar(value, &s) || py_index_rounds(x, &s)) {
         if (!(v = py_index_made(x, value))) return false;
     } else if (!x->nlists) {
+        /* a number without lists: one fill of the view */
         const tn_fill_args a = {x->at, s};
         return tn_fill_inplace_at(x->file, x->line, &a) || (py_raise(), false);
     } else {
@@ -6904,6 +7057,7 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
     return ok || (py_raise(), false);
 }
 
+/* x[key] = value, or del x[key] (value NULL), which torch refuses. */
 static int py_index_set(PyObject *self, PyObject *key, PyObject *value) {
     py_indexing x;
     if (!value) {
@@ -6916,6 +7070,7 @@ static int py_index_set(PyObject *self, PyObject *key, PyObject *value) {
         if (o != Py_NotImplemented) return o ? 0 : -1;
     }
     py_index_begin(&x, py_of(self));
+    /* a value with a history is recorded as well */
     if (!x.file && py_is_tensor(value) && tn_needs_grad(py_of(value)) && tn_grad_mode())
         py_here(&x.file, &x.line);
     bool ok = py_index_apply(&x, key) && py_index_write(&x, value);
@@ -6944,12 +7099,14 @@ static PyObject *py_index_iterate_parts(PyObject *self) {
     return each;
 }
 
+/* iter(x): over the rows, which one unbind makes; a later write to x is seen through them. */
 static PyObject *py_index_iterate(PyObject *self) {
     const char *file = NULL;
     int line = 0;
     if (tn_needs_grad(py_of(self))) py_here(&file, &line);
     if (!tn_ndim(py_of(self))) return PyErr_Format(PyExc_TypeError, "iteration over a 0-d tensor");
     if (tn_size(py_of(self), 0) > INDEX_ROWS) return py_index_iterate_parts(self);
+    /* a subclass is asked about unbind, and its rows are of its class */
     if (!py_is_exact(self)) {
         PyObject *tuple = py_call(py_group_of("unbind"), true, &self, 1, NULL);
         PyObject *each = tuple ? PyObject_GetIter(tuple) : NULL;
@@ -6980,7 +7137,7 @@ tn_print_options py_printing;
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-/* A tensor's shape or strides as a Size or a tuple, copied first: what is allocated may run a
+/* A tensor's shape or strides as a Size or a tuple, copied first: an allocation may run a
  * finalizer that turns the tensor. */
 static PyObject *py_tensor_ints(tn_ints ints, bool size) {
     int64_t at[TN_MAX_DIMS];
@@ -6994,6 +7151,7 @@ static PyObject *py_tensor_ints(tn_ints ints, bool size) {
     return all;
 }
 
+/* A Size, new at each look: the tensor may be turned in place. */
 static PyObject *py_tensor_shape(PyObject *self, void *unused) {
     (void)unused;
     return py_tensor_ints(tn_shape(py_of(self)), true);
@@ -7030,6 +7188,7 @@ static PyObject *py_tensor_requires_grad(PyObject *self, void *unused) {
     (void)unused;
     return PyBool_FromLong(tn_needs_grad(py_of(self)));
 }
+/* False for all that torch has and this library does not: cuda, sparse, quantized. */
 static PyObject *py_tensor_never(PyObject *self, void *unused) {
     (void)self, (void)unused;
     Py_RETURN_FALSE;
@@ -7040,21 +7199,25 @@ static PyObject *py_tensor_retains_grad(PyObject *self, void *unused) {
     return PyBool_FromLong(tn_retains_grad(py_of(self)));
 }
 
+/* x.requires_grad = bool. */
 static int py_tensor_set_requires_grad(PyObject *self, PyObject *value, void *unused) {
     (void)unused;
     if (!value || !PyBool_Check(value)) {
         PyErr_SetString(PyExc_RuntimeError, "requires_grad must be a bool");
         return -1;
     }
+    /* already so: a tensor with history may be set to True, too */
     if (value == Py_True && tn_needs_grad(py_of(self))) return 0;
     if (tn_requires_grad_at(NULL, 0, py_of(self), value == Py_True)) return 0;
     py_raise();
     return -1;
 }
 
+/* x.grad, new, or None. A warning for tensors that never have one. */
 static PyObject *py_tensor_grad(PyObject *self, void *unused) {
     tn_tensor *t = py_of(self), *grad = tn_grad_of(t);
     (void)unused;
+    /* torch's warning, which may be an error */
     if (!grad && !tn_is_leaf(t) && !tn_retains_grad(t) &&
         PyErr_WarnEx(PyExc_UserWarning,
                      "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. "
@@ -7062,14 +7225,17 @@ static PyObject *py_tensor_grad(PyObject *self, void *unused) {
                      ".retain_grad() on it before if it should, or look at the leaf Tensor.",
                      1))
         return NULL;
+    /* looked up again: the warning may have run Python code */
     return py_wrap_borrowed(tn_grad_of(py_of(self)));
 }
+/* x.grad = tensor or None. The library checks that it fits. */
 static int py_tensor_set_grad(PyObject *self, PyObject *value, void *unused) {
     (void)unused;
     if (value && value != Py_None && !py_is_tensor(value)) {
         PyErr_Format(PyExc_TypeError, "assigned grad has to be a Tensor or None");
         return -1;
     }
+    /* torch refuses this cycle */
     if (value == self) {
         PyErr_Format(PyExc_RuntimeError, "can't assign Variable as its own grad");
         return -1;
@@ -7081,6 +7247,7 @@ static int py_tensor_set_grad(PyObject *self, PyObject *value, void *unused) {
 
 /* A row of one tensor as an attribute: x.T, x.real. */
 static PyObject *py_tensor_by_row(PyObject *self, void *name) {
+    /* found at each look: attributes are seldom */
     const py_group *g = py_group_of((const char *)name);
     return g ? py_call(g, true, &self, 1, NULL) : NULL;
 }
@@ -7096,6 +7263,7 @@ static int py_tensor_set_part(PyObject *self, PyObject *value, void *name) {
     return bad;
 }
 
+/* x.T: all dimensions in reverse order. */
 static PyObject *py_tensor_reversed(PyObject *self, void *unused) {
     int64_t dims[TN_MAX_DIMS];
     const char *file;
@@ -7126,6 +7294,7 @@ static PyObject *py_tensor_matrices(PyObject *self, void *name) {
     return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
 }
 
+/* x.H, x.mH: conjugated where that changes anything. */
 static PyObject *py_tensor_adjoint(PyObject *self, void *name) {
     PyObject *m = py_tensor_matrices(self, name);
     const py_group *g = py_group_of("conj");
@@ -7135,6 +7304,7 @@ static PyObject *py_tensor_adjoint(PyObject *self, void *name) {
     return r;
 }
 
+/* x.is_cpu, x.is_meta: whether the device has that name. */
 static PyObject *py_tensor_on(PyObject *self, void *name) {
     const char *device = tn_device_name(tn_device_of(py_of(self)));
     return PyBool_FromLong(!strcmp(device, (const char *)name));
@@ -7144,6 +7314,7 @@ static PyObject *py_tensor_layout(PyObject *self, void *unused) {
     return Py_NewRef(py.strided);
 }
 
+/* x.__dict__: from now on x may be part of a cycle. */
 static PyObject *py_tensor_dict(PyObject *self, void *unused) {
     PyObject *dict = PyObject_GenericGetDict(self, unused);
     if (dict) py_tensor_track((py_tensor *)self);
@@ -7215,6 +7386,7 @@ static PyObject *py_tensor_repr_as(const char *text, const char *name) {
 }
 
 static PyObject *py_tensor_repr(PyObject *self) {
+    /* a copy, as the width depends on the class's name */
     tn_print_options o = py_printing;
     PyObject *type = NULL, *r;
     const char *name = NULL;
@@ -7227,11 +7399,13 @@ static PyObject *py_tensor_repr(PyObject *self) {
     }
     char *text = tnp_to_text(py_of(self), &o);
     r = !text ? py_raise() : name ? py_tensor_repr_as(text, name) : PyUnicode_FromString(text);
+    /* the library's memory, with the size that it was got with */
     if (text) tn_alloc_free(text, strlen(text) + 1);
     Py_XDECREF(type);
     return r;
 }
 
+/* x.item(): the error of several elements is the library's. */
 static PyObject *py_tensor_item(PyObject *self, PyObject *unused) {
     (void)unused;
     tn_scalar s = tnp_item_scalar(py_of(self));
@@ -7247,6 +7421,7 @@ static bool py_tensor_dim_word(PyObject *kwnames, Py_ssize_t *n) {
     return false;
 }
 
+/* x.size(), x.size(dim). */
 static PyObject *py_tensor_size(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                 PyObject *kwnames) {
     if (TNI_UNLIKELY(kwnames != NULL) && !py_tensor_dim_word(kwnames, &n)) return NULL;
@@ -7257,11 +7432,13 @@ static PyObject *py_tensor_size(PyObject *self, PyObject *const *args, Py_ssize_
             PyErr_SetString(PyExc_TypeError, "size(): argument 'dim' must be int");
         return NULL;
     }
+    /* out of the range in any case: the library says so */
     if (dim < INT32_MIN || dim > INT32_MAX) dim = INT32_MAX;
     int64_t size = tn_size(py_of(self), (int)dim);
     return tn_ok() ? PyLong_FromLongLong(size) : py_raise();
 }
 
+/* x.stride(), x.stride(dim). */
 static PyObject *py_tensor_stride(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                   PyObject *kwnames) {
     if (TNI_UNLIKELY(kwnames != NULL) && !py_tensor_dim_word(kwnames, &n)) return NULL;
@@ -7325,7 +7502,9 @@ static PyMethodDef py_tensor_methods[] = {
 /* id(self), as torch has it. */
 static Py_hash_t py_tensor_hash(PyObject *self) { return (Py_hash_t)(uintptr_t)self; }
 
+/* Makes the class of the slots that its files bring. */
 PY_PRIV int py_tensor_begin(PyObject *module) {
+    /* ended by a zero slot */
     PyType_Slot slots[64] = {{Py_tp_repr, (void *)py_tensor_repr},
                              {Py_tp_hash, (void *)py_tensor_hash},
                              {Py_tp_methods, py_tensor_methods},
@@ -7407,6 +7586,7 @@ static bool py_optim_words(py_optim_row *r) {
     return true;
 }
 
+/* The row of a number, made at first use and kept. NULL with an exception. */
 static const py_optim_row *py_optim_row_at(long i) {
     const tn_orow *row = i >= 0 && i < PY_OPTIM_ROWS ? tn_orow_at(i) : NULL;
     if (!row || row->gen->nparam > PY_OPTIM_PARAMS || row->gen->args_size > PY_OPTIM_ARGS)
@@ -7478,6 +7658,7 @@ static PyObject *py_optim_list(PyObject *self, PyObject *unused) {
 
 /* --- options ---------------------------------------------------------------------------------- */
 
+/* The error for an option that is not of its type; one of Python code stays. */
 static bool py_optim_misfit(const tn_param *p, PyObject *o) {
     if (!PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "option '%s' of a parameter group: %R is not a valid value",
@@ -7488,6 +7669,7 @@ static bool py_optim_misfit(const tn_param *p, PyObject *o) {
 /* An option of a group as the row reads it, one function a way of TN_TYPES. `none` says that o is
  * None and the row allows it. Lists lie in g->lists: the step outlives the tuple they came from. */
 
+/* A float, or a float? of which None is a value. */
 static bool py_optim_real(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
     char *at = g->args.bytes + p->offset;
     double d = 0;
@@ -7518,6 +7700,7 @@ static bool py_optim_whole(const tn_param *p, PyObject *o, bool none, py_optim_g
     return true;
 }
 
+/* A tuple or list of floats, of as many as the row says (betas: 2). */
 static bool py_optim_reals(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
     bool tuple = PyTuple_Check(o);
     tn_floats l;
@@ -7538,6 +7721,7 @@ static bool py_optim_reals(const tn_param *p, PyObject *o, bool none, py_optim_g
     return true;
 }
 
+/* A word of the schema, numbered from 1; 0 is None. */
 static bool py_optim_word(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
     const char *text = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
     int32_t word = 0;
@@ -7580,6 +7764,7 @@ static bool py_optim_group_read(const py_optim_row *r, PyObject *group, py_optim
     g->used = 0;
     memcpy(g->args.bytes, gen->defaults, gen->args_size);
     for (int k = 0; k < gen->nparam; k++) {
+        /* borrowed, and held while Python code of the conversion may change the group */
         PyObject *o = r->option[k] ? PyDict_GetItemWithError(group, r->option[k]) : NULL;
         if (!o && PyErr_Occurred()) return false;
         if (!o) continue;
@@ -7590,6 +7775,7 @@ static bool py_optim_group_read(const py_optim_row *r, PyObject *group, py_optim
     }
     if (!r->row->check || r->row->check(g->args.bytes)) return true;
     tn_error_info info;
+    /* a check that refuses a value is a ValueError, as torch raises it */
     if (tn_error_peek(&info) && info.code == TN_INVALID) {
         PyErr_SetString(PyExc_ValueError, info.message);
         tn_error_take(NULL);
@@ -7613,6 +7799,7 @@ static PyObject *py_optim_check(PyObject *self, PyObject *args) {
 
 /* --- what a step works on --------------------------------------------------------------------- */
 
+/* The list of parameters of a group, borrowed. */
 static PyObject *py_optim_params(const py_optim_row *r, PyObject *group) {
     PyObject *list = PyDict_Check(group) ? PyDict_GetItemWithError(group, r->params) : NULL;
     if (list && PyList_Check(list)) return list;
@@ -7621,6 +7808,7 @@ static PyObject *py_optim_params(const py_optim_row *r, PyObject *group) {
     return NULL;
 }
 
+/* Lays the arrays of a step into one block, largest alignment first. */
 static bool py_optim_lay(py_optim_step *w) {
     int states = w->r->nstates;
     for (Py_ssize_t g = 0; g < w->ngroups; g++) {
@@ -7631,6 +7819,7 @@ static bool py_optim_lay(py_optim_step *w) {
     size_t n = (size_t)w->n + 1, pointers = (size_t)(6 + states);
     size_t bytes = (size_t)w->ngroups * sizeof *w->group +
                    n * (pointers * sizeof(void *) + (TN_OPTIM_NUMBERS + 1) * sizeof(double) + 2);
+    /* n is bounded, so that the product of bytes cannot wrap */
     char *at = n < PY_SSIZE_T_MAX / 1024 ? (char *)py_get(1, bytes) : NULL;
     if (!at) return PyErr_NoMemory(), false;
     w->group = (py_optim_group *)(void *)at;
@@ -7657,6 +7846,7 @@ static PyObject *py_optim_state_of(py_optim_step *w, PyObject *param, uint8_t *m
     if (d && !PyDict_Check(d))
         return PyErr_Format(PyExc_TypeError, "the state of a parameter must be a dict, got %R", d);
     if (d || PyErr_Occurred()) return Py_XNewRef(d);
+    /* made: taken out again if the step fails */
     d = PyDict_New();
     if (!d || PyDict_SetItem(w->state, param, d)) Py_CLEAR(d);
     if (d) *made |= PY_MADE_DICT;
@@ -7712,12 +7902,14 @@ static bool py_optim_one_state(py_optim_step *w, int64_t i, int k) {
     return ok;
 }
 
+/* Adds a parameter that has a gradient to the step, with the state that the options use. */
 static bool py_optim_add(py_optim_step *w, PyObject *param, const py_optim_group *g) {
     const tn_orow *row = w->r->row;
     int64_t i = w->s.n;
     if (!py_is_tensor(param))
         return PyErr_Format(PyExc_TypeError, "optimizer can only optimize Tensors, not %R", param),
                false;
+    /* borrowed until it is held below */
     tn_tensor *grad = tn_grad_of(py_of(param));
     if (!grad || i >= w->n) return true;
     w->s.n++;
@@ -7735,6 +7927,7 @@ static bool py_optim_add(py_optim_step *w, PyObject *param, const py_optim_group
     return true;
 }
 
+/* All groups: options, then parameters. Lists are held, as conversions run Python code. */
 static bool py_optim_collect(py_optim_step *w) {
     for (Py_ssize_t g = 0; g < w->ngroups && g < PyList_Size(w->groups); g++) {
         PyObject *group = Py_XNewRef(PyList_GetItem(w->groups, g));
@@ -7766,6 +7959,7 @@ static void py_optim_undo(py_optim_step *w) {
     PyErr_Restore(type, value, trace);
 }
 
+/* Releases what the step held. The arrays are one block, which begins with the groups. */
 static void py_optim_end(py_optim_step *w) {
     for (int64_t i = 0; i < w->s.n; i++) {
         tn_release(w->s.param[i]);
@@ -7785,6 +7979,7 @@ static void py_optim_text(const tn_path *path, char *to, size_t room) {
     snprintf(to, room, "%s", (*w)->r->row->name);
 }
 
+/* The row's step, outside of any tape. It needs no Python object, so the GIL may go. */
 static bool py_optim_run(py_optim_step *w) {
     struct {
         tn_path path;
@@ -7792,6 +7987,7 @@ static bool py_optim_run(py_optim_step *w) {
     } link;
     bool ok, lasts = w->elements >= PY_LONG;
     py_long l = {NULL};
+    /* errors name the optimizer and the user's line by this link of the path */
     memset(&link, 0, sizeof link);
     link.path.text = py_optim_text;
     link.of = w;
@@ -7938,8 +8134,10 @@ static bool py_loader_rows(PyObject *list, int64_t count, int64_t size, int64_t 
     return true;
 }
 
+/* Rows of t by number. Large batches release the GIL. */
 static tn_tensor *py_loader_select(tn_tensor *t, tn_tensor *rows) {
     tn_tensor *r;
+    /* elements of the result, compared without their product */
     bool lasts =
         tn_numel(rows) && tn_size(t, 0) && tn_numel(t) / tn_size(t, 0) >= PY_LONG / tn_numel(rows);
     do {
@@ -7959,6 +8157,7 @@ static PyObject *py_loader_gather(PyObject *self, PyObject *const *args, Py_ssiz
     (void)self;
     if (n != 2 || !PyTuple_Check(args[0]) || !PyList_Check(args[1]) || !PyTuple_Size(args[0]))
         return PyErr_Format(PyExc_TypeError, "expected a tuple of tensors and a list of rows");
+    /* the list may be changed by an __index__: compared again below */
     int64_t count = PyList_Size(args[1]);
     tn_tensor *rows = tnp_empty(tn_ints_of(&count, 1), TN_I64, TN_CPU);
     if (!rows) return py_raise();
@@ -8013,6 +8212,7 @@ static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
     tn_wrap_options options;
     if (tn_device_of(t) != TN_CPU)
         return PyErr_Format(PyExc_RuntimeError, "expected a tensor in CPU memory");
+    /* strides are not negative, so the last element is the farthest */
     for (int i = 0; end && i < tn_ndim(t); i++) end += (tn_size(t, i) - 1) * tn_stride(t, i);
     memset(&options, 0, sizeof options);
     options.release = py_own_tensor_end;
@@ -8044,9 +8244,11 @@ static PyObject *py_files_from_memory(PyObject *self, PyObject *args) {
     options.release = py_own_buffer_end;
     options.user = v;
     options.read_only = v->readonly != 0;
+    /* by division: a product could wrap */
     if (from < 0 || numel < 0 || from > v->len || numel > (v->len - from) / each) {
         PyErr_Format(PyExc_ValueError, "the range is outside the buffer");
     } else if (((uintptr_t)v->buf + (uintptr_t)from) % (uintptr_t)each) {
+        /* the caller copies then */
         r = Py_NewRef(Py_None);
     } else {
         tn_tensor *t =
@@ -8081,9 +8283,12 @@ static const char *py_files_text(PyObject *kept, PyObject *o, const char *what) 
     return text && !PyList_Append(kept, o) ? text : NULL;
 }
 
+/* Fills the lists of names and notes; false with an exception, and what was held so far is
+ * counted in s->n. */
 static bool py_files_save_fill(py_files_save *s, PyObject *tensors, PyObject *notes) {
     PyObject *key, *value;
     Py_ssize_t at = 0;
+    /* not more than there was room for: __hash__ and __eq__ of keys are Python code */
     while (s->n < PyDict_Size(tensors) && PyDict_Next(tensors, &at, &key, &value)) {
         if (!py_is_tensor(value))
             return PyErr_Format(PyExc_ValueError,
@@ -8092,6 +8297,7 @@ static bool py_files_save_fill(py_files_save *s, PyObject *tensors, PyObject *no
                                 key, Py_TYPE(value)),
                    false;
         if (!(s->at[s->n].name = py_files_text(s->kept, key, "a tensor's name"))) return false;
+        /* held, as the GIL is released while it is written */
         s->at[s->n++].tensor = tn_retain(py_of(value));
     }
     for (at = 0; notes && PyDict_Next(notes, &at, &key, &value); s->nnotes++) {
@@ -8113,6 +8319,7 @@ static PyObject *py_files_safe_save(PyObject *self, PyObject *args) {
                           &notes))
         return NULL;
     memset(&s, 0, sizeof s);
+    /* path_of is a bytes object, which keeps the text */
     path = PyBytes_AsString(path_of);
     if (notes != Py_None && !PyDict_Check(notes)) {
         Py_DECREF(path_of);
@@ -8160,6 +8367,7 @@ static PyObject *py_files_safe_load(PyObject *self, PyObject *o) {
         Py_CLEAR(all);
     }
     for (int64_t i = 0; all && i < list.n; i++) {
+        /* the list has a count, the wrapper gets its own */
         PyObject *one = py_wrap_borrowed(list.at[i].tensor);
         if (!one || PyDict_SetItemString(all, list.at[i].name, one)) Py_CLEAR(all);
         Py_XDECREF(one);
@@ -8211,6 +8419,7 @@ static PyObject *py_files_safe_get(PyObject *self, PyObject *args) {
     if (!PyArg_ParseTuple(args, "Os", &capsule, &name)) return NULL;
     tn_safetensors *f = (tn_safetensors *)PyCapsule_GetPointer(capsule, "tensorh.safetensors");
     if (!f) return NULL;
+    /* stopped by Ctrl-C that was somebody else's: made again */
     do t = tn_safetensors_get_at(NULL, 0, f, name);
     while (!t && py_stopped());
     return t ? py_wrap(tn_own(t)) : py_raise();
@@ -8248,6 +8457,7 @@ static tn_tensor *py_hook_result(PyObject *r, tn_tensor *grad) {
     return NULL;
 }
 
+/* Calls the hook with t. replaces: its result stands in for t. NULL: it raised. */
 static tn_tensor *py_hook_run(py_hook *h, tn_tensor *t, bool replaces) {
     /* the hook may remove itself, and h->function with it */
     PyObject *function = Py_NewRef(h->function), *seen = py_wrap_borrowed(t);
@@ -8289,6 +8499,7 @@ static void py_hook_release(void *user) {
 
 /* --- handles ---------------------------------------------------------------------------------- */
 
+/* register_hook and the one after accumulation: a handle, new. The tape has a count as well. */
 static PyObject *py_hook_add(PyObject *self, PyObject *function, bool after) {
     py_tensor *p = (py_tensor *)self;
     py_hook *h;
@@ -8322,6 +8533,7 @@ static PyObject *py_hook_add(PyObject *self, PyObject *function, bool after) {
     return (PyObject *)h;
 }
 
+/* handle.remove(): the hook runs no more. Twice is allowed. */
 static PyObject *py_hook_remove(PyObject *self, PyObject *unused) {
     py_hook *h = (py_hook *)self;
     PyObject *function = h->function;
@@ -8355,6 +8567,7 @@ static int py_hook_clear(PyObject *self) {
     Py_CLEAR(((py_hook *)self)->function);
     return 0;
 }
+/* Neither Python nor the tape has a count left. */
 static void py_hook_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     /* before its members go, as the collector might visit them */
@@ -8740,6 +8953,7 @@ static bool py_function_give(const py_context *ctx, PyObject *grads, tn_tensor *
     return true;
 }
 
+/* What the tape calls for the backward of ctx. false ends the pass with an error. */
 static bool py_function_back(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
     /* in any thread of a backward */
     const py_inside inside = py_inside_begin();
@@ -8809,7 +9023,7 @@ static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_te
     py_here(&file, &line);
     Py_INCREF((PyObject *)ctx); /* for the tape, which releases it in any case */
     bool ok = tn_function_call_at(file, line, &ctx->row, tn_tensors_of(in, ctx->nin), ctx, a.out);
-    /* an output may be no part of a graph; any one that is leads to the call */
+    /* an output may be no part of a graph; every other output leads to the call */
     for (int j = 0; ok && j < ctx->row.nout && !ctx->history; j++)
         ctx->history = tn_history_of(a.out[j]);
     /* an output that is an input keeps the history it had: another call's */
@@ -8821,8 +9035,8 @@ static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_te
     return py_lent(turn, r);
 }
 
-/* Output o of a call that is not recorded. An input that was not written is returned as another
- * tensor. */
+/* Output o of a call that is not recorded. An input that was not written is returned as a new
+ * tensor over its memory. */
 static PyObject *py_apply_apart(const py_context *ctx, PyObject *const *args, PyObject *o) {
     for (int i = 0; i < ctx->nargs; i++)
         if (o == args[i] && py_is_tensor(o) && !py_function_holds(ctx->dirty, o)) {
@@ -8911,6 +9125,7 @@ static PyObject *py_apply_named(PyObject *cls, PyObject *const *args, Py_ssize_t
     return r;
 }
 
+/* cls.apply(*args): a new ctx for each call. */
 static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssize_t n,
                                    PyObject *kwnames) {
     tn_tensor *few[16], **in = few;
@@ -8941,6 +9156,7 @@ static PyObject *py_context_keep(PyObject **to, PyObject *const *args, Py_ssize_
     Py_XDECREF(before);
     Py_RETURN_NONE;
 }
+/* ctx.save_for_backward(*tensors): kept in ctx until forward has ended. */
 static PyObject *py_context_save(PyObject *self, PyObject *const *args, Py_ssize_t n) {
     for (Py_ssize_t i = 0; i < n; i++)
         if (args[i] != Py_None && !py_is_tensor(args[i])) {
@@ -8976,8 +9192,8 @@ static PyObject *py_context_repr(PyObject *self) {
                                 ((py_context *)self)->name, (void *)self);
 }
 
-/* Saved tensor k of the tape; one that is an output comes with its history where calls are
- * recorded, as a new tensor. */
+/* Saved tensor k of the tape. While calls are recorded, a saved output is a new tensor that has its
+ * history again. */
 static PyObject *py_context_saved_one(const py_context *ctx, int k) {
     tn_error_info info;
     /* lent by the pass */
@@ -8996,6 +9212,7 @@ static PyObject *py_context_saved_one(const py_context *ctx, int k) {
                         "after calling backward.");
 }
 
+/* ctx.saved_tensors: a new tuple; in forward what was given, later what the tape has. */
 static PyObject *py_context_saved(PyObject *self, void *unused) {
     py_context *ctx = (py_context *)self;
     Py_ssize_t n = ctx->places ? PyTuple_Size(ctx->places) : 0;
@@ -9044,6 +9261,7 @@ static int py_context_clear(PyObject *self) {
     Py_CLEAR(ctx->places);
     return 0;
 }
+/* The tape holds a count while the call is on it, so ctx goes after its call. */
 static void py_context_dealloc(PyObject *self) {
     py_context *ctx = (py_context *)self;
     PyTypeObject *type = Py_TYPE(self);
@@ -9107,6 +9325,7 @@ PY_PRIV int py_functions_begin(PyObject *module) {
                                 context};
     PyType_Spec function_spec = {"torch._C._FunctionBase", sizeof(PyObject), 0,
                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, function};
+    /* Function, in Python, derives from this base: apply is its class method */
     PyObject *base = py_function_type(module, "_FunctionBase", &function_spec);
     py.context = (PyTypeObject *)py_function_type(module, "_FunctionCtx", &context_spec);
     Py_XDECREF(base);
@@ -9133,6 +9352,7 @@ static py_node **py_node_slot(const void *key) {
     return &py_nodes[hash >> 56];
 }
 
+/* The object of a call or of a leaf, new. One object at a time, so that identity means sameness. */
 PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf) {
     const void *key = h ? (const void *)h : (const void *)leaf;
     /* borrowed from the tape */
@@ -9153,11 +9373,12 @@ PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf) {
     return (PyObject *)n;
 }
 
+/* Not tracked by the collector: a node holds no Python object. */
 static void py_node_dealloc(PyObject *self) {
     py_node *n = (py_node *)self,
             **at = py_node_slot(n->history ? (void *)n->history : (void *)n->leaf);
     PyTypeObject *type = Py_TYPE(self);
-    /* out of the table first, as what is dropped may run Python code that looks there */
+    /* out of the table first: dropping may run Python code that looks there */
     for (; *at; at = &(*at)->next)
         if (*at == n) {
             *at = n->next;
@@ -9353,6 +9574,7 @@ static bool py_pass_stops(void) {
     return stops;
 }
 
+/* The pass itself, with or without the GIL: it touches no Python object. */
 static bool py_pass_call(const py_pass *p, const char *file, int line) {
     if (p->grads) {
         const tn_grads_options o = {p->seeds, p->retain, p->create, p->allow_unused};
@@ -9362,16 +9584,18 @@ static bool py_pass_call(const py_pass *p, const char *file, int line) {
     return tn_backward_all_at(file, line, p->outputs, p->seeds, &a);
 }
 
+/* Runs a pass with the GIL released if it lasts. false: an error of the library, or
+ * an exception. */
 static bool py_pass_run(const py_pass *p) {
     const char *file;
     int line;
     bool lasts = false, stops, ok;
     for (int64_t i = 0; i < p->outputs.n && !lasts; i++)
-        /* as far as the graph goes, up to PY_LONG elements */
+        /* through the whole graph, until PY_LONG elements are counted */
         lasts = tn_history_lasts(p->outputs.at[i], PY_LONG);
     py_here(&file, &line);
     stops = lasts && py_pass_stops();
-    /* from here on no request stops the pass; one that stands already is heeded now */
+    /* from here on no request stops the pass; an earlier request is heeded now */
     while (!stops && !tn_whole_begin())
         if (!py_stopped()) return false;
     if (lasts) {
@@ -9487,6 +9711,7 @@ static bool py_seeds_of(py_tensors *seeds, PyObject *o, const py_tensors *output
     return false;
 }
 
+/* autograd.backward(tensors, ..): grad_variables (4) is the old name of grad_tensors (1). */
 static PyObject *py_autograd_backward_lent(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                                            PyObject *kwnames) {
     static const char *const names[] = {"tensors",      "grad_tensors",   "retain_graph",
@@ -9553,6 +9778,7 @@ static bool py_grad_unused(py_pass *p, PyObject *allow, int materialize) {
     return false;
 }
 
+/* autograd.grad(outputs, inputs, ..): a new tuple of gradients. */
 static PyObject *py_autograd_grad_lent(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                                        PyObject *kwnames) {
     static const char *const names[] = {"outputs",      "inputs",           "grad_outputs",
@@ -9718,6 +9944,7 @@ static bool py_mode_inference(void) {
     return now;
 }
 
+/* with mode: sets it, and keeps the mode before as a bit. */
 static PyObject *py_mode_enter(PyObject *self, PyObject *unused) {
     py_mode *m = (py_mode *)self;
     (void)unused;
@@ -9731,6 +9958,7 @@ static PyObject *py_mode_enter(PyObject *self, PyObject *unused) {
     return Py_NewRef(self);
 }
 
+/* The end of a with block, with or without an exception: the mode before. */
 static PyObject *py_mode_exit(PyObject *self, PyObject *const *args, Py_ssize_t n) {
     py_mode *m = (py_mode *)self;
     (void)args, (void)n;
@@ -9754,7 +9982,7 @@ static PyObject *py_mode_clone(PyObject *self, PyObject *unused) {
     return (PyObject *)one;
 }
 
-/* A function that enters a clone of self around each call; generators are resumed inside, too. */
+/* A function that enters a clone of self around each call and each step of a generator. */
 static PyObject *py_mode_decorate(PyObject *self, PyObject *function) {
     PyObject *module = PyImport_ImportModule("tensorh.autograd.grad_mode");
     PyObject *r = module ? PyObject_CallMethod(module, "_decorate", "OO", self, function) : NULL;
@@ -9762,6 +9990,7 @@ static PyObject *py_mode_decorate(PyObject *self, PyObject *function) {
     return r;
 }
 
+/* mode(function): decorates it, as torch's modes do. */
 static PyObject *py_mode_call(PyObject *self, PyObject *args, PyObject *kwargs) {
     py_mode *m = (py_mode *)self;
     if (PyTuple_Size(args) != 1 || (kwargs && PyDict_Size(kwargs)))
@@ -9804,6 +10033,7 @@ static PyObject *py_mode_new_enable(PyTypeObject *type, PyObject *args, PyObject
     if (!py_mode_argument("enable_grad", "orig_func", args, kwargs, &over)) return NULL;
     return py_mode_make(type, MODE_ENABLE, true, over == Py_None ? NULL : over);
 }
+/* set_grad_enabled(mode) acts at once; as a context manager it is undone at the end. */
 static PyObject *py_mode_new_set(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *mode;
     if (!py_mode_argument("set_grad_enabled", "mode", args, kwargs, &mode)) return NULL;
@@ -9814,6 +10044,7 @@ static PyObject *py_mode_new_set(PyTypeObject *type, PyObject *args, PyObject *k
     if (m) ((py_mode *)m)->first = tn_set_grad_mode(mode == Py_True);
     return m;
 }
+/* inference_mode(mode=True), or inference_mode(function) as a decorator. */
 static PyObject *py_mode_new_inference(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *mode;
     if (!py_mode_argument("inference_mode", "mode", args, kwargs, &mode)) return NULL;
@@ -9869,6 +10100,7 @@ static PyMethodDef py_mode_functions[] = {
     {"_set_anomaly", py_mode_set_anomaly, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 
+/* One of the classes, with its own tp_new: all have the same methods. */
 static int py_mode_publish(PyObject *module, const char *name, newfunc make, const char *doc) {
     char full[64];
     PyType_Slot slots[] = {{Py_tp_new, (void *)make},           {Py_tp_call, (void *)py_mode_call},
@@ -9914,6 +10146,7 @@ static tn_tensor *py_parameter_empty(void) {
     return tn_own(tnp_zeros(tn_ints_of(size, 1), TN_NO_DTYPE, TN_NO_DEVICE));
 }
 
+/* A leaf over the memory of data, or an empty one for None. New. */
 static PyObject *py_parameter_make(PyTypeObject *type, PyObject *data, bool requires_grad) {
     /* held: the alias has its own count of the memory, not of the tensor */
     tn_tensor *of = data == Py_None ? py_parameter_empty() : tn_retain(py_of(data));
@@ -9922,6 +10155,7 @@ static PyObject *py_parameter_make(PyTypeObject *type, PyObject *data, bool requ
     return py_wrap_as(type, t);
 }
 
+/* Parameter(data=None, requires_grad=True). */
 static PyObject *py_parameter_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"data", "requires_grad", NULL};
     PyObject *data = Py_None;
@@ -10070,6 +10304,7 @@ static int py_kind_place(const tn_param *p) {
     return p->type == TN_T_DEVICE ? 1 : p->type == TN_T_DTYPE ? 2 : p->flags & TN_P_KEYWORD ? 3 : 0;
 }
 
+/* Brings options into torch's order. The struct is the row's: only flags and order are new. */
 static bool py_kind_reorder(py_kind *k) {
     const int n = k->make.nparam;
     const tn_param *from = k->make.param;
@@ -10154,6 +10389,7 @@ PY_PRIV PyObject *py_option(const py_kind *k, int i, const void *options) {
 
 /* --- what is known of a row ------------------------------------------------------------------- */
 
+/* The classes that have rows, a new tuple of names. */
 PY_PRIV PyObject *py_kinds(PyObject *self, PyObject *unused) {
     PyObject *all = PyTuple_New((Py_ssize_t)tn_mrow_count());
     (void)self, (void)unused;
@@ -10162,6 +10398,7 @@ PY_PRIV PyObject *py_kinds(PyObject *self, PyObject *unused) {
     return all;
 }
 
+/* {option: default} of those that have one, new. */
 static PyObject *py_kind_defaults(const py_kind *k) {
     PyObject *all = PyDict_New();
     for (int i = 0; all && i < k->make.nparam; i++) {
@@ -10176,6 +10413,7 @@ static PyObject *py_kind_defaults(const py_kind *k) {
     return all;
 }
 
+/* The options' names in torch's order, a new tuple. */
 static PyObject *py_kind_option_names(const py_kind *k) {
     PyObject *all = PyTuple_New(k->make.nparam);
     for (int i = 0; all && i < k->make.nparam; i++)
@@ -10255,6 +10493,7 @@ static void py_mrow_mark(tn_tensor *t, bool part) {
     if (p) p->parts += part ? 1 : p->parts > 0 ? -1 : 0;
 }
 
+/* Frees made: the next call makes it anew from the dictionaries. */
 PY_PRIV void py_mrow_drop(py_module *m) {
     tn_module *made = m->made;
     for (int i = 0; made && i < made->nparts; i++)
@@ -10447,6 +10686,7 @@ static bool py_mrow_as_given(py_module *m, PyObject *args, PyObject *kwargs) {
     return true;
 }
 
+/* __init__ of a built-in module: options as torch takes them. */
 PY_PRIV PyObject *py_mrow_init(PyObject *self, PyObject *args, PyObject *kwargs) {
     py_module *m = (py_module *)self;
     if (!m->kind) return PyErr_Format(PyExc_TypeError, "not a built-in module");
@@ -10522,6 +10762,7 @@ static bool py_mrow_follow_tensor(tn_module *made, int i, PyObject *o, bool *res
     return true;
 }
 
+/* Part i of made becomes what stands under its name; false with an exception. */
 static bool py_mrow_follow_part(PyObject *self, tn_module *made, int i, PyObject *dict,
                                 PyObject *name, bool *reshaped) {
     uint8_t kind = made->part[i].kind;
@@ -10589,6 +10830,7 @@ static bool py_mrow_ready(PyObject *self) {
     return ok && py_mrow_still(m);
 }
 
+/* reset_parameters(): draws initial values into the parts as they are now. */
 PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused) {
     (void)unused;
     if (!py_mrow_ready(self)) return NULL;
@@ -10626,6 +10868,7 @@ static bool py_mrow_draws(const py_module *m) {
     return p > 0;
 }
 
+/* The forward of made: results into out. false: an error of the library, or an exception. */
 static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_tensor **out) {
     int nout = m->kind->calling.gen->nresults;
     struct tni_expect *expect = m->made->expect;
@@ -10718,6 +10961,7 @@ static bool py_mrow_unlike(const py_module *m, const void *args) {
     return !r;
 }
 
+/* What py_call_bound runs with bound arguments: the result, new. */
 static PyObject *py_mrow_run(void *user, const void *args, int64_t elements) {
     py_module *m = (py_module *)user;
     tn_tensor *out[MROW_RESULTS], *input;
@@ -10781,6 +11025,7 @@ static const tn_mgroup *py_mrow_group(const py_kind *k, int first, PyObject *nam
     return NULL;
 }
 
+/* Calls with the arguments of f; the reference counts stay with f. */
 static PyObject *py_mrow_flat_call(py_module *m, py_mrow_flat *f) {
     Py_ssize_t nkw = f->n - f->nargs;
     PyObject *kwnames = nkw ? PyTuple_New(nkw) : NULL;
@@ -10830,6 +11075,8 @@ static PyObject *py_mrow_otherwise(PyObject *self, PyObject *const *args, Py_ssi
     return r;
 }
 
+/* forward of a built-in module. Python code of arguments may drop made at any
+ * point (py_mrow_still). */
 PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                                   PyObject *kwnames) {
     py_module *m = (py_module *)self;
@@ -10860,6 +11107,7 @@ PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssiz
 
 /* --- the life of a module --------------------------------------------------------------------- */
 
+/* A module without parts: __init__ makes the dictionaries. New. */
 static PyObject *py_module_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     py_module *m = (py_module *)PyType_GenericAlloc(type, 0);
     (void)args, (void)kwargs;
@@ -10878,6 +11126,7 @@ static PyObject *py_module_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     return (PyObject *)m;
 }
 
+/* nn.Module.__init__(self). */
 static int py_module_init(PyObject *self, PyObject *args, PyObject *kwargs) {
     Py_ssize_t n = PyTuple_Size(args), at = 0;
     PyObject *name = NULL, *word, *value;
@@ -10907,6 +11156,7 @@ static int py_module_clear(PyObject *self) {
     return 0;
 }
 
+/* tp_dealloc of a heap type: clear, free, and the count of the type. */
 static void py_module_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     /* first of all: the collector may not see a half-freed object */
@@ -10933,6 +11183,8 @@ static const char *const py_hook_names[] = {"_forward_hooks",
                                             "_load_state_dict_pre_hooks",
                                             "_load_state_dict_post_hooks"};
 
+/* Makes one of the dictionaries of hooks, borrowed. called: a call has to look at it from
+ * now on. */
 static PyObject *py_module_hooks(py_module *m, PyObject *name, bool called) {
     PyObject *collections = PyImport_ImportModule("collections");
     PyObject *type = collections ? PyObject_GetAttrString(collections, "OrderedDict") : NULL;
@@ -10958,6 +11210,7 @@ static PyObject *py_module_missing(py_module *m, PyObject *name) {
     return NULL;
 }
 
+/* self.name, new: instance, parameters, buffers, children, class. */
 static PyObject *py_module_getattr(PyObject *self, PyObject *name) {
     PyObject *const words[] = {py.parameters_, py.buffers_, py.modules_};
     PyObject *dict = ((py_module *)self)->dict, *o, *in;
@@ -11000,6 +11253,8 @@ static PyObject *py_module_refuse(PyObject *self, const char *what, PyObject *na
     return py_module_done(PyObject_CallMethod(self, "_refuse", "sOO", what, name, value));
 }
 
+/* self.name = Parameter: out of the other dictionaries, then register_parameter, which may
+ * be overridden. */
 static PyObject *py_module_set_parameter(PyObject *self, PyObject *name, PyObject *value) {
     if (!py_module_dict(self, py.parameters_))
         return PyErr_Format(PyExc_AttributeError,
@@ -11011,12 +11266,13 @@ static PyObject *py_module_set_parameter(PyObject *self, PyObject *name, PyObjec
     return py_module_done(PyObject_CallMethod(self, "register_parameter", "OO", name, value));
 }
 
+/* self.name = Module: a child keeps the place in the order that it has. */
 static PyObject *py_module_set_child(PyObject *self, PyObject *name, PyObject *value) {
     PyObject *modules = py_module_dict(self, py.modules_);
     if (!modules)
         return PyErr_Format(PyExc_AttributeError,
                             "cannot assign module before Module.__init__() call");
-    Py_INCREF(modules); /* whatever the end of what is removed does */
+    Py_INCREF(modules); /* the end of a removed object may run Python code */
     bool bad = !py_module_remove(self, name, NULL) ||
                !py_module_remove(self, name, py.parameters_) ||
                !py_module_remove(self, name, py.buffers_) ||
@@ -11036,6 +11292,7 @@ static bool py_module_holds(PyObject *self, PyObject *word, PyObject *name) {
     return in && PyDict_GetItemWithError(in, name);
 }
 
+/* self.name = anything else: a usual attribute, or an option. */
 static PyObject *py_module_set_plain(PyObject *self, PyObject *name, PyObject *value) {
     py_module *m = (py_module *)self;
     /* an option: the library's module is made anew by the next call */
@@ -11044,6 +11301,7 @@ static PyObject *py_module_set_plain(PyObject *self, PyObject *name, PyObject *v
     Py_RETURN_NONE;
 }
 
+/* Module.__setattr__(name, value): None, or NULL with an exception. */
 static PyObject *py_module_setattr(PyObject *self, PyObject *const *args, Py_ssize_t n) {
     if (n != 2 || !PyUnicode_Check(args[0]))
         return PyErr_Format(PyExc_TypeError, "__setattr__(name, value): name must be str");
@@ -11068,6 +11326,7 @@ static PyObject *py_module_setattr(PyObject *self, PyObject *const *args, Py_ssi
     return py_module_set_plain(self, name, value);
 }
 
+/* del self.name, from wherever it stands. */
 static PyObject *py_module_delattr(PyObject *self, PyObject *name) {
     PyObject *const words[] = {py.parameters_, py.buffers_, py.modules_};
     for (int k = 0; k < 3; k++) {
@@ -11132,6 +11391,7 @@ static bool py_module_hooked(PyObject *self) {
     return py.hooked_all || (dict && PyDict_GetItemWithError(dict, py.hooked));
 }
 
+/* self(*args, **kwargs). An exception that passes here gets the module's path. */
 static PyObject *py_module_call(PyObject *self, PyObject *args, PyObject *kwargs) {
     PyObject *call, *r = NULL;
     /* Python runs the hooks: tensorh/nn/modules/module.py */
@@ -11313,6 +11573,7 @@ static bool py_tap_forward(tn_function *f, tn_tensor *const *in, int nin, tn_ten
     return true;
 }
 
+/* The incoming gradients as a new tuple; None for those that did not come. */
 static PyObject *py_tap_gradients(tn_tensor *const *grad, int n) {
     PyObject *all = PyTuple_New(n);
     for (int i = 0; all && i < n; i++) {
@@ -11342,6 +11603,7 @@ static bool py_tap_give(PyObject *given, tn_tensor **grad, int n) {
     return true;
 }
 
+/* What the tape calls: f(gradients), whose results go on. */
 static bool py_tap_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
     /* in any thread; the GIL until the gradients are given */
     const py_inside inside = py_inside_begin();
@@ -11475,6 +11737,7 @@ static PyObject *py_convert_same(PyObject *self, PyObject *r) {
     return Py_NewRef(self);
 }
 
+/* x.cpu(): x itself if it is in CPU memory. */
 static PyObject *py_convert_cpu(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                 PyObject *kwnames) {
     if (n || (kwnames && PyTuple_Size(kwnames) != 1))
@@ -11496,6 +11759,7 @@ static PyObject *py_convert_call(const py_group *g, PyObject *self, PyObject *co
     return py_convert_same(self, py_call(g, true, all, n + 1, kwnames));
 }
 
+/* x.to(..). The common case, the dtype that it has, is decided before any argument is bound. */
 static PyObject *py_convert_to_method(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                       PyObject *kwnames) {
     if (n == 1 && !kwnames && Py_TYPE(args[0]) == py.dtype && py_is_exact(self) &&
@@ -11504,6 +11768,7 @@ static PyObject *py_convert_to_method(PyObject *self, PyObject *const *args, Py_
     return py_convert_call(py_convert_to, self, args, n, kwnames);
 }
 
+/* x.contiguous(..): x itself if it is dense. */
 static PyObject *py_convert_contiguous(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                        PyObject *kwnames) {
     if (!n && !kwnames && py_is_exact(self) && tn_is_contiguous(py_of(self)))
@@ -11559,6 +11824,7 @@ static PyObject *py_convert_become(PyObject *self, PyObject *o) {
     } else {
         Py_INCREF(o);
     }
+    /* the two wrappers exchange their tensors */
     tn_tensor *before = p->t;
     py_retire(tn_retain(before)); /* for calls that are under way */
     py_hooks_part(p);             /* they stay with the tensors */
@@ -11582,6 +11848,7 @@ static PyObject *py_convert_raw(PyObject *self, PyObject *o) {
     tn_tensor *t = py_of(o);
     const int64_t size[1] = {tn_numel(t) * tn_dtype_bytes(tn_dtype_of(t))};
     memset(&options, 0, sizeof options);
+    /* keeps the tensor: no Python object is involved */
     options.release = py_own_tensor_end;
     if (!(options.user = tn_own(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
     options.read_only = tn_is_read_only(t);
@@ -11616,6 +11883,7 @@ static PyObject *py_about_signed(PyObject *self, PyObject *unused) {
 static PyObject *py_about_same_storage(PyObject *self, PyObject *o) {
     return PyBool_FromLong(py_is_tensor(o) && tn_same_storage(py_of(self), py_of(o)));
 }
+/* torch's number of a CPU. */
 static PyObject *py_about_get_device(PyObject *self, PyObject *unused) {
     (void)self, (void)unused;
     return PyLong_FromLong(-1);
@@ -11631,6 +11899,7 @@ static bool py_about_channels_last(const tn_tensor *t, int ndim) {
     if (tn_ndim(t) != ndim) return false;
     if (!tn_numel(t)) return true;
     for (int k = 0; k < ndim; k++) {
+        /* 1, then the last dimensions backwards, then 0 */
         int dim = k == 0 ? 1 : k == ndim - 1 ? 0 : ndim - k;
         if (tn_size(t, dim) != 1 && tn_stride(t, dim) != expected) return false;
         expected *= tn_size(t, dim);
@@ -11638,6 +11907,7 @@ static bool py_about_channels_last(const tn_tensor *t, int ndim) {
     return true;
 }
 
+/* x.is_contiguous(memory_format=..). */
 static PyObject *py_about_contiguous(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                      PyObject *kwnames) {
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
@@ -11691,10 +11961,12 @@ static PyObject *py_about_set_default_dtype(PyObject *self, PyObject *o) {
                                              "supported as the default type");
     if (py_dtype_is_float(((py_dtype *)o)->dtype) && tn_set_default_dtype(((py_dtype *)o)->dtype))
         Py_RETURN_NONE;
+    /* torch has one message for all that is refused */
     tn_error_take(NULL);
     return PyErr_Format(PyExc_TypeError, "only floating-point types are supported as the default "
                                          "type");
 }
+/* torch.promote_types(a, b). */
 static PyObject *py_about_promote(PyObject *self, PyObject *args) {
     PyObject *a, *b;
     (void)self;
@@ -11733,6 +12005,7 @@ PY_PRIV int py_convert_begin(PyObject *module) {
         Py_XDECREF(m);
         if (bad) return -1;
     }
+    /* a static method: a function of C binds no instance */
     m = PyCFunction_New(&py_convert_static, NULL);
     int bad = !m || PyObject_SetAttrString(type, "_make_subclass", m);
     Py_XDECREF(m);
@@ -11802,6 +12075,7 @@ typedef struct py_dl_out {
 
 static void py_dl_out_free(void *at) {
     py_dl_out *out = (py_dl_out *)at;
+    /* other libraries call deleters in any thread, with or without the GIL */
     PyGILState_STATE state = PyGILState_Ensure();
     tn_release(out->tensor);
     py_give(out);
@@ -11812,6 +12086,7 @@ static void py_dl_versioned_delete(py_dl_versioned *m) { py_dl_out_free(m->manag
 
 /* Nobody has taken what the capsule holds. */
 static void py_dl_capsule_free(PyObject *capsule) {
+    /* who takes the tensor renames the capsule, by the protocol */
     if (PyCapsule_IsValid(capsule, "dltensor")) {
         py_dl_managed *m = (py_dl_managed *)PyCapsule_GetPointer(capsule, "dltensor");
         m->deleter(m);
@@ -11821,6 +12096,7 @@ static void py_dl_capsule_free(PyObject *capsule) {
     }
 }
 
+/* Fills the description; false: not in CPU memory. sizes has room for shape and strides. */
 static bool py_dl_describe(py_dl_tensor *to, const tn_tensor *t, int64_t *sizes) {
     const int n = tn_ndim(t);
     const tn_dtype dtype = tn_dtype_of(t);
@@ -11854,6 +12130,7 @@ static PyObject *py_dl_give(tn_tensor *t, bool versioned, uint64_t flags) {
         return tn_release(t), NULL;
     }
     out->tensor = t;
+    /* the deleters get the block by either struct */
     out->managed.manager = out->versioned.manager = out;
     out->managed.deleter = py_dl_managed_delete;
     out->versioned.deleter = py_dl_versioned_delete;
@@ -11867,9 +12144,12 @@ static PyObject *py_dl_give(tn_tensor *t, bool versioned, uint64_t flags) {
     return capsule;
 }
 
+/* Reads the arguments of __dlpack__; false with an exception. *versioned: who asks knows
+ * DLPack 1. */
 static bool py_dl_asked(PyObject *stream, PyObject *version, PyObject *device, bool *versioned) {
     int64_t n = -1;
     int type = DL_CPU, id = 0, major = 0, minor = 0;
+    /* the array API: None or -1 for memory without streams */
     if (stream != Py_None && (!py_to_int(stream, &n) || n != -1)) {
         PyErr_SetString(PyExc_BufferError, "a CPU tensor has no stream: expected None or -1");
         return false;
@@ -11889,6 +12169,7 @@ static bool py_dl_asked(PyObject *stream, PyObject *version, PyObject *device, b
     return true;
 }
 
+/* x.__dlpack__(..): a new capsule. The consumer calls the deleter when it is done. */
 static PyObject *py_dl_export(PyObject *self, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
     PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
@@ -11904,14 +12185,18 @@ static PyObject *py_dl_export(PyObject *self, PyObject *args, PyObject *kwargs) 
     if (tn_needs_grad(t))
         return PyErr_Format(PyExc_BufferError, "Can't export tensors that require gradient, use "
                                                "tensor.detach()");
+    /* the older capsules cannot say that memory is read-only */
     if (tn_is_read_only(t) && !copies && !versioned)
         return PyErr_Format(PyExc_BufferError, "read-only memory needs DLPack 1.0");
+    /* a header without history: the capsule keeps the memory, and writes to it are
+     * nobody's record */
     given = copies ? tnp_to_dtype(t, tn_dtype_of(t), false, true) : tnp_detach(t);
     if (!given) return py_raise();
     uint64_t flags = copies ? DL_COPIED : tn_is_read_only(t) ? DL_READ_ONLY : 0;
     return py_dl_give(tn_own(given), versioned, flags);
 }
 
+/* x.__dlpack_device__(): what kind of memory, before anything is exported. */
 static PyObject *py_dl_device(PyObject *self, PyObject *unused) {
     (void)unused;
     if (tn_device_of(py_of(self)) == TN_CPU) return Py_BuildValue("(ii)", DL_CPU, 0);
@@ -11923,6 +12208,7 @@ static PyObject *py_dl_device(PyObject *self, PyObject *unused) {
 
 static void py_dl_managed_release(void *data, void *user) {
     py_dl_managed *m = (py_dl_managed *)user;
+    /* the last tensor may end in any thread, and the deleter may run Python code */
     PyGILState_STATE state = PyGILState_Ensure();
     (void)data;
     if (m->deleter) m->deleter(m);
@@ -11936,6 +12222,7 @@ static void py_dl_versioned_release(void *data, void *user) {
     PyGILState_Release(state);
 }
 
+/* Whether the library has such tensors, and their dtype; false with an exception. */
 static bool py_dl_fits(const py_dl_tensor *d, tn_dtype *dtype) {
     int k = 1;
     while (k < TN_DTYPE_COUNT &&
@@ -11960,6 +12247,8 @@ static bool py_dl_fits(const py_dl_tensor *d, tn_dtype *dtype) {
     return true;
 }
 
+/* A tensor over foreign memory, which `release` gives back with its last view. NULL with an
+ * exception, and the memory stays the capsule's. */
 static tn_tensor *py_dl_wrap(const py_dl_tensor *d, bool read_only, void (*release)(void *, void *),
                              void *managed) {
     static char none[16];
@@ -11969,6 +12258,7 @@ static tn_tensor *py_dl_wrap(const py_dl_tensor *d, bool read_only, void (*relea
     if (!py_dl_fits(d, &dtype)) return NULL;
     memset(&o, 0, sizeof o);
     if (d->strides && d->ndim) {
+        /* a negative stride of a dimension of 1 is never used */
         for (int32_t i = 0; i < d->ndim; i++) strides[i] = d->strides[i] < 0 ? 1 : d->strides[i];
         o.strides = tn_ints_of(strides, d->ndim);
     }
@@ -11990,6 +12280,7 @@ static PyObject *py_dl_take(PyObject *capsule) {
             return PyErr_Format(PyExc_BufferError, "DLPack version %d is not supported",
                                 (int)v->version.major);
         t = py_dl_wrap(&v->t, (v->flags & DL_READ_ONLY) != 0, py_dl_versioned_release, v);
+        /* consumed, by the protocol; its destructor frees nothing then */
         if (t) PyCapsule_SetName(capsule, "used_dltensor_versioned");
     } else if (PyCapsule_IsValid(capsule, "dltensor")) {
         py_dl_managed *m = (py_dl_managed *)PyCapsule_GetPointer(capsule, "dltensor");
@@ -12010,6 +12301,7 @@ static PyObject *py_dl_ask(PyObject *o, PyObject *copy) {
     PyObject *words = none ? Py_BuildValue("{s(ii)}", "max_version", DL_MAJOR, DL_MINOR) : NULL;
     if (words && copy != Py_None && PyDict_SetItemString(words, "copy", copy)) Py_CLEAR(words);
     PyObject *capsule = words ? PyObject_Call(f, none, words) : NULL;
+    /* before version 1 __dlpack__ took no max_version */
     if (words && !capsule && copy == Py_None && PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
         capsule = PyObject_CallObject(f, none);
@@ -12020,6 +12312,7 @@ static PyObject *py_dl_ask(PyObject *o, PyObject *copy) {
     return capsule;
 }
 
+/* torch.from_dlpack(o): of an object with __dlpack__, or of a capsule. */
 static PyObject *py_dl_import(PyObject *self, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"", "device", "copy", NULL};
     PyObject *o, *device = Py_None, *copy = Py_None, *r;
@@ -12042,6 +12335,7 @@ static PyObject *py_dl_import(PyObject *self, PyObject *args, PyObject *kwargs) 
     return r;
 }
 
+/* torch.to_dlpack(x), the older function. */
 static PyObject *py_dl_to(PyObject *self, PyObject *o) {
     (void)self;
     if (!py_is_tensor(o))
@@ -12079,6 +12373,7 @@ PY_PRIV int py_dlpack_begin(PyObject *module) {
 py_state py;
 #endif
 
+/* Names that calls compare by address. They stay for the process. */
 static bool py_main_words(void) {
     struct {
         PyObject **at;
@@ -12125,6 +12420,7 @@ static PyObject *py_main_manual_seed(PyObject *self, PyObject *o) {
     Py_XDECREF(g);
     return r;
 }
+/* torch.set_num_threads: of the current context. */
 static PyObject *py_main_set_num_threads(PyObject *self, PyObject *o) {
     int64_t n;
     (void)self;
@@ -12146,6 +12442,7 @@ static PyObject *py_main_package(PyObject *self, PyObject *o) {
     Py_RETURN_NONE;
 }
 
+/* For __getattr__ of the package: an operator that was registered since the import. */
 static PyObject *py_main_registered(PyObject *self, PyObject *o) {
     const char *name = PyUnicode_AsUTF8AndSize(o, NULL);
     PyObject *f = name ? py_registered(name) : NULL;
@@ -12178,14 +12475,17 @@ static int (*const py_begins[])(PyObject *module) = {
 };
 
 static int py_main_exec(PyObject *module) {
+    /* the allocator of tests first, as it has to see every block */
     if (!py_failing_begin() || !tn_context_current()) return PyErr_NoMemory(), -1;
 #ifndef TNI_OBJECTS
+    /* the library as other extensions reach it: tensorh.h */
     PyObject *api = PyCapsule_New((void *)(uintptr_t)tn_exported(), "tensorh._C._api", NULL);
     if (!api || PyModule_AddObjectRef(module, "_api", api)) return -1;
     Py_DECREF(api);
 #endif
     if (PyModule_AddStringConstant(module, "__version__", TN_VERSION)) return -1;
     if (!py_draw_start()) return PyErr_NoMemory(), -1;
+    /* a child of fork has only the thread that forked; locks of others are made anew */
     py_fork_watch();
     if (!py_main_words()) return -1;
     for (size_t i = 0; i < sizeof py_begins / sizeof py_begins[0]; i++)

@@ -13,6 +13,7 @@ static tni_cast cast_avx512(int from, int to) { return cast_avx2(from, to); }
 #endif
 #endif
 
+/* Truncated; what no uint64 is goes by int64 and wraps, as a negative number does in torch. */
 TNI_INLINE uint64_t TNI_FN(cast_unsigned)(double v) {
     if (v >= 9223372036854775808.0 && v < 18446744073709551616.0) return (uint64_t)v;
     return (uint64_t)tni_truncate(v);
@@ -71,6 +72,7 @@ TNI_CASTS(TNI_CAST_LOOP)
 
 #ifndef TN_NO_HALF
 TNI_CASTS_BF16(TNI_CAST_LOOP)
+/* F16C converts eight at a time and rounds to even, as tni_f32_to_f16 does. */
 static void TNI_FN(cast_F16_F32)(void *to, const void *from, int64_t n) {
     const uint16_t *x = (const uint16_t *)from;
     float *y = (float *)to;

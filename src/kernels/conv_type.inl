@@ -1,4 +1,8 @@
-/* conv_type.inl - convolution for one element type of one instruction set (conv.h). */
+/* conv_type.inl - convolution for one element type of one instruction set (conv.h).
+ *
+ * The product of weights (m, k) and patches (k, pixels), by the tiles of gemm_type.inl. Patches are
+ * never stored: for GEMM_COLS pixels they are packed into a panel, and pixels that lie in a row of
+ * the picture lie in a row of the source as well, so pieces of rows are copied. */
 #if defined(__GNUC__) && !defined(__clang__) /* half the compile time, the same loops */
 #pragma GCC push_options
 #pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
@@ -21,8 +25,12 @@ static int TNI_FNT(conv_pieces)(const tni_conv *v, int64_t pixel, int64_t n,
         piece[count].c = image * v->c_image + y * v->c_line + x * v->c_col;
         piece[count].lane = lane;
         piece[count].n = take;
-        lane += take, x = 0;
-        if (++y == v->height) y = 0, image++;
+        lane += take;
+        x = 0; /* the next piece begins a line */
+        if (++y == v->height) {
+            y = 0;
+            image++;
+        }
     }
     return count;
 }
@@ -54,6 +62,7 @@ static void TNI_FNT(conv_pack)(T *to, const tni_conv *v, const int64_t *offset, 
     for (int i = 0; i < pieces; i++)
         for (int64_t j = 0; j < piece[i].n; j += W, n++)
             from[n] = (const T *)v->source + piece[i].source + j, lane[n] = piece[i].lane + j;
+    /* the common numbers of copies are unrolled */
     if (n == 2) {
         TNI_KERNEL_PATH(conv_pack_2);
         CONV_COPIES(CONV_COPY(0) CONV_COPY(1))
@@ -89,6 +98,7 @@ static void TNI_FNT(conv_group)(const tni_conv *v, TNI_FNT(gemm_tiles) *q, int64
     const T *a = (const T *)v->a + k;
     for (int64_t i = 0, h; i < v->m; i += h, a += h * v->k, c += h * v->c_row) {
         const TNI_FNT(gemm_tile) run = TNI_FNT(gemm_pick)(v->m - i, &h);
+        /* the bias begins the chains of the first block */
         q->start = k == 0 && v->bias ? (const T *)v->bias + i : zeros;
         if (whole) {
             TNI_KERNEL_PATH(conv_store_whole);
@@ -101,6 +111,7 @@ static void TNI_FNT(conv_group)(const tni_conv *v, TNI_FNT(gemm_tiles) *q, int64
     }
 }
 
+/* Blocks of k outside, groups of pixels inside, as in gemm. */
 static void TNI_FNT(conv)(const tni_conv *v) {
     T panel[(TNI_K_BLOCK + 1) * GEMM_COLS];
     TNI_FNT(conv_piece) piece[GEMM_COLS];
@@ -120,6 +131,7 @@ static void TNI_FNT(conv)(const tni_conv *v) {
             const bool whole =
                 n == GEMM_COLS && v->c_col == 1 && last->c - piece[0].c == last->lane;
             if (k > 0) TNI_KERNEL_PATH(conv_k_blocks);
+            /* lanes beyond the last pixel are computed and not stored: zeros, not what lay there */
             if (n < GEMM_COLS)
                 for (int64_t i = 0; i < q.k * GEMM_COLS; i += W) V_ST(panel + i, V_ZERO());
 #if TNI_ISA > 0
@@ -145,14 +157,15 @@ static void TNI_FNT(conv_rows)(void *to, int64_t to_step, const void *from, int6
     for (int64_t r = 0; r < rows; r++, p += to_step, q += from_step) {
         int64_t i = 0;
         for (; i + W <= n; i += W) V_ST(p + i, V_LD(q + i));
-        if (i < n && i > 0)
+        if (i < n && i > 0) /* the last vector overlaps the one before */
             V_ST(p + n - W, V_LD(q + n - W));
         else
             for (; i < n; i++) p[i] = q[i];
     }
 }
 
-/* first and count are whole lines here: four vectors of a row of pixels at a time. */
+/* Few rows of weights: packing would not pay. first and count are whole lines here: four vectors of
+ * a row of pixels at a time, each lane a chain over k as in the tiles. */
 static void TNI_FNT(conv_direct)(const tni_conv *v) {
     for (int64_t line = v->first / v->width, end = line + v->count / v->width; line < end; line++)
         for (int64_t i = 0; i < v->m; i++) {
@@ -169,17 +182,24 @@ static void TNI_FNT(conv_direct)(const tni_conv *v) {
                 for (int64_t k = 0; k < v->k; k++) {
                     const T *b = from + v->offset[k] + x;
                     const V w = V_SET(a[k]);
-                    p = V_FMA(w, V_LD(b), p), q = V_FMA(w, V_LD(b + W), q);
-                    r = V_FMA(w, V_LD(b + 2 * W), r), s = V_FMA(w, V_LD(b + 3 * W), s);
+                    p = V_FMA(w, V_LD(b), p);
+                    q = V_FMA(w, V_LD(b + W), q);
+                    r = V_FMA(w, V_LD(b + 2 * W), r);
+                    s = V_FMA(w, V_LD(b + 3 * W), s);
                 }
                 if (n == 4 * W && v->c_col == 1) {
                     TNI_KERNEL_PATH(conv_direct_whole);
-                    V_ST(c + x, p), V_ST(c + x + W, q), V_ST(c + x + 2 * W, r),
-                        V_ST(c + x + 3 * W, s);
+                    V_ST(c + x, p);
+                    V_ST(c + x + W, q);
+                    V_ST(c + x + 2 * W, r);
+                    V_ST(c + x + 3 * W, s);
                     continue;
                 }
                 TNI_KERNEL_PATH(conv_direct_part);
-                V_ST(row, p), V_ST(row + W, q), V_ST(row + 2 * W, r), V_ST(row + 3 * W, s);
+                V_ST(row, p);
+                V_ST(row + W, q);
+                V_ST(row + 2 * W, r);
+                V_ST(row + 3 * W, s);
                 for (int64_t j = 0; j < n; j++) c[(x + j) * v->c_col] = row[j];
             }
         }
@@ -188,6 +208,8 @@ static void TNI_FNT(conv_direct)(const tni_conv *v) {
 
 /* --- gradient of weights ---------------------------------------------------------------------- */
 
+/* w (rows; GEMM_COLS) += sum over pixels of source (pixel; offset[row]) grad (pixel; GEMM_COLS): h
+ * rows in registers, two vectors each, while the pixels pass. */
 #define CONV_ROW(r) const T *p##r = (const T *)v->source + offset[r];
 #define CONV_STEP(r)     \
     x = V_SET(p##r[at]); \
@@ -235,6 +257,7 @@ CONV_WEIGHT(6, GEMM_R6)
 CONV_WEIGHT(3, CONV_R3)
 CONV_WEIGHT(1, GEMM_R1)
 
+/* All rows: as many as fit into registers at a time, then three, then one. */
 static void TNI_FNT(conv_weight)(const tni_conv_weight *v) {
     T *w = (T *)v->w;
     int64_t i = 0;

@@ -3,7 +3,10 @@
  *
  * A tile is GEMM_ROWS x GEMM_COLS elements of c in registers: two vectors of b, one broadcast of
  * a, for each k. a is read where it lies (a_row, a_col) or from panels; b where it lies or from a
- * panel packed on the stack. */
+ * panel packed on the stack.
+ *
+ * An element of c is one chain of fma over a block of TNI_K_BLOCK terms in rising k, whatever tile
+ * holds it; blocks are added in rising order. So the bits depend on neither tile nor width. */
 #if defined(__GNUC__) && !defined(__clang__) /* half the compile time, the same loops */
 #pragma GCC push_options
 #pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
@@ -34,8 +37,8 @@ GEMM_TILE(8, GEMM_R8)
 GEMM_TILE(14, GEMM_R14)
 #endif
 
-/* The tallest tile of at most m rows, but for a remainder that two lower ones do faster; *h its
- * height. */
+/* The tallest tile of at most m rows, but lower where two tiles of the remainder are faster; *h is
+ * its height. */
 TNI_INLINE TNI_FNT(gemm_tile) TNI_FNT(gemm_pick)(int64_t m, int64_t *h) {
 #if TNI_ISA == 1
     if (m == 8 || m == 9) return *h = 4, TNI_FNT(gemm_tile4);
@@ -53,7 +56,8 @@ TNI_INLINE TNI_FNT(gemm_tile) TNI_FNT(gemm_pick)(int64_t m, int64_t *h) {
     return *h = 1, TNI_FNT(gemm_tile1);
 }
 
-/* Columns [0, n) of h rows of a finished tile to c, whose columns may lie apart. */
+/* Columns [0, n) of h rows of a finished tile to c, whose columns may lie apart. One lane at a
+ * time, with the fma of whole tiles, so that the bits are theirs. */
 static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile, int64_t h,
                                int64_t n, T alpha, bool add) {
     TNI_KERNEL_PATH(gemm_edge);
@@ -72,40 +76,52 @@ static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile
 #if TNI_ISA == 1 || TNI_ISA == 2
 #if defined(TNI_TYPE_F32)
 #define GEMM_SIDE 8
-/* to[8][step] = transpose of 8 rows of 8; the first n columns are stored */
-#define GEMM_PAIR(i)                                              \
-    x = _mm256_loadu_ps(row[i]), y = _mm256_loadu_ps(row[i + 1]); \
-    l##i = _mm256_unpacklo_ps(x, y), h##i = _mm256_unpackhi_ps(x, y);
-#define GEMM_QUAD(i, j, v)                                                                  \
-    v##0 = _mm256_shuffle_ps(l##i, l##j, 0x44), v##1 = _mm256_shuffle_ps(l##i, l##j, 0xee); \
-    v##2 = _mm256_shuffle_ps(h##i, h##j, 0x44), v##3 = _mm256_shuffle_ps(h##i, h##j, 0xee);
+/* to[8][step] = transpose of 8 rows of 8; the first n columns are stored. In three rounds: pairs of
+ * rows interleaved, pairs of pairs, then halves of 128 bits exchanged. */
+#define GEMM_PAIR(i)                    \
+    x = _mm256_loadu_ps(row[i]);        \
+    y = _mm256_loadu_ps(row[i + 1]);    \
+    l##i = _mm256_unpacklo_ps(x, y);    \
+    h##i = _mm256_unpackhi_ps(x, y);
+#define GEMM_QUAD(i, j, v)                       \
+    v##0 = _mm256_shuffle_ps(l##i, l##j, 0x44);  \
+    v##1 = _mm256_shuffle_ps(l##i, l##j, 0xee);  \
+    v##2 = _mm256_shuffle_ps(h##i, h##j, 0x44);  \
+    v##3 = _mm256_shuffle_ps(h##i, h##j, 0xee);
 #define GEMM_LOW(i) _mm256_permute2f128_ps(p##i, q##i, 0x20)
 #define GEMM_HIGH(i) _mm256_permute2f128_ps(p##i, q##i, 0x31)
 static void TNI_FNT(gemm_turn)(float *to, int64_t step, const float *const *row, int64_t n) {
     __m256 x, y, l0, h0, l2, h2, l4, h4, l6, h6, p0, p1, p2, p3, q0, q1, q2, q3;
     GEMM_PAIR(0)
-    GEMM_PAIR(2) GEMM_PAIR(4) GEMM_PAIR(6) GEMM_QUAD(0, 2, p) GEMM_QUAD(4, 6, q) if (n == 8) {
-        _mm256_storeu_ps(to, GEMM_LOW(0)), _mm256_storeu_ps(to + step, GEMM_LOW(1));
-        _mm256_storeu_ps(to + 2 * step, GEMM_LOW(2)), _mm256_storeu_ps(to + 3 * step, GEMM_LOW(3));
-        _mm256_storeu_ps(to + 4 * step, GEMM_HIGH(0)),
-            _mm256_storeu_ps(to + 5 * step, GEMM_HIGH(1));
-        _mm256_storeu_ps(to + 6 * step, GEMM_HIGH(2)),
-            _mm256_storeu_ps(to + 7 * step, GEMM_HIGH(3));
-    }
-    else {
+    GEMM_PAIR(2)
+    GEMM_PAIR(4)
+    GEMM_PAIR(6)
+    GEMM_QUAD(0, 2, p)
+    GEMM_QUAD(4, 6, q)
+    if (n == 8) {
+        _mm256_storeu_ps(to, GEMM_LOW(0));
+        _mm256_storeu_ps(to + step, GEMM_LOW(1));
+        _mm256_storeu_ps(to + 2 * step, GEMM_LOW(2));
+        _mm256_storeu_ps(to + 3 * step, GEMM_LOW(3));
+        _mm256_storeu_ps(to + 4 * step, GEMM_HIGH(0));
+        _mm256_storeu_ps(to + 5 * step, GEMM_HIGH(1));
+        _mm256_storeu_ps(to + 6 * step, GEMM_HIGH(2));
+        _mm256_storeu_ps(to + 7 * step, GEMM_HIGH(3));
+    } else { /* the panel ends here */
         const __m256i first = tni_avx2_mask32(n);
-        _mm256_maskstore_ps(to, first, GEMM_LOW(0)),
-            _mm256_maskstore_ps(to + step, first, GEMM_LOW(1));
-        _mm256_maskstore_ps(to + 2 * step, first, GEMM_LOW(2)),
-            _mm256_maskstore_ps(to + 3 * step, first, GEMM_LOW(3));
-        _mm256_maskstore_ps(to + 4 * step, first, GEMM_HIGH(0)),
-            _mm256_maskstore_ps(to + 5 * step, first, GEMM_HIGH(1));
-        _mm256_maskstore_ps(to + 6 * step, first, GEMM_HIGH(2)),
-            _mm256_maskstore_ps(to + 7 * step, first, GEMM_HIGH(3));
+        _mm256_maskstore_ps(to, first, GEMM_LOW(0));
+        _mm256_maskstore_ps(to + step, first, GEMM_LOW(1));
+        _mm256_maskstore_ps(to + 2 * step, first, GEMM_LOW(2));
+        _mm256_maskstore_ps(to + 3 * step, first, GEMM_LOW(3));
+        _mm256_maskstore_ps(to + 4 * step, first, GEMM_HIGH(0));
+        _mm256_maskstore_ps(to + 5 * step, first, GEMM_HIGH(1));
+        _mm256_maskstore_ps(to + 6 * step, first, GEMM_HIGH(2));
+        _mm256_maskstore_ps(to + 7 * step, first, GEMM_HIGH(3));
     }
 }
 #else
 #define GEMM_SIDE 4
+/* The same of 4 rows of 4 doubles, in two rounds. */
 static void TNI_FNT(gemm_turn)(double *to, int64_t step, const double *const *row, int64_t n) {
     const __m256d x = _mm256_loadu_pd(row[0]), y = _mm256_loadu_pd(row[1]),
                   z = _mm256_loadu_pd(row[2]), w = _mm256_loadu_pd(row[3]);
@@ -120,6 +136,7 @@ static void TNI_FNT(gemm_turn)(double *to, int64_t step, const double *const *ro
 #endif
 #else
 #define GEMM_SIDE 4
+/* The same without shuffles. */
 static void TNI_FNT(gemm_turn)(T *to, int64_t step, const T *const *row, int64_t n) {
     for (int64_t i = 0; i < 4; i++)
         for (int64_t j = 0; j < n; j++) to[i * step + j] = row[j][i];
@@ -137,7 +154,7 @@ static void TNI_FNT(gemm_pack_turned)(T *to, int64_t width, const T *from, int64
         int64_t k = 0;
         for (; k + GEMM_SIDE <= depth; k += GEMM_SIDE) {
             for (int64_t i = 0; i < GEMM_SIDE; i++)
-                row[i] = j + i < n ? from + (j + i) * lane + k : zeros;
+                row[i] = j + i < n ? from + (j + i) * lane + k : zeros; /* a lane beyond n */
             TNI_FNT(gemm_turn)(to + k * width + j, width, row, lanes);
         }
         for (; k < depth; k++)
@@ -172,6 +189,7 @@ static void TNI_FNT(gemm_pack)(T *to, int64_t width, const T *from, int64_t lane
     }
 }
 
+/* A panel of a: up to GEMM_ROWS rows from i on, over all of k. */
 static void TNI_FNT(gemm_pack_a)(const tni_gemm *g, int64_t i, void *to) {
     const int64_t n = g->m - i < GEMM_ROWS ? g->m - i : GEMM_ROWS;
     TNI_FNT(gemm_pack)
@@ -191,10 +209,11 @@ static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) * 
     else
         TNI_KERNEL_PATH(gemm_rows_apart);
     for (int64_t i = 0, h; i < g->m; i += h, c += h * g->c_row) {
-        const int64_t left =
-            g->m - i; /* a panel is not divided between two tiles of other heights */
+        /* a panel is not divided between two tiles of other heights */
+        const int64_t left = g->m - i;
         const TNI_FNT(gemm_tile) tile =
             TNI_FNT(gemm_pick)(g->panel && left > GEMM_ROWS ? GEMM_ROWS : left, &h);
+        /* a tile writes whole vectors: what is narrower, or lies apart, goes through the stack */
         if (n == GEMM_COLS && g->c_col == 1) {
             tile(q, a, b, c, g->c_row, add);
         } else {
@@ -205,6 +224,7 @@ static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) * 
     }
 }
 
+/* Blocks of k outside, panels of b inside: a panel is packed once and serves all rows. */
 static void TNI_FNT(gemm)(const tni_gemm *g) {
     static const T zeros[GEMM_ROWS] = {0};
     T panel[TNI_K_BLOCK * GEMM_COLS];
@@ -212,10 +232,12 @@ static void TNI_FNT(gemm)(const tni_gemm *g) {
     const int64_t span = g->b_row < 0 ? -g->b_row : g->b_row;
     q.a_row = (ptrdiff_t)((g->panel ? 1 : g->a_row) * (int64_t)sizeof(T));
     q.a_col = (ptrdiff_t)((g->panel ? GEMM_ROWS : g->a_col) * (int64_t)sizeof(T));
-    q.alpha = (T)g->alpha, q.start = zeros;
+    q.alpha = (T)g->alpha;
+    q.start = zeros;
     for (int64_t k = 0; k < g->k; k += TNI_K_BLOCK) {
         q.k = g->k - k < TNI_K_BLOCK ? g->k - k : (int64_t)TNI_K_BLOCK;
         const T *a = (const T *)g->a + k * (g->panel ? GEMM_ROWS : g->a_col);
+        /* rows of vectors may stay where they are, unless they are used often and lie far apart */
         const bool pack =
             g->b_col != 1 || (g->m > 2 * GEMM_ROWS && q.k * span * (int64_t)sizeof(T) > 16384);
         for (int64_t j = 0; j < g->n; j += GEMM_COLS) {
@@ -224,8 +246,10 @@ static void TNI_FNT(gemm)(const tni_gemm *g) {
             const bool packed = pack || n < GEMM_COLS;
             if (k > 0) TNI_KERNEL_PATH(gemm_k_blocks);
             if (!packed) TNI_KERNEL_PATH(gemm_b_in_place);
-            if (packed)
-                TNI_FNT(gemm_pack)(panel, GEMM_COLS, b, g->b_col, g->b_row, n, q.k), b = panel;
+            if (packed) {
+                TNI_FNT(gemm_pack)(panel, GEMM_COLS, b, g->b_col, g->b_row, n, q.k);
+                b = panel;
+            }
             q.b_row = packed ? GEMM_COLS : g->b_row;
             TNI_FNT(gemm_column)(g, &q, a, b, (T *)g->c + j * g->c_col, n, g->add || k > 0);
         }
@@ -234,8 +258,7 @@ static void TNI_FNT(gemm)(const tni_gemm *g) {
 
 #if TNI_ISA != 2 /* memory sets the speed */
 /* m = 1, b_col = c_col = 1, n a multiple of W: rows of b are walked along, four at a time, while
- * the sums of GEMM_WIDE columns stay in the first cache. Each element's chain is that of the
- * tiles. */
+ * the sums of WIDE columns stay in the first cache. Each element's chain is as in the tiles. */
 static void TNI_FNT(gemm_row)(const tni_gemm *g) {
     enum { WIDE = 1024 };
     T sum[WIDE];
@@ -331,7 +354,8 @@ static void TNI_FNT(gemm_column_major)(const tni_gemm *g) { TNI_FNT(gemm)(g); }
 #endif
 
 #if TNI_ISA == 0
-/* m = n = 1: the chains of eight blocks at a time run side by side. */
+/* m = n = 1: the chains of eight blocks at a time run side by side, as one fma waits for the one
+ * before; the blocks are added in rising order as ever. */
 #define GEMM_DOT(i) \
     s##i = V_FMA(a[(k + i * TNI_K_BLOCK) * g->a_col], b[(k + i * TNI_K_BLOCK) * g->b_row], s##i);
 static TNI_NOINLINE void TNI_FNT(gemm_dot_long)(const tni_gemm *g) {
@@ -350,8 +374,9 @@ static TNI_NOINLINE void TNI_FNT(gemm_dot_long)(const tni_gemm *g) {
             }
             const T s[8] = {s0, s1, s2, s3, s4, s5, s6, s7};
             for (int i = 0; i < 8; i++, add = true) *c = add ? V_FMA(s[i], alpha, *c) : s[i];
-            a += 8 * TNI_K_BLOCK * g->a_col, b += 8 * TNI_K_BLOCK * g->b_row,
-                done += 8 * TNI_K_BLOCK;
+            a += 8 * TNI_K_BLOCK * g->a_col;
+            b += 8 * TNI_K_BLOCK * g->b_row;
+            done += 8 * TNI_K_BLOCK;
             continue;
         }
         const int64_t n = left < TNI_K_BLOCK ? left : (int64_t)TNI_K_BLOCK;
@@ -361,9 +386,12 @@ static TNI_NOINLINE void TNI_FNT(gemm_dot_long)(const tni_gemm *g) {
         }
         *c = add ? V_FMA(s0, alpha, *c) : s0;
         add = true;
-        a += n * g->a_col, b += n * g->b_row, done += n;
+        a += n * g->a_col;
+        b += n * g->b_row;
+        done += n;
     }
 }
+/* One block: a single chain. */
 static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
     const T *a = (const T *)g->a, *b = (const T *)g->b;
     T *c = (T *)g->c, s = 0;

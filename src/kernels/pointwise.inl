@@ -14,8 +14,7 @@
         const int64_t sa = step[0];                                                      \
         (void)numbers;
 #define TNI_LOOP_END }
-/* operands beyond the first; numbers; what is done with a vector; the arguments of the expression
- */
+/* operands beyond the first; numbers; loads and steps of a turn; the arguments of the expression */
 #define TNI_TENSORS_1
 #define TNI_TENSORS_2      \
     const char *b = in[1]; \

@@ -1,12 +1,13 @@
 /* pool.inl - 2 x 2 windows of float; with AVX2, eight at a time: even and odd columns are parted
  * by shuffles. */
 #if TNI_ISA == 1
-static __m256 TNI_FN(pool_part)(__m256 a, __m256 b,
-                                int odd) { /* columns 0 2 4 ... or 1 3 5 ... of a, b */
+/* columns 0 2 4 ... or 1 3 5 ... of a, b: shuffled within halves, then quarters put in order */
+static __m256 TNI_FN(pool_part)(__m256 a, __m256 b, int odd) {
     const __m256 s = odd ? _mm256_shuffle_ps(a, b, 0xdd) : _mm256_shuffle_ps(a, b, 0x88);
     return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(s), 0xd8));
 }
-/* n <= 8 windows from 2 n columns; `to` and `index` have room for 8 */
+/* n <= 8 windows from 2 n columns; `to` and `index` have room for 8. The places 0 1 / 2 3 of a
+ * window are compared in order, and a later one wins if it is larger or NaN. */
 static void TNI_FN(pool_eight)(const float *upper, const float *lower, int64_t n, float *to,
                                uint8_t *index) {
     const __m256i first = tni_avx2_mask32(n > 4 ? 8 : 2 * n),
@@ -69,7 +70,10 @@ static void TNI_FN(max_pool_pairs)(const float *upper, const float *lower, int64
         float best = upper[2 * i];
         int at = 0;
         for (int k = 0; k < 3; k++)
-            if (v[k] > best || v[k] != v[k]) best = v[k], at = k + 1;
+            if (v[k] > best || v[k] != v[k]) {
+                best = v[k];
+                at = k + 1;
+            }
         to[i] = best;
         if (index) index[i] = (uint8_t)at;
     }
@@ -77,8 +81,10 @@ static void TNI_FN(max_pool_pairs)(const float *upper, const float *lower, int64
 static void TNI_FN(max_pool_pairs_grad)(const float *grad, const uint8_t *index, int64_t n,
                                         float *upper, float *lower) {
     for (int64_t i = 0; i < n; i++) {
-        upper[2 * i] = index[i] == 0 ? grad[i] : 0, upper[2 * i + 1] = index[i] == 1 ? grad[i] : 0;
-        lower[2 * i] = index[i] == 2 ? grad[i] : 0, lower[2 * i + 1] = index[i] == 3 ? grad[i] : 0;
+        upper[2 * i] = index[i] == 0 ? grad[i] : 0;
+        upper[2 * i + 1] = index[i] == 1 ? grad[i] : 0;
+        lower[2 * i] = index[i] == 2 ? grad[i] : 0;
+        lower[2 * i + 1] = index[i] == 3 ? grad[i] : 0;
     }
 }
 #endif

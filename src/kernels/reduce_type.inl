@@ -1,4 +1,5 @@
-/* reduce_type.inl - the loops of reduce.h for one type.
+/* reduce_type.inl - the loops of reduce.h for one type: rows are added to, or compared with, a row
+ * of results, so that each column is a chain of its own.
  *
  * The columns are taken in strips of four vectors that stay in registers over all rows; what is
  * left goes a vector at a time, the last one masked. A column's chain is the same in either. */
@@ -31,7 +32,8 @@ static void TNI_FNT(sum_rows)(const void *x, int64_t step, int64_t rows, int64_t
     }
 }
 
-/* The smallest is the largest of -x. */
+/* The smallest is the largest of -x. A NaN wins against numbers; of two NaNs the first one stays in
+ * RED_BETTER, whose index counts. */
 #define RED_FLIP(v) V_XOR(v, flip)
 #define RED_MAX(a, v) V_SEL(M_OR(V_GT(v, a), V_NE(v, v)), v, a)
 #define RED_BETTER(v, a) M_OR(V_GT(v, a), M_AND(V_NE(v, v), V_EQ(a, a)))
@@ -91,6 +93,7 @@ static void TNI_FNT(arg_rows)(const void *x, int64_t step, int64_t rows, int64_t
     }
 }
 
+/* Two strips at a time. The sum of deviations corrects the rounded mean (statistics.c). */
 static void TNI_FNT(deviation_rows)(const void *x, int64_t step, int64_t rows, int64_t n,
                                     const void *mean, void *one, void *two) {
     for (int64_t c = 0; c < n; c += 2 * W) {

@@ -90,6 +90,7 @@ static bool py_pass_stops(void) {
     return stops;
 }
 
+/* The pass itself, with or without the GIL: it touches no Python object. */
 static bool py_pass_call(const py_pass *p, const char *file, int line) {
     if (p->grads) {
         const tn_grads_options o = {p->seeds, p->retain, p->create, p->allow_unused};
@@ -99,16 +100,18 @@ static bool py_pass_call(const py_pass *p, const char *file, int line) {
     return tn_backward_all_at(file, line, p->outputs, p->seeds, &a);
 }
 
+/* Runs a pass with the GIL released if it lasts. false: an error of the library, or
+ * an exception. */
 static bool py_pass_run(const py_pass *p) {
     const char *file;
     int line;
     bool lasts = false, stops, ok;
     for (int64_t i = 0; i < p->outputs.n && !lasts; i++)
-        /* as far as the graph goes, up to PY_LONG elements */
+        /* through the whole graph, until PY_LONG elements are counted */
         lasts = tn_history_lasts(p->outputs.at[i], PY_LONG);
     py_here(&file, &line);
     stops = lasts && py_pass_stops();
-    /* from here on no request stops the pass; one that stands already is heeded now */
+    /* from here on no request stops the pass; an earlier request is heeded now */
     while (!stops && !tn_whole_begin())
         if (!py_stopped()) return false;
     if (lasts) {
@@ -224,6 +227,7 @@ static bool py_seeds_of(py_tensors *seeds, PyObject *o, const py_tensors *output
     return false;
 }
 
+/* autograd.backward(tensors, ..): grad_variables (4) is the old name of grad_tensors (1). */
 static PyObject *py_autograd_backward_lent(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                                            PyObject *kwnames) {
     static const char *const names[] = {"tensors",      "grad_tensors",   "retain_graph",
@@ -290,6 +294,7 @@ static bool py_grad_unused(py_pass *p, PyObject *allow, int materialize) {
     return false;
 }
 
+/* autograd.grad(outputs, inputs, ..): a new tuple of gradients. */
 static PyObject *py_autograd_grad_lent(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                                        PyObject *kwnames) {
     static const char *const names[] = {"outputs",      "inputs",           "grad_outputs",

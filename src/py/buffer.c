@@ -5,8 +5,8 @@
  * tensor over it goes. */
 #include "py.h"
 
-/* The first format of a dtype is the one that is given: of two types of 64 bits that which is
- * np.int64, as NumPy prints the other with its name. */
+/* A tensor is exported with its dtype's first format. Of the two C types of 64 bits it is that of
+ * np.int64: NumPy prints the other one with its name. */
 #if LONG_MAX > INT32_MAX
 #define BUFFER_I64 "l"
 #define BUFFER_U64 "L"
@@ -29,12 +29,16 @@ static const struct {
                          {"c", TN_U8}};
 enum { BUFFER_FORMATS = sizeof py_buffer_formats / sizeof py_buffer_formats[0] };
 
+/* The dtype of a format of the struct module; TN_NO_DTYPE: none has it, or its bytes are in
+ * another order. */
 static tn_dtype py_buffer_dtype(const Py_buffer *v) {
     const char *f = v->format ? v->format : "B";
+    /* prefixes of native byte order; sizes are compared below */
     if (*f == '@' || *f == '=' || (*f == '<' && PY_LITTLE_ENDIAN)) f++;
     for (int i = 0; *f && i < BUFFER_FORMATS; i++) {
         tn_dtype d = py_buffer_formats[i].dtype;
         bool sized = tn_dtype_bytes(d) == v->itemsize;
+        /* "l" has 4 bytes with standard sizes */
         if (strcmp(f, py_buffer_formats[i].format) == 0)
             return sized ? d : v->itemsize == 4 ? (*f == 'l' ? TN_I32 : TN_U32) : TN_NO_DTYPE;
     }
@@ -63,11 +67,14 @@ static bool py_buffer_layout(const Py_buffer *v, int64_t *size, int64_t *stride)
     return true;
 }
 
+/* A tensor over the buffer v, which it releases with its last view. NULL with an exception; v is
+ * the caller's then. */
 static tn_tensor *py_buffer_tensor(Py_buffer *v) {
     int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
     tn_wrap_options o;
     tn_dtype dtype = py_buffer_dtype(v);
     memset(&o, 0, sizeof o);
+    /* torch's message for an array of the other byte order */
     if (dtype == TN_NO_DTYPE && v->format && *v->format == (PY_LITTLE_ENDIAN ? '>' : '<')) {
         PyErr_Format(PyExc_ValueError,
                      "given numpy array has byte order different from the native byte order. "
@@ -81,6 +88,7 @@ static tn_tensor *py_buffer_tensor(Py_buffer *v) {
     }
     if (!py_buffer_layout(v, size, stride)) return NULL;
     o.strides = tn_ints_of(stride, v->ndim);
+    /* owns v and the reference to the object in it */
     o.release = py_own_buffer_end;
     o.user = v;
     o.read_only = v->readonly != 0;
@@ -104,6 +112,7 @@ PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
         py_give(v);
         return PyErr_Format(PyExc_TypeError, "can't convert a %R to a tensor", Py_TYPE(o));
     }
+    /* memory that is not aligned is undefined to read in C */
     bool odd = v->itemsize > 1 && (uintptr_t)v->buf % (uintptr_t)v->itemsize;
     for (int i = 0; i < v->ndim; i++) odd = odd || v->strides[i] < 0;
     if (odd && may_copy && PyObject_HasAttrString(o, "copy")) { /* NumPy: forwards, aligned */
@@ -168,14 +177,17 @@ static int py_buffer_format(const tn_tensor *t, int flags) {
     return k;
 }
 
+/* bf_getbuffer: 0, or -1 with an exception. The block in view->internal lives until the release. */
 static int py_buffer_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     tn_tensor *t = py_of(self);
     int n = tn_ndim(t), k = py_buffer_format(t, flags);
+    /* PEP 3118: NULL before any failure */
     view->obj = NULL;
     if (k < 0) return -1;
     py_buffer_given *given = (py_buffer_given *)py_get(1, sizeof *given);
     if (!given) return PyErr_NoMemory(), -1;
     Py_ssize_t *room = given->room;
+    /* a view of its own: it keeps the memory, not the Python object */
     given->tensor = tn_own(tnp_detach(t)); /* t.data may be replaced */
     if (!given->tensor) return py_give(given), py_raise(), -1;
     view->itemsize = tn_dtype_bytes(tn_dtype_of(t));
@@ -192,11 +204,13 @@ static int py_buffer_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     view->shape = flags & PyBUF_ND ? room : NULL;
     view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? room + n : NULL;
     view->suboffsets = NULL;
+    /* for py_buffer_releasebuffer; view->obj is the count that PyBuffer_Release drops */
     view->internal = given;
     view->obj = Py_NewRef(self);
     return 0;
 }
 
+/* bf_releasebuffer. CPython drops view->obj itself. */
 static void py_buffer_releasebuffer(PyObject *self, Py_buffer *view) {
     py_buffer_given *given = (py_buffer_given *)view->internal;
     (void)self;
@@ -206,6 +220,7 @@ static void py_buffer_releasebuffer(PyObject *self, Py_buffer *view) {
 
 /* --- functions -------------------------------------------------------------------------------- */
 
+/* torch.from_numpy: shares the array's memory, or refuses. */
 static PyObject *py_buffer_from_numpy(PyObject *self, PyObject *o) {
     (void)self;
     if (!PyObject_CheckBuffer(o) || PyBytes_Check(o) || py_is_tensor(o))
@@ -215,6 +230,7 @@ static PyObject *py_buffer_from_numpy(PyObject *self, PyObject *o) {
 
 /* Bytes of any kind as elements of a dtype, from `offset` bytes on. */
 static tn_tensor *py_buffer_over(Py_buffer *v, tn_dtype dtype, long long count, long long offset) {
+    /* checked by division: the product of count and size may wrap */
     long long each = tn_dtype_bytes(dtype), left = offset < 0 ? -1 : (long long)v->len - offset;
     tn_wrap_options o;
     if (v->len <= 0 || count == 0)
@@ -247,6 +263,7 @@ static tn_tensor *py_buffer_over(Py_buffer *v, tn_dtype dtype, long long count, 
     return t;
 }
 
+/* torch.frombuffer: any object with the buffer protocol, read as elements of dtype. */
 static PyObject *py_buffer_frombuffer(PyObject *self, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"buffer", "dtype", "count", "offset", "requires_grad", NULL};
     PyObject *from, *dtype = NULL;
@@ -263,8 +280,10 @@ static PyObject *py_buffer_frombuffer(PyObject *self, PyObject *args, PyObject *
         return PyErr_Format(PyExc_ValueError, "object does not implement Python buffer protocol.");
     Py_buffer *v = (Py_buffer *)py_get(1, sizeof *v);
     if (!v) return PyErr_NoMemory();
+    /* PyBUF_SIMPLE: contiguous bytes; who has none raises */
     if (PyObject_GetBuffer(from, v, PyBUF_SIMPLE)) return py_give(v), NULL;
     tn_tensor *t = py_buffer_over(v, ((py_dtype *)dtype)->dtype, count, offset);
+    /* not taken: released here */
     if (!t) {
         PyBuffer_Release(v);
         return py_give(v), NULL;

@@ -114,18 +114,22 @@ PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args,
     return py_lent(turn, py_call_rows(g, method, args, nargs, kwnames, 0));
 }
 
+/* As py_call, but nobody is asked: for calls that a __torch_function__ makes itself. */
 PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
                                 Py_ssize_t nargs, PyObject *kwnames) {
     const int turn = py_lend();
     return py_lent(turn, py_call_rows(g, method, args, nargs, kwnames, CALL_PLAIN));
 }
 
+/* As py_call, but without overloads: for Python functions that are written around their row. */
 PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *kwnames) {
     const int turn = py_lend();
     return py_lent(turn, py_call_rows(g, false, args, nargs, kwnames, CALL_ROWS));
 }
 
+/* Binds arguments of a module and runs it: a signature in place of a row, 0-dim tensors
+ * are numbers. */
 PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
                                 PyObject *kwnames, py_bound_run run, void *user) {
     py_bind b;

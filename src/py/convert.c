@@ -54,6 +54,7 @@ static PyObject *py_convert_same(PyObject *self, PyObject *r) {
     return Py_NewRef(self);
 }
 
+/* x.cpu(): x itself if it is in CPU memory. */
 static PyObject *py_convert_cpu(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                 PyObject *kwnames) {
     if (n || (kwnames && PyTuple_Size(kwnames) != 1))
@@ -75,6 +76,7 @@ static PyObject *py_convert_call(const py_group *g, PyObject *self, PyObject *co
     return py_convert_same(self, py_call(g, true, all, n + 1, kwnames));
 }
 
+/* x.to(..). The common case, the dtype that it has, is decided before any argument is bound. */
 static PyObject *py_convert_to_method(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                       PyObject *kwnames) {
     if (n == 1 && !kwnames && Py_TYPE(args[0]) == py.dtype && py_is_exact(self) &&
@@ -83,6 +85,7 @@ static PyObject *py_convert_to_method(PyObject *self, PyObject *const *args, Py_
     return py_convert_call(py_convert_to, self, args, n, kwnames);
 }
 
+/* x.contiguous(..): x itself if it is dense. */
 static PyObject *py_convert_contiguous(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                        PyObject *kwnames) {
     if (!n && !kwnames && py_is_exact(self) && tn_is_contiguous(py_of(self)))
@@ -138,6 +141,7 @@ static PyObject *py_convert_become(PyObject *self, PyObject *o) {
     } else {
         Py_INCREF(o);
     }
+    /* the two wrappers exchange their tensors */
     tn_tensor *before = p->t;
     py_retire(tn_retain(before)); /* for calls that are under way */
     py_hooks_part(p);             /* they stay with the tensors */
@@ -161,6 +165,7 @@ static PyObject *py_convert_raw(PyObject *self, PyObject *o) {
     tn_tensor *t = py_of(o);
     const int64_t size[1] = {tn_numel(t) * tn_dtype_bytes(tn_dtype_of(t))};
     memset(&options, 0, sizeof options);
+    /* keeps the tensor: no Python object is involved */
     options.release = py_own_tensor_end;
     if (!(options.user = tn_own(tnp_detach(t)))) return py_raise(); /* t.data may be replaced */
     options.read_only = tn_is_read_only(t);
@@ -195,6 +200,7 @@ static PyObject *py_about_signed(PyObject *self, PyObject *unused) {
 static PyObject *py_about_same_storage(PyObject *self, PyObject *o) {
     return PyBool_FromLong(py_is_tensor(o) && tn_same_storage(py_of(self), py_of(o)));
 }
+/* torch's number of a CPU. */
 static PyObject *py_about_get_device(PyObject *self, PyObject *unused) {
     (void)self, (void)unused;
     return PyLong_FromLong(-1);
@@ -210,6 +216,7 @@ static bool py_about_channels_last(const tn_tensor *t, int ndim) {
     if (tn_ndim(t) != ndim) return false;
     if (!tn_numel(t)) return true;
     for (int k = 0; k < ndim; k++) {
+        /* 1, then the last dimensions backwards, then 0 */
         int dim = k == 0 ? 1 : k == ndim - 1 ? 0 : ndim - k;
         if (tn_size(t, dim) != 1 && tn_stride(t, dim) != expected) return false;
         expected *= tn_size(t, dim);
@@ -217,6 +224,7 @@ static bool py_about_channels_last(const tn_tensor *t, int ndim) {
     return true;
 }
 
+/* x.is_contiguous(memory_format=..). */
 static PyObject *py_about_contiguous(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                      PyObject *kwnames) {
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
@@ -270,10 +278,12 @@ static PyObject *py_about_set_default_dtype(PyObject *self, PyObject *o) {
                                              "supported as the default type");
     if (py_dtype_is_float(((py_dtype *)o)->dtype) && tn_set_default_dtype(((py_dtype *)o)->dtype))
         Py_RETURN_NONE;
+    /* torch has one message for all that is refused */
     tn_error_take(NULL);
     return PyErr_Format(PyExc_TypeError, "only floating-point types are supported as the default "
                                          "type");
 }
+/* torch.promote_types(a, b). */
 static PyObject *py_about_promote(PyObject *self, PyObject *args) {
     PyObject *a, *b;
     (void)self;
@@ -312,6 +322,7 @@ PY_PRIV int py_convert_begin(PyObject *module) {
         Py_XDECREF(m);
         if (bad) return -1;
     }
+    /* a static method: a function of C binds no instance */
     m = PyCFunction_New(&py_convert_static, NULL);
     int bad = !m || PyObject_SetAttrString(type, "_make_subclass", m);
     Py_XDECREF(m);

@@ -11,6 +11,7 @@ typedef struct py_making {
     int requires_grad;
 } py_making;
 
+/* Reads the keywords into m; false with an exception. data is borrowed from args. */
 static bool py_making_parse(py_making *m, PyObject *args, PyObject *kwargs, const char *format) {
     static const char *names[] = {"data", "dtype", "device", "requires_grad", "pin_memory", NULL};
     PyObject *dtype = Py_None, *device = Py_None;
@@ -31,6 +32,7 @@ static bool py_making_parse(py_making *m, PyObject *args, PyObject *kwargs, cons
             PyErr_Format(PyExc_TypeError, "tensor(): argument 'device' must be torch.device");
         return false;
     }
+    /* the default device is for a program's calls, not for those of the package */
     if (device == Py_None && (m->device = py_default_device()) && py_here_is_ours())
         m->device = TN_NO_DEVICE;
     return true;
@@ -41,10 +43,12 @@ static PyObject *py_making_finish(const py_making *m, PyObject *o, bool copy) {
     tn_tensor *t = py_of(o);
     tn_dtype dtype = m->dtype ? m->dtype : tn_dtype_of(t);
     if (!copy && dtype == tn_dtype_of(t) && (!m->device || m->device == tn_device_of(t))) return o;
+    /* a copy is a leaf; without one the conversion is recorded, as torch does */
     tn_tensor *detached = copy ? tnp_detach(t) : NULL;
     tn_tensor *r = m->device ? tnp_to(copy ? detached : t, m->device, dtype, false, copy)
                              : tnp_to_dtype(copy ? detached : t, dtype, false, copy);
     if (detached) tn_free(detached);
+    /* taken: r has its own count of the memory */
     Py_DECREF(o);
     PyObject *made = r ? py_wrap(tn_own(r)) : py_raise();
     if (made && m->requires_grad && !tn_requires_grad_at(NULL, 0, py_of(made), true)) {
@@ -54,6 +58,7 @@ static PyObject *py_making_finish(const py_making *m, PyObject *o, bool copy) {
     return made;
 }
 
+/* A tensor of the numbers in m->data: made on the CPU, then moved. */
 static PyObject *py_making_of_numbers(const py_making *m) {
     tn_tensor *t = py_nested_tensor(m->data, m->dtype);
     if (!t) return py_raise();
@@ -70,15 +75,18 @@ static PyObject *py_making_of_numbers(const py_making *m) {
     return o;
 }
 
+/* torch.tensor(data, ..): always a copy, and a leaf. */
 static PyObject *py_create_tensor(PyObject *self, PyObject *args, PyObject *kwargs) {
     py_making m;
     (void)self;
     if (!py_making_parse(&m, args, kwargs, "O|$OOpp:tensor")) return NULL;
     PyObject *array = py_nested_array(m.data);
+    /* tensor(x) copies what as_tensor(x) shares */
     if (array) return py_making_finish(&m, array, true);
     return PyErr_Occurred() ? NULL : py_making_of_numbers(&m);
 }
 
+/* torch.as_tensor(data, ..): shares an array's memory where dtype and device allow it. */
 static PyObject *py_create_as_tensor(PyObject *self, PyObject *args, PyObject *kwargs) {
     py_making m;
     (void)self;
@@ -117,8 +125,10 @@ static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwa
             return NULL;
         }
     }
+    /* Tensor(x): the same elements, as an instance of the class */
     if (one && py_is_tensor(one)) return py_wrap_alias(type, one);
     if (one && Py_TYPE(one) == py.size) args = one;
+    /* not initialised, as torch.Tensor is */
     if (n == 0) {
         sizes[0] = 0;
         t = tnp_empty(tn_ints_of(sizes, 1), TN_NO_DTYPE, device);
@@ -145,16 +155,19 @@ PY_PRIV PyObject *py_index_refuse(PyObject *o) {
                         Py_TYPE(o));
 }
 
+/* An index that is a list or an array, as a new tensor; NULL with an exception. */
 PY_PRIV PyObject *py_index_tensor(PyObject *o) {
     py_making m = {o, TN_NO_DTYPE, TN_NO_DEVICE, 0};
     PyObject *array = py_nested_array(o);
     if (array) return array;
     if (PyErr_Occurred()) return NULL;
     if (!py_nested_is_list(o)) return py_index_refuse(o);
+    /* x[[]] selects nothing: an empty list is one of indices */
     if (!PySequence_Size(o)) m.dtype = TN_I64;
     return py_making_of_numbers(&m);
 }
 
+/* A value beside a tensor, as a new tensor of dtype; arrays are shared if they have it. */
 PY_PRIV PyObject *py_value_tensor(PyObject *o, tn_dtype dtype) {
     py_making m = {o, dtype, TN_NO_DEVICE, 0};
     PyObject *array = py_nested_array(o);
@@ -164,6 +177,7 @@ PY_PRIV PyObject *py_value_tensor(PyObject *o, tn_dtype dtype) {
 
 /* --- to lists --------------------------------------------------------------------------------- */
 
+/* Elements from `at` on as nested lists. dim: the dimension that this list is of. */
 static PyObject *py_list_of(const char *at, const tn_tensor *t, int dim) {
     if (dim == tn_ndim(t)) return py_from_element(tn_element(at, tn_dtype_of(t)), tn_dtype_of(t));
     int64_t n = tn_size(t, dim), step = tn_stride(t, dim) * tn_dtype_bytes(tn_dtype_of(t));
@@ -175,6 +189,7 @@ static PyObject *py_list_of(const char *at, const tn_tensor *t, int dim) {
     return list;
 }
 
+/* x.tolist(): nested lists; a number of a 0-dim tensor. */
 static PyObject *py_create_tolist(PyObject *self, PyObject *unused) {
     (void)unused;
     if (tn_device_of(py_of(self)) == TN_META)

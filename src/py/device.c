@@ -9,6 +9,7 @@ typedef struct py_device {
     bool zero; /* "cpu:0": the same place as "cpu", but not equal to it, as in torch */
 } py_device;
 
+/* A new object: devices are compared by value. */
 static PyObject *py_device_make(tn_device_id id, bool zero) {
     PyObject *o = PyType_GenericAlloc(py.device, 0);
     if (!o) return NULL;
@@ -24,6 +25,7 @@ static bool py_device_parse(PyObject *text, tn_device_id *to, bool *zero) {
     Py_ssize_t n;
     const char *name = PyUnicode_AsUTF8AndSize(text, &n);
     if (!name) return false;
+    /* a NUL inside would be cut off */
     if ((Py_ssize_t)strlen(name) != n)
         return PyErr_Format(PyExc_RuntimeError, "Invalid device string: %R", text), false;
     for (*to = TN_CPU, *zero = true; *to <= TN_META; ++*to) { /* those without an index of theirs */
@@ -65,6 +67,7 @@ static PyObject *py_device_joined(PyObject *type, PyObject *index) {
     return PyUnicode_FromFormat("%U:%lld", type, (long long)at);
 }
 
+/* _device(name): what pickles call. */
 static PyObject *py_device_named(PyObject *self, PyObject *name) {
     tn_device_id id;
     bool zero;
@@ -73,6 +76,7 @@ static PyObject *py_device_named(PyObject *self, PyObject *name) {
     return py_device_parse(name, &id, &zero) ? py_device_make(id, zero) : NULL;
 }
 
+/* torch.device(name), torch.device(type, index), or torch.device(device), which is that object. */
 static PyObject *py_device_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"type", "index", NULL};
     PyObject *what, *index = Py_None;
@@ -107,7 +111,7 @@ static PyObject *py_device_index(PyObject *self, void *unused) {
     if (py_device_at(self) < 0) Py_RETURN_NONE;
     return PyLong_FromLong(py_device_at(self));
 }
-/* The type and the index, by the format that takes both or the one that takes the type alone. */
+/* The type and the index, by the format for both or the format for the type alone. */
 static PyObject *py_device_text(PyObject *self, const char *both, const char *alone) {
     PyObject *type = py_device_type(self, NULL);
     const int at = py_device_at(self);
@@ -120,6 +124,7 @@ static PyObject *py_device_repr(PyObject *self) {
     return py_device_text(self, "device(type='%U', index=%d)", "device(type='%U')");
 }
 static PyObject *py_device_compare(PyObject *a, PyObject *b, int how) {
+    /* the other side may know better */
     if (Py_TYPE(b) != py.device || (how != Py_EQ && how != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
     const py_device *x = (const py_device *)a, *y = (const py_device *)b;
     bool same = x->id == y->id && x->zero == y->zero;
@@ -162,6 +167,7 @@ static PyObject *py_device_now(void) {
     if (!py_devices_set) return NULL;
     list = py_device_list(false);
     last = list ? PyList_GetItem(list, PyList_Size(list) - 1) : NULL;
+    /* without memory there is no default */
     PyErr_Clear();
     return last == Py_None ? NULL : last;
 }
@@ -171,6 +177,7 @@ PY_PRIV tn_device_id py_default_device(void) {
     return now ? ((const py_device *)now)->id : TN_NO_DEVICE;
 }
 
+/* with torch.device("meta"): pushed onto the thread's list. */
 static PyObject *py_device_enter(PyObject *self, PyObject *unused) {
     PyObject *list = py_device_list(true);
     (void)unused;
@@ -178,6 +185,8 @@ static PyObject *py_device_enter(PyObject *self, PyObject *unused) {
     return Py_NewRef(self);
 }
 
+/* The end of a with block: pops the thread's list. Arguments, an exception perhaps, do
+ * not matter. */
 static PyObject *py_device_exit(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     PyObject *list = py_device_list(false);
     const Py_ssize_t n = list ? PyList_Size(list) : 0;
@@ -188,6 +197,7 @@ static PyObject *py_device_exit(PyObject *self, PyObject *const *args, Py_ssize_
     Py_RETURN_NONE;
 }
 
+/* torch.set_default_device: of the calling thread alone. */
 static PyObject *py_device_set_default(PyObject *self, PyObject *device) {
     PyObject *list, *made = NULL;
     (void)self;
@@ -195,6 +205,7 @@ static PyObject *py_device_set_default(PyObject *self, PyObject *device) {
         !(made = PyObject_CallFunctionObjArgs((PyObject *)py.device, device, NULL)))
         return NULL;
     list = py_device_list(true);
+    /* takes the reference; entry 0 is below all blocks */
     if (list) PyList_SetItem(list, 0, made ? made : Py_NewRef(Py_None));
     if (!list) Py_XDECREF(made);
     return list ? Py_NewRef(Py_None) : NULL;

@@ -57,6 +57,7 @@ typedef struct py_dl_out {
 
 static void py_dl_out_free(void *at) {
     py_dl_out *out = (py_dl_out *)at;
+    /* other libraries call deleters in any thread, with or without the GIL */
     PyGILState_STATE state = PyGILState_Ensure();
     tn_release(out->tensor);
     py_give(out);
@@ -67,6 +68,7 @@ static void py_dl_versioned_delete(py_dl_versioned *m) { py_dl_out_free(m->manag
 
 /* Nobody has taken what the capsule holds. */
 static void py_dl_capsule_free(PyObject *capsule) {
+    /* who takes the tensor renames the capsule, by the protocol */
     if (PyCapsule_IsValid(capsule, "dltensor")) {
         py_dl_managed *m = (py_dl_managed *)PyCapsule_GetPointer(capsule, "dltensor");
         m->deleter(m);
@@ -76,6 +78,7 @@ static void py_dl_capsule_free(PyObject *capsule) {
     }
 }
 
+/* Fills the description; false: not in CPU memory. sizes has room for shape and strides. */
 static bool py_dl_describe(py_dl_tensor *to, const tn_tensor *t, int64_t *sizes) {
     const int n = tn_ndim(t);
     const tn_dtype dtype = tn_dtype_of(t);
@@ -109,6 +112,7 @@ static PyObject *py_dl_give(tn_tensor *t, bool versioned, uint64_t flags) {
         return tn_release(t), NULL;
     }
     out->tensor = t;
+    /* the deleters get the block by either struct */
     out->managed.manager = out->versioned.manager = out;
     out->managed.deleter = py_dl_managed_delete;
     out->versioned.deleter = py_dl_versioned_delete;
@@ -122,9 +126,12 @@ static PyObject *py_dl_give(tn_tensor *t, bool versioned, uint64_t flags) {
     return capsule;
 }
 
+/* Reads the arguments of __dlpack__; false with an exception. *versioned: who asks knows
+ * DLPack 1. */
 static bool py_dl_asked(PyObject *stream, PyObject *version, PyObject *device, bool *versioned) {
     int64_t n = -1;
     int type = DL_CPU, id = 0, major = 0, minor = 0;
+    /* the array API: None or -1 for memory without streams */
     if (stream != Py_None && (!py_to_int(stream, &n) || n != -1)) {
         PyErr_SetString(PyExc_BufferError, "a CPU tensor has no stream: expected None or -1");
         return false;
@@ -144,6 +151,7 @@ static bool py_dl_asked(PyObject *stream, PyObject *version, PyObject *device, b
     return true;
 }
 
+/* x.__dlpack__(..): a new capsule. The consumer calls the deleter when it is done. */
 static PyObject *py_dl_export(PyObject *self, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
     PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
@@ -159,14 +167,18 @@ static PyObject *py_dl_export(PyObject *self, PyObject *args, PyObject *kwargs) 
     if (tn_needs_grad(t))
         return PyErr_Format(PyExc_BufferError, "Can't export tensors that require gradient, use "
                                                "tensor.detach()");
+    /* the older capsules cannot say that memory is read-only */
     if (tn_is_read_only(t) && !copies && !versioned)
         return PyErr_Format(PyExc_BufferError, "read-only memory needs DLPack 1.0");
+    /* a header without history: the capsule keeps the memory, and writes to it are
+     * nobody's record */
     given = copies ? tnp_to_dtype(t, tn_dtype_of(t), false, true) : tnp_detach(t);
     if (!given) return py_raise();
     uint64_t flags = copies ? DL_COPIED : tn_is_read_only(t) ? DL_READ_ONLY : 0;
     return py_dl_give(tn_own(given), versioned, flags);
 }
 
+/* x.__dlpack_device__(): what kind of memory, before anything is exported. */
 static PyObject *py_dl_device(PyObject *self, PyObject *unused) {
     (void)unused;
     if (tn_device_of(py_of(self)) == TN_CPU) return Py_BuildValue("(ii)", DL_CPU, 0);
@@ -178,6 +190,7 @@ static PyObject *py_dl_device(PyObject *self, PyObject *unused) {
 
 static void py_dl_managed_release(void *data, void *user) {
     py_dl_managed *m = (py_dl_managed *)user;
+    /* the last tensor may end in any thread, and the deleter may run Python code */
     PyGILState_STATE state = PyGILState_Ensure();
     (void)data;
     if (m->deleter) m->deleter(m);
@@ -191,6 +204,7 @@ static void py_dl_versioned_release(void *data, void *user) {
     PyGILState_Release(state);
 }
 
+/* Whether the library has such tensors, and their dtype; false with an exception. */
 static bool py_dl_fits(const py_dl_tensor *d, tn_dtype *dtype) {
     int k = 1;
     while (k < TN_DTYPE_COUNT &&
@@ -215,6 +229,8 @@ static bool py_dl_fits(const py_dl_tensor *d, tn_dtype *dtype) {
     return true;
 }
 
+/* A tensor over foreign memory, which `release` gives back with its last view. NULL with an
+ * exception, and the memory stays the capsule's. */
 static tn_tensor *py_dl_wrap(const py_dl_tensor *d, bool read_only, void (*release)(void *, void *),
                              void *managed) {
     static char none[16];
@@ -224,6 +240,7 @@ static tn_tensor *py_dl_wrap(const py_dl_tensor *d, bool read_only, void (*relea
     if (!py_dl_fits(d, &dtype)) return NULL;
     memset(&o, 0, sizeof o);
     if (d->strides && d->ndim) {
+        /* a negative stride of a dimension of 1 is never used */
         for (int32_t i = 0; i < d->ndim; i++) strides[i] = d->strides[i] < 0 ? 1 : d->strides[i];
         o.strides = tn_ints_of(strides, d->ndim);
     }
@@ -245,6 +262,7 @@ static PyObject *py_dl_take(PyObject *capsule) {
             return PyErr_Format(PyExc_BufferError, "DLPack version %d is not supported",
                                 (int)v->version.major);
         t = py_dl_wrap(&v->t, (v->flags & DL_READ_ONLY) != 0, py_dl_versioned_release, v);
+        /* consumed, by the protocol; its destructor frees nothing then */
         if (t) PyCapsule_SetName(capsule, "used_dltensor_versioned");
     } else if (PyCapsule_IsValid(capsule, "dltensor")) {
         py_dl_managed *m = (py_dl_managed *)PyCapsule_GetPointer(capsule, "dltensor");
@@ -265,6 +283,7 @@ static PyObject *py_dl_ask(PyObject *o, PyObject *copy) {
     PyObject *words = none ? Py_BuildValue("{s(ii)}", "max_version", DL_MAJOR, DL_MINOR) : NULL;
     if (words && copy != Py_None && PyDict_SetItemString(words, "copy", copy)) Py_CLEAR(words);
     PyObject *capsule = words ? PyObject_Call(f, none, words) : NULL;
+    /* before version 1 __dlpack__ took no max_version */
     if (words && !capsule && copy == Py_None && PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
         capsule = PyObject_CallObject(f, none);
@@ -275,6 +294,7 @@ static PyObject *py_dl_ask(PyObject *o, PyObject *copy) {
     return capsule;
 }
 
+/* torch.from_dlpack(o): of an object with __dlpack__, or of a capsule. */
 static PyObject *py_dl_import(PyObject *self, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"", "device", "copy", NULL};
     PyObject *o, *device = Py_None, *copy = Py_None, *r;
@@ -297,6 +317,7 @@ static PyObject *py_dl_import(PyObject *self, PyObject *args, PyObject *kwargs) 
     return r;
 }
 
+/* torch.to_dlpack(x), the older function. */
 static PyObject *py_dl_to(PyObject *self, PyObject *o) {
     (void)self;
     if (!py_is_tensor(o))

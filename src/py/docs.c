@@ -10,6 +10,7 @@ typedef struct py_docs_text {
     size_t n, room;
 } py_docs_text;
 
+/* Appends n bytes; after a failure t->at is NULL and the rest is dropped. */
 static void py_docs_put_bytes(py_docs_text *t, const char *from, size_t n) {
     if (!t->at) return;
     if (t->n + n >= t->room) {

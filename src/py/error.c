@@ -71,7 +71,7 @@ static PyObject *py_raise_text(const char *message) {
     return o;
 }
 
-/* The class of each code: one of Python's, or one that is made here, as _C.NAME and at a place
+/* The class of each code: one of Python's, or a new one of this module, as _C.NAME and at a place
  * below torch, of a base of Python's. A code without a line is a RuntimeError. */
 static struct py_raise_class {
     tn_code code;
@@ -131,7 +131,7 @@ PY_PRIV PyObject *py_raise(void) {
 
 /* A code object that was recorded. It stays for the rest of the process, as tape nodes hold `file`.
  * So there are as many as a program has, and no more where it makes code all the time: then sites
- * are files alone, and lines are told at once. */
+ * are files alone, and lines are looked up at once. */
 typedef struct py_site {
     PyObject *code; /* counted; NULL: a file */
     bool ours;      /* code of the package, which no user wants to see */
@@ -150,6 +150,7 @@ static struct {
     int (*instruction)(PyFrameObject *frame); /* its offset; NULL: unknown here */
 } py_lines;
 
+/* Where the site of a code object is, or would go: linear probing. */
 static size_t py_lines_slot(const PyObject *code) {
     /* the address times 2^64 over the golden ratio (Knuth): low bits are alignment */
     size_t i = (size_t)((uintptr_t)code >> 4) * 11400714819323198485u;
@@ -159,6 +160,7 @@ static size_t py_lines_slot(const PyObject *code) {
     return i;
 }
 
+/* Twice the room; false without memory, and the table stays as it was. */
 static bool py_lines_grow(void) {
     size_t old = py_lines.room, room = old ? 2 * old : 256;
     py_site **before = py_lines.at, **at = (py_site **)py_get(room, sizeof *at);
@@ -172,6 +174,7 @@ static bool py_lines_grow(void) {
     return true;
 }
 
+/* A site of a code object, or of a file (code NULL). It is never freed. */
 static py_site *py_lines_new(PyObject *code, const char *file) {
     size_t n = strlen(file) + 1;
     py_site *s = (py_site *)py_get(sizeof *s + n, 1);
@@ -183,7 +186,7 @@ static py_site *py_lines_new(PyObject *code, const char *file) {
     return s;
 }
 
-/* The site of a file, where there is room for one more. */
+/* The site of a file; NULL without room for one more. */
 static py_site *py_lines_file(const char *file) {
     for (int i = py_lines.nfiles; i--;)
         if (!strcmp(py_lines.file[i]->file, file)) return py_lines.file[i];
@@ -191,6 +194,7 @@ static py_site *py_lines_file(const char *file) {
     return s ? py_lines.file[py_lines.nfiles++] = s : NULL;
 }
 
+/* A site for a code object that has none yet; NULL: no memory, and no exception. */
 static py_site *py_lines_add(PyObject *code) {
     PyObject *name = PyObject_GetAttrString(code, "co_filename");
     const char *file = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
@@ -206,6 +210,7 @@ static py_site *py_lines_add(PyObject *code) {
     return s;
 }
 
+/* The site of a code object, made at first need. */
 static py_site *py_lines_site(PyObject *code) {
     /* a loop calls from one code object again and again */
     if (py_lines.last && py_lines.last->code == code) return py_lines.last;
@@ -326,6 +331,7 @@ static void py_interrupt_seen(int number) {
         py_interrupt.before.sa_handler(number);
 }
 
+/* A call that lasts begins, with the GIL. The first one watches SIGINT. */
 static void py_interrupt_begin(void) {
     struct sigaction now;
     py_interrupt_mine++;

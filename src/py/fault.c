@@ -81,6 +81,7 @@ static PyObject *py_fault_missing(const py_bind *b, const char *name) {
     return NULL;
 }
 
+/* "f() takes 2 positional arguments but 3 were given", in CPython's words. */
 static PyObject *py_fault_many(const py_bind *b, const char *name, Py_ssize_t nargs) {
     int self = b->method, least = 0, most = 0;
     /* positional parameters, and those without a default; self is not counted, as in CPython */

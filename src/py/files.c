@@ -16,6 +16,7 @@ static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
     tn_wrap_options options;
     if (tn_device_of(t) != TN_CPU)
         return PyErr_Format(PyExc_RuntimeError, "expected a tensor in CPU memory");
+    /* strides are not negative, so the last element is the farthest */
     for (int i = 0; end && i < tn_ndim(t); i++) end += (tn_size(t, i) - 1) * tn_stride(t, i);
     memset(&options, 0, sizeof options);
     options.release = py_own_tensor_end;
@@ -47,9 +48,11 @@ static PyObject *py_files_from_memory(PyObject *self, PyObject *args) {
     options.release = py_own_buffer_end;
     options.user = v;
     options.read_only = v->readonly != 0;
+    /* by division: a product could wrap */
     if (from < 0 || numel < 0 || from > v->len || numel > (v->len - from) / each) {
         PyErr_Format(PyExc_ValueError, "the range is outside the buffer");
     } else if (((uintptr_t)v->buf + (uintptr_t)from) % (uintptr_t)each) {
+        /* the caller copies then */
         r = Py_NewRef(Py_None);
     } else {
         tn_tensor *t =
@@ -84,9 +87,12 @@ static const char *py_files_text(PyObject *kept, PyObject *o, const char *what) 
     return text && !PyList_Append(kept, o) ? text : NULL;
 }
 
+/* Fills the lists of names and notes; false with an exception, and what was held so far is
+ * counted in s->n. */
 static bool py_files_save_fill(py_files_save *s, PyObject *tensors, PyObject *notes) {
     PyObject *key, *value;
     Py_ssize_t at = 0;
+    /* not more than there was room for: __hash__ and __eq__ of keys are Python code */
     while (s->n < PyDict_Size(tensors) && PyDict_Next(tensors, &at, &key, &value)) {
         if (!py_is_tensor(value))
             return PyErr_Format(PyExc_ValueError,
@@ -95,6 +101,7 @@ static bool py_files_save_fill(py_files_save *s, PyObject *tensors, PyObject *no
                                 key, Py_TYPE(value)),
                    false;
         if (!(s->at[s->n].name = py_files_text(s->kept, key, "a tensor's name"))) return false;
+        /* held, as the GIL is released while it is written */
         s->at[s->n++].tensor = tn_retain(py_of(value));
     }
     for (at = 0; notes && PyDict_Next(notes, &at, &key, &value); s->nnotes++) {
@@ -116,6 +123,7 @@ static PyObject *py_files_safe_save(PyObject *self, PyObject *args) {
                           &notes))
         return NULL;
     memset(&s, 0, sizeof s);
+    /* path_of is a bytes object, which keeps the text */
     path = PyBytes_AsString(path_of);
     if (notes != Py_None && !PyDict_Check(notes)) {
         Py_DECREF(path_of);
@@ -163,6 +171,7 @@ static PyObject *py_files_safe_load(PyObject *self, PyObject *o) {
         Py_CLEAR(all);
     }
     for (int64_t i = 0; all && i < list.n; i++) {
+        /* the list has a count, the wrapper gets its own */
         PyObject *one = py_wrap_borrowed(list.at[i].tensor);
         if (!one || PyDict_SetItemString(all, list.at[i].name, one)) Py_CLEAR(all);
         Py_XDECREF(one);
@@ -214,6 +223,7 @@ static PyObject *py_files_safe_get(PyObject *self, PyObject *args) {
     if (!PyArg_ParseTuple(args, "Os", &capsule, &name)) return NULL;
     tn_safetensors *f = (tn_safetensors *)PyCapsule_GetPointer(capsule, "tensorh.safetensors");
     if (!f) return NULL;
+    /* stopped by Ctrl-C that was somebody else's: made again */
     do t = tn_safetensors_get_at(NULL, 0, f, name);
     while (!t && py_stopped());
     return t ? py_wrap(tn_own(t)) : py_raise();

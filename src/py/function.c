@@ -333,6 +333,7 @@ static bool py_function_give(const py_context *ctx, PyObject *grads, tn_tensor *
     return true;
 }
 
+/* What the tape calls for the backward of ctx. false ends the pass with an error. */
 static bool py_function_back(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
     /* in any thread of a backward */
     const py_inside inside = py_inside_begin();
@@ -402,7 +403,7 @@ static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_te
     py_here(&file, &line);
     Py_INCREF((PyObject *)ctx); /* for the tape, which releases it in any case */
     bool ok = tn_function_call_at(file, line, &ctx->row, tn_tensors_of(in, ctx->nin), ctx, a.out);
-    /* an output may be no part of a graph; any one that is leads to the call */
+    /* an output may be no part of a graph; every other output leads to the call */
     for (int j = 0; ok && j < ctx->row.nout && !ctx->history; j++)
         ctx->history = tn_history_of(a.out[j]);
     /* an output that is an input keeps the history it had: another call's */
@@ -414,8 +415,8 @@ static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_te
     return py_lent(turn, r);
 }
 
-/* Output o of a call that is not recorded. An input that was not written is returned as another
- * tensor. */
+/* Output o of a call that is not recorded. An input that was not written is returned as a new
+ * tensor over its memory. */
 static PyObject *py_apply_apart(const py_context *ctx, PyObject *const *args, PyObject *o) {
     for (int i = 0; i < ctx->nargs; i++)
         if (o == args[i] && py_is_tensor(o) && !py_function_holds(ctx->dirty, o)) {
@@ -504,6 +505,7 @@ static PyObject *py_apply_named(PyObject *cls, PyObject *const *args, Py_ssize_t
     return r;
 }
 
+/* cls.apply(*args): a new ctx for each call. */
 static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssize_t n,
                                    PyObject *kwnames) {
     tn_tensor *few[16], **in = few;
@@ -534,6 +536,7 @@ static PyObject *py_context_keep(PyObject **to, PyObject *const *args, Py_ssize_
     Py_XDECREF(before);
     Py_RETURN_NONE;
 }
+/* ctx.save_for_backward(*tensors): kept in ctx until forward has ended. */
 static PyObject *py_context_save(PyObject *self, PyObject *const *args, Py_ssize_t n) {
     for (Py_ssize_t i = 0; i < n; i++)
         if (args[i] != Py_None && !py_is_tensor(args[i])) {
@@ -569,8 +572,8 @@ static PyObject *py_context_repr(PyObject *self) {
                                 ((py_context *)self)->name, (void *)self);
 }
 
-/* Saved tensor k of the tape; one that is an output comes with its history where calls are
- * recorded, as a new tensor. */
+/* Saved tensor k of the tape. While calls are recorded, a saved output is a new tensor that has its
+ * history again. */
 static PyObject *py_context_saved_one(const py_context *ctx, int k) {
     tn_error_info info;
     /* lent by the pass */
@@ -589,6 +592,7 @@ static PyObject *py_context_saved_one(const py_context *ctx, int k) {
                         "after calling backward.");
 }
 
+/* ctx.saved_tensors: a new tuple; in forward what was given, later what the tape has. */
 static PyObject *py_context_saved(PyObject *self, void *unused) {
     py_context *ctx = (py_context *)self;
     Py_ssize_t n = ctx->places ? PyTuple_Size(ctx->places) : 0;
@@ -637,6 +641,7 @@ static int py_context_clear(PyObject *self) {
     Py_CLEAR(ctx->places);
     return 0;
 }
+/* The tape holds a count while the call is on it, so ctx goes after its call. */
 static void py_context_dealloc(PyObject *self) {
     py_context *ctx = (py_context *)self;
     PyTypeObject *type = Py_TYPE(self);
@@ -700,6 +705,7 @@ PY_PRIV int py_functions_begin(PyObject *module) {
                                 context};
     PyType_Spec function_spec = {"torch._C._FunctionBase", sizeof(PyObject), 0,
                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, function};
+    /* Function, in Python, derives from this base: apply is its class method */
     PyObject *base = py_function_type(module, "_FunctionBase", &function_spec);
     py.context = (PyTypeObject *)py_function_type(module, "_FunctionCtx", &context_spec);
     Py_XDECREF(base);

@@ -1,6 +1,7 @@
 /* generator.c - Generator: a stream of random numbers, and the default one. */
 #include "py.h"
 
+/* Whether a device is the CPU, where all numbers are drawn; false with an exception. */
 static bool py_generator_on_cpu(PyObject *device) {
     tn_device_id id = TN_CPU;
     if (py_to_device(device, &id) && id == TN_CPU) return true;
@@ -13,6 +14,7 @@ static bool py_generator_on_cpu(PyObject *device) {
     return false;
 }
 
+/* torch.Generator(device=None): a stream of its own, seeded as torch seeds it. */
 static PyObject *py_generator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"device", NULL};
     PyObject *device = Py_None;
@@ -54,6 +56,7 @@ static bool py_generator_seed_of(PyObject *o, uint64_t *seed) {
     }
     return true;
 }
+/* g.manual_seed(seed): returns g, as torch. */
 static PyObject *py_generator_manual_seed(PyObject *self, PyObject *o) {
     uint64_t seed;
     if (!py_generator_seed_of(o, &seed)) return NULL;
@@ -63,6 +66,7 @@ static PyObject *py_generator_manual_seed(PyObject *self, PyObject *o) {
     py_draw_end();
     return Py_NewRef(self);
 }
+/* g.get_state(): the state in torch's format, a new uint8 tensor. */
 static PyObject *py_generator_get_state(PyObject *self, PyObject *unused) {
     uint8_t state[TN_GENERATOR_BYTES];
     const int64_t size[1] = {TN_GENERATOR_BYTES};
@@ -74,11 +78,13 @@ static PyObject *py_generator_get_state(PyObject *self, PyObject *unused) {
     tn_tensor *t = tn_from_at(NULL, 0, state, tn_ints_of(size, 1), TN_U8);
     return t ? py_wrap(tn_own(t)) : py_raise();
 }
+/* g.set_state(state): takes what get_state gave; the library checks the content. */
 static PyObject *py_generator_set_state(PyObject *self, PyObject *o) {
     if (!py_is_tensor(o) || tn_dtype_of(py_of(o)) != TN_U8 || !tn_is_contiguous(py_of(o)) ||
         tn_numel(py_of(o)) != TN_GENERATOR_BYTES)
         return PyErr_Format(PyExc_TypeError, "expected a torch.ByteTensor of %d elements",
                             (int)TN_GENERATOR_BYTES);
+    /* copied first: the tensor may be written by another thread while this one waits */
     uint8_t state[TN_GENERATOR_BYTES];
     memcpy(state, tn_data(py_of(o)), sizeof state);
     py_draw_begin();
@@ -113,6 +119,7 @@ static PyObject *py_generator_seed(PyObject *self, PyObject *unused) {
     py_draw_end();
     return PyLong_FromUnsignedLongLong(seed);
 }
+/* A new generator in the same state: the two go apart from there. */
 static PyObject *py_generator_clone(PyObject *self, PyObject *unused) {
     PyObject *args = PyTuple_New(0), *state = py_generator_get_state(self, unused);
     PyObject *g = args && state ? py_generator_new(py.generator, args, NULL) : NULL;
@@ -144,6 +151,7 @@ static PyType_Slot py_generator_slots[] = {{Py_tp_new, (void *)py_generator_new}
 static PyType_Spec py_generator_spec = {"torch._C.Generator", sizeof(py_generator), 0,
                                         Py_TPFLAGS_DEFAULT, py_generator_slots};
 
+/* Generator, and default_generator, whose stream the library owns. */
 PY_PRIV int py_generators_begin(PyObject *module) {
     py.generator = (PyTypeObject *)PyType_FromSpec(&py_generator_spec);
     if (!py.generator || PyModule_AddObjectRef(module, "Generator", (PyObject *)py.generator))

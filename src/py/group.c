@@ -161,6 +161,8 @@ static PyMethodDef *py_groups_def(const py_group *g, bool method, void *function
     return def;
 }
 
+/* A function of the module whose `self` is a capsule with the group. New; NULL with
+ * an exception. */
 static PyObject *py_groups_as_function(const py_group *g, void *function) {
     PyMethodDef *def = py_groups_def(g, false, function);
     PyObject *self = def ? PyCapsule_New((void *)(uintptr_t)g, "tensorh.group", NULL) : NULL;

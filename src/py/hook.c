@@ -16,6 +16,7 @@ static tn_tensor *py_hook_result(PyObject *r, tn_tensor *grad) {
     return NULL;
 }
 
+/* Calls the hook with t. replaces: its result stands in for t. NULL: it raised. */
 static tn_tensor *py_hook_run(py_hook *h, tn_tensor *t, bool replaces) {
     /* the hook may remove itself, and h->function with it */
     PyObject *function = Py_NewRef(h->function), *seen = py_wrap_borrowed(t);
@@ -57,6 +58,7 @@ static void py_hook_release(void *user) {
 
 /* --- handles ---------------------------------------------------------------------------------- */
 
+/* register_hook and the one after accumulation: a handle, new. The tape has a count as well. */
 static PyObject *py_hook_add(PyObject *self, PyObject *function, bool after) {
     py_tensor *p = (py_tensor *)self;
     py_hook *h;
@@ -90,6 +92,7 @@ static PyObject *py_hook_add(PyObject *self, PyObject *function, bool after) {
     return (PyObject *)h;
 }
 
+/* handle.remove(): the hook runs no more. Twice is allowed. */
 static PyObject *py_hook_remove(PyObject *self, PyObject *unused) {
     py_hook *h = (py_hook *)self;
     PyObject *function = h->function;
@@ -123,6 +126,7 @@ static int py_hook_clear(PyObject *self) {
     Py_CLEAR(((py_hook *)self)->function);
     return 0;
 }
+/* Neither Python nor the tape has a count left. */
 static void py_hook_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     /* before its members go, as the collector might visit them */

@@ -22,6 +22,7 @@ typedef struct py_indexing {
     int turn; /* see py_lend */
 } py_indexing;
 
+/* The next view, which replaces the one before. view is lent and owned from here on. */
 static bool py_index_step(py_indexing *x, tn_tensor *view) {
     if (!view) return py_raise(), false;
     if (x->new_view) tn_free(x->at);
@@ -30,6 +31,7 @@ static bool py_index_step(py_indexing *x, tn_tensor *view) {
     return true;
 }
 
+/* x[i]: one dimension less. The row would say dim without those that were taken before. */
 static bool py_index_int(py_indexing *x, int64_t i) {
     const tn_select_args a = {x->at, x->dim, i};
     int64_t size = x->dim < tn_ndim(x->at) ? tn_size(x->at, x->dim) : 0;
@@ -51,6 +53,7 @@ static PyObject *py_index_part(PyObject *slice, int k) {
     if (TNI_UNLIKELY(!member[k])) {
         member[k] = PyObject_GetAttrString((PyObject *)&PySlice_Type, names[k]);
         if (!member[k]) return NULL;
+        /* PySlice_Unpack is no use: it does not tell an absent bound from a given one */
         get = (descrgetfunc)PyType_GetSlot(Py_TYPE(member[k]), Py_tp_descr_get);
     }
     return get(member[k], slice, (PyObject *)&PySlice_Type);
@@ -59,11 +62,12 @@ static PyObject *py_index_part(PyObject *slice, int k) {
 /* The same as a number: absent is TN_NONE. */
 static bool py_index_bound(PyObject *slice, int k, int64_t *to) {
     PyObject *o = py_index_part(slice, k);
+    /* x[True:] is x[1:], as in Python, where bool is an int */
     bool truth = o && PyBool_Check(o);
     bool ok = o && (o == Py_None || truth || py_to_bound(o, to));
     if (truth) *to = o == Py_True;
     if (ok && o != Py_None && *to == TN_NONE) *to = -INT64_MAX;    /* which is a number, too */
-    if (o && !ok && PyErr_ExceptionMatches(PyExc_OverflowError)) { /* as far as there is anything */
+    if (o && !ok && PyErr_ExceptionMatches(PyExc_OverflowError)) { /* beyond any size */
         PyObject *zero = PyLong_FromLong(0);
         PyErr_Clear();
         *to = zero && PyObject_RichCompareBool(o, zero, Py_LT) == 1 ? -INT64_MAX : INT64_MAX;
@@ -77,22 +81,26 @@ static bool py_index_bound(PyObject *slice, int k, int64_t *to) {
     return ok;
 }
 
+/* x[i:j:k]: a view unless it is all of the dimension. */
 static bool py_index_slice(py_indexing *x, PyObject *slice) {
     tn_slice_args a = {x->dim, TN_NONE, TN_NONE, TN_NONE, x->at};
     if (!py_index_bound(slice, 0, &a.start) || !py_index_bound(slice, 1, &a.end) ||
         !py_index_bound(slice, 2, &a.step))
         return false;
     if (a.step == TN_NONE) a.step = 1;
+    /* torch has no negative strides */
     if (a.step <= 0) {
         PyErr_SetString(PyExc_ValueError, "step must be greater than zero");
         return false;
     }
+    /* x[:] of one dimension needs no view */
     if (a.start != TN_NONE || a.end != TN_NONE || a.step != 1)
         if (!py_index_step(x, tn_slice_at(x->file, x->line, &a))) return false;
     x->dim++;
     return true;
 }
 
+/* x[None]: a dimension of 1. */
 static bool py_index_none(py_indexing *x) {
     const tn_unsqueeze_args a = {x->at, x->dim};
     if (!py_index_step(x, tn_unsqueeze_at(x->file, x->line, &a))) return false;
@@ -110,6 +118,7 @@ static bool py_index_by(py_indexing *x, tn_tensor *t) {
                      tn_ndim(x->at));
         return false;
     }
+    /* dimensions before it that slices took: NULL in the list, all of them */
     for (; x->covered < x->dim; x->covered++) x->list[x->nlists++] = NULL;
     x->list[x->nlists++] = t;
     x->dim = x->covered += takes;
@@ -121,6 +130,7 @@ static bool py_index_truth(py_indexing *x, bool truth) {
     tn_tensor *mask;
     if (!py_index_none(x)) return false;
     x->dim--;
+    /* a mask of the new dimension, which selects it or nothing */
     mask = tnp_full(TN_DIMS(1), tn_bool(truth), TN_BOOL, TN_NO_DEVICE);
     PyObject *o = mask ? py_wrap(tn_own(mask)) : py_raise();
     if (!o) return false;
@@ -147,8 +157,10 @@ static bool py_index_misfit(PyObject *o) {
     return false;
 }
 
+/* Applies one member of the key, borrowed. */
 static bool py_index_member(py_indexing *x, PyObject *o) {
     int64_t i;
+    /* ints and what has __index__, but not what is more than a number */
     if (PyLong_CheckExact(o) ||
         (PyIndex_Check(o) && !PyBool_Check(o) && !py_is_tensor(o) && !PyObject_CheckBuffer(o)))
         return py_to_int(o, &i) ? py_index_int(x, i) : py_index_misfit(o);
@@ -159,6 +171,7 @@ static bool py_index_member(py_indexing *x, PyObject *o) {
         if (x->nheld == INDEX_MOST || !(o = py_index_tensor(o))) return false;
         x->held[x->nheld++] = o;
     }
+    /* a 0-dim tensor stands for its number: a truth, or an int that makes a view */
     tn_dtype d = tn_dtype_of(py_of(o));
     if (!tn_ndim(py_of(o)) && (d == TN_BOOL || d == TN_U8)) {
         bool truth = tnp_item_int(py_of(o)) != 0;
@@ -189,6 +202,7 @@ static bool py_index_apply_held(py_indexing *x, PyObject *key) {
     return py_index_apply(x, key);
 }
 
+/* Whether the number of dimensions that o takes is known without making a tensor. */
 static bool py_index_is_plain(PyObject *o) {
     return o == Py_None || o == Py_Ellipsis || PySlice_Check(o) || PyLong_Check(o) ||
            py_is_tensor(o) || (PyIndex_Check(o) && !PyObject_CheckBuffer(o));
@@ -206,6 +220,7 @@ static PyObject *py_index_settled(PyObject *key) {
     return all;
 }
 
+/* Applies a key: a tuple's members one after another, or the one member that it is. */
 static bool py_index_apply(py_indexing *x, PyObject *key) {
     if (TNI_UNLIKELY(py_index_is_tuple(key))) return py_index_apply_held(x, PyList_AsTuple(key));
     bool tuple = PyTuple_Check(key);
@@ -217,6 +232,7 @@ static bool py_index_apply(py_indexing *x, PyObject *key) {
                      tn_ndim(x->at));
         return false;
     }
+    /* first how many dimensions the members take, so that an ellipsis takes the rest */
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *o = tuple ? PyTuple_GetItem(key, i) : key;
         int k = py_index_takes(o);
@@ -244,16 +260,19 @@ static bool py_index_apply(py_indexing *x, PyObject *key) {
     return true;
 }
 
+/* Begins an indexing of t, borrowed. To be ended. */
 static void py_index_begin(py_indexing *x, tn_tensor *t) {
     x->at = t;
     x->dim = x->taken = x->nlists = x->covered = x->nheld = 0;
     x->new_view = false;
     x->file = NULL;
     x->line = 0;
+    /* members are known by address while Python code of later ones runs */
     x->turn = py_lend();
     if (tn_needs_grad(t) && tn_grad_mode()) py_here(&x->file, &x->line);
 }
 
+/* Drops what was made, and lets waiting releases happen. */
 static void py_index_end(py_indexing *x) {
     for (int i = 0; i < x->nheld; i++) Py_DECREF(x->held[i]);
     if (x->new_view) tn_free(x->at);
@@ -271,6 +290,7 @@ static PyObject *py_index_one(PyObject *self, PyObject *key, bool *fits) {
     const char *file = NULL;
     int line = 0, overflow;
     int64_t i = PyLong_AsLongLongAndOverflow(key, &overflow);
+    /* before the tensor is looked at: py_here may run Python code */
     if (tn_needs_grad(py_of(self)) && tn_grad_mode()) py_here(&file, &line);
     tn_tensor *t = py_of(self), *r;
     tn_ints size = tn_shape(t);
@@ -281,9 +301,11 @@ static PyObject *py_index_one(PyObject *self, PyObject *key, bool *fits) {
     return TNI_LIKELY(r != NULL) ? py_wrap(tn_own(r)) : py_raise();
 }
 
+/* x[key]: a view, or a copy where a tensor indexes. */
 PY_PRIV PyObject *py_index_get(PyObject *self, PyObject *key) {
     py_indexing x;
     tn_tensor *r;
+    /* an int and exact tensors: nothing has to be asked or held */
     if (TNI_LIKELY(Py_TYPE(key) == &PyLong_Type && py_is_exact(self))) {
         bool fits;
         PyObject *o = py_index_one(self, key, &fits);
@@ -303,6 +325,7 @@ PY_PRIV PyObject *py_index_get(PyObject *self, PyObject *key) {
         a.indices = tn_tensors_of(x.list, x.nlists);
         r = tn_index_at(x.file, x.line, &a);
     } else if (x.new_view) {
+        /* the view goes over to the result */
         r = x.at;
         x.new_view = false;
     } else {
@@ -320,6 +343,7 @@ PY_PRIV PyObject *py_index_get(PyObject *self, PyObject *key) {
 static bool py_index_put(py_indexing *x, tn_tensor *v) {
     tn_index_put_args a;
     tn_tensor *as = NULL;
+    /* torch converts a single element, and refuses a tensor of another dtype */
     bool other = tn_dtype_of(v) != tn_dtype_of(x->at) && tn_numel(v) == 1;
     if (other && !(as = tnp_to_dtype(v, tn_dtype_of(x->at), false, false))) return false;
     if (as) tn_own(as);
@@ -369,6 +393,7 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
     } else if (!py_to_scalar(value, &s) || py_index_rounds(x, &s)) {
         if (!(v = py_index_made(x, value))) return false;
     } else if (!x->nlists) {
+        /* a number without lists: one fill of the view */
         const tn_fill_args a = {x->at, s};
         return tn_fill_inplace_at(x->file, x->line, &a) || (py_raise(), false);
     } else {
@@ -389,6 +414,7 @@ static bool py_index_write(py_indexing *x, PyObject *value) {
     return ok || (py_raise(), false);
 }
 
+/* x[key] = value, or del x[key] (value NULL), which torch refuses. */
 static int py_index_set(PyObject *self, PyObject *key, PyObject *value) {
     py_indexing x;
     if (!value) {
@@ -401,6 +427,7 @@ static int py_index_set(PyObject *self, PyObject *key, PyObject *value) {
         if (o != Py_NotImplemented) return o ? 0 : -1;
     }
     py_index_begin(&x, py_of(self));
+    /* a value with a history is recorded as well */
     if (!x.file && py_is_tensor(value) && tn_needs_grad(py_of(value)) && tn_grad_mode())
         py_here(&x.file, &x.line);
     bool ok = py_index_apply(&x, key) && py_index_write(&x, value);
@@ -429,12 +456,14 @@ static PyObject *py_index_iterate_parts(PyObject *self) {
     return each;
 }
 
+/* iter(x): over the rows, which one unbind makes; a later write to x is seen through them. */
 static PyObject *py_index_iterate(PyObject *self) {
     const char *file = NULL;
     int line = 0;
     if (tn_needs_grad(py_of(self))) py_here(&file, &line);
     if (!tn_ndim(py_of(self))) return PyErr_Format(PyExc_TypeError, "iteration over a 0-d tensor");
     if (tn_size(py_of(self), 0) > INDEX_ROWS) return py_index_iterate_parts(self);
+    /* a subclass is asked about unbind, and its rows are of its class */
     if (!py_is_exact(self)) {
         PyObject *tuple = py_call(py_group_of("unbind"), true, &self, 1, NULL);
         PyObject *each = tuple ? PyObject_GetIter(tuple) : NULL;

@@ -11,6 +11,7 @@ static PyObject *py_inspect_params(const tn_row *row) {
         const tn_param *p = &row->gen->param[i];
         py_param_text text;
         py_row_param(row, i, &text);
+        /* None, or the words as a list; N of Py_BuildValue takes it */
         PyObject *words = p->words ? PyList_New(0) : Py_NewRef(Py_None);
         for (int k = 0; words && p->words && p->words[k]; k++) {
             PyObject *word = PyUnicode_FromString(p->words[k]);
@@ -28,6 +29,7 @@ static PyObject *py_inspect_params(const tn_row *row) {
     return all;
 }
 
+/* [{"torch": "max", "schema": .., "params": ..}, ..] */
 PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused) {
     PyObject *all = PyList_New(0);
     (void)self, (void)unused;

@@ -39,6 +39,7 @@ static int py_kind_place(const tn_param *p) {
     return p->type == TN_T_DEVICE ? 1 : p->type == TN_T_DTYPE ? 2 : p->flags & TN_P_KEYWORD ? 3 : 0;
 }
 
+/* Brings options into torch's order. The struct is the row's: only flags and order are new. */
 static bool py_kind_reorder(py_kind *k) {
     const int n = k->make.nparam;
     const tn_param *from = k->make.param;
@@ -123,6 +124,7 @@ PY_PRIV PyObject *py_option(const py_kind *k, int i, const void *options) {
 
 /* --- what is known of a row ------------------------------------------------------------------- */
 
+/* The classes that have rows, a new tuple of names. */
 PY_PRIV PyObject *py_kinds(PyObject *self, PyObject *unused) {
     PyObject *all = PyTuple_New((Py_ssize_t)tn_mrow_count());
     (void)self, (void)unused;
@@ -131,6 +133,7 @@ PY_PRIV PyObject *py_kinds(PyObject *self, PyObject *unused) {
     return all;
 }
 
+/* {option: default} of those that have one, new. */
 static PyObject *py_kind_defaults(const py_kind *k) {
     PyObject *all = PyDict_New();
     for (int i = 0; all && i < k->make.nparam; i++) {
@@ -145,6 +148,7 @@ static PyObject *py_kind_defaults(const py_kind *k) {
     return all;
 }
 
+/* The options' names in torch's order, a new tuple. */
 static PyObject *py_kind_option_names(const py_kind *k) {
     PyObject *all = PyTuple_New(k->make.nparam);
     for (int i = 0; all && i < k->make.nparam; i++)

@@ -37,8 +37,10 @@ static bool py_loader_rows(PyObject *list, int64_t count, int64_t size, int64_t 
     return true;
 }
 
+/* Rows of t by number. Large batches release the GIL. */
 static tn_tensor *py_loader_select(tn_tensor *t, tn_tensor *rows) {
     tn_tensor *r;
+    /* elements of the result, compared without their product */
     bool lasts =
         tn_numel(rows) && tn_size(t, 0) && tn_numel(t) / tn_size(t, 0) >= PY_LONG / tn_numel(rows);
     do {
@@ -58,6 +60,7 @@ static PyObject *py_loader_gather(PyObject *self, PyObject *const *args, Py_ssiz
     (void)self;
     if (n != 2 || !PyTuple_Check(args[0]) || !PyList_Check(args[1]) || !PyTuple_Size(args[0]))
         return PyErr_Format(PyExc_TypeError, "expected a tuple of tensors and a list of rows");
+    /* the list may be changed by an __index__: compared again below */
     int64_t count = PyList_Size(args[1]);
     tn_tensor *rows = tnp_empty(tn_ints_of(&count, 1), TN_I64, TN_CPU);
     if (!rows) return py_raise();

@@ -5,6 +5,7 @@
 py_state py;
 #endif
 
+/* Names that calls compare by address. They stay for the process. */
 static bool py_main_words(void) {
     struct {
         PyObject **at;
@@ -51,6 +52,7 @@ static PyObject *py_main_manual_seed(PyObject *self, PyObject *o) {
     Py_XDECREF(g);
     return r;
 }
+/* torch.set_num_threads: of the current context. */
 static PyObject *py_main_set_num_threads(PyObject *self, PyObject *o) {
     int64_t n;
     (void)self;
@@ -72,6 +74,7 @@ static PyObject *py_main_package(PyObject *self, PyObject *o) {
     Py_RETURN_NONE;
 }
 
+/* For __getattr__ of the package: an operator that was registered since the import. */
 static PyObject *py_main_registered(PyObject *self, PyObject *o) {
     const char *name = PyUnicode_AsUTF8AndSize(o, NULL);
     PyObject *f = name ? py_registered(name) : NULL;
@@ -104,14 +107,17 @@ static int (*const py_begins[])(PyObject *module) = {
 };
 
 static int py_main_exec(PyObject *module) {
+    /* the allocator of tests first, as it has to see every block */
     if (!py_failing_begin() || !tn_context_current()) return PyErr_NoMemory(), -1;
 #ifndef TNI_OBJECTS
+    /* the library as other extensions reach it: tensorh.h */
     PyObject *api = PyCapsule_New((void *)(uintptr_t)tn_exported(), "tensorh._C._api", NULL);
     if (!api || PyModule_AddObjectRef(module, "_api", api)) return -1;
     Py_DECREF(api);
 #endif
     if (PyModule_AddStringConstant(module, "__version__", TN_VERSION)) return -1;
     if (!py_draw_start()) return PyErr_NoMemory(), -1;
+    /* a child of fork has only the thread that forked; locks of others are made anew */
     py_fork_watch();
     if (!py_main_words()) return -1;
     for (size_t i = 0; i < sizeof py_begins / sizeof py_begins[0]; i++)

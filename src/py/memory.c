@@ -28,6 +28,7 @@ static void py_failing_free(void *at, size_t bytes, void *user) {
     free(at);
 }
 
+/* Makes a context with the counting allocator the default, if the environment asks for it. */
 PY_PRIV bool py_failing_begin(void) {
     const char *asked = getenv("TENSORH_TEST_ALLOCATOR");
     tn_context_options options;
@@ -68,6 +69,7 @@ PY_PRIV void py_own_tensor_end(void *data, void *user) {
     tn_release((tn_tensor *)user);
 }
 
+/* _fail_after(n, once): sets the count and returns the one before. */
 PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *args) {
     long long left;
     int once = 0;

@@ -18,6 +18,7 @@ static bool py_mode_inference(void) {
     return now;
 }
 
+/* with mode: sets it, and keeps the mode before as a bit. */
 static PyObject *py_mode_enter(PyObject *self, PyObject *unused) {
     py_mode *m = (py_mode *)self;
     (void)unused;
@@ -31,6 +32,7 @@ static PyObject *py_mode_enter(PyObject *self, PyObject *unused) {
     return Py_NewRef(self);
 }
 
+/* The end of a with block, with or without an exception: the mode before. */
 static PyObject *py_mode_exit(PyObject *self, PyObject *const *args, Py_ssize_t n) {
     py_mode *m = (py_mode *)self;
     (void)args, (void)n;
@@ -54,7 +56,7 @@ static PyObject *py_mode_clone(PyObject *self, PyObject *unused) {
     return (PyObject *)one;
 }
 
-/* A function that enters a clone of self around each call; generators are resumed inside, too. */
+/* A function that enters a clone of self around each call and each step of a generator. */
 static PyObject *py_mode_decorate(PyObject *self, PyObject *function) {
     PyObject *module = PyImport_ImportModule("tensorh.autograd.grad_mode");
     PyObject *r = module ? PyObject_CallMethod(module, "_decorate", "OO", self, function) : NULL;
@@ -62,6 +64,7 @@ static PyObject *py_mode_decorate(PyObject *self, PyObject *function) {
     return r;
 }
 
+/* mode(function): decorates it, as torch's modes do. */
 static PyObject *py_mode_call(PyObject *self, PyObject *args, PyObject *kwargs) {
     py_mode *m = (py_mode *)self;
     if (PyTuple_Size(args) != 1 || (kwargs && PyDict_Size(kwargs)))
@@ -104,6 +107,7 @@ static PyObject *py_mode_new_enable(PyTypeObject *type, PyObject *args, PyObject
     if (!py_mode_argument("enable_grad", "orig_func", args, kwargs, &over)) return NULL;
     return py_mode_make(type, MODE_ENABLE, true, over == Py_None ? NULL : over);
 }
+/* set_grad_enabled(mode) acts at once; as a context manager it is undone at the end. */
 static PyObject *py_mode_new_set(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *mode;
     if (!py_mode_argument("set_grad_enabled", "mode", args, kwargs, &mode)) return NULL;
@@ -114,6 +118,7 @@ static PyObject *py_mode_new_set(PyTypeObject *type, PyObject *args, PyObject *k
     if (m) ((py_mode *)m)->first = tn_set_grad_mode(mode == Py_True);
     return m;
 }
+/* inference_mode(mode=True), or inference_mode(function) as a decorator. */
 static PyObject *py_mode_new_inference(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *mode;
     if (!py_mode_argument("inference_mode", "mode", args, kwargs, &mode)) return NULL;
@@ -169,6 +174,7 @@ static PyMethodDef py_mode_functions[] = {
     {"_set_anomaly", py_mode_set_anomaly, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 
+/* One of the classes, with its own tp_new: all have the same methods. */
 static int py_mode_publish(PyObject *module, const char *name, newfunc make, const char *doc) {
     char full[64];
     PyType_Slot slots[] = {{Py_tp_new, (void *)make},           {Py_tp_call, (void *)py_mode_call},

@@ -8,6 +8,7 @@
 
 /* --- the life of a module --------------------------------------------------------------------- */
 
+/* A module without parts: __init__ makes the dictionaries. New. */
 static PyObject *py_module_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     py_module *m = (py_module *)PyType_GenericAlloc(type, 0);
     (void)args, (void)kwargs;
@@ -26,6 +27,7 @@ static PyObject *py_module_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     return (PyObject *)m;
 }
 
+/* nn.Module.__init__(self). */
 static int py_module_init(PyObject *self, PyObject *args, PyObject *kwargs) {
     Py_ssize_t n = PyTuple_Size(args), at = 0;
     PyObject *name = NULL, *word, *value;
@@ -55,6 +57,7 @@ static int py_module_clear(PyObject *self) {
     return 0;
 }
 
+/* tp_dealloc of a heap type: clear, free, and the count of the type. */
 static void py_module_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     /* first of all: the collector may not see a half-freed object */
@@ -81,6 +84,8 @@ static const char *const py_hook_names[] = {"_forward_hooks",
                                             "_load_state_dict_pre_hooks",
                                             "_load_state_dict_post_hooks"};
 
+/* Makes one of the dictionaries of hooks, borrowed. called: a call has to look at it from
+ * now on. */
 static PyObject *py_module_hooks(py_module *m, PyObject *name, bool called) {
     PyObject *collections = PyImport_ImportModule("collections");
     PyObject *type = collections ? PyObject_GetAttrString(collections, "OrderedDict") : NULL;
@@ -106,6 +111,7 @@ static PyObject *py_module_missing(py_module *m, PyObject *name) {
     return NULL;
 }
 
+/* self.name, new: instance, parameters, buffers, children, class. */
 static PyObject *py_module_getattr(PyObject *self, PyObject *name) {
     PyObject *const words[] = {py.parameters_, py.buffers_, py.modules_};
     PyObject *dict = ((py_module *)self)->dict, *o, *in;
@@ -148,6 +154,8 @@ static PyObject *py_module_refuse(PyObject *self, const char *what, PyObject *na
     return py_module_done(PyObject_CallMethod(self, "_refuse", "sOO", what, name, value));
 }
 
+/* self.name = Parameter: out of the other dictionaries, then register_parameter, which may
+ * be overridden. */
 static PyObject *py_module_set_parameter(PyObject *self, PyObject *name, PyObject *value) {
     if (!py_module_dict(self, py.parameters_))
         return PyErr_Format(PyExc_AttributeError,
@@ -159,12 +167,13 @@ static PyObject *py_module_set_parameter(PyObject *self, PyObject *name, PyObjec
     return py_module_done(PyObject_CallMethod(self, "register_parameter", "OO", name, value));
 }
 
+/* self.name = Module: a child keeps the place in the order that it has. */
 static PyObject *py_module_set_child(PyObject *self, PyObject *name, PyObject *value) {
     PyObject *modules = py_module_dict(self, py.modules_);
     if (!modules)
         return PyErr_Format(PyExc_AttributeError,
                             "cannot assign module before Module.__init__() call");
-    Py_INCREF(modules); /* whatever the end of what is removed does */
+    Py_INCREF(modules); /* the end of a removed object may run Python code */
     bool bad = !py_module_remove(self, name, NULL) ||
                !py_module_remove(self, name, py.parameters_) ||
                !py_module_remove(self, name, py.buffers_) ||
@@ -184,6 +193,7 @@ static bool py_module_holds(PyObject *self, PyObject *word, PyObject *name) {
     return in && PyDict_GetItemWithError(in, name);
 }
 
+/* self.name = anything else: a usual attribute, or an option. */
 static PyObject *py_module_set_plain(PyObject *self, PyObject *name, PyObject *value) {
     py_module *m = (py_module *)self;
     /* an option: the library's module is made anew by the next call */
@@ -192,6 +202,7 @@ static PyObject *py_module_set_plain(PyObject *self, PyObject *name, PyObject *v
     Py_RETURN_NONE;
 }
 
+/* Module.__setattr__(name, value): None, or NULL with an exception. */
 static PyObject *py_module_setattr(PyObject *self, PyObject *const *args, Py_ssize_t n) {
     if (n != 2 || !PyUnicode_Check(args[0]))
         return PyErr_Format(PyExc_TypeError, "__setattr__(name, value): name must be str");
@@ -216,6 +227,7 @@ static PyObject *py_module_setattr(PyObject *self, PyObject *const *args, Py_ssi
     return py_module_set_plain(self, name, value);
 }
 
+/* del self.name, from wherever it stands. */
 static PyObject *py_module_delattr(PyObject *self, PyObject *name) {
     PyObject *const words[] = {py.parameters_, py.buffers_, py.modules_};
     for (int k = 0; k < 3; k++) {
@@ -280,6 +292,7 @@ static bool py_module_hooked(PyObject *self) {
     return py.hooked_all || (dict && PyDict_GetItemWithError(dict, py.hooked));
 }
 
+/* self(*args, **kwargs). An exception that passes here gets the module's path. */
 static PyObject *py_module_call(PyObject *self, PyObject *args, PyObject *kwargs) {
     PyObject *call, *r = NULL;
     /* Python runs the hooks: tensorh/nn/modules/module.py */

@@ -16,6 +16,7 @@ static void py_mrow_mark(tn_tensor *t, bool part) {
     if (p) p->parts += part ? 1 : p->parts > 0 ? -1 : 0;
 }
 
+/* Frees made: the next call makes it anew from the dictionaries. */
 PY_PRIV void py_mrow_drop(py_module *m) {
     tn_module *made = m->made;
     for (int i = 0; made && i < made->nparts; i++)
@@ -208,6 +209,7 @@ static bool py_mrow_as_given(py_module *m, PyObject *args, PyObject *kwargs) {
     return true;
 }
 
+/* __init__ of a built-in module: options as torch takes them. */
 PY_PRIV PyObject *py_mrow_init(PyObject *self, PyObject *args, PyObject *kwargs) {
     py_module *m = (py_module *)self;
     if (!m->kind) return PyErr_Format(PyExc_TypeError, "not a built-in module");
@@ -283,6 +285,7 @@ static bool py_mrow_follow_tensor(tn_module *made, int i, PyObject *o, bool *res
     return true;
 }
 
+/* Part i of made becomes what stands under its name; false with an exception. */
 static bool py_mrow_follow_part(PyObject *self, tn_module *made, int i, PyObject *dict,
                                 PyObject *name, bool *reshaped) {
     uint8_t kind = made->part[i].kind;
@@ -350,6 +353,7 @@ static bool py_mrow_ready(PyObject *self) {
     return ok && py_mrow_still(m);
 }
 
+/* reset_parameters(): draws initial values into the parts as they are now. */
 PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused) {
     (void)unused;
     if (!py_mrow_ready(self)) return NULL;
@@ -387,6 +391,7 @@ static bool py_mrow_draws(const py_module *m) {
     return p > 0;
 }
 
+/* The forward of made: results into out. false: an error of the library, or an exception. */
 static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_tensor **out) {
     int nout = m->kind->calling.gen->nresults;
     struct tni_expect *expect = m->made->expect;
@@ -479,6 +484,7 @@ static bool py_mrow_unlike(const py_module *m, const void *args) {
     return !r;
 }
 
+/* What py_call_bound runs with bound arguments: the result, new. */
 static PyObject *py_mrow_run(void *user, const void *args, int64_t elements) {
     py_module *m = (py_module *)user;
     tn_tensor *out[MROW_RESULTS], *input;
@@ -542,6 +548,7 @@ static const tn_mgroup *py_mrow_group(const py_kind *k, int first, PyObject *nam
     return NULL;
 }
 
+/* Calls with the arguments of f; the reference counts stay with f. */
 static PyObject *py_mrow_flat_call(py_module *m, py_mrow_flat *f) {
     Py_ssize_t nkw = f->n - f->nargs;
     PyObject *kwnames = nkw ? PyTuple_New(nkw) : NULL;
@@ -591,6 +598,8 @@ static PyObject *py_mrow_otherwise(PyObject *self, PyObject *const *args, Py_ssi
     return r;
 }
 
+/* forward of a built-in module. Python code of arguments may drop made at any
+ * point (py_mrow_still). */
 PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                                   PyObject *kwnames) {
     py_module *m = (py_module *)self;

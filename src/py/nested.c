@@ -31,9 +31,12 @@ PY_PRIV PyObject *py_nested_array(PyObject *o) {
     return py_from_buffer(o, true);
 }
 
+/* The shape, by the first member at each depth; walks check the others. o is held, as members
+ * are new objects. */
 static bool py_nested_shape(py_nested *n, PyObject *o) {
     Py_INCREF(o);
     while (py_nested_is_list(o)) {
+        /* __len__ is Python code, so it may fail or lie: the walks compare again */
         Py_ssize_t size = PySequence_Size(o);
         if (size < 0 || n->ndim == TN_MAX_DIMS) {
             Py_DECREF(o);
@@ -46,6 +49,7 @@ static bool py_nested_shape(py_nested *n, PyObject *o) {
         if (!size) return true;
         if (!(o = first)) return false;
     }
+    /* an array or tensor at the bottom adds its own dimensions */
     PyObject *array = py_is_tensor(o) ? NULL : py_nested_array(o);
     for (int i = 0; array && i < tn_ndim(py_of(array)); i++) {
         if (n->ndim == TN_MAX_DIMS) {
@@ -64,6 +68,7 @@ static bool py_nested_shape(py_nested *n, PyObject *o) {
     return !PyErr_Occurred();
 }
 
+/* The message for a member of another length than the first one; size -1: it is no sequence. */
 static bool py_nested_misfit(const py_nested *n, int dim, Py_ssize_t size) {
     if (size < 0)
         PyErr_Format(PyExc_TypeError, "not a sequence at dim %d", dim);
@@ -73,6 +78,7 @@ static bool py_nested_misfit(const py_nested *n, int dim, Py_ssize_t size) {
     return false;
 }
 
+/* Writes a number as an element of the staging dtype (py_nested_staging). */
 static void py_nested_put(py_nested *n, tn_scalar s) {
     double d[2] = {s.kind >= TN_KIND_FLOAT ? s.real : (double)s.integer,
                    s.kind == TN_KIND_COMPLEX ? s.imaginary : 0};
@@ -88,6 +94,7 @@ static void py_nested_put(py_nested *n, tn_scalar s) {
 /* A tensor of one element also stands for its number. */
 static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim, bool number) {
     tn_tensor *t = py_of(array), *flat;
+    /* its shape must be what is left of the shape at this depth */
     bool fits = tn_ndim(t) == n->ndim - dim;
     for (int i = dim; fits && i < n->ndim; i++) fits = tn_size(t, i - dim) == n->size[i];
     if (number && dim == n->ndim && !(fits = tn_numel(t) == 1)) {
@@ -98,12 +105,14 @@ static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim, bool nu
     if (!fits) return py_nested_misfit(n, dim, tn_ndim(t) ? (Py_ssize_t)tn_size(t, 0) : -1);
     if (!n->to) {
         tn_dtype d = tn_dtype_of(t);
+        /* dtypes of arrays promote among themselves; numbers beside them join later */
         tn_scalar kind = tn_numel(t) ? tn_none() : tn_float(0);
         n->dtype = n->dtype ? tn_promote(n->dtype, d) : d;
         kind.kind = py_dtype_kind(d);
         if (kind.kind > n->kind) n->kind = kind.kind;
         return true;
     }
+    /* element by element: rare, and any dtype */
     flat = tnp_reshape(t, TN_DIMS(-1));
     for (int64_t i = 0; flat && i < tn_numel(t); i++) {
         tn_tensor *one = tnp_select(flat, 0, i);
@@ -114,6 +123,7 @@ static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim, bool nu
     return tn_ok() || (py_raise(), false);
 }
 
+/* The error for a member that is neither a number nor a sequence. */
 static void py_nested_unknown(PyObject *o) {
     PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
     bool text = PyUnicode_Check(o) || PyBytes_Check(o);
@@ -131,8 +141,10 @@ static bool py_nested_number(py_nested *n, PyObject *o, tn_scalar *s) {
     }
     if (!PyErr_Occurred()) return py_nested_unknown(o), false;
     if (!PyErr_ExceptionMatches(PyExc_OverflowError) || !PyLong_Check(o)) return false;
+    /* an int beyond int64: it may fit uint64, or be meant as a float */
     PyErr_Clear();
     n->big = true;
+    /* in the first walk its kind is enough; as a bool it is true */
     *s = tn_int(1);
     if (!n->to || n->asked == TN_BOOL) return true;
     if (n->kind >= TN_KIND_FLOAT)
@@ -157,6 +169,7 @@ static bool py_nested_walk(py_nested *n, PyObject *o, int dim) {
                                      false)
                                   : py_nested_misfit(n, dim, size);
         for (Py_ssize_t i = 0; i < size; i++) {
+            /* new, and freed at once: a sequence may make its members */
             PyObject *member = PySequence_GetItem(o, i);
             bool ok = member && py_nested_walk(n, member, dim + 1);
             Py_XDECREF(member);
@@ -181,6 +194,7 @@ static bool py_nested_walk(py_nested *n, PyObject *o, int dim) {
 
 /* What all members promote to; the default dtype, where there are none. */
 static tn_dtype py_nested_dtype(const py_nested *n) {
+    /* float64 as the default makes complex numbers complex128 */
     bool wide = tn_default_dtype() == TN_F64;
     tn_dtype own = n->numbers == TN_KIND_BOOL      ? TN_BOOL
                    : n->numbers == TN_KIND_INT     ? TN_I64
@@ -193,6 +207,7 @@ static tn_dtype py_nested_dtype(const py_nested *n) {
 /* Whether number i fits an integer dtype. Unsigned dtypes compare the magnitude, as torch does. */
 static bool py_nested_fits_integer(const py_nested *n, int64_t i, int bits, bool whole) {
     if (n->kind == TN_KIND_FLOAT) {
+        /* 2^bits is exact in a double, 2^bits - 1 need not be */
         double v, top = ldexp(1, bits - (whole ? 0 : 1));
         memcpy(&v, n->to + 8 * i, sizeof v);
         return v >= (whole ? 0 : -top) && v < top;
@@ -238,18 +253,22 @@ PY_PRIV tn_tensor *py_nested_tensor(PyObject *o, tn_dtype dtype) {
     memset(&n, 0, sizeof n);
     n.numel = 1;
     if (!py_nested_shape(&n, o) || !py_nested_walk(&n, o, 0)) return NULL;
+    /* complex arrays beside real numbers: all are staged as complex */
     if (n.dtype && n.dtype >= TN_C64 && n.dtype <= TN_C128) n.kind = TN_KIND_COMPLEX;
     n.asked = dtype ? dtype : py_nested_dtype(&n);
+    /* too big for int64: staged as the kind that was asked for */
     if (n.big && py_dtype_kind(n.asked) > n.kind) n.kind = py_dtype_kind(n.asked);
     tn_tensor *t = tnp_empty(tn_ints_of(n.size, n.ndim), py_nested_staging(n.kind), TN_NO_DEVICE),
               *as;
     if (!t) return NULL;
+    /* a tensor without elements may have no memory */
     static char none[16];
     n.to = tn_numel(t) ? (char *)tn_data(t) : none;
     bool ok = py_nested_walk(&n, o, 0);
     if (ok && n.written != tn_numel(t))
         PyErr_SetString(PyExc_RuntimeError, "the sequence changed while being read");
     if (!ok || PyErr_Occurred() || !py_nested_fits(&n, dtype)) return tn_free(t), NULL;
+    /* written behind the library's back */
     tn_touch(t);
     as = tnp_to_dtype(t, n.asked, false, false);
     tn_free(t);

@@ -18,6 +18,7 @@ static py_node **py_node_slot(const void *key) {
     return &py_nodes[hash >> 56];
 }
 
+/* The object of a call or of a leaf, new. One object at a time, so that identity means sameness. */
 PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf) {
     const void *key = h ? (const void *)h : (const void *)leaf;
     /* borrowed from the tape */
@@ -38,11 +39,12 @@ PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf) {
     return (PyObject *)n;
 }
 
+/* Not tracked by the collector: a node holds no Python object. */
 static void py_node_dealloc(PyObject *self) {
     py_node *n = (py_node *)self,
             **at = py_node_slot(n->history ? (void *)n->history : (void *)n->leaf);
     PyTypeObject *type = Py_TYPE(self);
-    /* out of the table first, as what is dropped may run Python code that looks there */
+    /* out of the table first: dropping may run Python code that looks there */
     for (; *at; at = &(*at)->next)
         if (*at == n) {
             *at = n->next;

@@ -36,18 +36,22 @@ static PyObject *py_number_array(PyObject *o) {
     return t;
 }
 
+/* The operator g with a tensor a on the left. NotImplemented makes Python ask b's
+ * reflected method. */
 static PyObject *py_number_call(const py_group *g, PyObject *a, PyObject *b) {
+    /* exact tensors and floats first */
     bool fits;
     PyObject *args[2] = {a, b}, *quick = py_call_quick(g, a, &b, 1, &fits);
     if (TNI_LIKELY(fits)) return quick;
     if (TNI_LIKELY(py_number_fits(b))) return py_call(g, true, args, 2, NULL);
+    /* an array would otherwise take its elements one by one */
     if (!(args[1] = py_number_array(b))) Py_RETURN_NOTIMPLEMENTED;
     PyObject *r = py_call(g, true, args, 2, NULL);
     Py_DECREF(args[1]);
     return r;
 }
 
-/* A reflected operator of a subclass: its __torch_function__ hears of `name`, or NotImplemented. */
+/* A reflected operator of a subclass: asks its __torch_function__; NotImplemented: it has none. */
 static PyObject *py_number_asked(const char *name, PyObject *a, PyObject *b) {
     PyObject *args[2] = {b, a};
     if (TNI_LIKELY(py_is_exact(b))) return Py_NewRef(Py_NotImplemented);
@@ -63,6 +67,7 @@ static PyObject *py_number_tensor(PyObject *o, tn_dtype dtype) {
         Py_RETURN_NOTIMPLEMENTED;
     }
     tn_tensor *own = tnp_full(tn_empty_dims(), s, TN_NO_DTYPE, TN_NO_DEVICE), *t = own;
+    /* a number of a wider kind keeps its own dtype, and promotion widens */
     if (own && py_dtype_kind(dtype) >= s.kind) {
         t = tnp_to_dtype(own, dtype, false, true);
         tn_free(own);
@@ -70,6 +75,7 @@ static PyObject *py_number_tensor(PyObject *o, tn_dtype dtype) {
     return t ? py_wrap(tn_own(t)) : py_raise();
 }
 
+/* a op b with a tensor b and a number or array a. */
 static PyObject *py_number_reflected(const py_group *g, const char *name, PyObject *a,
                                      PyObject *b) {
     PyObject *r = py_number_asked(name, a, b);
@@ -127,6 +133,7 @@ NUMBER_UNARY(neg)
 NUMBER_UNARY(abs)
 NUMBER_UNARY(bitwise_not)
 
+/* a - b; a number on the left is the row rsub, b.rsub(a). */
 static PyObject *py_number_sub(PyObject *a, PyObject *b) {
     if (py_is_tensor(a)) return py_number_call(py_number.sub, a, b);
     PyObject *r = py_number_asked("__rsub__", a, b);
@@ -139,6 +146,7 @@ static PyObject *py_number_matmul_array(PyObject *a, PyObject *b) {
     PyObject *x = py_is_tensor(a) ? Py_NewRef(a) : py_number_array(a);
     PyObject *y = !x ? NULL : py_is_tensor(b) ? Py_NewRef(b) : py_number_array(b), *r = NULL;
     if (x && y) {
+        /* matmul promotes nothing, so both are converted */
         tn_dtype d = tn_promote(tn_dtype_of(py_of(x)), tn_dtype_of(py_of(y)));
         PyObject *as = d ? py.dtypes[d] : Py_None, *args[2] = {x, as}, *both[2];
         const py_group *to = py_group_of("to");
@@ -155,6 +163,7 @@ static PyObject *py_number_matmul_array(PyObject *a, PyObject *b) {
     Py_XDECREF(y);
     return r;
 }
+/* a @ b. Numbers are refused, as by the row; arrays are converted. */
 static PyObject *py_number_matmul(PyObject *a, PyObject *b) {
     if (py_is_tensor(a) && (py_is_tensor(b) || PyObject_HasAttr(b, py.torch_function)))
         return py_number_call(py_number.matmul, a, b);
@@ -181,6 +190,7 @@ static PyObject *py_number_div(PyObject *a, PyObject *b) {
 /* The row also takes a number as its first argument. */
 static PyObject *py_number_pow(PyObject *a, PyObject *b, PyObject *modulus) {
     PyObject *args[2] = {a, b}, *r, *t = NULL;
+    /* pow(a, b, m) is of ints */
     if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
     if (py_is_tensor(a)) return py_number_call(py_number.pow, a, b);
     if ((r = py_number_asked("__rpow__", a, b)) != Py_NotImplemented) return r;
@@ -198,6 +208,7 @@ static PyObject *py_number_positive(PyObject *a) { return Py_NewRef(a); }
 
 /* --- comparisons ------------------------------------------------------------------------------ */
 
+/* Py_LT .. Py_GE are 0 .. 5 in the stable ABI, which is the order here. */
 static PyObject *py_number_compare(PyObject *a, PyObject *b, int how) {
     const py_group *const group[] = {py_number.lt, py_number.le, py_number.eq,
                                      py_number.ne, py_number.gt, py_number.ge}; /* Py_LT .. Py_GE */
@@ -206,6 +217,7 @@ static PyObject *py_number_compare(PyObject *a, PyObject *b, int how) {
 
 /* --- conversions ------------------------------------------------------------------------------ */
 
+/* The only element of self; else the error that the conversion raises. */
 static bool py_number_scalar(PyObject *self, tn_scalar *s, PyObject *error, const char *what) {
     tn_tensor *t = py_of(self);
     if (tn_numel(t) != 1) {
@@ -216,6 +228,7 @@ static bool py_number_scalar(PyObject *self, tn_scalar *s, PyObject *error, cons
     return tn_ok() || (py_raise(), false);
 }
 
+/* bool(x), "if x": -1 with an exception. */
 static int py_number_bool(PyObject *self) {
     tn_scalar s;
     tn_tensor *t = py_of(self);
@@ -235,6 +248,7 @@ static PyObject *py_number_float(PyObject *self) {
         return NULL;
     if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0)
         return PyErr_Format(PyExc_RuntimeError, "cannot convert a complex element to float");
+    /* a uint64 lies in the scalar as the bits of an int64 */
     return PyFloat_FromDouble(s.kind >= TN_KIND_FLOAT              ? s.real
                               : tn_dtype_of(py_of(self)) == TN_U64 ? (double)(uint64_t)s.integer
                                                                    : (double)s.integer);
@@ -256,6 +270,7 @@ static PyObject *py_number_int(PyObject *self) {
     return s.kind >= TN_KIND_FLOAT ? PyLong_FromDouble(s.real) : py_number_whole(self, s);
 }
 
+/* operator.index(x), a list's index: integers and truths alone. */
 static PyObject *py_number_index(PyObject *self) {
     tn_scalar s;
     if (!py_number_scalar(self, &s, PyExc_TypeError,

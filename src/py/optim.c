@@ -62,6 +62,7 @@ static bool py_optim_words(py_optim_row *r) {
     return true;
 }
 
+/* The row of a number, made at first use and kept. NULL with an exception. */
 static const py_optim_row *py_optim_row_at(long i) {
     const tn_orow *row = i >= 0 && i < PY_OPTIM_ROWS ? tn_orow_at(i) : NULL;
     if (!row || row->gen->nparam > PY_OPTIM_PARAMS || row->gen->args_size > PY_OPTIM_ARGS)
@@ -133,6 +134,7 @@ static PyObject *py_optim_list(PyObject *self, PyObject *unused) {
 
 /* --- options ---------------------------------------------------------------------------------- */
 
+/* The error for an option that is not of its type; one of Python code stays. */
 static bool py_optim_misfit(const tn_param *p, PyObject *o) {
     if (!PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "option '%s' of a parameter group: %R is not a valid value",
@@ -143,6 +145,7 @@ static bool py_optim_misfit(const tn_param *p, PyObject *o) {
 /* An option of a group as the row reads it, one function a way of TN_TYPES. `none` says that o is
  * None and the row allows it. Lists lie in g->lists: the step outlives the tuple they came from. */
 
+/* A float, or a float? of which None is a value. */
 static bool py_optim_real(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
     char *at = g->args.bytes + p->offset;
     double d = 0;
@@ -173,6 +176,7 @@ static bool py_optim_whole(const tn_param *p, PyObject *o, bool none, py_optim_g
     return true;
 }
 
+/* A tuple or list of floats, of as many as the row says (betas: 2). */
 static bool py_optim_reals(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
     bool tuple = PyTuple_Check(o);
     tn_floats l;
@@ -193,6 +197,7 @@ static bool py_optim_reals(const tn_param *p, PyObject *o, bool none, py_optim_g
     return true;
 }
 
+/* A word of the schema, numbered from 1; 0 is None. */
 static bool py_optim_word(const tn_param *p, PyObject *o, bool none, py_optim_group *g) {
     const char *text = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
     int32_t word = 0;
@@ -235,6 +240,7 @@ static bool py_optim_group_read(const py_optim_row *r, PyObject *group, py_optim
     g->used = 0;
     memcpy(g->args.bytes, gen->defaults, gen->args_size);
     for (int k = 0; k < gen->nparam; k++) {
+        /* borrowed, and held while Python code of the conversion may change the group */
         PyObject *o = r->option[k] ? PyDict_GetItemWithError(group, r->option[k]) : NULL;
         if (!o && PyErr_Occurred()) return false;
         if (!o) continue;
@@ -245,6 +251,7 @@ static bool py_optim_group_read(const py_optim_row *r, PyObject *group, py_optim
     }
     if (!r->row->check || r->row->check(g->args.bytes)) return true;
     tn_error_info info;
+    /* a check that refuses a value is a ValueError, as torch raises it */
     if (tn_error_peek(&info) && info.code == TN_INVALID) {
         PyErr_SetString(PyExc_ValueError, info.message);
         tn_error_take(NULL);
@@ -268,6 +275,7 @@ static PyObject *py_optim_check(PyObject *self, PyObject *args) {
 
 /* --- what a step works on --------------------------------------------------------------------- */
 
+/* The list of parameters of a group, borrowed. */
 static PyObject *py_optim_params(const py_optim_row *r, PyObject *group) {
     PyObject *list = PyDict_Check(group) ? PyDict_GetItemWithError(group, r->params) : NULL;
     if (list && PyList_Check(list)) return list;
@@ -276,6 +284,7 @@ static PyObject *py_optim_params(const py_optim_row *r, PyObject *group) {
     return NULL;
 }
 
+/* Lays the arrays of a step into one block, largest alignment first. */
 static bool py_optim_lay(py_optim_step *w) {
     int states = w->r->nstates;
     for (Py_ssize_t g = 0; g < w->ngroups; g++) {
@@ -286,6 +295,7 @@ static bool py_optim_lay(py_optim_step *w) {
     size_t n = (size_t)w->n + 1, pointers = (size_t)(6 + states);
     size_t bytes = (size_t)w->ngroups * sizeof *w->group +
                    n * (pointers * sizeof(void *) + (TN_OPTIM_NUMBERS + 1) * sizeof(double) + 2);
+    /* n is bounded, so that the product of bytes cannot wrap */
     char *at = n < PY_SSIZE_T_MAX / 1024 ? (char *)py_get(1, bytes) : NULL;
     if (!at) return PyErr_NoMemory(), false;
     w->group = (py_optim_group *)(void *)at;
@@ -312,6 +322,7 @@ static PyObject *py_optim_state_of(py_optim_step *w, PyObject *param, uint8_t *m
     if (d && !PyDict_Check(d))
         return PyErr_Format(PyExc_TypeError, "the state of a parameter must be a dict, got %R", d);
     if (d || PyErr_Occurred()) return Py_XNewRef(d);
+    /* made: taken out again if the step fails */
     d = PyDict_New();
     if (!d || PyDict_SetItem(w->state, param, d)) Py_CLEAR(d);
     if (d) *made |= PY_MADE_DICT;
@@ -367,12 +378,14 @@ static bool py_optim_one_state(py_optim_step *w, int64_t i, int k) {
     return ok;
 }
 
+/* Adds a parameter that has a gradient to the step, with the state that the options use. */
 static bool py_optim_add(py_optim_step *w, PyObject *param, const py_optim_group *g) {
     const tn_orow *row = w->r->row;
     int64_t i = w->s.n;
     if (!py_is_tensor(param))
         return PyErr_Format(PyExc_TypeError, "optimizer can only optimize Tensors, not %R", param),
                false;
+    /* borrowed until it is held below */
     tn_tensor *grad = tn_grad_of(py_of(param));
     if (!grad || i >= w->n) return true;
     w->s.n++;
@@ -390,6 +403,7 @@ static bool py_optim_add(py_optim_step *w, PyObject *param, const py_optim_group
     return true;
 }
 
+/* All groups: options, then parameters. Lists are held, as conversions run Python code. */
 static bool py_optim_collect(py_optim_step *w) {
     for (Py_ssize_t g = 0; g < w->ngroups && g < PyList_Size(w->groups); g++) {
         PyObject *group = Py_XNewRef(PyList_GetItem(w->groups, g));
@@ -421,6 +435,7 @@ static void py_optim_undo(py_optim_step *w) {
     PyErr_Restore(type, value, trace);
 }
 
+/* Releases what the step held. The arrays are one block, which begins with the groups. */
 static void py_optim_end(py_optim_step *w) {
     for (int64_t i = 0; i < w->s.n; i++) {
         tn_release(w->s.param[i]);
@@ -440,6 +455,7 @@ static void py_optim_text(const tn_path *path, char *to, size_t room) {
     snprintf(to, room, "%s", (*w)->r->row->name);
 }
 
+/* The row's step, outside of any tape. It needs no Python object, so the GIL may go. */
 static bool py_optim_run(py_optim_step *w) {
     struct {
         tn_path path;
@@ -447,6 +463,7 @@ static bool py_optim_run(py_optim_step *w) {
     } link;
     bool ok, lasts = w->elements >= PY_LONG;
     py_long l = {NULL};
+    /* errors name the optimizer and the user's line by this link of the path */
     memset(&link, 0, sizeof link);
     link.path.text = py_optim_text;
     link.of = w;

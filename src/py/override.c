@@ -44,6 +44,7 @@ typedef struct py_disable {
     PyObject_HEAD bool before;
 } py_disable;
 
+/* DisableTorchFunctionSubclass: a with block in which subclasses are plain, in this thread. */
 static PyObject *py_disable_enter(PyObject *self, PyObject *unused) {
     (void)unused;
     ((py_disable *)self)->before = py_override_set_off(true);
@@ -136,6 +137,7 @@ static PyObject *py_asked_types(const py_asked *a) {
     return types;
 }
 
+/* The TypeError for a call that every class has refused. */
 static PyObject *py_asked_nobody(const py_asked *a, PyObject *func) {
     PyObject *types = py_asked_types(a), *name = PyObject_GetAttrString(func, "__name__");
     if (types && name) { /* HasAttr clears an exception */
@@ -172,6 +174,8 @@ static PyObject *py_asked_ask(py_asked *a, PyObject *func, PyObject *args, PyObj
 
 /* --- results of a subclass -------------------------------------------------------------------- */
 
+/* A view of all of o as an instance of type: a slice, or of 0 dimensions a view, is recorded
+ * as such. */
 PY_PRIV PyObject *py_wrap_alias(PyTypeObject *type, PyObject *o) {
     const char *file;
     int line;
@@ -286,7 +290,7 @@ static PyObject *py_override_disabled(PyObject *cls, PyObject *args, PyObject *k
 /* The class that results are of, where all keep Tensor's __torch_function__. */
 static PyTypeObject *py_asked_class(const py_asked *a) {
     for (int i = 0; i < a->n; i++) {
-        /* the one that is a subclass of all the others; none if two are unrelated */
+        /* a subclass of all the others; none if two are unrelated */
         int k = 0;
         while (k < a->n && PyType_IsSubtype(Py_TYPE(a->who[i]), Py_TYPE(a->who[k]))) k++;
         if (k == a->n) return Py_TYPE(a->who[i]);

@@ -15,6 +15,7 @@ static tn_tensor *py_parameter_empty(void) {
     return tn_own(tnp_zeros(tn_ints_of(size, 1), TN_NO_DTYPE, TN_NO_DEVICE));
 }
 
+/* A leaf over the memory of data, or an empty one for None. New. */
 static PyObject *py_parameter_make(PyTypeObject *type, PyObject *data, bool requires_grad) {
     /* held: the alias has its own count of the memory, not of the tensor */
     tn_tensor *of = data == Py_None ? py_parameter_empty() : tn_retain(py_of(data));
@@ -23,6 +24,7 @@ static PyObject *py_parameter_make(PyTypeObject *type, PyObject *data, bool requ
     return py_wrap_as(type, t);
 }
 
+/* Parameter(data=None, requires_grad=True). */
 static PyObject *py_parameter_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"data", "requires_grad", NULL};
     PyObject *data = Py_None;

@@ -57,6 +57,7 @@ static bool py_bind_scalar(const py_bind *b, PyObject *o, tn_scalar *s) {
     return (b->lenient || !py_is_tensor(o)) && py_to_scalar(o, s);
 }
 
+/* A tensor, borrowed; None if optional; a number where the schema says Tensor|Scalar. */
 static bool py_bind_tensor(py_bind *b, const tn_param *p, PyObject *o) {
     tn_tensor *t = NULL;
     tn_scalar s;
@@ -70,6 +71,7 @@ static bool py_bind_tensor(py_bind *b, const tn_param *p, PyObject *o) {
     return py_bind_put(b, p->offset, &t, sizeof t);
 }
 
+/* A list of tensors, None among them where the schema has Tensor?[]. */
 static bool py_bind_tensors(py_bind *b, const tn_param *p, PyObject *o) {
     /* a list may change while the call runs, with the GIL released: its members are held by
      * a tuple */
@@ -101,6 +103,7 @@ static bool py_bind_int_is_list(const py_bind *b, const tn_param *p) {
            strcmp(p->name, "size") != 0;
 }
 
+/* A list of ints, or one int where that may stand for a list. */
 static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
     tn_ints l = tn_no_dims();
     int64_t one;
@@ -130,6 +133,7 @@ static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
     return py_bind_put(b, p->offset, &l, sizeof l);
 }
 
+/* A list of floats; a tuple or list alone. */
 static bool py_bind_floats(py_bind *b, const tn_param *p, PyObject *o) {
     tn_floats l = {NULL, -1};
     bool tuple = PyTuple_Check(o);
@@ -150,6 +154,7 @@ static bool py_bind_floats(py_bind *b, const tn_param *p, PyObject *o) {
     return py_bind_put(b, p->offset, &l, sizeof l);
 }
 
+/* A float, a float? or a Scalar. None is TN_NONE or tn_no_float. */
 static bool py_bind_number(py_bind *b, const tn_param *p, PyObject *o) {
     tn_scalar s = tn_none();
     double d;
@@ -191,6 +196,7 @@ static bool py_bind_word(py_bind *b, const tn_param *p, PyObject *o) {
     return py_bind_put(b, p->offset, &word, sizeof word);
 }
 
+/* An int, by __index__; None is TN_NONE. */
 static bool py_bind_int(py_bind *b, const tn_param *p, PyObject *o) {
     int64_t integer = TN_NONE;
     if (!(o == Py_None && p->flags & TN_P_OPTIONAL) && !py_to_index(o, &integer)) return false;
@@ -294,6 +300,8 @@ static struct {
     uint32_t room;
 } py_names;
 
+/* The interned names of a row's parameters, made at the first call by keyword. NULL: no memory,
+ * or an exception. */
 static PyObject **py_names_of(const tn_row *row) {
     if (row->gen->index >= py_names.room) {
         /* rows may be registered later, so the table grows; its row index is stable */

@@ -86,8 +86,8 @@ TNI_INLINE tn_tensor *py_of(PyObject *o) { return ((py_tensor *)o)->t; }
 
 /* --- memory.c --------------------------------------------------------------------------------- */
 
-/* n elements of `size` bytes, zeroed; NULL without an exception where there is no room or the
- * product wraps. py_get_again keeps what stood at `at`, which stays the caller's if it fails. None
+/* n elements of `size` bytes, zeroed; NULL without an exception if memory is short or the product
+ * wraps. py_get_again keeps what stood at `at`, which stays the caller's if it fails. None
  * of the three needs the GIL. */
 PY_PRIV void *py_get(size_t n, size_t size);
 PY_PRIV void *py_get_again(void *at, size_t n, size_t size);
@@ -347,11 +347,11 @@ PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused);
 
 /* --- override.c ------------------------------------------------------------------------------- */
 
-/* A call where nobody is asked about it: py_call_plain, which stands above this file. */
+/* A call where nobody is asked about it: py_call_plain, which call.c hands down. */
 typedef PyObject *(*py_plain_call)(const py_group *g, bool method, PyObject *const *args,
                                    Py_ssize_t nargs, PyObject *kwnames);
 /* A call through the __torch_function__ of an argument; NotImplemented (a new reference): no
- * argument has one that wants to be asked. Where all keep Tensor's own, `plain` makes the call. */
+ * argument has a class that asks for calls. Where all keep Tensor's own, `plain` makes the call. */
 PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const *args,
                                 Py_ssize_t nargs, PyObject *kwnames, py_plain_call plain);
 /* The same for Tensor's method of that name, where a class has a __torch_function__ of its own. */
@@ -392,8 +392,8 @@ PY_PRIV bool py_dtype_is_complex(tn_dtype d);
 PY_PRIV bool py_dtype_is_float(tn_dtype d);
 PY_PRIV int py_dtype_kind(tn_dtype d); /* of its elements: TN_KIND_BOOL .. TN_KIND_COMPLEX */
 extern TNI_HIDDEN tn_print_options py_printing;
-/* optim.c, loader.c, files.c: the functions behind tensorh.optim, tensorh.utils and the module
- * tensorh.serialization. */
+/* optim.c, loader.c, files.c: the functions behind tensorh.optim, tensorh.utils.data, and
+ * tensorh.serialization with tensorh.safetensors. */
 PY_PRIV int py_optim_begin(PyObject *module);
 PY_PRIV int py_loader_begin(PyObject *module);
 PY_PRIV int py_files_begin(PyObject *module);

@@ -33,7 +33,7 @@ PY_PRIV bool py_row_is_method(const tn_row *row) {
 }
 
 PY_PRIV bool py_row_creates(const tn_gen *gen) {
-    /* no tensor but one that is imitated, and a device as the last parameter */
+    /* at most one tensor, which the result imitates, and a device as the last parameter */
     return gen->nparam > 1 && gen->nfixed <= 1 && gen->param[gen->nparam - 1].type == TN_T_DEVICE;
 }
 

@@ -51,7 +51,7 @@ PY_PRIV PyObject *py_results_type(const tn_row *row) {
     return type;
 }
 
-/* One result: a new tensor, or one that was given, which has a wrapper or has lost it meanwhile. */
+/* One result: a new tensor, or a given one, which has a wrapper or has lost it meanwhile. */
 TNI_INLINE PyObject *py_result_of(tn_tensor *t) {
     /* a result that was given (out=, x.add_) has a wrapper already, which is the result */
     PyObject *known = (PyObject *)tn_binding(t);
@@ -141,6 +141,8 @@ static bool py_run_call(const tn_row *row, unsigned how, const char *file, int l
     return ok;
 }
 
+/* Runs the row and makes its result, new. The struct's tensors are borrowed from the
+ * caller's arguments. */
 PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts,
                          bool records) {
     const tn_gen *gen = row->gen;

@@ -17,6 +17,7 @@ static bool py_tap_forward(tn_function *f, tn_tensor *const *in, int nin, tn_ten
     return true;
 }
 
+/* The incoming gradients as a new tuple; None for those that did not come. */
 static PyObject *py_tap_gradients(tn_tensor *const *grad, int n) {
     PyObject *all = PyTuple_New(n);
     for (int i = 0; all && i < n; i++) {
@@ -46,6 +47,7 @@ static bool py_tap_give(PyObject *given, tn_tensor **grad, int n) {
     return true;
 }
 
+/* What the tape calls: f(gradients), whose results go on. */
 static bool py_tap_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
     /* in any thread; the GIL until the gradients are given */
     const py_inside inside = py_inside_begin();

@@ -5,7 +5,7 @@ tn_print_options py_printing;
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-/* A tensor's shape or strides as a Size or a tuple, copied first: what is allocated may run a
+/* A tensor's shape or strides as a Size or a tuple, copied first: an allocation may run a
  * finalizer that turns the tensor. */
 static PyObject *py_tensor_ints(tn_ints ints, bool size) {
     int64_t at[TN_MAX_DIMS];
@@ -19,6 +19,7 @@ static PyObject *py_tensor_ints(tn_ints ints, bool size) {
     return all;
 }
 
+/* A Size, new at each look: the tensor may be turned in place. */
 static PyObject *py_tensor_shape(PyObject *self, void *unused) {
     (void)unused;
     return py_tensor_ints(tn_shape(py_of(self)), true);
@@ -55,6 +56,7 @@ static PyObject *py_tensor_requires_grad(PyObject *self, void *unused) {
     (void)unused;
     return PyBool_FromLong(tn_needs_grad(py_of(self)));
 }
+/* False for all that torch has and this library does not: cuda, sparse, quantized. */
 static PyObject *py_tensor_never(PyObject *self, void *unused) {
     (void)self, (void)unused;
     Py_RETURN_FALSE;
@@ -65,21 +67,25 @@ static PyObject *py_tensor_retains_grad(PyObject *self, void *unused) {
     return PyBool_FromLong(tn_retains_grad(py_of(self)));
 }
 
+/* x.requires_grad = bool. */
 static int py_tensor_set_requires_grad(PyObject *self, PyObject *value, void *unused) {
     (void)unused;
     if (!value || !PyBool_Check(value)) {
         PyErr_SetString(PyExc_RuntimeError, "requires_grad must be a bool");
         return -1;
     }
+    /* already so: a tensor with history may be set to True, too */
     if (value == Py_True && tn_needs_grad(py_of(self))) return 0;
     if (tn_requires_grad_at(NULL, 0, py_of(self), value == Py_True)) return 0;
     py_raise();
     return -1;
 }
 
+/* x.grad, new, or None. A warning for tensors that never have one. */
 static PyObject *py_tensor_grad(PyObject *self, void *unused) {
     tn_tensor *t = py_of(self), *grad = tn_grad_of(t);
     (void)unused;
+    /* torch's warning, which may be an error */
     if (!grad && !tn_is_leaf(t) && !tn_retains_grad(t) &&
         PyErr_WarnEx(PyExc_UserWarning,
                      "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. "
@@ -87,14 +93,17 @@ static PyObject *py_tensor_grad(PyObject *self, void *unused) {
                      ".retain_grad() on it before if it should, or look at the leaf Tensor.",
                      1))
         return NULL;
+    /* looked up again: the warning may have run Python code */
     return py_wrap_borrowed(tn_grad_of(py_of(self)));
 }
+/* x.grad = tensor or None. The library checks that it fits. */
 static int py_tensor_set_grad(PyObject *self, PyObject *value, void *unused) {
     (void)unused;
     if (value && value != Py_None && !py_is_tensor(value)) {
         PyErr_Format(PyExc_TypeError, "assigned grad has to be a Tensor or None");
         return -1;
     }
+    /* torch refuses this cycle */
     if (value == self) {
         PyErr_Format(PyExc_RuntimeError, "can't assign Variable as its own grad");
         return -1;
@@ -106,6 +115,7 @@ static int py_tensor_set_grad(PyObject *self, PyObject *value, void *unused) {
 
 /* A row of one tensor as an attribute: x.T, x.real. */
 static PyObject *py_tensor_by_row(PyObject *self, void *name) {
+    /* found at each look: attributes are seldom */
     const py_group *g = py_group_of((const char *)name);
     return g ? py_call(g, true, &self, 1, NULL) : NULL;
 }
@@ -121,6 +131,7 @@ static int py_tensor_set_part(PyObject *self, PyObject *value, void *name) {
     return bad;
 }
 
+/* x.T: all dimensions in reverse order. */
 static PyObject *py_tensor_reversed(PyObject *self, void *unused) {
     int64_t dims[TN_MAX_DIMS];
     const char *file;
@@ -151,6 +162,7 @@ static PyObject *py_tensor_matrices(PyObject *self, void *name) {
     return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
 }
 
+/* x.H, x.mH: conjugated where that changes anything. */
 static PyObject *py_tensor_adjoint(PyObject *self, void *name) {
     PyObject *m = py_tensor_matrices(self, name);
     const py_group *g = py_group_of("conj");
@@ -160,6 +172,7 @@ static PyObject *py_tensor_adjoint(PyObject *self, void *name) {
     return r;
 }
 
+/* x.is_cpu, x.is_meta: whether the device has that name. */
 static PyObject *py_tensor_on(PyObject *self, void *name) {
     const char *device = tn_device_name(tn_device_of(py_of(self)));
     return PyBool_FromLong(!strcmp(device, (const char *)name));
@@ -169,6 +182,7 @@ static PyObject *py_tensor_layout(PyObject *self, void *unused) {
     return Py_NewRef(py.strided);
 }
 
+/* x.__dict__: from now on x may be part of a cycle. */
 static PyObject *py_tensor_dict(PyObject *self, void *unused) {
     PyObject *dict = PyObject_GenericGetDict(self, unused);
     if (dict) py_tensor_track((py_tensor *)self);
@@ -240,6 +254,7 @@ static PyObject *py_tensor_repr_as(const char *text, const char *name) {
 }
 
 static PyObject *py_tensor_repr(PyObject *self) {
+    /* a copy, as the width depends on the class's name */
     tn_print_options o = py_printing;
     PyObject *type = NULL, *r;
     const char *name = NULL;
@@ -252,11 +267,13 @@ static PyObject *py_tensor_repr(PyObject *self) {
     }
     char *text = tnp_to_text(py_of(self), &o);
     r = !text ? py_raise() : name ? py_tensor_repr_as(text, name) : PyUnicode_FromString(text);
+    /* the library's memory, with the size that it was got with */
     if (text) tn_alloc_free(text, strlen(text) + 1);
     Py_XDECREF(type);
     return r;
 }
 
+/* x.item(): the error of several elements is the library's. */
 static PyObject *py_tensor_item(PyObject *self, PyObject *unused) {
     (void)unused;
     tn_scalar s = tnp_item_scalar(py_of(self));
@@ -272,6 +289,7 @@ static bool py_tensor_dim_word(PyObject *kwnames, Py_ssize_t *n) {
     return false;
 }
 
+/* x.size(), x.size(dim). */
 static PyObject *py_tensor_size(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                 PyObject *kwnames) {
     if (TNI_UNLIKELY(kwnames != NULL) && !py_tensor_dim_word(kwnames, &n)) return NULL;
@@ -282,11 +300,13 @@ static PyObject *py_tensor_size(PyObject *self, PyObject *const *args, Py_ssize_
             PyErr_SetString(PyExc_TypeError, "size(): argument 'dim' must be int");
         return NULL;
     }
+    /* out of the range in any case: the library says so */
     if (dim < INT32_MIN || dim > INT32_MAX) dim = INT32_MAX;
     int64_t size = tn_size(py_of(self), (int)dim);
     return tn_ok() ? PyLong_FromLongLong(size) : py_raise();
 }
 
+/* x.stride(), x.stride(dim). */
 static PyObject *py_tensor_stride(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                   PyObject *kwnames) {
     if (TNI_UNLIKELY(kwnames != NULL) && !py_tensor_dim_word(kwnames, &n)) return NULL;
@@ -350,7 +370,9 @@ static PyMethodDef py_tensor_methods[] = {
 /* id(self), as torch has it. */
 static Py_hash_t py_tensor_hash(PyObject *self) { return (Py_hash_t)(uintptr_t)self; }
 
+/* Makes the class of the slots that its files bring. */
 PY_PRIV int py_tensor_begin(PyObject *module) {
+    /* ended by a zero slot */
     PyType_Slot slots[64] = {{Py_tp_repr, (void *)py_tensor_repr},
                              {Py_tp_hash, (void *)py_tensor_hash},
                              {Py_tp_methods, py_tensor_methods},

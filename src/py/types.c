@@ -58,6 +58,7 @@ static PyObject *py_dtype_named(PyObject *self, PyObject *name) {
     return PyErr_Occurred() ? NULL
                             : PyErr_Format(PyExc_ValueError, "dtype %R does not exist", name);
 }
+/* torch.float32.to_complex(): the complex dtype of such parts. */
 static PyObject *py_dtype_to_complex(PyObject *self, PyObject *unused) {
     tn_dtype d = ((py_dtype *)self)->dtype;
     (void)unused;
@@ -65,6 +66,7 @@ static PyObject *py_dtype_to_complex(PyObject *self, PyObject *unused) {
     if (d == TN_F32 || d == TN_F64) return Py_NewRef(py.dtypes[d == TN_F32 ? TN_C64 : TN_C128]);
     return PyErr_Format(PyExc_RuntimeError, "Unknown Complex ScalarType for %s", tn_dtype_name(d));
 }
+/* torch.complex64.to_real(): the dtype of the parts. */
 static PyObject *py_dtype_to_real(PyObject *self, PyObject *unused) {
     tn_dtype d = ((py_dtype *)self)->dtype;
     (void)unused;
@@ -137,6 +139,7 @@ static PyObject *py_size_of_ints(PyObject *all) {
     }
     return all;
 }
+/* torch.Size(iterable). */
 static PyObject *py_size_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *from = NULL;
     (void)type;
@@ -177,6 +180,7 @@ static PyObject *py_size_named(PyObject *self, PyObject *list) {
     (void)self;
     return PyObject_CallFunctionObjArgs((PyObject *)py.size, list, NULL);
 }
+/* size.numel(): the product of the elements. */
 static PyObject *py_size_numel(PyObject *self, PyObject *unused) {
     uint64_t numel = 1; /* wraps, as torch's */
     int64_t v;

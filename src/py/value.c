@@ -7,6 +7,7 @@ static bool py_value_no(void) {
     return false;
 }
 
+/* An exact int of 64 bits; an OverflowError otherwise. */
 static bool py_value_long(PyObject *o, int64_t *to) {
     int overflow;
     long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
@@ -156,6 +157,7 @@ PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to) {
     return false;
 }
 
+/* A new number of the scalar's kind. */
 PY_PRIV PyObject *py_from_scalar(tn_scalar s) {
     switch (s.kind) {
     case TN_KIND_BOOL: return PyBool_FromLong(s.integer != 0);

@@ -90,6 +90,7 @@ PY_PRIV void py_hook_unlink(py_hook *h) {
 
 /* --- wrappers that C outlives ----------------------------------------------------------------- */
 
+/* Idempotent: the collector must not get an object twice. */
 PY_PRIV void py_tensor_track(py_tensor *p) {
     if (p->tracked) return;
     p->tracked = true;
@@ -144,6 +145,7 @@ static void py_tensor_forget(py_tensor *p) {
     }
 }
 
+/* tp_dealloc: the wrapper goes to its tensor (py_tensor_keep), to the free list, or for good. */
 static void py_tensor_dealloc(PyObject *self) {
     py_tensor *p = (py_tensor *)self;
     PyTypeObject *type = Py_TYPE(self);
@@ -199,6 +201,7 @@ static struct {
     size_t n, room;
 } py_retired[2]; /* by the turn in which they were given up */
 
+/* Gives up a count of t: now, or when the calls that may read t have ended. */
 PY_PRIV void py_retire(tn_tensor *t) {
     /* no call is under way: nobody can know t by its address alone */
     if (!py_lending()) {

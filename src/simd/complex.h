@@ -1,7 +1,8 @@
-/* complex.h - the words for complex64 (TNI_TYPE_C64) and complex128 (TNI_TYPE_C128): V is a pair of
- * vectors, T of a part, W elements of two parts each. Truths are those of the floating type. What
- * orders numbers is not there. V_ABS is a complex number, too, whose imaginary part is 0; V_SIGN is
- * z / |z|, 0 of 0. */
+/* complex.h - the words for complex64 (TNI_TYPE_C64) and complex128 (TNI_TYPE_C128).
+ *
+ * V is a pair of vectors, one of real and one of imaginary parts; T is the type of a part, W the
+ * number of elements. Truths are those of the floating type. Words that order numbers are missing.
+ * V_ABS gives a complex number whose imaginary part is 0; V_SIGN is z / |z|, 0 of 0. */
 #if defined(TNI_TYPE_C64)
 #define TNI_SUFFIX f32
 #define TNI_LOOP_SUFFIX c64

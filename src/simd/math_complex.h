@@ -68,7 +68,7 @@ TNI_INLINE V TNI_FNT(tni_c_abs)(C z) {
 }
 /* functions: e^x (cos y + i sin y) and what follows; accurate to a few ULP of |result|, not of each
  * part. Infinities and NaN as in C99's Annex G: a part that is 0 or infinite whatever the angle is
- * stays so where there is no angle. */
+ * stays so without an angle. */
 TNI_HELPER C TNI_FNT(tni_c_exp)(C z) {
     V e = TNI_FNT(tni_exp)(z.re), im = V_MUL(e, TNI_FNT(tni_sin)(z.im));
     /* any: re is infinite, im no angle; e^-inf is 0 in both parts, e^inf infinite in the real */

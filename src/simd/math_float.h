@@ -155,8 +155,8 @@ TNI_HELPER V TNI_FNT(tni_expm1)(V x) {
     y = V_SEL(V_LT(x, V_SET(EXP_HIGH)), V_ADD(y, y), V_ADD(x, K_INF)); /* NaN stays NaN */
     return V_SEL(V_LT(V_ABS(x), V_SET(1e-20)), x, y); /* -0 and denormals are their own */
 }
-/* 1 / (1 + e^-x) = t / (1 + e) with e = e^-|x| and t = 1 or e; one division, corrected by its
- * remainder */
+/* 1 / (1 + e^-x) = t / (1 + e) with e = e^-|x| and t = 1 or e; one division, and its remainder
+ * corrects it */
 TNI_HELPER V TNI_FNT(tni_sigmoid)(V x) {
     V r, s, n = TNI_FNT(tni_exp_parts)(V_NEG(V_ABS(x)), &r, &s);
     /* h + l = 1 + r + s, e + el = 2^n (h + l), d + dl = 1 + e + el */

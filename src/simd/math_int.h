@@ -1,6 +1,6 @@
 /* math_int.h - division and powers of one integer type. A zero divisor gives 0: who calls has
- * refused it for elements, and the padding of a last vector holds zeros. The smallest number by -1
- * wraps. */
+ * refused it for elements, and the padding of a last vector holds zeros. The least number divided
+ * by -1 wraps. */
 
 #if defined(TNI_TYPE_I32)
 #define U uint32_t
@@ -15,8 +15,8 @@ TNI_INLINE M TNI_FNT(tni_isnan)(V x) { return V_NE(x, x); }
 TNI_INLINE M TNI_FNT(tni_isinf)(V x) { return V_NE(x, x); }
 TNI_INLINE M TNI_FNT(tni_isfinite)(V x) { return V_EQ(x, x); }
 TNI_INLINE M TNI_FNT(tni_signbit)(V x) { return V_LT(x, V_ZERO()); }
-/* x * 2^n modulo 2^bits, and floor(x / 2^n). Counts below 0 or from the width on shift everything
- * out. */
+/* x * 2^n modulo 2^bits, and floor(x / 2^n). Counts below 0 or from the width on shift
+ * everything out. */
 TNI_INLINE V TNI_FNT(tni_shift_left)(V x, V n) {
     V most = V_SET(8 * sizeof(T) - 1);
     M inside = M_AND(V_GE(n, V_ZERO()), V_LE(n, most));

@@ -1,6 +1,6 @@
-/* clauses.h - how results are compared that are not unique: a row's `.oracle`, clauses with "; "
- * between them, of results and parameters by name. oracle.c includes it; tests/oracle/make.py reads
- * `phase` and `free`, too.
+/* clauses.h - how results that are not unique are compared: a row's `.oracle`, clauses with "; "
+ * between them, of results and parameters by name. oracle.c includes it; tests/oracle/make.py also
+ * reads `phase` and `free`.
  *
  *     phase Q R       elements by their absolute value, gradients of the sum of w |x|^2: columns
  *                     (or rows) are unique up to a sign or phase

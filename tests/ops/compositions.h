@@ -1,6 +1,6 @@
 /* compositions.h - what fused rows mean, written in primitive ones: the formula of each row over
- * its argument struct, for tests/ops/fused.c. NULL without an error: not stated for these
- * arguments. */
+ * its argument struct, for tests/ops/fused.c. NULL without an error: these arguments
+ * have no formula. */
 #ifndef TNI_TESTS_COMPOSITIONS_H
 #define TNI_TESTS_COMPOSITIONS_H
 

@@ -11,7 +11,7 @@ typedef struct digest {
 
 /* Reads one; false when the text is none. */
 bool digest_read(digest *d, const char *text);
-/* Whether t has it; else why not, in error. strides: they are compared, too. units: in the last
+/* Whether t has it; else why not, in error. strides: they are compared as well. units: in the last
  * place of the dtype, by which a sum may differ for each element of the largest magnitude. */
 bool digest_is(const digest *d, const tn_tensor *t, bool strides, double units, char error[300]);
 

@@ -5,7 +5,7 @@
  *              elements.h), tensor list `{(2,3),(4,3)}`, ints `[1,-1]`, floats `[0.5,2.0]`, `3`
  *              `0.5` `True` `False` `None`, or a word (an enum, a dtype)
  *
- * Elements are those of elements.h, which the oracle reads, too. */
+ * Elements are those of elements.h, which the oracle also reads. */
 #ifndef TNI_TESTS_SAMPLE_H
 #define TNI_TESTS_SAMPLE_H
 
@@ -63,8 +63,8 @@ extern int sample_grid;
 
 /* Puts every tensor into another layout with the same elements: SAMPLE_TRANSPOSED (first dimension
  * innermost), SAMPLE_SLICED (every second element of larger memory), SAMPLE_LAST (second dimension
- * innermost: channels last), SAMPLE_MIXED (every second tensor so, the others columns of a wider
- * one). */
+ * innermost: channels last), SAMPLE_MIXED (every second tensor so, the others columns of wider
+ * tensors). */
 bool sample_relayout(sample *s, int layout);
 /* Puts `by` where `old` stands in the call. */
 void sample_replace(sample *s, tn_tensor *old, tn_tensor *by);
