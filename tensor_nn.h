@@ -4312,7 +4312,10 @@ static bool parts_letter(char c) {
 static bool parts_digit(char c) { return c >= '0' && c <= '9'; }
 
 static tni_span parts_trim(tni_span s) {
-    while (s.n > 0 && parts_space(s.at[0])) s.at++, s.n--;
+    while (s.n > 0 && parts_space(s.at[0])) {
+        s.at++;
+        s.n--;
+    }
     while (s.n > 0 && parts_space(s.at[s.n - 1])) s.n--;
     return s;
 }

@@ -217,6 +217,7 @@ static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn
         return false;
     if (s->loader_generator && loader && !checkpoint_check_generator(path, loader, &r->loader))
         return false;
+    /* Numbers of the program: a number that is missing fits. */
     for (int64_t i = 0; i < s->nnumbers; i++) {
         const char *name = s->numbers[i].name;
         if (!checkpoint_number_fits(path, name, checkpoint_number(list, name))) return false;
@@ -269,6 +270,7 @@ static bool checkpoint_load_parts(const tn_state *s, tn_named_list list, tn_name
                                      checkpoint_select(list, "optimizer.", at), true);
     if (s->model && ok)
         ok = tni_plan_load(&model, s->model, at, checkpoint_select(list, "model.", at), true, true);
+    /* Both exchanged, or both dropped. */
     tni_plan_end(&model, ok);
     tni_optimizer_plan_end(&optimizer, ok);
     return ok;
@@ -307,6 +309,7 @@ static bool checkpoint_run(const char *file, int line, const char *path, const t
     tni_step_begin(&step, file, line, "checkpoint");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
+    /* The state is checked before a file is touched. */
     ok = checkpoint_state_fits(path, state) && run(path, state);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);

@@ -140,6 +140,7 @@ static bool dataset_rows_begin(tn_dataset *d) {
     return true;
 }
 
+/* A set of the tensors' rows; what was held is released if it fails. */
 static tn_dataset *dataset_tensors(tn_tensors tensors) {
     tn_dataset d;
     bool ok = dataset_rows_begin(&d);
@@ -190,6 +191,7 @@ static bool dataset_images_get(const tn_dataset *d, int64_t index, void *const *
     return true;
 }
 
+/* What is asked of images and labels beside rows of one number. */
 static bool dataset_images_fit(const tn_tensor *images, const tn_tensor *labels, double std) {
     tn_dtype label = tn_dtype_of(labels);
     int n = tn_ndim(images);
@@ -247,6 +249,7 @@ TN_API tn_dataset *tn_dataset_idx_at(const char *file, int line, const char *ima
     tni_step step;
     int64_t mark;
     tni_place_begin(&step, file, line);
+    /* The set holds the tensors that it keeps. */
     mark = tn_scope_begin();
     images = tn_load_idx_at(NULL, 0, images_path);
     labels = images ? tn_load_idx_at(NULL, 0, labels_path) : NULL;

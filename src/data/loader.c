@@ -110,6 +110,7 @@ static void loader_unregister(loader_core *c) {
     loader_core **at = &loader_cores;
     pthread_mutex_lock(&loader_registry);
     while (*at != c) at = &(*at)->next;
+    /* One store again: a child of fork sees the list with c or without it. */
     __atomic_store_n(at, c->next, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&loader_registry);
     pthread_mutex_destroy(&c->lock);
@@ -462,6 +463,7 @@ TN_API bool tn_loader_next_at(const char *file, int line, tn_loader *l, tn_batch
     if (batch) memset(batch, 0, sizeof *batch);
     if (!tn_ok()) return false;
     tni_step_begin(&step, file, line, "");
+    /* Before any lock: in a child of fork it may be held for ever. */
     if (l) loader_forked(l);
     ok = l && batch ? loader_next(l, batch, file, line)
                     : tni_nn_error(TN_INVALID, "loader or batch is NULL");
@@ -601,6 +603,7 @@ TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args 
     tni_step step;
     tni_step_begin(&step, file, line, "");
     if (tn_ok() && loader_check(args)) l = loader_new(args);
+    /* The data set is taken over in any case. */
     if (!l)
         tn_dataset_free(args ? args->dataset : NULL);
     else if (!tn_ok() || !loader_fit_out(l, args)) {

@@ -59,6 +59,7 @@ TN_API tn_tensor *tn_named_find(tn_named_list list, const char *name) {
 TN_API bool tn_file_exists_at(const char *file, int line, const char *path, bool *exists) {
     tni_block *b = tni_io_enter(file, line);
     bool ok;
+    /* A definite value even if the question cannot be answered. */
     if (exists) *exists = false;
     if (!b) return false;
     ok = exists ? tni_file_exists(b, path, exists)

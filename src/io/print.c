@@ -231,6 +231,7 @@ static void print_suffix(print_job *p, size_t *line, const char *text) {
     }
     print_text(p, text, n);
 }
+/* "size=(2, 0)": the brackets of an empty tensor do not show its shape. */
 static void print_size_suffix(print_job *p, size_t *line) {
     const tn_tensor *t = p->t;
     char text[24 * TN_MAX_DIMS + 16];

@@ -189,6 +189,7 @@ static void safe_sift(const tn_safetensors *f, int64_t *v, int64_t i, int64_t n,
         v[child] = t;
     }
 }
+/* A heap first, then the largest to the end, again and again. */
 static void safe_sort(const tn_safetensors *f, int64_t *v, int64_t n, safe_less less) {
     for (int64_t i = n; i-- > 0;) safe_sift(f, v, i, n, less);
     for (int64_t k = n; k-- > 1;) {

@@ -113,6 +113,7 @@ static bool safe_names_differ(const safe_plan *p) {
     if (!names) return false;
     for (int64_t k = 0; k < p->n; k++) names[k] = p->at[k].name;
     qsort((void *)names, (size_t)p->n, sizeof *names, safe_compare_names);
+    /* i stops at the second of two equal names. */
     while (i < p->n && strcmp(names[i - 1], names[i]) != 0) i++;
     if (i < p->n) tni_error(p->b, TN_INVALID, "the name \"%s\" is given twice", names[i]);
     tni_put(p->b, p->b, (void *)names, bytes);

@@ -70,6 +70,8 @@ TN_PRIV bool tni_expect_make(tn_module *m) {
     return expect_fill(m, m->row->takes);
 }
 
+/* Compiled shapes hold offsets and numbers, and names of the tables, so a bytewise
+ * copy is whole. */
 TN_PRIV bool tni_expect_copy(tn_module *to, const tn_module *from) {
     to->expect = NULL;
     if (!from->expect) return true;
@@ -252,6 +254,7 @@ TN_API bool tn_module_hook_remove_at(const char *file, int line, tn_module *m, i
     for (struct tn_mhook **at = m ? &m->hooks : NULL; at && *at; at = &(*at)->next) {
         struct tn_mhook *h = *at;
         if (h->number != number) continue;
+        /* Out of the list first: the hook may be the one that runs. */
         *at = h->next;
         forward_hook_drop(h);
         return true;

@@ -46,6 +46,7 @@ TN_API void *tn_module_new_at(const char *file, int line, const tn_mrow *row) {
     if (!row || !row->name)
         tni_nn_error(TN_INVALID, "expected a row with a name");
     else
+        /* No options: parts come by calls. */
         m = make_new(row, tni_mgen_of(row), 0);
     tni_step_end(&step);
     return m;
@@ -260,6 +261,7 @@ TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_
                               const char *name, tn_tensor **field, tn_dtype dtype, tn_ints shape) {
     tni_step step;
     bool ok;
+    /* A chain of steps goes on after a failure and does nothing; finish reports it. */
     if (!m || m->broken) return false;
     if (!tn_ok()) return make_broken(m);
     tni_step_begin(&step, file, line, m->type);
@@ -309,6 +311,7 @@ static bool make_lower(tni_buffer *changed, tn_module *m, int level) {
     if (level >= TN_MODULE_DEPTH)
         return tni_nn_error(TN_INVALID, "modules are nested deeper than %d levels",
                             (int)TN_MODULE_DEPTH);
+    /* Noted before it is changed, so that it can be put back in any case. */
     if (!tni_buffer_add(changed, &was, sizeof was)) return false;
     m->level = (uint8_t)level;
     for (int i = 0; i < m->nparts; i++) {
@@ -516,6 +519,7 @@ TN_API tn_module *tn_module_named_at(const char *file, int line, const char *typ
                      type ? type : "NULL", TNI_OR_NOT_BUILT);
         return NULL;
     }
+    /* Values become the argument struct, checked against the schema. */
     if (!tn_bind(file, line, gen->type, gen->make, values, nvalues, true, args.at)) return NULL;
     return tn_module_make(file, line, row, args.at);
 }

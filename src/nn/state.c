@@ -383,6 +383,7 @@ TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module 
     tn_module *copy = NULL;
     state_quiet q;
     if (!tn_ok()) return NULL;
+    /* Copying is not recorded; what it makes is held by the copy. */
     state_quiet_begin(&q, file, line, m);
     if (m)
         copy = state_copy_module(&c, m);
@@ -423,6 +424,7 @@ TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *
     bool ok;
     if (!tn_ok()) return false;
     state_quiet_begin(&q, file, line, m);
+    /* Borrowed tensors: only the file is written. */
     list = tn_module_state_dict_at(NULL, 0, m);
     ok = list.n >= 0 && tn_safetensors_save_at(file, line, path, list.at, list.n, NULL, 0);
     tn_named_free(list);

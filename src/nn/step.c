@@ -25,6 +25,7 @@ TN_PRIV void tni_step_begin(tni_step *s, const char *file, int line, const char 
     s->path.file = file;
     s->path.line = line;
     s->type = type ? type : "module";
+    /* Errors from here on carry file and line of the outermost link. */
     tn_path_push(&s->path);
 }
 TN_PRIV void tni_place_begin(tni_step *s, const char *file, int line) {

@@ -214,6 +214,7 @@ TN_API bool tn_module_print_at(const char *file, int line, const tn_module *m) {
     if (!tn_ok()) return false;
     tni_place_begin(&step, file, line);
     text = repr_text(m);
+    /* puts adds the newline; a closed stdout is an error. */
     ok = text && puts(text) >= 0;
     if (text && !ok) tni_nn_error(TN_FILE, "cannot write to stdout");
     tni_text_free(text);

@@ -246,6 +246,7 @@ static const tn_module *tree_owner(const tn_module *m, const char **path) {
 
 TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module *m,
                                      const char *path) {
+    /* The path "" is m itself. */
     const char *name = path ? path : "";
     const tn_module *child = *name ? tree_owner(m, &name) : m;
     tni_step step;

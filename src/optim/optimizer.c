@@ -95,6 +95,7 @@ static bool optim_grow(tn_optimizer *o, int64_t n) {
     return true;
 }
 
+/* Room for one more group, by doubling. */
 static bool optim_more_groups(tn_optimizer *o) {
     int room = o->groups_room ? 2 * o->groups_room : 2;
     tni_group *group;
@@ -192,6 +193,7 @@ TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow
 TN_API void tn_optimizer_free(tn_optimizer *o) {
     if (!o) return;
     for (int64_t i = 0; i < o->n; i++) tn_release(o->param[i]);
+    /* States that were never made are NULL, which releasing allows. */
     for (int64_t i = 0; i < o->n * o->nstates; i++) tn_release(o->state[i]);
     for (int g = 0; g < o->ngroups; g++)
         tn_alloc_free(o->group[g].options, (size_t)o->group[g].bytes);
@@ -243,6 +245,8 @@ static bool optim_is_number(const tn_param *p) {
 TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value) {
     const unsigned type = tn_type_kept(p->type, p->flags);
     if (!optim_is_number(p)) return tni_nn_error(TN_TYPE, "option \"%s\" is not a number", p->name);
+    /* The row's check says later whether the value makes sense; here whether the type
+     * can hold it. */
     if (type == TN_T_FLOAT) return tn_param_set_number(p, options, tn_float(value));
     if (type == TN_T_BOOL && value != 0 && value != 1)
         return tni_nn_error(TN_INVALID, "%s is %g, expected 0 or 1", p->name, value);
@@ -288,6 +292,7 @@ TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer
     const tn_param *p;
     double value = (double)NAN;
     tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
+    /* NaN with an error, which a caller that ignores errors will see in its numbers. */
     p = optim_option(o, group, option);
     if (p && !tni_option_take(p, o->group[group].options, &value))
         tni_nn_error(TN_TYPE, "option \"%s\" is not a number", option);
@@ -405,6 +410,7 @@ TN_API bool tn_optimizer_step_at(const char *file, int line, tn_optimizer *o) {
     bool ok, mode;
     if (!tn_ok()) return false;
     tni_step_begin(&step, file, line, o ? o->row->name : NULL);
+    /* Steps change parameters in place, which recording would refuse for leaves. */
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
     ok = o ? optim_step_run(o) : tni_nn_error(TN_INVALID, "optimizer is NULL");

@@ -87,6 +87,7 @@ TN_API tn_schedule *tn_step_lr_at(const char *file, int line, tn_optimizer *o, i
     tn_schedule *s = schedule_new(file, line, "step_lr", o, schedule_step_next,
                                   every < 1 ? "every must be positive" : NULL);
     if (!s) return NULL;
+    /* Set after the construction, which does not call `next`. */
     s->every = every;
     s->gamma = gamma;
     return s;

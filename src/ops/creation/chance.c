@@ -20,6 +20,7 @@ static bool bernoulli_look(tn_frame *f) {
         for (int64_t i = 0; i < w.n; i++) {
             double v;
             tni_lanes_load(&v, TN_F64, w.at[0] + i * w.row[0], bytes, p->dtype, 1);
+            /* NaN is refused as well. */
             if (!(v >= 0 && v <= 1))
                 return tn_fail(f, TN_INVALID, "a probability is %g, not in [0, 1]", v);
         }

@@ -30,6 +30,7 @@ static bool create_like(tn_frame *f, tn_dtype dtype, tn_device_id device) {
     const tn_tensor *self = f->in[0];
     tni_shape s;
     if (!create_on(f, device, self)) return false;
+    /* The order of dimensions, dense: gaps and overlaps are not copied. */
     tni_copy_strides(&s, self);
     return tn_announce_strided(f, 0, dtype ? dtype : (tn_dtype)self->dtype, s.ndim, s.size,
                                s.stride);
@@ -385,6 +386,7 @@ TN_OPERATOR(linspace,
 
 /* --- unit matrices, one_hot ------------------------------------------------------------------- */
 
+/* An n x m result of the default dtype unless one is given. */
 static bool eye_announce(tn_frame *f, int64_t n, int64_t m, tn_dtype dtype, tn_device_id device) {
     int64_t size[2];
     size[0] = n;
@@ -470,6 +472,7 @@ static void one_hot_run(tn_frame *f) {
     tni_walk w;
     if (out->numel == 0) return;
     tni_fill(out, tn_int(0));
+    /* A row of `classes` places for each element; the result is new and dense. */
     tni_walk_start(&w, self->ndim, self->size, &self, 1);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++, to += classes)

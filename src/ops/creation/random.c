@@ -35,6 +35,7 @@ TN_PRIV bool tni_random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device
 TN_PRIV bool tni_random_self(tn_frame *f, bool floating) {
     const tn_tensor *self = f->in[0];
     tni_shape s;
+    /* Draws are floating numbers, or integers that the dtype can compute with. */
     if (floating && (!tni_is_float(self->dtype) || !tni_dtype(self->dtype)->computes))
         return tn_fail(f, TN_TYPE, "expected a floating dtype, got %s",
                        tni_dtype(self->dtype)->text);

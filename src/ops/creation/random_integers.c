@@ -31,6 +31,7 @@ static uint64_t random_most(int dtype) {
     return dtype == TN_BOOL ? 2 : (uint64_t)1 << (info->bytes * 8 - info->is_signed);
 }
 static bool random_check(tn_frame *f) { return tni_random_self(f, false); }
+/* torch draws 64 bits for dtypes of 8 bytes, else 32. */
 static void random_run(tn_frame *f) {
     tn_tensor *t = f->out[0];
     const uint64_t most = random_most(t->dtype);

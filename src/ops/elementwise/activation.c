@@ -115,6 +115,7 @@ TN_OPERATOR(leaky_relu, "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> 
             TN_POINTWISE(F, V_SEL(V_GT(self, V_ZERO()), self, V_MUL(self, negative_slope))),
             .grad = leaky_relu_grad, .sample = "(35) | (3,5) negative_slope=0.2 | () | (0,2)")
 
+/* Linear in grad_output, and a step in self. */
 static void leaky_relu_backward_grad(tn_gradient *g) {
     TN_ARGS(leaky_relu_backward, a, g);
     if (g->want[0])
@@ -154,6 +155,7 @@ TN_OPERATOR(elu, "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_
             .grad = elu_grad,
             .sample = "(35) | (3,5) alpha=0.7 | () alpha=1.5 scale=1.1 input_scale=0.8 | (0,2)")
 
+/* 0 at and beyond both bounds; a NaN is not beyond, so it passes. */
 static void hardtanh_grad(tn_gradient *g) {
     TN_ARGS(hardtanh, a, g);
     tn_tensor *x = g->in[0], *out;

@@ -99,6 +99,7 @@ TN_OPERATOR(floor_divide, "floor_divide(Tensor self, Tensor|Scalar other) -> Ten
             .grad = tni_give_zeros_all, .domain = "self:0.1..0.4 other:0.5..2",
             .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 2 | (9):i32 -3 | (0) 1")
 
+/* Each mode is a row of its own, with its gradient. */
 static bool div_mode_compose(tn_frame *f) {
     TN_ARGS(div_mode, a, f);
     const bool floors = a->rounding_mode == TN_ROUNDING_FLOOR,

@@ -92,6 +92,7 @@ static void isclose_run(tn_frame *f) {
     all[0] = out;
     all[1] = f->in[0];
     all[2] = f->in[1];
+    /* Result and both operands, which broadcast, row by row. */
     tni_walk_start(&w, out->ndim, out->size, all, 3);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++)

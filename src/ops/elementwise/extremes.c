@@ -64,6 +64,7 @@ TN_OPERATOR(clamp_max, "clamp_max.Tensor(Tensor self, Tensor|Scalar max) -> Tens
             .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (0) 1",
             .node = "ClampMaxBackward0 max=number | ClampMaxBackward1")
 
+/* The lower bound first, so that max wins where min is above it, as in torch. */
 static bool clamp_compose(tn_frame *f) {
     TN_ARGS(clamp, a, f);
     tn_tensor *t = f->in[0];
@@ -83,6 +84,7 @@ TN_OPERATOR(clamp, "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Te
             .sample = "(35) 0 1 | (3,5) min=0.5 | (3,5) max=0.5 | (9):i64 -2 2 | () 0 1 | (0) 0 1",
             .node = "ClampBackward1")
 
+/* The same with tensors; an absent one is no bound. */
 static bool clamp_tensor_compose(tn_frame *f) {
     tn_tensor *t = f->in[0];
     if (!f->in[1] && !f->in[2])

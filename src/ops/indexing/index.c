@@ -464,6 +464,7 @@ static void index_run(tn_frame *f) {
     int64_t *offset = (int64_t *)f->scratch, places;
     index_plan p;
     if (out->numel == 0 || !index_plan_of(f, self, f->in + 1, f->nin - 1, &p)) return;
+    /* First where the elements lie, then moving them. */
     places = index_offsets(self, f->in + 1, f->nin - 1, &p, f->count, offset);
     index_run_all(INDEX_GET, self, out, &p, offset, places);
 }

@@ -239,6 +239,7 @@ static bool searchsorted_look(tn_frame *f) {
     tni_walk w;
     if (!sorter || !sorter->numel) return true;
     tni_walk_start(&w, sorter->ndim, sorter->size, &sorter, 1);
+    /* run reads boundaries at these places. */
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++) {
             int64_t k = tni_index_at(w.at[0] + i * w.row[0], TN_I64);

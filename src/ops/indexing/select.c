@@ -12,6 +12,7 @@
 typedef struct index_slices {
     int64_t outer, inner, n;
 } index_slices;
+/* A 0-dim tensor is 1 x 1 x 1. */
 static index_slices index_slices_of(const tn_tensor *t, int d) {
     index_slices s = {1, 1, 1};
     for (int i = 0; i < t->ndim; i++) {

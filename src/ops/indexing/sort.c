@@ -278,6 +278,7 @@ static bool topk_check(tn_frame *f) {
     if (!sort_arguments(f, a->dim, "topk")) return false;
     if (a->k < 0 || a->k > sort_size(self, note->dim))
         return tn_fail(f, TN_INVALID, "selected index k out of range");
+    /* self's shape with k places along dim, row-major. */
     memcpy(size, self->size, sizeof(int64_t) * (size_t)self->ndim);
     if (self->ndim) size[note->dim] = a->k;
     return tn_announce(f, 0, (tn_dtype)self->dtype, self->ndim, size) &&

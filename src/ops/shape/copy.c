@@ -250,6 +250,7 @@ TN_OPERATOR(zero, "zero_(Tensor self) -> Tensor",
 
 /* --- conj ------------------------------------------------------------------------------------- */
 
+/* A real tensor is its own conjugate: a view, as `to` without a change. */
 static bool conj_check(tn_frame *f) {
     tn_tensor *self = f->in[0];
     tni_shape s;

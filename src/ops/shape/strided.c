@@ -113,6 +113,7 @@ static tn_tensor *strided_positions(tni_block *b, const tni_geometry *v) {
     tn_tensor *t;
     if (!tni_numel_of(v->ndim, v->size, &n) || !(t = tni_new(b, TN_I64, 1, &n))) return NULL;
     to = (int64_t *)(void *)tni_bytes_at(t);
+    /* The next element in row-major order: `at` moves along by strides, index by one. */
     for (int64_t k = 0; k < n; k++) {
         to[k] = at;
         for (int d = v->ndim - 1; d >= 0; d--) {
@@ -162,7 +163,9 @@ static bool as_strided_check(tn_frame *f) {
         v.size[i] = a->size.at[i];
         v.stride[i] = a->stride.at[i];
     }
+    /* The view may reach all of self's memory, not only self's elements. */
     if (!as_strided_inside(f, &v, self->storage->bytes / tni_dtype_size(self))) return false;
+    /* A gradient sees self's sizes but not its strides; as_strided_short passes them on. */
     if (f->recording && a->self_stride.n < 0 &&
         !(self->flags & TNI_CONTIGUOUS && self->offset == 0))
         return tn_fail(
@@ -237,6 +240,7 @@ static bool as_strided_scatter_check(tn_frame *f) {
     if (src->dtype != self->dtype)
         return tn_fail(f, TN_TYPE, "expected src of dtype %s, got %s", tni_dtype(self->dtype)->text,
                        tni_dtype(src->dtype)->text);
+    /* src must lie within self, not only within its memory. */
     tni_geometry_of(&whole, self);
     whole.offset = 0;
     if (v.offset < 0)
@@ -246,6 +250,7 @@ static bool as_strided_scatter_check(tn_frame *f) {
     if (!as_strided_inside(f, &v, room) ||
         !tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size, self->stride))
         return false;
+    /* Gaps of a given out may belong to other tensors, which src would overwrite. */
     if (!f->ngiven || f->out[0] != f->given[0] || tni_is_dense(self)) return true;
     return tn_fail(f, TN_INVALID,
                    "self and out have gaps between their elements that src may overwrite; pass a "
@@ -255,6 +260,7 @@ static void as_strided_scatter_run(tn_frame *f) {
     TN_ARGS(as_strided_scatter, a, f);
     tn_tensor *out = f->out[0], at;
     int64_t offset = a->storage_offset == TN_NONE ? 0 : a->storage_offset - f->in[0]->offset;
+    /* A copy of self, then src over its geometry, counted from out's first element. */
     tni_copy_elements(f->block, out, f->in[0]);
     tni_stack_view(&at, out, (int)a->size.n, a->size.at, a->stride.at, out->offset + offset);
     tni_copy_elements(f->block, &at, f->in[1]);
@@ -362,6 +368,7 @@ static bool view_as_real_check(tn_frame *f) {
     if (self->ndim == TN_MAX_DIMS)
         return tn_fail(f, TN_INVALID, "expected at most %d dimensions", TN_MAX_DIMS);
     tni_geometry_of(&v, self);
+    /* Two real elements for each complex one. */
     strided_pairs(&v);
     return complex_view(f, &v, tni_real_of(self->dtype));
 }

@@ -183,6 +183,7 @@ static bool squeeze_dim_check(tn_frame *f) {
     int d;
     tni_geometry_of(&v, f->in[0]);
     if (!tni_dim_of(f, v.ndim, a->dim, &d)) return false;
+    /* A dimension of another size stays: torch does not refuse it. */
     if (v.ndim && v.size[d] == 1) tni_geometry_remove(&v, d);
     return tni_announce_geometry(f, 0, &v);
 }
