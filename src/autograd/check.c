@@ -96,6 +96,7 @@ static bool check_analytic(check_state *s, tn_tensors in, tn_tensors wanted, tn_
     if (!check_call(b, s->fn, s->user, in.at, (int)in.n, out, &nout)) return false;
     for (int k = 0; k < nout; k++) {
         if (!check_differentiable(out[k])) continue;
+        /* Outputs that do not depend on the inputs keep their weights' numbers all the same. */
         if (out[k]->flags & TNI_REQUIRES) {
             root[nroot] = out[k];
             if (!(seed[nroot++] = check_weights(b, out[k], from))) return false;
@@ -157,6 +158,7 @@ static bool check_input(check_state *s, tn_tensors in, int64_t k, tn_tensor *gra
                              "differences give %.12g",
                              (int)k, (long long)i, part ? " (imaginary)" : "", has, slope);
         }
+        /* The input may have any strides: at follows in row-major order. */
         for (int d = t->ndim - 1; d >= 0; d--) {
             at += t->stride[d];
             if (++index[d] < t->size[d]) break;
@@ -177,6 +179,7 @@ static bool check_run(check_state *s, tn_tensors in) {
     ok = ok && tni_list_given(b, in, "gradcheck");
     if (ok && in.n > CHECK_TENSORS)
         ok = tni_error(b, TN_INVALID, "gradcheck: expected at most %d inputs", CHECK_TENSORS);
+    /* Only double precision can be compared with differences. */
     for (int64_t i = 0; ok && i < in.n; i++)
         if (in.at[i] && in.at[i]->flags & TNI_REQUIRES &&
             (in.at[i]->dtype == TN_F64 || in.at[i]->dtype == TN_C128)) {

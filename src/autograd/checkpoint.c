@@ -43,6 +43,7 @@ static bool checkpoint_again(tni_block *b, tn_function *f, tn_tensor *seed, tn_t
         if (!saved || !(in[i] = tni_share(b, saved->storage, saved))) return false;
         if (saved->flags & TNI_REQUIRES) in[i]->flags |= TNI_REQUIRES | TNI_LEAF;
     }
+    /* The second forward is recorded and its graph used at once. */
     tni_state(b)->no_grad = 0;
     a.t = c->forward(in, (int)f->nsaved, c->user);
     a.gradient = seed;

@@ -199,6 +199,7 @@ static bool engine_step(tni_engine *e) {
         }
     }
     engine_clear(e, n);
+    /* Everything that was made for this node goes before its saved tensors do. */
     tni_end(b, mark);
     tni_gradient_close(b, &room);
     if (ok && !e->keep) tni_node_release_saved(b, n);
@@ -216,6 +217,7 @@ typedef struct engine_nodes {
 /* Adds n to the list unless it is there, and claims it. */
 static bool engine_reach(tni_engine *e, engine_nodes *l, tni_node *n) {
     if (tni_load(&n->busy) == e->number) return true;
+    /* The list doubles. */
     if (l->n == l->room) {
         int64_t room = l->room ? 2 * l->room : 64;
         tni_node **more = (tni_node **)tni_need(e->b, room * (int64_t)sizeof *more);
@@ -288,6 +290,7 @@ static bool engine_want(tni_engine *e) {
             return tni_error(e->b, TN_AUTOGRAD, "input %lld does not require grad", (long long)i);
         if (!tni_belongs(e->b, t, "backward")) return false;
         if (tni_view_is_stale(t) && !tni_view_refresh(e->b, t)) return false;
+        /* A result is found at its node, a leaf at itself. */
         place->key = t->node ? (void *)t->node : (void *)t;
         place->out = t->node ? t->node_out : 0;
         if (!tni_entry_find(e, place->key, place->out, true)) return false;
@@ -351,6 +354,7 @@ static bool engine_roots(tni_engine *e, tn_tensors roots, tn_tensor *const *seed
             return tni_error(e->b, TN_AUTOGRAD,
                              "output %lld does not require grad and has no history", (long long)i);
         if (!tni_belongs(e->b, t, "backward")) return false;
+        /* The edge of a root: its node, or itself as a leaf. */
         if (!(seed = engine_seed(e, t, seeds ? seeds[i] : NULL, i))) return false;
         if (!engine_send(e, t->node ? (void *)t->node : (void *)((uintptr_t)t | 1), t->node_out,
                          seed))

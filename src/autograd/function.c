@@ -198,6 +198,8 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
     f.nin = (int)in.n;
     f.out = out;
     f.nout = k->f.row->nout;
+    /* Each output is checked, and an input given back gets its own header, before
+     * there is a node. */
     for (int j = 0; j < f.nout; j++)
         if (!function_output(b, k, in, out, j)) return false;
     if (!(n = f.node = tni_node_new(&f))) return false;
@@ -233,6 +235,7 @@ static bool function_end(tni_block *b, function_block *k, tn_tensors in, tn_tens
         record = record || (in.at[i] && in.at[i]->flags & TNI_REQUIRES && !tni_state(b)->no_grad);
     if (!ok && !b->failed)
         tni_error(b, TN_INVALID, "%s: forward failed without setting an error", k->row.name);
+    /* An error that forward left behind is a failure. */
     ok = ok && !b->failed;
     if (ok && record) {
         if (function_record(b, k, in, out)) return true;

@@ -18,6 +18,7 @@ static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *
     t->device = TN_CPU;
     t->flags = TNI_GHOST | TNI_STACK | TNI_CONTIGUOUS;
     t->owner = b;
+    /* The strides are made up: row-major, since nothing is read through them. */
     t->size = s->at ? (int64_t *)(void *)n + s->at : (int64_t *)(uintptr_t)like;
     t->stride = ghost->stride;
     t->numel = tni_flat_strides(t->ndim, t->size, t->stride);
@@ -43,6 +44,7 @@ static tn_tensor *ghost_saved(tni_block *b, const tni_node *n, const tni_slot *s
     tni_storage *storage = (tni_storage *)s->saved;
     tn_tensor *t = tni_header(b, s->dtype, s->ndim, words, words + s->ndim);
     if (!t) return NULL;
+    /* Counted for the header, which lives as long as the gradient runs. */
     t->storage = storage;
     tni_fetch_add_relaxed(&storage->refs, 1u);
     t->offset = words[2 * s->ndim];
@@ -120,6 +122,7 @@ static bool ghost_room(tni_block *b, int slots, tni_gradient_room *room) {
     room->want = room->inline_want;
     room->ghosts = room->inline_ghosts;
     if (slots <= TNI_GHOSTS) return true;
+    /* Ghosts first, which need the strictest alignment. */
     room->bytes =
         (int64_t)slots * (int64_t)(sizeof(tni_ghost) + 4 * sizeof(tn_tensor *) + sizeof(bool));
     room->ghosts = (tni_ghost *)tni_need(b, room->bytes);

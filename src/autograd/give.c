@@ -36,6 +36,7 @@ TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
     if (t && !tni_same_shape(t, to)) t = give_sum(t, to);
     if (t && t->dtype != to->dtype) t = tnp_to(t, TN_NO_DEVICE, (tn_dtype)to->dtype, false, false);
     if (!t) return;
+    /* A row that gives another shape is at fault, not its user. */
     if (!tni_same_shape(t, to)) {
         char a[128], c[128];
         tni_error(g->block, TN_INTERNAL, "the gradient of %s has shape %s for input %d of shape %s",

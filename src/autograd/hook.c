@@ -60,6 +60,7 @@ TN_API int64_t tn_hook_after_at(const char *file, int line, tn_tensor *t, tn_hoo
         tni_leave(b, false);
         return 0;
     }
+    /* As tn_hook_add from here on. */
     w->after = true;
     w->call = hook;
     w->user = user;
@@ -115,6 +116,7 @@ TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tn
     if (tn_dtype_of(now) != tn_dtype_of(*grad))
         return tni_error(b, TN_AUTOGRAD, "a hook returned a gradient of dtype %s, expected %s",
                          tn_dtype_name(tn_dtype_of(now)), tn_dtype_name(tn_dtype_of(*grad)));
+    /* The hook's tensor is counted as the gradient it replaces was. */
     tni_retain(now);
     tni_release(b, *grad);
     *grad = now;

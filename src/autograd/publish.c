@@ -15,6 +15,7 @@ static bool engine_leaf_hooks(tni_engine *e, tni_entry *entry) {
     if (!extra || entry->retained) return true;
     for (tni_watch *w = extra->hooks; w;) {
         tni_engine_hold(e);
+        /* Each may replace the gradient that the next one sees. */
         if (w->removed || w->after || w->number > e->last_hook)
             w = w->next;
         else if (!tni_watch_call(e->b, leaf->owner, &extra->hooks, &w, &entry->grad))

@@ -82,6 +82,7 @@ TN_PRIV tni_entry *tni_entry_find(tni_engine *e, void *key, uint32_t out, bool m
     /* There already, or not to be made. */
     int64_t i = engine_slot(e, key, out);
     if (e->table[i].key || !make) return e->table[i].key ? &e->table[i] : NULL;
+    /* At most half full, so a probe is short. Growing moves the free place. */
     if (2 * (e->nentries + 1) > e->table_room) {
         if (!engine_table_grow(e)) return NULL;
         i = engine_slot(e, key, out);

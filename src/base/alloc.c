@@ -346,6 +346,7 @@ TNI_NOINLINE static void *alloc_refill(tni_block *b, int bin) {
             return at;
         }
     }
+    /* Blocks are cut off the slab's front; no header stands before them. */
     if (b->slab_end - b->slab < (ptrdiff_t)bin * TNI_ALIGN && !alloc_new_slab(b)) return NULL;
     void *at = b->slab;
     b->slab += (ptrdiff_t)bin * TNI_ALIGN;

@@ -177,6 +177,7 @@ static tn_context *context_make(const tn_context_options *options, const tn_erro
                  : o.threads > 0 ? o.threads + 1
                                  : tni_cores();
     if (c->threads < 1) c->threads = 1;
+    /* The rooms above base complete it; what they began is ended again if they cannot. */
     *reason = context_isa_refused(c);
     if (*reason || !tni_rooms_above()->ready(c)) {
         context_leave(c);

@@ -275,6 +275,7 @@ static void pool_prepare(tn_context *c, struct tni_pool *p, int32_t wanted) {
         p->wanted = 0;
         if (!pool_init(p)) return;
     }
+    /* As many as last time, the usual case. */
     if (TNI_LIKELY(p->wanted == wanted)) return;
     if (p->wanted) pool_end(c, p);
     p->thread = (pool_thread *)tni_raw_get(c, wanted * (int64_t)sizeof(pool_thread));
@@ -290,6 +291,7 @@ static struct tni_pool *pool_of(tn_context *c) {
     p = (struct tni_pool *)tni_raw_get(c, (int64_t)sizeof *p);
     if (!p) return NULL;
     memset(p, 0, sizeof *p);
+    /* Another thread may have stored its pool meanwhile: then this one goes. */
     if (pool_init(p)) {
         if (tni_swap_if(&c->pool, &none, p)) return p;
         pool_mutex_free(&p->mutex);

@@ -42,6 +42,7 @@ static bool boxed_out(boxed_call *c, unsigned how, const tn_value *v) {
     const tn_gen *gen = c->gen;
     if (gen->out_offset == UINT16_MAX || how & TN_IN_PLACE)
         return boxed_no(c, "out= is not supported");
+    /* Pointers are copied into the struct, where the door reads them. */
     if (v->type == TN_T_TENSOR && gen->nresults == 1)
         memcpy(c->to.args + gen->out_offset, &v->as.tensor, sizeof v->as.tensor);
     else if (v->type == TN_T_TENSORS && v->as.tensors.at && v->as.tensors.n == gen->nresults)
@@ -196,6 +197,7 @@ TN_API bool tn_call_named(const char *file, int line, const char *name, const tn
     for (int pass = 0; pass < 2 && n; pass++) {
         for (int64_t i = 0; i < tn_row_count(); i++) {
             c.row = tn_row_at(i);
+            /* Rows without an in-place form cannot be meant by "add_". */
             if (c.row == row || (how & TN_IN_PLACE && !(c.row->forms & TN_INPLACE))) continue;
             if (!boxed_base_is(c.row, name, n) &&
                 !(how && strncmp(c.row->name, name, n) == 0 && !c.row->name[n]))
@@ -204,6 +206,7 @@ TN_API bool tn_call_named(const char *file, int line, const char *name, const tn
             if (boxed_fill(&c, how, values, nvalues))
                 return boxed_run(b, &c, how, file, line, results, room, count);
         }
+        /* Once more without the underscore. */
         if (n < 2 || name[n - 1] != '_') break;
         n--;
         how = TN_IN_PLACE;

@@ -13,6 +13,7 @@ TN_PRIV bool tni_given_apart(tn_frame *f, int k) {
 static bool compose_fits_given(tn_frame *f, int k) {
     char has[128], wants[128];
     const tn_tensor *t = f->given[k], *made = f->out[k];
+    /* As for a primitive row, but only now that the results are known. */
     if (tni_overlaps_itself(t))
         return tn_fail(f, TN_INVALID, "%s overlaps itself; clone it first", tni_written_name(f));
     if (!tni_given_apart(f, k)) return false;

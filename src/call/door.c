@@ -30,6 +30,7 @@ TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar s) {
     t->flags = TNI_NUMBER | TNI_STACK | TNI_CONTIGUOUS;
     t->owner = n->storage.owner = b;
     t->numel = 1;
+    /* No dimensions: size and stride point at room that is not read. */
     t->size = t->dims;
     t->stride = t->dims + 4;
     t->storage = &n->storage;
@@ -84,6 +85,7 @@ static TNI_NOINLINE bool door_lists(tni_call *c, unsigned *any) {
         tn_tensors l;
         if (p->type != TN_T_TENSORS) continue;
         memcpy(&l, (const char *)f->args + p->offset, sizeof l);
+        /* Members may be NULL only where the schema says so. */
         for (int64_t k = 0; k < l.n; k++) {
             tn_tensor *t = l.at[k];
             if (!t && !(p->flags & TN_P_HOLES))
@@ -175,6 +177,7 @@ static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
             return tn_fail(f, TN_INVALID, "the in-place form does not take .out");
         if (!(f->row->forms & TN_INPLACE))
             return tn_fail(f, TN_INVALID, "the operator has no in-place form");
+        /* A number has no memory to write. */
         if (!f->nin || !f->in[0] || f->in[0]->flags & TNI_STACK)
             return tn_fail(f, TN_TYPE, "%s must be a tensor in the in-place form",
                            tni_written_name(f));
@@ -284,6 +287,7 @@ TNI_INLINE bool door_enter(tni_call *c, const tn_row *row, tni_block *b, const b
             if (!door_missing(c, p, i, &numbers)) return false;
             continue;
         }
+        /* Other threads of the same context may own it. */
         if (TNI_UNLIKELY(t->owner != b) && t->owner->context != b->context) any |= 1u << 31;
         any |= t->flags;
         f->in_[i] = t;
@@ -348,6 +352,7 @@ static bool door_apart(tn_frame *f, const tn_tensor *t, const char *what, int ow
                 "%s is also input %d, which the operator reads while writing; clone it first", what,
                 i);
         }
+        /* Any other sharing of bytes is refused: an element might be read after it was written. */
         if (tni_overlap(t, in))
             return tn_fail(f, TN_INVALID, "%s partly overlaps input %d; clone one of them first",
                            what, i);

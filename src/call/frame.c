@@ -82,6 +82,7 @@ TN_API bool tn_announce(tn_frame *f, int k, tn_dtype dtype, int ndim, const int6
             if (f->ngiven)
                 return tn_fail(f, TN_UNSUPPORTED,
                                "out= is not supported when the result's size depends on data");
+            /* Announced with 0 in its place; door_counted writes the true size. */
             memcpy(none, size, (size_t)ndim * sizeof *none);
             none[i] = 0;
             c->unknown_out = k;

@@ -111,6 +111,7 @@ static void node_measure(const tn_frame *f, node_plan *p) {
         } else if (node_reads_in(f, p, i)) {
             p->words += 2 * t->ndim + 1;
         } else {
+            /* Shape of output 0: no words of its own. */
             if (i < 64 && first && tni_same_shape(t, first))
                 p->like |= (uint64_t)1 << i;
             else
@@ -174,6 +175,7 @@ static bool node_save_input(tn_frame *f, tni_node *n, tni_slot *s, tn_tensor *t,
         else
             tni_copy_elements(f->block, copy, f->in[s - n->slot]);
     }
+    /* The version says later whether the memory was written since. */
     node_geometry(n, s, t, at);
     s->version = tni_load_relaxed(&t->storage->version);
     s->saved = t->storage;
@@ -286,6 +288,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     node_count_needs(f, &p);
     node_measure(f, &p);
     at = node_words((int64_t)offsetof(tni_node, slot) + p.slots * (int64_t)sizeof(tni_slot));
+    /* Slots hold places as 32-bit words. */
     if (at + p.words > UINT32_MAX / 8) {
         tn_fail(f, TN_UNSUPPORTED, "the arguments are too large to record");
         return NULL;
@@ -376,6 +379,7 @@ TN_PRIV bool tni_node_view(tni_block *b, const tn_row *row, const void *args, tn
     n->args_at = (uint32_t)slots;
     memcpy(words + slots, args, gen->args_size);
     if (lists) at = tni_args_copy(gen, words + slots, words + at) - words;
+    /* Input: sizes only. Result: sizes, strides and offset. */
     node_slot_flat(&n->slot[0], in, like ? 0 : at, 0, false);
     node_copy(words + at, in->size, like ? 0 : in->ndim);
     node_edge(n, &n->slot[0], in);

@@ -88,6 +88,7 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     r->f.in = (tn_tensor **)(void *)(r + 1);
     r->f.out = r->f.in + f->nin;
     r->f.args = (char *)r + args;
+    /* A replay records nothing on the tape. */
     r->f.recording = false;
     r->f.node = NULL;
     r->f.scratch = NULL;

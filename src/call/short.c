@@ -43,6 +43,7 @@ static void short_fill(short_way *s, int i, const void *from) {
         memcpy(&half, from, sizeof half);
         bits = half * UINT64_C(0x100000001);
     }
+    /* Eight bytes at a time: one double, or a float twice. */
     for (int k = 0; 8 * k < s->vector; k++) s->fill[i][k] = bits;
     s->any |= SHORT_UNEVEN;
     s->at[i] = (const char *)s->fill[i];
@@ -60,6 +61,7 @@ static bool short_number(short_way *s, tni_block *b, const tn_param *p, const vo
     float narrow;
     if (!(p->flags & TN_P_NUMBER) || !s->like->ndim) return false;
     memcpy(&n, (const char *)args + p->number_offset, sizeof n);
+    /* Other kinds, and large integers, are left to the door. */
     if (n.kind == TN_KIND_INT ? n.integer > most || n.integer < -most || n.real > 0
                               : n.kind != TN_KIND_FLOAT)
         return false;
@@ -205,6 +207,7 @@ TNI_INLINE void short_run(short_way *s, const tni_block *b, const tn_gen *gen, c
     float narrow;
     if (gen->props & TN_PROP_DOUBLE)
         memcpy(&number, (const char *)args + gen->param[gen->nfixed].offset, sizeof number);
+    /* Both forms are made; the loop reads the one of its type. */
     narrow = (float)number;
     TNI_PATH(short_way);
     ((const tni_loop(*)[TNI_LOOP_TYPES])gen->loops)[b->context->kernels->isa][s->type](
@@ -225,6 +228,7 @@ static tn_tensor *short_in_place(short_way *s, const tni_block *b, const tn_row 
          (s->any & SHORT_PART || !tni_state(b)->no_grad)) ||
         self->storage->bytes != self->numel << tni_width(self->dtype))
         return NULL;
+    /* No other operand may lie in self's storage. */
     for (int i = 1; i < s->nin; i++)
         if (s->in[i] && s->in[i]->storage == self->storage) return NULL;
     short_run(s, b, row->gen, args, self);

@@ -106,6 +106,7 @@ TN_API bool tn_register(tn_row *row) {
     if (!b || b->failed) return false;
     if (!row || !row->name || !row->schema)
         return tni_error(b, TN_INVALID, "tn_register: a row needs a name and a schema");
+    /* A row can be in one context at a time: gen is its only link. */
     if (row->gen)
         return tni_error(
             b, TN_INVALID,
@@ -113,6 +114,7 @@ TN_API bool tn_register(tn_row *row) {
     if (!row->compose && (!row->check || !row->run))
         return tni_error(b, TN_INVALID, "tn_register: '%.60s' needs check and run, or compose",
                          row->name);
+    /* A verdict stands behind run, which composed rows lack and pointwise rows share. */
     if (row->verdict && (row->compose || row->rules))
         return tni_error(b, TN_INVALID,
                          "tn_register: '%.60s' must not combine a verdict with compose or rules",

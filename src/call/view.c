@@ -76,6 +76,7 @@ TN_PRIV TNI_NOINLINE tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
     if (n->slot[1].edge) /* the view's old history, no leaf's, gives way to the call in f */
         tni_node_drop(f->block, (tni_node *)n->slot[1].edge);
     tni_fetch_add_relaxed(&f->node->refs, 1u);
+    /* The scatter's second input is the result of the call in f. */
     n->slot[1].edge = f->node;
     n->slot[1].edge_out = 0;
     return n;

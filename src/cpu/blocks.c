@@ -49,6 +49,7 @@ static void blocks_copy(char *to, int64_t to_row, int64_t to_col, const char *fr
     /* Contiguous in both: whole rows, or the whole block where rows follow each other. */
     if (to_col == bytes && from_col == bytes) {
         TNI_PATH(blocks_copy_rows);
+        /* Rows without gaps in both are one long row. */
         if (to_row == cols * bytes && from_row == to_row) {
             cols *= rows;
             rows = 1;
@@ -168,6 +169,7 @@ static void blocks_load(const tni_blocks *d, const tni_blocks_operand *op, block
     /* The block before may have used the same memory: an operand that is broadcast
      * is loaded once. */
     if (s->held == at && (one || (s->held_rows == rows && s->held_cols == cols))) return;
+    /* From here on the block is made anew. */
     s->held = at;
     s->held_rows = rows;
     s->held_cols = cols;
@@ -275,6 +277,7 @@ static void blocks_copy_one(const tni_blocks *d, char *const *at, int64_t rows, 
                     cols, from->bytes);
         x = (const char *)raw;
     }
+    /* The chain reads contiguous elements and writes the destination, or a tile. */
     tni_chain_run(&from->chain, lies ? (void *)at[0] : (void *)tile, x, rows * cols);
     if (lies)
         TNI_PATH(blocks_copy_converted);
@@ -393,6 +396,7 @@ TN_PRIV void tni_copy_run(tn_context *c, tn_tensor *dst, tn_tensor *src) {
     }
     /* Equal dtypes move as bytes. */
     if (dst->dtype != src->dtype) tni_chain_to(&d.op[1].chain, d.k, src->dtype, dst->dtype);
+    /* The iteration space is dst's, to which src broadcasts. */
     tni_iterate_init(&d.it, dst->ndim, dst->size, operands, 2);
     tni_blocks_cut(&d);
     tni_blocks_run(&d, c);

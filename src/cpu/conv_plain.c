@@ -47,6 +47,7 @@ static void plain_line(const plain_job *j, int64_t y, int64_t x, int64_t weight,
     step[TNI_CV_INPUT] = j->s->sw;
     operand[TNI_CV_WEIGHT] = j->weight + weight * j->size;
     step[TNI_CV_WEIGHT] = 0;
+    /* In gradients the sign makes the second factor conjugate. */
     if (j->complex)
         plain_line_c128((double *)(void *)operand[r], step[r], (double *)(void *)operand[a],
                         step[a], (double *)(void *)operand[b], step[b], r == TNI_CV_OUTPUT ? 1 : -1,
@@ -133,6 +134,7 @@ static char *plain_copy(tn_frame *f, const tn_tensor *t, char **room) {
     tn_tensor to;
     if (!t || !t->numel) return NULL;
     if (plain_lies(t)) return tni_bytes_at(t);
+    /* A tensor on the stack, of the compute type, over the scratch. */
     memset(&storage, 0, sizeof storage);
     storage.data = *room;
     tni_row_major(t->ndim, t->size, stride);
@@ -170,6 +172,7 @@ TN_PRIV void tni_cv_plain_run(tn_frame *f, const tni_cv_shape *s, int result) {
         TNI_PATH(conv_plain_complex);
     else
         TNI_PATH(conv_plain_integers);
+    /* A task a plane of the result. */
     tni_parallel(j.context,
                  result == TNI_CV_OUTPUT  ? s->n * s->o
                  : result == TNI_CV_INPUT ? s->n * s->c

@@ -52,6 +52,7 @@ static void cv_source_phase(const tni_cv_source *s, const char *from, char *to, 
     /* To the first element that is copied; around it the zeros stay. */
     from += (top * s->sh + y0) * s->x_row + (begin * s->sw + x0) * s->x_col;
     to += (top * s->cols + begin) * size;
+    /* Contiguous elements of the type go by the kernel, rows at once. */
     if (s->sw == 1 && s->x_col == size && (s->dtype == TN_F32 || s->dtype == TN_F64)) {
         TNI_PATH(conv_source_rows);
         const int64_t step = s->sh * s->x_row / size;

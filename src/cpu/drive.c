@@ -136,6 +136,7 @@ static bool drive_small(tn_frame *f, int dtype, const void *numbers) {
         return false;
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
+        /* Flat operands must be readable up to the end of their last vector. */
         if (tni_is_flat(t)) {
             if (!drive_padded(t)) return false;
             in[i] = (const char *)t->storage->data;
@@ -173,6 +174,7 @@ static TNI_NOINLINE void drive_run_flat(tn_frame *f, int dtype, const void *numb
     d.numbers = numbers;
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
+        /* An element that is repeated becomes one vector, which every step reads. */
         const bool repeated = tni_is_repeated(t);
         d.in[i] = repeated ? drive_repeat(fill[i], t, dtype, d.lanes) : tni_bytes_at(t);
         d.step[i] = repeated ? 0 : d.lanes * size;
@@ -226,6 +228,7 @@ static void drive_step(tn_frame *f, int common) {
     const tn_tensor *const all[3] = {f->out[0], f->in[0], f->in[1]};
     tni_walk w;
     TNI_PATH(drive_step);
+    /* The three operands broadcast to the result's shape. */
     tni_walk_start(&w, f->out[0]->ndim, f->out[0]->size, all, 3);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++) {

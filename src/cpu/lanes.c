@@ -111,6 +111,7 @@ static void lanes_dims(tni_lanes *l, lanes_dim *keep, int nkeep, lanes_dim *red,
         l->width = keep[--l->nkeep].size;
         l->width_out = keep[l->nkeep].out;
     }
+    /* The dimensions that stay become a loop over `outer` results. */
     for (int i = 0; i < l->nkeep; i++) {
         l->keep[i] = keep[i].size;
         l->keep_step[i] = keep[i].step;
@@ -316,6 +317,7 @@ static void lanes_subtree(const lanes_job *job, int64_t o, int64_t col, int64_t 
     for (; b < end; b++) {
         int64_t first = b * each, count = l->n - first < each ? l->n - first : each;
         char *to = parts + (b - begin) * apart;
+        /* One result: its elements, in place or gathered, make a block. */
         if (!l->columns) {
             r->block(r, l, lanes_fetch(job, from, first, count, tile), count, first, to);
             continue;

@@ -180,6 +180,7 @@ static void mm_task(void *arg, int64_t i) {
     const int64_t grid = j->grid_rows * j->grid_cols, first = i / grid * j->group,
                   region = i % grid;
     for (int64_t batch = first; batch < first + j->group && batch < j->plan->batches; batch++) {
+        /* Each batch moves the three matrices by its own offsets. */
         tni_gemm g = j->g;
         if (tni_stopped()) return;
         g.a = (const char *)g.a + mm_offset(j->plan, j->a_batch, batch) * j->width * j->bytes;
@@ -253,6 +254,7 @@ static void mm_begin(tn_context *context, const tni_matmul_plan *p, mm_job *j, b
     j->row = f64 ? TNI_K(k, gemm_row_f64) : TNI_K(k, gemm_row_f32);
     j->pack = f64 ? TNI_K(k, gemm_pack_a_f64) : TNI_K(k, gemm_pack_a_f32);
     j->height = f64 ? TNI_K(k, gemm_panel_f64)() : TNI_K(k, gemm_panel_f32)();
+    /* mm_turn may exchange the two. */
     j->a_batch = p->a_batch;
     j->b_batch = p->b_batch;
 }
@@ -291,6 +293,7 @@ static void mm_real(tn_context *context, const tni_matmul_plan *p, mm_job *j, bo
                      j->bytes);
         return;
     }
+    /* Before any cutting, which would cost more than the product. */
     if (p->batches == 1 && mm_is_few(g)) {
         mm_few(j, g);
         return;
@@ -511,6 +514,7 @@ TN_PRIV void tni_matmul_run(tn_context *context, const tni_matmul_plan *p, int d
                             const void *b, void *c, double alpha, bool add, void *scratch) {
     const tni_gemm g = mm_gemm_of(p, a, b, c, alpha, add);
     if (p->m * p->n * p->batches == 0) return; /* of any dtype */
+    /* By the dtype: directly, as parts, widened, or wrapping. */
     if (dtype == TN_F32 || dtype == TN_F64) {
         mm_job j;
         j.g = g;

@@ -151,6 +151,7 @@ TN_PRIV tni_pair tni_column_dot(const tni_planes *x, int64_t jx, const tni_plane
     const int64_t n = x->m - i;
     const char *xr = column_at(x, 0, i, jx), *yr = column_at(y, 0, i, jy), *xi, *yi;
     tni_pair sum = {0, 0};
+    /* A real matrix has no second plane. */
     sum.re = dot(xr, yr, n);
     if (!y->at[1]) return sum;
     xi = column_at(x, 1, i, jx);

@@ -108,6 +108,7 @@ static TNI_NOINLINE bool promote_numbers(tn_frame *f, tn_dtype common) {
         } else if (p->type == TN_T_SCALAR || p->type == TN_T_FLOAT) {
             double v;
             memcpy(&v, at, sizeof v);
+            /* A double beside integers must be whole, or is cut by the row itself. */
             if (f->row->rules & TN_CUTS_NUMBERS) v = trunc(v);
             if (!tni_double_fits(f, p->name, v, (int)common)) return false;
         }

@@ -139,6 +139,7 @@ static void access_copy(const tn_tensor *t, char *to, int dtype) {
         int d = t->ndim - 1;
         tni_element_set(to + i * bytes, dtype,
                         tni_element(from + at * tni_dtype_size(t), t->dtype));
+        /* On to the next element: the last dimension that has not run over. */
         for (; d >= 0; d--) {
             at += t->stride[d];
             if (++index[d] < t->size[d]) break;
@@ -220,6 +221,7 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
     tn_tensor *t;
     /* The memory stays the caller's until release; nothing is copied. */
     if (!access_enter(b, file, line, "tn_wrap", shape, dtype)) return NULL;
+    /* What is given must be consistent before a header is made. */
     if (o->strides.n > 0 && o->strides.n != shape.n) {
         tni_error(b, TN_INVALID, "tn_wrap: got %d strides for %d dimensions", (int)o->strides.n,
                   (int)shape.n);

@@ -29,6 +29,7 @@ static void exchange_headers(tn_tensor *a, tn_tensor *b) {
     tni_storage *storage = a->storage;
     int64_t offset = a->offset, stride;
     uint8_t other;
+    /* Storage and offset say where the data are. */
     a->storage = b->storage;
     b->storage = storage;
     a->offset = b->offset;

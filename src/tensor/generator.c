@@ -95,6 +95,7 @@ TN_PRIV void tni_philox(uint64_t key, uint64_t subsequence, uint64_t offset, uin
         /* A round: two multiplications whose halves are mixed, then the keys move on by the
          * constants of a Weyl sequence. */
         uint64_t a = (uint64_t)0xd2511f53u * c0, b = (uint64_t)0xcd9e8d57u * c2;
+        /* High halves meet counter and key, low halves pass. */
         c0 = (uint32_t)(b >> 32) ^ c1 ^ k0;
         c1 = (uint32_t)b;
         c2 = (uint32_t)(a >> 32) ^ c3 ^ k1;

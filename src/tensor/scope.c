@@ -18,6 +18,7 @@ TN_PRIV int64_t tni_begin_deep(tni_block *b) {
             memcpy(more, tni_state(b)->scope_more, have * sizeof *more);
             tni_put(b, b, tni_state(b)->scope_more, (int64_t)have * (int64_t)sizeof *more);
         }
+        /* The depth grows only when the list is there. */
         tni_state(b)->scope_more = more;
         tni_state(b)->scope_room = room;
     }

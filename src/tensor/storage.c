@@ -210,6 +210,7 @@ TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
     tni_wrapped *w = (tni_wrapped *)tni_need(b, (int64_t)sizeof *w);
     if (!w) return NULL;
     memset(w, 0, sizeof *w);
+    /* A storage like any other, but for where its memory goes. */
     w->storage.refs = 1;
     w->storage.owner = b;
     w->storage.data = data;
@@ -281,6 +282,7 @@ TN_PRIV tn_tensor *tni_new_small(tni_block *b, const tn_tensor *like) {
         return (tn_tensor *)NULL;
     }
     t->storage = storage_inside(b, bytes);
+    /* Linked into the scope last: a header without memory was never seen. */
     if (TNI_LIKELY(t->storage != NULL)) return header_like(b, t, like);
     tni_put(b, b, t, header_bytes(TNI_FEW_DIMS));
     tni_memory_error(b, STORAGE_HEAD + bytes);

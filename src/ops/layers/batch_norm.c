@@ -44,6 +44,7 @@ static void batch_start(tn_frame *f, batch_job *j, const tn_tensor *x) {
     j->bytes = tni_dtype_size(x);
     j->size = tni_dtype(j->compute)->bytes;
     j->lanes = TNI_LANE_BYTES / j->size;
+    /* n runs a channel, of `run` elements each; as columns, n rows of all channels. */
     j->columns = batch_columns(x);
     j->channels = x->size[1];
     j->n = j->columns ? x->numel / x->size[1] : x->size[0];
@@ -82,6 +83,7 @@ static void batch_apply(const batch_job *j, batch_kernel kernel, tni_sweep *r, i
     r->dy = d;
     if (!j->y) r->y = NULL;
     for (int64_t i = 0; i < rows; i++) {
+        /* x, and dy in the backward. */
         tni_lanes_read(j->kernels, (char *)in + i * r->x_step, j->compute,
                        j->x + (at + i * apart) * j->bytes, j->bytes, j->dtype, m);
         if (j->dy)
@@ -241,6 +243,7 @@ static void batch_statistics(tn_frame *f, double *pairs, void *room, int64_t c) 
     if (a->training) {
         batch_gone(x, gone);
         tni_lanes_init(&l, x, gone, tni_lanes_compute(x->dtype), 0);
+        /* (mean, m2) of each channel, as var makes them. */
         tni_var_parts(f->block->context, &l, room, pairs);
         batch_running(f, pairs, c, count);
         for (int64_t i = 0; i < c; i++) pairs[2 * i + 1] /= count;
@@ -472,6 +475,7 @@ static void batch_norm_backward_run(tn_frame *f) {
     j.mean = (const char *)mean;
     j.one = numbers + 5 * c;
     j.two = numbers + 6 * c;
+    /* First the two sums a channel, from which all three gradients follow. */
     batch_spread(f, &j, batch_moments_task);
     /* dw = rstd sum dy (x - mean), db = sum dy; dx = scale dy + slope (x - mean) + shift, with
      * scale = w rstd, shift = -scale db / n and slope = -scale dw rstd / n. */

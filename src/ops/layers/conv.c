@@ -36,6 +36,7 @@ TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w,
                              tn_ints padding, tn_ints dilation, int64_t groups) {
     char has[160], wants[160];
     const int d = (int)x.n;
+    /* Options first: one number stands for both dimensions. */
     if (!tni_pair_of(f, stride, "stride", 1, &s->sh, &s->sw) ||
         !tni_pair_of(f, padding, "padding", 0, &s->ph, &s->pw) ||
         !tni_pair_of(f, dilation, "dilation", 1, &s->dh, &s->dw))
@@ -83,6 +84,7 @@ TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w,
                        "input (%lld, %lld)",
                        (long long)s->kh, (long long)s->kw, (long long)s->dh, (long long)s->dw,
                        (long long)(s->h + 2 * s->ph), (long long)(s->w + 2 * s->pw));
+    /* A single output row has no next one: a smaller step keeps the phases few. */
     if (s->oh == 1 && s->sh > s->h + 2 * s->ph) s->sh = s->h + 2 * s->ph; /* as good as any more */
     if (s->ow == 1 && s->sw > s->w + 2 * s->pw) s->sw = s->w + 2 * s->pw;
     /* Elements of input, weight and output stay below 2^48, so that offsets and
@@ -266,6 +268,7 @@ static void conv2d_run(tn_frame *f) {
     cv_forward p;
     cv_job j;
     if (!conv2d_shape(f, &s)) return;
+    /* Integers and complex numbers have plain loops. */
     if (tni_cv_is_plain(f->in[0])) {
         tni_cv_plain_run(f, &s, TNI_CV_OUTPUT);
         return;
@@ -505,6 +508,7 @@ static void cv_backward_phase(cv_job *j, const tni_cv_shape *s, const cv_backwar
     j->a_group = s->cg * j->v.k;
     j->bias_group = 0;
     j->source_group = s->og * tni_cv_channel_step(&p->source);
+    /* Pixels of this phase over all images of the round. */
     j->c_group = s->cg * s->h * s->w;
     j->pixels = n * j->v.height * j->v.width;
     cv_run(j, cv_is_direct(s->cg, s->og * s->kh * s->kw));
@@ -560,6 +564,7 @@ static void conv2d_input_grad_run(tn_frame *f) {
         /* Input elements that no phase writes have the gradient 0. */
         if (holes) TNI_PATH(conv_back_holes);
         if (holes) memset(to, 0, (size_t)(n * image * j.size));
+        /* All phases write into the same images, interleaved. */
         for (int64_t phase = 0, done = 0; phase < s.sh * s.sw; phase++)
             cv_backward_phase(&j, &s, &p, n, to, phase, &done);
         if (half) {

@@ -176,6 +176,7 @@ static bool conv2d_weight_grad_check(tn_frame *f) {
     cv_weight p;
     tni_cv_room r = {NULL, 0, true};
     int64_t size[4];
+    /* dtypes, shapes, and that grad is an output's. */
     if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL, false) ||
         !conv2d_weight_grad_shape(f, &p.s) || !tni_cv_check_grad(f, &p.s, f->in[0]))
         return false;
@@ -199,6 +200,7 @@ static void conv2d_weight_grad_run(tn_frame *f) {
     if (!cv_weight_lay(f, &p, &r)) return;
     p.context = f->block->context;
     p.out = f->out[0];
+    /* The source is the input as conv2d lays it out. */
     tni_cv_offsets_forward(&p.source, &p.s, p.offset);
     if (p.pieces > 1) TNI_PATH(conv_weight_pieces);
     /* Without images no block sets the sums. */

@@ -254,6 +254,7 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
             r.weight = j->weight ? j->weight + at * 4 : NULL;
             /* Lanes of this block, folded, are its leaf of the tree. */
             if (pass == 0) {
+                /* 64 lanes of float, folded to one number each. */
                 memset(&one, 0, sizeof one);
                 memset(&two, 0, sizeof two);
                 r.one = &one;

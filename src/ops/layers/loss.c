@@ -77,6 +77,7 @@ static bool nll_look_at(tn_frame *f, const tn_tensor *target, int64_t classes, i
             at += rest % target->size[d] * target->stride[d];
             rest /= target->size[d];
         }
+        /* The value that is ignored may lie outside the range. */
         tni_lanes_load(&t, TN_I64, tni_bytes_at(target) + at * bytes, bytes, target->dtype, 1);
         if (t != ignore && (t < 0 || t >= classes))
             return tn_fail(f, TN_INDEX, "target %lld is out of range for %lld classes",
@@ -405,6 +406,7 @@ static bool cross_entropy_compose(tn_frame *f) {
                        (long long)a->input->size[dim]);
     /* Class numbers if target lacks a dimension; of equal shape it must hold probabilities. */
     bool classes = a->target->ndim < a->input->ndim;
+    /* A distribution must be floating. */
     if (!classes && !tni_is_float(a->target->dtype) && tni_same_shape(a->input, a->target))
         return tn_fail(f, TN_TYPE,
                        "target contains probabilities: expected a floating dtype, got %s",

@@ -177,6 +177,7 @@ static void fused_sgd_run(tn_frame *f) {
         s.decays = s.decay != 0;
         s.nesterov = opt_number(a->nesterov, i) != 0;
         s.maximize = opt_number(a->maximize, i) != 0;
+        /* At its first step the buffer becomes the gradient. */
         s.first = opt_number(a->is_first_step, i) != 0;
         o.sgd = &s;
         opt_run(&o);
@@ -248,6 +249,7 @@ static void opt_adam_run(tn_frame *f, const opt_adam *a, bool decoupled) {
             0,
             NULL,
             NULL};
+        /* Factors of the kernel, in double. */
         o.decays = decay != 0;
         o.decoupled = decoupled;
         o.decay = decoupled ? 1 - fma(lr, decay, 0) : decay; /* the product rounded, as torch's */

@@ -19,6 +19,7 @@ static bool pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride, int6
     if (pad > ((k - 1) * dilation + 1) / 2)
         return tn_fail(f, TN_INVALID, "padding %lld must be at most half of kernel size %lld",
                        (long long)pad, (long long)k);
+    /* torch's formula; without room there is no window. */
     *out = room + (ceil_mode ? stride - 1 : 0);
     *out = *out < 0 ? 0 : *out / stride + 1;
     if (ceil_mode && (*out - 1) * stride >= in + pad) --*out;

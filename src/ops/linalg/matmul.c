@@ -77,6 +77,7 @@ static void matmul_grad(tn_gradient *g) {
         if (g->want[1]) tn_give(g, 1, tnp_mul(d, mm_conj(a)));
         return;
     }
+    /* Vectors get the dimension back that the product dropped. */
     if (row) d = tnp_unsqueeze(d, -2);
     if (column) d = tnp_unsqueeze(d, -1);
     if (g->want[0])

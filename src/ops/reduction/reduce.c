@@ -20,6 +20,7 @@ TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keep
         if (gone[d]) return tn_fail(f, TN_INVALID, "dim %d appears twice", d);
         gone[d] = true;
     }
+    /* Those that go leave nothing, or a 1. */
     to->ndim = 0;
     for (int d = 0; d < x->ndim; d++) {
         if (!gone[d])

@@ -82,6 +82,7 @@ static void soft_apply(const soft_job *j, soft_kernel kernel, const char *x, con
         return;
     }
     TNI_PATH(softmax_tiles);
+    /* Of another type: rows are converted to tiles, the kernel runs there. */
     for (int64_t i = 0; i < rows; i++) {
         soft_load(j, x, at + i * b->apart, m, (char *)tile + i * r->x_step);
         if (dy) soft_load(j, dy, at + i * b->apart, m, (char *)tile2 + i * r->x_step);
@@ -119,6 +120,7 @@ static soft_line soft_line_of(const soft_job *j, int64_t i) {
         l.m = j->n < j->lanes ? j->n : j->lanes;
         l.blocks = (j->n + TNI_BLOCK - 1) / TNI_BLOCK;
     } else {
+        /* The columns of an outer index are one line `inner` apart from element to element. */
         int64_t c = i % j->chunks * j->lanes;
         l.at = i / j->chunks * j->n * j->inner + c;
         l.m = j->inner - c < j->lanes ? j->inner - c : j->lanes;

@@ -81,6 +81,7 @@ TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int
     tni_reduce_block(k, TNI_SUM, compute, x, n, &centre);
     /* The mean in the compute type, the same in all lanes of the second sweep. */
     c = !n ? 0 : compute == TN_F32 ? (double)(centre.f[0] / (float)n) : centre.d[0] / (double)n;
+    /* One lane for each element of a row of lanes, all with the same centre. */
     tni_fill_lanes(&centre, compute, c, used);
     tni_fill_lanes(&one, compute, 0, h);
     tni_fill_lanes(&two, compute, 0, h);
@@ -337,6 +338,7 @@ typedef struct norm_way {
 static norm_way norm_way_of(double p) {
     /* Orders with a cheap map have their own; the general one needs a power for each element. */
     norm_way w = {TNI_SUM, TNI_MAP_POWER, true};
+    /* Extrema need no root, nor do counts and sums of magnitudes. */
     if (p == HUGE_VAL || p == -HUGE_VAL) {
         w.op = p > 0 ? TNI_MAX : TNI_MIN;
         w.map = TNI_MAP_ABS;
@@ -356,6 +358,7 @@ static void norm_store(const tni_reducer *r, const tni_lanes *l, void *parts, in
                        int64_t at) {
     /* The root of order p, in the compute type. */
     int64_t bytes = tni_dtype(r->out_dtype)->bytes;
+    /* A square root is correctly rounded, which a power is not. */
     if (r->finish && r->p == 2)
         for (int64_t i = 0; i < n; i++)
             if (l->compute == TN_F32)
