@@ -54,7 +54,7 @@ help:
 # --- tools and what they write ------------------------------------------------------------------
 TOOL_FLAGS = -std=c99 -O1 $(WARNINGS)
 
-$(AMALGAMATE): tools/amalgamate.c | $(BUILD)/tools
+$(AMALGAMATE): tools/amalgamate.c tools/conditions.h | $(BUILD)/tools
 	$(CC) $(TOOL_FLAGS) $< -o $@
 $(CHECK): tools/check.c | $(BUILD)/tools
 	$(CC) $(TOOL_FLAGS) $< -o $@

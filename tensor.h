@@ -79,7 +79,7 @@
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
-#define TNI_SECTION 3 /* renames of all symbols, at the end of this file */
+#define TNI_SECTION 2 /* renames of all symbols, at the end of this file */
 #include TN_HEADER_NAME
 #endif
 
@@ -12288,7 +12288,7 @@ TNI_NAMESPACE_END
 
 
 #if defined(TN_EXPORT) || defined(TN_IMPORT)
-#define TNI_SECTION 4 /* table of all functions, at the end of this file */
+#define TNI_SECTION 3 /* table of all functions, at the end of this file */
 #include TN_HEADER_NAME
 #endif
 
@@ -18231,7 +18231,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count);
 
 #define TNI_ISA 0
 #define TNI_FN(name) TNI_JOIN(name, _scalar)
-#define TNI_SECTION 2 /* src/kernels/pass.inl */
+#define TNI_SECTION 1 /* src/kernels/pass.inl */
 #include TN_HEADER_NAME
 #undef TNI_ISA
 #undef TNI_FN
@@ -18239,7 +18239,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count);
 #if TNI_HAS_AVX2
 #define TNI_ISA 1
 #define TNI_FN(name) TNI_JOIN(name, _avx2)
-#define TNI_SECTION 2 /* src/kernels/pass.inl */
+#define TNI_SECTION 1 /* src/kernels/pass.inl */
 #include TN_HEADER_NAME
 #undef TNI_ISA
 #undef TNI_FN
@@ -18248,7 +18248,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count);
 #if TNI_HAS_AVX512
 #define TNI_ISA 2
 #define TNI_FN(name) TNI_JOIN(name, _avx512)
-#define TNI_SECTION 2 /* src/kernels/pass.inl */
+#define TNI_SECTION 1 /* src/kernels/pass.inl */
 #include TN_HEADER_NAME
 #undef TNI_ISA
 #undef TNI_FN
@@ -18257,7 +18257,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count);
 #if TNI_HAS_NEON
 #define TNI_ISA 3
 #define TNI_FN(name) TNI_JOIN(name, _neon)
-#define TNI_SECTION 2 /* src/kernels/pass.inl */
+#define TNI_SECTION 1 /* src/kernels/pass.inl */
 #include TN_HEADER_NAME
 #undef TNI_ISA
 #undef TNI_FN
@@ -18531,213 +18531,6 @@ TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
 #endif
 
-#if defined(TNI_LOOP) && TNI_KIND_F
-TNI_TO_REAL(abs, 1, 0)
-TNI_LOOP(acos, 1, 0)
-TNI_LOOP(add, 2, 1)
-TNI_LOOP(addcdiv, 3, 1)
-TNI_LOOP(addcmul, 3, 1)
-TNI_LOOP(asin, 1, 0)
-TNI_LOOP(atan, 1, 0)
-TNI_LOOP(atan2, 2, 0)
-TNI_LOOP(bce, 2, 0)
-TNI_LOOP(ceil, 1, 0)
-TNI_LOOP(clamp_max, 2, 0)
-TNI_LOOP(clamp_min, 2, 0)
-TNI_LOOP(copysign, 2, 0)
-TNI_LOOP(cos, 1, 0)
-TNI_LOOP(cosh, 1, 0)
-TNI_LOOP(div, 2, 0)
-TNI_LOOP(div_trunc, 2, 0)
-TNI_LOOP(elu, 1, 3)
-TNI_PREDICATE(eq, 2, 0)
-TNI_LOOP(erf, 1, 0)
-TNI_LOOP(exp, 1, 0)
-TNI_LOOP(expm1, 1, 0)
-TNI_LOOP(floor, 1, 0)
-TNI_LOOP(floor_divide, 2, 0)
-TNI_LOOP(fmod, 2, 0)
-TNI_LOOP(frac, 1, 0)
-TNI_PREDICATE(ge, 2, 0)
-TNI_LOOP(gelu_erf, 1, 0)
-TNI_LOOP(gelu_erf_backward, 2, 0)
-TNI_LOOP(gelu_tanh, 1, 0)
-TNI_PREDICATE(gt, 2, 0)
-TNI_LOOP(hardshrink, 1, 1)
-TNI_LOOP(hardswish, 1, 0)
-TNI_LOOP(hardtanh, 1, 2)
-TNI_LOOP(hypot, 2, 0)
-TNI_PREDICATE(isfinite, 1, 0)
-TNI_PREDICATE(isinf, 1, 0)
-TNI_PREDICATE(isnan, 1, 0)
-TNI_PREDICATE(le, 2, 0)
-TNI_LOOP(leaky_relu, 1, 1)
-TNI_LOOP(leaky_relu_backward, 2, 2)
-TNI_LOOP(lerp, 3, 0)
-TNI_LOOP(log, 1, 0)
-TNI_LOOP(log10, 1, 0)
-TNI_LOOP(log1p, 1, 0)
-TNI_LOOP(log2, 1, 0)
-TNI_PREDICATE(logical_and, 2, 0)
-TNI_PREDICATE(logical_not, 1, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
-TNI_PREDICATE(lt, 2, 0)
-TNI_LOOP(maximum, 2, 0)
-TNI_LOOP(minimum, 2, 0)
-TNI_LOOP(mul, 2, 0)
-TNI_PREDICATE(ne, 2, 0)
-TNI_LOOP(neg, 1, 0)
-TNI_LOOP(nextafter, 2, 0)
-TNI_LOOP(pow, 2, 0)
-TNI_LOOP(prelu_kernel, 2, 0)
-TNI_LOOP(reciprocal, 1, 0)
-TNI_LOOP(relu, 1, 0)
-TNI_LOOP(remainder, 2, 0)
-TNI_LOOP(round, 1, 0)
-TNI_LOOP(rsqrt, 1, 0)
-TNI_LOOP(sgn, 1, 0)
-TNI_LOOP(sigmoid, 1, 0)
-TNI_LOOP(sigmoid_backward, 2, 0)
-TNI_LOOP(sign, 1, 0)
-TNI_PREDICATE(signbit, 1, 0)
-TNI_LOOP(silu, 1, 0)
-TNI_LOOP(silu_backward, 2, 0)
-TNI_LOOP(sin, 1, 0)
-TNI_LOOP(sinh, 1, 0)
-TNI_LOOP(softplus, 1, 2)
-TNI_LOOP(softshrink, 1, 1)
-TNI_LOOP(softsign, 1, 0)
-TNI_LOOP(sqrt, 1, 0)
-TNI_LOOP(square, 1, 0)
-TNI_LOOP(sub, 2, 1)
-TNI_LOOP(tan, 1, 0)
-TNI_LOOP(tanh, 1, 0)
-TNI_LOOP(tanh_backward, 2, 0)
-TNI_LOOP(threshold, 1, 2)
-TNI_LOOP(threshold_backward, 2, 1)
-TNI_LOOP(trunc, 1, 0)
-TNI_SELECT(where, 3, 0)
-#endif
-
-#if defined(TNI_LOOP) && TNI_KIND_I
-TNI_TO_REAL(abs, 1, 0)
-TNI_LOOP(add, 2, 1)
-TNI_LOOP(addcmul, 3, 1)
-TNI_LOOP(bitwise_and, 2, 0)
-TNI_LOOP(bitwise_left_shift, 2, 0)
-TNI_LOOP(bitwise_not, 1, 0)
-TNI_LOOP(bitwise_or, 2, 0)
-TNI_LOOP(bitwise_right_shift, 2, 0)
-TNI_LOOP(bitwise_xor, 2, 0)
-TNI_LOOP(ceil, 1, 0)
-TNI_LOOP(clamp_max, 2, 0)
-TNI_LOOP(clamp_min, 2, 0)
-TNI_LOOP(div_trunc, 2, 0)
-TNI_PREDICATE(eq, 2, 0)
-TNI_LOOP(floor, 1, 0)
-TNI_LOOP(floor_divide, 2, 0)
-TNI_LOOP(fmod, 2, 0)
-TNI_PREDICATE(ge, 2, 0)
-TNI_PREDICATE(gt, 2, 0)
-TNI_LOOP(hardtanh, 1, 2)
-TNI_PREDICATE(le, 2, 0)
-TNI_PREDICATE(logical_and, 2, 0)
-TNI_PREDICATE(logical_not, 1, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
-TNI_PREDICATE(lt, 2, 0)
-TNI_LOOP(maximum, 2, 0)
-TNI_LOOP(minimum, 2, 0)
-TNI_LOOP(mul, 2, 0)
-TNI_PREDICATE(ne, 2, 0)
-TNI_LOOP(neg, 1, 0)
-TNI_LOOP(pow, 2, 0)
-TNI_LOOP(relu, 1, 0)
-TNI_LOOP(remainder, 2, 0)
-TNI_LOOP(round, 1, 0)
-TNI_LOOP(sgn, 1, 0)
-TNI_LOOP(sign, 1, 0)
-TNI_PREDICATE(signbit, 1, 0)
-TNI_LOOP(square, 1, 0)
-TNI_LOOP(sub, 2, 1)
-TNI_LOOP(threshold, 1, 2)
-TNI_LOOP(threshold_backward, 2, 1)
-TNI_LOOP(trunc, 1, 0)
-TNI_SELECT(where, 3, 0)
-#endif
-
-#if defined(TNI_LOOP) && TNI_KIND_C
-TNI_LOOP(add, 2, 1)
-TNI_LOOP(div, 2, 0)
-TNI_PREDICATE(eq, 2, 0)
-TNI_LOOP(exp, 1, 0)
-TNI_PREDICATE(isfinite, 1, 0)
-TNI_PREDICATE(isinf, 1, 0)
-TNI_PREDICATE(isnan, 1, 0)
-TNI_PREDICATE(logical_not, 1, 0)
-TNI_LOOP(mul, 2, 0)
-TNI_PREDICATE(ne, 2, 0)
-TNI_LOOP(neg, 1, 0)
-TNI_LOOP(reciprocal, 1, 0)
-TNI_LOOP(square, 1, 0)
-TNI_LOOP(sub, 2, 1)
-TNI_SELECT(where, 3, 0)
-#endif
-
-#if defined(TNI_LOOP) && TNI_KIND_B
-TNI_LOOP(add, 2, 1)
-TNI_LOOP(bitwise_and, 2, 0)
-TNI_LOOP(bitwise_not, 1, 0)
-TNI_LOOP(bitwise_or, 2, 0)
-TNI_LOOP(bitwise_xor, 2, 0)
-TNI_LOOP(clamp_max, 2, 0)
-TNI_LOOP(clamp_min, 2, 0)
-TNI_PREDICATE(logical_and, 2, 0)
-TNI_PREDICATE(logical_not, 1, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
-TNI_LOOP(maximum, 2, 0)
-TNI_LOOP(minimum, 2, 0)
-TNI_LOOP(mul, 2, 0)
-TNI_LOOP(sgn, 1, 0)
-TNI_LOOP(sign, 1, 0)
-TNI_SELECT(where, 3, 0)
-#endif
-
-#if defined(TNI_LOOP) && TNI_KIND_C && TNI_ISA == 0 && defined(TNI_TYPE_C128)
-TNI_TO_REAL(abs, 1, 0)
-TNI_LOOP(acos, 1, 0)
-TNI_LOOP(addcdiv, 3, 1)
-TNI_LOOP(addcmul, 3, 1)
-TNI_LOOP(asin, 1, 0)
-TNI_LOOP(atan, 1, 0)
-TNI_LOOP(cos, 1, 0)
-TNI_LOOP(cosh, 1, 0)
-TNI_LOOP(expm1, 1, 0)
-TNI_LOOP(lerp, 3, 0)
-TNI_LOOP(log, 1, 0)
-TNI_LOOP(log10, 1, 0)
-TNI_LOOP(log1p, 1, 0)
-TNI_LOOP(log2, 1, 0)
-TNI_PREDICATE(logical_and, 2, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
-TNI_LOOP(pow, 2, 0)
-TNI_LOOP(rsqrt, 1, 0)
-TNI_LOOP(sgn, 1, 0)
-TNI_LOOP(sigmoid, 1, 0)
-TNI_LOOP(sigmoid_backward, 2, 0)
-TNI_LOOP(silu, 1, 0)
-TNI_LOOP(silu_backward, 2, 0)
-TNI_LOOP(sin, 1, 0)
-TNI_LOOP(sinh, 1, 0)
-TNI_LOOP(softsign, 1, 0)
-TNI_LOOP(sqrt, 1, 0)
-TNI_LOOP(tan, 1, 0)
-TNI_LOOP(tanh, 1, 0)
-TNI_LOOP(tanh_backward, 2, 0)
-#endif
 TNI_PRIVATE_END
 #undef TNI_ROW_LOOP
 
@@ -49129,6 +48922,437 @@ TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path,
 #if TNI_SECTION == 1
 #undef TNI_SECTION
 
+/* src/kernels/pass.inl - all kernels for one instruction set: TNI_ISA and TNI_FN are set by kernels.c, which includes this file once for each */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#if TNI_ISA == 0 && defined(TNI_X86)
+#pragma clang attribute push(__attribute__((target("fma"))), apply_to = function)
+#elif TNI_ISA == 1
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
+#elif TNI_ISA == 2
+#pragma clang attribute push(                                                    \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), \
+    apply_to = function)
+#endif
+#elif defined(__GNUC__)
+#pragma GCC push_options
+#if TNI_ISA == 0 && defined(TNI_X86)
+#pragma GCC target("fma")
+#elif TNI_ISA == 1
+#pragma GCC target("avx2,fma,f16c")
+#elif TNI_ISA == 2
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")
+#endif
+#pragma GCC optimize("fp-contract=off")
+#pragma GCC diagnostic push
+#if TNI_ISA == 2
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#endif
+#if TNI_ISA == 2 && \
+    defined(__cplusplus)
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#endif
+
+/* src/simd/math.h - elementary functions on vectors, for f32 and f64, and division for all four types */
+
+#undef TNI_HELPER
+#if defined(__clang__)
+#define TNI_HELPER static inline __attribute__((always_inline, unused))
+#elif defined(__GNUC__)
+#define TNI_HELPER static __attribute__((noinline, unused))
+#else
+#define TNI_HELPER static
+#endif
+
+TNI_HELPER int TNI_FN(tni_trig_large)(double x, double *hi, double *lo) {
+    static const uint32_t two_over_pi[2 + 38] = {
+        0,           0,
+        0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu,
+        0xdebbc561u, 0xb7246e3au, 0x424dd2e0u, 0x06492eeau, 0x09d1921cu, 0xfe1deb1cu, 0xb129a73eu,
+        0xe88235f5u, 0x2ebb4484u, 0xe99c7026u, 0xb45f7e41u, 0x3991d639u, 0x835339f4u, 0x9c845f8bu,
+        0xbdf9283bu, 0x1ff897ffu, 0xde05980fu, 0xef2f118bu, 0x5a0a6d1fu, 0x6d367ecfu, 0x27cb09b7u,
+        0x4f463f66u, 0x9e5fea2du, 0x7527bac7u, 0xebe5f17bu, 0x3d0739f7u, 0x8a5292eau, 0x6bfb5fb1u,
+        0x1f8d5d08u, 0x56033046u, 0xfc7b6babu};
+    uint64_t bits, m, limb[2], carry = 0;
+    uint32_t p[6] = {0, 0, 0, 0, 0, 0};
+    memcpy(&bits, &x, sizeof bits);
+    m = (bits & 0x000fffffffffffffu) | 0x0010000000000000u;
+    limb[0] = m & 0xffffffffu;
+    limb[1] = m >> 32;
+    int start = (int)(bits >> 52 & 0x7ff) - 1075 - 2 + 64, word = start >> 5, shift = start & 31;
+    int q, negative;
+    for (int i = 0; i < 6; i++) {
+        const uint32_t *w = two_over_pi + word + 5 - i;
+        uint64_t v = shift ? (uint32_t)(w[0] << shift | w[1] >> (32 - shift)) : w[0];
+        for (int k = 0; k < 2 && i + k < 6; k++) {
+            uint64_t sum = v * limb[k] + p[i + k] + (k ? carry : 0);
+            p[i + k] = (uint32_t)sum;
+            carry = sum >> 32;
+        }
+        for (int j = i + 2; j < 6 && carry; j++) {
+            carry += p[j];
+            p[j] = (uint32_t)carry;
+            carry >>= 32;
+        }
+    }
+    q = (int)(p[5] >> 30);
+    negative = (int)(p[5] >> 29 & 1);
+    p[5] &= 0x3fffffffu;
+    if (negative) {
+        q++;
+        carry = 1;
+        p[5] |= 0xc0000000u;
+        for (int i = 0; i < 6; i++) {
+            carry += (uint32_t)~p[i];
+            p[i] = (uint32_t)carry;
+            carry >>= 32;
+        }
+    }
+    double h = 0, l = 0, scale = 1 / 1073741824.0;
+    for (int i = 5; i >= 0; i--, scale *= 1 / 4294967296.0) {
+        double t = (double)p[i] * scale, s = h + t;
+        l += h == 0 ? 0 : (h - s) + t;
+        h = s;
+    }
+    double s = h * 1.57079632679489656e+00, e = fma(h, 1.57079632679489656e+00, -s);
+    e += h * 6.12323399573676604e-17 + l * 1.57079632679489656e+00;
+    if ((bits >> 63 != 0) != (negative != 0)) {
+        s = -s;
+        e = -e;
+    }
+    *hi = s + e;
+    *lo = (s - *hi) + e;
+    return (bits >> 63 ? -q : q) & 3;
+}
+
+/* src/kernels/cast.inl - conversion loops */
+#if TNI_ISA == 2
+static tni_cast cast_avx512(int from, int to) { return cast_avx2(from, to); }
+#else
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#if TNI_ISA == 0
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
+#else
+#pragma GCC optimize("O2", "tree-vectorize", "fp-contract=off")
+#endif
+#endif
+
+TNI_INLINE uint64_t TNI_FN(cast_unsigned)(double v) {
+    if (v >= 9223372036854775808.0 && v < 18446744073709551616.0) return (uint64_t)v;
+    return (uint64_t)tni_truncate(v);
+}
+
+#define TNI_CASTS(X)                                             \
+    X(BOOL, I32, uint8_t, int32_t, v != 0)                       \
+    X(U8, I32, uint8_t, int32_t, v)                              \
+    X(I8, I32, int8_t, int32_t, v)                               \
+    X(I16, I32, int16_t, int32_t, v)                             \
+    X(U16, I32, uint16_t, int32_t, v)                            \
+    X(U32, I64, uint32_t, int64_t, v)                            \
+    X(U64, I64, uint64_t, int64_t, (int64_t)v)                   \
+    X(BOOL, F32, uint8_t, float, (float)(v != 0))                \
+    X(U8, F32, uint8_t, float, (float)v)                         \
+    X(I32, U8, int32_t, uint8_t, (uint8_t)v)                     \
+    X(I32, I8, int32_t, int8_t, (int8_t)v)                       \
+    X(I32, I16, int32_t, int16_t, (int16_t)v)                    \
+    X(I32, U16, int32_t, uint16_t, (uint16_t)v)                  \
+    X(I64, U32, int64_t, uint32_t, (uint32_t)v)                  \
+    X(I64, U64, int64_t, uint64_t, (uint64_t)v)                  \
+    X(I32, BOOL, int32_t, uint8_t, v != 0)                       \
+    X(I64, BOOL, int64_t, uint8_t, v != 0)                       \
+    X(F32, BOOL, float, uint8_t, v != 0)                         \
+    X(F64, BOOL, double, uint8_t, v != 0)                        \
+    X(F32, F64, float, double, (double)v)                        \
+    X(F64, F32, double, float, (float)v)                         \
+    X(I32, I64, int32_t, int64_t, v)                             \
+    X(I64, I32, int64_t, int32_t, (int32_t)v)                    \
+    X(I32, F32, int32_t, float, (float)v)                        \
+    X(I32, F64, int32_t, double, v)                              \
+    X(I64, F32, int64_t, float, (float)v)                        \
+    X(I64, F64, int64_t, double, (double)v)                      \
+    X(U64, F32, uint64_t, float, (float)v)                       \
+    X(U64, F64, uint64_t, double, (double)v)                     \
+    X(F32, I64, float, int64_t, tni_truncate((double)v)) \
+    X(F64, I64, double, int64_t, tni_truncate(v))        \
+    X(F64, U64, double, uint64_t, TNI_FN(cast_unsigned)(v))
+
+#define TNI_CASTS_BF16(X)                             \
+    X(BF16, F32, uint16_t, float, tni_bf16_to_f32(v)) \
+    X(F32, BF16, float, uint16_t, tni_f32_to_bf16(v))
+
+#define TNI_CAST_LOOP(A, B, From, To, value)                                    \
+    static void TNI_FN(cast_##A##_##B)(void *to, const void *from, int64_t n) { \
+        const From *TNI_RESTRICT x = (const From *)from;                        \
+        To *TNI_RESTRICT y = (To *)to;                                          \
+        for (int64_t i = 0; i < n; i++) {                                       \
+            const From v = x[i];                                                \
+            y[i] = value;                                                       \
+        }                                                                       \
+    }
+TNI_CASTS(TNI_CAST_LOOP)
+
+#ifndef TN_NO_HALF
+TNI_CASTS_BF16(TNI_CAST_LOOP)
+static void TNI_FN(cast_F16_F32)(void *to, const void *from, int64_t n) {
+    const uint16_t *x = (const uint16_t *)from;
+    float *y = (float *)to;
+    int64_t i = 0;
+#if TNI_ISA == 1
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(y + i,
+                         _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i))));
+#endif
+    for (; i < n; i++) y[i] = tni_f16_to_f32(x[i]);
+}
+static void TNI_FN(cast_F32_F16)(void *to, const void *from, int64_t n) {
+    const float *x = (const float *)from;
+    uint16_t *y = (uint16_t *)to;
+    int64_t i = 0;
+#if TNI_ISA == 1
+    for (; i + 8 <= n; i += 8)
+        _mm_storeu_si128((__m128i *)(void *)(y + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), 0));
+#endif
+    for (; i < n; i++) y[i] = tni_f32_to_f16(x[i]);
+}
+#define TNI_CASTS_HALF(X) TNI_CASTS_BF16(X) X(F16, F32, , , ) X(F32, F16, , , )
+#else
+#define TNI_CASTS_HALF(X)
+#endif
+#undef TNI_CAST_LOOP
+
+static void TNI_FN(cast_F8E4M3_F32)(void *to, const void *from, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        tni_element_set((float *)to + i, TN_F32, tni_element((const uint8_t *)from + i, TN_F8E4M3));
+}
+static void TNI_FN(cast_F8E5M2_F32)(void *to, const void *from, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        tni_element_set((float *)to + i, TN_F32, tni_element((const uint8_t *)from + i, TN_F8E5M2));
+}
+static void TNI_FN(cast_F32_F8E4M3)(void *to, const void *from, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        tni_element_set((uint8_t *)to + i, TN_F8E4M3, tn_float((double)((const float *)from)[i]));
+}
+static void TNI_FN(cast_F32_F8E5M2)(void *to, const void *from, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        tni_element_set((uint8_t *)to + i, TN_F8E5M2, tn_float((double)((const float *)from)[i]));
+}
+
+#ifndef TN_NO_COMPLEX
+#define TNI_CAST_COMPLEX(R, C, Real)                                                      \
+    static void TNI_FN(cast_##R##_##C)(void *to, const void *from, int64_t n) {           \
+        for (int64_t i = 0; i < n; i++)                                                   \
+            ((Real *)to)[2 * i] = ((const Real *)from)[i], ((Real *)to)[2 * i + 1] = 0;   \
+    }                                                                                     \
+    static void TNI_FN(cast_##C##_##R)(void *to, const void *from, int64_t n) {           \
+        for (int64_t i = 0; i < n; i++) ((Real *)to)[i] = ((const Real *)from)[2 * i];    \
+    }                                                                                     \
+    static void TNI_FN(cast_##C##_BOOL)(void *to, const void *from, int64_t n) {          \
+        for (int64_t i = 0; i < n; i++)                                                   \
+            ((uint8_t *)to)[i] =                                                          \
+                ((const Real *)from)[2 * i] != 0 || ((const Real *)from)[2 * i + 1] != 0; \
+    }
+TNI_CAST_COMPLEX(F32, C64, float)
+TNI_CAST_COMPLEX(F64, C128, double)
+#undef TNI_CAST_COMPLEX
+static void TNI_FN(cast_C64_C128)(void *to, const void *from, int64_t n) {
+    TNI_FN(cast_F32_F64)(to, from, 2 * n);
+}
+static void TNI_FN(cast_C128_C64)(void *to, const void *from, int64_t n) {
+    TNI_FN(cast_F64_F32)(to, from, 2 * n);
+}
+
+#define TNI_CASTS_COMPLEX(X)                                                             \
+    X(F32, C64, , , ) X(C64, F32, , , ) X(C64, BOOL, , , ) X(F64, C128, , , )            \
+    X(C128, F64, , , ) X(C128, BOOL, , , ) X(C64, C128, , , ) X(C128, C64, , , )
+#else
+#define TNI_CASTS_COMPLEX(X)
+#endif
+
+#define TNI_CASTS_BY_HAND(X) \
+    TNI_CASTS_HALF(X)        \
+    TNI_CASTS_COMPLEX(X)     \
+    X(F8E4M3, F32, , , ) X(F8E5M2, F32, , , ) X(F32, F8E4M3, , , ) X(F32, F8E5M2, , , )
+#define TNI_CAST_CASE(A, B, From, To, value) \
+    case TN_##A *TN_DTYPE_COUNT + TN_##B:    \
+        return TNI_FN(cast_##A##_##B);
+
+static tni_cast TNI_FN(cast)(int from, int to) {
+    switch (from * TN_DTYPE_COUNT + to) {
+        TNI_CASTS(TNI_CAST_CASE)
+        TNI_CASTS_BY_HAND(TNI_CAST_CASE)
+    default: return NULL;
+    }
+}
+#undef TNI_CASTS
+#undef TNI_CASTS_BF16
+#undef TNI_CASTS_HALF
+#undef TNI_CASTS_COMPLEX
+#undef TNI_CASTS_BY_HAND
+#undef TNI_CAST_CASE
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+#endif
+
+/* src/kernels/pointwise.inl - one loop for each pointwise row and type that its kinds name */
+#if defined(__clang__)
+#define TNI_ONCE _Pragma("clang loop unroll(disable) vectorize(disable)")
+#else
+#define TNI_ONCE
+#endif
+
+#define TNI_LOOP_OF(name) TNI_FN(TNI_JOIN(tni_loop_##name##_, TNI_LOOP_SUFFIX))
+#define TNI_LOOP_BEGIN(name)                                                             \
+    static void TNI_LOOP_OF(name)(char *out, const char *const *in, const int64_t *step, \
+                                  int64_t vectors, const void *numbers) {                \
+        const char *a = in[0];                                                           \
+        const int64_t sa = step[0];                                                      \
+        (void)numbers;
+#define TNI_LOOP_END }
+#define TNI_TENSORS_1
+#define TNI_TENSORS_2      \
+    const char *b = in[1]; \
+    const int64_t sb = step[1];
+#define TNI_TENSORS_3                    \
+    TNI_TENSORS_2 const char *c = in[2]; \
+    const int64_t sc = step[2];
+#define TNI_NUMBERS_0
+#define TNI_NUMBERS_1                \
+    const V p = V_PARAM(numbers, 0); \
+    (void)p;
+#define TNI_NUMBERS_2                              \
+    TNI_NUMBERS_1 const V q = V_PARAM(numbers, 1); \
+    (void)q;
+#define TNI_NUMBERS_3                              \
+    TNI_NUMBERS_2 const V r = V_PARAM(numbers, 2); \
+    (void)r;
+#define TNI_LOADS_1
+#define TNI_LOADS_2 V y = V_LD(b);
+#define TNI_LOADS_3 TNI_LOADS_2 V z = V_LD(c);
+#define TNI_STEPS_1 a += sa
+#define TNI_STEPS_2 a += sa, b += sb
+#define TNI_STEPS_3 a += sa, b += sb, c += sc
+#define TNI_ARGUMENTS_10 (x)
+#define TNI_ARGUMENTS_11 (x, p)
+#define TNI_ARGUMENTS_12 (x, p, q)
+#define TNI_ARGUMENTS_13 (x, p, q, r)
+#define TNI_ARGUMENTS_20 (x, y)
+#define TNI_ARGUMENTS_21 (x, y, p)
+#define TNI_ARGUMENTS_22 (x, y, p, q)
+#define TNI_ARGUMENTS_23 (x, y, p, q, r)
+#define TNI_ARGUMENTS_30 (x, y, z)
+#define TNI_ARGUMENTS_31 (x, y, z, p)
+#define TNI_ARGUMENTS_32 (x, y, z, p, q)
+#define TNI_ARGUMENTS_33 (x, y, z, p, q, r)
+#define TNI_REAL_STEP (W * (int64_t)sizeof(T))
+#define TNI_OF(name, arguments) TNI_E_##name arguments
+
+#define TNI_LOOP(name, nt, nn)                                                                    \
+    TNI_LOOP_BEGIN(name)                                                                          \
+    TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE for (; vectors > 0;                                \
+                                                    vectors--, TNI_STEPS_##nt, out += TNI_STEP) { \
+        V x = V_LD(a);                                                                            \
+        TNI_LOADS_##nt V_ST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                           \
+    }                                                                                             \
+    TNI_LOOP_END
+#define TNI_PREDICATE(name, nt, nn)                                                           \
+    TNI_LOOP_BEGIN(name)                                                                      \
+    TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE for (; vectors > 0; vectors--, TNI_STEPS_##nt, \
+                                                                   out += TNI_MASK_STEP) {    \
+        V x = V_LD(a);                                                                        \
+        TNI_LOADS_##nt V_MST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                      \
+    }                                                                                         \
+    TNI_LOOP_END
+#define TNI_TO_REAL(name, nt, nn)                                                             \
+    TNI_LOOP_BEGIN(name)                                                                      \
+    TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE for (; vectors > 0; vectors--, TNI_STEPS_##nt, \
+                                                                   out += TNI_REAL_STEP) {    \
+        V x = V_LD(a);                                                                        \
+        TNI_LOADS_##nt V_ST_REAL(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                  \
+    }                                                                                         \
+    TNI_LOOP_END
+#define TNI_SELECT(name, nt, nn)                                                                  \
+    TNI_LOOP_BEGIN(name)                                                                          \
+    TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE for (; vectors > 0;                                \
+                                                    vectors--, TNI_STEPS_##nt, out += TNI_STEP) { \
+        M x = M_LD(a);                                                                            \
+        TNI_LOADS_##nt V_ST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                           \
+    }                                                                                             \
+    TNI_LOOP_END
+
+/* src/kernels/gemm.inl - matrix products in float and double; other floating types convert to float before and after */
+#define GEMM_COLS (2 * W)
+#if TNI_ISA == 0
+#define GEMM_ROWS 4
+#define GEMM_FULL TNI_FNT(gemm_tile4)
+#elif TNI_ISA == 1
+#define GEMM_ROWS 6
+#define GEMM_FULL TNI_FNT(gemm_tile6)
+#elif TNI_ISA == 2
+#define GEMM_ROWS 14
+#define GEMM_FULL TNI_FNT(gemm_tile14)
+#else
+#define GEMM_ROWS 8
+#define GEMM_FULL TNI_FNT(gemm_tile8)
+#endif
+
+#define GEMM_START(r) V s##r = V_SET(q->start[r]), t##r = s##r;
+#define GEMM_STEP(r)                                    \
+    x = V_SET(*(const T *)(const void *)(GEMM_AT_##r)); \
+    s##r = V_FMA(x, y, s##r), t##r = V_FMA(x, z, t##r);
+#define GEMM_PUT(r) V_ST(c, s##r), V_ST(c + W, t##r), c += c_row;
+#define GEMM_ADD(r) \
+    V_ST(c, V_FMA(s##r, y, V_LD(c))), V_ST(c + W, V_FMA(t##r, y, V_LD(c + W))), c += c_row;
+#define GEMM_AT_0 a0
+#define GEMM_AT_1 a0 + row
+#define GEMM_AT_2 a0 + 2 * row
+#define GEMM_AT_3 a3
+#define GEMM_AT_4 a3 + row
+#define GEMM_AT_5 a3 + 2 * row
+#define GEMM_AT_6 a6
+#define GEMM_AT_7 a6 + row
+#define GEMM_AT_8 a6 + 2 * row
+#define GEMM_AT_9 a9
+#define GEMM_AT_10 a9 + row
+#define GEMM_AT_11 a9 + 2 * row
+#define GEMM_AT_12 a12
+#define GEMM_AT_13 a12 + row
+
+#define GEMM_TILE(h, ROWS)                                                                         \
+    static void TNI_FNT(gemm_tile##h)(const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c, \
+                                      int64_t c_row, bool add) {                                   \
+        const ptrdiff_t row = q->a_row, col = q->a_col;                                            \
+        const char *a0 = (const char *)a, *a3 = a0 + 3 * row, *a6 = a0 + 6 * row,                  \
+                   *a9 = a0 + 9 * row, *a12 = a0 + 12 * row;                                       \
+        const int64_t b_row = q->b_row;                                                            \
+        V x, y, z;                                                                                 \
+        TNI_KERNEL_PATH(gemm_tile##h);                                                             \
+        ROWS(GEMM_START)                                                                           \
+        for (int64_t k = q->k; k > 0; k--) {                                                       \
+            y = V_LD(b), z = V_LD(b + W);                                                          \
+            ROWS(GEMM_STEP)                                                                        \
+            b += b_row, a0 += col, a3 += col, a6 += col, a9 += col, a12 += col;                    \
+        }                                                                                          \
+        y = V_SET(q->alpha);                                                                       \
+        if (add) {                                                                                 \
+            ROWS(GEMM_ADD)                                                                         \
+        } else {                                                                                   \
+            ROWS(GEMM_PUT)                                                                         \
+        }                                                                                          \
+    }
+
+#define GEMM_R1(X) X(0)
+#define GEMM_R2(X) GEMM_R1(X) X(1)
+#define GEMM_R4(X) GEMM_R2(X) X(2) X(3)
+#define GEMM_R6(X) GEMM_R4(X) X(4) X(5)
+#define GEMM_R8(X) GEMM_R6(X) X(6) X(7)
+#define GEMM_R14(X) GEMM_R8(X) X(8) X(9) X(10) X(11) X(12) X(13)
+#define TNI_TYPE_F32
+
 /* src/kernels/type.inl - everything that is compiled for one element type: pass.inl sets TNI_TYPE_F32, F64, I32 or I64 */
 
 /* src/simd/vocabulary.h - the words that kernels are written in: one instruction set, one element type at a time */
@@ -49136,25 +49360,9 @@ TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path,
 #error "TNI_ISA and TNI_FN are set by kernels.c"
 #endif
 
-#if defined(TNI_TYPE_F32)
 #define TNI_SUFFIX f32
 #define TNI_FLOATING 1
 #define T float
-#elif defined(TNI_TYPE_F64)
-#define TNI_SUFFIX f64
-#define TNI_FLOATING 1
-#define T double
-#elif defined(TNI_TYPE_I32)
-#define TNI_SUFFIX i32
-#define T int32_t
-#define TNI_FLOATING 0
-#elif defined(TNI_TYPE_I64)
-#define TNI_SUFFIX i64
-#define T int64_t
-#define TNI_FLOATING 0
-#else
-#error "define TNI_TYPE_F32, F64, I32 or I64 first"
-#endif
 
 #define TNI_FNT(name) TNI_FN(TNI_JOIN(name##_, TNI_SUFFIX))
 
@@ -49273,7 +49481,6 @@ TNI_INLINE double tni_sc_mant_f64(double v) {
 #define V_MST(p, m) (*(uint8_t *)(p) = (uint8_t)(m))
 #define M_LD(p) (*(const uint8_t *)(p) != 0)
 
-#if TNI_FLOATING
 #define V_ADD(a, b) ((T)((a) + (b)))
 #define V_EXPO(a) TNI_S(expo)(a)
 #define V_MANT(a) TNI_S(mant)(a)
@@ -49282,26 +49489,6 @@ TNI_INLINE double tni_sc_mant_f64(double v) {
 #define V_DIV(a, b) ((T)((a) / (b)))
 #define V_NEG(a) (-(a))
 #define V_LDEXP(v, n) TNI_S(ldexp)(v, n)
-#else
-#define V_ADD(a, b) TNI_S(add)(a, b)
-#define V_SUB(a, b) TNI_S(sub)(a, b)
-#define V_MUL(a, b) TNI_S(mul)(a, b)
-#define V_DIV(a, b) TNI_FNT(tni_div)(a, b)
-#define V_NEG(a) TNI_S(sub)(0, a)
-#define V_FMA(a, b, c) V_ADD(V_MUL(a, b), c)
-#define V_FNMA(a, b, c) V_SUB(c, V_MUL(a, b))
-#define V_ABS(a) TNI_S(abs)(a)
-#define V_FLOOR(a) (a)
-#define V_CEIL(a) (a)
-#define V_TRUNC(a) (a)
-#define V_ROUND(a) (a)
-#define V_SHL(a, n) TNI_S(shl)(a, n)
-#define V_SHR(a, n) TNI_S(shr)(a, n)
-#define V_SHRL(a, n) TNI_S(shrl)(a, n)
-#define V_SHLV(a, n) TNI_S(shl)(a, n)
-#define V_SHRV(a, n) TNI_S(shr)(a, n)
-#endif
-#if defined(TNI_TYPE_F32)
 #define V_FMA(a, b, c) fmaf(a, b, c)
 #define V_FNMA(a, b, c) fmaf(-(a), b, c)
 #define V_ABS(a) fabsf(a)
@@ -49310,16 +49497,6 @@ TNI_INLINE double tni_sc_mant_f64(double v) {
 #define V_CEIL(a) ceilf(a)
 #define V_TRUNC(a) truncf(a)
 #define V_ROUND(a) rintf(a)
-#elif defined(TNI_TYPE_F64)
-#define V_FMA(a, b, c) fma(a, b, c)
-#define V_FNMA(a, b, c) fma(-(a), b, c)
-#define V_ABS(a) fabs(a)
-#define V_SQRT(a) sqrt(a)
-#define V_FLOOR(a) floor(a)
-#define V_CEIL(a) ceil(a)
-#define V_TRUNC(a) trunc(a)
-#define V_ROUND(a) rint(a)
-#endif
 #elif TNI_ISA == 1
 
 /* src/simd/avx2.h - the vocabulary for x86-64 with AVX2, FMA and F16C */
@@ -49430,7 +49607,6 @@ TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a, __m256i n) {
 }
 #endif
 
-#if defined(TNI_TYPE_F32)
 #define V __m256
 #define M __m256
 #define W 8
@@ -49479,125 +49655,6 @@ TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a, __m256i n) {
 #define V_MST(p, m) tni_avx2_mst32(p, _mm256_castps_si256(m))
 #define M_LD(p) _mm256_castsi256_ps(tni_avx2_mld32(p))
 
-#elif defined(TNI_TYPE_F64)
-#define V __m256d
-#define M __m256d
-#define W 4
-#define V_LD(p) _mm256_loadu_pd((const double *)(const void *)(p))
-#define V_ST(p, v) _mm256_storeu_pd((double *)(void *)(p), v)
-#define V_LDN(p, n) _mm256_maskload_pd((const double *)(const void *)(p), tni_avx2_mask64(n))
-#define V_STN(p, v, n) _mm256_maskstore_pd((double *)(void *)(p), tni_avx2_mask64(n), v)
-#define V_SET(s) _mm256_set1_pd((double)(s))
-#define V_LD2(p, a, b) tni_avx2_ld2_f64((const double *)(const void *)(p), a, b)
-#define V_ST2(p, a, b) tni_avx2_st2_f64((double *)(void *)(p), a, b)
-#define V_ZERO() _mm256_setzero_pd()
-#define V_ADD(a, b) _mm256_add_pd(a, b)
-#define V_SUB(a, b) _mm256_sub_pd(a, b)
-#define V_MUL(a, b) _mm256_mul_pd(a, b)
-#define V_DIV(a, b) _mm256_div_pd(a, b)
-#define V_FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
-#define V_FNMA(a, b, c) _mm256_fnmadd_pd(a, b, c)
-#define V_NEG(a) _mm256_xor_pd(a, _mm256_set1_pd(-0.0))
-#define V_ABS(a) _mm256_andnot_pd(_mm256_set1_pd(-0.0), a)
-#define V_SQRT(a) _mm256_sqrt_pd(a)
-#define V_MIN(a, b) _mm256_min_pd(a, b)
-#define V_MAX(a, b) _mm256_max_pd(a, b)
-#define V_FLOOR(a) _mm256_floor_pd(a)
-#define V_CEIL(a) _mm256_ceil_pd(a)
-#define V_TRUNC(a) _mm256_round_pd(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
-#define V_ROUND(a) _mm256_round_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
-#define V_LT(a, b) _mm256_cmp_pd(a, b, _CMP_LT_OQ)
-#define V_LE(a, b) _mm256_cmp_pd(a, b, _CMP_LE_OQ)
-#define V_GT(a, b) _mm256_cmp_pd(a, b, _CMP_GT_OQ)
-#define V_GE(a, b) _mm256_cmp_pd(a, b, _CMP_GE_OQ)
-#define V_EQ(a, b) _mm256_cmp_pd(a, b, _CMP_EQ_OQ)
-#define V_NE(a, b) _mm256_cmp_pd(a, b, _CMP_NEQ_UQ)
-#define V_SEL(m, a, b) _mm256_blendv_pd(b, a, m)
-#define M_AND(a, b) _mm256_and_pd(a, b)
-#define M_OR(a, b) _mm256_or_pd(a, b)
-#define M_XOR(a, b) _mm256_xor_pd(a, b)
-#define M_NOT(a) _mm256_xor_pd(a, _mm256_castsi256_pd(_mm256_set1_epi32(-1)))
-#define M_ANY(m) (_mm256_movemask_pd(m) != 0)
-#define V_AND(a, b) _mm256_and_pd(a, b)
-#define V_OR(a, b) _mm256_or_pd(a, b)
-#define V_XOR(a, b) _mm256_xor_pd(a, b)
-#define V_NOT(a) M_NOT(a)
-#define V_LDEXP(v, n) tni_avx2_ldexp_f64(v, n)
-#define V_EXPO(a) tni_avx2_expo_f64(a)
-#define V_MANT(a) tni_avx2_mant_f64(a)
-#define V_MST(p, m) tni_avx2_mst64(p, _mm256_movemask_pd(m))
-#define M_LD(p) _mm256_castsi256_pd(tni_avx2_mld64(p))
-
-#else
-#define V __m256i
-#define M __m256i
-#define V_LD(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
-#define V_ST(p, v) _mm256_storeu_si256((__m256i *)(void *)(p), v)
-#define V_ZERO() _mm256_setzero_si256()
-#define V_FMA(a, b, c) V_ADD(V_MUL(a, b), c)
-#define V_FNMA(a, b, c) V_SUB(c, V_MUL(a, b))
-#define V_DIV(a, b) TNI_FNT(tni_div)(a, b)
-#define V_NEG(a) V_SUB(_mm256_setzero_si256(), a)
-#define V_FLOOR(a) (a)
-#define V_CEIL(a) (a)
-#define V_TRUNC(a) (a)
-#define V_ROUND(a) (a)
-#define V_LT(a, b) V_GT(b, a)
-#define V_LE(a, b) tni_avx2_not(V_GT(a, b))
-#define V_GE(a, b) tni_avx2_not(V_GT(b, a))
-#define V_NE(a, b) tni_avx2_not(V_EQ(a, b))
-#define V_SEL(m, a, b) _mm256_blendv_epi8(b, a, m)
-#define M_AND(a, b) _mm256_and_si256(a, b)
-#define M_OR(a, b) _mm256_or_si256(a, b)
-#define M_XOR(a, b) _mm256_xor_si256(a, b)
-#define M_NOT(a) tni_avx2_not(a)
-#define M_ANY(m) (_mm256_movemask_epi8(m) != 0)
-#define V_AND(a, b) _mm256_and_si256(a, b)
-#define V_OR(a, b) _mm256_or_si256(a, b)
-#define V_XOR(a, b) _mm256_xor_si256(a, b)
-#define V_NOT(a) tni_avx2_not(a)
-#if defined(TNI_TYPE_I32)
-#define W 8
-#define V_LDN(p, n) _mm256_maskload_epi32((const int *)(const void *)(p), tni_avx2_mask32(n))
-#define V_STN(p, v, n) _mm256_maskstore_epi32((int *)(void *)(p), tni_avx2_mask32(n), v)
-#define V_SET(s) _mm256_set1_epi32((int32_t)(s))
-#define V_ADD(a, b) _mm256_add_epi32(a, b)
-#define V_SUB(a, b) _mm256_sub_epi32(a, b)
-#define V_MUL(a, b) _mm256_mullo_epi32(a, b)
-#define V_ABS(a) _mm256_abs_epi32(a)
-#define V_MIN(a, b) _mm256_min_epi32(a, b)
-#define V_MAX(a, b) _mm256_max_epi32(a, b)
-#define V_GT(a, b) _mm256_cmpgt_epi32(a, b)
-#define V_EQ(a, b) _mm256_cmpeq_epi32(a, b)
-#define V_SHL(a, n) _mm256_slli_epi32(a, n)
-#define V_SHR(a, n) _mm256_srai_epi32(a, n)
-#define V_SHRL(a, n) _mm256_srli_epi32(a, n)
-#define V_SHLV(a, n) _mm256_sllv_epi32(a, n)
-#define V_SHRV(a, n) _mm256_srav_epi32(a, n)
-#define V_MST(p, m) tni_avx2_mst32(p, m)
-#define M_LD(p) tni_avx2_mld32(p)
-#else
-#define W 4
-#define V_LDN(p, n) _mm256_maskload_epi64((const long long *)(const void *)(p), tni_avx2_mask64(n))
-#define V_STN(p, v, n) _mm256_maskstore_epi64((long long *)(void *)(p), tni_avx2_mask64(n), v)
-#define V_SET(s) _mm256_set1_epi64x((long long)(s))
-#define V_ADD(a, b) _mm256_add_epi64(a, b)
-#define V_SUB(a, b) _mm256_sub_epi64(a, b)
-#define V_MUL(a, b) tni_avx2_mul_i64(a, b)
-#define V_ABS(a) tni_avx2_abs_i64(a)
-#define V_MIN(a, b) tni_avx2_min_i64(a, b)
-#define V_MAX(a, b) tni_avx2_max_i64(a, b)
-#define V_GT(a, b) _mm256_cmpgt_epi64(a, b)
-#define V_EQ(a, b) _mm256_cmpeq_epi64(a, b)
-#define V_SHL(a, n) _mm256_slli_epi64(a, n)
-#define V_SHR(a, n) tni_avx2_shr_i64(a, _mm256_set1_epi64x(n))
-#define V_SHRL(a, n) _mm256_srli_epi64(a, n)
-#define V_SHLV(a, n) _mm256_sllv_epi64(a, n)
-#define V_SHRV(a, n) tni_avx2_shr_i64(a, n)
-#define V_MST(p, m) tni_avx2_mst64(p, _mm256_movemask_pd(_mm256_castsi256_pd(m)))
-#define M_LD(p) tni_avx2_mld64(p)
-#endif
-#endif
 #elif TNI_ISA == 2
 
 /* src/simd/avx512.h - the vocabulary for x86-64 with AVX-512 F, BW, DQ and VL */
@@ -49647,7 +49704,6 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
 }
 #endif
 
-#if defined(TNI_TYPE_F32)
 #define V __m512
 #define M __mmask16
 #define W 16
@@ -49691,126 +49747,7 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
 #define V_MST(p, m) tni_avx512_mst16(p, m)
 #define M_LD(p) tni_avx512_mld16(p)
 
-#elif defined(TNI_TYPE_F64)
-#define V __m512d
-#define M __mmask8
-#define W 8
-#define V_LD(p) _mm512_loadu_pd((const void *)(p))
-#define V_ST(p, v) _mm512_storeu_pd((void *)(p), v)
-#define V_LDN(p, n) _mm512_maskz_loadu_pd(tni_avx512_first8(n), (const void *)(p))
-#define V_STN(p, v, n) _mm512_mask_storeu_pd((void *)(p), tni_avx512_first8(n), v)
-#define V_SET(s) _mm512_set1_pd((double)(s))
-#define V_LD2(p, a, b) tni_avx512_ld2_f64((const double *)(const void *)(p), a, b)
-#define V_ST2(p, a, b) tni_avx512_st2_f64((double *)(void *)(p), a, b)
-#define V_ZERO() _mm512_setzero_pd()
-#define V_ADD(a, b) _mm512_add_pd(a, b)
-#define V_SUB(a, b) _mm512_sub_pd(a, b)
-#define V_MUL(a, b) _mm512_mul_pd(a, b)
-#define V_DIV(a, b) _mm512_div_pd(a, b)
-#define V_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
-#define V_FNMA(a, b, c) _mm512_fnmadd_pd(a, b, c)
-#define V_NEG(a) _mm512_xor_pd(a, _mm512_set1_pd(-0.0))
-#define V_ABS(a) _mm512_andnot_pd(_mm512_set1_pd(-0.0), a)
-#define V_SQRT(a) _mm512_sqrt_pd(a)
-#define V_MIN(a, b) _mm512_min_pd(a, b)
-#define V_MAX(a, b) _mm512_max_pd(a, b)
-#define V_FLOOR(a) _mm512_roundscale_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
-#define V_CEIL(a) _mm512_roundscale_pd(a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)
-#define V_TRUNC(a) _mm512_roundscale_pd(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
-#define V_ROUND(a) _mm512_roundscale_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
-#define V_LT(a, b) _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ)
-#define V_LE(a, b) _mm512_cmp_pd_mask(a, b, _CMP_LE_OQ)
-#define V_GT(a, b) _mm512_cmp_pd_mask(a, b, _CMP_GT_OQ)
-#define V_GE(a, b) _mm512_cmp_pd_mask(a, b, _CMP_GE_OQ)
-#define V_EQ(a, b) _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ)
-#define V_NE(a, b) _mm512_cmp_pd_mask(a, b, _CMP_NEQ_UQ)
-#define V_SEL(m, a, b) _mm512_mask_blend_pd(m, b, a)
-#define V_AND(a, b) _mm512_and_pd(a, b)
-#define V_OR(a, b) _mm512_or_pd(a, b)
-#define V_XOR(a, b) _mm512_xor_pd(a, b)
-#define V_NOT(a) _mm512_xor_pd(a, _mm512_castsi512_pd(_mm512_set1_epi32(-1)))
-#define V_LDEXP(v, n) _mm512_scalef_pd(v, n)
-#define V_EXPO(a) _mm512_getexp_pd(a)
-#define V_MANT(a) _mm512_getmant_pd(a, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero)
-#define V_MST(p, m) tni_avx512_mst8(p, m)
-#define M_LD(p) tni_avx512_mld8(p)
-
-#else
-#define V __m512i
-#define V_LD(p) _mm512_loadu_si512((const void *)(p))
-#define V_ST(p, v) _mm512_storeu_si512((void *)(p), v)
-#define V_ZERO() _mm512_setzero_si512()
-#define V_FMA(a, b, c) V_ADD(V_MUL(a, b), c)
-#define V_FNMA(a, b, c) V_SUB(c, V_MUL(a, b))
-#define V_DIV(a, b) TNI_FNT(tni_div)(a, b)
-#define V_NEG(a) V_SUB(_mm512_setzero_si512(), a)
-#define V_FLOOR(a) (a)
-#define V_CEIL(a) (a)
-#define V_TRUNC(a) (a)
-#define V_ROUND(a) (a)
-#define V_AND(a, b) _mm512_and_si512(a, b)
-#define V_OR(a, b) _mm512_or_si512(a, b)
-#define V_XOR(a, b) _mm512_xor_si512(a, b)
-#define V_NOT(a) _mm512_xor_si512(a, _mm512_set1_epi32(-1))
-#if defined(TNI_TYPE_I32)
-#define M __mmask16
-#define W 16
-#define V_LDN(p, n) _mm512_maskz_loadu_epi32(tni_avx512_first16(n), (const void *)(p))
-#define V_STN(p, v, n) _mm512_mask_storeu_epi32((void *)(p), tni_avx512_first16(n), v)
-#define V_SET(s) _mm512_set1_epi32((int32_t)(s))
-#define V_ADD(a, b) _mm512_add_epi32(a, b)
-#define V_SUB(a, b) _mm512_sub_epi32(a, b)
-#define V_MUL(a, b) _mm512_mullo_epi32(a, b)
-#define V_ABS(a) _mm512_abs_epi32(a)
-#define V_MIN(a, b) _mm512_min_epi32(a, b)
-#define V_MAX(a, b) _mm512_max_epi32(a, b)
-#define V_LT(a, b) _mm512_cmplt_epi32_mask(a, b)
-#define V_LE(a, b) _mm512_cmple_epi32_mask(a, b)
-#define V_GT(a, b) _mm512_cmpgt_epi32_mask(a, b)
-#define V_GE(a, b) _mm512_cmpge_epi32_mask(a, b)
-#define V_EQ(a, b) _mm512_cmpeq_epi32_mask(a, b)
-#define V_NE(a, b) _mm512_cmpneq_epi32_mask(a, b)
-#define V_SEL(m, a, b) _mm512_mask_blend_epi32(m, b, a)
-#define V_SHL(a, n) _mm512_slli_epi32(a, n)
-#define V_SHR(a, n) _mm512_srai_epi32(a, n)
-#define V_SHRL(a, n) _mm512_srli_epi32(a, n)
-#define V_SHLV(a, n) _mm512_sllv_epi32(a, n)
-#define V_SHRV(a, n) _mm512_srav_epi32(a, n)
-#define V_MST(p, m) tni_avx512_mst16(p, m)
-#define M_LD(p) tni_avx512_mld16(p)
-#else
-#define M __mmask8
-#define W 8
-#define V_LDN(p, n) _mm512_maskz_loadu_epi64(tni_avx512_first8(n), (const void *)(p))
-#define V_STN(p, v, n) _mm512_mask_storeu_epi64((void *)(p), tni_avx512_first8(n), v)
-#define V_SET(s) _mm512_set1_epi64((long long)(s))
-#define V_ADD(a, b) _mm512_add_epi64(a, b)
-#define V_SUB(a, b) _mm512_sub_epi64(a, b)
-#define V_MUL(a, b) _mm512_mullo_epi64(a, b)
-#define V_ABS(a) _mm512_abs_epi64(a)
-#define V_MIN(a, b) _mm512_min_epi64(a, b)
-#define V_MAX(a, b) _mm512_max_epi64(a, b)
-#define V_LT(a, b) _mm512_cmplt_epi64_mask(a, b)
-#define V_LE(a, b) _mm512_cmple_epi64_mask(a, b)
-#define V_GT(a, b) _mm512_cmpgt_epi64_mask(a, b)
-#define V_GE(a, b) _mm512_cmpge_epi64_mask(a, b)
-#define V_EQ(a, b) _mm512_cmpeq_epi64_mask(a, b)
-#define V_NE(a, b) _mm512_cmpneq_epi64_mask(a, b)
-#define V_SEL(m, a, b) _mm512_mask_blend_epi64(m, b, a)
-#define V_SHL(a, n) _mm512_slli_epi64(a, n)
-#define V_SHR(a, n) _mm512_srai_epi64(a, n)
-#define V_SHRL(a, n) _mm512_srli_epi64(a, n)
-#define V_SHLV(a, n) _mm512_sllv_epi64(a, n)
-#define V_SHRV(a, n) _mm512_srav_epi64(a, n)
-#define V_MST(p, m) tni_avx512_mst8(p, m)
-#define M_LD(p) tni_avx512_mld8(p)
-#endif
-#endif
-#if defined(TNI_TYPE_F32) || defined(TNI_TYPE_I32)
 #define TNI_M(m) ((__mmask16)(m))
-#else
-#define TNI_M(m) ((__mmask8)(m))
-#endif
 #define M_AND(a, b) TNI_M((a) & (b))
 #define M_OR(a, b) TNI_M((a) | (b))
 #define M_XOR(a, b) TNI_M((a) ^ (b))
@@ -49958,7 +49895,6 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 }
 #endif
 
-#if defined(TNI_TYPE_F32)
 #define V float32x4_t
 #define V_LD(p) vld1q_f32((const float *)(const void *)(p))
 #define V_ST(p, v) vst1q_f32((float *)(void *)(p), v)
@@ -49997,116 +49933,6 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_EXPO(a) tni_neon_expo_f32(a)
 #define V_MANT(a) tni_neon_mant_f32(a)
 
-#elif defined(TNI_TYPE_F64)
-#define V float64x2_t
-#define V_LD(p) vld1q_f64((const double *)(const void *)(p))
-#define V_ST(p, v) vst1q_f64((double *)(void *)(p), v)
-#define V_LDN(p, n) tni_neon_ldn_f64(p, n)
-#define V_STN(p, v, n) tni_neon_stn_f64(p, v, n)
-#define V_SET(s) vdupq_n_f64((double)(s))
-#define V_LD2(p, a, b) tni_neon_ld2_f64((const double *)(const void *)(p), a, b)
-#define V_ST2(p, a, b) tni_neon_st2_f64((double *)(void *)(p), a, b)
-#define V_ZERO() vdupq_n_f64(0)
-#define V_ADD(a, b) vaddq_f64(a, b)
-#define V_SUB(a, b) vsubq_f64(a, b)
-#define V_MUL(a, b) vmulq_f64(a, b)
-#define V_DIV(a, b) vdivq_f64(a, b)
-#define V_FMA(a, b, c) vfmaq_f64(c, a, b)
-#define V_FNMA(a, b, c) vfmsq_f64(c, a, b)
-#define V_NEG(a) vnegq_f64(a)
-#define V_ABS(a) vabsq_f64(a)
-#define V_SQRT(a) vsqrtq_f64(a)
-#define V_MIN(a, b) tni_neon_min_f64(a, b)
-#define V_MAX(a, b) tni_neon_max_f64(a, b)
-#define V_FLOOR(a) vrndmq_f64(a)
-#define V_CEIL(a) vrndpq_f64(a)
-#define V_TRUNC(a) vrndq_f64(a)
-#define V_ROUND(a) vrndnq_f64(a)
-#define V_LT(a, b) vcltq_f64(a, b)
-#define V_LE(a, b) vcleq_f64(a, b)
-#define V_GT(a, b) vcgtq_f64(a, b)
-#define V_GE(a, b) vcgeq_f64(a, b)
-#define V_EQ(a, b) vceqq_f64(a, b)
-#define V_SEL(m, a, b) vbslq_f64(m, a, b)
-#define V_AND(a, b) tni_neon_bits_f64(vandq_u64(tni_neon_u64(a), tni_neon_u64(b)))
-#define V_OR(a, b) tni_neon_bits_f64(vorrq_u64(tni_neon_u64(a), tni_neon_u64(b)))
-#define V_XOR(a, b) tni_neon_bits_f64(veorq_u64(tni_neon_u64(a), tni_neon_u64(b)))
-#define V_NOT(a) tni_neon_bits_f64(tni_neon_not64(tni_neon_u64(a)))
-#define V_LDEXP(v, n) tni_neon_ldexp_f64(v, n)
-#define V_EXPO(a) tni_neon_expo_f64(a)
-#define V_MANT(a) tni_neon_mant_f64(a)
-
-#else
-#define V_FMA(a, b, c) V_ADD(V_MUL(a, b), c)
-#define V_FNMA(a, b, c) V_SUB(c, V_MUL(a, b))
-#define V_DIV(a, b) TNI_FNT(tni_div)(a, b)
-#define V_FLOOR(a) (a)
-#define V_CEIL(a) (a)
-#define V_TRUNC(a) (a)
-#define V_ROUND(a) (a)
-#if defined(TNI_TYPE_I32)
-#define V int32x4_t
-#define V_LD(p) vld1q_s32((const int32_t *)(const void *)(p))
-#define V_ST(p, v) vst1q_s32((int32_t *)(void *)(p), v)
-#define V_LDN(p, n) tni_neon_ldn_i32(p, n)
-#define V_STN(p, v, n) tni_neon_stn_i32(p, v, n)
-#define V_SET(s) vdupq_n_s32((int32_t)(s))
-#define V_ZERO() vdupq_n_s32(0)
-#define V_ADD(a, b) vaddq_s32(a, b)
-#define V_SUB(a, b) vsubq_s32(a, b)
-#define V_MUL(a, b) vmulq_s32(a, b)
-#define V_NEG(a) vnegq_s32(a)
-#define V_ABS(a) vabsq_s32(a)
-#define V_MIN(a, b) vminq_s32(a, b)
-#define V_MAX(a, b) vmaxq_s32(a, b)
-#define V_LT(a, b) vcltq_s32(a, b)
-#define V_LE(a, b) vcleq_s32(a, b)
-#define V_GT(a, b) vcgtq_s32(a, b)
-#define V_GE(a, b) vcgeq_s32(a, b)
-#define V_EQ(a, b) vceqq_s32(a, b)
-#define V_SEL(m, a, b) vbslq_s32(m, a, b)
-#define V_AND(a, b) vandq_s32(a, b)
-#define V_OR(a, b) vorrq_s32(a, b)
-#define V_XOR(a, b) veorq_s32(a, b)
-#define V_NOT(a) vmvnq_s32(a)
-#define V_SHL(a, n) vshlq_n_s32(a, n)
-#define V_SHR(a, n) vshlq_s32(a, vdupq_n_s32(-(n)))
-#define V_SHRL(a, n) vreinterpretq_s32_u32(vshlq_u32(vreinterpretq_u32_s32(a), vdupq_n_s32(-(n))))
-#define V_SHLV(a, n) vshlq_s32(a, n)
-#define V_SHRV(a, n) vshlq_s32(a, vnegq_s32(n))
-#else
-#define V int64x2_t
-#define V_LD(p) vld1q_s64((const int64_t *)(const void *)(p))
-#define V_ST(p, v) vst1q_s64((int64_t *)(void *)(p), v)
-#define V_LDN(p, n) tni_neon_ldn_i64(p, n)
-#define V_STN(p, v, n) tni_neon_stn_i64(p, v, n)
-#define V_SET(s) vdupq_n_s64((int64_t)(s))
-#define V_ZERO() vdupq_n_s64(0)
-#define V_ADD(a, b) vaddq_s64(a, b)
-#define V_SUB(a, b) vsubq_s64(a, b)
-#define V_MUL(a, b) tni_neon_mul_i64(a, b)
-#define V_NEG(a) vnegq_s64(a)
-#define V_ABS(a) vabsq_s64(a)
-#define V_MIN(a, b) tni_neon_min_i64(a, b)
-#define V_MAX(a, b) tni_neon_max_i64(a, b)
-#define V_LT(a, b) vcltq_s64(a, b)
-#define V_LE(a, b) vcleq_s64(a, b)
-#define V_GT(a, b) vcgtq_s64(a, b)
-#define V_GE(a, b) vcgeq_s64(a, b)
-#define V_EQ(a, b) vceqq_s64(a, b)
-#define V_SEL(m, a, b) vbslq_s64(m, a, b)
-#define V_AND(a, b) vandq_s64(a, b)
-#define V_OR(a, b) vorrq_s64(a, b)
-#define V_XOR(a, b) veorq_s64(a, b)
-#define V_NOT(a) vreinterpretq_s64_s32(vmvnq_s32(vreinterpretq_s32_s64(a)))
-#define V_SHL(a, n) vshlq_n_s64(a, n)
-#define V_SHR(a, n) vshlq_s64(a, vdupq_n_s64(-(n)))
-#define V_SHRL(a, n) vreinterpretq_s64_u64(vshlq_u64(vreinterpretq_u64_s64(a), vdupq_n_s64(-(n))))
-#define V_SHLV(a, n) vshlq_s64(a, n)
-#define V_SHRV(a, n) vshlq_s64(a, vnegq_s64(n))
-#endif
-#endif
-#if defined(TNI_TYPE_F32) || defined(TNI_TYPE_I32)
 #define M uint32x4_t
 #define W 4
 #define M_AND(a, b) vandq_u32(a, b)
@@ -50116,17 +49942,6 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define M_ANY(m) (vmaxvq_u32(m) != 0)
 #define V_MST(p, m) tni_neon_mst32(p, m)
 #define M_LD(p) tni_neon_mld32(p)
-#else
-#define M uint64x2_t
-#define W 2
-#define M_AND(a, b) vandq_u64(a, b)
-#define M_OR(a, b) vorrq_u64(a, b)
-#define M_XOR(a, b) veorq_u64(a, b)
-#define M_NOT(a) tni_neon_not64(a)
-#define M_ANY(m) ((vgetq_lane_u64(m, 0) | vgetq_lane_u64(m, 1)) != 0)
-#define V_MST(p, m) tni_neon_mst64(p, m)
-#define M_LD(p) tni_neon_mld64(p)
-#endif
 #define V_NE(a, b) M_NOT(V_EQ(a, b))
 #endif
 
@@ -50148,7 +49963,6 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_REMAINDER(a, b) TNI_FNT(tni_remainder)(a, b)
 #define V_FMOD(a, b) TNI_FNT(tni_fmod)(a, b)
 #define V_POW(a, b) TNI_FNT(tni_pow)(a, b)
-#if TNI_FLOATING
 #define V_COPYSIGN(a, b) TNI_FNT(tni_copysign)(a, b)
 #define V_HYPOT(a, b) TNI_FNT(tni_hypot)(a, b)
 #define V_NEXTAFTER(a, b) TNI_FNT(tni_nextafter)(a, b)
@@ -50170,31 +49984,18 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_ACOS(a) TNI_FNT(tni_acos)(a)
 #define V_SINH(a) TNI_FNT(tni_sinh)(a)
 #define V_COSH(a) TNI_FNT(tni_cosh)(a)
-#else
-#define V_SHIFT_LEFT(a, n) TNI_FNT(tni_shift_left)(a, n)
-#define V_SHIFT_RIGHT(a, n) TNI_FNT(tni_shift_right)(a, n)
-#endif
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
 #pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
 #endif
-#if TNI_FLOATING
 
 /* src/simd/math_float.h - the functions of math.h for one floating type */
 
-#if defined(TNI_TYPE_F32)
 #define K(f, d) V_SET(f)
-#else
-#define K(f, d) V_SET(d)
-#endif
 #define H(c) p = V_FMA(p, z, V_SET(c))
 #define K_INF V_SET(INFINITY)
 #define K_NAN V_SET(NAN)
-#if defined(TNI_TYPE_F32)
 #define K_LIMIT 32768.0f
-#else
-#define K_LIMIT 1048576.0
-#endif
 #define LN2_HI K(6.931471825e-01, 6.93147180559945286e-01)
 #define LN2_LO K(-1.904654212e-09, 2.31904681384629956e-17)
 
@@ -50242,36 +50043,16 @@ TNI_HELPER V TNI_FNT(tni_nextafter)(V x, V y) {
     return V_SEL(M_OR(V_ISNAN(x), V_ISNAN(y)), V_ADD(x, y), next);
 }
 
-#if defined(TNI_TYPE_F32)
 #define EXP_LOW -104
 #define EXP_HIGH 90
-#else
-#define EXP_LOW -746
-#define EXP_HIGH 711
-#endif
 
 TNI_INLINE V TNI_FNT(tni_exp_poly)(V z) {
-#if defined(TNI_TYPE_F32)
     V p = V_SET(1.990770397e-04);
     H(1.393373590e-03);
     H(8.333286270e-03);
     H(4.166646302e-02);
     H(1.666666716e-01);
     H(0.5);
-#else
-    V p = V_SET(1.60912871270460349e-10);
-    H(2.09182131858799360e-09);
-    H(2.50520557039157981e-08);
-    H(2.75572630747015386e-07);
-    H(2.75573192657052891e-06);
-    H(2.48015873366336929e-05);
-    H(1.98412698412535836e-04);
-    H(1.38888888888790015e-03);
-    H(8.33333333333333369e-03);
-    H(4.16666666666666782e-02);
-    H(1.66666666666666657e-01);
-    H(0.5);
-#endif
     return p;
 }
 TNI_INLINE V TNI_FNT(tni_exp_parts)(V x, V *r, V *s) {
@@ -50343,7 +50124,6 @@ TNI_INLINE V TNI_FNT(tni_log_split)(V x, V *f) {
     return V_SEL(upper, V_ADD(e, V_ONE), e);
 }
 TNI_INLINE V TNI_FNT(tni_log_tail)(V f) {
-#if defined(TNI_TYPE_F32)
     V z = f, p = V_SET(7.332568616e-02), sq = V_MUL(f, f);
     H(-1.165995449e-01);
     H(1.163465753e-01);
@@ -50354,18 +50134,6 @@ TNI_INLINE V TNI_FNT(tni_log_tail)(V f) {
     H(-2.499998063e-01);
     H(3.333333135e-01);
     return V_FMA(V_SET(-0.5), sq, V_MUL(V_MUL(sq, f), p));
-#else
-    V s = V_DIV(f, V_ADD(V_SET(2), f)), z = V_MUL(s, s), p = V_SET(6.54404508035778126e-02);
-    H(6.63431221028847606e-02);
-    H(7.69312281805563519e-02);
-    H(9.09089776139465899e-02);
-    H(1.11111111964524001e-01);
-    H(1.42857142853989288e-01);
-    H(2.00000000000004424e-01);
-    H(3.33333333333333315e-01);
-    V half = V_MUL(V_SET(0.5), V_MUL(f, f));
-    return V_FMA(s, V_FMA(V_ADD(z, z), p, half), V_NEG(half));
-#endif
 }
 TNI_INLINE V TNI_FNT(tni_log_specials)(V x, V y) {
     y = V_SEL(V_LT(x, K_INF), y, x);
@@ -50392,20 +50160,9 @@ TNI_HELPER V TNI_FNT(tni_log_long)(V a, V *lo) {
          low = V_ADD(V_SUB(V_SET(2), two), f);
     V i = V_DIV(V_ONE, two), q = V_MUL(f, i), z = V_MUL(q, q);
     V ql = V_MUL(i, V_FNMA(q, low, V_FNMA(q, two, f)));
-#if defined(TNI_TYPE_F32)
     V p = V_SET(1.152505055e-01);
     H(1.428109109e-01);
     H(2.000000775e-01);
-#else
-    V p = V_SET(5.86219340885594797e-02);
-    H(5.85305641745502217e-02);
-    H(6.66740482646310251e-02);
-    H(7.69229743189867865e-02);
-    H(9.09090916820070871e-02);
-    H(1.11111111108254904e-01);
-    H(1.42857142857146874e-01);
-    H(2.00000000000000011e-01);
-#endif
     V t = V_MUL(z, p), third = K(3.333333433e-01, 3.33333333333333315e-01), c = V_ADD(third, t);
     V cl = V_ADD(V_ADD(V_SUB(third, c), t), K(-9.934107759e-09, 1.85037170770859413e-17));
     V zl = V_FMA(q, V_ADD(ql, ql), V_FMA(q, q, V_NEG(z))), cube = V_MUL(z, q);
@@ -50495,39 +50252,19 @@ TNI_INLINE V TNI_FNT(tni_trig_reduce)(V x, V *rl, V *q) {
 }
 TNI_INLINE V TNI_FNT(tni_sin_parts)(V r, V rl, V *low) {
     V z = V_MUL(r, r);
-#if defined(TNI_TYPE_F32)
     V p = V_SET(2.724938895e-06);
     H(-1.984008268e-04);
     H(8.333331905e-03);
     H(-1.666666716e-01);
-#else
-    V p = V_SET(-7.58658048790459093e-13);
-    H(1.60585296445810500e-10);
-    H(-2.50521062200247380e-08);
-    H(2.75573192193035283e-06);
-    H(-1.98412698412650193e-04);
-    H(8.33333333333333148e-03);
-    H(-1.66666666666666657e-01);
-#endif
     *low = V_FMA(V_MUL(z, r), p, V_FMA(V_MUL(z, V_SET(-0.5)), rl, rl));
     return r;
 }
 TNI_INLINE V TNI_FNT(tni_cos_parts)(V r, V rl, V *low) {
     V z = V_MUL(r, r), half = V_MUL(z, V_SET(0.5)), w = V_SUB(V_ONE, half);
-#if defined(TNI_TYPE_F32)
     V p = V_SET(-2.730050426e-07);
     H(2.480059629e-05);
     H(-1.388888806e-03);
     H(4.166666791e-02);
-#else
-    V p = V_SET(4.74580684080214986e-14);
-    H(-1.14704597858538745e-11);
-    H(2.08767557841456125e-09);
-    H(-2.75573192213829243e-07);
-    H(2.48015873015846216e-05);
-    H(-1.38888888888888873e-03);
-    H(4.16666666666666644e-02);
-#endif
     *low = V_ADD(V_SUB(V_SUB(V_ONE, w), half), V_FNMA(r, rl, V_MUL(V_MUL(z, z), p)));
     return w;
 }
@@ -50563,25 +50300,11 @@ TNI_HELPER V TNI_FNT(tni_tan)(V x) {
 #define PIO2_LO K(-4.371138829e-08, 6.12323399573676604e-17)
 TNI_INLINE V TNI_FNT(tni_atan_tail)(V t) {
     V z = V_MUL(t, t);
-#if defined(TNI_TYPE_F32)
     V p = V_SET(-6.464754045e-02);
     H(1.074824631e-01);
     H(-1.426445246e-01);
     H(1.999955773e-01);
     H(-3.333333135e-01);
-#else
-    V p = V_SET(-1.92134085037362623e-02);
-    H(3.92637202992664469e-02);
-    H(-5.08664575612532144e-02);
-    H(5.85839588480056225e-02);
-    H(-6.66454226359379925e-02);
-    H(7.69218557062620323e-02);
-    H(-9.09090469001803680e-02);
-    H(1.11111110182789075e-01);
-    H(-1.42857142847080232e-01);
-    H(1.99999999999957406e-01);
-    H(-3.33333333333333315e-01);
-#endif
     return V_MUL(V_MUL(z, t), p);
 }
 TNI_HELPER V TNI_FNT(tni_atan)(V x) {
@@ -50627,28 +50350,12 @@ TNI_HELPER V TNI_FNT(tni_atan2)(V y, V x) {
 }
 TNI_HELPER V TNI_FNT(tni_asin_tail)(V t) {
     V z = V_MUL(t, t);
-#if defined(TNI_TYPE_F32)
     V p = V_SET(3.393080831e-02);
     H(1.700072922e-02);
     H(3.113277815e-02);
     H(4.459657520e-02);
     H(7.500103116e-02);
     H(1.666666567e-01);
-#else
-    V p = V_SET(2.90203794368872371e-02);
-    H(-1.52439645300440768e-02);
-    H(1.76570258721838007e-02);
-    H(5.36139127846630651e-03);
-    H(1.03456814991210854e-02);
-    H(1.14755848738593586e-02);
-    H(1.39715893764227970e-02);
-    H(1.73523667690095619e-02);
-    H(2.23721740759968736e-02);
-    H(3.03819441093165429e-02);
-    H(4.46428571467441110e-02);
-    H(7.49999999999823030e-02);
-    H(1.66666666666666685e-01);
-#endif
     return V_MUL(V_MUL(z, t), p);
 }
 TNI_HELPER V TNI_FNT(tni_acos_near_one)(V a, V *low) {
@@ -50676,7 +50383,6 @@ TNI_HELPER V TNI_FNT(tni_acos)(V x) {
 
 TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     V a = V_MIN(K(4.2, 5.95), V_ABS(x)), sq = V_MUL(a, a), z = sq, below, above;
-#if defined(TNI_TYPE_F32)
     V p = V_SET(-5.96761703e-4);
     H(4.99119423e-3);
     H(-2.67681349e-2);
@@ -50691,7 +50397,3006 @@ TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     H(-1.28717512e-1);
     above = V_SUB(V_ONE, TNI_FNT(tni_exp)(V_FMA(p, a, V_NEG(a))));
     below = V_SEL(V_GT(a, V_SET(0.927734375)), above, below);
+    return TNI_FNT(tni_copysign)(below, x);
+}
+
+TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return fmodf(a, b); }
+
+/* src/simd/math_lanes.h - a vector function `to` made of name_one(T, T), lane by lane */
+#define TNI_LANES(name, to)                                                 \
+    TNI_HELPER V to(V a, V b) {                                             \
+        T x[W], y[W];                                                       \
+        V_ST(x, a);                                                         \
+        V_ST(y, b);                                                         \
+        for (int i = 0; i < W; i++) x[i] = TNI_FNT(name##_one)(x[i], y[i]); \
+        return V_LD(x);                                                     \
+    }
+TNI_LANES(tni_fmod, TNI_FNT(tni_fmod_lanes))
+#undef TNI_LANES
+TNI_HELPER V TNI_FNT(tni_fmod)(V x, V y) {
+    V a = V_ABS(x), b = V_ABS(y), q = V_TRUNC(V_DIV(a, b));
+    M simple = M_AND(V_LT(q, V_SET(8388608)), V_LT(b, K_INF)),
+      nan = M_OR(V_ISNAN(q), V_EQ(b, V_ZERO()));
+    if (M_ANY(M_NOT(M_OR(simple, nan)))) return TNI_FNT(tni_fmod_lanes)(x, y);
+    V r = V_FNMA(q, b, a);
+    return TNI_FNT(tni_copysign)(V_SEL(V_LT(r, V_ZERO()), V_ADD(r, b), r), x);
+}
+TNI_INLINE M TNI_FNT(tni_rest_differs)(V rest, V b) {
+    return M_AND(V_NE(rest, V_ZERO()), M_XOR(V_LT(rest, V_ZERO()), V_LT(b, V_ZERO())));
+}
+TNI_HELPER V TNI_FNT(tni_remainder)(V a, V b) {
+    V rest = TNI_FNT(tni_fmod)(a, b);
+    return V_SEL(TNI_FNT(tni_rest_differs)(rest, b), V_ADD(rest, b), rest);
+}
+TNI_HELPER V TNI_FNT(tni_floordiv)(V a, V b) {
+    V rest = TNI_FNT(tni_fmod)(a, b), ratio = V_DIV(a, b), q = V_DIV(V_SUB(a, rest), b);
+    q = V_SEL(TNI_FNT(tni_rest_differs)(rest, b), V_SUB(q, V_ONE), q);
+    V down = V_FLOOR(q), y = V_SEL(V_GT(V_SUB(q, down), V_SET(0.5)), V_ADD(down, V_ONE), down);
+    y = V_SEL(V_EQ(q, V_ZERO()), TNI_FNT(tni_copysign)(V_ZERO(), ratio), y);
+    return V_SEL(V_EQ(b, V_ZERO()), ratio, y);
+}
+
+#undef K
+#undef H
+#undef K_INF
+#undef K_NAN
+#undef K_LIMIT
+#undef LN2_HI
+#undef LN2_LO
+#undef EXP_LOW
+#undef EXP_HIGH
+#undef PIO2_HI
+#undef PIO2_LO
+
+/* src/simd/math_complex.h - complex numbers as pairs of vectors, for one floating type: what complex.h makes words of */
+
+typedef struct TNI_FNT(tni_complex) {
+    V re, im;
+} TNI_FNT(tni_complex);
+typedef M TNI_FNT(tni_mask);
+#define C TNI_FNT(tni_complex)
+#define C_FN(name) TNI_INLINE C TNI_FNT(tni_c_##name)
+#define C_CALL(name) TNI_FNT(tni_c_##name)
+
+C_FN(make)(V re, V im) {
+    C z;
+    z.re = re;
+    z.im = im;
+    return z;
+}
+C_FN(load)(const void *p) {
+    C z;
+    V_LD2(p, &z.re, &z.im);
+    return z;
+}
+TNI_INLINE void TNI_FNT(tni_c_store)(void *p, C z) { V_ST2(p, z.re, z.im); }
+TNI_INLINE void TNI_FNT(tni_c_store_real)(void *p, C z) { V_ST(p, z.re); }
+C_FN(set)(const T *p) { return C_CALL(make)(V_SET(p[0]), V_SET(p[1])); }
+C_FN(real)(double s) { return C_CALL(make)(V_SET(s), V_ZERO()); }
+C_FN(add)(C a, C b) { return C_CALL(make)(V_ADD(a.re, b.re), V_ADD(a.im, b.im)); }
+C_FN(sub)(C a, C b) { return C_CALL(make)(V_SUB(a.re, b.re), V_SUB(a.im, b.im)); }
+C_FN(neg)(C a) { return C_CALL(make)(V_NEG(a.re), V_NEG(a.im)); }
+C_FN(conj)(C a) { return C_CALL(make)(a.re, V_NEG(a.im)); }
+C_FN(mul)(C a, C b) {
+    return C_CALL(make)(V_SUB(V_MUL(a.re, b.re), V_MUL(a.im, b.im)),
+                        V_ADD(V_MUL(a.re, b.im), V_MUL(a.im, b.re)));
+}
+C_FN(square)(C a) { return C_CALL(mul)(a, a); }
+C_FN(div)(C a, C b) {
+    V s = V_MAX(V_ABS(b.re), V_ABS(b.im)), x = V_DIV(b.re, s), y = V_DIV(b.im, s),
+      n = V_ADD(V_MUL(x, x), V_MUL(y, y));
+    V re = V_DIV(a.re, s), im = V_DIV(a.im, s);
+    return C_CALL(make)(V_DIV(V_ADD(V_MUL(re, x), V_MUL(im, y)), n),
+                        V_DIV(V_SUB(V_MUL(im, x), V_MUL(re, y)), n));
+}
+C_FN(sel)(M m, C a, C b) { return C_CALL(make)(V_SEL(m, a.re, b.re), V_SEL(m, a.im, b.im)); }
+TNI_INLINE M TNI_FNT(tni_c_eq)(C a, C b) { return M_AND(V_EQ(a.re, b.re), V_EQ(a.im, b.im)); }
+TNI_INLINE M TNI_FNT(tni_c_ne)(C a, C b) { return M_OR(V_NE(a.re, b.re), V_NE(a.im, b.im)); }
+TNI_INLINE M TNI_FNT(tni_c_isnan)(C a) { return M_OR(V_ISNAN(a.re), V_ISNAN(a.im)); }
+TNI_INLINE M TNI_FNT(tni_c_isinf)(C a) { return M_OR(V_ISINF(a.re), V_ISINF(a.im)); }
+TNI_INLINE M TNI_FNT(tni_c_isfinite)(C a) { return M_AND(V_ISFINITE(a.re), V_ISFINITE(a.im)); }
+TNI_INLINE M TNI_FNT(tni_m_and)(M a, M b) { return M_AND(a, b); }
+TNI_INLINE M TNI_FNT(tni_m_or)(M a, M b) { return M_OR(a, b); }
+TNI_INLINE M TNI_FNT(tni_m_xor)(M a, M b) { return M_XOR(a, b); }
+TNI_INLINE M TNI_FNT(tni_m_not)(M a) { return M_NOT(a); }
+TNI_INLINE M TNI_FNT(tni_m_load)(const void *p) { return M_LD(p); }
+TNI_INLINE void TNI_FNT(tni_m_store)(void *p, M m) { V_MST(p, m); }
+
+TNI_INLINE V TNI_FNT(tni_c_abs)(C z) {
+    V a = V_ABS(z.re), b = V_ABS(z.im), large = V_MAX(a, b), little = V_MIN(a, b),
+      q = V_DIV(little, large);
+    V r = V_MUL(large, V_SQRT(V_FMA(q, q, V_ONE)));
+    r = V_SEL(V_EQ(large, V_ZERO()), large, r);
+    r = V_SEL(M_OR(V_ISNAN(a), V_ISNAN(b)), V_ADD(a, b), r);
+    return V_SEL(M_OR(V_ISINF(a), V_ISINF(b)), V_SET(INFINITY), r);
+}
+TNI_HELPER C TNI_FNT(tni_c_exp)(C z) {
+    V e = TNI_FNT(tni_exp)(z.re), im = V_MUL(e, TNI_FNT(tni_sin)(z.im));
+    M any = M_AND(V_ISINF(z.re), M_NOT(V_ISFINITE(z.im)));
+    im = V_SEL(M_AND(any, V_EQ(e, V_ZERO())), e, im);
+    return C_CALL(make)(V_SEL(any, e, V_MUL(e, TNI_FNT(tni_cos)(z.im))),
+                        V_SEL(V_EQ(z.im, V_ZERO()), z.im, im));
+}
+#undef C
+#undef C_FN
+#undef C_CALL
+enum { TNI_FNT(tni_lanes) = W };
+#define TNI_KIND_F 1
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+
+#define TNI_LOOP_SUFFIX TNI_SUFFIX
+#define TNI_STEP (W * (int64_t)sizeof(T))
+#define TNI_MASK_STEP W
+
+/* src/kernels/pointwise_type.inl - the loops of all pointwise rows that have this type (TNI_KIND_F, I, C or B) */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
+#endif
+
+/* src/gen/loops.inl - the expressions of the pointwise rows, and which loop is made of each for which kind of type */
+#ifndef TNI_GEN_LOOPS_INL
+#define TNI_GEN_LOOPS_INL
+#define TNI_E_abs(self) V_ABS(self)
+#define TNI_E_acos(self) V_ACOS(self)
+#define TNI_E_add(self, other, alpha) V_FMA(alpha, other, self)
+#define TNI_E_addcdiv(self, tensor1, tensor2, value) V_FMA(value, V_DIV(tensor1, tensor2), self)
+#define TNI_E_addcmul(self, tensor1, tensor2, value) V_FMA(V_MUL(value, tensor1), tensor2, self)
+#define TNI_E_asin(self) V_ASIN(self)
+#define TNI_E_atan(self) V_ATAN(self)
+#define TNI_E_atan2(self, other) V_ATAN2(self, other)
+#define TNI_E_bce(input, target) V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), \
+    V_LOG1P(V_NEG(input)))), V_MUL(target, V_MAX(V_SET(-100), V_LOG(input))))
+#define TNI_E_bitwise_and(self, other) V_AND(self, other)
+#define TNI_E_bitwise_left_shift(self, other) V_SHIFT_LEFT(self, other)
+#define TNI_E_bitwise_not(self) V_NOT(self)
+#define TNI_E_bitwise_or(self, other) V_OR(self, other)
+#define TNI_E_bitwise_right_shift(self, other) V_SHIFT_RIGHT(self, other)
+#define TNI_E_bitwise_xor(self, other) V_XOR(self, other)
+#define TNI_E_ceil(self) V_CEIL(self)
+#define TNI_E_clamp_max(self, max) V_MINIMUM(self, max)
+#define TNI_E_clamp_min(self, min) V_MAXIMUM(self, min)
+#define TNI_E_copysign(self, other) V_COPYSIGN(self, other)
+#define TNI_E_cos(self) V_COS(self)
+#define TNI_E_cosh(self) V_COSH(self)
+#define TNI_E_div(self, other) V_DIV(self, other)
+#define TNI_E_div_trunc(self, other) V_TRUNCDIV(self, other)
+#define TNI_E_elu(self, alpha, scale, input_scale) V_MUL(scale, V_SEL(V_GT(self, V_ZERO()), self, \
+    V_MUL(alpha, V_EXPM1(V_MUL(self, input_scale)))))
+#define TNI_E_eq(self, other) V_EQ(self, other)
+#define TNI_E_erf(self) V_ERF(self)
+#define TNI_E_exp(self) V_EXP(self)
+#define TNI_E_expm1(self) V_EXPM1(self)
+#define TNI_E_floor(self) V_FLOOR(self)
+#define TNI_E_floor_divide(self, other) V_FLOORDIV(self, other)
+#define TNI_E_fmod(self, other) V_FMOD(self, other)
+#define TNI_E_frac(self) V_SUB(self, V_TRUNC(self))
+#define TNI_E_ge(self, other) V_GE(self, other)
+#define TNI_E_gelu_erf(self) V_MUL(V_MUL(V_SET(0.5), self), V_ADD(V_ONE, V_ERF(V_MUL(self, \
+    V_SET(0.70710678118654752440)))))
+#define TNI_E_gelu_erf_backward(grad_output, self) V_MUL(grad_output, V_FMA(V_MUL(self, \
+    V_SET(0.39894228040143267794)), V_EXP(V_MUL(V_SET(-0.5), V_MUL(self, self))), \
+    V_MUL(V_SET(0.5), V_ADD(V_ONE, V_ERF(V_MUL(self, V_SET(0.70710678118654752440)))))))
+#define TNI_E_gelu_tanh(self) V_MUL(V_MUL(V_SET(0.5), self), V_ADD(V_ONE, \
+    V_TANH(V_MUL(V_MUL(V_SET(0.79788456080286535588), self), V_FMA(V_MUL(V_SET(0.044715), self), \
+    self, V_ONE)))))
+#define TNI_E_gt(self, other) V_GT(self, other)
+#define TNI_E_hardshrink(self, lambd) V_SEL(M_AND(V_GE(self, V_NEG(lambd)), V_LE(self, lambd)), \
+    V_ZERO(), self)
+#define TNI_E_hardswish(self) V_DIV(V_MUL(self, V_MIN(V_SET(6), V_MAX(V_ZERO(), V_ADD(self, \
+    V_SET(3))))), V_SET(6))
+#define TNI_E_hardtanh(self, min_val, max_val) V_MINIMUM(V_MAXIMUM(self, min_val), max_val)
+#define TNI_E_hypot(self, other) V_HYPOT(self, other)
+#define TNI_E_isfinite(self) V_ISFINITE(self)
+#define TNI_E_isinf(self) V_ISINF(self)
+#define TNI_E_isnan(self) V_ISNAN(self)
+#define TNI_E_le(self, other) V_LE(self, other)
+#define TNI_E_leaky_relu(self, negative_slope) V_SEL(V_GT(self, V_ZERO()), self, V_MUL(self, \
+    negative_slope))
+#define TNI_E_leaky_relu_backward(grad_output, self, negative_slope, self_is_result) \
+    V_SEL(V_GT(self, V_ZERO()), grad_output, V_MUL(grad_output, negative_slope))
+#define TNI_E_lerp(self, end, weight) V_SEL(V_WITHIN(weight, 0.5), V_FMA(weight, V_SUB(end, \
+    self), self), V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))
+#define TNI_E_log(self) V_LOG(self)
+#define TNI_E_log10(self) V_LOG10(self)
+#define TNI_E_log1p(self) V_LOG1P(self)
+#define TNI_E_log2(self) V_LOG2(self)
+#define TNI_E_logical_and(self, other) M_AND(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
+#define TNI_E_logical_not(self) V_EQ(self, V_ZERO())
+#define TNI_E_logical_or(self, other) M_OR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
+#define TNI_E_logical_xor(self, other) M_XOR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
+#define TNI_E_lt(self, other) V_LT(self, other)
+#define TNI_E_maximum(self, other) V_MAXIMUM(self, other)
+#define TNI_E_minimum(self, other) V_MINIMUM(self, other)
+#define TNI_E_mul(self, other) V_MUL(self, other)
+#define TNI_E_ne(self, other) V_NE(self, other)
+#define TNI_E_neg(self) V_NEG(self)
+#define TNI_E_nextafter(self, other) V_NEXTAFTER(self, other)
+#define TNI_E_pow(self, exponent) V_POW(self, exponent)
+#define TNI_E_prelu_kernel(self, weight) V_SEL(V_GT(self, V_ZERO()), self, V_MUL(weight, self))
+#define TNI_E_reciprocal(self) V_DIV(V_ONE, self)
+#define TNI_E_relu(self) V_SEL(V_LT(self, V_ZERO()), V_ZERO(), self)
+#define TNI_E_remainder(self, other) V_REMAINDER(self, other)
+#define TNI_E_round(self) V_ROUND(self)
+#define TNI_E_rsqrt(self) V_DIV(V_ONE, V_SQRT(self))
+#define TNI_E_sgn(self) V_SIGN(self)
+#define TNI_E_sigmoid(self) V_SIGMOID(self)
+#define TNI_E_sigmoid_backward(grad_output, output) V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, \
+    output), output)))
+#define TNI_E_sign(self) V_SIGN(self)
+#define TNI_E_signbit(self) V_SIGNBIT(self)
+#define TNI_E_silu(self) V_MUL(self, V_SIGMOID(self))
+#define TNI_E_silu_backward(grad_output, self) V_MUL(grad_output, V_MUL(V_SIGMOID(self), \
+    V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))
+#define TNI_E_sin(self) V_SIN(self)
+#define TNI_E_sinh(self) V_SINH(self)
+#define TNI_E_softplus(self, beta, threshold) V_SEL(V_GT(V_MUL(self, beta), threshold), self, \
+    V_DIV(V_LOG1P(V_EXP(V_MUL(self, beta))), beta))
+#define TNI_E_softshrink(self, lambd) V_SEL(V_GT(self, lambd), V_SUB(self, lambd), \
+    V_SEL(V_LT(self, V_NEG(lambd)), V_ADD(self, lambd), V_MUL(self, V_ZERO())))
+#define TNI_E_softsign(self) V_DIV(self, V_ADD(V_ONE, V_ABS(self)))
+#define TNI_E_sqrt(self) V_SQRT(self)
+#define TNI_E_square(self) V_SQUARE(self)
+#define TNI_E_sub(self, other, alpha) V_FNMA(alpha, other, self)
+#define TNI_E_tan(self) V_TAN(self)
+#define TNI_E_tanh(self) V_TANH(self)
+#define TNI_E_tanh_backward(grad_output, output) V_MUL(grad_output, V_CONJ(V_FNMA(output, output, \
+    V_ONE)))
+#define TNI_E_threshold(self, threshold, value) V_SEL(V_LE(self, threshold), value, self)
+#define TNI_E_threshold_backward(grad_output, self, threshold) V_SEL(V_LE(self, threshold), \
+    V_ZERO(), grad_output)
+#define TNI_E_trunc(self) V_TRUNC(self)
+#define TNI_E_where(condition, self, other) V_SEL(condition, self, other)
+#endif
+
+#ifdef TNI_ROW_LOOP
+TNI_ROW_LOOP(abs, FIc, TO_REAL, 1, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
+TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
+TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
+TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
+TNI_ROW_LOOP(bitwise_not, IB, LOOP, 1, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(bitwise_or, IB, LOOP, 2, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(bitwise_right_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
+TNI_ROW_LOOP(bitwise_xor, IB, LOOP, 2, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(ceil, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(clamp_max, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
+TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(frac, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(ge, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gelu_tanh, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
+TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(logical_xor, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(lt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(maximum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(minimum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(mul, FICB, LOOP, 2, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(nextafter, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(prelu_kernel, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(remainder, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(round, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(rsqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sgn, FIcB, LOOP, 1, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(sigmoid, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sigmoid_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sign, FIB, LOOP, 1, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
+TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
+TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
+TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
+#endif
+
+TNI_TO_REAL(abs, 1, 0)
+TNI_LOOP(acos, 1, 0)
+TNI_LOOP(add, 2, 1)
+TNI_LOOP(addcdiv, 3, 1)
+TNI_LOOP(addcmul, 3, 1)
+TNI_LOOP(asin, 1, 0)
+TNI_LOOP(atan, 1, 0)
+TNI_LOOP(atan2, 2, 0)
+TNI_LOOP(bce, 2, 0)
+TNI_LOOP(ceil, 1, 0)
+TNI_LOOP(clamp_max, 2, 0)
+TNI_LOOP(clamp_min, 2, 0)
+TNI_LOOP(copysign, 2, 0)
+TNI_LOOP(cos, 1, 0)
+TNI_LOOP(cosh, 1, 0)
+TNI_LOOP(div, 2, 0)
+TNI_LOOP(div_trunc, 2, 0)
+TNI_LOOP(elu, 1, 3)
+TNI_PREDICATE(eq, 2, 0)
+TNI_LOOP(erf, 1, 0)
+TNI_LOOP(exp, 1, 0)
+TNI_LOOP(expm1, 1, 0)
+TNI_LOOP(floor, 1, 0)
+TNI_LOOP(floor_divide, 2, 0)
+TNI_LOOP(fmod, 2, 0)
+TNI_LOOP(frac, 1, 0)
+TNI_PREDICATE(ge, 2, 0)
+TNI_LOOP(gelu_erf, 1, 0)
+TNI_LOOP(gelu_erf_backward, 2, 0)
+TNI_LOOP(gelu_tanh, 1, 0)
+TNI_PREDICATE(gt, 2, 0)
+TNI_LOOP(hardshrink, 1, 1)
+TNI_LOOP(hardswish, 1, 0)
+TNI_LOOP(hardtanh, 1, 2)
+TNI_LOOP(hypot, 2, 0)
+TNI_PREDICATE(isfinite, 1, 0)
+TNI_PREDICATE(isinf, 1, 0)
+TNI_PREDICATE(isnan, 1, 0)
+TNI_PREDICATE(le, 2, 0)
+TNI_LOOP(leaky_relu, 1, 1)
+TNI_LOOP(leaky_relu_backward, 2, 2)
+TNI_LOOP(lerp, 3, 0)
+TNI_LOOP(log, 1, 0)
+TNI_LOOP(log10, 1, 0)
+TNI_LOOP(log1p, 1, 0)
+TNI_LOOP(log2, 1, 0)
+TNI_PREDICATE(logical_and, 2, 0)
+TNI_PREDICATE(logical_not, 1, 0)
+TNI_PREDICATE(logical_or, 2, 0)
+TNI_PREDICATE(logical_xor, 2, 0)
+TNI_PREDICATE(lt, 2, 0)
+TNI_LOOP(maximum, 2, 0)
+TNI_LOOP(minimum, 2, 0)
+TNI_LOOP(mul, 2, 0)
+TNI_PREDICATE(ne, 2, 0)
+TNI_LOOP(neg, 1, 0)
+TNI_LOOP(nextafter, 2, 0)
+TNI_LOOP(pow, 2, 0)
+TNI_LOOP(prelu_kernel, 2, 0)
+TNI_LOOP(reciprocal, 1, 0)
+TNI_LOOP(relu, 1, 0)
+TNI_LOOP(remainder, 2, 0)
+TNI_LOOP(round, 1, 0)
+TNI_LOOP(rsqrt, 1, 0)
+TNI_LOOP(sgn, 1, 0)
+TNI_LOOP(sigmoid, 1, 0)
+TNI_LOOP(sigmoid_backward, 2, 0)
+TNI_LOOP(sign, 1, 0)
+TNI_PREDICATE(signbit, 1, 0)
+TNI_LOOP(silu, 1, 0)
+TNI_LOOP(silu_backward, 2, 0)
+TNI_LOOP(sin, 1, 0)
+TNI_LOOP(sinh, 1, 0)
+TNI_LOOP(softplus, 1, 2)
+TNI_LOOP(softshrink, 1, 1)
+TNI_LOOP(softsign, 1, 0)
+TNI_LOOP(sqrt, 1, 0)
+TNI_LOOP(square, 1, 0)
+TNI_LOOP(sub, 2, 1)
+TNI_LOOP(tan, 1, 0)
+TNI_LOOP(tanh, 1, 0)
+TNI_LOOP(tanh_backward, 2, 0)
+TNI_LOOP(threshold, 1, 2)
+TNI_LOOP(threshold_backward, 2, 1)
+TNI_LOOP(trunc, 1, 0)
+TNI_SELECT(where, 3, 0)
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+#undef TNI_LOOP_SUFFIX
+#undef TNI_STEP
+#undef TNI_MASK_STEP
+#undef TNI_KIND_F
+#undef TNI_KIND_I
+#undef TNI_KIND_B
+#undef TNI_KIND_C
+
+/* src/kernels/gemm_type.inl - matrix product for one element type of one instruction set; conv_type.inl uses its tiles */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
+#endif
+
+typedef struct TNI_FNT(gemm_tiles) {
+    ptrdiff_t a_row, a_col;
+    int64_t b_row, k;
+    const T *start;
+    T alpha;
+} TNI_FNT(gemm_tiles);
+
+typedef void (*TNI_FNT(gemm_tile))(const TNI_FNT(gemm_tiles) * q, const T *a, const T *b, T *c,
+                                   int64_t c_row, bool add);
+GEMM_TILE(1, GEMM_R1)
+GEMM_TILE(4, GEMM_R4)
+#if TNI_ISA > 0
+GEMM_TILE(2, GEMM_R2)
+#endif
+#if TNI_ISA == 1
+GEMM_TILE(6, GEMM_R6)
+#elif TNI_ISA >= 2
+GEMM_TILE(8, GEMM_R8)
+#endif
+#if TNI_ISA == 2
+GEMM_TILE(14, GEMM_R14)
+#endif
+
+TNI_INLINE TNI_FNT(gemm_tile) TNI_FNT(gemm_pick)(int64_t m, int64_t *h) {
+#if TNI_ISA == 1
+    if (m == 8 || m == 9) return *h = 4, TNI_FNT(gemm_tile4);
+#elif TNI_ISA == 2
+    if (m == 16) return *h = 8, TNI_FNT(gemm_tile8);
+#endif
+    if (m >= GEMM_ROWS) return *h = GEMM_ROWS, GEMM_FULL;
+#if TNI_ISA == 2
+    if (m >= 8) return *h = 8, TNI_FNT(gemm_tile8);
+#endif
+    if (m >= 4) return *h = 4, TNI_FNT(gemm_tile4);
+#if TNI_ISA > 0
+    if (m >= 2) return *h = 2, TNI_FNT(gemm_tile2);
+#endif
+    return *h = 1, TNI_FNT(gemm_tile1);
+}
+
+static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile, int64_t h,
+                               int64_t n, T alpha, bool add) {
+    TNI_KERNEL_PATH(gemm_edge);
+    for (int64_t i = 0; i < h; i++, c += c_row, tile += GEMM_COLS)
+        for (int64_t j = 0; j < n; j++) {
+            if (add)
+                V_STN(c + j * c_col,
+                      V_FMA(V_LDN(tile + j, 1), V_SET(alpha), V_LDN(c + j * c_col, 1)), 1);
+            else
+                c[j * c_col] = tile[j];
+        }
+}
+
+#if TNI_ISA == 1 || TNI_ISA == 2
+#define GEMM_SIDE 8
+#define GEMM_PAIR(i)                    \
+    x = _mm256_loadu_ps(row[i]);        \
+    y = _mm256_loadu_ps(row[i + 1]);    \
+    l##i = _mm256_unpacklo_ps(x, y);    \
+    h##i = _mm256_unpackhi_ps(x, y);
+#define GEMM_QUAD(i, j, v)                       \
+    v##0 = _mm256_shuffle_ps(l##i, l##j, 0x44);  \
+    v##1 = _mm256_shuffle_ps(l##i, l##j, 0xee);  \
+    v##2 = _mm256_shuffle_ps(h##i, h##j, 0x44);  \
+    v##3 = _mm256_shuffle_ps(h##i, h##j, 0xee);
+#define GEMM_LOW(i) _mm256_permute2f128_ps(p##i, q##i, 0x20)
+#define GEMM_HIGH(i) _mm256_permute2f128_ps(p##i, q##i, 0x31)
+static void TNI_FNT(gemm_turn)(float *to, int64_t step, const float *const *row, int64_t n) {
+    __m256 x, y, l0, h0, l2, h2, l4, h4, l6, h6, p0, p1, p2, p3, q0, q1, q2, q3;
+    GEMM_PAIR(0)
+    GEMM_PAIR(2)
+    GEMM_PAIR(4)
+    GEMM_PAIR(6)
+    GEMM_QUAD(0, 2, p)
+    GEMM_QUAD(4, 6, q)
+    if (n == 8) {
+        _mm256_storeu_ps(to, GEMM_LOW(0));
+        _mm256_storeu_ps(to + step, GEMM_LOW(1));
+        _mm256_storeu_ps(to + 2 * step, GEMM_LOW(2));
+        _mm256_storeu_ps(to + 3 * step, GEMM_LOW(3));
+        _mm256_storeu_ps(to + 4 * step, GEMM_HIGH(0));
+        _mm256_storeu_ps(to + 5 * step, GEMM_HIGH(1));
+        _mm256_storeu_ps(to + 6 * step, GEMM_HIGH(2));
+        _mm256_storeu_ps(to + 7 * step, GEMM_HIGH(3));
+    } else {
+        const __m256i first = tni_avx2_mask32(n);
+        _mm256_maskstore_ps(to, first, GEMM_LOW(0));
+        _mm256_maskstore_ps(to + step, first, GEMM_LOW(1));
+        _mm256_maskstore_ps(to + 2 * step, first, GEMM_LOW(2));
+        _mm256_maskstore_ps(to + 3 * step, first, GEMM_LOW(3));
+        _mm256_maskstore_ps(to + 4 * step, first, GEMM_HIGH(0));
+        _mm256_maskstore_ps(to + 5 * step, first, GEMM_HIGH(1));
+        _mm256_maskstore_ps(to + 6 * step, first, GEMM_HIGH(2));
+        _mm256_maskstore_ps(to + 7 * step, first, GEMM_HIGH(3));
+    }
+}
 #else
+#define GEMM_SIDE 4
+static void TNI_FNT(gemm_turn)(T *to, int64_t step, const T *const *row, int64_t n) {
+    for (int64_t i = 0; i < 4; i++)
+        for (int64_t j = 0; j < n; j++) to[i * step + j] = row[j][i];
+}
+#endif
+
+static void TNI_FNT(gemm_pack_turned)(T *to, int64_t width, const T *from, int64_t lane, int64_t n,
+                                      int64_t depth) {
+    static const T zeros[GEMM_SIDE] = {0};
+    const T *row[GEMM_SIDE];
+    for (int64_t j = 0; j < width; j += GEMM_SIDE) {
+        const int64_t lanes = width - j < GEMM_SIDE ? width - j : GEMM_SIDE;
+        int64_t k = 0;
+        for (; k + GEMM_SIDE <= depth; k += GEMM_SIDE) {
+            for (int64_t i = 0; i < GEMM_SIDE; i++)
+                row[i] = j + i < n ? from + (j + i) * lane + k : zeros;
+            TNI_FNT(gemm_turn)(to + k * width + j, width, row, lanes);
+        }
+        for (; k < depth; k++)
+            for (int64_t i = 0; i < lanes; i++)
+                to[k * width + j + i] = j + i < n ? from[(j + i) * lane + k] : 0;
+    }
+}
+
+static void TNI_FNT(gemm_pack)(T *to, int64_t width, const T *from, int64_t lane, int64_t row,
+                               int64_t n, int64_t depth) {
+    if (lane != 1 && row == 1) {
+        TNI_KERNEL_PATH(gemm_pack_turned);
+        TNI_FNT(gemm_pack_turned)(to, width, from, lane, n, depth);
+    } else if (lane != 1) {
+        TNI_KERNEL_PATH(gemm_pack_gathered);
+        for (int64_t k = 0; k < depth; k++)
+            for (int64_t i = 0; i < width; i++)
+                to[k * width + i] = i < n ? from[k * row + i * lane] : 0;
+    } else if (n == GEMM_COLS && width == n) {
+        TNI_KERNEL_PATH(gemm_pack_vectors);
+        for (int64_t k = 0; k < depth; k++, from += row, to += GEMM_COLS)
+            V_ST(to, V_LD(from)), V_ST(to + W, V_LD(from + W));
+    } else {
+        TNI_KERNEL_PATH(gemm_pack_part);
+        for (int64_t k = 0; k < depth; k++, from += row, to += width)
+            for (int64_t i = 0; i < width; i += W) {
+                const int64_t left = n - i, room = width - i;
+                const V x = V_LDN(from + i, left < 0 ? 0 : left < W ? left : W);
+                V_STN(to + i, x, room < W ? room : W);
+            }
+    }
+}
+
+static void TNI_FNT(gemm_pack_a)(const tni_gemm *g, int64_t i, void *to) {
+    const int64_t n = g->m - i < GEMM_ROWS ? g->m - i : GEMM_ROWS;
+    TNI_FNT(gemm_pack)
+    ((T *)to, GEMM_ROWS, (const T *)g->a + i * g->a_row, g->a_row, g->a_col, n, g->k);
+}
+static int64_t TNI_FNT(gemm_panel)(void) { return GEMM_ROWS; }
+
+static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) * q, const T *a,
+                                 const T *b, T *c, int64_t n, bool add) {
+    T edge[GEMM_ROWS * GEMM_COLS];
+    const int64_t step = g->panel ? 1 : g->a_row, skip = g->panel ? g->panel - GEMM_ROWS : 0;
+    if (g->panel)
+        TNI_KERNEL_PATH(gemm_panels);
+    else
+        TNI_KERNEL_PATH(gemm_rows_apart);
+    for (int64_t i = 0, h; i < g->m; i += h, c += h * g->c_row) {
+        const int64_t left = g->m - i;
+        const TNI_FNT(gemm_tile) tile =
+            TNI_FNT(gemm_pick)(g->panel && left > GEMM_ROWS ? GEMM_ROWS : left, &h);
+        if (n == GEMM_COLS && g->c_col == 1) {
+            tile(q, a, b, c, g->c_row, add);
+        } else {
+            tile(q, a, b, edge, GEMM_COLS, false);
+            TNI_FNT(gemm_edge)(c, g->c_row, g->c_col, edge, h, n, q->alpha, add);
+        }
+        a += h * step + (h == GEMM_ROWS ? skip : 0);
+    }
+}
+
+static void TNI_FNT(gemm)(const tni_gemm *g) {
+    static const T zeros[GEMM_ROWS] = {0};
+    T panel[TNI_K_BLOCK * GEMM_COLS];
+    TNI_FNT(gemm_tiles) q;
+    const int64_t span = g->b_row < 0 ? -g->b_row : g->b_row;
+    q.a_row = (ptrdiff_t)((g->panel ? 1 : g->a_row) * (int64_t)sizeof(T));
+    q.a_col = (ptrdiff_t)((g->panel ? GEMM_ROWS : g->a_col) * (int64_t)sizeof(T));
+    q.alpha = (T)g->alpha;
+    q.start = zeros;
+    for (int64_t k = 0; k < g->k; k += TNI_K_BLOCK) {
+        q.k = g->k - k < TNI_K_BLOCK ? g->k - k : (int64_t)TNI_K_BLOCK;
+        const T *a = (const T *)g->a + k * (g->panel ? GEMM_ROWS : g->a_col);
+        const bool pack =
+            g->b_col != 1 || (g->m > 2 * GEMM_ROWS && q.k * span * (int64_t)sizeof(T) > 16384);
+        for (int64_t j = 0; j < g->n; j += GEMM_COLS) {
+            const int64_t n = g->n - j < GEMM_COLS ? g->n - j : GEMM_COLS;
+            const T *b = (const T *)g->b + k * g->b_row + j * g->b_col;
+            const bool packed = pack || n < GEMM_COLS;
+            if (k > 0) TNI_KERNEL_PATH(gemm_k_blocks);
+            if (!packed) TNI_KERNEL_PATH(gemm_b_in_place);
+            if (packed) {
+                TNI_FNT(gemm_pack)(panel, GEMM_COLS, b, g->b_col, g->b_row, n, q.k);
+                b = panel;
+            }
+            q.b_row = packed ? GEMM_COLS : g->b_row;
+            TNI_FNT(gemm_column)(g, &q, a, b, (T *)g->c + j * g->c_col, n, g->add || k > 0);
+        }
+    }
+}
+
+#if TNI_ISA != 2
+static void TNI_FNT(gemm_row)(const tni_gemm *g) {
+    enum { WIDE = 1024 };
+    T sum[WIDE];
+    const T *a = (const T *)g->a;
+    const int64_t s = g->a_col, r = g->b_row;
+    for (int64_t j = 0; j < g->n; j += WIDE)
+        for (int64_t k0 = 0; k0 < g->k; k0 += TNI_K_BLOCK) {
+            const int64_t n = g->n - j < WIDE ? g->n - j : (int64_t)WIDE,
+                          k1 = g->k - k0 < TNI_K_BLOCK ? g->k : k0 + TNI_K_BLOCK;
+            T *c = (T *)g->c + j;
+            int64_t k = k0;
+            for (int64_t i = 0; i < n; i += W) V_ST(sum + i, V_ZERO());
+            TNI_KERNEL_PATH(gemm_row);
+            if (k0 > 0) TNI_KERNEL_PATH(gemm_row_k_blocks);
+            for (; k + 4 <= k1; k += 4) {
+                const T *b = (const T *)g->b + k * r + j;
+                const V w = V_SET(a[k * s]), x = V_SET(a[(k + 1) * s]), y = V_SET(a[(k + 2) * s]),
+                        z = V_SET(a[(k + 3) * s]);
+                for (int64_t i = 0; i < n; i += W, b += W) {
+                    const V t = V_FMA(x, V_LD(b + r), V_FMA(w, V_LD(b), V_LD(sum + i)));
+                    V_ST(sum + i, V_FMA(z, V_LD(b + 3 * r), V_FMA(y, V_LD(b + 2 * r), t)));
+                }
+            }
+            for (; k < k1; k++) {
+                const T *b = (const T *)g->b + k * r + j;
+                const V x = V_SET(a[k * s]);
+                for (int64_t i = 0; i < n; i += W)
+                    V_ST(sum + i, V_FMA(x, V_LD(b + i), V_LD(sum + i)));
+            }
+            const V f = V_SET(g->alpha);
+            for (int64_t i = 0; i < n; i += W) {
+                const V t = V_LD(sum + i);
+                V_ST(c + i, g->add || k0 > 0 ? V_FMA(t, f, V_LD(c + i)) : t);
+            }
+        }
+}
+#endif
+
+#if TNI_ISA == 1
+#define GEMM_CHAIN(i)    \
+    x = V_SET(a[(i)*s]); \
+    p = V_FMA(x, V_LD(turned + (i)*W), p), q = V_FMA(x, V_LD(turned + (2 * W + (i)) * W), q);
+#define GEMM_CHAINS(i)                                                                        \
+    GEMM_CHAIN(i)                                                                             \
+    GEMM_CHAIN(i + 1)                                                                         \
+    GEMM_CHAIN(i + 2) GEMM_CHAIN(i + 3) GEMM_CHAIN(i + 4) GEMM_CHAIN(i + 5) GEMM_CHAIN(i + 6) \
+        GEMM_CHAIN(i + 7)
+static void TNI_FNT(gemm_column_run)(const tni_gemm *g, int64_t j, int64_t k0, int64_t k1) {
+    const int64_t s = g->a_col, step = g->b_col;
+    const T *a = (const T *)g->a + k0 * s, *b = (const T *)g->b + j * step + k0, *row[2 * W],
+            *next[2 * W];
+    T turned[4 * W * W], *c = (T *)g->c + j;
+    V p = V_ZERO(), q = V_ZERO(), x;
+    int64_t k = k0;
+    for (int i = 0; i < 2 * W; i++) row[i] = b + i * step, next[i] = row[i] + W;
+    TNI_KERNEL_PATH(gemm_column_run);
+    if (k0 > 0) TNI_KERNEL_PATH(gemm_column_k_blocks);
+    if ((k1 - k0) % (2 * W)) TNI_KERNEL_PATH(gemm_column_tail);
+    for (; k + 2 * W <= k1; k += 2 * W, a += 2 * W * s) {
+        TNI_FNT(gemm_turn)(turned, W, row, W);
+        TNI_FNT(gemm_turn)(turned + W * W, W, next, W);
+        TNI_FNT(gemm_turn)(turned + 2 * W * W, W, row + W, W);
+        TNI_FNT(gemm_turn)(turned + 3 * W * W, W, next + W, W);
+        GEMM_CHAINS(0)
+        GEMM_CHAINS(W) for (int i = 0; i < 2 * W; i++) row[i] += 2 * W, next[i] += 2 * W;
+    }
+    for (; k < k1; k++, a += s) {
+        for (int i = 0; i < W; i++) turned[i] = *row[i]++, turned[2 * W * W + i] = *row[W + i]++;
+        GEMM_CHAIN(0)
+    }
+    x = V_SET(g->alpha);
+    V_ST(c, g->add || k0 > 0 ? V_FMA(p, x, V_LD(c)) : p);
+    V_ST(c + W, g->add || k0 > 0 ? V_FMA(q, x, V_LD(c + W)) : q);
+}
+#undef GEMM_CHAINS
+#undef GEMM_CHAIN
+static void TNI_FNT(gemm_column_major)(const tni_gemm *g) {
+    for (int64_t j = 0; j < g->n; j += 2 * W)
+        for (int64_t k = 0; k < g->k; k += TNI_K_BLOCK)
+            TNI_FNT(gemm_column_run)(g, j, k, g->k - k < TNI_K_BLOCK ? g->k : k + TNI_K_BLOCK);
+}
+#elif TNI_ISA != 2
+static void TNI_FNT(gemm_column_major)(const tni_gemm *g) { TNI_FNT(gemm)(g); }
+#endif
+
+#if TNI_ISA == 0
+#define GEMM_DOT(i) \
+    s##i = V_FMA(a[(k + i * TNI_K_BLOCK) * g->a_col], b[(k + i * TNI_K_BLOCK) * g->b_row], s##i);
+static TNI_NOINLINE void TNI_FNT(gemm_dot_long)(const tni_gemm *g) {
+    const T *a = (const T *)g->a, *b = (const T *)g->b, alpha = (T)g->alpha;
+    T *c = (T *)g->c;
+    int64_t done = 0;
+    bool add = g->add;
+    while (done < g->k) {
+        T s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
+        const int64_t left = g->k - done;
+        if (left >= 8 * TNI_K_BLOCK) {
+            TNI_KERNEL_PATH(gemm_dot_eight);
+            for (int64_t k = 0; k < TNI_K_BLOCK; k++) {
+                GEMM_DOT(0)
+                GEMM_DOT(1) GEMM_DOT(2) GEMM_DOT(3) GEMM_DOT(4) GEMM_DOT(5) GEMM_DOT(6) GEMM_DOT(7)
+            }
+            const T s[8] = {s0, s1, s2, s3, s4, s5, s6, s7};
+            for (int i = 0; i < 8; i++, add = true) *c = add ? V_FMA(s[i], alpha, *c) : s[i];
+            a += 8 * TNI_K_BLOCK * g->a_col;
+            b += 8 * TNI_K_BLOCK * g->b_row;
+            done += 8 * TNI_K_BLOCK;
+            continue;
+        }
+        const int64_t n = left < TNI_K_BLOCK ? left : (int64_t)TNI_K_BLOCK;
+        TNI_KERNEL_PATH(gemm_dot_one);
+        for (int64_t k = 0; k < n; k++) {
+            GEMM_DOT(0)
+        }
+        *c = add ? V_FMA(s0, alpha, *c) : s0;
+        add = true;
+        a += n * g->a_col;
+        b += n * g->b_row;
+        done += n;
+    }
+}
+static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
+    const T *a = (const T *)g->a, *b = (const T *)g->b;
+    T *c = (T *)g->c, s = 0;
+    if (g->k <= 0 || g->k > TNI_K_BLOCK) {
+        TNI_FNT(gemm_dot_long)(g);
+        return;
+    }
+    TNI_KERNEL_PATH(gemm_dot_short);
+    for (int64_t k = 0; k < g->k; k++) s = V_FMA(a[k * g->a_col], b[k * g->b_row], s);
+    *c = g->add ? V_FMA(s, (T)g->alpha, *c) : s;
+}
+#undef GEMM_DOT
+#endif
+
+#undef GEMM_PAIR
+#undef GEMM_QUAD
+#undef GEMM_LOW
+#undef GEMM_HIGH
+#undef GEMM_SIDE
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+
+/* src/kernels/conv_type.inl - convolution for one element type of one instruction set (conv.h) */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
+#endif
+
+typedef struct TNI_FNT(conv_piece) {
+    int64_t source, c, lane, n;
+} TNI_FNT(conv_piece);
+
+static int TNI_FNT(conv_pieces)(const tni_conv *v, int64_t pixel, int64_t n,
+                                TNI_FNT(conv_piece) * piece) {
+    int count = 0;
+    int64_t x = pixel % v->width, line = pixel / v->width, y = line % v->height,
+            image = line / v->height;
+    for (int64_t lane = 0; lane < n; count++) {
+        const int64_t left = v->width - x, take = left < n - lane ? left : n - lane;
+        piece[count].source = image * v->image_step + y * v->pitch + x;
+        piece[count].c = image * v->c_image + y * v->c_line + x * v->c_col;
+        piece[count].lane = lane;
+        piece[count].n = take;
+        lane += take;
+        x = 0;
+        if (++y == v->height) {
+            y = 0;
+            image++;
+        }
+    }
+    return count;
+}
+
+static void TNI_FNT(conv_pack_slow)(T *to, const tni_conv *v, const int64_t *offset, int64_t depth,
+                                    const TNI_FNT(conv_piece) * piece, int pieces) {
+    TNI_KERNEL_PATH(conv_pack_slow);
+    for (int64_t k = 0; k < depth; k++, to += GEMM_COLS)
+        for (int i = 0; i < pieces; i++)
+            for (int64_t j = 0; j < piece[i].n; j++)
+                to[piece[i].lane + j] = ((const T *)v->source)[offset[k] + piece[i].source + j];
+}
+
+#if TNI_ISA > 0
+#define CONV_COPY(i) V_ST(to + lane[i], V_LD(from[i] + offset[k]));
+#define CONV_COPIES(copies)                                \
+    for (int64_t k = 0; k < depth; k++, to += GEMM_COLS) { \
+        copies                                             \
+    }
+
+static void TNI_FNT(conv_pack)(T *to, const tni_conv *v, const int64_t *offset, int64_t depth,
+                               const TNI_FNT(conv_piece) * piece, int pieces) {
+    const T *from[GEMM_COLS + 3];
+    int64_t lane[GEMM_COLS + 3];
+    int n = 0;
+    for (int i = 0; i < pieces; i++)
+        for (int64_t j = 0; j < piece[i].n; j += W, n++)
+            from[n] = (const T *)v->source + piece[i].source + j, lane[n] = piece[i].lane + j;
+    if (n == 2) {
+        TNI_KERNEL_PATH(conv_pack_2);
+        CONV_COPIES(CONV_COPY(0) CONV_COPY(1))
+    } else if (n == 3) {
+        TNI_KERNEL_PATH(conv_pack_3);
+        CONV_COPIES(CONV_COPY(0) CONV_COPY(1) CONV_COPY(2))
+    } else if (n == 4) {
+        TNI_KERNEL_PATH(conv_pack_4);
+        CONV_COPIES(CONV_COPY(0) CONV_COPY(1) CONV_COPY(2) CONV_COPY(3))
+    } else {
+        TNI_KERNEL_PATH(conv_pack_more);
+        CONV_COPIES(for (int i = 0; i < n; i++) CONV_COPY(i))
+    }
+}
+#undef CONV_COPY
+#undef CONV_COPIES
+#endif
+
+static void TNI_FNT(conv_scatter)(const tni_conv *v, const T *tile, T *c, int64_t h,
+                                  const TNI_FNT(conv_piece) * piece, int pieces, bool add) {
+    for (int i = 0; i < pieces; i++)
+        TNI_FNT(gemm_edge)
+        (c + piece[i].c, v->c_row, v->c_col, tile + piece[i].lane, h, piece[i].n, 1, add);
+}
+
+static void TNI_FNT(conv_group)(const tni_conv *v, TNI_FNT(gemm_tiles) *q, int64_t k,
+                                const T *panel, const TNI_FNT(conv_piece) * piece, int pieces,
+                                bool whole) {
+    static const T zeros[GEMM_ROWS] = {0};
+    T tile[GEMM_ROWS * GEMM_COLS], *c = (T *)v->c;
+    const T *a = (const T *)v->a + k;
+    for (int64_t i = 0, h; i < v->m; i += h, a += h * v->k, c += h * v->c_row) {
+        const TNI_FNT(gemm_tile) run = TNI_FNT(gemm_pick)(v->m - i, &h);
+        q->start = k == 0 && v->bias ? (const T *)v->bias + i : zeros;
+        if (whole) {
+            TNI_KERNEL_PATH(conv_store_whole);
+            run(q, a, panel, c + piece[0].c, v->c_row, k > 0);
+        } else {
+            TNI_KERNEL_PATH(conv_store_pieces);
+            run(q, a, panel, tile, GEMM_COLS, false);
+            TNI_FNT(conv_scatter)(v, tile, c, h, piece, pieces, k > 0);
+        }
+    }
+}
+
+static void TNI_FNT(conv)(const tni_conv *v) {
+    T panel[(TNI_K_BLOCK + 1) * GEMM_COLS];
+    TNI_FNT(conv_piece) piece[GEMM_COLS];
+    const T *end = (const T *)v->source_end - W;
+    (void)end;
+    TNI_FNT(gemm_tiles) q;
+    q.a_row = (ptrdiff_t)(v->k * (int64_t)sizeof(T));
+    q.a_col = (ptrdiff_t)sizeof(T);
+    q.b_row = GEMM_COLS;
+    q.alpha = 1;
+    for (int64_t k = 0; k < v->k; k += TNI_K_BLOCK) {
+        q.k = v->k - k < TNI_K_BLOCK ? v->k - k : (int64_t)TNI_K_BLOCK;
+        for (int64_t at = 0; at < v->count; at += GEMM_COLS) {
+            const int64_t n = v->count - at < GEMM_COLS ? v->count - at : GEMM_COLS;
+            const int pieces = TNI_FNT(conv_pieces)(v, v->first + at, n, piece);
+            const TNI_FNT(conv_piece) *last = &piece[pieces - 1];
+            const bool whole =
+                n == GEMM_COLS && v->c_col == 1 && last->c - piece[0].c == last->lane;
+            if (k > 0) TNI_KERNEL_PATH(conv_k_blocks);
+            if (n < GEMM_COLS)
+                for (int64_t i = 0; i < q.k * GEMM_COLS; i += W) V_ST(panel + i, V_ZERO());
+#if TNI_ISA > 0
+            int64_t reach = 0;
+            for (int i = 0; i < pieces; i++)
+                if (piece[i].source + piece[i].n > reach) reach = piece[i].source + piece[i].n;
+            if ((const T *)v->source + v->reach + reach <= end)
+                TNI_FNT(conv_pack)(panel, v, v->offset + k, q.k, piece, pieces);
+            else
+#endif
+                TNI_FNT(conv_pack_slow)(panel, v, v->offset + k, q.k, piece, pieces);
+            TNI_FNT(conv_group)(v, &q, k, panel, piece, pieces, whole);
+        }
+    }
+}
+
+#if TNI_ISA != 2
+static void TNI_FNT(conv_rows)(void *to, int64_t to_step, const void *from, int64_t from_step,
+                               int64_t rows, int64_t n) {
+    T *p = (T *)to;
+    const T *q = (const T *)from;
+    for (int64_t r = 0; r < rows; r++, p += to_step, q += from_step) {
+        int64_t i = 0;
+        for (; i + W <= n; i += W) V_ST(p + i, V_LD(q + i));
+        if (i < n && i > 0)
+            V_ST(p + n - W, V_LD(q + n - W));
+        else
+            for (; i < n; i++) p[i] = q[i];
+    }
+}
+
+static void TNI_FNT(conv_direct)(const tni_conv *v) {
+    for (int64_t line = v->first / v->width, end = line + v->count / v->width; line < end; line++)
+        for (int64_t i = 0; i < v->m; i++) {
+            const T *from = (const T *)v->source + line / v->height * v->image_step +
+                            line % v->height * v->pitch;
+            const T *a = (const T *)v->a + i * v->k;
+            T *c = (T *)v->c + line / v->height * v->c_image + i * v->c_row +
+                   line % v->height * v->c_line;
+            const V start = V_SET(v->bias ? ((const T *)v->bias)[i] : 0);
+            for (int64_t x = 0; x < v->width; x += 4 * W) {
+                T row[4 * W];
+                V p = start, q = start, r = start, s = start;
+                const int64_t n = v->width - x < 4 * W ? v->width - x : 4 * W;
+                for (int64_t k = 0; k < v->k; k++) {
+                    const T *b = from + v->offset[k] + x;
+                    const V w = V_SET(a[k]);
+                    p = V_FMA(w, V_LD(b), p);
+                    q = V_FMA(w, V_LD(b + W), q);
+                    r = V_FMA(w, V_LD(b + 2 * W), r);
+                    s = V_FMA(w, V_LD(b + 3 * W), s);
+                }
+                if (n == 4 * W && v->c_col == 1) {
+                    TNI_KERNEL_PATH(conv_direct_whole);
+                    V_ST(c + x, p);
+                    V_ST(c + x + W, q);
+                    V_ST(c + x + 2 * W, r);
+                    V_ST(c + x + 3 * W, s);
+                    continue;
+                }
+                TNI_KERNEL_PATH(conv_direct_part);
+                V_ST(row, p);
+                V_ST(row + W, q);
+                V_ST(row + 2 * W, r);
+                V_ST(row + 3 * W, s);
+                for (int64_t j = 0; j < n; j++) c[(x + j) * v->c_col] = row[j];
+            }
+        }
+}
+#endif
+
+#define CONV_ROW(r) const T *p##r = (const T *)v->source + offset[r];
+#define CONV_STEP(r)     \
+    x = V_SET(p##r[at]); \
+    s##r = V_FMA(x, y, s##r), t##r = V_FMA(x, z, t##r);
+#define CONV_ZERO(r) V s##r = V_ZERO(), t##r = V_ZERO();
+
+#define CONV_WEIGHT(h, ROWS)                                                                       \
+    static void TNI_FNT(conv_weight##h)(const tni_conv_weight *v, const int64_t *offset, T *c) {   \
+        const T *b = (const T *)v->grad;                                                           \
+        const int64_t c_row = GEMM_COLS;                                                           \
+        V x, y, z;                                                                                 \
+        int64_t row = v->first % v->height, base = v->first / v->height * v->image_step + v->left; \
+        ROWS(CONV_ROW)                                                                             \
+        ROWS(CONV_ZERO)                                                                            \
+        for (int64_t line = 0; line < v->lines; line++) {                                          \
+            int64_t at = base + row * v->pitch;                                                    \
+            for (const int64_t end = at + v->width; at < end; at++, b += GEMM_COLS) {              \
+                y = V_LD(b), z = V_LD(b + W);                                                      \
+                ROWS(CONV_STEP)                                                                    \
+            }                                                                                      \
+            if (++row == v->height) row = 0, base += v->image_step;                                \
+        }                                                                                          \
+        y = V_SET(1);                                                                              \
+        if (v->add) {                                                                              \
+            ROWS(GEMM_ADD)                                                                         \
+        } else {                                                                                   \
+            ROWS(GEMM_PUT)                                                                         \
+        }                                                                                          \
+    }
+
+#define CONV_R3(X) X(0) X(1) X(2)
+#if TNI_ISA == 0
+#define CONV_ROWS 3
+#elif TNI_ISA == 2
+#define CONV_ROWS 9
+#define CONV_R9(X) CONV_R3(X) X(3) X(4) X(5) X(6) X(7) X(8)
+CONV_WEIGHT(9, CONV_R9)
+#undef CONV_R9
+#define CONV_FULL TNI_FNT(conv_weight9)
+#else
+#define CONV_ROWS 6
+CONV_WEIGHT(6, GEMM_R6)
+#define CONV_FULL TNI_FNT(conv_weight6)
+#endif
+CONV_WEIGHT(3, CONV_R3)
+CONV_WEIGHT(1, GEMM_R1)
+
+static void TNI_FNT(conv_weight)(const tni_conv_weight *v) {
+    T *w = (T *)v->w;
+    int64_t i = 0;
+#if CONV_ROWS > 3
+    for (; i + CONV_ROWS <= v->rows; i += CONV_ROWS) CONV_FULL(v, v->offset + i, w + i * GEMM_COLS);
+    if (i > 0) TNI_KERNEL_PATH(conv_weight_full);
+#endif
+    if (v->rows - i >= 3) TNI_KERNEL_PATH(conv_weight_three);
+    if ((v->rows - i) % 3) TNI_KERNEL_PATH(conv_weight_rest);
+    for (; i + 3 <= v->rows; i += 3) TNI_FNT(conv_weight3)(v, v->offset + i, w + i * GEMM_COLS);
+    for (; i < v->rows; i++) TNI_FNT(conv_weight1)(v, v->offset + i, w + i * GEMM_COLS);
+}
+
+#if TNI_ISA != 2
+static void TNI_FNT(conv_weight_one)(const tni_conv_weight *v) {
+    enum { LANES = 16, N = LANES / W };
+    T *w = (T *)v->w;
+    for (int64_t k = 0; k < v->rows; k++) {
+        const T *from = (const T *)v->source + v->offset[k] + v->left, *g = (const T *)v->grad;
+        T lane[LANES] = {0};
+        for (int64_t i = 0; i < N; i++) {
+            V s = V_ZERO();
+            for (int64_t line = 0; line < v->lines; line++) {
+                const int64_t l = v->first + line;
+                const T *p = from + l / v->height * v->image_step + l % v->height * v->pitch,
+                        *q = g + l / v->height * v->grad_image + l % v->height * v->grad_lines;
+                int64_t x = i * W;
+                for (; x + W <= v->width; x += LANES) s = V_FMA(V_LD(p + x), V_LD(q + x), s);
+                if (x < v->width)
+                    s = V_FMA(V_LDN(p + x, v->width - x), V_LDN(q + x, v->width - x), s);
+            }
+            V_ST(lane + i * W, s);
+        }
+        for (int64_t half = LANES / 2; half > 0; half /= 2)
+            for (int64_t i = 0; i < half; i++) lane[i] += lane[i + half];
+        w[k] = v->add ? w[k] + lane[0] : lane[0];
+    }
+}
+#endif
+
+static void TNI_FNT(gemm_pack_b)(void *to, const void *from, int64_t lane, int64_t row, int64_t n,
+                                 int64_t depth) {
+    TNI_FNT(gemm_pack)((T *)to, GEMM_COLS, (const T *)from, lane, row, n, depth);
+}
+static int64_t TNI_FNT(gemm_columns)(void) { return GEMM_COLS; }
+
+#undef CONV_ROW
+#undef CONV_STEP
+#undef CONV_ZERO
+#undef CONV_WEIGHT
+#undef CONV_R3
+#undef CONV_ROWS
+#undef CONV_FULL
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+
+/* src/kernels/reduce_type.inl - the loops of reduce.h for one type: rows are added to, or compared with, a row of results, so that each column is a chain of its own */
+#define RED_EACH(X) X(0) X(1) X(2) X(3)
+#define RED_LOAD(i) V a##i = V_LD(acc + c + i * W);
+#define RED_STORE(i) V_ST(acc + c + i * W, a##i);
+#define RED_AT(i) V_LD(p + i * W * (int64_t)sizeof(T))
+
+static void TNI_FNT(sum_rows)(const void *x, int64_t step, int64_t rows, int64_t n, void *to) {
+    T *acc = (T *)to;
+    int64_t c = 0, r;
+#define RED_ADD(i) a##i = V_ADD(a##i, RED_AT(i));
+    for (; c + 4 * W <= n; c += 4 * W) {
+        const char *p = (const char *)x + c * (int64_t)sizeof(T);
+        RED_EACH(RED_LOAD)
+        for (r = 0; r < rows; r++, p += step) {
+            RED_EACH(RED_ADD)
+        }
+        RED_EACH(RED_STORE)
+    }
+#undef RED_ADD
+    if (c > 0) TNI_KERNEL_PATH(sum_rows_strips);
+    if (c < n) TNI_KERNEL_PATH(sum_rows_rest);
+    for (; c < n; c += W) {
+        const char *p = (const char *)x + c * (int64_t)sizeof(T);
+        int64_t m = n - c < W ? n - c : W;
+        V a = V_LDN(acc + c, m);
+        for (r = 0; r < rows; r++, p += step) a = V_ADD(a, V_LDN(p, m));
+        V_STN(acc + c, a, m);
+    }
+}
+
+#define RED_FLIP(v) V_XOR(v, flip)
+#define RED_MAX(a, v) V_SEL(M_OR(V_GT(v, a), V_NE(v, v)), v, a)
+#define RED_BETTER(v, a) M_OR(V_GT(v, a), M_AND(V_NE(v, v), V_EQ(a, a)))
+static void TNI_FNT(extreme_rows)(const void *x, int64_t step, int64_t rows, int64_t n, bool least,
+                                  void *to) {
+    T *acc = (T *)to;
+    int64_t c = 0, r;
+    V flip = least ? V_SET(-0.0) : V_ZERO();
+#define RED_LOAD_FLIP(i) V a##i = RED_FLIP(V_LD(acc + c + i * W));
+#define RED_STORE_FLIP(i) V_ST(acc + c + i * W, RED_FLIP(a##i));
+#define RED_STEP(i)                \
+    {                              \
+        V v = RED_FLIP(RED_AT(i)); \
+        a##i = RED_MAX(a##i, v);   \
+    }
+    for (; c + 4 * W <= n; c += 4 * W) {
+        const char *p = (const char *)x + c * (int64_t)sizeof(T);
+        RED_EACH(RED_LOAD_FLIP)
+        for (r = 0; r < rows; r++, p += step) {
+            RED_EACH(RED_STEP)
+        }
+        RED_EACH(RED_STORE_FLIP)
+    }
+    if (c > 0) TNI_KERNEL_PATH(extreme_rows_strips);
+    if (c < n) TNI_KERNEL_PATH(extreme_rows_rest);
+    for (; c < n; c += W) {
+        const char *p = (const char *)x + c * (int64_t)sizeof(T);
+        int64_t m = n - c < W ? n - c : W;
+        V a = RED_FLIP(V_LDN(acc + c, m));
+        for (r = 0; r < rows; r++, p += step) {
+            V v = RED_FLIP(V_LDN(p, m));
+            a = RED_MAX(a, v);
+        }
+        V_STN(acc + c, RED_FLIP(a), m);
+    }
+#undef RED_LOAD_FLIP
+#undef RED_STORE_FLIP
+#undef RED_STEP
+}
+static void TNI_FNT(arg_rows)(const void *x, int64_t step, int64_t rows, int64_t n, int64_t first,
+                              bool least, void *value, void *index) {
+    V flip = least ? V_SET(-0.0) : V_ZERO();
+    for (int64_t c = 0; c < n; c += W) {
+        const char *p = (const char *)x + c * (int64_t)sizeof(T);
+        int64_t m = n - c < W ? n - c : W;
+        V a = RED_FLIP(V_LDN((T *)value + c, m)), k = V_LDN((T *)index + c, m), at = V_SET(first);
+        for (int64_t r = 0; r < rows; r++, p += step) {
+            V v = RED_FLIP(V_LDN(p, m));
+            M better = RED_BETTER(v, a);
+            a = V_SEL(better, v, a);
+            k = V_SEL(better, at, k);
+            at = V_ADD(at, V_SET(1));
+        }
+        V_STN((T *)value + c, RED_FLIP(a), m);
+        V_STN((T *)index + c, k, m);
+    }
+}
+
+static void TNI_FNT(deviation_rows)(const void *x, int64_t step, int64_t rows, int64_t n,
+                                    const void *mean, void *one, void *two) {
+    for (int64_t c = 0; c < n; c += 2 * W) {
+        const char *p = (const char *)x + c * (int64_t)sizeof(T);
+        int64_t m = n - c < W ? n - c : W, w = n - c - W < 0 ? 0 : n - c - W < W ? n - c - W : W;
+        V m0 = V_LDN((const T *)mean + c, m), a0 = V_LDN((T *)one + c, m),
+          b0 = V_LDN((T *)two + c, m);
+        V m1 = V_LDN((const T *)mean + c + W, w), a1 = V_LDN((T *)one + c + W, w),
+          b1 = V_LDN((T *)two + c + W, w);
+        for (int64_t r = 0; r < rows; r++, p += step) {
+            V d0 = V_SUB(V_LDN(p, m), m0), d1 = V_SUB(V_LDN(p + W * sizeof(T), w), m1);
+            a0 = V_ADD(a0, d0);
+            b0 = V_FMA(d0, d0, b0);
+            a1 = V_ADD(a1, d1);
+            b1 = V_FMA(d1, d1, b1);
+        }
+        V_STN((T *)one + c, a0, m);
+        V_STN((T *)two + c, b0, m);
+        V_STN((T *)one + c + W, a1, w);
+        V_STN((T *)two + c + W, b1, w);
+    }
+}
+
+static void TNI_FNT(power)(void *x, int64_t n, double p) {
+    T *at = (T *)x;
+    for (int64_t i = 0; i < n; i += W) {
+        int64_t m = n - i < W ? n - i : W;
+        V_STN(at + i, V_POW(V_ABS(V_LDN(at + i, m)), V_SET(p)), m);
+    }
+}
+
+#undef RED_EACH
+#undef RED_LOAD
+#undef RED_STORE
+#undef RED_AT
+#undef RED_FLIP
+#undef RED_MAX
+#undef RED_BETTER
+
+/* src/kernels/rowwise_type.inl - the forward loops of rowwise.h for one type */
+#define ROW_COLUMNS for (int64_t c = 0, m; m = r->n - c < W ? r->n - c : W, c < r->n; c += W)
+#define ROW_AT(field, i) ((const char *)r->field + (i)*r->field##_step + c * (int64_t)sizeof(T))
+#define ROW_OF(field) V_LDN((const T *)r->field + c, m)
+
+static void TNI_FNT(exp_rows)(const tni_sweep *r) {
+    ROW_COLUMNS {
+        V mean = ROW_OF(mean), sum = ROW_OF(one);
+        char *y = r->y ? (char *)r->y + c * (int64_t)sizeof(T) : NULL;
+        for (int64_t i = 0; i < r->rows; i++) {
+            V e = V_EXP(V_SUB(V_LDN(ROW_AT(x, i), m), mean));
+            sum = V_ADD(sum, e);
+            if (y) V_STN(y + i * r->y_step, e, m);
+        }
+        V_STN((T *)r->one + c, sum, m);
+    }
+}
+
+static void TNI_FNT(soft_rows)(const tni_sweep *r, int kind) {
+    ROW_COLUMNS {
+        V scale = ROW_OF(scale), mean = kind == TNI_SOFT_SCALE ? scale : ROW_OF(mean);
+        char *y = (char *)r->y + c * (int64_t)sizeof(T);
+        for (int64_t i = 0; i < r->rows; i++) {
+            V v = V_LDN(ROW_AT(x, i), m);
+            if (kind == TNI_SOFT_SCALE)
+                v = V_MUL(v, scale);
+            else if (kind == TNI_SOFT_SHIFT)
+                v = V_SUB(V_SUB(v, mean), scale);
+            else
+                v = V_MUL(V_EXP(V_SUB(v, mean)), scale);
+            V_STN(y + i * r->y_step, v, m);
+        }
+    }
+}
+
+static void TNI_FNT(log)(void *x, int64_t n) {
+    for (int64_t i = 0; i < n; i += W) {
+        int64_t m = n - i < W ? n - i : W;
+        V_STN((T *)x + i, V_LOG(V_LDN((T *)x + i, m)), m);
+    }
+}
+
+static void TNI_FNT(affine_rows)(const tni_sweep *r) {
+    ROW_COLUMNS {
+        V mean = ROW_OF(mean), scale = ROW_OF(scale), bias = ROW_OF(bias);
+        char *y = (char *)r->y + c * (int64_t)sizeof(T);
+        for (int64_t i = 0; i < r->rows; i++)
+            V_STN(y + i * r->y_step, V_FMA(V_SUB(V_LDN(ROW_AT(x, i), m), mean), scale, bias), m);
+    }
+}
+
+static void TNI_FNT(norm_row)(const tni_norm_row *r) {
+    V mean = V_SET(r->mean), scale = V_SET(r->scale);
+    ROW_COLUMNS {
+        V v = V_MUL(V_SUB(ROW_OF(x), mean), scale);
+        if (r->weight && r->bias)
+            v = V_FMA(v, ROW_OF(weight), ROW_OF(bias));
+        else if (r->weight)
+            v = V_MUL(v, ROW_OF(weight));
+        else if (r->bias)
+            v = V_ADD(v, ROW_OF(bias));
+        V_STN((T *)r->y + c, v, m);
+    }
+}
+
+#undef ROW_COLUMNS
+#undef ROW_AT
+#undef ROW_OF
+
+/* src/kernels/rowwise_back.inl - the backward loops of rowwise.h */
+#define ROW_COLUMNS for (int64_t c = 0, m; m = r->n - c < W ? r->n - c : W, c < r->n; c += W)
+#define ROW_AT(field, i) \
+    V_LDN((const char *)r->field + (i)*r->field##_step + c * (int64_t)sizeof(T), m)
+#define ROW_OF(field) V_LDN((const T *)r->field + c, m)
+
+static void TNI_FNT(dot_rows)(const tni_sweep *r) {
+    ROW_COLUMNS {
+        V sum = ROW_OF(one);
+        for (int64_t i = 0; i < r->rows; i++)
+            sum = r->x ? V_FMA(ROW_AT(dy, i), ROW_AT(x, i), sum) : V_ADD(sum, ROW_AT(dy, i));
+        V_STN((T *)r->one + c, sum, m);
+    }
+}
+
+static void TNI_FNT(soft_back_rows)(const tni_sweep *r, bool log) {
+    ROW_COLUMNS {
+        V scale = ROW_OF(scale);
+        for (int64_t i = 0; i < r->rows; i++) {
+            V x = ROW_AT(x, i), d = ROW_AT(dy, i);
+            d = log ? V_FNMA(V_EXP(x), scale, d) : V_MUL(x, V_SUB(d, scale));
+            V_STN((char *)r->y + i * r->y_step + c * (int64_t)sizeof(T), d, m);
+        }
+    }
+}
+
+static void TNI_FNT(moments_rows)(const tni_sweep *r) {
+    ROW_COLUMNS {
+        V mean = ROW_OF(mean), one = ROW_OF(one), two = ROW_OF(two);
+        for (int64_t i = 0; i < r->rows; i++) {
+            V d = ROW_AT(dy, i);
+            one = V_ADD(one, d);
+            two = V_FMA(d, V_SUB(ROW_AT(x, i), mean), two);
+        }
+        V_STN((T *)r->one + c, one, m);
+        V_STN((T *)r->two + c, two, m);
+    }
+}
+
+static void TNI_FNT(affine_back_rows)(const tni_sweep *r) {
+    ROW_COLUMNS {
+        V mean = ROW_OF(mean), scale = ROW_OF(scale), bias = ROW_OF(bias), one = ROW_OF(one);
+        for (int64_t i = 0; i < r->rows; i++) {
+            V v = V_FMA(ROW_AT(dy, i), scale, V_FMA(V_SUB(ROW_AT(x, i), mean), bias, one));
+            V_STN((char *)r->y + i * r->y_step + c * (int64_t)sizeof(T), v, m);
+        }
+    }
+}
+
+static void TNI_FNT(norm_moments)(const tni_norm_row *r) {
+    enum { LANES = TNI_LANE_BYTES / sizeof(T) };
+    V mean = V_SET(r->mean), scale = V_SET(r->scale);
+    ROW_COLUMNS {
+        T *one = (T *)r->one + c % LANES, *two = (T *)r->two + c % LANES;
+        V h = V_MUL(V_SUB(ROW_OF(x), mean), scale), g = ROW_OF(dy);
+        if (r->weight) g = V_MUL(g, ROW_OF(weight));
+        V_STN(one, V_ADD(V_LDN(one, m), g), m);
+        V_STN(two, V_FMA(g, h, V_LDN(two, m)), m);
+    }
+}
+
+static void TNI_FNT(norm_back)(const tni_norm_row *r) {
+    V mean = V_SET(r->mean), scale = V_SET(r->scale), a = V_SET(r->a), b = V_SET(r->b);
+    ROW_COLUMNS {
+        V h = V_MUL(V_SUB(ROW_OF(x), mean), scale), g = ROW_OF(dy);
+        if (r->weight) g = V_MUL(g, ROW_OF(weight));
+        V_STN((T *)r->y + c, V_MUL(scale, V_FNMA(h, b, V_SUB(g, a))), m);
+    }
+}
+
+static void TNI_FNT(norm_weights)(const tni_norm_row *r) {
+    V mean = V_SET(r->mean), scale = V_SET(r->scale);
+    ROW_COLUMNS {
+        V h = V_MUL(V_SUB(ROW_OF(x), mean), scale), d = ROW_OF(dy);
+        V_STN((T *)r->one + c, V_FMA(d, h, ROW_OF(one)), m);
+        V_STN((T *)r->two + c, V_ADD(ROW_OF(two), d), m);
+    }
+}
+
+#undef ROW_COLUMNS
+#undef ROW_AT
+#undef ROW_OF
+
+/* src/kernels/random_type.inl - the loops of random.h that need vectors, for one type */
+static V TNI_FN(normal_log)(V x) {
+    V e = V_ADD(V_EXPO(x), V_ONE), f = V_MUL(V_MANT(x), V_SET(0.5)), y,
+      z;
+    M low = V_LT(f, V_SET(0.707106781186547524f));
+    e = V_SEL(low, V_SUB(e, V_ONE), e);
+    f = V_SEL(low, V_ADD(V_SUB(f, V_ONE), f), V_SUB(f, V_ONE));
+    z = V_MUL(f, f);
+    y = V_SET(7.0376836292E-2f);
+    y = V_FMA(y, f, V_SET(-1.1514610310E-1f));
+    y = V_FMA(y, f, V_SET(1.1676998740E-1f));
+    y = V_FMA(y, f, V_SET(-1.2420140846E-1f));
+    y = V_FMA(y, f, V_SET(1.4249322787E-1f));
+    y = V_FMA(y, f, V_SET(-1.6668057665E-1f));
+    y = V_FMA(y, f, V_SET(2.0000714765E-1f));
+    y = V_FMA(y, f, V_SET(-2.4999993993E-1f));
+    y = V_FMA(y, f, V_SET(3.3333331174E-1f));
+    y = V_FMA(V_MUL(y, f), z, V_MUL(e, V_SET(-2.12194440e-4f)));
+    y = V_FNMA(z, V_SET(0.5), y);
+    return V_FMA(e, V_SET(0.693359375f), V_ADD(f, y));
+}
+
+static void TNI_FN(normal_sincos)(V x, V *sine, V *cosine) {
+    V k =
+        V_MUL(V_FLOOR(V_MUL(V_ADD(V_TRUNC(V_MUL(x, V_SET(1.27323954473516f))), V_ONE), V_SET(0.5))),
+              V_SET(2));
+    M two = V_EQ(k, V_SET(2)), four = V_EQ(k, V_SET(4)), six = V_EQ(k, V_SET(6)),
+      odd = M_OR(two, six);
+    V z, c, s;
+    x = V_FMA(k, V_SET(-0.78515625f), x);
+    x = V_FMA(k, V_SET(-2.4187564849853515625e-4f), x);
+    x = V_FMA(k, V_SET(-3.77489497744594108e-8f), x);
+    z = V_MUL(x, x);
+    c = V_FMA(V_SET(2.443315711809948E-005f), z, V_SET(-1.388731625493765E-003f));
+    c = V_FMA(c, z, V_SET(4.166664568298827E-002f));
+    c = V_ADD(V_FMA(V_MUL(c, z), z, V_NEG(V_MUL(z, V_SET(0.5)))), V_ONE);
+    s = V_FMA(V_SET(-1.9515295891E-4f), z, V_SET(8.3321608736E-3f));
+    s = V_FMA(s, z, V_SET(-1.6666654611E-1f));
+    s = V_FMA(V_MUL(s, z), x, x);
+    *sine = V_SEL(odd, c, s);
+    *cosine = V_SEL(odd, s, c);
+    *sine = V_SEL(M_OR(four, six), V_NEG(*sine), *sine);
+    *cosine = V_SEL(M_OR(two, four), V_NEG(*cosine), *cosine);
+}
+
+static void TNI_FN(normal_f32)(float *x, int64_t blocks, float mean, float std) {
+    for (; blocks > 0; blocks--, x += 16)
+        for (int64_t c = 0; c < 8; c += W) {
+            int64_t m = 8 - c < W ? 8 - c : W;
+            V radius = V_SUB(V_ONE, V_LDN(x + c, m)), sine, cosine;
+            radius = V_SQRT(V_MUL(V_SET(-2), TNI_FN(normal_log)(radius)));
+            TNI_FN(normal_sincos)
+            (V_MUL(V_SET(6.283185307179586), V_LDN(x + 8 + c, m)), &sine, &cosine);
+            V_STN(x + c, V_FMA(V_MUL(radius, cosine), V_SET(std), V_SET(mean)), m);
+            V_STN(x + 8 + c, V_FMA(V_MUL(radius, sine), V_SET(std), V_SET(mean)), m);
+        }
+}
+
+/* src/kernels/optimize_type.inl - Adam (D */
+static void TNI_FNT(adam)(void *p, const void *g, void *m, void *v, void *most, int64_t n,
+                          const tni_adam *o) {
+    const bool below = o->one_beta1 < 0.5;
+    const V weight = below ? V_SET(o->one_beta1) : V_SUB(V_SET(o->one_beta1), V_ONE);
+    for (int64_t i = 0; i < n; i += W) {
+        int64_t k = n - i < W ? n - i : W;
+        V x = V_LDN((T *)p + i, k), d = V_LDN((const T *)g + i, k), a = V_LDN((T *)m + i, k),
+          b = V_LDN((T *)v + i, k);
+        if (o->maximize) d = V_NEG(d);
+        if (o->decays && o->decoupled)
+            x = V_MUL(x, V_SET(o->decay));
+        else if (o->decays)
+            d = V_FMA(x, V_SET(o->decay), d);
+        a = V_FMA(weight, V_SUB(d, a), below ? a : d);
+        b = V_FMA(V_MUL(V_SET(o->one_beta2), d), d, V_MUL(b, V_SET(o->beta2)));
+        V_STN((T *)m + i, a, k);
+        V_STN((T *)v + i, b, k);
+        if (most) {
+            V c = V_LDN((T *)most + i, k);
+            b = V_SEL(M_OR(V_GT(b, c), V_NE(b, b)), b, c);
+            V_STN((T *)most + i, b, k);
+        }
+        b = V_ADD(V_DIV(V_SQRT(b), V_SET(o->root)), V_SET(o->eps));
+        V_STN((T *)p + i, V_ADD(x, V_DIV(V_MUL(V_SET(o->step), a), b)), k);
+    }
+}
+
+static void TNI_FNT(sgd)(void *p, const void *g, void *m, int64_t n, const tni_sgd *o) {
+    for (int64_t i = 0; i < n; i += W) {
+        int64_t k = n - i < W ? n - i : W;
+        V x = V_LDN((T *)p + i, k), d = V_LDN((const T *)g + i, k), b;
+        if (o->maximize) d = V_NEG(d);
+        if (o->decays) d = V_FMA(x, V_SET(o->decay), d);
+        if (m) {
+            b = o->first ? d
+                         : V_FMA(d, V_SET(o->one_dampening),
+                                 V_MUL(V_LDN((T *)m + i, k), V_SET(o->momentum)));
+            V_STN((T *)m + i, b, k);
+            d = o->nesterov ? V_FMA(b, V_SET(o->momentum), d) : b;
+        }
+        V_STN((T *)p + i, V_FMA(d, V_SET(o->rate), x), k);
+    }
+}
+
+/* src/kernels/matrix_type.inl - the loops of matrix.h for one type */
+static void TNI_FNT(column_add)(void *y, const void *x, double a, int64_t n) {
+    const V factor = V_SET((T)a);
+    for (int64_t i = 0; i < n; i += W) {
+        const int64_t k = n - i < W ? n - i : W;
+        V_STN((T *)y + i, V_FMA(factor, V_LDN((const T *)x + i, k), V_LDN((T *)y + i, k)), k);
+    }
+}
+
+static double TNI_FNT(column_dot)(const void *x, const void *y, int64_t n) {
+    const T *a = (const T *)x, *b = (const T *)y;
+    T lane[TNI_DOT_LANES];
+    V chain[TNI_DOT_LANES / W];
+    int64_t i = 0;
+    for (int v = 0; v < TNI_DOT_LANES / W; v++) chain[v] = V_ZERO();
+    for (; i + TNI_DOT_LANES <= n; i += TNI_DOT_LANES)
+        for (int v = 0; v < TNI_DOT_LANES / W; v++)
+            chain[v] = V_FMA(V_LD(a + i + v * W), V_LD(b + i + v * W), chain[v]);
+    for (int v = 0; i < n; i += W, v++) {
+        const int64_t k = n - i < W ? n - i : W;
+        chain[v] = V_FMA(V_LDN(a + i, k), V_LDN(b + i, k), chain[v]);
+    }
+    for (int v = 0; v < TNI_DOT_LANES / W; v++) V_ST(lane + v * W, chain[v]);
+    for (int half = TNI_DOT_LANES / 2; half; half /= 2)
+        for (int k = 0; k < half; k++) lane[k] += lane[k + half];
+    return lane[0];
+}
+
+/* src/simd/end.h - takes the words of vocabulary.h back */
+#undef TNI_TYPE_F32
+#undef TNI_TYPE_F64
+#undef TNI_TYPE_I32
+#undef TNI_TYPE_I64
+#undef TNI_SUFFIX
+#undef TNI_FLOATING
+#undef TNI_FNT
+#undef TNI_S
+#undef T
+#undef V
+#undef M
+#undef W
+#undef V_LD
+#undef V_ST
+#undef V_LDN
+#undef V_STN
+#undef V_SET
+#undef V_ZERO
+#undef V_ADD
+#undef V_SUB
+#undef V_MUL
+#undef V_DIV
+#undef V_FMA
+#undef V_FNMA
+#undef V_NEG
+#undef V_ABS
+#undef V_SQRT
+#undef V_MIN
+#undef V_MAX
+#undef V_FLOOR
+#undef V_CEIL
+#undef V_TRUNC
+#undef V_ROUND
+#undef V_LT
+#undef V_LE
+#undef V_GT
+#undef V_GE
+#undef V_EQ
+#undef V_NE
+#undef V_SEL
+#undef M_AND
+#undef M_OR
+#undef M_XOR
+#undef M_NOT
+#undef M_ANY
+#undef V_AND
+#undef V_OR
+#undef V_XOR
+#undef V_NOT
+#undef V_SHL
+#undef V_SHR
+#undef V_SHRL
+#undef V_SHLV
+#undef V_SHRV
+#undef V_LDEXP
+#undef V_MST
+#undef M_LD
+#undef V_ONE
+#undef V_ISNAN
+#undef V_SIGN
+#undef V_SIGNBIT
+#undef V_SQUARE
+#undef V_FLOORDIV
+#undef V_REMAINDER
+#undef V_FMOD
+#undef V_POW
+#undef V_COPYSIGN
+#undef V_HYPOT
+#undef V_NEXTAFTER
+#undef V_EXP
+#undef V_EXPM1
+#undef V_LOG
+#undef V_LOG1P
+#undef V_LOG2
+#undef V_LOG10
+#undef V_SIN
+#undef V_COS
+#undef V_TAN
+#undef V_TANH
+#undef V_SIGMOID
+#undef V_ERF
+#undef V_ATAN
+#undef V_ATAN2
+#undef V_ASIN
+#undef V_ACOS
+#undef V_SINH
+#undef V_COSH
+#undef TNI_M
+#undef V_EXPO
+#undef V_MANT
+#undef V_LD2
+#undef V_ST2
+#undef V_PARAM
+#undef V_ISINF
+#undef V_ISFINITE
+#undef V_CONJ
+#undef V_ST_REAL
+#undef V_WITHIN
+#undef V_MAXIMUM
+#undef V_MINIMUM
+#undef V_TRUNCDIV
+#undef V_SHIFT_LEFT
+#undef V_SHIFT_RIGHT
+#undef TNI_TYPE_BOOL
+#undef TNI_TYPE_C64
+#undef TNI_TYPE_C128
+#undef TNI_LOOP_SUFFIX
+#undef TNI_BYTES
+#define TNI_TYPE_C64
+#ifndef TN_NO_COMPLEX
+
+/* src/simd/complex.h - the words for complex64 (TNI_TYPE_C64) and complex128 (TNI_TYPE_C128) */
+#define TNI_SUFFIX f32
+#define TNI_LOOP_SUFFIX c64
+#define T float
+#define TNI_FLOATING 0
+#define TNI_FNT(name) TNI_FN(TNI_JOIN(name##_, TNI_SUFFIX))
+#if TNI_ISA == 0
+#define W 1
+#elif TNI_ISA == 1
+#define W (32 / (int)sizeof(T))
+#elif TNI_ISA == 2
+#define W (64 / (int)sizeof(T))
+#else
+#define W (16 / (int)sizeof(T))
+#endif
+#define V TNI_FNT(tni_complex)
+#define M TNI_FNT(tni_mask)
+#define V_LD(p) TNI_FNT(tni_c_load)(p)
+#define V_ST(p, v) TNI_FNT(tni_c_store)(p, v)
+#define V_SET(s) TNI_FNT(tni_c_real)(s)
+#define V_PARAM(p, i) TNI_FNT(tni_c_set)((const T *)(p) + 2 * (i))
+#define V_ZERO() TNI_FNT(tni_c_real)(0)
+#define V_ONE TNI_FNT(tni_c_real)(1)
+#define V_ST_REAL(p, v) TNI_FNT(tni_c_store_real)(p, v)
+#define V_WITHIN(a, r) TNI_FNT(tni_c_within)(a, r)
+#define V_ABS(a) TNI_FNT(tni_c_magnitude)(a)
+#define V_SIGN(a) TNI_FNT(tni_c_sign)(a)
+#define V_ADD(a, b) TNI_FNT(tni_c_add)(a, b)
+#define V_SUB(a, b) TNI_FNT(tni_c_sub)(a, b)
+#define V_MUL(a, b) TNI_FNT(tni_c_mul)(a, b)
+#define V_DIV(a, b) TNI_FNT(tni_c_div)(a, b)
+#define V_FMA(a, b, c) V_ADD(V_MUL(a, b), c)
+#define V_FNMA(a, b, c) V_SUB(c, V_MUL(a, b))
+#define V_NEG(a) TNI_FNT(tni_c_neg)(a)
+#define V_CONJ(a) TNI_FNT(tni_c_conj)(a)
+#define V_SQUARE(a) TNI_FNT(tni_c_square)(a)
+#define V_EQ(a, b) TNI_FNT(tni_c_eq)(a, b)
+#define V_NE(a, b) TNI_FNT(tni_c_ne)(a, b)
+#define V_ISNAN(a) TNI_FNT(tni_c_isnan)(a)
+#define V_ISINF(a) TNI_FNT(tni_c_isinf)(a)
+#define V_ISFINITE(a) TNI_FNT(tni_c_isfinite)(a)
+#define V_SEL(m, a, b) TNI_FNT(tni_c_sel)(m, a, b)
+#define M_AND(a, b) TNI_FNT(tni_m_and)(a, b)
+#define M_OR(a, b) TNI_FNT(tni_m_or)(a, b)
+#define M_XOR(a, b) TNI_FNT(tni_m_xor)(a, b)
+#define M_NOT(a) TNI_FNT(tni_m_not)(a)
+#define V_MST(p, m) TNI_FNT(tni_m_store)(p, m)
+#define M_LD(p) TNI_FNT(tni_m_load)(p)
+#define V_EXP(a) TNI_FNT(tni_c_exp)(a)
+#define V_LOG(a) TNI_FNT(tni_c_log)(a)
+#define V_EXPM1(a) TNI_FNT(tni_c_expm1)(a)
+#define V_LOG1P(a) TNI_FNT(tni_c_log1p)(a)
+#define V_LOG2(a) TNI_FNT(tni_c_log_base)(a, 1.44269504088896341)
+#define V_LOG10(a) TNI_FNT(tni_c_log_base)(a, 0.434294481903251828)
+#define V_SQRT(a) TNI_FNT(tni_c_sqrt)(a)
+#define V_SIN(a) TNI_FNT(tni_c_sin)(a)
+#define V_COS(a) TNI_FNT(tni_c_cos)(a)
+#define V_TAN(a) TNI_FNT(tni_c_tan)(a)
+#define V_SINH(a) TNI_FNT(tni_c_sinh)(a)
+#define V_COSH(a) TNI_FNT(tni_c_cosh)(a)
+#define V_ASIN(a) TNI_FNT(tni_c_asin)(a)
+#define V_ACOS(a) TNI_FNT(tni_c_acos)(a)
+#define V_ATAN(a) TNI_FNT(tni_c_atan)(a)
+#define V_TANH(a) TNI_FNT(tni_c_tanh)(a)
+#define V_SIGMOID(a) TNI_FNT(tni_c_sigmoid)(a)
+#define V_POW(a, b) TNI_FNT(tni_c_pow)(a, b)
+#define TNI_KIND_C 1
+#define TNI_STEP (2 * W * (int64_t)sizeof(T))
+#define TNI_MASK_STEP W
+
+/* src/kernels/pointwise_type.inl - the loops of all pointwise rows that have this type (TNI_KIND_F, I, C or B) */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
+#endif
+#if TNI_ISA != 2 || \
+    (defined(TNI_TYPE_F32) && defined(TNI_KIND_F))
+
+/* src/gen/loops.inl - the expressions of the pointwise rows, and which loop is made of each for which kind of type */
+
+#ifdef TNI_ROW_LOOP
+TNI_ROW_LOOP(abs, FIc, TO_REAL, 1, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
+TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
+TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
+TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
+TNI_ROW_LOOP(bitwise_not, IB, LOOP, 1, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(bitwise_or, IB, LOOP, 2, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(bitwise_right_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
+TNI_ROW_LOOP(bitwise_xor, IB, LOOP, 2, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(ceil, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(clamp_max, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
+TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(frac, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(ge, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gelu_tanh, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
+TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(logical_xor, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(lt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(maximum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(minimum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(mul, FICB, LOOP, 2, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(nextafter, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(prelu_kernel, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(remainder, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(round, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(rsqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sgn, FIcB, LOOP, 1, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(sigmoid, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sigmoid_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sign, FIB, LOOP, 1, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
+TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
+TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
+TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
+#endif
+
+TNI_LOOP(add, 2, 1)
+TNI_LOOP(div, 2, 0)
+TNI_PREDICATE(eq, 2, 0)
+TNI_LOOP(exp, 1, 0)
+TNI_PREDICATE(isfinite, 1, 0)
+TNI_PREDICATE(isinf, 1, 0)
+TNI_PREDICATE(isnan, 1, 0)
+TNI_PREDICATE(logical_not, 1, 0)
+TNI_LOOP(mul, 2, 0)
+TNI_PREDICATE(ne, 2, 0)
+TNI_LOOP(neg, 1, 0)
+TNI_LOOP(reciprocal, 1, 0)
+TNI_LOOP(square, 1, 0)
+TNI_LOOP(sub, 2, 1)
+TNI_SELECT(where, 3, 0)
+
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+#undef TNI_LOOP_SUFFIX
+#undef TNI_STEP
+#undef TNI_MASK_STEP
+#undef TNI_KIND_F
+#undef TNI_KIND_I
+#undef TNI_KIND_B
+#undef TNI_KIND_C
+
+/* src/simd/end.h - takes the words of vocabulary.h back */
+#undef TNI_TYPE_F32
+#undef TNI_TYPE_F64
+#undef TNI_TYPE_I32
+#undef TNI_TYPE_I64
+#undef TNI_SUFFIX
+#undef TNI_FLOATING
+#undef TNI_FNT
+#undef TNI_S
+#undef T
+#undef V
+#undef M
+#undef W
+#undef V_LD
+#undef V_ST
+#undef V_LDN
+#undef V_STN
+#undef V_SET
+#undef V_ZERO
+#undef V_ADD
+#undef V_SUB
+#undef V_MUL
+#undef V_DIV
+#undef V_FMA
+#undef V_FNMA
+#undef V_NEG
+#undef V_ABS
+#undef V_SQRT
+#undef V_MIN
+#undef V_MAX
+#undef V_FLOOR
+#undef V_CEIL
+#undef V_TRUNC
+#undef V_ROUND
+#undef V_LT
+#undef V_LE
+#undef V_GT
+#undef V_GE
+#undef V_EQ
+#undef V_NE
+#undef V_SEL
+#undef M_AND
+#undef M_OR
+#undef M_XOR
+#undef M_NOT
+#undef M_ANY
+#undef V_AND
+#undef V_OR
+#undef V_XOR
+#undef V_NOT
+#undef V_SHL
+#undef V_SHR
+#undef V_SHRL
+#undef V_SHLV
+#undef V_SHRV
+#undef V_LDEXP
+#undef V_MST
+#undef M_LD
+#undef V_ONE
+#undef V_ISNAN
+#undef V_SIGN
+#undef V_SIGNBIT
+#undef V_SQUARE
+#undef V_FLOORDIV
+#undef V_REMAINDER
+#undef V_FMOD
+#undef V_POW
+#undef V_COPYSIGN
+#undef V_HYPOT
+#undef V_NEXTAFTER
+#undef V_EXP
+#undef V_EXPM1
+#undef V_LOG
+#undef V_LOG1P
+#undef V_LOG2
+#undef V_LOG10
+#undef V_SIN
+#undef V_COS
+#undef V_TAN
+#undef V_TANH
+#undef V_SIGMOID
+#undef V_ERF
+#undef V_ATAN
+#undef V_ATAN2
+#undef V_ASIN
+#undef V_ACOS
+#undef V_SINH
+#undef V_COSH
+#undef TNI_M
+#undef V_EXPO
+#undef V_MANT
+#undef V_LD2
+#undef V_ST2
+#undef V_PARAM
+#undef V_ISINF
+#undef V_ISFINITE
+#undef V_CONJ
+#undef V_ST_REAL
+#undef V_WITHIN
+#undef V_MAXIMUM
+#undef V_MINIMUM
+#undef V_TRUNCDIV
+#undef V_SHIFT_LEFT
+#undef V_SHIFT_RIGHT
+#undef TNI_TYPE_BOOL
+#undef TNI_TYPE_C64
+#undef TNI_TYPE_C128
+#undef TNI_LOOP_SUFFIX
+#undef TNI_BYTES
+#else
+#undef TNI_TYPE_C64
+#undef TNI_TYPE_C128
+#endif
+#define TNI_TYPE_F64
+
+/* src/kernels/type.inl - everything that is compiled for one element type: pass.inl sets TNI_TYPE_F32, F64, I32 or I64 */
+
+/* src/simd/vocabulary.h - the words that kernels are written in: one instruction set, one element type at a time */
+#if !defined(TNI_ISA) || !defined(TNI_FN)
+#error "TNI_ISA and TNI_FN are set by kernels.c"
+#endif
+
+#define TNI_SUFFIX f64
+#define TNI_FLOATING 1
+#define T double
+
+#define TNI_FNT(name) TNI_FN(TNI_JOIN(name##_, TNI_SUFFIX))
+
+#if TNI_ISA == 0
+
+/* src/simd/scalar.h - the vocabulary with W = 1: every word is the definition that the vector files must agree with */
+#ifndef TNI_SIMD_SCALAR_H
+#define TNI_SIMD_SCALAR_H
+
+#define TNI_SCALAR_COMMON(S, E, U)                                           \
+    TNI_INLINE E tni_sc_ld_##S(const void *p) {                              \
+        E v;                                                                 \
+        memcpy(&v, p, sizeof v);                                             \
+        return v;                                                            \
+    }                                                                        \
+    TNI_INLINE void tni_sc_st_##S(void *p, E v) { memcpy(p, &v, sizeof v); } \
+    TNI_INLINE E tni_sc_ldn_##S(const void *p, int64_t n) {                  \
+        return n > 0 ? tni_sc_ld_##S(p) : (E)0;                              \
+    }                                                                        \
+    TNI_INLINE void tni_sc_stn_##S(void *p, E v, int64_t n) {                \
+        if (n > 0) tni_sc_st_##S(p, v);                                      \
+    }                                                                        \
+    TNI_INLINE U tni_sc_bits_##S(E v) {                                      \
+        U u;                                                                 \
+        memcpy(&u, &v, sizeof u);                                            \
+        return u;                                                            \
+    }                                                                        \
+    TNI_INLINE E tni_sc_from_##S(U u) {                                      \
+        E v;                                                                 \
+        memcpy(&v, &u, sizeof v);                                            \
+        return v;                                                            \
+    }                                                                        \
+    TNI_INLINE E tni_sc_min_##S(E a, E b) { return a < b ? a : b; }          \
+    TNI_INLINE E tni_sc_max_##S(E a, E b) { return a > b ? a : b; }          \
+    TNI_INLINE E tni_sc_and_##S(E a, E b) {                                  \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) & tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_or_##S(E a, E b) {                                   \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) | tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_xor_##S(E a, E b) {                                  \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) ^ tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_not_##S(E a) { return tni_sc_from_##S((U)~tni_sc_bits_##S(a)); }
+#define TNI_SCALAR_INTEGER(S, E, U)                                        \
+    TNI_INLINE E tni_sc_add_##S(E a, E b) { return (E)((U)a + (U)b); }     \
+    TNI_INLINE E tni_sc_sub_##S(E a, E b) { return (E)((U)a - (U)b); }     \
+    TNI_INLINE E tni_sc_mul_##S(E a, E b) { return (E)((U)a * (U)b); }     \
+    TNI_INLINE E tni_sc_abs_##S(E a) { return a < 0 ? (E)(0 - (U)a) : a; } \
+    TNI_INLINE E tni_sc_shl_##S(E a, E n) { return (E)((U)a << n); }       \
+    TNI_INLINE E tni_sc_shr_##S(E a, E n) { return (E)(a >> n); }          \
+    TNI_INLINE E tni_sc_shrl_##S(E a, E n) { return (E)((U)a >> n); }
+TNI_SCALAR_COMMON(f32, float, uint32_t)
+TNI_SCALAR_COMMON(f64, double, uint64_t)
+TNI_SCALAR_COMMON(i32, int32_t, uint32_t)
+TNI_SCALAR_COMMON(i64, int64_t, uint64_t)
+TNI_SCALAR_INTEGER(i32, int32_t, uint32_t)
+TNI_SCALAR_INTEGER(i64, int64_t, uint64_t)
+#undef TNI_SCALAR_COMMON
+#undef TNI_SCALAR_INTEGER
+
+TNI_INLINE float tni_sc_ldexp_f32(float v, float n) {
+    int32_t k = n == n ? (int32_t)n : 0, h = k >> 1;
+    return v * tni_sc_from_f32((uint32_t)(h + 127) << 23) *
+           tni_sc_from_f32((uint32_t)(k - h + 127) << 23);
+}
+TNI_INLINE double tni_sc_ldexp_f64(double v, double n) {
+    int64_t k = n == n ? (int64_t)n : 0, h = k >> 1;
+    return v * tni_sc_from_f64((uint64_t)(h + 1023) << 52) *
+           tni_sc_from_f64((uint64_t)(k - h + 1023) << 52);
+}
+TNI_INLINE float tni_sc_expo_f32(float v) {
+    return (float)((int32_t)(tni_sc_bits_f32(v) >> 23) - 127);
+}
+TNI_INLINE double tni_sc_expo_f64(double v) {
+    return (double)((int64_t)(tni_sc_bits_f64(v) >> 52) - 1023);
+}
+TNI_INLINE float tni_sc_mant_f32(float v) {
+    return tni_sc_from_f32((tni_sc_bits_f32(v) & 0x007fffffu) | 0x3f800000u);
+}
+TNI_INLINE double tni_sc_mant_f64(double v) {
+    return tni_sc_from_f64((tni_sc_bits_f64(v) & 0x000fffffffffffffu) | 0x3ff0000000000000u);
+}
+#endif
+
+#define TNI_S(name) TNI_JOIN(tni_sc_##name##_, TNI_SUFFIX)
+#define V T
+#define M int
+#define W 1
+#define V_LD(p) TNI_S(ld)(p)
+#define V_ST(p, v) TNI_S(st)(p, v)
+#define V_LDN(p, n) TNI_S(ldn)(p, n)
+#define V_STN(p, v, n) TNI_S(stn)(p, v, n)
+#define V_LD2(p, a, b) (*(a) = V_LD(p), *(b) = V_LD((const T *)(const void *)(p) + 1))
+#define V_ST2(p, a, b) (V_ST(p, a), V_ST((T *)(void *)(p) + 1, b))
+#define V_SET(s) ((T)(s))
+#define V_ZERO() ((T)0)
+#define V_MIN(a, b) TNI_S(min)(a, b)
+#define V_MAX(a, b) TNI_S(max)(a, b)
+#define V_LT(a, b) ((a) < (b))
+#define V_LE(a, b) ((a) <= (b))
+#define V_GT(a, b) ((a) > (b))
+#define V_GE(a, b) ((a) >= (b))
+#define V_EQ(a, b) ((a) == (b))
+#define V_NE(a, b) ((a) != (b))
+#define V_SEL(m, a, b) ((m) ? (a) : (b))
+#define M_AND(a, b) ((a) & (b))
+#define M_OR(a, b) ((a) | (b))
+#define M_XOR(a, b) ((a) ^ (b))
+#define M_NOT(a) (!(a))
+#define M_ANY(m) (m)
+#define V_AND(a, b) TNI_S (and)(a, b)
+#define V_OR(a, b) TNI_S(or)(a, b)
+#define V_XOR(a, b) TNI_S (xor)(a, b)
+#define V_NOT(a) TNI_S(not )(a)
+#define V_MST(p, m) (*(uint8_t *)(p) = (uint8_t)(m))
+#define M_LD(p) (*(const uint8_t *)(p) != 0)
+
+#define V_ADD(a, b) ((T)((a) + (b)))
+#define V_EXPO(a) TNI_S(expo)(a)
+#define V_MANT(a) TNI_S(mant)(a)
+#define V_SUB(a, b) ((T)((a) - (b)))
+#define V_MUL(a, b) ((T)((a) * (b)))
+#define V_DIV(a, b) ((T)((a) / (b)))
+#define V_NEG(a) (-(a))
+#define V_LDEXP(v, n) TNI_S(ldexp)(v, n)
+#define V_FMA(a, b, c) fma(a, b, c)
+#define V_FNMA(a, b, c) fma(-(a), b, c)
+#define V_ABS(a) fabs(a)
+#define V_SQRT(a) sqrt(a)
+#define V_FLOOR(a) floor(a)
+#define V_CEIL(a) ceil(a)
+#define V_TRUNC(a) trunc(a)
+#define V_ROUND(a) rint(a)
+#elif TNI_ISA == 1
+
+/* src/simd/avx2.h - the vocabulary for x86-64 with AVX2, FMA and F16C */
+#ifndef TNI_SIMD_AVX2_H
+#define TNI_SIMD_AVX2_H
+
+static const int32_t tni_avx2_first[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+TNI_INLINE __m256i tni_avx2_mask32(int64_t n) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)(tni_avx2_first + 8 - n));
+}
+TNI_INLINE __m256i tni_avx2_mask64(int64_t n) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)(tni_avx2_first + 8 - 2 * n));
+}
+TNI_INLINE void tni_avx2_mst32(void *p, __m256i m) {
+    __m128i h = _mm_packs_epi32(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
+    _mm_storel_epi64((__m128i *)p, _mm_and_si128(_mm_packs_epi16(h, h), _mm_set1_epi8(1)));
+}
+TNI_INLINE void tni_avx2_mst64(void *p, int bits) {
+    uint32_t u = ((uint32_t)bits * 0x204081u) & 0x01010101u;
+    memcpy(p, &u, 4);
+}
+TNI_INLINE __m256i tni_avx2_mld32(const void *p) {
+    __m256i v = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
+    return _mm256_cmpgt_epi32(v, _mm256_setzero_si256());
+}
+TNI_INLINE __m256i tni_avx2_mld64(const void *p) {
+    int32_t u;
+    memcpy(&u, p, 4);
+    return _mm256_cmpgt_epi64(_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(u)), _mm256_setzero_si256());
+}
+TNI_INLINE __m256i tni_avx2_not(__m256i a) { return _mm256_xor_si256(a, _mm256_set1_epi32(-1)); }
+
+TNI_INLINE __m256 tni_avx2_ldexp_f32(__m256 v, __m256 n) {
+    __m256i k = _mm256_cvtps_epi32(n), h = _mm256_srai_epi32(k, 1), one = _mm256_set1_epi32(127);
+    __m256i a = _mm256_slli_epi32(_mm256_add_epi32(h, one), 23);
+    __m256i b = _mm256_slli_epi32(_mm256_add_epi32(_mm256_sub_epi32(k, h), one), 23);
+    return _mm256_mul_ps(_mm256_mul_ps(v, _mm256_castsi256_ps(a)), _mm256_castsi256_ps(b));
+}
+TNI_INLINE __m256d tni_avx2_ldexp_f64(__m256d v, __m256d n) {
+    __m128i k = _mm256_cvtpd_epi32(n), h = _mm_srai_epi32(k, 1), one = _mm_set1_epi32(1023);
+    __m256i a = _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm_add_epi32(h, one)), 52);
+    __m256i b =
+        _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm_add_epi32(_mm_sub_epi32(k, h), one)), 52);
+    return _mm256_mul_pd(_mm256_mul_pd(v, _mm256_castsi256_pd(a)), _mm256_castsi256_pd(b));
+}
+TNI_INLINE __m256 tni_avx2_expo_f32(__m256 v) {
+    __m256i k = _mm256_srli_epi32(_mm256_castps_si256(v), 23);
+    return _mm256_cvtepi32_ps(_mm256_sub_epi32(k, _mm256_set1_epi32(127)));
+}
+TNI_INLINE __m256d tni_avx2_expo_f64(__m256d v) {
+    __m256i k = _mm256_srli_epi64(_mm256_castpd_si256(v), 52);
+    k = _mm256_or_si256(k, _mm256_set1_epi64x(0x4330000000000000));
+    return _mm256_sub_pd(_mm256_castsi256_pd(k), _mm256_set1_pd(4503599627371519.0));
+}
+TNI_INLINE __m256 tni_avx2_mant_f32(__m256 v) {
+    v = _mm256_and_ps(v, _mm256_castsi256_ps(_mm256_set1_epi32(0x007fffff)));
+    return _mm256_or_ps(v, _mm256_set1_ps(1.0f));
+}
+TNI_INLINE __m256d tni_avx2_mant_f64(__m256d v) {
+    v = _mm256_and_pd(v, _mm256_castsi256_pd(_mm256_set1_epi64x(0x000fffffffffffff)));
+    return _mm256_or_pd(v, _mm256_set1_pd(1.0));
+}
+
+TNI_INLINE void tni_avx2_ld2_f32(const float *p, __m256 *a, __m256 *b) {
+    __m256 x = _mm256_loadu_ps(p), y = _mm256_loadu_ps(p + 8);
+    __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0x88)),
+            odd = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0xdd));
+    *a = _mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xd8));
+    *b = _mm256_castpd_ps(_mm256_permute4x64_pd(odd, 0xd8));
+}
+TNI_INLINE void tni_avx2_st2_f32(float *p, __m256 a, __m256 b) {
+    __m256 x = _mm256_unpacklo_ps(a, b), y = _mm256_unpackhi_ps(a, b);
+    _mm256_storeu_ps(p, _mm256_permute2f128_ps(x, y, 0x20));
+    _mm256_storeu_ps(p + 8, _mm256_permute2f128_ps(x, y, 0x31));
+}
+TNI_INLINE void tni_avx2_ld2_f64(const double *p, __m256d *a, __m256d *b) {
+    __m256d x = _mm256_loadu_pd(p), y = _mm256_loadu_pd(p + 4);
+    *a = _mm256_permute4x64_pd(_mm256_unpacklo_pd(x, y), 0xd8);
+    *b = _mm256_permute4x64_pd(_mm256_unpackhi_pd(x, y), 0xd8);
+}
+TNI_INLINE void tni_avx2_st2_f64(double *p, __m256d a, __m256d b) {
+    __m256d x = _mm256_unpacklo_pd(a, b), y = _mm256_unpackhi_pd(a, b);
+    _mm256_storeu_pd(p, _mm256_permute2f128_pd(x, y, 0x20));
+    _mm256_storeu_pd(p + 4, _mm256_permute2f128_pd(x, y, 0x31));
+}
+
+TNI_INLINE __m256i tni_avx2_mul_i64(__m256i a, __m256i b) {
+    __m256i cross = _mm256_mullo_epi32(a, _mm256_shuffle_epi32(b, 0xb1));
+    cross = _mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32));
+    return _mm256_add_epi64(_mm256_mul_epu32(a, b), _mm256_slli_epi64(cross, 32));
+}
+TNI_INLINE __m256i tni_avx2_sel(__m256i m, __m256i a, __m256i b) {
+    return _mm256_blendv_epi8(b, a, m);
+}
+TNI_INLINE __m256i tni_avx2_min_i64(__m256i a, __m256i b) {
+    return tni_avx2_sel(_mm256_cmpgt_epi64(b, a), a, b);
+}
+TNI_INLINE __m256i tni_avx2_max_i64(__m256i a, __m256i b) {
+    return tni_avx2_sel(_mm256_cmpgt_epi64(a, b), a, b);
+}
+TNI_INLINE __m256i tni_avx2_abs_i64(__m256i a) {
+    __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
+    return _mm256_sub_epi64(_mm256_xor_si256(a, s), s);
+}
+TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a, __m256i n) {
+    __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
+    return _mm256_xor_si256(_mm256_srlv_epi64(_mm256_xor_si256(a, s), n), s);
+}
+#endif
+
+#define V __m256d
+#define M __m256d
+#define W 4
+#define V_LD(p) _mm256_loadu_pd((const double *)(const void *)(p))
+#define V_ST(p, v) _mm256_storeu_pd((double *)(void *)(p), v)
+#define V_LDN(p, n) _mm256_maskload_pd((const double *)(const void *)(p), tni_avx2_mask64(n))
+#define V_STN(p, v, n) _mm256_maskstore_pd((double *)(void *)(p), tni_avx2_mask64(n), v)
+#define V_SET(s) _mm256_set1_pd((double)(s))
+#define V_LD2(p, a, b) tni_avx2_ld2_f64((const double *)(const void *)(p), a, b)
+#define V_ST2(p, a, b) tni_avx2_st2_f64((double *)(void *)(p), a, b)
+#define V_ZERO() _mm256_setzero_pd()
+#define V_ADD(a, b) _mm256_add_pd(a, b)
+#define V_SUB(a, b) _mm256_sub_pd(a, b)
+#define V_MUL(a, b) _mm256_mul_pd(a, b)
+#define V_DIV(a, b) _mm256_div_pd(a, b)
+#define V_FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
+#define V_FNMA(a, b, c) _mm256_fnmadd_pd(a, b, c)
+#define V_NEG(a) _mm256_xor_pd(a, _mm256_set1_pd(-0.0))
+#define V_ABS(a) _mm256_andnot_pd(_mm256_set1_pd(-0.0), a)
+#define V_SQRT(a) _mm256_sqrt_pd(a)
+#define V_MIN(a, b) _mm256_min_pd(a, b)
+#define V_MAX(a, b) _mm256_max_pd(a, b)
+#define V_FLOOR(a) _mm256_floor_pd(a)
+#define V_CEIL(a) _mm256_ceil_pd(a)
+#define V_TRUNC(a) _mm256_round_pd(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
+#define V_ROUND(a) _mm256_round_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define V_LT(a, b) _mm256_cmp_pd(a, b, _CMP_LT_OQ)
+#define V_LE(a, b) _mm256_cmp_pd(a, b, _CMP_LE_OQ)
+#define V_GT(a, b) _mm256_cmp_pd(a, b, _CMP_GT_OQ)
+#define V_GE(a, b) _mm256_cmp_pd(a, b, _CMP_GE_OQ)
+#define V_EQ(a, b) _mm256_cmp_pd(a, b, _CMP_EQ_OQ)
+#define V_NE(a, b) _mm256_cmp_pd(a, b, _CMP_NEQ_UQ)
+#define V_SEL(m, a, b) _mm256_blendv_pd(b, a, m)
+#define M_AND(a, b) _mm256_and_pd(a, b)
+#define M_OR(a, b) _mm256_or_pd(a, b)
+#define M_XOR(a, b) _mm256_xor_pd(a, b)
+#define M_NOT(a) _mm256_xor_pd(a, _mm256_castsi256_pd(_mm256_set1_epi32(-1)))
+#define M_ANY(m) (_mm256_movemask_pd(m) != 0)
+#define V_AND(a, b) _mm256_and_pd(a, b)
+#define V_OR(a, b) _mm256_or_pd(a, b)
+#define V_XOR(a, b) _mm256_xor_pd(a, b)
+#define V_NOT(a) M_NOT(a)
+#define V_LDEXP(v, n) tni_avx2_ldexp_f64(v, n)
+#define V_EXPO(a) tni_avx2_expo_f64(a)
+#define V_MANT(a) tni_avx2_mant_f64(a)
+#define V_MST(p, m) tni_avx2_mst64(p, _mm256_movemask_pd(m))
+#define M_LD(p) _mm256_castsi256_pd(tni_avx2_mld64(p))
+
+#elif TNI_ISA == 2
+
+/* src/simd/avx512.h - the vocabulary for x86-64 with AVX-512 F, BW, DQ and VL */
+#ifndef TNI_SIMD_AVX512_H
+#define TNI_SIMD_AVX512_H
+
+TNI_INLINE __mmask16 tni_avx512_first16(int64_t n) { return (__mmask16)((1u << n) - 1u); }
+TNI_INLINE __mmask8 tni_avx512_first8(int64_t n) { return (__mmask8)((1u << n) - 1u); }
+TNI_INLINE void tni_avx512_mst16(void *p, __mmask16 m) {
+    _mm_storeu_si128((__m128i *)p, _mm_maskz_set1_epi8(m, 1));
+}
+TNI_INLINE void tni_avx512_mst8(void *p, __mmask8 m) {
+    _mm_storel_epi64((__m128i *)p, _mm_maskz_set1_epi8((__mmask16)m, 1));
+}
+TNI_INLINE __mmask16 tni_avx512_mld16(const void *p) {
+    __m128i v = _mm_loadu_si128((const __m128i *)p);
+    return _mm_test_epi8_mask(v, v);
+}
+TNI_INLINE __mmask8 tni_avx512_mld8(const void *p) {
+    __m128i v = _mm_loadl_epi64((const __m128i *)p);
+    return (__mmask8)_mm_test_epi8_mask(v, v);
+}
+TNI_INLINE void tni_avx512_ld2_f32(const float *p, __m512 *a, __m512 *b) {
+    const __m512i even =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    __m512 x = _mm512_loadu_ps(p), y = _mm512_loadu_ps(p + 16);
+    *a = _mm512_permutex2var_ps(x, even, y);
+    *b = _mm512_permutex2var_ps(x, _mm512_add_epi32(even, _mm512_set1_epi32(1)), y);
+}
+TNI_INLINE void tni_avx512_st2_f32(float *p, __m512 a, __m512 b) {
+    const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    _mm512_storeu_ps(p, _mm512_permutex2var_ps(a, low, b));
+    _mm512_storeu_ps(p + 16,
+                     _mm512_permutex2var_ps(a, _mm512_add_epi32(low, _mm512_set1_epi32(8)), b));
+}
+TNI_INLINE void tni_avx512_ld2_f64(const double *p, __m512d *a, __m512d *b) {
+    const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+    __m512d x = _mm512_loadu_pd(p), y = _mm512_loadu_pd(p + 8);
+    *a = _mm512_permutex2var_pd(x, even, y);
+    *b = _mm512_permutex2var_pd(x, _mm512_add_epi64(even, _mm512_set1_epi64(1)), y);
+}
+TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
+    const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
+    _mm512_storeu_pd(p, _mm512_permutex2var_pd(a, low, b));
+    _mm512_storeu_pd(p + 8,
+                     _mm512_permutex2var_pd(a, _mm512_add_epi64(low, _mm512_set1_epi64(4)), b));
+}
+#endif
+
+#define V __m512d
+#define M __mmask8
+#define W 8
+#define V_LD(p) _mm512_loadu_pd((const void *)(p))
+#define V_ST(p, v) _mm512_storeu_pd((void *)(p), v)
+#define V_LDN(p, n) _mm512_maskz_loadu_pd(tni_avx512_first8(n), (const void *)(p))
+#define V_STN(p, v, n) _mm512_mask_storeu_pd((void *)(p), tni_avx512_first8(n), v)
+#define V_SET(s) _mm512_set1_pd((double)(s))
+#define V_LD2(p, a, b) tni_avx512_ld2_f64((const double *)(const void *)(p), a, b)
+#define V_ST2(p, a, b) tni_avx512_st2_f64((double *)(void *)(p), a, b)
+#define V_ZERO() _mm512_setzero_pd()
+#define V_ADD(a, b) _mm512_add_pd(a, b)
+#define V_SUB(a, b) _mm512_sub_pd(a, b)
+#define V_MUL(a, b) _mm512_mul_pd(a, b)
+#define V_DIV(a, b) _mm512_div_pd(a, b)
+#define V_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
+#define V_FNMA(a, b, c) _mm512_fnmadd_pd(a, b, c)
+#define V_NEG(a) _mm512_xor_pd(a, _mm512_set1_pd(-0.0))
+#define V_ABS(a) _mm512_andnot_pd(_mm512_set1_pd(-0.0), a)
+#define V_SQRT(a) _mm512_sqrt_pd(a)
+#define V_MIN(a, b) _mm512_min_pd(a, b)
+#define V_MAX(a, b) _mm512_max_pd(a, b)
+#define V_FLOOR(a) _mm512_roundscale_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
+#define V_CEIL(a) _mm512_roundscale_pd(a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)
+#define V_TRUNC(a) _mm512_roundscale_pd(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
+#define V_ROUND(a) _mm512_roundscale_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define V_LT(a, b) _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ)
+#define V_LE(a, b) _mm512_cmp_pd_mask(a, b, _CMP_LE_OQ)
+#define V_GT(a, b) _mm512_cmp_pd_mask(a, b, _CMP_GT_OQ)
+#define V_GE(a, b) _mm512_cmp_pd_mask(a, b, _CMP_GE_OQ)
+#define V_EQ(a, b) _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ)
+#define V_NE(a, b) _mm512_cmp_pd_mask(a, b, _CMP_NEQ_UQ)
+#define V_SEL(m, a, b) _mm512_mask_blend_pd(m, b, a)
+#define V_AND(a, b) _mm512_and_pd(a, b)
+#define V_OR(a, b) _mm512_or_pd(a, b)
+#define V_XOR(a, b) _mm512_xor_pd(a, b)
+#define V_NOT(a) _mm512_xor_pd(a, _mm512_castsi512_pd(_mm512_set1_epi32(-1)))
+#define V_LDEXP(v, n) _mm512_scalef_pd(v, n)
+#define V_EXPO(a) _mm512_getexp_pd(a)
+#define V_MANT(a) _mm512_getmant_pd(a, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero)
+#define V_MST(p, m) tni_avx512_mst8(p, m)
+#define M_LD(p) tni_avx512_mld8(p)
+
+#define TNI_M(m) ((__mmask8)(m))
+#define M_AND(a, b) TNI_M((a) & (b))
+#define M_OR(a, b) TNI_M((a) | (b))
+#define M_XOR(a, b) TNI_M((a) ^ (b))
+#define M_NOT(a) TNI_M(~(unsigned)(a))
+#define M_ANY(m) ((m) != 0)
+#elif TNI_ISA == 3
+
+/* src/simd/neon.h - the vocabulary for aarch64 */
+#ifndef TNI_SIMD_NEON_H
+#define TNI_SIMD_NEON_H
+
+TNI_INLINE float32x4_t tni_neon_ldn_f32(const void *p, int64_t n) {
+    float t[4] = {0, 0, 0, 0};
+    memcpy(t, p, (size_t)n * 4);
+    return vld1q_f32(t);
+}
+TNI_INLINE void tni_neon_stn_f32(void *p, float32x4_t v, int64_t n) {
+    float t[4];
+    vst1q_f32(t, v);
+    memcpy(p, t, (size_t)n * 4);
+}
+TNI_INLINE float64x2_t tni_neon_ldn_f64(const void *p, int64_t n) {
+    double t[2] = {0, 0};
+    memcpy(t, p, (size_t)n * 8);
+    return vld1q_f64(t);
+}
+TNI_INLINE void tni_neon_stn_f64(void *p, float64x2_t v, int64_t n) {
+    double t[2];
+    vst1q_f64(t, v);
+    memcpy(p, t, (size_t)n * 8);
+}
+TNI_INLINE int32x4_t tni_neon_ldn_i32(const void *p, int64_t n) {
+    return vreinterpretq_s32_f32(tni_neon_ldn_f32(p, n));
+}
+TNI_INLINE void tni_neon_stn_i32(void *p, int32x4_t v, int64_t n) {
+    tni_neon_stn_f32(p, vreinterpretq_f32_s32(v), n);
+}
+TNI_INLINE int64x2_t tni_neon_ldn_i64(const void *p, int64_t n) {
+    return vreinterpretq_s64_f64(tni_neon_ldn_f64(p, n));
+}
+TNI_INLINE void tni_neon_stn_i64(void *p, int64x2_t v, int64_t n) {
+    tni_neon_stn_f64(p, vreinterpretq_f64_s64(v), n);
+}
+TNI_INLINE void tni_neon_mst32(void *p, uint32x4_t m) {
+    uint16x4_t h = vmovn_u32(m);
+    uint8x8_t b = vand_u8(vmovn_u16(vcombine_u16(h, h)), vdup_n_u8(1));
+    vst1_lane_u32((uint32_t *)p, vreinterpret_u32_u8(b), 0);
+}
+TNI_INLINE void tni_neon_mst64(void *p, uint64x2_t m) {
+    ((uint8_t *)p)[0] = (uint8_t)(vgetq_lane_u64(m, 0) & 1);
+    ((uint8_t *)p)[1] = (uint8_t)(vgetq_lane_u64(m, 1) & 1);
+}
+TNI_INLINE uint32x4_t tni_neon_mld32(const void *p) {
+    const uint8_t *q = (const uint8_t *)p;
+    uint32_t t[4] = {q[0], q[1], q[2], q[3]};
+    uint32x4_t v = vld1q_u32(t);
+    return vtstq_u32(v, v);
+}
+TNI_INLINE uint64x2_t tni_neon_mld64(const void *p) {
+    const uint8_t *q = (const uint8_t *)p;
+    uint64_t t[2] = {q[0], q[1]};
+    uint64x2_t v = vld1q_u64(t);
+    return vtstq_u64(v, v);
+}
+TNI_INLINE float32x4_t tni_neon_ldexp_f32(float32x4_t v, float32x4_t n) {
+    int32x4_t k = vcvtq_s32_f32(n), h = vshrq_n_s32(k, 1), one = vdupq_n_s32(127);
+    float32x4_t a = vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(h, one), 23));
+    float32x4_t b = vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(vsubq_s32(k, h), one), 23));
+    return vmulq_f32(vmulq_f32(v, a), b);
+}
+TNI_INLINE float64x2_t tni_neon_ldexp_f64(float64x2_t v, float64x2_t n) {
+    int64x2_t k = vcvtq_s64_f64(n), h = vshrq_n_s64(k, 1), one = vdupq_n_s64(1023);
+    float64x2_t a = vreinterpretq_f64_s64(vshlq_n_s64(vaddq_s64(h, one), 52));
+    float64x2_t b = vreinterpretq_f64_s64(vshlq_n_s64(vaddq_s64(vsubq_s64(k, h), one), 52));
+    return vmulq_f64(vmulq_f64(v, a), b);
+}
+TNI_INLINE float32x4_t tni_neon_min_f32(float32x4_t a, float32x4_t b) {
+    return vbslq_f32(vcltq_f32(a, b), a, b);
+}
+TNI_INLINE float32x4_t tni_neon_max_f32(float32x4_t a, float32x4_t b) {
+    return vbslq_f32(vcgtq_f32(a, b), a, b);
+}
+TNI_INLINE float64x2_t tni_neon_min_f64(float64x2_t a, float64x2_t b) {
+    return vbslq_f64(vcltq_f64(a, b), a, b);
+}
+TNI_INLINE float64x2_t tni_neon_max_f64(float64x2_t a, float64x2_t b) {
+    return vbslq_f64(vcgtq_f64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_min_i64(int64x2_t a, int64x2_t b) {
+    return vbslq_s64(vcltq_s64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_max_i64(int64x2_t a, int64x2_t b) {
+    return vbslq_s64(vcgtq_s64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_mul_i64(int64x2_t a, int64x2_t b) {
+    int64x2_t v =
+        vdupq_n_s64((int64_t)((uint64_t)vgetq_lane_s64(a, 0) * (uint64_t)vgetq_lane_s64(b, 0)));
+    return vsetq_lane_s64(
+        (int64_t)((uint64_t)vgetq_lane_s64(a, 1) * (uint64_t)vgetq_lane_s64(b, 1)), v, 1);
+}
+TNI_INLINE uint64x2_t tni_neon_not64(uint64x2_t m) {
+    return vreinterpretq_u64_u32(vmvnq_u32(vreinterpretq_u32_u64(m)));
+}
+TNI_INLINE float32x4_t tni_neon_bits_f32(uint32x4_t u) { return vreinterpretq_f32_u32(u); }
+TNI_INLINE uint32x4_t tni_neon_u32(float32x4_t v) { return vreinterpretq_u32_f32(v); }
+TNI_INLINE float64x2_t tni_neon_bits_f64(uint64x2_t u) { return vreinterpretq_f64_u64(u); }
+TNI_INLINE uint64x2_t tni_neon_u64(float64x2_t v) { return vreinterpretq_u64_f64(v); }
+TNI_INLINE void tni_neon_ld2_f32(const float *p, float32x4_t *a, float32x4_t *b) {
+    float32x4x2_t v = vld2q_f32(p);
+    *a = v.val[0];
+    *b = v.val[1];
+}
+TNI_INLINE void tni_neon_st2_f32(float *p, float32x4_t a, float32x4_t b) {
+    float32x4x2_t v;
+    v.val[0] = a;
+    v.val[1] = b;
+    vst2q_f32(p, v);
+}
+TNI_INLINE void tni_neon_ld2_f64(const double *p, float64x2_t *a, float64x2_t *b) {
+    float64x2x2_t v = vld2q_f64(p);
+    *a = v.val[0];
+    *b = v.val[1];
+}
+TNI_INLINE void tni_neon_st2_f64(double *p, float64x2_t a, float64x2_t b) {
+    float64x2x2_t v;
+    v.val[0] = a;
+    v.val[1] = b;
+    vst2q_f64(p, v);
+}
+TNI_INLINE float32x4_t tni_neon_expo_f32(float32x4_t v) {
+    int32x4_t k = vreinterpretq_s32_u32(vshrq_n_u32(tni_neon_u32(v), 23));
+    return vcvtq_f32_s32(vsubq_s32(k, vdupq_n_s32(127)));
+}
+TNI_INLINE float64x2_t tni_neon_expo_f64(float64x2_t v) {
+    int64x2_t k = vreinterpretq_s64_u64(vshrq_n_u64(tni_neon_u64(v), 52));
+    return vcvtq_f64_s64(vsubq_s64(k, vdupq_n_s64(1023)));
+}
+TNI_INLINE float32x4_t tni_neon_mant_f32(float32x4_t v) {
+    uint32x4_t u = vandq_u32(tni_neon_u32(v), vdupq_n_u32(0x007fffffu));
+    return tni_neon_bits_f32(vorrq_u32(u, vdupq_n_u32(0x3f800000u)));
+}
+TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
+    uint64x2_t u = vandq_u64(tni_neon_u64(v), vdupq_n_u64(0x000fffffffffffffu));
+    return tni_neon_bits_f64(vorrq_u64(u, vdupq_n_u64(0x3ff0000000000000u)));
+}
+#endif
+
+#define V float64x2_t
+#define V_LD(p) vld1q_f64((const double *)(const void *)(p))
+#define V_ST(p, v) vst1q_f64((double *)(void *)(p), v)
+#define V_LDN(p, n) tni_neon_ldn_f64(p, n)
+#define V_STN(p, v, n) tni_neon_stn_f64(p, v, n)
+#define V_SET(s) vdupq_n_f64((double)(s))
+#define V_LD2(p, a, b) tni_neon_ld2_f64((const double *)(const void *)(p), a, b)
+#define V_ST2(p, a, b) tni_neon_st2_f64((double *)(void *)(p), a, b)
+#define V_ZERO() vdupq_n_f64(0)
+#define V_ADD(a, b) vaddq_f64(a, b)
+#define V_SUB(a, b) vsubq_f64(a, b)
+#define V_MUL(a, b) vmulq_f64(a, b)
+#define V_DIV(a, b) vdivq_f64(a, b)
+#define V_FMA(a, b, c) vfmaq_f64(c, a, b)
+#define V_FNMA(a, b, c) vfmsq_f64(c, a, b)
+#define V_NEG(a) vnegq_f64(a)
+#define V_ABS(a) vabsq_f64(a)
+#define V_SQRT(a) vsqrtq_f64(a)
+#define V_MIN(a, b) tni_neon_min_f64(a, b)
+#define V_MAX(a, b) tni_neon_max_f64(a, b)
+#define V_FLOOR(a) vrndmq_f64(a)
+#define V_CEIL(a) vrndpq_f64(a)
+#define V_TRUNC(a) vrndq_f64(a)
+#define V_ROUND(a) vrndnq_f64(a)
+#define V_LT(a, b) vcltq_f64(a, b)
+#define V_LE(a, b) vcleq_f64(a, b)
+#define V_GT(a, b) vcgtq_f64(a, b)
+#define V_GE(a, b) vcgeq_f64(a, b)
+#define V_EQ(a, b) vceqq_f64(a, b)
+#define V_SEL(m, a, b) vbslq_f64(m, a, b)
+#define V_AND(a, b) tni_neon_bits_f64(vandq_u64(tni_neon_u64(a), tni_neon_u64(b)))
+#define V_OR(a, b) tni_neon_bits_f64(vorrq_u64(tni_neon_u64(a), tni_neon_u64(b)))
+#define V_XOR(a, b) tni_neon_bits_f64(veorq_u64(tni_neon_u64(a), tni_neon_u64(b)))
+#define V_NOT(a) tni_neon_bits_f64(tni_neon_not64(tni_neon_u64(a)))
+#define V_LDEXP(v, n) tni_neon_ldexp_f64(v, n)
+#define V_EXPO(a) tni_neon_expo_f64(a)
+#define V_MANT(a) tni_neon_mant_f64(a)
+
+#define M uint64x2_t
+#define W 2
+#define M_AND(a, b) vandq_u64(a, b)
+#define M_OR(a, b) vorrq_u64(a, b)
+#define M_XOR(a, b) veorq_u64(a, b)
+#define M_NOT(a) tni_neon_not64(a)
+#define M_ANY(m) ((vgetq_lane_u64(m, 0) | vgetq_lane_u64(m, 1)) != 0)
+#define V_MST(p, m) tni_neon_mst64(p, m)
+#define M_LD(p) tni_neon_mld64(p)
+#define V_NE(a, b) M_NOT(V_EQ(a, b))
+#endif
+
+#define V_ONE V_SET(1)
+#define V_PARAM(p, i) V_SET(((const T *)(p))[i])
+#define V_ISNAN(a) TNI_FNT(tni_isnan)(a)
+#define V_ISINF(a) TNI_FNT(tni_isinf)(a)
+#define V_ISFINITE(a) TNI_FNT(tni_isfinite)(a)
+#define V_SIGN(a) TNI_FNT(tni_sign)(a)
+#define V_SIGNBIT(a) TNI_FNT(tni_signbit)(a)
+#define V_SQUARE(a) TNI_FNT(tni_square)(a)
+#define V_CONJ(a) (a)
+#define V_ST_REAL(p, v) V_ST(p, v)
+#define V_WITHIN(a, r) V_LT(V_ABS(a), V_SET(r))
+#define V_MAXIMUM(a, b) TNI_FNT(tni_maximum)(a, b)
+#define V_MINIMUM(a, b) TNI_FNT(tni_minimum)(a, b)
+#define V_FLOORDIV(a, b) TNI_FNT(tni_floordiv)(a, b)
+#define V_TRUNCDIV(a, b) TNI_FNT(tni_truncdiv)(a, b)
+#define V_REMAINDER(a, b) TNI_FNT(tni_remainder)(a, b)
+#define V_FMOD(a, b) TNI_FNT(tni_fmod)(a, b)
+#define V_POW(a, b) TNI_FNT(tni_pow)(a, b)
+#define V_COPYSIGN(a, b) TNI_FNT(tni_copysign)(a, b)
+#define V_HYPOT(a, b) TNI_FNT(tni_hypot)(a, b)
+#define V_NEXTAFTER(a, b) TNI_FNT(tni_nextafter)(a, b)
+#define V_EXP(a) TNI_FNT(tni_exp)(a)
+#define V_EXPM1(a) TNI_FNT(tni_expm1)(a)
+#define V_LOG(a) TNI_FNT(tni_log)(a)
+#define V_LOG1P(a) TNI_FNT(tni_log1p)(a)
+#define V_LOG2(a) TNI_FNT(tni_log2)(a)
+#define V_LOG10(a) TNI_FNT(tni_log10)(a)
+#define V_SIN(a) TNI_FNT(tni_sin)(a)
+#define V_COS(a) TNI_FNT(tni_cos)(a)
+#define V_TAN(a) TNI_FNT(tni_tan)(a)
+#define V_TANH(a) TNI_FNT(tni_tanh)(a)
+#define V_SIGMOID(a) TNI_FNT(tni_sigmoid)(a)
+#define V_ERF(a) TNI_FNT(tni_erf)(a)
+#define V_ATAN(a) TNI_FNT(tni_atan)(a)
+#define V_ATAN2(a, b) TNI_FNT(tni_atan2)(a, b)
+#define V_ASIN(a) TNI_FNT(tni_asin)(a)
+#define V_ACOS(a) TNI_FNT(tni_acos)(a)
+#define V_SINH(a) TNI_FNT(tni_sinh)(a)
+#define V_COSH(a) TNI_FNT(tni_cosh)(a)
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
+#endif
+
+/* src/simd/math_float.h - the functions of math.h for one floating type */
+
+#define K(f, d) V_SET(d)
+#define H(c) p = V_FMA(p, z, V_SET(c))
+#define K_INF V_SET(INFINITY)
+#define K_NAN V_SET(NAN)
+#define K_LIMIT 1048576.0
+#define LN2_HI K(6.931471825e-01, 6.93147180559945286e-01)
+#define LN2_LO K(-1.904654212e-09, 2.31904681384629956e-17)
+
+TNI_INLINE M TNI_FNT(tni_isnan)(V x) { return V_NE(x, x); }
+TNI_INLINE M TNI_FNT(tni_isinf)(V x) { return V_EQ(V_ABS(x), K_INF); }
+TNI_INLINE M TNI_FNT(tni_isfinite)(V x) { return V_LT(V_ABS(x), K_INF); }
+TNI_INLINE V TNI_FNT(tni_square)(V x) { return V_MUL(x, x); }
+TNI_INLINE V TNI_FNT(tni_copysign)(V x, V sign) { return V_OR(V_ABS(x), V_AND(sign, V_SET(-0.0))); }
+TNI_INLINE M TNI_FNT(tni_signbit)(V x) { return V_LT(TNI_FNT(tni_copysign)(V_ONE, x), V_ZERO()); }
+TNI_INLINE V TNI_FNT(tni_sign)(V x) {
+    V above = V_SEL(V_GT(x, V_ZERO()), V_ONE, V_ZERO());
+    return V_SEL(V_LT(x, V_ZERO()), V_SET(-1), above);
+}
+
+TNI_INLINE V TNI_FNT(tni_maximum)(V a, V b) { return V_SEL(M_OR(V_GT(a, b), V_NE(a, a)), a, b); }
+TNI_INLINE V TNI_FNT(tni_minimum)(V a, V b) { return V_SEL(M_OR(V_LT(a, b), V_NE(a, a)), a, b); }
+TNI_INLINE V TNI_FNT(tni_truncdiv)(V a, V b) { return V_TRUNC(V_DIV(a, b)); }
+
+TNI_HELPER V TNI_FNT(tni_hypot)(V x, V y) {
+    V a = V_ABS(x), b = V_ABS(y), large = V_MAX(a, b), little = V_MIN(a, b), zero = V_ZERO();
+    V huge = K(1.2676506002282294e+30, 4.1495155688809930e+180),
+      tiny = K(7.8886090522101181e-31, 2.4099198651028841e-181);
+    M high = V_GT(large, K(1152921504606846976.0, 3.2733906078961419e+150)),
+      deep = V_LT(large, K(9.0949470177292824e-13, 3.8725919148493183e-121));
+    V up = V_SEL(high, tiny, V_SEL(deep, huge, V_ONE)),
+      down = V_SEL(high, huge, V_SEL(deep, tiny, V_ONE));
+    V l = V_MUL(large, up), s = V_MUL(little, up), h = V_SQRT(V_FMA(l, l, V_MUL(s, s)));
+    V hh = V_MUL(h, h), ll = V_MUL(l, l), off = V_FNMA(s, s, V_SUB(hh, ll));
+    off = V_ADD(off, V_SUB(V_FMA(h, h, V_NEG(hh)), V_FMA(l, l, V_NEG(ll))));
+    h = V_MUL(V_SUB(h, V_DIV(off, V_ADD(h, h))), down);
+    h = V_SEL(V_EQ(large, zero), zero, h);
+    h = V_SEL(M_OR(V_ISNAN(x), V_ISNAN(y)), V_ADD(x, y), h);
+    return V_SEL(M_OR(V_EQ(a, K_INF), V_EQ(b, K_INF)), K_INF, h);
+}
+
+TNI_HELPER V TNI_FNT(tni_nextafter)(V x, V y) {
+    V a = V_ABS(x), zero = V_ZERO(), least = K(1.401298464e-45, 4.9406564584124654e-324);
+    M fixed = V_LT(a, K(2.350988702e-38, 4.4501477170144028e-308)),
+        shrinks = M_XOR(V_GT(x, y), V_LT(x, zero));
+    V by = V_SEL(fixed, least, K(5.960465188e-08, 1.1102230246251568e-16));
+    V next = V_FMA(V_SEL(shrinks, V_NEG(by), by), V_SEL(fixed, V_ONE, a), a);
+    next = V_SEL(M_AND(shrinks, V_EQ(a, K_INF)), K(3.402823466e+38, 1.7976931348623157e+308), next);
+    next = V_SEL(V_EQ(a, zero), TNI_FNT(tni_copysign)(least, y), TNI_FNT(tni_copysign)(next, x));
+    next = V_SEL(V_EQ(x, y), y, next);
+    return V_SEL(M_OR(V_ISNAN(x), V_ISNAN(y)), V_ADD(x, y), next);
+}
+
+#define EXP_LOW -746
+#define EXP_HIGH 711
+
+TNI_INLINE V TNI_FNT(tni_exp_poly)(V z) {
+    V p = V_SET(1.60912871270460349e-10);
+    H(2.09182131858799360e-09);
+    H(2.50520557039157981e-08);
+    H(2.75572630747015386e-07);
+    H(2.75573192657052891e-06);
+    H(2.48015873366336929e-05);
+    H(1.98412698412535836e-04);
+    H(1.38888888888790015e-03);
+    H(8.33333333333333369e-03);
+    H(4.16666666666666782e-02);
+    H(1.66666666666666657e-01);
+    H(0.5);
+    return p;
+}
+TNI_INLINE V TNI_FNT(tni_exp_parts)(V x, V *r, V *s) {
+    x = V_MAX(V_SET(EXP_LOW), V_MIN(V_SET(EXP_HIGH), x));
+    V n = V_ROUND(V_MUL(x, V_SET(1.44269504088896339)));
+    V a = V_FNMA(n, LN2_HI, x), b = V_MUL(n, LN2_LO);
+    *r = V_SUB(a, b);
+    *s = V_FMA(V_MUL(*r, *r), TNI_FNT(tni_exp_poly)(*r), V_SUB(V_SUB(a, *r), b));
+    return n;
+}
+TNI_HELPER V TNI_FNT(tni_exp)(V x) {
+    V r, s, n = TNI_FNT(tni_exp_parts)(x, &r, &s);
+    return V_LDEXP(V_ADD(V_ONE, V_ADD(r, s)), n);
+}
+TNI_HELPER V TNI_FNT(tni_exp_half)(V x) {
+    V r, s, n = TNI_FNT(tni_exp_parts)(x, &r, &s);
+    return V_LDEXP(V_ADD(V_ONE, V_ADD(r, s)), V_SUB(n, V_ONE));
+}
+TNI_INLINE V TNI_FNT(tni_expm1_parts)(V x, V *lo) {
+    V r, s, n = TNI_FNT(tni_exp_parts)(x, &r, &s), t = V_LDEXP(V_ONE, V_SUB(n, V_ONE));
+    V a = V_SUB(t, V_SET(0.5)), c = V_SUB(a, t),
+      al = V_SUB(V_SUB(t, V_SUB(a, c)), V_ADD(V_SET(0.5), c));
+    V b = V_MUL(t, r), sum = V_ADD(a, b), rest = V_FMA(t, s, V_ADD(V_ADD(V_SUB(a, sum), b), al));
+    V hi = V_ADD(sum, rest);
+    *lo = V_ADD(V_SUB(sum, hi), rest);
+    return hi;
+}
+TNI_HELPER V TNI_FNT(tni_expm1)(V x) {
+    V lo, y = TNI_FNT(tni_expm1_parts)(x, &lo);
+    y = V_SEL(V_LT(x, V_SET(EXP_HIGH)), V_ADD(y, y), V_ADD(x, K_INF));
+    return V_SEL(V_LT(V_ABS(x), V_SET(1e-20)), x, y);
+}
+TNI_HELPER V TNI_FNT(tni_sigmoid)(V x) {
+    V r, s, n = TNI_FNT(tni_exp_parts)(V_NEG(V_ABS(x)), &r, &s);
+    V u = V_ADD(r, s), h = V_ADD(V_ONE, u),
+      l = V_ADD(V_ADD(V_SUB(V_ONE, h), u), V_ADD(V_SUB(r, u), s));
+    V e = V_LDEXP(h, n), el = V_LDEXP(l, n), d = V_ADD(V_ONE, e),
+      dl = V_ADD(V_ADD(V_SUB(V_ONE, d), e), el);
+    M positive = V_GE(x, V_ZERO());
+    V t = V_SEL(positive, V_ONE, e), tl = V_SEL(positive, V_ZERO(), el), i = V_DIV(V_ONE, d),
+      q = V_MUL(t, i);
+    return V_FMA(V_FNMA(q, dl, V_ADD(V_FNMA(q, d, t), tl)), i, q);
+}
+TNI_HELPER V TNI_FNT(tni_tanh)(V x) {
+    V a = V_MIN(K(10, 20), V_ABS(x)), l, h = TNI_FNT(tni_expm1_parts)(V_MUL(a, V_SET(-2)), &l);
+    V d = V_ADD(V_ONE, h), dl = V_ADD(V_ADD(V_SUB(V_ONE, d), h), l), i = V_DIV(V_ONE, d),
+      q = V_NEG(V_MUL(h, i));
+    V rest = V_FNMA(q, dl, V_SUB(V_FNMA(q, d, V_NEG(h)), l));
+    q = V_SEL(V_LT(a, V_SET(1e-20)), a, V_FMA(rest, i, q));
+    return TNI_FNT(tni_copysign)(q, x);
+}
+TNI_HELPER V TNI_FNT(tni_sinh)(V x) {
+    V a = V_ABS(x), l, h = TNI_FNT(tni_expm1_parts)(V_MIN(V_SET(20), a), &l);
+    V y = V_ADD(h, V_ADD(V_DIV(h, V_FMA(V_SET(2), h, V_ONE)), l));
+    y = V_SEL(V_LT(a, V_SET(20)), y, TNI_FNT(tni_exp_half)(a));
+    return TNI_FNT(tni_copysign)(V_SEL(V_LT(a, V_SET(1e-20)), a, y), x);
+}
+TNI_HELPER V TNI_FNT(tni_cosh)(V x) {
+    V a = V_ABS(x), h = TNI_FNT(tni_exp_half)(a), y = V_ADD(h, V_DIV(V_SET(0.25), h));
+    return V_SEL(V_LT(a, V_SET(20)), y, h);
+}
+
+TNI_INLINE V TNI_FNT(tni_log_split)(V x, V *f) {
+    M little = V_LT(x, K(1.17549435e-38, 2.2250738585072014e-308));
+    x = V_SEL(little, V_MUL(x, K(16777216, 18014398509481984.0)), x);
+    V e = V_SUB(V_EXPO(x), V_SEL(little, K(24, 54), V_ZERO())), m = V_MANT(x);
+    M upper = V_GT(m, V_SET(1.41421356237309505));
+    *f = V_SUB(V_SEL(upper, V_MUL(m, V_SET(0.5)), m), V_ONE);
+    return V_SEL(upper, V_ADD(e, V_ONE), e);
+}
+TNI_INLINE V TNI_FNT(tni_log_tail)(V f) {
+    V s = V_DIV(f, V_ADD(V_SET(2), f)), z = V_MUL(s, s), p = V_SET(6.54404508035778126e-02);
+    H(6.63431221028847606e-02);
+    H(7.69312281805563519e-02);
+    H(9.09089776139465899e-02);
+    H(1.11111111964524001e-01);
+    H(1.42857142853989288e-01);
+    H(2.00000000000004424e-01);
+    H(3.33333333333333315e-01);
+    V half = V_MUL(V_SET(0.5), V_MUL(f, f));
+    return V_FMA(s, V_FMA(V_ADD(z, z), p, half), V_NEG(half));
+}
+TNI_INLINE V TNI_FNT(tni_log_specials)(V x, V y) {
+    y = V_SEL(V_LT(x, K_INF), y, x);
+    y = V_SEL(V_EQ(x, V_ZERO()), V_NEG(K_INF), y);
+    return V_SEL(V_LT(x, V_ZERO()), K_NAN, y);
+}
+TNI_HELPER V TNI_FNT(tni_log)(V x) {
+    V f, e = TNI_FNT(tni_log_split)(x, &f), hi = V_FMA(e, LN2_HI, f);
+    V lo = V_ADD(V_FMA(e, LN2_HI, V_NEG(hi)), f);
+    V y = V_ADD(hi, V_ADD(V_ADD(lo, TNI_FNT(tni_log_tail)(f)), V_MUL(e, LN2_LO)));
+    return TNI_FNT(tni_log_specials)(x, y);
+}
+TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
+    V u = V_ADD(V_ONE, x), b = V_SUB(u, V_ONE), c = V_ADD(V_SUB(V_ONE, V_SUB(u, b)), V_SUB(x, b));
+    V f, e = TNI_FNT(tni_log_split)(u, &f), d = V_LDEXP(c, V_NEG(e));
+    V tail = V_FMA(d, V_FMA(f, V_SUB(f, V_ONE), V_ONE), TNI_FNT(tni_log_tail)(f));
+    V hi = V_FMA(e, LN2_HI, f), lo = V_ADD(V_FMA(e, LN2_HI, V_NEG(hi)), f);
+    V y = TNI_FNT(tni_log_specials)(u, V_ADD(hi, V_ADD(V_ADD(lo, tail), V_MUL(e, LN2_LO))));
+    return V_SEL(V_EQ(x, V_ZERO()), x, y);
+}
+
+TNI_HELPER V TNI_FNT(tni_log_long)(V a, V *lo) {
+    V f, e = TNI_FNT(tni_log_split)(a, &f), two = V_ADD(V_SET(2), f),
+         low = V_ADD(V_SUB(V_SET(2), two), f);
+    V i = V_DIV(V_ONE, two), q = V_MUL(f, i), z = V_MUL(q, q);
+    V ql = V_MUL(i, V_FNMA(q, low, V_FNMA(q, two, f)));
+    V p = V_SET(5.86219340885594797e-02);
+    H(5.85305641745502217e-02);
+    H(6.66740482646310251e-02);
+    H(7.69229743189867865e-02);
+    H(9.09090916820070871e-02);
+    H(1.11111111108254904e-01);
+    H(1.42857142857146874e-01);
+    H(2.00000000000000011e-01);
+    V t = V_MUL(z, p), third = K(3.333333433e-01, 3.33333333333333315e-01), c = V_ADD(third, t);
+    V cl = V_ADD(V_ADD(V_SUB(third, c), t), K(-9.934107759e-09, 1.85037170770859413e-17));
+    V zl = V_FMA(q, V_ADD(ql, ql), V_FMA(q, q, V_NEG(z))), cube = V_MUL(z, q);
+    V cubel = V_FMA(z, ql, V_FMA(zl, q, V_FMA(z, q, V_NEG(cube))));
+    V w = V_MUL(cube, c), wl = V_FMA(cube, cl, V_FMA(cubel, c, V_FMA(cube, c, V_NEG(w))));
+    V h = V_ADD(q, w), l = V_ADD(V_ADD(V_SUB(q, h), w), V_ADD(ql, wl));
+    h = V_ADD(h, h);
+    l = V_ADD(l, l);
+    V n = V_MUL(e, LN2_HI), nl = V_FMA(e, LN2_LO, V_FMA(e, LN2_HI, V_NEG(n))), s = V_ADD(n, h);
+    l = V_ADD(V_ADD(V_SEL(V_EQ(e, V_ZERO()), V_ZERO(), V_ADD(V_SUB(n, s), h)), nl), l);
+    h = V_ADD(s, l);
+    *lo = V_ADD(V_SUB(s, h), l);
+    return h;
+}
+TNI_HELPER V TNI_FNT(tni_log_base)(V x, V c, V cl) {
+    V l, h = TNI_FNT(tni_log_long)(x, &l), p = V_MUL(h, c);
+    return TNI_FNT(tni_log_specials)(x, V_ADD(p, V_FMA(l, c, V_FMA(h, cl, V_FMA(h, c, V_NEG(p))))));
+}
+TNI_INLINE V TNI_FNT(tni_log2)(V x) {
+    return TNI_FNT(tni_log_base)(x, K(1.442695022e+00, 1.44269504088896339e+00),
+                                 K(1.925963034e-08, 2.03552737409310331e-17));
+}
+TNI_INLINE V TNI_FNT(tni_log10)(V x) {
+    return TNI_FNT(tni_log_base)(x, K(4.342944920e-01, 4.34294481903251817e-01),
+                                 K(-1.010304995e-08, 1.09831965021676507e-17));
+}
+TNI_INLINE V TNI_FNT(tni_exp_long)(V h, V l) {
+    V n = V_ROUND(V_MUL(h, V_SET(1.44269504088896339))), a = V_FNMA(n, LN2_HI, h),
+      b = V_FNMA(n, LN2_LO, l);
+    V r = V_ADD(a, b), rl = V_ADD(V_SUB(a, r), b), s = V_MUL(V_MUL(r, r), TNI_FNT(tni_exp_poly)(r));
+    V y = V_ADD(V_ONE, r), yl = V_ADD(V_ADD(V_SUB(V_ONE, y), r), V_ADD(s, V_FMA(rl, r, rl)));
+    return V_LDEXP(V_ADD(y, yl), n);
+}
+TNI_HELPER V TNI_FNT(tni_pow)(V x, V y) {
+    M square = V_EQ(y, V_SET(2)), cube = V_EQ(y, V_SET(3));
+    V sq = V_MUL(x, x), product = V_SEL(square, sq, V_MUL(sq, x));
+    if (!M_ANY(M_NOT(M_OR(square, cube)))) return product;
+    V a = V_ABS(x), l, h = TNI_FNT(tni_log_long)(a, &l), zero = V_ZERO(), inf = K_INF;
+    V ph = V_MUL(y, h), pl = V_FMA(y, l, V_FMA(y, h, V_NEG(ph)));
+    M above = M_NOT(V_LE(V_ABS(ph), K(105, 750)));
+    ph = V_MAX(K(-105, -750), V_MIN(K(105, 750), ph));
+    V r = TNI_FNT(tni_exp_long)(ph, V_SEL(above, zero, pl));
+    r = V_SEL(V_EQ(a, V_ONE), V_ONE, r);
+    M under = V_LT(y, zero);
+    r = V_SEL(V_EQ(a, zero), V_SEL(under, inf, zero), r);
+    r = V_SEL(V_EQ(a, inf), V_SEL(under, zero, inf), r);
+    V half = V_MUL(y, V_SET(0.5));
+    M whole = V_EQ(V_TRUNC(y), y), odd = M_AND(whole, V_NE(V_TRUNC(half), half));
+    r = V_OR(r, V_AND(V_SEL(odd, x, zero), V_SET(-0.0)));
+    r = V_SEL(M_AND(M_AND(V_LT(x, zero), V_GT(x, V_NEG(inf))), M_NOT(whole)), K_NAN, r);
+    r = V_SEL(M_OR(V_ISNAN(x), V_ISNAN(y)), V_ADD(x, y), r);
+    r = V_SEL(M_OR(V_EQ(y, zero), V_EQ(x, V_ONE)), V_ONE, r);
+    return V_SEL(M_OR(square, cube), product, r);
+}
+
+TNI_HELPER V TNI_FNT(tni_trig_lanes)(V x, V r, V *rl, V *q) {
+    T xs[W], rs[W], ls[W], qs[W];
+    V_ST(xs, x);
+    V_ST(rs, r);
+    V_ST(ls, *rl);
+    V_ST(qs, *q);
+    for (int i = 0; i < W; i++) {
+        double hi, lo;
+        if (!(xs[i] > K_LIMIT || xs[i] < -K_LIMIT) || xs[i] - xs[i] != 0) continue;
+        qs[i] = (T)TNI_FN(tni_trig_large)((double)xs[i], &hi, &lo);
+        rs[i] = (T)hi;
+        ls[i] = (T)((hi - (double)rs[i]) + lo);
+    }
+    *rl = V_LD(ls);
+    *q = V_LD(qs);
+    return V_LD(rs);
+}
+TNI_INLINE V TNI_FNT(tni_trig_reduce)(V x, V *rl, V *q) {
+    V n = V_ROUND(V_MUL(x, V_SET(6.36619772367581382e-01)));
+    V p2 = K(-4.371138829e-08, 6.12323399573676604e-17),
+      p3 = K(-1.715124510e-15, -1.49738490485916983e-33);
+    V r = V_FNMA(n, K(1.570796371, 1.57079632679489656), x), p = V_MUL(n, p2),
+      pe = V_FMA(n, p2, V_NEG(p));
+    V s = V_SUB(r, p), b = V_SUB(s, r);
+    V e = V_SUB(V_SUB(r, V_SUB(s, b)), V_ADD(p, b));
+    V l = V_FNMA(n, p3, V_SUB(e, pe));
+    r = V_ADD(s, l);
+    *rl = V_ADD(V_SUB(s, r), l);
+    *q = V_FNMA(V_SET(4), V_FLOOR(V_MUL(n, V_SET(0.25))), n);
+    if (M_ANY(V_GT(V_ABS(x), V_SET(K_LIMIT)))) r = TNI_FNT(tni_trig_lanes)(x, r, rl, q);
+    return r;
+}
+TNI_INLINE V TNI_FNT(tni_sin_parts)(V r, V rl, V *low) {
+    V z = V_MUL(r, r);
+    V p = V_SET(-7.58658048790459093e-13);
+    H(1.60585296445810500e-10);
+    H(-2.50521062200247380e-08);
+    H(2.75573192193035283e-06);
+    H(-1.98412698412650193e-04);
+    H(8.33333333333333148e-03);
+    H(-1.66666666666666657e-01);
+    *low = V_FMA(V_MUL(z, r), p, V_FMA(V_MUL(z, V_SET(-0.5)), rl, rl));
+    return r;
+}
+TNI_INLINE V TNI_FNT(tni_cos_parts)(V r, V rl, V *low) {
+    V z = V_MUL(r, r), half = V_MUL(z, V_SET(0.5)), w = V_SUB(V_ONE, half);
+    V p = V_SET(4.74580684080214986e-14);
+    H(-1.14704597858538745e-11);
+    H(2.08767557841456125e-09);
+    H(-2.75573192213829243e-07);
+    H(2.48015873015846216e-05);
+    H(-1.38888888888888873e-03);
+    H(4.16666666666666644e-02);
+    *low = V_ADD(V_SUB(V_SUB(V_ONE, w), half), V_FNMA(r, rl, V_MUL(V_MUL(z, z), p)));
+    return w;
+}
+TNI_HELPER V TNI_FNT(tni_trig)(V x, int cosine) {
+    V rl, q, r = TNI_FNT(tni_trig_reduce)(x, &rl, &q), sl, cl;
+    V s = TNI_FNT(tni_sin_parts)(r, rl, &sl), c = TNI_FNT(tni_cos_parts)(r, rl, &cl);
+    s = V_ADD(s, sl);
+    c = V_ADD(c, cl);
+    M one = V_EQ(q, V_ONE), two = V_EQ(q, V_SET(2)), three = V_EQ(q, V_SET(3)),
+      odd = M_OR(one, three);
+    V y = cosine ? V_SEL(odd, s, c) : V_SEL(odd, c, s);
+    y = V_SEL(cosine ? M_OR(one, two) : M_OR(two, three), V_NEG(y), y);
+    y = cosine ? y : V_SEL(V_EQ(x, V_ZERO()), x, y);
+    return V_SEL(V_LT(V_ABS(x), K_INF), y, K_NAN);
+}
+TNI_INLINE V TNI_FNT(tni_sin)(V x) { return TNI_FNT(tni_trig)(x, 0); }
+TNI_INLINE V TNI_FNT(tni_cos)(V x) { return TNI_FNT(tni_trig)(x, 1); }
+TNI_HELPER V TNI_FNT(tni_tan)(V x) {
+    V rl, q, r = TNI_FNT(tni_trig_reduce)(x, &rl, &q), sl, cl;
+    V s = TNI_FNT(tni_sin_parts)(r, rl, &sl), c = TNI_FNT(tni_cos_parts)(r, rl, &cl);
+    V sh = V_ADD(s, sl), ch = V_ADD(c, cl);
+    sl = V_ADD(V_SUB(s, sh), sl);
+    cl = V_ADD(V_SUB(c, ch), cl);
+    M odd = M_OR(V_EQ(q, V_ONE), V_EQ(q, V_SET(3)));
+    V a = V_SEL(odd, V_NEG(ch), sh), al = V_SEL(odd, V_NEG(cl), sl), b = V_SEL(odd, sh, ch);
+    V bl = V_SEL(odd, sl, cl), y = V_DIV(a, b);
+    y = V_ADD(y, V_DIV(V_FNMA(y, bl, V_ADD(V_FNMA(y, b, a), al)), b));
+    y = V_SEL(V_LT(V_ABS(x), V_SET(1e-20)), x, y);
+    return V_SEL(V_LT(V_ABS(x), K_INF), y, K_NAN);
+}
+
+#define PIO2_HI K(1.570796371, 1.57079632679489656)
+#define PIO2_LO K(-4.371138829e-08, 6.12323399573676604e-17)
+TNI_INLINE V TNI_FNT(tni_atan_tail)(V t) {
+    V z = V_MUL(t, t);
+    V p = V_SET(-1.92134085037362623e-02);
+    H(3.92637202992664469e-02);
+    H(-5.08664575612532144e-02);
+    H(5.85839588480056225e-02);
+    H(-6.66454226359379925e-02);
+    H(7.69218557062620323e-02);
+    H(-9.09090469001803680e-02);
+    H(1.11111110182789075e-01);
+    H(-1.42857142847080232e-01);
+    H(1.99999999999957406e-01);
+    H(-3.33333333333333315e-01);
+    return V_MUL(V_MUL(z, t), p);
+}
+TNI_HELPER V TNI_FNT(tni_atan)(V x) {
+    V a = V_ABS(x);
+    M above = V_GT(a, V_SET(2.41421356237309505)), below = V_LE(a, V_SET(0.414213562373095049));
+    V less = V_SUB(a, V_ONE), more = V_ADD(a, V_ONE), zero = V_ZERO();
+    V lessl = V_ADD(V_SUB(V_SET(-1), less), a),
+      morel = V_ADD(V_SUB(V_MAX(a, V_ONE), more), V_MIN(a, V_ONE));
+    V up = V_SEL(above, V_SET(-1), V_SEL(below, a, less)),
+      down = V_SEL(above, a, V_SEL(below, V_ONE, more));
+    V i = V_DIV(V_ONE, down), t = V_MUL(up, i), rest = V_FNMA(t, down, up);
+    M mid = M_NOT(M_OR(above, below));
+    rest = V_ADD(rest, V_SEL(mid, V_FNMA(t, morel, lessl), zero));
+    V step = V_SEL(above, V_ONE, V_SEL(below, V_ZERO(), V_SET(0.5))), base = V_MUL(step, PIO2_HI);
+    V low = V_FMA(rest, i, V_FMA(step, PIO2_LO, TNI_FNT(tni_atan_tail)(t))), s = V_ADD(base, t);
+    low = V_SEL(V_LT(a, K_INF), low, V_MUL(step, PIO2_LO));
+    V y = V_ADD(s, V_ADD(V_ADD(V_SUB(base, s), t), low));
+    return TNI_FNT(tni_copysign)(V_SEL(below, V_ADD(t, low), y), x);
+}
+TNI_HELPER V TNI_FNT(tni_atan2)(V y, V x) {
+    V a = V_ABS(x), b = V_ABS(y), zero = V_ZERO(), large = V_MAX(a, b), little = V_MIN(a, b);
+    M steep = V_GT(b, a), left = TNI_FNT(tni_signbit)(x), endless = V_EQ(large, K_INF);
+    V scale = V_SEL(V_GT(large, K(1.3292279957849159e+36, 2.8088955232223686e+306)), V_SET(0.0625),
+                    V_ONE);
+    scale = V_SEL(V_LT(large, K(1099511627776, 2.5822498780869086e+120)),
+                  K(18446744073709551616.0, 4.1495155688809930e+180), scale);
+    little = V_SEL(endless, V_SEL(V_EQ(a, b), V_ONE, zero), V_MUL(little, scale));
+    large = V_SEL(M_OR(endless, V_EQ(large, zero)), V_ONE, V_MUL(large, scale));
+    M beyond = V_LE(little, V_MUL(large, V_SET(0.414213562373095049)));
+    V less = V_SUB(little, large), lessl = V_SUB(little, V_ADD(less, large)),
+      more = V_ADD(little, large), morel = V_SUB(little, V_SUB(more, large));
+    V up = V_SEL(beyond, little, less), down = V_SEL(beyond, large, more), i = V_DIV(V_ONE, down),
+      t = V_MUL(up, i);
+    V rest = V_ADD(V_FNMA(t, down, up), V_SEL(beyond, zero, V_FNMA(t, morel, lessl)));
+    V low = V_FMA(rest, i, TNI_FNT(tni_atan_tail)(t)), step = V_SEL(beyond, zero, V_SET(0.5));
+    step = V_SEL(steep, V_SUB(V_ONE, step), step);
+    step = V_SEL(left, V_SUB(V_SET(2), step), step);
+    V turned = V_SEL(M_XOR(steep, left), V_SET(-0.0), zero), base = V_MUL(step, PIO2_HI);
+    t = V_XOR(t, turned);
+    low = V_ADD(V_XOR(low, turned), V_FMA(step, PIO2_LO, V_FMA(step, PIO2_HI, V_NEG(base))));
+    V s = V_ADD(base, t), angle = V_ADD(s, V_ADD(V_ADD(V_SUB(base, s), t), low));
+    return V_SEL(M_OR(V_ISNAN(x), V_ISNAN(y)), V_ADD(x, y), TNI_FNT(tni_copysign)(angle, y));
+}
+TNI_HELPER V TNI_FNT(tni_asin_tail)(V t) {
+    V z = V_MUL(t, t);
+    V p = V_SET(2.90203794368872371e-02);
+    H(-1.52439645300440768e-02);
+    H(1.76570258721838007e-02);
+    H(5.36139127846630651e-03);
+    H(1.03456814991210854e-02);
+    H(1.14755848738593586e-02);
+    H(1.39715893764227970e-02);
+    H(1.73523667690095619e-02);
+    H(2.23721740759968736e-02);
+    H(3.03819441093165429e-02);
+    H(4.46428571467441110e-02);
+    H(7.49999999999823030e-02);
+    H(1.66666666666666685e-01);
+    return V_MUL(V_MUL(z, t), p);
+}
+TNI_HELPER V TNI_FNT(tni_acos_near_one)(V a, V *low) {
+    V z = V_MUL(V_SUB(V_ONE, a), V_SET(0.5)), s = V_SQRT(z), i = V_DIV(V_SET(0.5), s);
+    V sl = V_SEL(V_GT(s, V_ZERO()), V_MUL(V_FNMA(s, s, z), i), V_ZERO());
+    V l = V_ADD(TNI_FNT(tni_asin_tail)(s), sl);
+    *low = V_ADD(l, l);
+    return V_ADD(s, s);
+}
+TNI_HELPER V TNI_FNT(tni_asin)(V x) {
+    V a = V_ABS(x), l, h = TNI_FNT(tni_acos_near_one)(a, &l), s = V_SUB(PIO2_HI, h);
+    V outer = V_ADD(s, V_SUB(V_ADD(V_SUB(V_SUB(PIO2_HI, s), h), PIO2_LO), l));
+    V y = V_SEL(V_GT(a, V_SET(0.5)), outer, V_ADD(a, TNI_FNT(tni_asin_tail)(a)));
+    return TNI_FNT(tni_copysign)(V_SEL(V_LE(a, V_ONE), y, K_NAN), x);
+}
+TNI_HELPER V TNI_FNT(tni_acos)(V x) {
+    V a = V_ABS(x), l, h = TNI_FNT(tni_acos_near_one)(a, &l), pi = V_ADD(PIO2_HI, PIO2_HI);
+    V pil = V_ADD(PIO2_LO, PIO2_LO), s = V_SUB(pi, h), t = V_SUB(PIO2_HI, x);
+    V negative = V_ADD(s, V_SUB(V_ADD(V_SUB(V_SUB(pi, s), h), pil), l));
+    V inner = V_SUB(V_ADD(V_SUB(V_SUB(PIO2_HI, t), x), PIO2_LO), TNI_FNT(tni_asin_tail)(x));
+    V y = V_SEL(V_LT(x, V_ZERO()), negative, V_ADD(h, l));
+    y = V_SEL(V_GT(a, V_SET(0.5)), y, V_ADD(t, inner));
+    return V_SEL(V_LE(a, V_ONE), y, K_NAN);
+}
+
+TNI_HELPER V TNI_FNT(tni_erf)(V x) {
+    V a = V_MIN(K(4.2, 5.95), V_ABS(x)), sq = V_MUL(a, a), z = sq, below, above;
     V p = V_SET(5.94525924018032111e-11);
     H(-1.13656644442390191e-09);
     H(1.46578794420150271e-08);
@@ -50726,15 +53431,10 @@ TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     H(-5.02786008329770191e-07);
     above = V_SUB(V_ONE, TNI_FNT(tni_exp)(p));
     below = V_SEL(V_GT(a, V_ONE), above, below);
-#endif
     return TNI_FNT(tni_copysign)(below, x);
 }
 
-#if defined(TNI_TYPE_F32)
-TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return fmodf(a, b); }
-#else
 TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return fmod(a, b); }
-#endif
 
 /* src/simd/math_lanes.h - a vector function `to` made of name_one(T, T), lane by lane */
 #define TNI_LANES(name, to)                                                 \
@@ -50977,77 +53677,6 @@ TNI_HELPER C TNI_FNT(tni_c_atan)(C z) {
 #undef C_CALL
 enum { TNI_FNT(tni_lanes) = W };
 #define TNI_KIND_F 1
-#else
-
-/* src/simd/math_int.h - division and powers of one integer type */
-
-#if defined(TNI_TYPE_I32)
-#define U uint32_t
-#else
-#define U uint64_t
-#endif
-TNI_INLINE V TNI_FNT(tni_square)(V x) { return V_MUL(x, x); }
-TNI_INLINE V TNI_FNT(tni_maximum)(V a, V b) { return V_MAX(a, b); }
-TNI_INLINE V TNI_FNT(tni_minimum)(V a, V b) { return V_MIN(a, b); }
-TNI_INLINE M TNI_FNT(tni_isnan)(V x) { return V_NE(x, x); }
-TNI_INLINE M TNI_FNT(tni_isinf)(V x) { return V_NE(x, x); }
-TNI_INLINE M TNI_FNT(tni_isfinite)(V x) { return V_EQ(x, x); }
-TNI_INLINE M TNI_FNT(tni_signbit)(V x) { return V_LT(x, V_ZERO()); }
-TNI_INLINE V TNI_FNT(tni_shift_left)(V x, V n) {
-    V most = V_SET(8 * sizeof(T) - 1);
-    M inside = M_AND(V_GE(n, V_ZERO()), V_LE(n, most));
-    return V_SEL(inside, V_SHLV(x, V_AND(n, most)), V_ZERO());
-}
-TNI_INLINE V TNI_FNT(tni_shift_right)(V x, V n) {
-    V most = V_SET(8 * sizeof(T) - 1);
-    return V_SHRV(x, V_SEL(M_AND(V_GE(n, V_ZERO()), V_LE(n, most)), n, most));
-}
-TNI_INLINE V TNI_FNT(tni_sign)(V x) {
-    V above = V_SEL(V_GT(x, V_ZERO()), V_ONE, V_ZERO());
-    return V_SEL(V_LT(x, V_ZERO()), V_SET(-1), above);
-}
-TNI_INLINE T TNI_FNT(tni_div_one)(T a, T b) {
-    return b == 0 ? 0 : b == -1 ? (T)(0 - (U)a) : a / b;
-}
-TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return b == 0 || b == -1 ? 0 : a % b; }
-TNI_INLINE T TNI_FNT(tni_floordiv_one)(T a, T b) {
-    if (b == 0 || b == -1) return TNI_FNT(tni_div_one)(a, b);
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-TNI_INLINE T TNI_FNT(tni_remainder_one)(T a, T b) {
-    T rest = TNI_FNT(tni_fmod_one)(a, b);
-    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-}
-TNI_INLINE T TNI_FNT(tni_pow_one)(T a, T b) {
-    if (b < 0) return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
-    U power = 1, base = (U)a;
-    for (U n = (U)b; n; n >>= 1, base *= base)
-        if (n & 1) power *= base;
-    return (T)power;
-}
-
-/* src/simd/math_lanes.h - a vector function `to` made of name_one(T, T), lane by lane */
-#define TNI_LANES(name, to)                                                 \
-    TNI_HELPER V to(V a, V b) {                                             \
-        T x[W], y[W];                                                       \
-        V_ST(x, a);                                                         \
-        V_ST(y, b);                                                         \
-        for (int i = 0; i < W; i++) x[i] = TNI_FNT(name##_one)(x[i], y[i]); \
-        return V_LD(x);                                                     \
-    }
-TNI_LANES(tni_div, TNI_FNT(tni_div))
-TNI_LANES(tni_fmod, TNI_FNT(tni_fmod))
-TNI_LANES(tni_floordiv, TNI_FNT(tni_floordiv))
-TNI_LANES(tni_remainder, TNI_FNT(tni_remainder))
-TNI_LANES(tni_pow, TNI_FNT(tni_pow))
-#undef TNI_LANES
-TNI_INLINE V TNI_FNT(tni_truncdiv)(V a, V b) { return TNI_FNT(tni_div)(a, b); }
-#if defined(TNI_TYPE_I64)
-TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XOR(a, b))); }
-#endif
-#undef U
-#define TNI_KIND_I 1
-#endif
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options
 #endif
@@ -51065,119 +53694,6 @@ TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XO
     (defined(TNI_TYPE_F32) && defined(TNI_KIND_F))
 
 /* src/gen/loops.inl - the expressions of the pointwise rows, and which loop is made of each for which kind of type */
-#ifndef TNI_GEN_LOOPS_INL
-#define TNI_GEN_LOOPS_INL
-#define TNI_E_abs(self) V_ABS(self)
-#define TNI_E_acos(self) V_ACOS(self)
-#define TNI_E_add(self, other, alpha) V_FMA(alpha, other, self)
-#define TNI_E_addcdiv(self, tensor1, tensor2, value) V_FMA(value, V_DIV(tensor1, tensor2), self)
-#define TNI_E_addcmul(self, tensor1, tensor2, value) V_FMA(V_MUL(value, tensor1), tensor2, self)
-#define TNI_E_asin(self) V_ASIN(self)
-#define TNI_E_atan(self) V_ATAN(self)
-#define TNI_E_atan2(self, other) V_ATAN2(self, other)
-#define TNI_E_bce(input, target) V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), \
-    V_LOG1P(V_NEG(input)))), V_MUL(target, V_MAX(V_SET(-100), V_LOG(input))))
-#define TNI_E_bitwise_and(self, other) V_AND(self, other)
-#define TNI_E_bitwise_left_shift(self, other) V_SHIFT_LEFT(self, other)
-#define TNI_E_bitwise_not(self) V_NOT(self)
-#define TNI_E_bitwise_or(self, other) V_OR(self, other)
-#define TNI_E_bitwise_right_shift(self, other) V_SHIFT_RIGHT(self, other)
-#define TNI_E_bitwise_xor(self, other) V_XOR(self, other)
-#define TNI_E_ceil(self) V_CEIL(self)
-#define TNI_E_clamp_max(self, max) V_MINIMUM(self, max)
-#define TNI_E_clamp_min(self, min) V_MAXIMUM(self, min)
-#define TNI_E_copysign(self, other) V_COPYSIGN(self, other)
-#define TNI_E_cos(self) V_COS(self)
-#define TNI_E_cosh(self) V_COSH(self)
-#define TNI_E_div(self, other) V_DIV(self, other)
-#define TNI_E_div_trunc(self, other) V_TRUNCDIV(self, other)
-#define TNI_E_elu(self, alpha, scale, input_scale) V_MUL(scale, V_SEL(V_GT(self, V_ZERO()), self, \
-    V_MUL(alpha, V_EXPM1(V_MUL(self, input_scale)))))
-#define TNI_E_eq(self, other) V_EQ(self, other)
-#define TNI_E_erf(self) V_ERF(self)
-#define TNI_E_exp(self) V_EXP(self)
-#define TNI_E_expm1(self) V_EXPM1(self)
-#define TNI_E_floor(self) V_FLOOR(self)
-#define TNI_E_floor_divide(self, other) V_FLOORDIV(self, other)
-#define TNI_E_fmod(self, other) V_FMOD(self, other)
-#define TNI_E_frac(self) V_SUB(self, V_TRUNC(self))
-#define TNI_E_ge(self, other) V_GE(self, other)
-#define TNI_E_gelu_erf(self) V_MUL(V_MUL(V_SET(0.5), self), V_ADD(V_ONE, V_ERF(V_MUL(self, \
-    V_SET(0.70710678118654752440)))))
-#define TNI_E_gelu_erf_backward(grad_output, self) V_MUL(grad_output, V_FMA(V_MUL(self, \
-    V_SET(0.39894228040143267794)), V_EXP(V_MUL(V_SET(-0.5), V_MUL(self, self))), \
-    V_MUL(V_SET(0.5), V_ADD(V_ONE, V_ERF(V_MUL(self, V_SET(0.70710678118654752440)))))))
-#define TNI_E_gelu_tanh(self) V_MUL(V_MUL(V_SET(0.5), self), V_ADD(V_ONE, \
-    V_TANH(V_MUL(V_MUL(V_SET(0.79788456080286535588), self), V_FMA(V_MUL(V_SET(0.044715), self), \
-    self, V_ONE)))))
-#define TNI_E_gt(self, other) V_GT(self, other)
-#define TNI_E_hardshrink(self, lambd) V_SEL(M_AND(V_GE(self, V_NEG(lambd)), V_LE(self, lambd)), \
-    V_ZERO(), self)
-#define TNI_E_hardswish(self) V_DIV(V_MUL(self, V_MIN(V_SET(6), V_MAX(V_ZERO(), V_ADD(self, \
-    V_SET(3))))), V_SET(6))
-#define TNI_E_hardtanh(self, min_val, max_val) V_MINIMUM(V_MAXIMUM(self, min_val), max_val)
-#define TNI_E_hypot(self, other) V_HYPOT(self, other)
-#define TNI_E_isfinite(self) V_ISFINITE(self)
-#define TNI_E_isinf(self) V_ISINF(self)
-#define TNI_E_isnan(self) V_ISNAN(self)
-#define TNI_E_le(self, other) V_LE(self, other)
-#define TNI_E_leaky_relu(self, negative_slope) V_SEL(V_GT(self, V_ZERO()), self, V_MUL(self, \
-    negative_slope))
-#define TNI_E_leaky_relu_backward(grad_output, self, negative_slope, self_is_result) \
-    V_SEL(V_GT(self, V_ZERO()), grad_output, V_MUL(grad_output, negative_slope))
-#define TNI_E_lerp(self, end, weight) V_SEL(V_WITHIN(weight, 0.5), V_FMA(weight, V_SUB(end, \
-    self), self), V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))
-#define TNI_E_log(self) V_LOG(self)
-#define TNI_E_log10(self) V_LOG10(self)
-#define TNI_E_log1p(self) V_LOG1P(self)
-#define TNI_E_log2(self) V_LOG2(self)
-#define TNI_E_logical_and(self, other) M_AND(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
-#define TNI_E_logical_not(self) V_EQ(self, V_ZERO())
-#define TNI_E_logical_or(self, other) M_OR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
-#define TNI_E_logical_xor(self, other) M_XOR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
-#define TNI_E_lt(self, other) V_LT(self, other)
-#define TNI_E_maximum(self, other) V_MAXIMUM(self, other)
-#define TNI_E_minimum(self, other) V_MINIMUM(self, other)
-#define TNI_E_mul(self, other) V_MUL(self, other)
-#define TNI_E_ne(self, other) V_NE(self, other)
-#define TNI_E_neg(self) V_NEG(self)
-#define TNI_E_nextafter(self, other) V_NEXTAFTER(self, other)
-#define TNI_E_pow(self, exponent) V_POW(self, exponent)
-#define TNI_E_prelu_kernel(self, weight) V_SEL(V_GT(self, V_ZERO()), self, V_MUL(weight, self))
-#define TNI_E_reciprocal(self) V_DIV(V_ONE, self)
-#define TNI_E_relu(self) V_SEL(V_LT(self, V_ZERO()), V_ZERO(), self)
-#define TNI_E_remainder(self, other) V_REMAINDER(self, other)
-#define TNI_E_round(self) V_ROUND(self)
-#define TNI_E_rsqrt(self) V_DIV(V_ONE, V_SQRT(self))
-#define TNI_E_sgn(self) V_SIGN(self)
-#define TNI_E_sigmoid(self) V_SIGMOID(self)
-#define TNI_E_sigmoid_backward(grad_output, output) V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, \
-    output), output)))
-#define TNI_E_sign(self) V_SIGN(self)
-#define TNI_E_signbit(self) V_SIGNBIT(self)
-#define TNI_E_silu(self) V_MUL(self, V_SIGMOID(self))
-#define TNI_E_silu_backward(grad_output, self) V_MUL(grad_output, V_MUL(V_SIGMOID(self), \
-    V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))
-#define TNI_E_sin(self) V_SIN(self)
-#define TNI_E_sinh(self) V_SINH(self)
-#define TNI_E_softplus(self, beta, threshold) V_SEL(V_GT(V_MUL(self, beta), threshold), self, \
-    V_DIV(V_LOG1P(V_EXP(V_MUL(self, beta))), beta))
-#define TNI_E_softshrink(self, lambd) V_SEL(V_GT(self, lambd), V_SUB(self, lambd), \
-    V_SEL(V_LT(self, V_NEG(lambd)), V_ADD(self, lambd), V_MUL(self, V_ZERO())))
-#define TNI_E_softsign(self) V_DIV(self, V_ADD(V_ONE, V_ABS(self)))
-#define TNI_E_sqrt(self) V_SQRT(self)
-#define TNI_E_square(self) V_SQUARE(self)
-#define TNI_E_sub(self, other, alpha) V_FNMA(alpha, other, self)
-#define TNI_E_tan(self) V_TAN(self)
-#define TNI_E_tanh(self) V_TANH(self)
-#define TNI_E_tanh_backward(grad_output, output) V_MUL(grad_output, V_CONJ(V_FNMA(output, output, \
-    V_ONE)))
-#define TNI_E_threshold(self, threshold, value) V_SEL(V_LE(self, threshold), value, self)
-#define TNI_E_threshold_backward(grad_output, self, threshold) V_SEL(V_LE(self, threshold), \
-    V_ZERO(), grad_output)
-#define TNI_E_trunc(self) V_TRUNC(self)
-#define TNI_E_where(condition, self, other) V_SEL(condition, self, other)
-#endif
 
 #ifdef TNI_ROW_LOOP
 TNI_ROW_LOOP(abs, FIc, TO_REAL, 1, 0, 1, 1, 2, 0)
@@ -51274,7 +53790,6 @@ TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
 #endif
 
-#if defined(TNI_LOOP) && TNI_KIND_F
 TNI_TO_REAL(abs, 1, 0)
 TNI_LOOP(acos, 1, 0)
 TNI_LOOP(add, 2, 1)
@@ -51361,126 +53876,7 @@ TNI_LOOP(threshold, 1, 2)
 TNI_LOOP(threshold_backward, 2, 1)
 TNI_LOOP(trunc, 1, 0)
 TNI_SELECT(where, 3, 0)
-#endif
 
-#if defined(TNI_LOOP) && TNI_KIND_I
-TNI_TO_REAL(abs, 1, 0)
-TNI_LOOP(add, 2, 1)
-TNI_LOOP(addcmul, 3, 1)
-TNI_LOOP(bitwise_and, 2, 0)
-TNI_LOOP(bitwise_left_shift, 2, 0)
-TNI_LOOP(bitwise_not, 1, 0)
-TNI_LOOP(bitwise_or, 2, 0)
-TNI_LOOP(bitwise_right_shift, 2, 0)
-TNI_LOOP(bitwise_xor, 2, 0)
-TNI_LOOP(ceil, 1, 0)
-TNI_LOOP(clamp_max, 2, 0)
-TNI_LOOP(clamp_min, 2, 0)
-TNI_LOOP(div_trunc, 2, 0)
-TNI_PREDICATE(eq, 2, 0)
-TNI_LOOP(floor, 1, 0)
-TNI_LOOP(floor_divide, 2, 0)
-TNI_LOOP(fmod, 2, 0)
-TNI_PREDICATE(ge, 2, 0)
-TNI_PREDICATE(gt, 2, 0)
-TNI_LOOP(hardtanh, 1, 2)
-TNI_PREDICATE(le, 2, 0)
-TNI_PREDICATE(logical_and, 2, 0)
-TNI_PREDICATE(logical_not, 1, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
-TNI_PREDICATE(lt, 2, 0)
-TNI_LOOP(maximum, 2, 0)
-TNI_LOOP(minimum, 2, 0)
-TNI_LOOP(mul, 2, 0)
-TNI_PREDICATE(ne, 2, 0)
-TNI_LOOP(neg, 1, 0)
-TNI_LOOP(pow, 2, 0)
-TNI_LOOP(relu, 1, 0)
-TNI_LOOP(remainder, 2, 0)
-TNI_LOOP(round, 1, 0)
-TNI_LOOP(sgn, 1, 0)
-TNI_LOOP(sign, 1, 0)
-TNI_PREDICATE(signbit, 1, 0)
-TNI_LOOP(square, 1, 0)
-TNI_LOOP(sub, 2, 1)
-TNI_LOOP(threshold, 1, 2)
-TNI_LOOP(threshold_backward, 2, 1)
-TNI_LOOP(trunc, 1, 0)
-TNI_SELECT(where, 3, 0)
-#endif
-
-#if defined(TNI_LOOP) && TNI_KIND_C
-TNI_LOOP(add, 2, 1)
-TNI_LOOP(div, 2, 0)
-TNI_PREDICATE(eq, 2, 0)
-TNI_LOOP(exp, 1, 0)
-TNI_PREDICATE(isfinite, 1, 0)
-TNI_PREDICATE(isinf, 1, 0)
-TNI_PREDICATE(isnan, 1, 0)
-TNI_PREDICATE(logical_not, 1, 0)
-TNI_LOOP(mul, 2, 0)
-TNI_PREDICATE(ne, 2, 0)
-TNI_LOOP(neg, 1, 0)
-TNI_LOOP(reciprocal, 1, 0)
-TNI_LOOP(square, 1, 0)
-TNI_LOOP(sub, 2, 1)
-TNI_SELECT(where, 3, 0)
-#endif
-
-#if defined(TNI_LOOP) && TNI_KIND_B
-TNI_LOOP(add, 2, 1)
-TNI_LOOP(bitwise_and, 2, 0)
-TNI_LOOP(bitwise_not, 1, 0)
-TNI_LOOP(bitwise_or, 2, 0)
-TNI_LOOP(bitwise_xor, 2, 0)
-TNI_LOOP(clamp_max, 2, 0)
-TNI_LOOP(clamp_min, 2, 0)
-TNI_PREDICATE(logical_and, 2, 0)
-TNI_PREDICATE(logical_not, 1, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
-TNI_LOOP(maximum, 2, 0)
-TNI_LOOP(minimum, 2, 0)
-TNI_LOOP(mul, 2, 0)
-TNI_LOOP(sgn, 1, 0)
-TNI_LOOP(sign, 1, 0)
-TNI_SELECT(where, 3, 0)
-#endif
-
-#if defined(TNI_LOOP) && TNI_KIND_C && TNI_ISA == 0 && defined(TNI_TYPE_C128)
-TNI_TO_REAL(abs, 1, 0)
-TNI_LOOP(acos, 1, 0)
-TNI_LOOP(addcdiv, 3, 1)
-TNI_LOOP(addcmul, 3, 1)
-TNI_LOOP(asin, 1, 0)
-TNI_LOOP(atan, 1, 0)
-TNI_LOOP(cos, 1, 0)
-TNI_LOOP(cosh, 1, 0)
-TNI_LOOP(expm1, 1, 0)
-TNI_LOOP(lerp, 3, 0)
-TNI_LOOP(log, 1, 0)
-TNI_LOOP(log10, 1, 0)
-TNI_LOOP(log1p, 1, 0)
-TNI_LOOP(log2, 1, 0)
-TNI_PREDICATE(logical_and, 2, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
-TNI_LOOP(pow, 2, 0)
-TNI_LOOP(rsqrt, 1, 0)
-TNI_LOOP(sgn, 1, 0)
-TNI_LOOP(sigmoid, 1, 0)
-TNI_LOOP(sigmoid_backward, 2, 0)
-TNI_LOOP(silu, 1, 0)
-TNI_LOOP(silu_backward, 2, 0)
-TNI_LOOP(sin, 1, 0)
-TNI_LOOP(sinh, 1, 0)
-TNI_LOOP(softsign, 1, 0)
-TNI_LOOP(sqrt, 1, 0)
-TNI_LOOP(tan, 1, 0)
-TNI_LOOP(tanh, 1, 0)
-TNI_LOOP(tanh_backward, 2, 0)
-#endif
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options
@@ -51492,8 +53888,6 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef TNI_KIND_I
 #undef TNI_KIND_B
 #undef TNI_KIND_C
-
-#if TNI_FLOATING
 
 /* src/kernels/gemm_type.inl - matrix product for one element type of one instruction set; conv_type.inl uses its tiles */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -51555,50 +53949,6 @@ static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile
 }
 
 #if TNI_ISA == 1 || TNI_ISA == 2
-#if defined(TNI_TYPE_F32)
-#define GEMM_SIDE 8
-#define GEMM_PAIR(i)                    \
-    x = _mm256_loadu_ps(row[i]);        \
-    y = _mm256_loadu_ps(row[i + 1]);    \
-    l##i = _mm256_unpacklo_ps(x, y);    \
-    h##i = _mm256_unpackhi_ps(x, y);
-#define GEMM_QUAD(i, j, v)                       \
-    v##0 = _mm256_shuffle_ps(l##i, l##j, 0x44);  \
-    v##1 = _mm256_shuffle_ps(l##i, l##j, 0xee);  \
-    v##2 = _mm256_shuffle_ps(h##i, h##j, 0x44);  \
-    v##3 = _mm256_shuffle_ps(h##i, h##j, 0xee);
-#define GEMM_LOW(i) _mm256_permute2f128_ps(p##i, q##i, 0x20)
-#define GEMM_HIGH(i) _mm256_permute2f128_ps(p##i, q##i, 0x31)
-static void TNI_FNT(gemm_turn)(float *to, int64_t step, const float *const *row, int64_t n) {
-    __m256 x, y, l0, h0, l2, h2, l4, h4, l6, h6, p0, p1, p2, p3, q0, q1, q2, q3;
-    GEMM_PAIR(0)
-    GEMM_PAIR(2)
-    GEMM_PAIR(4)
-    GEMM_PAIR(6)
-    GEMM_QUAD(0, 2, p)
-    GEMM_QUAD(4, 6, q)
-    if (n == 8) {
-        _mm256_storeu_ps(to, GEMM_LOW(0));
-        _mm256_storeu_ps(to + step, GEMM_LOW(1));
-        _mm256_storeu_ps(to + 2 * step, GEMM_LOW(2));
-        _mm256_storeu_ps(to + 3 * step, GEMM_LOW(3));
-        _mm256_storeu_ps(to + 4 * step, GEMM_HIGH(0));
-        _mm256_storeu_ps(to + 5 * step, GEMM_HIGH(1));
-        _mm256_storeu_ps(to + 6 * step, GEMM_HIGH(2));
-        _mm256_storeu_ps(to + 7 * step, GEMM_HIGH(3));
-    } else {
-        const __m256i first = tni_avx2_mask32(n);
-        _mm256_maskstore_ps(to, first, GEMM_LOW(0));
-        _mm256_maskstore_ps(to + step, first, GEMM_LOW(1));
-        _mm256_maskstore_ps(to + 2 * step, first, GEMM_LOW(2));
-        _mm256_maskstore_ps(to + 3 * step, first, GEMM_LOW(3));
-        _mm256_maskstore_ps(to + 4 * step, first, GEMM_HIGH(0));
-        _mm256_maskstore_ps(to + 5 * step, first, GEMM_HIGH(1));
-        _mm256_maskstore_ps(to + 6 * step, first, GEMM_HIGH(2));
-        _mm256_maskstore_ps(to + 7 * step, first, GEMM_HIGH(3));
-    }
-}
-#else
 #define GEMM_SIDE 4
 static void TNI_FNT(gemm_turn)(double *to, int64_t step, const double *const *row, int64_t n) {
     const __m256d x = _mm256_loadu_pd(row[0]), y = _mm256_loadu_pd(row[1]),
@@ -51611,7 +53961,6 @@ static void TNI_FNT(gemm_turn)(double *to, int64_t step, const double *const *ro
     _mm256_maskstore_pd(to + 2 * step, first, _mm256_permute2f128_pd(p, r, 0x31));
     _mm256_maskstore_pd(to + 3 * step, first, _mm256_permute2f128_pd(q, s, 0x31));
 }
-#endif
 #else
 #define GEMM_SIDE 4
 static void TNI_FNT(gemm_turn)(T *to, int64_t step, const T *const *row, int64_t n) {
@@ -51765,15 +54114,7 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
 #define GEMM_CHAIN(i)    \
     x = V_SET(a[(i)*s]); \
     p = V_FMA(x, V_LD(turned + (i)*W), p), q = V_FMA(x, V_LD(turned + (2 * W + (i)) * W), q);
-#if defined(TNI_TYPE_F32)
-#define GEMM_CHAINS(i)                                                                        \
-    GEMM_CHAIN(i)                                                                             \
-    GEMM_CHAIN(i + 1)                                                                         \
-    GEMM_CHAIN(i + 2) GEMM_CHAIN(i + 3) GEMM_CHAIN(i + 4) GEMM_CHAIN(i + 5) GEMM_CHAIN(i + 6) \
-        GEMM_CHAIN(i + 7)
-#else
 #define GEMM_CHAINS(i) GEMM_CHAIN(i) GEMM_CHAIN(i + 1) GEMM_CHAIN(i + 2) GEMM_CHAIN(i + 3)
-#endif
 static void TNI_FNT(gemm_column_run)(const tni_gemm *g, int64_t j, int64_t k0, int64_t k1) {
     const int64_t s = g->a_col, step = g->b_col;
     const T *a = (const T *)g->a + k0 * s, *b = (const T *)g->b + j * step + k0, *row[2 * W],
@@ -52364,151 +54705,8 @@ static void TNI_FNT(norm_row)(const tni_norm_row *r) {
 #undef ROW_COLUMNS
 #undef ROW_AT
 #undef ROW_OF
-#ifdef TNI_TYPE_F32
-
-/* src/kernels/rowwise_back.inl - the backward loops of rowwise.h */
-#define ROW_COLUMNS for (int64_t c = 0, m; m = r->n - c < W ? r->n - c : W, c < r->n; c += W)
-#define ROW_AT(field, i) \
-    V_LDN((const char *)r->field + (i)*r->field##_step + c * (int64_t)sizeof(T), m)
-#define ROW_OF(field) V_LDN((const T *)r->field + c, m)
-
-static void TNI_FNT(dot_rows)(const tni_sweep *r) {
-    ROW_COLUMNS {
-        V sum = ROW_OF(one);
-        for (int64_t i = 0; i < r->rows; i++)
-            sum = r->x ? V_FMA(ROW_AT(dy, i), ROW_AT(x, i), sum) : V_ADD(sum, ROW_AT(dy, i));
-        V_STN((T *)r->one + c, sum, m);
-    }
-}
-
-static void TNI_FNT(soft_back_rows)(const tni_sweep *r, bool log) {
-    ROW_COLUMNS {
-        V scale = ROW_OF(scale);
-        for (int64_t i = 0; i < r->rows; i++) {
-            V x = ROW_AT(x, i), d = ROW_AT(dy, i);
-            d = log ? V_FNMA(V_EXP(x), scale, d) : V_MUL(x, V_SUB(d, scale));
-            V_STN((char *)r->y + i * r->y_step + c * (int64_t)sizeof(T), d, m);
-        }
-    }
-}
-
-static void TNI_FNT(moments_rows)(const tni_sweep *r) {
-    ROW_COLUMNS {
-        V mean = ROW_OF(mean), one = ROW_OF(one), two = ROW_OF(two);
-        for (int64_t i = 0; i < r->rows; i++) {
-            V d = ROW_AT(dy, i);
-            one = V_ADD(one, d);
-            two = V_FMA(d, V_SUB(ROW_AT(x, i), mean), two);
-        }
-        V_STN((T *)r->one + c, one, m);
-        V_STN((T *)r->two + c, two, m);
-    }
-}
-
-static void TNI_FNT(affine_back_rows)(const tni_sweep *r) {
-    ROW_COLUMNS {
-        V mean = ROW_OF(mean), scale = ROW_OF(scale), bias = ROW_OF(bias), one = ROW_OF(one);
-        for (int64_t i = 0; i < r->rows; i++) {
-            V v = V_FMA(ROW_AT(dy, i), scale, V_FMA(V_SUB(ROW_AT(x, i), mean), bias, one));
-            V_STN((char *)r->y + i * r->y_step + c * (int64_t)sizeof(T), v, m);
-        }
-    }
-}
-
-static void TNI_FNT(norm_moments)(const tni_norm_row *r) {
-    enum { LANES = TNI_LANE_BYTES / sizeof(T) };
-    V mean = V_SET(r->mean), scale = V_SET(r->scale);
-    ROW_COLUMNS {
-        T *one = (T *)r->one + c % LANES, *two = (T *)r->two + c % LANES;
-        V h = V_MUL(V_SUB(ROW_OF(x), mean), scale), g = ROW_OF(dy);
-        if (r->weight) g = V_MUL(g, ROW_OF(weight));
-        V_STN(one, V_ADD(V_LDN(one, m), g), m);
-        V_STN(two, V_FMA(g, h, V_LDN(two, m)), m);
-    }
-}
-
-static void TNI_FNT(norm_back)(const tni_norm_row *r) {
-    V mean = V_SET(r->mean), scale = V_SET(r->scale), a = V_SET(r->a), b = V_SET(r->b);
-    ROW_COLUMNS {
-        V h = V_MUL(V_SUB(ROW_OF(x), mean), scale), g = ROW_OF(dy);
-        if (r->weight) g = V_MUL(g, ROW_OF(weight));
-        V_STN((T *)r->y + c, V_MUL(scale, V_FNMA(h, b, V_SUB(g, a))), m);
-    }
-}
-
-static void TNI_FNT(norm_weights)(const tni_norm_row *r) {
-    V mean = V_SET(r->mean), scale = V_SET(r->scale);
-    ROW_COLUMNS {
-        V h = V_MUL(V_SUB(ROW_OF(x), mean), scale), d = ROW_OF(dy);
-        V_STN((T *)r->one + c, V_FMA(d, h, ROW_OF(one)), m);
-        V_STN((T *)r->two + c, V_ADD(ROW_OF(two), d), m);
-    }
-}
-
-#undef ROW_COLUMNS
-#undef ROW_AT
-#undef ROW_OF
-#endif
 
 /* src/kernels/random_type.inl - the loops of random.h that need vectors, for one type */
-#if defined(TNI_TYPE_F32)
-static V TNI_FN(normal_log)(V x) {
-    V e = V_ADD(V_EXPO(x), V_ONE), f = V_MUL(V_MANT(x), V_SET(0.5)), y,
-      z;
-    M low = V_LT(f, V_SET(0.707106781186547524f));
-    e = V_SEL(low, V_SUB(e, V_ONE), e);
-    f = V_SEL(low, V_ADD(V_SUB(f, V_ONE), f), V_SUB(f, V_ONE));
-    z = V_MUL(f, f);
-    y = V_SET(7.0376836292E-2f);
-    y = V_FMA(y, f, V_SET(-1.1514610310E-1f));
-    y = V_FMA(y, f, V_SET(1.1676998740E-1f));
-    y = V_FMA(y, f, V_SET(-1.2420140846E-1f));
-    y = V_FMA(y, f, V_SET(1.4249322787E-1f));
-    y = V_FMA(y, f, V_SET(-1.6668057665E-1f));
-    y = V_FMA(y, f, V_SET(2.0000714765E-1f));
-    y = V_FMA(y, f, V_SET(-2.4999993993E-1f));
-    y = V_FMA(y, f, V_SET(3.3333331174E-1f));
-    y = V_FMA(V_MUL(y, f), z, V_MUL(e, V_SET(-2.12194440e-4f)));
-    y = V_FNMA(z, V_SET(0.5), y);
-    return V_FMA(e, V_SET(0.693359375f), V_ADD(f, y));
-}
-
-static void TNI_FN(normal_sincos)(V x, V *sine, V *cosine) {
-    V k =
-        V_MUL(V_FLOOR(V_MUL(V_ADD(V_TRUNC(V_MUL(x, V_SET(1.27323954473516f))), V_ONE), V_SET(0.5))),
-              V_SET(2));
-    M two = V_EQ(k, V_SET(2)), four = V_EQ(k, V_SET(4)), six = V_EQ(k, V_SET(6)),
-      odd = M_OR(two, six);
-    V z, c, s;
-    x = V_FMA(k, V_SET(-0.78515625f), x);
-    x = V_FMA(k, V_SET(-2.4187564849853515625e-4f), x);
-    x = V_FMA(k, V_SET(-3.77489497744594108e-8f), x);
-    z = V_MUL(x, x);
-    c = V_FMA(V_SET(2.443315711809948E-005f), z, V_SET(-1.388731625493765E-003f));
-    c = V_FMA(c, z, V_SET(4.166664568298827E-002f));
-    c = V_ADD(V_FMA(V_MUL(c, z), z, V_NEG(V_MUL(z, V_SET(0.5)))), V_ONE);
-    s = V_FMA(V_SET(-1.9515295891E-4f), z, V_SET(8.3321608736E-3f));
-    s = V_FMA(s, z, V_SET(-1.6666654611E-1f));
-    s = V_FMA(V_MUL(s, z), x, x);
-    *sine = V_SEL(odd, c, s);
-    *cosine = V_SEL(odd, s, c);
-    *sine = V_SEL(M_OR(four, six), V_NEG(*sine), *sine);
-    *cosine = V_SEL(M_OR(two, four), V_NEG(*cosine), *cosine);
-}
-
-static void TNI_FN(normal_f32)(float *x, int64_t blocks, float mean, float std) {
-    for (; blocks > 0; blocks--, x += 16)
-        for (int64_t c = 0; c < 8; c += W) {
-            int64_t m = 8 - c < W ? 8 - c : W;
-            V radius = V_SUB(V_ONE, V_LDN(x + c, m)), sine, cosine;
-            radius = V_SQRT(V_MUL(V_SET(-2), TNI_FN(normal_log)(radius)));
-            TNI_FN(normal_sincos)
-            (V_MUL(V_SET(6.283185307179586), V_LDN(x + 8 + c, m)), &sine, &cosine);
-            V_STN(x + c, V_FMA(V_MUL(radius, cosine), V_SET(std), V_SET(mean)), m);
-            V_STN(x + 8 + c, V_FMA(V_MUL(radius, sine), V_SET(std), V_SET(mean)), m);
-        }
-}
-#else
 static void TNI_FN(normal_f64)(double *a, double *b, int64_t n, bool swap) {
     for (int64_t i = 0; i < n; i += W) {
         int64_t m = n - i < W ? n - i : W;
@@ -52527,7 +54725,6 @@ static void TNI_FN(exponential_f64)(double *x, int64_t n) {
         V_STN(x + i, V_NEG(V_LOG1P(V_NEG(V_LDN(x + i, m)))), m);
     }
 }
-#endif
 
 /* src/kernels/optimize_type.inl - Adam (D */
 static void TNI_FNT(adam)(void *p, const void *g, void *m, void *v, void *most, int64_t n,
@@ -52601,854 +54798,6 @@ static double TNI_FNT(column_dot)(const void *x, const void *y, int64_t n) {
         for (int k = 0; k < half; k++) lane[k] += lane[k + half];
     return lane[0];
 }
-#endif
-
-#if defined(TNI_TYPE_I64)
-
-/* src/simd/bool.h - the words for bool, in place of those of i64: bytes 0 and 1, as many as a vector of i64 holds */
-#define TNI_LOOP_SUFFIX truth
-#undef M
-#undef V_SET
-#undef V_PARAM
-#undef V_ONE
-#undef V_ADD
-#undef V_MUL
-#undef V_FMA
-#undef V_NOT
-#undef V_MAXIMUM
-#undef V_MINIMUM
-#undef V_SIGN
-#undef V_ABS
-#undef V_SQUARE
-#undef V_LT
-#undef V_LE
-#undef V_GT
-#undef V_GE
-#undef V_EQ
-#undef V_NE
-#undef V_ISNAN
-#undef V_ISINF
-#undef V_ISFINITE
-#undef V_SEL
-#undef M_AND
-#undef M_OR
-#undef M_XOR
-#undef M_NOT
-#undef V_MST
-#undef M_LD
-#if TNI_ISA == 0
-#define TNI_BYTES(u) ((int64_t)(u))
-#elif TNI_ISA == 1
-#define TNI_BYTES(u) _mm256_set1_epi64x((long long)(u))
-#elif TNI_ISA == 2
-#define TNI_BYTES(u) _mm512_set1_epi64((long long)(u))
-#else
-#define TNI_BYTES(u) vdupq_n_s64((int64_t)(u))
-#endif
-#define M V
-#define V_SET(s) TNI_BYTES((s) ? 0x0101010101010101 : 0)
-#define V_PARAM(p, i) V_SET(((const uint8_t *)(p))[i])
-#define V_ONE TNI_BYTES(0x0101010101010101)
-#define V_ADD(a, b) V_OR(a, b)
-#define V_MUL(a, b) V_AND(a, b)
-#define V_FMA(a, b, c) V_OR(V_AND(a, b), c)
-#define V_NOT(a) V_XOR(a, V_ONE)
-#define V_MAXIMUM(a, b) V_OR(a, b)
-#define V_MINIMUM(a, b) V_AND(a, b)
-#define V_SIGN(a) (a)
-#define V_ABS(a) (a)
-#define V_SQUARE(a) (a)
-#define V_LT(a, b) V_AND(V_NOT(a), b)
-#define V_LE(a, b) V_OR(V_NOT(a), b)
-#define V_GT(a, b) V_AND(a, V_NOT(b))
-#define V_GE(a, b) V_OR(a, V_NOT(b))
-#define V_EQ(a, b) V_NOT(V_XOR(a, b))
-#define V_NE(a, b) V_XOR(a, b)
-#define V_ISNAN(a) V_AND(a, V_ZERO())
-#define V_ISINF(a) V_AND(a, V_ZERO())
-#define V_ISFINITE(a) V_OR(a, V_ONE)
-#define V_SEL(m, a, b) TNI_FN(tni_bool_sel)(m, a, b)
-#define M_AND(a, b) V_AND(a, b)
-#define M_OR(a, b) V_OR(a, b)
-#define M_XOR(a, b) V_XOR(a, b)
-#define M_NOT(a) V_NOT(a)
-#define V_MST(p, m) V_ST(p, m)
-#define M_LD(p) V_LD(p)
-#define TNI_KIND_B 1
-#define TNI_STEP (W * (int64_t)sizeof(T))
-#define TNI_MASK_STEP TNI_STEP
-
-/* src/kernels/pointwise_type.inl - the loops of all pointwise rows that have this type (TNI_KIND_F, I, C or B) */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC push_options
-#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
-#endif
-#if TNI_ISA != 2 || \
-    (defined(TNI_TYPE_F32) && defined(TNI_KIND_F))
-
-/* src/gen/loops.inl - the expressions of the pointwise rows, and which loop is made of each for which kind of type */
-#ifndef TNI_GEN_LOOPS_INL
-#define TNI_GEN_LOOPS_INL
-#define TNI_E_abs(self) V_ABS(self)
-#define TNI_E_acos(self) V_ACOS(self)
-#define TNI_E_add(self, other, alpha) V_FMA(alpha, other, self)
-#define TNI_E_addcdiv(self, tensor1, tensor2, value) V_FMA(value, V_DIV(tensor1, tensor2), self)
-#define TNI_E_addcmul(self, tensor1, tensor2, value) V_FMA(V_MUL(value, tensor1), tensor2, self)
-#define TNI_E_asin(self) V_ASIN(self)
-#define TNI_E_atan(self) V_ATAN(self)
-#define TNI_E_atan2(self, other) V_ATAN2(self, other)
-#define TNI_E_bce(input, target) V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), \
-    V_LOG1P(V_NEG(input)))), V_MUL(target, V_MAX(V_SET(-100), V_LOG(input))))
-#define TNI_E_bitwise_and(self, other) V_AND(self, other)
-#define TNI_E_bitwise_left_shift(self, other) V_SHIFT_LEFT(self, other)
-#define TNI_E_bitwise_not(self) V_NOT(self)
-#define TNI_E_bitwise_or(self, other) V_OR(self, other)
-#define TNI_E_bitwise_right_shift(self, other) V_SHIFT_RIGHT(self, other)
-#define TNI_E_bitwise_xor(self, other) V_XOR(self, other)
-#define TNI_E_ceil(self) V_CEIL(self)
-#define TNI_E_clamp_max(self, max) V_MINIMUM(self, max)
-#define TNI_E_clamp_min(self, min) V_MAXIMUM(self, min)
-#define TNI_E_copysign(self, other) V_COPYSIGN(self, other)
-#define TNI_E_cos(self) V_COS(self)
-#define TNI_E_cosh(self) V_COSH(self)
-#define TNI_E_div(self, other) V_DIV(self, other)
-#define TNI_E_div_trunc(self, other) V_TRUNCDIV(self, other)
-#define TNI_E_elu(self, alpha, scale, input_scale) V_MUL(scale, V_SEL(V_GT(self, V_ZERO()), self, \
-    V_MUL(alpha, V_EXPM1(V_MUL(self, input_scale)))))
-#define TNI_E_eq(self, other) V_EQ(self, other)
-#define TNI_E_erf(self) V_ERF(self)
-#define TNI_E_exp(self) V_EXP(self)
-#define TNI_E_expm1(self) V_EXPM1(self)
-#define TNI_E_floor(self) V_FLOOR(self)
-#define TNI_E_floor_divide(self, other) V_FLOORDIV(self, other)
-#define TNI_E_fmod(self, other) V_FMOD(self, other)
-#define TNI_E_frac(self) V_SUB(self, V_TRUNC(self))
-#define TNI_E_ge(self, other) V_GE(self, other)
-#define TNI_E_gelu_erf(self) V_MUL(V_MUL(V_SET(0.5), self), V_ADD(V_ONE, V_ERF(V_MUL(self, \
-    V_SET(0.70710678118654752440)))))
-#define TNI_E_gelu_erf_backward(grad_output, self) V_MUL(grad_output, V_FMA(V_MUL(self, \
-    V_SET(0.39894228040143267794)), V_EXP(V_MUL(V_SET(-0.5), V_MUL(self, self))), \
-    V_MUL(V_SET(0.5), V_ADD(V_ONE, V_ERF(V_MUL(self, V_SET(0.70710678118654752440)))))))
-#define TNI_E_gelu_tanh(self) V_MUL(V_MUL(V_SET(0.5), self), V_ADD(V_ONE, \
-    V_TANH(V_MUL(V_MUL(V_SET(0.79788456080286535588), self), V_FMA(V_MUL(V_SET(0.044715), self), \
-    self, V_ONE)))))
-#define TNI_E_gt(self, other) V_GT(self, other)
-#define TNI_E_hardshrink(self, lambd) V_SEL(M_AND(V_GE(self, V_NEG(lambd)), V_LE(self, lambd)), \
-    V_ZERO(), self)
-#define TNI_E_hardswish(self) V_DIV(V_MUL(self, V_MIN(V_SET(6), V_MAX(V_ZERO(), V_ADD(self, \
-    V_SET(3))))), V_SET(6))
-#define TNI_E_hardtanh(self, min_val, max_val) V_MINIMUM(V_MAXIMUM(self, min_val), max_val)
-#define TNI_E_hypot(self, other) V_HYPOT(self, other)
-#define TNI_E_isfinite(self) V_ISFINITE(self)
-#define TNI_E_isinf(self) V_ISINF(self)
-#define TNI_E_isnan(self) V_ISNAN(self)
-#define TNI_E_le(self, other) V_LE(self, other)
-#define TNI_E_leaky_relu(self, negative_slope) V_SEL(V_GT(self, V_ZERO()), self, V_MUL(self, \
-    negative_slope))
-#define TNI_E_leaky_relu_backward(grad_output, self, negative_slope, self_is_result) \
-    V_SEL(V_GT(self, V_ZERO()), grad_output, V_MUL(grad_output, negative_slope))
-#define TNI_E_lerp(self, end, weight) V_SEL(V_WITHIN(weight, 0.5), V_FMA(weight, V_SUB(end, \
-    self), self), V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))
-#define TNI_E_log(self) V_LOG(self)
-#define TNI_E_log10(self) V_LOG10(self)
-#define TNI_E_log1p(self) V_LOG1P(self)
-#define TNI_E_log2(self) V_LOG2(self)
-#define TNI_E_logical_and(self, other) M_AND(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
-#define TNI_E_logical_not(self) V_EQ(self, V_ZERO())
-#define TNI_E_logical_or(self, other) M_OR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
-#define TNI_E_logical_xor(self, other) M_XOR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
-#define TNI_E_lt(self, other) V_LT(self, other)
-#define TNI_E_maximum(self, other) V_MAXIMUM(self, other)
-#define TNI_E_minimum(self, other) V_MINIMUM(self, other)
-#define TNI_E_mul(self, other) V_MUL(self, other)
-#define TNI_E_ne(self, other) V_NE(self, other)
-#define TNI_E_neg(self) V_NEG(self)
-#define TNI_E_nextafter(self, other) V_NEXTAFTER(self, other)
-#define TNI_E_pow(self, exponent) V_POW(self, exponent)
-#define TNI_E_prelu_kernel(self, weight) V_SEL(V_GT(self, V_ZERO()), self, V_MUL(weight, self))
-#define TNI_E_reciprocal(self) V_DIV(V_ONE, self)
-#define TNI_E_relu(self) V_SEL(V_LT(self, V_ZERO()), V_ZERO(), self)
-#define TNI_E_remainder(self, other) V_REMAINDER(self, other)
-#define TNI_E_round(self) V_ROUND(self)
-#define TNI_E_rsqrt(self) V_DIV(V_ONE, V_SQRT(self))
-#define TNI_E_sgn(self) V_SIGN(self)
-#define TNI_E_sigmoid(self) V_SIGMOID(self)
-#define TNI_E_sigmoid_backward(grad_output, output) V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, \
-    output), output)))
-#define TNI_E_sign(self) V_SIGN(self)
-#define TNI_E_signbit(self) V_SIGNBIT(self)
-#define TNI_E_silu(self) V_MUL(self, V_SIGMOID(self))
-#define TNI_E_silu_backward(grad_output, self) V_MUL(grad_output, V_MUL(V_SIGMOID(self), \
-    V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))
-#define TNI_E_sin(self) V_SIN(self)
-#define TNI_E_sinh(self) V_SINH(self)
-#define TNI_E_softplus(self, beta, threshold) V_SEL(V_GT(V_MUL(self, beta), threshold), self, \
-    V_DIV(V_LOG1P(V_EXP(V_MUL(self, beta))), beta))
-#define TNI_E_softshrink(self, lambd) V_SEL(V_GT(self, lambd), V_SUB(self, lambd), \
-    V_SEL(V_LT(self, V_NEG(lambd)), V_ADD(self, lambd), V_MUL(self, V_ZERO())))
-#define TNI_E_softsign(self) V_DIV(self, V_ADD(V_ONE, V_ABS(self)))
-#define TNI_E_sqrt(self) V_SQRT(self)
-#define TNI_E_square(self) V_SQUARE(self)
-#define TNI_E_sub(self, other, alpha) V_FNMA(alpha, other, self)
-#define TNI_E_tan(self) V_TAN(self)
-#define TNI_E_tanh(self) V_TANH(self)
-#define TNI_E_tanh_backward(grad_output, output) V_MUL(grad_output, V_CONJ(V_FNMA(output, output, \
-    V_ONE)))
-#define TNI_E_threshold(self, threshold, value) V_SEL(V_LE(self, threshold), value, self)
-#define TNI_E_threshold_backward(grad_output, self, threshold) V_SEL(V_LE(self, threshold), \
-    V_ZERO(), grad_output)
-#define TNI_E_trunc(self) V_TRUNC(self)
-#define TNI_E_where(condition, self, other) V_SEL(condition, self, other)
-#endif
-
-#ifdef TNI_ROW_LOOP
-TNI_ROW_LOOP(abs, FIc, TO_REAL, 1, 0, 1, 1, 2, 0)
-TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
-TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
-TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
-TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
-TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
-TNI_ROW_LOOP(bitwise_not, IB, LOOP, 1, 0, 0, 1, 0, 1)
-TNI_ROW_LOOP(bitwise_or, IB, LOOP, 2, 0, 0, 1, 0, 1)
-TNI_ROW_LOOP(bitwise_right_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
-TNI_ROW_LOOP(bitwise_xor, IB, LOOP, 2, 0, 0, 1, 0, 1)
-TNI_ROW_LOOP(ceil, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(clamp_max, FIB, LOOP, 2, 0, 1, 1, 0, 1)
-TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
-TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
-TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
-TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(frac, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(ge, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(gelu_tanh, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
-TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
-TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
-TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
-TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
-TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
-TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
-TNI_ROW_LOOP(logical_xor, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
-TNI_ROW_LOOP(lt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(maximum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
-TNI_ROW_LOOP(minimum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
-TNI_ROW_LOOP(mul, FICB, LOOP, 2, 0, 1, 1, 1, 1)
-TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
-TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
-TNI_ROW_LOOP(nextafter, F, LOOP, 2, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
-TNI_ROW_LOOP(prelu_kernel, F, LOOP, 2, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(remainder, FI, LOOP, 2, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(round, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(rsqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(sgn, FIcB, LOOP, 1, 0, 1, 1, 2, 1)
-TNI_ROW_LOOP(sigmoid, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(sigmoid_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(sign, FIB, LOOP, 1, 0, 1, 1, 0, 1)
-TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
-TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
-TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
-TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
-TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(tanh_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
-TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
-TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
-TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
-#endif
-
-#if defined(TNI_LOOP) && TNI_KIND_F
-TNI_TO_REAL(abs, 1, 0)
-TNI_LOOP(acos, 1, 0)
-TNI_LOOP(add, 2, 1)
-TNI_LOOP(addcdiv, 3, 1)
-TNI_LOOP(addcmul, 3, 1)
-TNI_LOOP(asin, 1, 0)
-TNI_LOOP(atan, 1, 0)
-TNI_LOOP(atan2, 2, 0)
-TNI_LOOP(bce, 2, 0)
-TNI_LOOP(ceil, 1, 0)
-TNI_LOOP(clamp_max, 2, 0)
-TNI_LOOP(clamp_min, 2, 0)
-TNI_LOOP(copysign, 2, 0)
-TNI_LOOP(cos, 1, 0)
-TNI_LOOP(cosh, 1, 0)
-TNI_LOOP(div, 2, 0)
-TNI_LOOP(div_trunc, 2, 0)
-TNI_LOOP(elu, 1, 3)
-TNI_PREDICATE(eq, 2, 0)
-TNI_LOOP(erf, 1, 0)
-TNI_LOOP(exp, 1, 0)
-TNI_LOOP(expm1, 1, 0)
-TNI_LOOP(floor, 1, 0)
-TNI_LOOP(floor_divide, 2, 0)
-TNI_LOOP(fmod, 2, 0)
-TNI_LOOP(frac, 1, 0)
-TNI_PREDICATE(ge, 2, 0)
-TNI_LOOP(gelu_erf, 1, 0)
-TNI_LOOP(gelu_erf_backward, 2, 0)
-TNI_LOOP(gelu_tanh, 1, 0)
-TNI_PREDICATE(gt, 2, 0)
-TNI_LOOP(hardshrink, 1, 1)
-TNI_LOOP(hardswish, 1, 0)
-TNI_LOOP(hardtanh, 1, 2)
-TNI_LOOP(hypot, 2, 0)
-TNI_PREDICATE(isfinite, 1, 0)
-TNI_PREDICATE(isinf, 1, 0)
-TNI_PREDICATE(isnan, 1, 0)
-TNI_PREDICATE(le, 2, 0)
-TNI_LOOP(leaky_relu, 1, 1)
-TNI_LOOP(leaky_relu_backward, 2, 2)
-TNI_LOOP(lerp, 3, 0)
-TNI_LOOP(log, 1, 0)
-TNI_LOOP(log10, 1, 0)
-TNI_LOOP(log1p, 1, 0)
-TNI_LOOP(log2, 1, 0)
-TNI_PREDICATE(logical_and, 2, 0)
-TNI_PREDICATE(logical_not, 1, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
-TNI_PREDICATE(lt, 2, 0)
-TNI_LOOP(maximum, 2, 0)
-TNI_LOOP(minimum, 2, 0)
-TNI_LOOP(mul, 2, 0)
-TNI_PREDICATE(ne, 2, 0)
-TNI_LOOP(neg, 1, 0)
-TNI_LOOP(nextafter, 2, 0)
-TNI_LOOP(pow, 2, 0)
-TNI_LOOP(prelu_kernel, 2, 0)
-TNI_LOOP(reciprocal, 1, 0)
-TNI_LOOP(relu, 1, 0)
-TNI_LOOP(remainder, 2, 0)
-TNI_LOOP(round, 1, 0)
-TNI_LOOP(rsqrt, 1, 0)
-TNI_LOOP(sgn, 1, 0)
-TNI_LOOP(sigmoid, 1, 0)
-TNI_LOOP(sigmoid_backward, 2, 0)
-TNI_LOOP(sign, 1, 0)
-TNI_PREDICATE(signbit, 1, 0)
-TNI_LOOP(silu, 1, 0)
-TNI_LOOP(silu_backward, 2, 0)
-TNI_LOOP(sin, 1, 0)
-TNI_LOOP(sinh, 1, 0)
-TNI_LOOP(softplus, 1, 2)
-TNI_LOOP(softshrink, 1, 1)
-TNI_LOOP(softsign, 1, 0)
-TNI_LOOP(sqrt, 1, 0)
-TNI_LOOP(square, 1, 0)
-TNI_LOOP(sub, 2, 1)
-TNI_LOOP(tan, 1, 0)
-TNI_LOOP(tanh, 1, 0)
-TNI_LOOP(tanh_backward, 2, 0)
-TNI_LOOP(threshold, 1, 2)
-TNI_LOOP(threshold_backward, 2, 1)
-TNI_LOOP(trunc, 1, 0)
-TNI_SELECT(where, 3, 0)
-#endif
-
-#if defined(TNI_LOOP) && TNI_KIND_I
-TNI_TO_REAL(abs, 1, 0)
-TNI_LOOP(add, 2, 1)
-TNI_LOOP(addcmul, 3, 1)
-TNI_LOOP(bitwise_and, 2, 0)
-TNI_LOOP(bitwise_left_shift, 2, 0)
-TNI_LOOP(bitwise_not, 1, 0)
-TNI_LOOP(bitwise_or, 2, 0)
-TNI_LOOP(bitwise_right_shift, 2, 0)
-TNI_LOOP(bitwise_xor, 2, 0)
-TNI_LOOP(ceil, 1, 0)
-TNI_LOOP(clamp_max, 2, 0)
-TNI_LOOP(clamp_min, 2, 0)
-TNI_LOOP(div_trunc, 2, 0)
-TNI_PREDICATE(eq, 2, 0)
-TNI_LOOP(floor, 1, 0)
-TNI_LOOP(floor_divide, 2, 0)
-TNI_LOOP(fmod, 2, 0)
-TNI_PREDICATE(ge, 2, 0)
-TNI_PREDICATE(gt, 2, 0)
-TNI_LOOP(hardtanh, 1, 2)
-TNI_PREDICATE(le, 2, 0)
-TNI_PREDICATE(logical_and, 2, 0)
-TNI_PREDICATE(logical_not, 1, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
-TNI_PREDICATE(lt, 2, 0)
-TNI_LOOP(maximum, 2, 0)
-TNI_LOOP(minimum, 2, 0)
-TNI_LOOP(mul, 2, 0)
-TNI_PREDICATE(ne, 2, 0)
-TNI_LOOP(neg, 1, 0)
-TNI_LOOP(pow, 2, 0)
-TNI_LOOP(relu, 1, 0)
-TNI_LOOP(remainder, 2, 0)
-TNI_LOOP(round, 1, 0)
-TNI_LOOP(sgn, 1, 0)
-TNI_LOOP(sign, 1, 0)
-TNI_PREDICATE(signbit, 1, 0)
-TNI_LOOP(square, 1, 0)
-TNI_LOOP(sub, 2, 1)
-TNI_LOOP(threshold, 1, 2)
-TNI_LOOP(threshold_backward, 2, 1)
-TNI_LOOP(trunc, 1, 0)
-TNI_SELECT(where, 3, 0)
-#endif
-
-#if defined(TNI_LOOP) && TNI_KIND_C
-TNI_LOOP(add, 2, 1)
-TNI_LOOP(div, 2, 0)
-TNI_PREDICATE(eq, 2, 0)
-TNI_LOOP(exp, 1, 0)
-TNI_PREDICATE(isfinite, 1, 0)
-TNI_PREDICATE(isinf, 1, 0)
-TNI_PREDICATE(isnan, 1, 0)
-TNI_PREDICATE(logical_not, 1, 0)
-TNI_LOOP(mul, 2, 0)
-TNI_PREDICATE(ne, 2, 0)
-TNI_LOOP(neg, 1, 0)
-TNI_LOOP(reciprocal, 1, 0)
-TNI_LOOP(square, 1, 0)
-TNI_LOOP(sub, 2, 1)
-TNI_SELECT(where, 3, 0)
-#endif
-
-#if defined(TNI_LOOP) && TNI_KIND_B
-TNI_LOOP(add, 2, 1)
-TNI_LOOP(bitwise_and, 2, 0)
-TNI_LOOP(bitwise_not, 1, 0)
-TNI_LOOP(bitwise_or, 2, 0)
-TNI_LOOP(bitwise_xor, 2, 0)
-TNI_LOOP(clamp_max, 2, 0)
-TNI_LOOP(clamp_min, 2, 0)
-TNI_PREDICATE(logical_and, 2, 0)
-TNI_PREDICATE(logical_not, 1, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
-TNI_LOOP(maximum, 2, 0)
-TNI_LOOP(minimum, 2, 0)
-TNI_LOOP(mul, 2, 0)
-TNI_LOOP(sgn, 1, 0)
-TNI_LOOP(sign, 1, 0)
-TNI_SELECT(where, 3, 0)
-#endif
-
-#if defined(TNI_LOOP) && TNI_KIND_C && TNI_ISA == 0 && defined(TNI_TYPE_C128)
-TNI_TO_REAL(abs, 1, 0)
-TNI_LOOP(acos, 1, 0)
-TNI_LOOP(addcdiv, 3, 1)
-TNI_LOOP(addcmul, 3, 1)
-TNI_LOOP(asin, 1, 0)
-TNI_LOOP(atan, 1, 0)
-TNI_LOOP(cos, 1, 0)
-TNI_LOOP(cosh, 1, 0)
-TNI_LOOP(expm1, 1, 0)
-TNI_LOOP(lerp, 3, 0)
-TNI_LOOP(log, 1, 0)
-TNI_LOOP(log10, 1, 0)
-TNI_LOOP(log1p, 1, 0)
-TNI_LOOP(log2, 1, 0)
-TNI_PREDICATE(logical_and, 2, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
-TNI_LOOP(pow, 2, 0)
-TNI_LOOP(rsqrt, 1, 0)
-TNI_LOOP(sgn, 1, 0)
-TNI_LOOP(sigmoid, 1, 0)
-TNI_LOOP(sigmoid_backward, 2, 0)
-TNI_LOOP(silu, 1, 0)
-TNI_LOOP(silu_backward, 2, 0)
-TNI_LOOP(sin, 1, 0)
-TNI_LOOP(sinh, 1, 0)
-TNI_LOOP(softsign, 1, 0)
-TNI_LOOP(sqrt, 1, 0)
-TNI_LOOP(tan, 1, 0)
-TNI_LOOP(tanh, 1, 0)
-TNI_LOOP(tanh_backward, 2, 0)
-#endif
-#endif
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC pop_options
-#endif
-#undef TNI_LOOP_SUFFIX
-#undef TNI_STEP
-#undef TNI_MASK_STEP
-#undef TNI_KIND_F
-#undef TNI_KIND_I
-#undef TNI_KIND_B
-#undef TNI_KIND_C
-
-/* src/simd/end.h - takes the words of vocabulary.h back */
-#undef TNI_TYPE_F32
-#undef TNI_TYPE_F64
-#undef TNI_TYPE_I32
-#undef TNI_TYPE_I64
-#undef TNI_SUFFIX
-#undef TNI_FLOATING
-#undef TNI_FNT
-#undef TNI_S
-#undef T
-#undef V
-#undef M
-#undef W
-#undef V_LD
-#undef V_ST
-#undef V_LDN
-#undef V_STN
-#undef V_SET
-#undef V_ZERO
-#undef V_ADD
-#undef V_SUB
-#undef V_MUL
-#undef V_DIV
-#undef V_FMA
-#undef V_FNMA
-#undef V_NEG
-#undef V_ABS
-#undef V_SQRT
-#undef V_MIN
-#undef V_MAX
-#undef V_FLOOR
-#undef V_CEIL
-#undef V_TRUNC
-#undef V_ROUND
-#undef V_LT
-#undef V_LE
-#undef V_GT
-#undef V_GE
-#undef V_EQ
-#undef V_NE
-#undef V_SEL
-#undef M_AND
-#undef M_OR
-#undef M_XOR
-#undef M_NOT
-#undef M_ANY
-#undef V_AND
-#undef V_OR
-#undef V_XOR
-#undef V_NOT
-#undef V_SHL
-#undef V_SHR
-#undef V_SHRL
-#undef V_SHLV
-#undef V_SHRV
-#undef V_LDEXP
-#undef V_MST
-#undef M_LD
-#undef V_ONE
-#undef V_ISNAN
-#undef V_SIGN
-#undef V_SIGNBIT
-#undef V_SQUARE
-#undef V_FLOORDIV
-#undef V_REMAINDER
-#undef V_FMOD
-#undef V_POW
-#undef V_COPYSIGN
-#undef V_HYPOT
-#undef V_NEXTAFTER
-#undef V_EXP
-#undef V_EXPM1
-#undef V_LOG
-#undef V_LOG1P
-#undef V_LOG2
-#undef V_LOG10
-#undef V_SIN
-#undef V_COS
-#undef V_TAN
-#undef V_TANH
-#undef V_SIGMOID
-#undef V_ERF
-#undef V_ATAN
-#undef V_ATAN2
-#undef V_ASIN
-#undef V_ACOS
-#undef V_SINH
-#undef V_COSH
-#undef TNI_M
-#undef V_EXPO
-#undef V_MANT
-#undef V_LD2
-#undef V_ST2
-#undef V_PARAM
-#undef V_ISINF
-#undef V_ISFINITE
-#undef V_CONJ
-#undef V_ST_REAL
-#undef V_WITHIN
-#undef V_MAXIMUM
-#undef V_MINIMUM
-#undef V_TRUNCDIV
-#undef V_SHIFT_LEFT
-#undef V_SHIFT_RIGHT
-#undef TNI_TYPE_BOOL
-#undef TNI_TYPE_C64
-#undef TNI_TYPE_C128
-#undef TNI_LOOP_SUFFIX
-#undef TNI_BYTES
-#elif defined(TNI_TYPE_I32)
-
-/* src/simd/end.h - takes the words of vocabulary.h back */
-#undef TNI_TYPE_F32
-#undef TNI_TYPE_F64
-#undef TNI_TYPE_I32
-#undef TNI_TYPE_I64
-#undef TNI_SUFFIX
-#undef TNI_FLOATING
-#undef TNI_FNT
-#undef TNI_S
-#undef T
-#undef V
-#undef M
-#undef W
-#undef V_LD
-#undef V_ST
-#undef V_LDN
-#undef V_STN
-#undef V_SET
-#undef V_ZERO
-#undef V_ADD
-#undef V_SUB
-#undef V_MUL
-#undef V_DIV
-#undef V_FMA
-#undef V_FNMA
-#undef V_NEG
-#undef V_ABS
-#undef V_SQRT
-#undef V_MIN
-#undef V_MAX
-#undef V_FLOOR
-#undef V_CEIL
-#undef V_TRUNC
-#undef V_ROUND
-#undef V_LT
-#undef V_LE
-#undef V_GT
-#undef V_GE
-#undef V_EQ
-#undef V_NE
-#undef V_SEL
-#undef M_AND
-#undef M_OR
-#undef M_XOR
-#undef M_NOT
-#undef M_ANY
-#undef V_AND
-#undef V_OR
-#undef V_XOR
-#undef V_NOT
-#undef V_SHL
-#undef V_SHR
-#undef V_SHRL
-#undef V_SHLV
-#undef V_SHRV
-#undef V_LDEXP
-#undef V_MST
-#undef M_LD
-#undef V_ONE
-#undef V_ISNAN
-#undef V_SIGN
-#undef V_SIGNBIT
-#undef V_SQUARE
-#undef V_FLOORDIV
-#undef V_REMAINDER
-#undef V_FMOD
-#undef V_POW
-#undef V_COPYSIGN
-#undef V_HYPOT
-#undef V_NEXTAFTER
-#undef V_EXP
-#undef V_EXPM1
-#undef V_LOG
-#undef V_LOG1P
-#undef V_LOG2
-#undef V_LOG10
-#undef V_SIN
-#undef V_COS
-#undef V_TAN
-#undef V_TANH
-#undef V_SIGMOID
-#undef V_ERF
-#undef V_ATAN
-#undef V_ATAN2
-#undef V_ASIN
-#undef V_ACOS
-#undef V_SINH
-#undef V_COSH
-#undef TNI_M
-#undef V_EXPO
-#undef V_MANT
-#undef V_LD2
-#undef V_ST2
-#undef V_PARAM
-#undef V_ISINF
-#undef V_ISFINITE
-#undef V_CONJ
-#undef V_ST_REAL
-#undef V_WITHIN
-#undef V_MAXIMUM
-#undef V_MINIMUM
-#undef V_TRUNCDIV
-#undef V_SHIFT_LEFT
-#undef V_SHIFT_RIGHT
-#undef TNI_TYPE_BOOL
-#undef TNI_TYPE_C64
-#undef TNI_TYPE_C128
-#undef TNI_LOOP_SUFFIX
-#undef TNI_BYTES
-#else
-#ifdef TNI_TYPE_F32
-
-/* src/simd/end.h - takes the words of vocabulary.h back */
-#undef TNI_TYPE_F32
-#undef TNI_TYPE_F64
-#undef TNI_TYPE_I32
-#undef TNI_TYPE_I64
-#undef TNI_SUFFIX
-#undef TNI_FLOATING
-#undef TNI_FNT
-#undef TNI_S
-#undef T
-#undef V
-#undef M
-#undef W
-#undef V_LD
-#undef V_ST
-#undef V_LDN
-#undef V_STN
-#undef V_SET
-#undef V_ZERO
-#undef V_ADD
-#undef V_SUB
-#undef V_MUL
-#undef V_DIV
-#undef V_FMA
-#undef V_FNMA
-#undef V_NEG
-#undef V_ABS
-#undef V_SQRT
-#undef V_MIN
-#undef V_MAX
-#undef V_FLOOR
-#undef V_CEIL
-#undef V_TRUNC
-#undef V_ROUND
-#undef V_LT
-#undef V_LE
-#undef V_GT
-#undef V_GE
-#undef V_EQ
-#undef V_NE
-#undef V_SEL
-#undef M_AND
-#undef M_OR
-#undef M_XOR
-#undef M_NOT
-#undef M_ANY
-#undef V_AND
-#undef V_OR
-#undef V_XOR
-#undef V_NOT
-#undef V_SHL
-#undef V_SHR
-#undef V_SHRL
-#undef V_SHLV
-#undef V_SHRV
-#undef V_LDEXP
-#undef V_MST
-#undef M_LD
-#undef V_ONE
-#undef V_ISNAN
-#undef V_SIGN
-#undef V_SIGNBIT
-#undef V_SQUARE
-#undef V_FLOORDIV
-#undef V_REMAINDER
-#undef V_FMOD
-#undef V_POW
-#undef V_COPYSIGN
-#undef V_HYPOT
-#undef V_NEXTAFTER
-#undef V_EXP
-#undef V_EXPM1
-#undef V_LOG
-#undef V_LOG1P
-#undef V_LOG2
-#undef V_LOG10
-#undef V_SIN
-#undef V_COS
-#undef V_TAN
-#undef V_TANH
-#undef V_SIGMOID
-#undef V_ERF
-#undef V_ATAN
-#undef V_ATAN2
-#undef V_ASIN
-#undef V_ACOS
-#undef V_SINH
-#undef V_COSH
-#undef TNI_M
-#undef V_EXPO
-#undef V_MANT
-#undef V_LD2
-#undef V_ST2
-#undef V_PARAM
-#undef V_ISINF
-#undef V_ISFINITE
-#undef V_CONJ
-#undef V_ST_REAL
-#undef V_WITHIN
-#undef V_MAXIMUM
-#undef V_MINIMUM
-#undef V_TRUNCDIV
-#undef V_SHIFT_LEFT
-#undef V_SHIFT_RIGHT
-#undef TNI_TYPE_BOOL
-#undef TNI_TYPE_C64
-#undef TNI_TYPE_C128
-#undef TNI_LOOP_SUFFIX
-#undef TNI_BYTES
-#define TNI_TYPE_C64
-#else
 
 /* src/simd/end.h - takes the words of vocabulary.h back */
 #undef TNI_TYPE_F32
@@ -53560,19 +54909,12 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef TNI_LOOP_SUFFIX
 #undef TNI_BYTES
 #define TNI_TYPE_C128
-#endif
 #ifndef TN_NO_COMPLEX
 
 /* src/simd/complex.h - the words for complex64 (TNI_TYPE_C64) and complex128 (TNI_TYPE_C128) */
-#if defined(TNI_TYPE_C64)
-#define TNI_SUFFIX f32
-#define TNI_LOOP_SUFFIX c64
-#define T float
-#else
 #define TNI_SUFFIX f64
 #define TNI_LOOP_SUFFIX c128
 #define T double
-#endif
 #define TNI_FLOATING 0
 #define TNI_FNT(name) TNI_FN(TNI_JOIN(name##_, TNI_SUFFIX))
 #if TNI_ISA == 0
@@ -53648,119 +54990,6 @@ TNI_LOOP(tanh_backward, 2, 0)
     (defined(TNI_TYPE_F32) && defined(TNI_KIND_F))
 
 /* src/gen/loops.inl - the expressions of the pointwise rows, and which loop is made of each for which kind of type */
-#ifndef TNI_GEN_LOOPS_INL
-#define TNI_GEN_LOOPS_INL
-#define TNI_E_abs(self) V_ABS(self)
-#define TNI_E_acos(self) V_ACOS(self)
-#define TNI_E_add(self, other, alpha) V_FMA(alpha, other, self)
-#define TNI_E_addcdiv(self, tensor1, tensor2, value) V_FMA(value, V_DIV(tensor1, tensor2), self)
-#define TNI_E_addcmul(self, tensor1, tensor2, value) V_FMA(V_MUL(value, tensor1), tensor2, self)
-#define TNI_E_asin(self) V_ASIN(self)
-#define TNI_E_atan(self) V_ATAN(self)
-#define TNI_E_atan2(self, other) V_ATAN2(self, other)
-#define TNI_E_bce(input, target) V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), \
-    V_LOG1P(V_NEG(input)))), V_MUL(target, V_MAX(V_SET(-100), V_LOG(input))))
-#define TNI_E_bitwise_and(self, other) V_AND(self, other)
-#define TNI_E_bitwise_left_shift(self, other) V_SHIFT_LEFT(self, other)
-#define TNI_E_bitwise_not(self) V_NOT(self)
-#define TNI_E_bitwise_or(self, other) V_OR(self, other)
-#define TNI_E_bitwise_right_shift(self, other) V_SHIFT_RIGHT(self, other)
-#define TNI_E_bitwise_xor(self, other) V_XOR(self, other)
-#define TNI_E_ceil(self) V_CEIL(self)
-#define TNI_E_clamp_max(self, max) V_MINIMUM(self, max)
-#define TNI_E_clamp_min(self, min) V_MAXIMUM(self, min)
-#define TNI_E_copysign(self, other) V_COPYSIGN(self, other)
-#define TNI_E_cos(self) V_COS(self)
-#define TNI_E_cosh(self) V_COSH(self)
-#define TNI_E_div(self, other) V_DIV(self, other)
-#define TNI_E_div_trunc(self, other) V_TRUNCDIV(self, other)
-#define TNI_E_elu(self, alpha, scale, input_scale) V_MUL(scale, V_SEL(V_GT(self, V_ZERO()), self, \
-    V_MUL(alpha, V_EXPM1(V_MUL(self, input_scale)))))
-#define TNI_E_eq(self, other) V_EQ(self, other)
-#define TNI_E_erf(self) V_ERF(self)
-#define TNI_E_exp(self) V_EXP(self)
-#define TNI_E_expm1(self) V_EXPM1(self)
-#define TNI_E_floor(self) V_FLOOR(self)
-#define TNI_E_floor_divide(self, other) V_FLOORDIV(self, other)
-#define TNI_E_fmod(self, other) V_FMOD(self, other)
-#define TNI_E_frac(self) V_SUB(self, V_TRUNC(self))
-#define TNI_E_ge(self, other) V_GE(self, other)
-#define TNI_E_gelu_erf(self) V_MUL(V_MUL(V_SET(0.5), self), V_ADD(V_ONE, V_ERF(V_MUL(self, \
-    V_SET(0.70710678118654752440)))))
-#define TNI_E_gelu_erf_backward(grad_output, self) V_MUL(grad_output, V_FMA(V_MUL(self, \
-    V_SET(0.39894228040143267794)), V_EXP(V_MUL(V_SET(-0.5), V_MUL(self, self))), \
-    V_MUL(V_SET(0.5), V_ADD(V_ONE, V_ERF(V_MUL(self, V_SET(0.70710678118654752440)))))))
-#define TNI_E_gelu_tanh(self) V_MUL(V_MUL(V_SET(0.5), self), V_ADD(V_ONE, \
-    V_TANH(V_MUL(V_MUL(V_SET(0.79788456080286535588), self), V_FMA(V_MUL(V_SET(0.044715), self), \
-    self, V_ONE)))))
-#define TNI_E_gt(self, other) V_GT(self, other)
-#define TNI_E_hardshrink(self, lambd) V_SEL(M_AND(V_GE(self, V_NEG(lambd)), V_LE(self, lambd)), \
-    V_ZERO(), self)
-#define TNI_E_hardswish(self) V_DIV(V_MUL(self, V_MIN(V_SET(6), V_MAX(V_ZERO(), V_ADD(self, \
-    V_SET(3))))), V_SET(6))
-#define TNI_E_hardtanh(self, min_val, max_val) V_MINIMUM(V_MAXIMUM(self, min_val), max_val)
-#define TNI_E_hypot(self, other) V_HYPOT(self, other)
-#define TNI_E_isfinite(self) V_ISFINITE(self)
-#define TNI_E_isinf(self) V_ISINF(self)
-#define TNI_E_isnan(self) V_ISNAN(self)
-#define TNI_E_le(self, other) V_LE(self, other)
-#define TNI_E_leaky_relu(self, negative_slope) V_SEL(V_GT(self, V_ZERO()), self, V_MUL(self, \
-    negative_slope))
-#define TNI_E_leaky_relu_backward(grad_output, self, negative_slope, self_is_result) \
-    V_SEL(V_GT(self, V_ZERO()), grad_output, V_MUL(grad_output, negative_slope))
-#define TNI_E_lerp(self, end, weight) V_SEL(V_WITHIN(weight, 0.5), V_FMA(weight, V_SUB(end, \
-    self), self), V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))
-#define TNI_E_log(self) V_LOG(self)
-#define TNI_E_log10(self) V_LOG10(self)
-#define TNI_E_log1p(self) V_LOG1P(self)
-#define TNI_E_log2(self) V_LOG2(self)
-#define TNI_E_logical_and(self, other) M_AND(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
-#define TNI_E_logical_not(self) V_EQ(self, V_ZERO())
-#define TNI_E_logical_or(self, other) M_OR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
-#define TNI_E_logical_xor(self, other) M_XOR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
-#define TNI_E_lt(self, other) V_LT(self, other)
-#define TNI_E_maximum(self, other) V_MAXIMUM(self, other)
-#define TNI_E_minimum(self, other) V_MINIMUM(self, other)
-#define TNI_E_mul(self, other) V_MUL(self, other)
-#define TNI_E_ne(self, other) V_NE(self, other)
-#define TNI_E_neg(self) V_NEG(self)
-#define TNI_E_nextafter(self, other) V_NEXTAFTER(self, other)
-#define TNI_E_pow(self, exponent) V_POW(self, exponent)
-#define TNI_E_prelu_kernel(self, weight) V_SEL(V_GT(self, V_ZERO()), self, V_MUL(weight, self))
-#define TNI_E_reciprocal(self) V_DIV(V_ONE, self)
-#define TNI_E_relu(self) V_SEL(V_LT(self, V_ZERO()), V_ZERO(), self)
-#define TNI_E_remainder(self, other) V_REMAINDER(self, other)
-#define TNI_E_round(self) V_ROUND(self)
-#define TNI_E_rsqrt(self) V_DIV(V_ONE, V_SQRT(self))
-#define TNI_E_sgn(self) V_SIGN(self)
-#define TNI_E_sigmoid(self) V_SIGMOID(self)
-#define TNI_E_sigmoid_backward(grad_output, output) V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, \
-    output), output)))
-#define TNI_E_sign(self) V_SIGN(self)
-#define TNI_E_signbit(self) V_SIGNBIT(self)
-#define TNI_E_silu(self) V_MUL(self, V_SIGMOID(self))
-#define TNI_E_silu_backward(grad_output, self) V_MUL(grad_output, V_MUL(V_SIGMOID(self), \
-    V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))
-#define TNI_E_sin(self) V_SIN(self)
-#define TNI_E_sinh(self) V_SINH(self)
-#define TNI_E_softplus(self, beta, threshold) V_SEL(V_GT(V_MUL(self, beta), threshold), self, \
-    V_DIV(V_LOG1P(V_EXP(V_MUL(self, beta))), beta))
-#define TNI_E_softshrink(self, lambd) V_SEL(V_GT(self, lambd), V_SUB(self, lambd), \
-    V_SEL(V_LT(self, V_NEG(lambd)), V_ADD(self, lambd), V_MUL(self, V_ZERO())))
-#define TNI_E_softsign(self) V_DIV(self, V_ADD(V_ONE, V_ABS(self)))
-#define TNI_E_sqrt(self) V_SQRT(self)
-#define TNI_E_square(self) V_SQUARE(self)
-#define TNI_E_sub(self, other, alpha) V_FNMA(alpha, other, self)
-#define TNI_E_tan(self) V_TAN(self)
-#define TNI_E_tanh(self) V_TANH(self)
-#define TNI_E_tanh_backward(grad_output, output) V_MUL(grad_output, V_CONJ(V_FNMA(output, output, \
-    V_ONE)))
-#define TNI_E_threshold(self, threshold, value) V_SEL(V_LE(self, threshold), value, self)
-#define TNI_E_threshold_backward(grad_output, self, threshold) V_SEL(V_LE(self, threshold), \
-    V_ZERO(), grad_output)
-#define TNI_E_trunc(self) V_TRUNC(self)
-#define TNI_E_where(condition, self, other) V_SEL(condition, self, other)
-#endif
 
 #ifdef TNI_ROW_LOOP
 TNI_ROW_LOOP(abs, FIc, TO_REAL, 1, 0, 1, 1, 2, 0)
@@ -53857,143 +55086,6 @@ TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
 #endif
 
-#if defined(TNI_LOOP) && TNI_KIND_F
-TNI_TO_REAL(abs, 1, 0)
-TNI_LOOP(acos, 1, 0)
-TNI_LOOP(add, 2, 1)
-TNI_LOOP(addcdiv, 3, 1)
-TNI_LOOP(addcmul, 3, 1)
-TNI_LOOP(asin, 1, 0)
-TNI_LOOP(atan, 1, 0)
-TNI_LOOP(atan2, 2, 0)
-TNI_LOOP(bce, 2, 0)
-TNI_LOOP(ceil, 1, 0)
-TNI_LOOP(clamp_max, 2, 0)
-TNI_LOOP(clamp_min, 2, 0)
-TNI_LOOP(copysign, 2, 0)
-TNI_LOOP(cos, 1, 0)
-TNI_LOOP(cosh, 1, 0)
-TNI_LOOP(div, 2, 0)
-TNI_LOOP(div_trunc, 2, 0)
-TNI_LOOP(elu, 1, 3)
-TNI_PREDICATE(eq, 2, 0)
-TNI_LOOP(erf, 1, 0)
-TNI_LOOP(exp, 1, 0)
-TNI_LOOP(expm1, 1, 0)
-TNI_LOOP(floor, 1, 0)
-TNI_LOOP(floor_divide, 2, 0)
-TNI_LOOP(fmod, 2, 0)
-TNI_LOOP(frac, 1, 0)
-TNI_PREDICATE(ge, 2, 0)
-TNI_LOOP(gelu_erf, 1, 0)
-TNI_LOOP(gelu_erf_backward, 2, 0)
-TNI_LOOP(gelu_tanh, 1, 0)
-TNI_PREDICATE(gt, 2, 0)
-TNI_LOOP(hardshrink, 1, 1)
-TNI_LOOP(hardswish, 1, 0)
-TNI_LOOP(hardtanh, 1, 2)
-TNI_LOOP(hypot, 2, 0)
-TNI_PREDICATE(isfinite, 1, 0)
-TNI_PREDICATE(isinf, 1, 0)
-TNI_PREDICATE(isnan, 1, 0)
-TNI_PREDICATE(le, 2, 0)
-TNI_LOOP(leaky_relu, 1, 1)
-TNI_LOOP(leaky_relu_backward, 2, 2)
-TNI_LOOP(lerp, 3, 0)
-TNI_LOOP(log, 1, 0)
-TNI_LOOP(log10, 1, 0)
-TNI_LOOP(log1p, 1, 0)
-TNI_LOOP(log2, 1, 0)
-TNI_PREDICATE(logical_and, 2, 0)
-TNI_PREDICATE(logical_not, 1, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
-TNI_PREDICATE(lt, 2, 0)
-TNI_LOOP(maximum, 2, 0)
-TNI_LOOP(minimum, 2, 0)
-TNI_LOOP(mul, 2, 0)
-TNI_PREDICATE(ne, 2, 0)
-TNI_LOOP(neg, 1, 0)
-TNI_LOOP(nextafter, 2, 0)
-TNI_LOOP(pow, 2, 0)
-TNI_LOOP(prelu_kernel, 2, 0)
-TNI_LOOP(reciprocal, 1, 0)
-TNI_LOOP(relu, 1, 0)
-TNI_LOOP(remainder, 2, 0)
-TNI_LOOP(round, 1, 0)
-TNI_LOOP(rsqrt, 1, 0)
-TNI_LOOP(sgn, 1, 0)
-TNI_LOOP(sigmoid, 1, 0)
-TNI_LOOP(sigmoid_backward, 2, 0)
-TNI_LOOP(sign, 1, 0)
-TNI_PREDICATE(signbit, 1, 0)
-TNI_LOOP(silu, 1, 0)
-TNI_LOOP(silu_backward, 2, 0)
-TNI_LOOP(sin, 1, 0)
-TNI_LOOP(sinh, 1, 0)
-TNI_LOOP(softplus, 1, 2)
-TNI_LOOP(softshrink, 1, 1)
-TNI_LOOP(softsign, 1, 0)
-TNI_LOOP(sqrt, 1, 0)
-TNI_LOOP(square, 1, 0)
-TNI_LOOP(sub, 2, 1)
-TNI_LOOP(tan, 1, 0)
-TNI_LOOP(tanh, 1, 0)
-TNI_LOOP(tanh_backward, 2, 0)
-TNI_LOOP(threshold, 1, 2)
-TNI_LOOP(threshold_backward, 2, 1)
-TNI_LOOP(trunc, 1, 0)
-TNI_SELECT(where, 3, 0)
-#endif
-
-#if defined(TNI_LOOP) && TNI_KIND_I
-TNI_TO_REAL(abs, 1, 0)
-TNI_LOOP(add, 2, 1)
-TNI_LOOP(addcmul, 3, 1)
-TNI_LOOP(bitwise_and, 2, 0)
-TNI_LOOP(bitwise_left_shift, 2, 0)
-TNI_LOOP(bitwise_not, 1, 0)
-TNI_LOOP(bitwise_or, 2, 0)
-TNI_LOOP(bitwise_right_shift, 2, 0)
-TNI_LOOP(bitwise_xor, 2, 0)
-TNI_LOOP(ceil, 1, 0)
-TNI_LOOP(clamp_max, 2, 0)
-TNI_LOOP(clamp_min, 2, 0)
-TNI_LOOP(div_trunc, 2, 0)
-TNI_PREDICATE(eq, 2, 0)
-TNI_LOOP(floor, 1, 0)
-TNI_LOOP(floor_divide, 2, 0)
-TNI_LOOP(fmod, 2, 0)
-TNI_PREDICATE(ge, 2, 0)
-TNI_PREDICATE(gt, 2, 0)
-TNI_LOOP(hardtanh, 1, 2)
-TNI_PREDICATE(le, 2, 0)
-TNI_PREDICATE(logical_and, 2, 0)
-TNI_PREDICATE(logical_not, 1, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
-TNI_PREDICATE(lt, 2, 0)
-TNI_LOOP(maximum, 2, 0)
-TNI_LOOP(minimum, 2, 0)
-TNI_LOOP(mul, 2, 0)
-TNI_PREDICATE(ne, 2, 0)
-TNI_LOOP(neg, 1, 0)
-TNI_LOOP(pow, 2, 0)
-TNI_LOOP(relu, 1, 0)
-TNI_LOOP(remainder, 2, 0)
-TNI_LOOP(round, 1, 0)
-TNI_LOOP(sgn, 1, 0)
-TNI_LOOP(sign, 1, 0)
-TNI_PREDICATE(signbit, 1, 0)
-TNI_LOOP(square, 1, 0)
-TNI_LOOP(sub, 2, 1)
-TNI_LOOP(threshold, 1, 2)
-TNI_LOOP(threshold_backward, 2, 1)
-TNI_LOOP(trunc, 1, 0)
-TNI_SELECT(where, 3, 0)
-#endif
-
-#if defined(TNI_LOOP) && TNI_KIND_C
 TNI_LOOP(add, 2, 1)
 TNI_LOOP(div, 2, 0)
 TNI_PREDICATE(eq, 2, 0)
@@ -54009,27 +55101,6 @@ TNI_LOOP(reciprocal, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
 TNI_SELECT(where, 3, 0)
-#endif
-
-#if defined(TNI_LOOP) && TNI_KIND_B
-TNI_LOOP(add, 2, 1)
-TNI_LOOP(bitwise_and, 2, 0)
-TNI_LOOP(bitwise_not, 1, 0)
-TNI_LOOP(bitwise_or, 2, 0)
-TNI_LOOP(bitwise_xor, 2, 0)
-TNI_LOOP(clamp_max, 2, 0)
-TNI_LOOP(clamp_min, 2, 0)
-TNI_PREDICATE(logical_and, 2, 0)
-TNI_PREDICATE(logical_not, 1, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
-TNI_LOOP(maximum, 2, 0)
-TNI_LOOP(minimum, 2, 0)
-TNI_LOOP(mul, 2, 0)
-TNI_LOOP(sgn, 1, 0)
-TNI_LOOP(sign, 1, 0)
-TNI_SELECT(where, 3, 0)
-#endif
 
 #if defined(TNI_LOOP) && TNI_KIND_C && TNI_ISA == 0 && defined(TNI_TYPE_C128)
 TNI_TO_REAL(abs, 1, 0)
@@ -54189,451 +55260,2125 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef TNI_TYPE_C64
 #undef TNI_TYPE_C128
 #endif
-#endif
-#elif TNI_SECTION == 2
-#undef TNI_SECTION
+#if TNI_ISA != 2
+#define TNI_TYPE_I32
 
-/* src/kernels/pass.inl - all kernels for one instruction set: TNI_ISA and TNI_FN are set by kernels.c, which includes this file once for each */
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#if TNI_ISA == 0 && defined(TNI_X86)
-#pragma clang attribute push(__attribute__((target("fma"))), apply_to = function)
+/* src/kernels/type.inl - everything that is compiled for one element type: pass.inl sets TNI_TYPE_F32, F64, I32 or I64 */
+
+/* src/simd/vocabulary.h - the words that kernels are written in: one instruction set, one element type at a time */
+#if !defined(TNI_ISA) || !defined(TNI_FN)
+#error "TNI_ISA and TNI_FN are set by kernels.c"
+#endif
+
+#define TNI_SUFFIX i32
+#define T int32_t
+#define TNI_FLOATING 0
+
+#define TNI_FNT(name) TNI_FN(TNI_JOIN(name##_, TNI_SUFFIX))
+
+#if TNI_ISA == 0
+
+/* src/simd/scalar.h - the vocabulary with W = 1: every word is the definition that the vector files must agree with */
+#ifndef TNI_SIMD_SCALAR_H
+#define TNI_SIMD_SCALAR_H
+
+#define TNI_SCALAR_COMMON(S, E, U)                                           \
+    TNI_INLINE E tni_sc_ld_##S(const void *p) {                              \
+        E v;                                                                 \
+        memcpy(&v, p, sizeof v);                                             \
+        return v;                                                            \
+    }                                                                        \
+    TNI_INLINE void tni_sc_st_##S(void *p, E v) { memcpy(p, &v, sizeof v); } \
+    TNI_INLINE E tni_sc_ldn_##S(const void *p, int64_t n) {                  \
+        return n > 0 ? tni_sc_ld_##S(p) : (E)0;                              \
+    }                                                                        \
+    TNI_INLINE void tni_sc_stn_##S(void *p, E v, int64_t n) {                \
+        if (n > 0) tni_sc_st_##S(p, v);                                      \
+    }                                                                        \
+    TNI_INLINE U tni_sc_bits_##S(E v) {                                      \
+        U u;                                                                 \
+        memcpy(&u, &v, sizeof u);                                            \
+        return u;                                                            \
+    }                                                                        \
+    TNI_INLINE E tni_sc_from_##S(U u) {                                      \
+        E v;                                                                 \
+        memcpy(&v, &u, sizeof v);                                            \
+        return v;                                                            \
+    }                                                                        \
+    TNI_INLINE E tni_sc_min_##S(E a, E b) { return a < b ? a : b; }          \
+    TNI_INLINE E tni_sc_max_##S(E a, E b) { return a > b ? a : b; }          \
+    TNI_INLINE E tni_sc_and_##S(E a, E b) {                                  \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) & tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_or_##S(E a, E b) {                                   \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) | tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_xor_##S(E a, E b) {                                  \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) ^ tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_not_##S(E a) { return tni_sc_from_##S((U)~tni_sc_bits_##S(a)); }
+#define TNI_SCALAR_INTEGER(S, E, U)                                        \
+    TNI_INLINE E tni_sc_add_##S(E a, E b) { return (E)((U)a + (U)b); }     \
+    TNI_INLINE E tni_sc_sub_##S(E a, E b) { return (E)((U)a - (U)b); }     \
+    TNI_INLINE E tni_sc_mul_##S(E a, E b) { return (E)((U)a * (U)b); }     \
+    TNI_INLINE E tni_sc_abs_##S(E a) { return a < 0 ? (E)(0 - (U)a) : a; } \
+    TNI_INLINE E tni_sc_shl_##S(E a, E n) { return (E)((U)a << n); }       \
+    TNI_INLINE E tni_sc_shr_##S(E a, E n) { return (E)(a >> n); }          \
+    TNI_INLINE E tni_sc_shrl_##S(E a, E n) { return (E)((U)a >> n); }
+TNI_SCALAR_COMMON(f32, float, uint32_t)
+TNI_SCALAR_COMMON(f64, double, uint64_t)
+TNI_SCALAR_COMMON(i32, int32_t, uint32_t)
+TNI_SCALAR_COMMON(i64, int64_t, uint64_t)
+TNI_SCALAR_INTEGER(i32, int32_t, uint32_t)
+TNI_SCALAR_INTEGER(i64, int64_t, uint64_t)
+#undef TNI_SCALAR_COMMON
+#undef TNI_SCALAR_INTEGER
+
+TNI_INLINE float tni_sc_ldexp_f32(float v, float n) {
+    int32_t k = n == n ? (int32_t)n : 0, h = k >> 1;
+    return v * tni_sc_from_f32((uint32_t)(h + 127) << 23) *
+           tni_sc_from_f32((uint32_t)(k - h + 127) << 23);
+}
+TNI_INLINE double tni_sc_ldexp_f64(double v, double n) {
+    int64_t k = n == n ? (int64_t)n : 0, h = k >> 1;
+    return v * tni_sc_from_f64((uint64_t)(h + 1023) << 52) *
+           tni_sc_from_f64((uint64_t)(k - h + 1023) << 52);
+}
+TNI_INLINE float tni_sc_expo_f32(float v) {
+    return (float)((int32_t)(tni_sc_bits_f32(v) >> 23) - 127);
+}
+TNI_INLINE double tni_sc_expo_f64(double v) {
+    return (double)((int64_t)(tni_sc_bits_f64(v) >> 52) - 1023);
+}
+TNI_INLINE float tni_sc_mant_f32(float v) {
+    return tni_sc_from_f32((tni_sc_bits_f32(v) & 0x007fffffu) | 0x3f800000u);
+}
+TNI_INLINE double tni_sc_mant_f64(double v) {
+    return tni_sc_from_f64((tni_sc_bits_f64(v) & 0x000fffffffffffffu) | 0x3ff0000000000000u);
+}
+#endif
+
+#define TNI_S(name) TNI_JOIN(tni_sc_##name##_, TNI_SUFFIX)
+#define V T
+#define M int
+#define W 1
+#define V_LD(p) TNI_S(ld)(p)
+#define V_ST(p, v) TNI_S(st)(p, v)
+#define V_LDN(p, n) TNI_S(ldn)(p, n)
+#define V_STN(p, v, n) TNI_S(stn)(p, v, n)
+#define V_LD2(p, a, b) (*(a) = V_LD(p), *(b) = V_LD((const T *)(const void *)(p) + 1))
+#define V_ST2(p, a, b) (V_ST(p, a), V_ST((T *)(void *)(p) + 1, b))
+#define V_SET(s) ((T)(s))
+#define V_ZERO() ((T)0)
+#define V_MIN(a, b) TNI_S(min)(a, b)
+#define V_MAX(a, b) TNI_S(max)(a, b)
+#define V_LT(a, b) ((a) < (b))
+#define V_LE(a, b) ((a) <= (b))
+#define V_GT(a, b) ((a) > (b))
+#define V_GE(a, b) ((a) >= (b))
+#define V_EQ(a, b) ((a) == (b))
+#define V_NE(a, b) ((a) != (b))
+#define V_SEL(m, a, b) ((m) ? (a) : (b))
+#define M_AND(a, b) ((a) & (b))
+#define M_OR(a, b) ((a) | (b))
+#define M_XOR(a, b) ((a) ^ (b))
+#define M_NOT(a) (!(a))
+#define M_ANY(m) (m)
+#define V_AND(a, b) TNI_S (and)(a, b)
+#define V_OR(a, b) TNI_S(or)(a, b)
+#define V_XOR(a, b) TNI_S (xor)(a, b)
+#define V_NOT(a) TNI_S(not )(a)
+#define V_MST(p, m) (*(uint8_t *)(p) = (uint8_t)(m))
+#define M_LD(p) (*(const uint8_t *)(p) != 0)
+
+#define V_ADD(a, b) TNI_S(add)(a, b)
+#define V_SUB(a, b) TNI_S(sub)(a, b)
+#define V_MUL(a, b) TNI_S(mul)(a, b)
+#define V_DIV(a, b) TNI_FNT(tni_div)(a, b)
+#define V_NEG(a) TNI_S(sub)(0, a)
+#define V_FMA(a, b, c) V_ADD(V_MUL(a, b), c)
+#define V_FNMA(a, b, c) V_SUB(c, V_MUL(a, b))
+#define V_ABS(a) TNI_S(abs)(a)
+#define V_FLOOR(a) (a)
+#define V_CEIL(a) (a)
+#define V_TRUNC(a) (a)
+#define V_ROUND(a) (a)
+#define V_SHL(a, n) TNI_S(shl)(a, n)
+#define V_SHR(a, n) TNI_S(shr)(a, n)
+#define V_SHRL(a, n) TNI_S(shrl)(a, n)
+#define V_SHLV(a, n) TNI_S(shl)(a, n)
+#define V_SHRV(a, n) TNI_S(shr)(a, n)
 #elif TNI_ISA == 1
-#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
-#elif TNI_ISA == 2
-#pragma clang attribute push(                                                    \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), \
-    apply_to = function)
-#endif
-#elif defined(__GNUC__)
-#pragma GCC push_options
-#if TNI_ISA == 0 && defined(TNI_X86)
-#pragma GCC target("fma")
-#elif TNI_ISA == 1
-#pragma GCC target("avx2,fma,f16c")
-#elif TNI_ISA == 2
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")
-#endif
-#pragma GCC optimize("fp-contract=off")
-#pragma GCC diagnostic push
-#if TNI_ISA == 2
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#endif
-#if TNI_ISA == 2 && \
-    defined(__cplusplus)
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#endif
 
-/* src/simd/math.h - elementary functions on vectors, for f32 and f64, and division for all four types */
+/* src/simd/avx2.h - the vocabulary for x86-64 with AVX2, FMA and F16C */
+#ifndef TNI_SIMD_AVX2_H
+#define TNI_SIMD_AVX2_H
 
-#undef TNI_HELPER
-#if defined(__clang__)
-#define TNI_HELPER static inline __attribute__((always_inline, unused))
-#elif defined(__GNUC__)
-#define TNI_HELPER static __attribute__((noinline, unused))
-#else
-#define TNI_HELPER static
-#endif
+static const int32_t tni_avx2_first[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+TNI_INLINE __m256i tni_avx2_mask32(int64_t n) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)(tni_avx2_first + 8 - n));
+}
+TNI_INLINE __m256i tni_avx2_mask64(int64_t n) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)(tni_avx2_first + 8 - 2 * n));
+}
+TNI_INLINE void tni_avx2_mst32(void *p, __m256i m) {
+    __m128i h = _mm_packs_epi32(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
+    _mm_storel_epi64((__m128i *)p, _mm_and_si128(_mm_packs_epi16(h, h), _mm_set1_epi8(1)));
+}
+TNI_INLINE void tni_avx2_mst64(void *p, int bits) {
+    uint32_t u = ((uint32_t)bits * 0x204081u) & 0x01010101u;
+    memcpy(p, &u, 4);
+}
+TNI_INLINE __m256i tni_avx2_mld32(const void *p) {
+    __m256i v = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
+    return _mm256_cmpgt_epi32(v, _mm256_setzero_si256());
+}
+TNI_INLINE __m256i tni_avx2_mld64(const void *p) {
+    int32_t u;
+    memcpy(&u, p, 4);
+    return _mm256_cmpgt_epi64(_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(u)), _mm256_setzero_si256());
+}
+TNI_INLINE __m256i tni_avx2_not(__m256i a) { return _mm256_xor_si256(a, _mm256_set1_epi32(-1)); }
 
-TNI_HELPER int TNI_FN(tni_trig_large)(double x, double *hi, double *lo) {
-    static const uint32_t two_over_pi[2 + 38] = {
-        0,           0,
-        0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu,
-        0xdebbc561u, 0xb7246e3au, 0x424dd2e0u, 0x06492eeau, 0x09d1921cu, 0xfe1deb1cu, 0xb129a73eu,
-        0xe88235f5u, 0x2ebb4484u, 0xe99c7026u, 0xb45f7e41u, 0x3991d639u, 0x835339f4u, 0x9c845f8bu,
-        0xbdf9283bu, 0x1ff897ffu, 0xde05980fu, 0xef2f118bu, 0x5a0a6d1fu, 0x6d367ecfu, 0x27cb09b7u,
-        0x4f463f66u, 0x9e5fea2du, 0x7527bac7u, 0xebe5f17bu, 0x3d0739f7u, 0x8a5292eau, 0x6bfb5fb1u,
-        0x1f8d5d08u, 0x56033046u, 0xfc7b6babu};
-    uint64_t bits, m, limb[2], carry = 0;
-    uint32_t p[6] = {0, 0, 0, 0, 0, 0};
-    memcpy(&bits, &x, sizeof bits);
-    m = (bits & 0x000fffffffffffffu) | 0x0010000000000000u;
-    limb[0] = m & 0xffffffffu;
-    limb[1] = m >> 32;
-    int start = (int)(bits >> 52 & 0x7ff) - 1075 - 2 + 64, word = start >> 5, shift = start & 31;
-    int q, negative;
-    for (int i = 0; i < 6; i++) {
-        const uint32_t *w = two_over_pi + word + 5 - i;
-        uint64_t v = shift ? (uint32_t)(w[0] << shift | w[1] >> (32 - shift)) : w[0];
-        for (int k = 0; k < 2 && i + k < 6; k++) {
-            uint64_t sum = v * limb[k] + p[i + k] + (k ? carry : 0);
-            p[i + k] = (uint32_t)sum;
-            carry = sum >> 32;
-        }
-        for (int j = i + 2; j < 6 && carry; j++) {
-            carry += p[j];
-            p[j] = (uint32_t)carry;
-            carry >>= 32;
-        }
-    }
-    q = (int)(p[5] >> 30);
-    negative = (int)(p[5] >> 29 & 1);
-    p[5] &= 0x3fffffffu;
-    if (negative) {
-        q++;
-        carry = 1;
-        p[5] |= 0xc0000000u;
-        for (int i = 0; i < 6; i++) {
-            carry += (uint32_t)~p[i];
-            p[i] = (uint32_t)carry;
-            carry >>= 32;
-        }
-    }
-    double h = 0, l = 0, scale = 1 / 1073741824.0;
-    for (int i = 5; i >= 0; i--, scale *= 1 / 4294967296.0) {
-        double t = (double)p[i] * scale, s = h + t;
-        l += h == 0 ? 0 : (h - s) + t;
-        h = s;
-    }
-    double s = h * 1.57079632679489656e+00, e = fma(h, 1.57079632679489656e+00, -s);
-    e += h * 6.12323399573676604e-17 + l * 1.57079632679489656e+00;
-    if ((bits >> 63 != 0) != (negative != 0)) {
-        s = -s;
-        e = -e;
-    }
-    *hi = s + e;
-    *lo = (s - *hi) + e;
-    return (bits >> 63 ? -q : q) & 3;
+TNI_INLINE __m256 tni_avx2_ldexp_f32(__m256 v, __m256 n) {
+    __m256i k = _mm256_cvtps_epi32(n), h = _mm256_srai_epi32(k, 1), one = _mm256_set1_epi32(127);
+    __m256i a = _mm256_slli_epi32(_mm256_add_epi32(h, one), 23);
+    __m256i b = _mm256_slli_epi32(_mm256_add_epi32(_mm256_sub_epi32(k, h), one), 23);
+    return _mm256_mul_ps(_mm256_mul_ps(v, _mm256_castsi256_ps(a)), _mm256_castsi256_ps(b));
+}
+TNI_INLINE __m256d tni_avx2_ldexp_f64(__m256d v, __m256d n) {
+    __m128i k = _mm256_cvtpd_epi32(n), h = _mm_srai_epi32(k, 1), one = _mm_set1_epi32(1023);
+    __m256i a = _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm_add_epi32(h, one)), 52);
+    __m256i b =
+        _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm_add_epi32(_mm_sub_epi32(k, h), one)), 52);
+    return _mm256_mul_pd(_mm256_mul_pd(v, _mm256_castsi256_pd(a)), _mm256_castsi256_pd(b));
+}
+TNI_INLINE __m256 tni_avx2_expo_f32(__m256 v) {
+    __m256i k = _mm256_srli_epi32(_mm256_castps_si256(v), 23);
+    return _mm256_cvtepi32_ps(_mm256_sub_epi32(k, _mm256_set1_epi32(127)));
+}
+TNI_INLINE __m256d tni_avx2_expo_f64(__m256d v) {
+    __m256i k = _mm256_srli_epi64(_mm256_castpd_si256(v), 52);
+    k = _mm256_or_si256(k, _mm256_set1_epi64x(0x4330000000000000));
+    return _mm256_sub_pd(_mm256_castsi256_pd(k), _mm256_set1_pd(4503599627371519.0));
+}
+TNI_INLINE __m256 tni_avx2_mant_f32(__m256 v) {
+    v = _mm256_and_ps(v, _mm256_castsi256_ps(_mm256_set1_epi32(0x007fffff)));
+    return _mm256_or_ps(v, _mm256_set1_ps(1.0f));
+}
+TNI_INLINE __m256d tni_avx2_mant_f64(__m256d v) {
+    v = _mm256_and_pd(v, _mm256_castsi256_pd(_mm256_set1_epi64x(0x000fffffffffffff)));
+    return _mm256_or_pd(v, _mm256_set1_pd(1.0));
 }
 
-/* src/kernels/cast.inl - conversion loops */
-#if TNI_ISA == 2
-static tni_cast cast_avx512(int from, int to) { return cast_avx2(from, to); }
-#else
+TNI_INLINE void tni_avx2_ld2_f32(const float *p, __m256 *a, __m256 *b) {
+    __m256 x = _mm256_loadu_ps(p), y = _mm256_loadu_ps(p + 8);
+    __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0x88)),
+            odd = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0xdd));
+    *a = _mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xd8));
+    *b = _mm256_castpd_ps(_mm256_permute4x64_pd(odd, 0xd8));
+}
+TNI_INLINE void tni_avx2_st2_f32(float *p, __m256 a, __m256 b) {
+    __m256 x = _mm256_unpacklo_ps(a, b), y = _mm256_unpackhi_ps(a, b);
+    _mm256_storeu_ps(p, _mm256_permute2f128_ps(x, y, 0x20));
+    _mm256_storeu_ps(p + 8, _mm256_permute2f128_ps(x, y, 0x31));
+}
+TNI_INLINE void tni_avx2_ld2_f64(const double *p, __m256d *a, __m256d *b) {
+    __m256d x = _mm256_loadu_pd(p), y = _mm256_loadu_pd(p + 4);
+    *a = _mm256_permute4x64_pd(_mm256_unpacklo_pd(x, y), 0xd8);
+    *b = _mm256_permute4x64_pd(_mm256_unpackhi_pd(x, y), 0xd8);
+}
+TNI_INLINE void tni_avx2_st2_f64(double *p, __m256d a, __m256d b) {
+    __m256d x = _mm256_unpacklo_pd(a, b), y = _mm256_unpackhi_pd(a, b);
+    _mm256_storeu_pd(p, _mm256_permute2f128_pd(x, y, 0x20));
+    _mm256_storeu_pd(p + 4, _mm256_permute2f128_pd(x, y, 0x31));
+}
 
+TNI_INLINE __m256i tni_avx2_mul_i64(__m256i a, __m256i b) {
+    __m256i cross = _mm256_mullo_epi32(a, _mm256_shuffle_epi32(b, 0xb1));
+    cross = _mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32));
+    return _mm256_add_epi64(_mm256_mul_epu32(a, b), _mm256_slli_epi64(cross, 32));
+}
+TNI_INLINE __m256i tni_avx2_sel(__m256i m, __m256i a, __m256i b) {
+    return _mm256_blendv_epi8(b, a, m);
+}
+TNI_INLINE __m256i tni_avx2_min_i64(__m256i a, __m256i b) {
+    return tni_avx2_sel(_mm256_cmpgt_epi64(b, a), a, b);
+}
+TNI_INLINE __m256i tni_avx2_max_i64(__m256i a, __m256i b) {
+    return tni_avx2_sel(_mm256_cmpgt_epi64(a, b), a, b);
+}
+TNI_INLINE __m256i tni_avx2_abs_i64(__m256i a) {
+    __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
+    return _mm256_sub_epi64(_mm256_xor_si256(a, s), s);
+}
+TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a, __m256i n) {
+    __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
+    return _mm256_xor_si256(_mm256_srlv_epi64(_mm256_xor_si256(a, s), n), s);
+}
+#endif
+
+#define V __m256i
+#define M __m256i
+#define V_LD(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define V_ST(p, v) _mm256_storeu_si256((__m256i *)(void *)(p), v)
+#define V_ZERO() _mm256_setzero_si256()
+#define V_FMA(a, b, c) V_ADD(V_MUL(a, b), c)
+#define V_FNMA(a, b, c) V_SUB(c, V_MUL(a, b))
+#define V_DIV(a, b) TNI_FNT(tni_div)(a, b)
+#define V_NEG(a) V_SUB(_mm256_setzero_si256(), a)
+#define V_FLOOR(a) (a)
+#define V_CEIL(a) (a)
+#define V_TRUNC(a) (a)
+#define V_ROUND(a) (a)
+#define V_LT(a, b) V_GT(b, a)
+#define V_LE(a, b) tni_avx2_not(V_GT(a, b))
+#define V_GE(a, b) tni_avx2_not(V_GT(b, a))
+#define V_NE(a, b) tni_avx2_not(V_EQ(a, b))
+#define V_SEL(m, a, b) _mm256_blendv_epi8(b, a, m)
+#define M_AND(a, b) _mm256_and_si256(a, b)
+#define M_OR(a, b) _mm256_or_si256(a, b)
+#define M_XOR(a, b) _mm256_xor_si256(a, b)
+#define M_NOT(a) tni_avx2_not(a)
+#define M_ANY(m) (_mm256_movemask_epi8(m) != 0)
+#define V_AND(a, b) _mm256_and_si256(a, b)
+#define V_OR(a, b) _mm256_or_si256(a, b)
+#define V_XOR(a, b) _mm256_xor_si256(a, b)
+#define V_NOT(a) tni_avx2_not(a)
+#define W 8
+#define V_LDN(p, n) _mm256_maskload_epi32((const int *)(const void *)(p), tni_avx2_mask32(n))
+#define V_STN(p, v, n) _mm256_maskstore_epi32((int *)(void *)(p), tni_avx2_mask32(n), v)
+#define V_SET(s) _mm256_set1_epi32((int32_t)(s))
+#define V_ADD(a, b) _mm256_add_epi32(a, b)
+#define V_SUB(a, b) _mm256_sub_epi32(a, b)
+#define V_MUL(a, b) _mm256_mullo_epi32(a, b)
+#define V_ABS(a) _mm256_abs_epi32(a)
+#define V_MIN(a, b) _mm256_min_epi32(a, b)
+#define V_MAX(a, b) _mm256_max_epi32(a, b)
+#define V_GT(a, b) _mm256_cmpgt_epi32(a, b)
+#define V_EQ(a, b) _mm256_cmpeq_epi32(a, b)
+#define V_SHL(a, n) _mm256_slli_epi32(a, n)
+#define V_SHR(a, n) _mm256_srai_epi32(a, n)
+#define V_SHRL(a, n) _mm256_srli_epi32(a, n)
+#define V_SHLV(a, n) _mm256_sllv_epi32(a, n)
+#define V_SHRV(a, n) _mm256_srav_epi32(a, n)
+#define V_MST(p, m) tni_avx2_mst32(p, m)
+#define M_LD(p) tni_avx2_mld32(p)
+#elif TNI_ISA == 2
+
+/* src/simd/avx512.h - the vocabulary for x86-64 with AVX-512 F, BW, DQ and VL */
+#ifndef TNI_SIMD_AVX512_H
+#define TNI_SIMD_AVX512_H
+
+TNI_INLINE __mmask16 tni_avx512_first16(int64_t n) { return (__mmask16)((1u << n) - 1u); }
+TNI_INLINE __mmask8 tni_avx512_first8(int64_t n) { return (__mmask8)((1u << n) - 1u); }
+TNI_INLINE void tni_avx512_mst16(void *p, __mmask16 m) {
+    _mm_storeu_si128((__m128i *)p, _mm_maskz_set1_epi8(m, 1));
+}
+TNI_INLINE void tni_avx512_mst8(void *p, __mmask8 m) {
+    _mm_storel_epi64((__m128i *)p, _mm_maskz_set1_epi8((__mmask16)m, 1));
+}
+TNI_INLINE __mmask16 tni_avx512_mld16(const void *p) {
+    __m128i v = _mm_loadu_si128((const __m128i *)p);
+    return _mm_test_epi8_mask(v, v);
+}
+TNI_INLINE __mmask8 tni_avx512_mld8(const void *p) {
+    __m128i v = _mm_loadl_epi64((const __m128i *)p);
+    return (__mmask8)_mm_test_epi8_mask(v, v);
+}
+TNI_INLINE void tni_avx512_ld2_f32(const float *p, __m512 *a, __m512 *b) {
+    const __m512i even =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    __m512 x = _mm512_loadu_ps(p), y = _mm512_loadu_ps(p + 16);
+    *a = _mm512_permutex2var_ps(x, even, y);
+    *b = _mm512_permutex2var_ps(x, _mm512_add_epi32(even, _mm512_set1_epi32(1)), y);
+}
+TNI_INLINE void tni_avx512_st2_f32(float *p, __m512 a, __m512 b) {
+    const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    _mm512_storeu_ps(p, _mm512_permutex2var_ps(a, low, b));
+    _mm512_storeu_ps(p + 16,
+                     _mm512_permutex2var_ps(a, _mm512_add_epi32(low, _mm512_set1_epi32(8)), b));
+}
+TNI_INLINE void tni_avx512_ld2_f64(const double *p, __m512d *a, __m512d *b) {
+    const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+    __m512d x = _mm512_loadu_pd(p), y = _mm512_loadu_pd(p + 8);
+    *a = _mm512_permutex2var_pd(x, even, y);
+    *b = _mm512_permutex2var_pd(x, _mm512_add_epi64(even, _mm512_set1_epi64(1)), y);
+}
+TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
+    const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
+    _mm512_storeu_pd(p, _mm512_permutex2var_pd(a, low, b));
+    _mm512_storeu_pd(p + 8,
+                     _mm512_permutex2var_pd(a, _mm512_add_epi64(low, _mm512_set1_epi64(4)), b));
+}
+#endif
+
+#define V __m512i
+#define V_LD(p) _mm512_loadu_si512((const void *)(p))
+#define V_ST(p, v) _mm512_storeu_si512((void *)(p), v)
+#define V_ZERO() _mm512_setzero_si512()
+#define V_FMA(a, b, c) V_ADD(V_MUL(a, b), c)
+#define V_FNMA(a, b, c) V_SUB(c, V_MUL(a, b))
+#define V_DIV(a, b) TNI_FNT(tni_div)(a, b)
+#define V_NEG(a) V_SUB(_mm512_setzero_si512(), a)
+#define V_FLOOR(a) (a)
+#define V_CEIL(a) (a)
+#define V_TRUNC(a) (a)
+#define V_ROUND(a) (a)
+#define V_AND(a, b) _mm512_and_si512(a, b)
+#define V_OR(a, b) _mm512_or_si512(a, b)
+#define V_XOR(a, b) _mm512_xor_si512(a, b)
+#define V_NOT(a) _mm512_xor_si512(a, _mm512_set1_epi32(-1))
+#define M __mmask16
+#define W 16
+#define V_LDN(p, n) _mm512_maskz_loadu_epi32(tni_avx512_first16(n), (const void *)(p))
+#define V_STN(p, v, n) _mm512_mask_storeu_epi32((void *)(p), tni_avx512_first16(n), v)
+#define V_SET(s) _mm512_set1_epi32((int32_t)(s))
+#define V_ADD(a, b) _mm512_add_epi32(a, b)
+#define V_SUB(a, b) _mm512_sub_epi32(a, b)
+#define V_MUL(a, b) _mm512_mullo_epi32(a, b)
+#define V_ABS(a) _mm512_abs_epi32(a)
+#define V_MIN(a, b) _mm512_min_epi32(a, b)
+#define V_MAX(a, b) _mm512_max_epi32(a, b)
+#define V_LT(a, b) _mm512_cmplt_epi32_mask(a, b)
+#define V_LE(a, b) _mm512_cmple_epi32_mask(a, b)
+#define V_GT(a, b) _mm512_cmpgt_epi32_mask(a, b)
+#define V_GE(a, b) _mm512_cmpge_epi32_mask(a, b)
+#define V_EQ(a, b) _mm512_cmpeq_epi32_mask(a, b)
+#define V_NE(a, b) _mm512_cmpneq_epi32_mask(a, b)
+#define V_SEL(m, a, b) _mm512_mask_blend_epi32(m, b, a)
+#define V_SHL(a, n) _mm512_slli_epi32(a, n)
+#define V_SHR(a, n) _mm512_srai_epi32(a, n)
+#define V_SHRL(a, n) _mm512_srli_epi32(a, n)
+#define V_SHLV(a, n) _mm512_sllv_epi32(a, n)
+#define V_SHRV(a, n) _mm512_srav_epi32(a, n)
+#define V_MST(p, m) tni_avx512_mst16(p, m)
+#define M_LD(p) tni_avx512_mld16(p)
+#define TNI_M(m) ((__mmask16)(m))
+#define M_AND(a, b) TNI_M((a) & (b))
+#define M_OR(a, b) TNI_M((a) | (b))
+#define M_XOR(a, b) TNI_M((a) ^ (b))
+#define M_NOT(a) TNI_M(~(unsigned)(a))
+#define M_ANY(m) ((m) != 0)
+#elif TNI_ISA == 3
+
+/* src/simd/neon.h - the vocabulary for aarch64 */
+#ifndef TNI_SIMD_NEON_H
+#define TNI_SIMD_NEON_H
+
+TNI_INLINE float32x4_t tni_neon_ldn_f32(const void *p, int64_t n) {
+    float t[4] = {0, 0, 0, 0};
+    memcpy(t, p, (size_t)n * 4);
+    return vld1q_f32(t);
+}
+TNI_INLINE void tni_neon_stn_f32(void *p, float32x4_t v, int64_t n) {
+    float t[4];
+    vst1q_f32(t, v);
+    memcpy(p, t, (size_t)n * 4);
+}
+TNI_INLINE float64x2_t tni_neon_ldn_f64(const void *p, int64_t n) {
+    double t[2] = {0, 0};
+    memcpy(t, p, (size_t)n * 8);
+    return vld1q_f64(t);
+}
+TNI_INLINE void tni_neon_stn_f64(void *p, float64x2_t v, int64_t n) {
+    double t[2];
+    vst1q_f64(t, v);
+    memcpy(p, t, (size_t)n * 8);
+}
+TNI_INLINE int32x4_t tni_neon_ldn_i32(const void *p, int64_t n) {
+    return vreinterpretq_s32_f32(tni_neon_ldn_f32(p, n));
+}
+TNI_INLINE void tni_neon_stn_i32(void *p, int32x4_t v, int64_t n) {
+    tni_neon_stn_f32(p, vreinterpretq_f32_s32(v), n);
+}
+TNI_INLINE int64x2_t tni_neon_ldn_i64(const void *p, int64_t n) {
+    return vreinterpretq_s64_f64(tni_neon_ldn_f64(p, n));
+}
+TNI_INLINE void tni_neon_stn_i64(void *p, int64x2_t v, int64_t n) {
+    tni_neon_stn_f64(p, vreinterpretq_f64_s64(v), n);
+}
+TNI_INLINE void tni_neon_mst32(void *p, uint32x4_t m) {
+    uint16x4_t h = vmovn_u32(m);
+    uint8x8_t b = vand_u8(vmovn_u16(vcombine_u16(h, h)), vdup_n_u8(1));
+    vst1_lane_u32((uint32_t *)p, vreinterpret_u32_u8(b), 0);
+}
+TNI_INLINE void tni_neon_mst64(void *p, uint64x2_t m) {
+    ((uint8_t *)p)[0] = (uint8_t)(vgetq_lane_u64(m, 0) & 1);
+    ((uint8_t *)p)[1] = (uint8_t)(vgetq_lane_u64(m, 1) & 1);
+}
+TNI_INLINE uint32x4_t tni_neon_mld32(const void *p) {
+    const uint8_t *q = (const uint8_t *)p;
+    uint32_t t[4] = {q[0], q[1], q[2], q[3]};
+    uint32x4_t v = vld1q_u32(t);
+    return vtstq_u32(v, v);
+}
+TNI_INLINE uint64x2_t tni_neon_mld64(const void *p) {
+    const uint8_t *q = (const uint8_t *)p;
+    uint64_t t[2] = {q[0], q[1]};
+    uint64x2_t v = vld1q_u64(t);
+    return vtstq_u64(v, v);
+}
+TNI_INLINE float32x4_t tni_neon_ldexp_f32(float32x4_t v, float32x4_t n) {
+    int32x4_t k = vcvtq_s32_f32(n), h = vshrq_n_s32(k, 1), one = vdupq_n_s32(127);
+    float32x4_t a = vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(h, one), 23));
+    float32x4_t b = vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(vsubq_s32(k, h), one), 23));
+    return vmulq_f32(vmulq_f32(v, a), b);
+}
+TNI_INLINE float64x2_t tni_neon_ldexp_f64(float64x2_t v, float64x2_t n) {
+    int64x2_t k = vcvtq_s64_f64(n), h = vshrq_n_s64(k, 1), one = vdupq_n_s64(1023);
+    float64x2_t a = vreinterpretq_f64_s64(vshlq_n_s64(vaddq_s64(h, one), 52));
+    float64x2_t b = vreinterpretq_f64_s64(vshlq_n_s64(vaddq_s64(vsubq_s64(k, h), one), 52));
+    return vmulq_f64(vmulq_f64(v, a), b);
+}
+TNI_INLINE float32x4_t tni_neon_min_f32(float32x4_t a, float32x4_t b) {
+    return vbslq_f32(vcltq_f32(a, b), a, b);
+}
+TNI_INLINE float32x4_t tni_neon_max_f32(float32x4_t a, float32x4_t b) {
+    return vbslq_f32(vcgtq_f32(a, b), a, b);
+}
+TNI_INLINE float64x2_t tni_neon_min_f64(float64x2_t a, float64x2_t b) {
+    return vbslq_f64(vcltq_f64(a, b), a, b);
+}
+TNI_INLINE float64x2_t tni_neon_max_f64(float64x2_t a, float64x2_t b) {
+    return vbslq_f64(vcgtq_f64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_min_i64(int64x2_t a, int64x2_t b) {
+    return vbslq_s64(vcltq_s64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_max_i64(int64x2_t a, int64x2_t b) {
+    return vbslq_s64(vcgtq_s64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_mul_i64(int64x2_t a, int64x2_t b) {
+    int64x2_t v =
+        vdupq_n_s64((int64_t)((uint64_t)vgetq_lane_s64(a, 0) * (uint64_t)vgetq_lane_s64(b, 0)));
+    return vsetq_lane_s64(
+        (int64_t)((uint64_t)vgetq_lane_s64(a, 1) * (uint64_t)vgetq_lane_s64(b, 1)), v, 1);
+}
+TNI_INLINE uint64x2_t tni_neon_not64(uint64x2_t m) {
+    return vreinterpretq_u64_u32(vmvnq_u32(vreinterpretq_u32_u64(m)));
+}
+TNI_INLINE float32x4_t tni_neon_bits_f32(uint32x4_t u) { return vreinterpretq_f32_u32(u); }
+TNI_INLINE uint32x4_t tni_neon_u32(float32x4_t v) { return vreinterpretq_u32_f32(v); }
+TNI_INLINE float64x2_t tni_neon_bits_f64(uint64x2_t u) { return vreinterpretq_f64_u64(u); }
+TNI_INLINE uint64x2_t tni_neon_u64(float64x2_t v) { return vreinterpretq_u64_f64(v); }
+TNI_INLINE void tni_neon_ld2_f32(const float *p, float32x4_t *a, float32x4_t *b) {
+    float32x4x2_t v = vld2q_f32(p);
+    *a = v.val[0];
+    *b = v.val[1];
+}
+TNI_INLINE void tni_neon_st2_f32(float *p, float32x4_t a, float32x4_t b) {
+    float32x4x2_t v;
+    v.val[0] = a;
+    v.val[1] = b;
+    vst2q_f32(p, v);
+}
+TNI_INLINE void tni_neon_ld2_f64(const double *p, float64x2_t *a, float64x2_t *b) {
+    float64x2x2_t v = vld2q_f64(p);
+    *a = v.val[0];
+    *b = v.val[1];
+}
+TNI_INLINE void tni_neon_st2_f64(double *p, float64x2_t a, float64x2_t b) {
+    float64x2x2_t v;
+    v.val[0] = a;
+    v.val[1] = b;
+    vst2q_f64(p, v);
+}
+TNI_INLINE float32x4_t tni_neon_expo_f32(float32x4_t v) {
+    int32x4_t k = vreinterpretq_s32_u32(vshrq_n_u32(tni_neon_u32(v), 23));
+    return vcvtq_f32_s32(vsubq_s32(k, vdupq_n_s32(127)));
+}
+TNI_INLINE float64x2_t tni_neon_expo_f64(float64x2_t v) {
+    int64x2_t k = vreinterpretq_s64_u64(vshrq_n_u64(tni_neon_u64(v), 52));
+    return vcvtq_f64_s64(vsubq_s64(k, vdupq_n_s64(1023)));
+}
+TNI_INLINE float32x4_t tni_neon_mant_f32(float32x4_t v) {
+    uint32x4_t u = vandq_u32(tni_neon_u32(v), vdupq_n_u32(0x007fffffu));
+    return tni_neon_bits_f32(vorrq_u32(u, vdupq_n_u32(0x3f800000u)));
+}
+TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
+    uint64x2_t u = vandq_u64(tni_neon_u64(v), vdupq_n_u64(0x000fffffffffffffu));
+    return tni_neon_bits_f64(vorrq_u64(u, vdupq_n_u64(0x3ff0000000000000u)));
+}
+#endif
+
+#define V_FMA(a, b, c) V_ADD(V_MUL(a, b), c)
+#define V_FNMA(a, b, c) V_SUB(c, V_MUL(a, b))
+#define V_DIV(a, b) TNI_FNT(tni_div)(a, b)
+#define V_FLOOR(a) (a)
+#define V_CEIL(a) (a)
+#define V_TRUNC(a) (a)
+#define V_ROUND(a) (a)
+#define V int32x4_t
+#define V_LD(p) vld1q_s32((const int32_t *)(const void *)(p))
+#define V_ST(p, v) vst1q_s32((int32_t *)(void *)(p), v)
+#define V_LDN(p, n) tni_neon_ldn_i32(p, n)
+#define V_STN(p, v, n) tni_neon_stn_i32(p, v, n)
+#define V_SET(s) vdupq_n_s32((int32_t)(s))
+#define V_ZERO() vdupq_n_s32(0)
+#define V_ADD(a, b) vaddq_s32(a, b)
+#define V_SUB(a, b) vsubq_s32(a, b)
+#define V_MUL(a, b) vmulq_s32(a, b)
+#define V_NEG(a) vnegq_s32(a)
+#define V_ABS(a) vabsq_s32(a)
+#define V_MIN(a, b) vminq_s32(a, b)
+#define V_MAX(a, b) vmaxq_s32(a, b)
+#define V_LT(a, b) vcltq_s32(a, b)
+#define V_LE(a, b) vcleq_s32(a, b)
+#define V_GT(a, b) vcgtq_s32(a, b)
+#define V_GE(a, b) vcgeq_s32(a, b)
+#define V_EQ(a, b) vceqq_s32(a, b)
+#define V_SEL(m, a, b) vbslq_s32(m, a, b)
+#define V_AND(a, b) vandq_s32(a, b)
+#define V_OR(a, b) vorrq_s32(a, b)
+#define V_XOR(a, b) veorq_s32(a, b)
+#define V_NOT(a) vmvnq_s32(a)
+#define V_SHL(a, n) vshlq_n_s32(a, n)
+#define V_SHR(a, n) vshlq_s32(a, vdupq_n_s32(-(n)))
+#define V_SHRL(a, n) vreinterpretq_s32_u32(vshlq_u32(vreinterpretq_u32_s32(a), vdupq_n_s32(-(n))))
+#define V_SHLV(a, n) vshlq_s32(a, n)
+#define V_SHRV(a, n) vshlq_s32(a, vnegq_s32(n))
+#define M uint32x4_t
+#define W 4
+#define M_AND(a, b) vandq_u32(a, b)
+#define M_OR(a, b) vorrq_u32(a, b)
+#define M_XOR(a, b) veorq_u32(a, b)
+#define M_NOT(a) vmvnq_u32(a)
+#define M_ANY(m) (vmaxvq_u32(m) != 0)
+#define V_MST(p, m) tni_neon_mst32(p, m)
+#define M_LD(p) tni_neon_mld32(p)
+#define V_NE(a, b) M_NOT(V_EQ(a, b))
+#endif
+
+#define V_ONE V_SET(1)
+#define V_PARAM(p, i) V_SET(((const T *)(p))[i])
+#define V_ISNAN(a) TNI_FNT(tni_isnan)(a)
+#define V_ISINF(a) TNI_FNT(tni_isinf)(a)
+#define V_ISFINITE(a) TNI_FNT(tni_isfinite)(a)
+#define V_SIGN(a) TNI_FNT(tni_sign)(a)
+#define V_SIGNBIT(a) TNI_FNT(tni_signbit)(a)
+#define V_SQUARE(a) TNI_FNT(tni_square)(a)
+#define V_CONJ(a) (a)
+#define V_ST_REAL(p, v) V_ST(p, v)
+#define V_WITHIN(a, r) V_LT(V_ABS(a), V_SET(r))
+#define V_MAXIMUM(a, b) TNI_FNT(tni_maximum)(a, b)
+#define V_MINIMUM(a, b) TNI_FNT(tni_minimum)(a, b)
+#define V_FLOORDIV(a, b) TNI_FNT(tni_floordiv)(a, b)
+#define V_TRUNCDIV(a, b) TNI_FNT(tni_truncdiv)(a, b)
+#define V_REMAINDER(a, b) TNI_FNT(tni_remainder)(a, b)
+#define V_FMOD(a, b) TNI_FNT(tni_fmod)(a, b)
+#define V_POW(a, b) TNI_FNT(tni_pow)(a, b)
+#define V_SHIFT_LEFT(a, n) TNI_FNT(tni_shift_left)(a, n)
+#define V_SHIFT_RIGHT(a, n) TNI_FNT(tni_shift_right)(a, n)
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
-#if TNI_ISA == 0
 #pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
-#else
-#pragma GCC optimize("O2", "tree-vectorize", "fp-contract=off")
-#endif
 #endif
 
-TNI_INLINE uint64_t TNI_FN(cast_unsigned)(double v) {
-    if (v >= 9223372036854775808.0 && v < 18446744073709551616.0) return (uint64_t)v;
-    return (uint64_t)tni_truncate(v);
+/* src/simd/math_int.h - division and powers of one integer type */
+
+#define U uint32_t
+TNI_INLINE V TNI_FNT(tni_square)(V x) { return V_MUL(x, x); }
+TNI_INLINE V TNI_FNT(tni_maximum)(V a, V b) { return V_MAX(a, b); }
+TNI_INLINE V TNI_FNT(tni_minimum)(V a, V b) { return V_MIN(a, b); }
+TNI_INLINE M TNI_FNT(tni_isnan)(V x) { return V_NE(x, x); }
+TNI_INLINE M TNI_FNT(tni_isinf)(V x) { return V_NE(x, x); }
+TNI_INLINE M TNI_FNT(tni_isfinite)(V x) { return V_EQ(x, x); }
+TNI_INLINE M TNI_FNT(tni_signbit)(V x) { return V_LT(x, V_ZERO()); }
+TNI_INLINE V TNI_FNT(tni_shift_left)(V x, V n) {
+    V most = V_SET(8 * sizeof(T) - 1);
+    M inside = M_AND(V_GE(n, V_ZERO()), V_LE(n, most));
+    return V_SEL(inside, V_SHLV(x, V_AND(n, most)), V_ZERO());
+}
+TNI_INLINE V TNI_FNT(tni_shift_right)(V x, V n) {
+    V most = V_SET(8 * sizeof(T) - 1);
+    return V_SHRV(x, V_SEL(M_AND(V_GE(n, V_ZERO()), V_LE(n, most)), n, most));
+}
+TNI_INLINE V TNI_FNT(tni_sign)(V x) {
+    V above = V_SEL(V_GT(x, V_ZERO()), V_ONE, V_ZERO());
+    return V_SEL(V_LT(x, V_ZERO()), V_SET(-1), above);
+}
+TNI_INLINE T TNI_FNT(tni_div_one)(T a, T b) {
+    return b == 0 ? 0 : b == -1 ? (T)(0 - (U)a) : a / b;
+}
+TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return b == 0 || b == -1 ? 0 : a % b; }
+TNI_INLINE T TNI_FNT(tni_floordiv_one)(T a, T b) {
+    if (b == 0 || b == -1) return TNI_FNT(tni_div_one)(a, b);
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+TNI_INLINE T TNI_FNT(tni_remainder_one)(T a, T b) {
+    T rest = TNI_FNT(tni_fmod_one)(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+TNI_INLINE T TNI_FNT(tni_pow_one)(T a, T b) {
+    if (b < 0) return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
+    U power = 1, base = (U)a;
+    for (U n = (U)b; n; n >>= 1, base *= base)
+        if (n & 1) power *= base;
+    return (T)power;
 }
 
-#define TNI_CASTS(X)                                             \
-    X(BOOL, I32, uint8_t, int32_t, v != 0)                       \
-    X(U8, I32, uint8_t, int32_t, v)                              \
-    X(I8, I32, int8_t, int32_t, v)                               \
-    X(I16, I32, int16_t, int32_t, v)                             \
-    X(U16, I32, uint16_t, int32_t, v)                            \
-    X(U32, I64, uint32_t, int64_t, v)                            \
-    X(U64, I64, uint64_t, int64_t, (int64_t)v)                   \
-    X(BOOL, F32, uint8_t, float, (float)(v != 0))                \
-    X(U8, F32, uint8_t, float, (float)v)                         \
-    X(I32, U8, int32_t, uint8_t, (uint8_t)v)                     \
-    X(I32, I8, int32_t, int8_t, (int8_t)v)                       \
-    X(I32, I16, int32_t, int16_t, (int16_t)v)                    \
-    X(I32, U16, int32_t, uint16_t, (uint16_t)v)                  \
-    X(I64, U32, int64_t, uint32_t, (uint32_t)v)                  \
-    X(I64, U64, int64_t, uint64_t, (uint64_t)v)                  \
-    X(I32, BOOL, int32_t, uint8_t, v != 0)                       \
-    X(I64, BOOL, int64_t, uint8_t, v != 0)                       \
-    X(F32, BOOL, float, uint8_t, v != 0)                         \
-    X(F64, BOOL, double, uint8_t, v != 0)                        \
-    X(F32, F64, float, double, (double)v)                        \
-    X(F64, F32, double, float, (float)v)                         \
-    X(I32, I64, int32_t, int64_t, v)                             \
-    X(I64, I32, int64_t, int32_t, (int32_t)v)                    \
-    X(I32, F32, int32_t, float, (float)v)                        \
-    X(I32, F64, int32_t, double, v)                              \
-    X(I64, F32, int64_t, float, (float)v)                        \
-    X(I64, F64, int64_t, double, (double)v)                      \
-    X(U64, F32, uint64_t, float, (float)v)                       \
-    X(U64, F64, uint64_t, double, (double)v)                     \
-    X(F32, I64, float, int64_t, tni_truncate((double)v)) \
-    X(F64, I64, double, int64_t, tni_truncate(v))        \
-    X(F64, U64, double, uint64_t, TNI_FN(cast_unsigned)(v))
-
-#define TNI_CASTS_BF16(X)                             \
-    X(BF16, F32, uint16_t, float, tni_bf16_to_f32(v)) \
-    X(F32, BF16, float, uint16_t, tni_f32_to_bf16(v))
-
-#define TNI_CAST_LOOP(A, B, From, To, value)                                    \
-    static void TNI_FN(cast_##A##_##B)(void *to, const void *from, int64_t n) { \
-        const From *TNI_RESTRICT x = (const From *)from;                        \
-        To *TNI_RESTRICT y = (To *)to;                                          \
-        for (int64_t i = 0; i < n; i++) {                                       \
-            const From v = x[i];                                                \
-            y[i] = value;                                                       \
-        }                                                                       \
+/* src/simd/math_lanes.h - a vector function `to` made of name_one(T, T), lane by lane */
+#define TNI_LANES(name, to)                                                 \
+    TNI_HELPER V to(V a, V b) {                                             \
+        T x[W], y[W];                                                       \
+        V_ST(x, a);                                                         \
+        V_ST(y, b);                                                         \
+        for (int i = 0; i < W; i++) x[i] = TNI_FNT(name##_one)(x[i], y[i]); \
+        return V_LD(x);                                                     \
     }
-TNI_CASTS(TNI_CAST_LOOP)
-
-#ifndef TN_NO_HALF
-TNI_CASTS_BF16(TNI_CAST_LOOP)
-static void TNI_FN(cast_F16_F32)(void *to, const void *from, int64_t n) {
-    const uint16_t *x = (const uint16_t *)from;
-    float *y = (float *)to;
-    int64_t i = 0;
-#if TNI_ISA == 1
-    for (; i + 8 <= n; i += 8)
-        _mm256_storeu_ps(y + i,
-                         _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i))));
-#endif
-    for (; i < n; i++) y[i] = tni_f16_to_f32(x[i]);
-}
-static void TNI_FN(cast_F32_F16)(void *to, const void *from, int64_t n) {
-    const float *x = (const float *)from;
-    uint16_t *y = (uint16_t *)to;
-    int64_t i = 0;
-#if TNI_ISA == 1
-    for (; i + 8 <= n; i += 8)
-        _mm_storeu_si128((__m128i *)(void *)(y + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), 0));
-#endif
-    for (; i < n; i++) y[i] = tni_f32_to_f16(x[i]);
-}
-#define TNI_CASTS_HALF(X) TNI_CASTS_BF16(X) X(F16, F32, , , ) X(F32, F16, , , )
-#else
-#define TNI_CASTS_HALF(X)
-#endif
-#undef TNI_CAST_LOOP
-
-static void TNI_FN(cast_F8E4M3_F32)(void *to, const void *from, int64_t n) {
-    for (int64_t i = 0; i < n; i++)
-        tni_element_set((float *)to + i, TN_F32, tni_element((const uint8_t *)from + i, TN_F8E4M3));
-}
-static void TNI_FN(cast_F8E5M2_F32)(void *to, const void *from, int64_t n) {
-    for (int64_t i = 0; i < n; i++)
-        tni_element_set((float *)to + i, TN_F32, tni_element((const uint8_t *)from + i, TN_F8E5M2));
-}
-static void TNI_FN(cast_F32_F8E4M3)(void *to, const void *from, int64_t n) {
-    for (int64_t i = 0; i < n; i++)
-        tni_element_set((uint8_t *)to + i, TN_F8E4M3, tn_float((double)((const float *)from)[i]));
-}
-static void TNI_FN(cast_F32_F8E5M2)(void *to, const void *from, int64_t n) {
-    for (int64_t i = 0; i < n; i++)
-        tni_element_set((uint8_t *)to + i, TN_F8E5M2, tn_float((double)((const float *)from)[i]));
-}
-
-#ifndef TN_NO_COMPLEX
-#define TNI_CAST_COMPLEX(R, C, Real)                                                      \
-    static void TNI_FN(cast_##R##_##C)(void *to, const void *from, int64_t n) {           \
-        for (int64_t i = 0; i < n; i++)                                                   \
-            ((Real *)to)[2 * i] = ((const Real *)from)[i], ((Real *)to)[2 * i + 1] = 0;   \
-    }                                                                                     \
-    static void TNI_FN(cast_##C##_##R)(void *to, const void *from, int64_t n) {           \
-        for (int64_t i = 0; i < n; i++) ((Real *)to)[i] = ((const Real *)from)[2 * i];    \
-    }                                                                                     \
-    static void TNI_FN(cast_##C##_BOOL)(void *to, const void *from, int64_t n) {          \
-        for (int64_t i = 0; i < n; i++)                                                   \
-            ((uint8_t *)to)[i] =                                                          \
-                ((const Real *)from)[2 * i] != 0 || ((const Real *)from)[2 * i + 1] != 0; \
-    }
-TNI_CAST_COMPLEX(F32, C64, float)
-TNI_CAST_COMPLEX(F64, C128, double)
-#undef TNI_CAST_COMPLEX
-static void TNI_FN(cast_C64_C128)(void *to, const void *from, int64_t n) {
-    TNI_FN(cast_F32_F64)(to, from, 2 * n);
-}
-static void TNI_FN(cast_C128_C64)(void *to, const void *from, int64_t n) {
-    TNI_FN(cast_F64_F32)(to, from, 2 * n);
-}
-
-#define TNI_CASTS_COMPLEX(X)                                                             \
-    X(F32, C64, , , ) X(C64, F32, , , ) X(C64, BOOL, , , ) X(F64, C128, , , )            \
-    X(C128, F64, , , ) X(C128, BOOL, , , ) X(C64, C128, , , ) X(C128, C64, , , )
-#else
-#define TNI_CASTS_COMPLEX(X)
-#endif
-
-#define TNI_CASTS_BY_HAND(X) \
-    TNI_CASTS_HALF(X)        \
-    TNI_CASTS_COMPLEX(X)     \
-    X(F8E4M3, F32, , , ) X(F8E5M2, F32, , , ) X(F32, F8E4M3, , , ) X(F32, F8E5M2, , , )
-#define TNI_CAST_CASE(A, B, From, To, value) \
-    case TN_##A *TN_DTYPE_COUNT + TN_##B:    \
-        return TNI_FN(cast_##A##_##B);
-
-static tni_cast TNI_FN(cast)(int from, int to) {
-    switch (from * TN_DTYPE_COUNT + to) {
-        TNI_CASTS(TNI_CAST_CASE)
-        TNI_CASTS_BY_HAND(TNI_CAST_CASE)
-    default: return NULL;
-    }
-}
-#undef TNI_CASTS
-#undef TNI_CASTS_BF16
-#undef TNI_CASTS_HALF
-#undef TNI_CASTS_COMPLEX
-#undef TNI_CASTS_BY_HAND
-#undef TNI_CAST_CASE
+TNI_LANES(tni_div, TNI_FNT(tni_div))
+TNI_LANES(tni_fmod, TNI_FNT(tni_fmod))
+TNI_LANES(tni_floordiv, TNI_FNT(tni_floordiv))
+TNI_LANES(tni_remainder, TNI_FNT(tni_remainder))
+TNI_LANES(tni_pow, TNI_FNT(tni_pow))
+#undef TNI_LANES
+TNI_INLINE V TNI_FNT(tni_truncdiv)(V a, V b) { return TNI_FNT(tni_div)(a, b); }
+#undef U
+#define TNI_KIND_I 1
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options
 #endif
+
+#define TNI_LOOP_SUFFIX TNI_SUFFIX
+#define TNI_STEP (W * (int64_t)sizeof(T))
+#define TNI_MASK_STEP W
+
+/* src/kernels/pointwise_type.inl - the loops of all pointwise rows that have this type (TNI_KIND_F, I, C or B) */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
+#endif
+#if TNI_ISA != 2 || \
+    (defined(TNI_TYPE_F32) && defined(TNI_KIND_F))
+
+/* src/gen/loops.inl - the expressions of the pointwise rows, and which loop is made of each for which kind of type */
+
+#ifdef TNI_ROW_LOOP
+TNI_ROW_LOOP(abs, FIc, TO_REAL, 1, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
+TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
+TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
+TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
+TNI_ROW_LOOP(bitwise_not, IB, LOOP, 1, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(bitwise_or, IB, LOOP, 2, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(bitwise_right_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
+TNI_ROW_LOOP(bitwise_xor, IB, LOOP, 2, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(ceil, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(clamp_max, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
+TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(frac, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(ge, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gelu_tanh, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
+TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(logical_xor, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(lt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(maximum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(minimum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(mul, FICB, LOOP, 2, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(nextafter, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(prelu_kernel, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(remainder, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(round, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(rsqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sgn, FIcB, LOOP, 1, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(sigmoid, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sigmoid_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sign, FIB, LOOP, 1, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
+TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
+TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
+TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
 #endif
 
-/* src/kernels/pointwise.inl - one loop for each pointwise row and type that its kinds name */
-#if defined(__clang__)
-#define TNI_ONCE _Pragma("clang loop unroll(disable) vectorize(disable)")
-#else
-#define TNI_ONCE
+TNI_TO_REAL(abs, 1, 0)
+TNI_LOOP(add, 2, 1)
+TNI_LOOP(addcmul, 3, 1)
+TNI_LOOP(bitwise_and, 2, 0)
+TNI_LOOP(bitwise_left_shift, 2, 0)
+TNI_LOOP(bitwise_not, 1, 0)
+TNI_LOOP(bitwise_or, 2, 0)
+TNI_LOOP(bitwise_right_shift, 2, 0)
+TNI_LOOP(bitwise_xor, 2, 0)
+TNI_LOOP(ceil, 1, 0)
+TNI_LOOP(clamp_max, 2, 0)
+TNI_LOOP(clamp_min, 2, 0)
+TNI_LOOP(div_trunc, 2, 0)
+TNI_PREDICATE(eq, 2, 0)
+TNI_LOOP(floor, 1, 0)
+TNI_LOOP(floor_divide, 2, 0)
+TNI_LOOP(fmod, 2, 0)
+TNI_PREDICATE(ge, 2, 0)
+TNI_PREDICATE(gt, 2, 0)
+TNI_LOOP(hardtanh, 1, 2)
+TNI_PREDICATE(le, 2, 0)
+TNI_PREDICATE(logical_and, 2, 0)
+TNI_PREDICATE(logical_not, 1, 0)
+TNI_PREDICATE(logical_or, 2, 0)
+TNI_PREDICATE(logical_xor, 2, 0)
+TNI_PREDICATE(lt, 2, 0)
+TNI_LOOP(maximum, 2, 0)
+TNI_LOOP(minimum, 2, 0)
+TNI_LOOP(mul, 2, 0)
+TNI_PREDICATE(ne, 2, 0)
+TNI_LOOP(neg, 1, 0)
+TNI_LOOP(pow, 2, 0)
+TNI_LOOP(relu, 1, 0)
+TNI_LOOP(remainder, 2, 0)
+TNI_LOOP(round, 1, 0)
+TNI_LOOP(sgn, 1, 0)
+TNI_LOOP(sign, 1, 0)
+TNI_PREDICATE(signbit, 1, 0)
+TNI_LOOP(square, 1, 0)
+TNI_LOOP(sub, 2, 1)
+TNI_LOOP(threshold, 1, 2)
+TNI_LOOP(threshold_backward, 2, 1)
+TNI_LOOP(trunc, 1, 0)
+TNI_SELECT(where, 3, 0)
+
 #endif
-
-#define TNI_LOOP_OF(name) TNI_FN(TNI_JOIN(tni_loop_##name##_, TNI_LOOP_SUFFIX))
-#define TNI_LOOP_BEGIN(name)                                                             \
-    static void TNI_LOOP_OF(name)(char *out, const char *const *in, const int64_t *step, \
-                                  int64_t vectors, const void *numbers) {                \
-        const char *a = in[0];                                                           \
-        const int64_t sa = step[0];                                                      \
-        (void)numbers;
-#define TNI_LOOP_END }
-#define TNI_TENSORS_1
-#define TNI_TENSORS_2      \
-    const char *b = in[1]; \
-    const int64_t sb = step[1];
-#define TNI_TENSORS_3                    \
-    TNI_TENSORS_2 const char *c = in[2]; \
-    const int64_t sc = step[2];
-#define TNI_NUMBERS_0
-#define TNI_NUMBERS_1                \
-    const V p = V_PARAM(numbers, 0); \
-    (void)p;
-#define TNI_NUMBERS_2                              \
-    TNI_NUMBERS_1 const V q = V_PARAM(numbers, 1); \
-    (void)q;
-#define TNI_NUMBERS_3                              \
-    TNI_NUMBERS_2 const V r = V_PARAM(numbers, 2); \
-    (void)r;
-#define TNI_LOADS_1
-#define TNI_LOADS_2 V y = V_LD(b);
-#define TNI_LOADS_3 TNI_LOADS_2 V z = V_LD(c);
-#define TNI_STEPS_1 a += sa
-#define TNI_STEPS_2 a += sa, b += sb
-#define TNI_STEPS_3 a += sa, b += sb, c += sc
-#define TNI_ARGUMENTS_10 (x)
-#define TNI_ARGUMENTS_11 (x, p)
-#define TNI_ARGUMENTS_12 (x, p, q)
-#define TNI_ARGUMENTS_13 (x, p, q, r)
-#define TNI_ARGUMENTS_20 (x, y)
-#define TNI_ARGUMENTS_21 (x, y, p)
-#define TNI_ARGUMENTS_22 (x, y, p, q)
-#define TNI_ARGUMENTS_23 (x, y, p, q, r)
-#define TNI_ARGUMENTS_30 (x, y, z)
-#define TNI_ARGUMENTS_31 (x, y, z, p)
-#define TNI_ARGUMENTS_32 (x, y, z, p, q)
-#define TNI_ARGUMENTS_33 (x, y, z, p, q, r)
-#define TNI_REAL_STEP (W * (int64_t)sizeof(T))
-#define TNI_OF(name, arguments) TNI_E_##name arguments
-
-#define TNI_LOOP(name, nt, nn)                                                                    \
-    TNI_LOOP_BEGIN(name)                                                                          \
-    TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE for (; vectors > 0;                                \
-                                                    vectors--, TNI_STEPS_##nt, out += TNI_STEP) { \
-        V x = V_LD(a);                                                                            \
-        TNI_LOADS_##nt V_ST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                           \
-    }                                                                                             \
-    TNI_LOOP_END
-#define TNI_PREDICATE(name, nt, nn)                                                           \
-    TNI_LOOP_BEGIN(name)                                                                      \
-    TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE for (; vectors > 0; vectors--, TNI_STEPS_##nt, \
-                                                                   out += TNI_MASK_STEP) {    \
-        V x = V_LD(a);                                                                        \
-        TNI_LOADS_##nt V_MST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                      \
-    }                                                                                         \
-    TNI_LOOP_END
-#define TNI_TO_REAL(name, nt, nn)                                                             \
-    TNI_LOOP_BEGIN(name)                                                                      \
-    TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE for (; vectors > 0; vectors--, TNI_STEPS_##nt, \
-                                                                   out += TNI_REAL_STEP) {    \
-        V x = V_LD(a);                                                                        \
-        TNI_LOADS_##nt V_ST_REAL(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                  \
-    }                                                                                         \
-    TNI_LOOP_END
-#define TNI_SELECT(name, nt, nn)                                                                  \
-    TNI_LOOP_BEGIN(name)                                                                          \
-    TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE for (; vectors > 0;                                \
-                                                    vectors--, TNI_STEPS_##nt, out += TNI_STEP) { \
-        M x = M_LD(a);                                                                            \
-        TNI_LOADS_##nt V_ST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                           \
-    }                                                                                             \
-    TNI_LOOP_END
-
-/* src/kernels/gemm.inl - matrix products in float and double; other floating types convert to float before and after */
-#define GEMM_COLS (2 * W)
-#if TNI_ISA == 0
-#define GEMM_ROWS 4
-#define GEMM_FULL TNI_FNT(gemm_tile4)
-#elif TNI_ISA == 1
-#define GEMM_ROWS 6
-#define GEMM_FULL TNI_FNT(gemm_tile6)
-#elif TNI_ISA == 2
-#define GEMM_ROWS 14
-#define GEMM_FULL TNI_FNT(gemm_tile14)
-#else
-#define GEMM_ROWS 8
-#define GEMM_FULL TNI_FNT(gemm_tile8)
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
 #endif
+#undef TNI_LOOP_SUFFIX
+#undef TNI_STEP
+#undef TNI_MASK_STEP
+#undef TNI_KIND_F
+#undef TNI_KIND_I
+#undef TNI_KIND_B
+#undef TNI_KIND_C
 
-#define GEMM_START(r) V s##r = V_SET(q->start[r]), t##r = s##r;
-#define GEMM_STEP(r)                                    \
-    x = V_SET(*(const T *)(const void *)(GEMM_AT_##r)); \
-    s##r = V_FMA(x, y, s##r), t##r = V_FMA(x, z, t##r);
-#define GEMM_PUT(r) V_ST(c, s##r), V_ST(c + W, t##r), c += c_row;
-#define GEMM_ADD(r) \
-    V_ST(c, V_FMA(s##r, y, V_LD(c))), V_ST(c + W, V_FMA(t##r, y, V_LD(c + W))), c += c_row;
-#define GEMM_AT_0 a0
-#define GEMM_AT_1 a0 + row
-#define GEMM_AT_2 a0 + 2 * row
-#define GEMM_AT_3 a3
-#define GEMM_AT_4 a3 + row
-#define GEMM_AT_5 a3 + 2 * row
-#define GEMM_AT_6 a6
-#define GEMM_AT_7 a6 + row
-#define GEMM_AT_8 a6 + 2 * row
-#define GEMM_AT_9 a9
-#define GEMM_AT_10 a9 + row
-#define GEMM_AT_11 a9 + 2 * row
-#define GEMM_AT_12 a12
-#define GEMM_AT_13 a12 + row
-
-#define GEMM_TILE(h, ROWS)                                                                         \
-    static void TNI_FNT(gemm_tile##h)(const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c, \
-                                      int64_t c_row, bool add) {                                   \
-        const ptrdiff_t row = q->a_row, col = q->a_col;                                            \
-        const char *a0 = (const char *)a, *a3 = a0 + 3 * row, *a6 = a0 + 6 * row,                  \
-                   *a9 = a0 + 9 * row, *a12 = a0 + 12 * row;                                       \
-        const int64_t b_row = q->b_row;                                                            \
-        V x, y, z;                                                                                 \
-        TNI_KERNEL_PATH(gemm_tile##h);                                                             \
-        ROWS(GEMM_START)                                                                           \
-        for (int64_t k = q->k; k > 0; k--) {                                                       \
-            y = V_LD(b), z = V_LD(b + W);                                                          \
-            ROWS(GEMM_STEP)                                                                        \
-            b += b_row, a0 += col, a3 += col, a6 += col, a9 += col, a12 += col;                    \
-        }                                                                                          \
-        y = V_SET(q->alpha);                                                                       \
-        if (add) {                                                                                 \
-            ROWS(GEMM_ADD)                                                                         \
-        } else {                                                                                   \
-            ROWS(GEMM_PUT)                                                                         \
-        }                                                                                          \
-    }
-
-#define GEMM_R1(X) X(0)
-#define GEMM_R2(X) GEMM_R1(X) X(1)
-#define GEMM_R4(X) GEMM_R2(X) X(2) X(3)
-#define GEMM_R6(X) GEMM_R4(X) X(4) X(5)
-#define GEMM_R8(X) GEMM_R6(X) X(6) X(7)
-#define GEMM_R14(X) GEMM_R8(X) X(8) X(9) X(10) X(11) X(12) X(13)
-#define TNI_TYPE_F32
-#define TNI_SECTION 1 /* src/kernels/type.inl */
-#include TN_HEADER_NAME
-#define TNI_TYPE_F64
-#define TNI_SECTION 1 /* src/kernels/type.inl */
-#include TN_HEADER_NAME
-#define TNI_TYPE_I32
-#define TNI_SECTION 1 /* src/kernels/type.inl */
-#include TN_HEADER_NAME
+/* src/simd/end.h - takes the words of vocabulary.h back */
+#undef TNI_TYPE_F32
+#undef TNI_TYPE_F64
+#undef TNI_TYPE_I32
+#undef TNI_TYPE_I64
+#undef TNI_SUFFIX
+#undef TNI_FLOATING
+#undef TNI_FNT
+#undef TNI_S
+#undef T
+#undef V
+#undef M
+#undef W
+#undef V_LD
+#undef V_ST
+#undef V_LDN
+#undef V_STN
+#undef V_SET
+#undef V_ZERO
+#undef V_ADD
+#undef V_SUB
+#undef V_MUL
+#undef V_DIV
+#undef V_FMA
+#undef V_FNMA
+#undef V_NEG
+#undef V_ABS
+#undef V_SQRT
+#undef V_MIN
+#undef V_MAX
+#undef V_FLOOR
+#undef V_CEIL
+#undef V_TRUNC
+#undef V_ROUND
+#undef V_LT
+#undef V_LE
+#undef V_GT
+#undef V_GE
+#undef V_EQ
+#undef V_NE
+#undef V_SEL
+#undef M_AND
+#undef M_OR
+#undef M_XOR
+#undef M_NOT
+#undef M_ANY
+#undef V_AND
+#undef V_OR
+#undef V_XOR
+#undef V_NOT
+#undef V_SHL
+#undef V_SHR
+#undef V_SHRL
+#undef V_SHLV
+#undef V_SHRV
+#undef V_LDEXP
+#undef V_MST
+#undef M_LD
+#undef V_ONE
+#undef V_ISNAN
+#undef V_SIGN
+#undef V_SIGNBIT
+#undef V_SQUARE
+#undef V_FLOORDIV
+#undef V_REMAINDER
+#undef V_FMOD
+#undef V_POW
+#undef V_COPYSIGN
+#undef V_HYPOT
+#undef V_NEXTAFTER
+#undef V_EXP
+#undef V_EXPM1
+#undef V_LOG
+#undef V_LOG1P
+#undef V_LOG2
+#undef V_LOG10
+#undef V_SIN
+#undef V_COS
+#undef V_TAN
+#undef V_TANH
+#undef V_SIGMOID
+#undef V_ERF
+#undef V_ATAN
+#undef V_ATAN2
+#undef V_ASIN
+#undef V_ACOS
+#undef V_SINH
+#undef V_COSH
+#undef TNI_M
+#undef V_EXPO
+#undef V_MANT
+#undef V_LD2
+#undef V_ST2
+#undef V_PARAM
+#undef V_ISINF
+#undef V_ISFINITE
+#undef V_CONJ
+#undef V_ST_REAL
+#undef V_WITHIN
+#undef V_MAXIMUM
+#undef V_MINIMUM
+#undef V_TRUNCDIV
+#undef V_SHIFT_LEFT
+#undef V_SHIFT_RIGHT
+#undef TNI_TYPE_BOOL
+#undef TNI_TYPE_C64
+#undef TNI_TYPE_C128
+#undef TNI_LOOP_SUFFIX
+#undef TNI_BYTES
 #define TNI_TYPE_I64
-#define TNI_SECTION 1 /* src/kernels/type.inl */
-#include TN_HEADER_NAME
+
+/* src/kernels/type.inl - everything that is compiled for one element type: pass.inl sets TNI_TYPE_F32, F64, I32 or I64 */
+
+/* src/simd/vocabulary.h - the words that kernels are written in: one instruction set, one element type at a time */
+#if !defined(TNI_ISA) || !defined(TNI_FN)
+#error "TNI_ISA and TNI_FN are set by kernels.c"
+#endif
+
+#define TNI_SUFFIX i64
+#define T int64_t
+#define TNI_FLOATING 0
+
+#define TNI_FNT(name) TNI_FN(TNI_JOIN(name##_, TNI_SUFFIX))
+
+#if TNI_ISA == 0
+
+/* src/simd/scalar.h - the vocabulary with W = 1: every word is the definition that the vector files must agree with */
+#ifndef TNI_SIMD_SCALAR_H
+#define TNI_SIMD_SCALAR_H
+
+#define TNI_SCALAR_COMMON(S, E, U)                                           \
+    TNI_INLINE E tni_sc_ld_##S(const void *p) {                              \
+        E v;                                                                 \
+        memcpy(&v, p, sizeof v);                                             \
+        return v;                                                            \
+    }                                                                        \
+    TNI_INLINE void tni_sc_st_##S(void *p, E v) { memcpy(p, &v, sizeof v); } \
+    TNI_INLINE E tni_sc_ldn_##S(const void *p, int64_t n) {                  \
+        return n > 0 ? tni_sc_ld_##S(p) : (E)0;                              \
+    }                                                                        \
+    TNI_INLINE void tni_sc_stn_##S(void *p, E v, int64_t n) {                \
+        if (n > 0) tni_sc_st_##S(p, v);                                      \
+    }                                                                        \
+    TNI_INLINE U tni_sc_bits_##S(E v) {                                      \
+        U u;                                                                 \
+        memcpy(&u, &v, sizeof u);                                            \
+        return u;                                                            \
+    }                                                                        \
+    TNI_INLINE E tni_sc_from_##S(U u) {                                      \
+        E v;                                                                 \
+        memcpy(&v, &u, sizeof v);                                            \
+        return v;                                                            \
+    }                                                                        \
+    TNI_INLINE E tni_sc_min_##S(E a, E b) { return a < b ? a : b; }          \
+    TNI_INLINE E tni_sc_max_##S(E a, E b) { return a > b ? a : b; }          \
+    TNI_INLINE E tni_sc_and_##S(E a, E b) {                                  \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) & tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_or_##S(E a, E b) {                                   \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) | tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_xor_##S(E a, E b) {                                  \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) ^ tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_not_##S(E a) { return tni_sc_from_##S((U)~tni_sc_bits_##S(a)); }
+#define TNI_SCALAR_INTEGER(S, E, U)                                        \
+    TNI_INLINE E tni_sc_add_##S(E a, E b) { return (E)((U)a + (U)b); }     \
+    TNI_INLINE E tni_sc_sub_##S(E a, E b) { return (E)((U)a - (U)b); }     \
+    TNI_INLINE E tni_sc_mul_##S(E a, E b) { return (E)((U)a * (U)b); }     \
+    TNI_INLINE E tni_sc_abs_##S(E a) { return a < 0 ? (E)(0 - (U)a) : a; } \
+    TNI_INLINE E tni_sc_shl_##S(E a, E n) { return (E)((U)a << n); }       \
+    TNI_INLINE E tni_sc_shr_##S(E a, E n) { return (E)(a >> n); }          \
+    TNI_INLINE E tni_sc_shrl_##S(E a, E n) { return (E)((U)a >> n); }
+TNI_SCALAR_COMMON(f32, float, uint32_t)
+TNI_SCALAR_COMMON(f64, double, uint64_t)
+TNI_SCALAR_COMMON(i32, int32_t, uint32_t)
+TNI_SCALAR_COMMON(i64, int64_t, uint64_t)
+TNI_SCALAR_INTEGER(i32, int32_t, uint32_t)
+TNI_SCALAR_INTEGER(i64, int64_t, uint64_t)
+#undef TNI_SCALAR_COMMON
+#undef TNI_SCALAR_INTEGER
+
+TNI_INLINE float tni_sc_ldexp_f32(float v, float n) {
+    int32_t k = n == n ? (int32_t)n : 0, h = k >> 1;
+    return v * tni_sc_from_f32((uint32_t)(h + 127) << 23) *
+           tni_sc_from_f32((uint32_t)(k - h + 127) << 23);
+}
+TNI_INLINE double tni_sc_ldexp_f64(double v, double n) {
+    int64_t k = n == n ? (int64_t)n : 0, h = k >> 1;
+    return v * tni_sc_from_f64((uint64_t)(h + 1023) << 52) *
+           tni_sc_from_f64((uint64_t)(k - h + 1023) << 52);
+}
+TNI_INLINE float tni_sc_expo_f32(float v) {
+    return (float)((int32_t)(tni_sc_bits_f32(v) >> 23) - 127);
+}
+TNI_INLINE double tni_sc_expo_f64(double v) {
+    return (double)((int64_t)(tni_sc_bits_f64(v) >> 52) - 1023);
+}
+TNI_INLINE float tni_sc_mant_f32(float v) {
+    return tni_sc_from_f32((tni_sc_bits_f32(v) & 0x007fffffu) | 0x3f800000u);
+}
+TNI_INLINE double tni_sc_mant_f64(double v) {
+    return tni_sc_from_f64((tni_sc_bits_f64(v) & 0x000fffffffffffffu) | 0x3ff0000000000000u);
+}
+#endif
+
+#define TNI_S(name) TNI_JOIN(tni_sc_##name##_, TNI_SUFFIX)
+#define V T
+#define M int
+#define W 1
+#define V_LD(p) TNI_S(ld)(p)
+#define V_ST(p, v) TNI_S(st)(p, v)
+#define V_LDN(p, n) TNI_S(ldn)(p, n)
+#define V_STN(p, v, n) TNI_S(stn)(p, v, n)
+#define V_LD2(p, a, b) (*(a) = V_LD(p), *(b) = V_LD((const T *)(const void *)(p) + 1))
+#define V_ST2(p, a, b) (V_ST(p, a), V_ST((T *)(void *)(p) + 1, b))
+#define V_SET(s) ((T)(s))
+#define V_ZERO() ((T)0)
+#define V_MIN(a, b) TNI_S(min)(a, b)
+#define V_MAX(a, b) TNI_S(max)(a, b)
+#define V_LT(a, b) ((a) < (b))
+#define V_LE(a, b) ((a) <= (b))
+#define V_GT(a, b) ((a) > (b))
+#define V_GE(a, b) ((a) >= (b))
+#define V_EQ(a, b) ((a) == (b))
+#define V_NE(a, b) ((a) != (b))
+#define V_SEL(m, a, b) ((m) ? (a) : (b))
+#define M_AND(a, b) ((a) & (b))
+#define M_OR(a, b) ((a) | (b))
+#define M_XOR(a, b) ((a) ^ (b))
+#define M_NOT(a) (!(a))
+#define M_ANY(m) (m)
+#define V_AND(a, b) TNI_S (and)(a, b)
+#define V_OR(a, b) TNI_S(or)(a, b)
+#define V_XOR(a, b) TNI_S (xor)(a, b)
+#define V_NOT(a) TNI_S(not )(a)
+#define V_MST(p, m) (*(uint8_t *)(p) = (uint8_t)(m))
+#define M_LD(p) (*(const uint8_t *)(p) != 0)
+
+#define V_ADD(a, b) TNI_S(add)(a, b)
+#define V_SUB(a, b) TNI_S(sub)(a, b)
+#define V_MUL(a, b) TNI_S(mul)(a, b)
+#define V_DIV(a, b) TNI_FNT(tni_div)(a, b)
+#define V_NEG(a) TNI_S(sub)(0, a)
+#define V_FMA(a, b, c) V_ADD(V_MUL(a, b), c)
+#define V_FNMA(a, b, c) V_SUB(c, V_MUL(a, b))
+#define V_ABS(a) TNI_S(abs)(a)
+#define V_FLOOR(a) (a)
+#define V_CEIL(a) (a)
+#define V_TRUNC(a) (a)
+#define V_ROUND(a) (a)
+#define V_SHL(a, n) TNI_S(shl)(a, n)
+#define V_SHR(a, n) TNI_S(shr)(a, n)
+#define V_SHRL(a, n) TNI_S(shrl)(a, n)
+#define V_SHLV(a, n) TNI_S(shl)(a, n)
+#define V_SHRV(a, n) TNI_S(shr)(a, n)
+#elif TNI_ISA == 1
+
+/* src/simd/avx2.h - the vocabulary for x86-64 with AVX2, FMA and F16C */
+#ifndef TNI_SIMD_AVX2_H
+#define TNI_SIMD_AVX2_H
+
+static const int32_t tni_avx2_first[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+TNI_INLINE __m256i tni_avx2_mask32(int64_t n) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)(tni_avx2_first + 8 - n));
+}
+TNI_INLINE __m256i tni_avx2_mask64(int64_t n) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)(tni_avx2_first + 8 - 2 * n));
+}
+TNI_INLINE void tni_avx2_mst32(void *p, __m256i m) {
+    __m128i h = _mm_packs_epi32(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
+    _mm_storel_epi64((__m128i *)p, _mm_and_si128(_mm_packs_epi16(h, h), _mm_set1_epi8(1)));
+}
+TNI_INLINE void tni_avx2_mst64(void *p, int bits) {
+    uint32_t u = ((uint32_t)bits * 0x204081u) & 0x01010101u;
+    memcpy(p, &u, 4);
+}
+TNI_INLINE __m256i tni_avx2_mld32(const void *p) {
+    __m256i v = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
+    return _mm256_cmpgt_epi32(v, _mm256_setzero_si256());
+}
+TNI_INLINE __m256i tni_avx2_mld64(const void *p) {
+    int32_t u;
+    memcpy(&u, p, 4);
+    return _mm256_cmpgt_epi64(_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(u)), _mm256_setzero_si256());
+}
+TNI_INLINE __m256i tni_avx2_not(__m256i a) { return _mm256_xor_si256(a, _mm256_set1_epi32(-1)); }
+
+TNI_INLINE __m256 tni_avx2_ldexp_f32(__m256 v, __m256 n) {
+    __m256i k = _mm256_cvtps_epi32(n), h = _mm256_srai_epi32(k, 1), one = _mm256_set1_epi32(127);
+    __m256i a = _mm256_slli_epi32(_mm256_add_epi32(h, one), 23);
+    __m256i b = _mm256_slli_epi32(_mm256_add_epi32(_mm256_sub_epi32(k, h), one), 23);
+    return _mm256_mul_ps(_mm256_mul_ps(v, _mm256_castsi256_ps(a)), _mm256_castsi256_ps(b));
+}
+TNI_INLINE __m256d tni_avx2_ldexp_f64(__m256d v, __m256d n) {
+    __m128i k = _mm256_cvtpd_epi32(n), h = _mm_srai_epi32(k, 1), one = _mm_set1_epi32(1023);
+    __m256i a = _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm_add_epi32(h, one)), 52);
+    __m256i b =
+        _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm_add_epi32(_mm_sub_epi32(k, h), one)), 52);
+    return _mm256_mul_pd(_mm256_mul_pd(v, _mm256_castsi256_pd(a)), _mm256_castsi256_pd(b));
+}
+TNI_INLINE __m256 tni_avx2_expo_f32(__m256 v) {
+    __m256i k = _mm256_srli_epi32(_mm256_castps_si256(v), 23);
+    return _mm256_cvtepi32_ps(_mm256_sub_epi32(k, _mm256_set1_epi32(127)));
+}
+TNI_INLINE __m256d tni_avx2_expo_f64(__m256d v) {
+    __m256i k = _mm256_srli_epi64(_mm256_castpd_si256(v), 52);
+    k = _mm256_or_si256(k, _mm256_set1_epi64x(0x4330000000000000));
+    return _mm256_sub_pd(_mm256_castsi256_pd(k), _mm256_set1_pd(4503599627371519.0));
+}
+TNI_INLINE __m256 tni_avx2_mant_f32(__m256 v) {
+    v = _mm256_and_ps(v, _mm256_castsi256_ps(_mm256_set1_epi32(0x007fffff)));
+    return _mm256_or_ps(v, _mm256_set1_ps(1.0f));
+}
+TNI_INLINE __m256d tni_avx2_mant_f64(__m256d v) {
+    v = _mm256_and_pd(v, _mm256_castsi256_pd(_mm256_set1_epi64x(0x000fffffffffffff)));
+    return _mm256_or_pd(v, _mm256_set1_pd(1.0));
+}
+
+TNI_INLINE void tni_avx2_ld2_f32(const float *p, __m256 *a, __m256 *b) {
+    __m256 x = _mm256_loadu_ps(p), y = _mm256_loadu_ps(p + 8);
+    __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0x88)),
+            odd = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0xdd));
+    *a = _mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xd8));
+    *b = _mm256_castpd_ps(_mm256_permute4x64_pd(odd, 0xd8));
+}
+TNI_INLINE void tni_avx2_st2_f32(float *p, __m256 a, __m256 b) {
+    __m256 x = _mm256_unpacklo_ps(a, b), y = _mm256_unpackhi_ps(a, b);
+    _mm256_storeu_ps(p, _mm256_permute2f128_ps(x, y, 0x20));
+    _mm256_storeu_ps(p + 8, _mm256_permute2f128_ps(x, y, 0x31));
+}
+TNI_INLINE void tni_avx2_ld2_f64(const double *p, __m256d *a, __m256d *b) {
+    __m256d x = _mm256_loadu_pd(p), y = _mm256_loadu_pd(p + 4);
+    *a = _mm256_permute4x64_pd(_mm256_unpacklo_pd(x, y), 0xd8);
+    *b = _mm256_permute4x64_pd(_mm256_unpackhi_pd(x, y), 0xd8);
+}
+TNI_INLINE void tni_avx2_st2_f64(double *p, __m256d a, __m256d b) {
+    __m256d x = _mm256_unpacklo_pd(a, b), y = _mm256_unpackhi_pd(a, b);
+    _mm256_storeu_pd(p, _mm256_permute2f128_pd(x, y, 0x20));
+    _mm256_storeu_pd(p + 4, _mm256_permute2f128_pd(x, y, 0x31));
+}
+
+TNI_INLINE __m256i tni_avx2_mul_i64(__m256i a, __m256i b) {
+    __m256i cross = _mm256_mullo_epi32(a, _mm256_shuffle_epi32(b, 0xb1));
+    cross = _mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32));
+    return _mm256_add_epi64(_mm256_mul_epu32(a, b), _mm256_slli_epi64(cross, 32));
+}
+TNI_INLINE __m256i tni_avx2_sel(__m256i m, __m256i a, __m256i b) {
+    return _mm256_blendv_epi8(b, a, m);
+}
+TNI_INLINE __m256i tni_avx2_min_i64(__m256i a, __m256i b) {
+    return tni_avx2_sel(_mm256_cmpgt_epi64(b, a), a, b);
+}
+TNI_INLINE __m256i tni_avx2_max_i64(__m256i a, __m256i b) {
+    return tni_avx2_sel(_mm256_cmpgt_epi64(a, b), a, b);
+}
+TNI_INLINE __m256i tni_avx2_abs_i64(__m256i a) {
+    __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
+    return _mm256_sub_epi64(_mm256_xor_si256(a, s), s);
+}
+TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a, __m256i n) {
+    __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
+    return _mm256_xor_si256(_mm256_srlv_epi64(_mm256_xor_si256(a, s), n), s);
+}
+#endif
+
+#define V __m256i
+#define M __m256i
+#define V_LD(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define V_ST(p, v) _mm256_storeu_si256((__m256i *)(void *)(p), v)
+#define V_ZERO() _mm256_setzero_si256()
+#define V_FMA(a, b, c) V_ADD(V_MUL(a, b), c)
+#define V_FNMA(a, b, c) V_SUB(c, V_MUL(a, b))
+#define V_DIV(a, b) TNI_FNT(tni_div)(a, b)
+#define V_NEG(a) V_SUB(_mm256_setzero_si256(), a)
+#define V_FLOOR(a) (a)
+#define V_CEIL(a) (a)
+#define V_TRUNC(a) (a)
+#define V_ROUND(a) (a)
+#define V_LT(a, b) V_GT(b, a)
+#define V_LE(a, b) tni_avx2_not(V_GT(a, b))
+#define V_GE(a, b) tni_avx2_not(V_GT(b, a))
+#define V_NE(a, b) tni_avx2_not(V_EQ(a, b))
+#define V_SEL(m, a, b) _mm256_blendv_epi8(b, a, m)
+#define M_AND(a, b) _mm256_and_si256(a, b)
+#define M_OR(a, b) _mm256_or_si256(a, b)
+#define M_XOR(a, b) _mm256_xor_si256(a, b)
+#define M_NOT(a) tni_avx2_not(a)
+#define M_ANY(m) (_mm256_movemask_epi8(m) != 0)
+#define V_AND(a, b) _mm256_and_si256(a, b)
+#define V_OR(a, b) _mm256_or_si256(a, b)
+#define V_XOR(a, b) _mm256_xor_si256(a, b)
+#define V_NOT(a) tni_avx2_not(a)
+#define W 4
+#define V_LDN(p, n) _mm256_maskload_epi64((const long long *)(const void *)(p), tni_avx2_mask64(n))
+#define V_STN(p, v, n) _mm256_maskstore_epi64((long long *)(void *)(p), tni_avx2_mask64(n), v)
+#define V_SET(s) _mm256_set1_epi64x((long long)(s))
+#define V_ADD(a, b) _mm256_add_epi64(a, b)
+#define V_SUB(a, b) _mm256_sub_epi64(a, b)
+#define V_MUL(a, b) tni_avx2_mul_i64(a, b)
+#define V_ABS(a) tni_avx2_abs_i64(a)
+#define V_MIN(a, b) tni_avx2_min_i64(a, b)
+#define V_MAX(a, b) tni_avx2_max_i64(a, b)
+#define V_GT(a, b) _mm256_cmpgt_epi64(a, b)
+#define V_EQ(a, b) _mm256_cmpeq_epi64(a, b)
+#define V_SHL(a, n) _mm256_slli_epi64(a, n)
+#define V_SHR(a, n) tni_avx2_shr_i64(a, _mm256_set1_epi64x(n))
+#define V_SHRL(a, n) _mm256_srli_epi64(a, n)
+#define V_SHLV(a, n) _mm256_sllv_epi64(a, n)
+#define V_SHRV(a, n) tni_avx2_shr_i64(a, n)
+#define V_MST(p, m) tni_avx2_mst64(p, _mm256_movemask_pd(_mm256_castsi256_pd(m)))
+#define M_LD(p) tni_avx2_mld64(p)
+#elif TNI_ISA == 2
+
+/* src/simd/avx512.h - the vocabulary for x86-64 with AVX-512 F, BW, DQ and VL */
+#ifndef TNI_SIMD_AVX512_H
+#define TNI_SIMD_AVX512_H
+
+TNI_INLINE __mmask16 tni_avx512_first16(int64_t n) { return (__mmask16)((1u << n) - 1u); }
+TNI_INLINE __mmask8 tni_avx512_first8(int64_t n) { return (__mmask8)((1u << n) - 1u); }
+TNI_INLINE void tni_avx512_mst16(void *p, __mmask16 m) {
+    _mm_storeu_si128((__m128i *)p, _mm_maskz_set1_epi8(m, 1));
+}
+TNI_INLINE void tni_avx512_mst8(void *p, __mmask8 m) {
+    _mm_storel_epi64((__m128i *)p, _mm_maskz_set1_epi8((__mmask16)m, 1));
+}
+TNI_INLINE __mmask16 tni_avx512_mld16(const void *p) {
+    __m128i v = _mm_loadu_si128((const __m128i *)p);
+    return _mm_test_epi8_mask(v, v);
+}
+TNI_INLINE __mmask8 tni_avx512_mld8(const void *p) {
+    __m128i v = _mm_loadl_epi64((const __m128i *)p);
+    return (__mmask8)_mm_test_epi8_mask(v, v);
+}
+TNI_INLINE void tni_avx512_ld2_f32(const float *p, __m512 *a, __m512 *b) {
+    const __m512i even =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    __m512 x = _mm512_loadu_ps(p), y = _mm512_loadu_ps(p + 16);
+    *a = _mm512_permutex2var_ps(x, even, y);
+    *b = _mm512_permutex2var_ps(x, _mm512_add_epi32(even, _mm512_set1_epi32(1)), y);
+}
+TNI_INLINE void tni_avx512_st2_f32(float *p, __m512 a, __m512 b) {
+    const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    _mm512_storeu_ps(p, _mm512_permutex2var_ps(a, low, b));
+    _mm512_storeu_ps(p + 16,
+                     _mm512_permutex2var_ps(a, _mm512_add_epi32(low, _mm512_set1_epi32(8)), b));
+}
+TNI_INLINE void tni_avx512_ld2_f64(const double *p, __m512d *a, __m512d *b) {
+    const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+    __m512d x = _mm512_loadu_pd(p), y = _mm512_loadu_pd(p + 8);
+    *a = _mm512_permutex2var_pd(x, even, y);
+    *b = _mm512_permutex2var_pd(x, _mm512_add_epi64(even, _mm512_set1_epi64(1)), y);
+}
+TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
+    const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
+    _mm512_storeu_pd(p, _mm512_permutex2var_pd(a, low, b));
+    _mm512_storeu_pd(p + 8,
+                     _mm512_permutex2var_pd(a, _mm512_add_epi64(low, _mm512_set1_epi64(4)), b));
+}
+#endif
+
+#define V __m512i
+#define V_LD(p) _mm512_loadu_si512((const void *)(p))
+#define V_ST(p, v) _mm512_storeu_si512((void *)(p), v)
+#define V_ZERO() _mm512_setzero_si512()
+#define V_FMA(a, b, c) V_ADD(V_MUL(a, b), c)
+#define V_FNMA(a, b, c) V_SUB(c, V_MUL(a, b))
+#define V_DIV(a, b) TNI_FNT(tni_div)(a, b)
+#define V_NEG(a) V_SUB(_mm512_setzero_si512(), a)
+#define V_FLOOR(a) (a)
+#define V_CEIL(a) (a)
+#define V_TRUNC(a) (a)
+#define V_ROUND(a) (a)
+#define V_AND(a, b) _mm512_and_si512(a, b)
+#define V_OR(a, b) _mm512_or_si512(a, b)
+#define V_XOR(a, b) _mm512_xor_si512(a, b)
+#define V_NOT(a) _mm512_xor_si512(a, _mm512_set1_epi32(-1))
+#define M __mmask8
+#define W 8
+#define V_LDN(p, n) _mm512_maskz_loadu_epi64(tni_avx512_first8(n), (const void *)(p))
+#define V_STN(p, v, n) _mm512_mask_storeu_epi64((void *)(p), tni_avx512_first8(n), v)
+#define V_SET(s) _mm512_set1_epi64((long long)(s))
+#define V_ADD(a, b) _mm512_add_epi64(a, b)
+#define V_SUB(a, b) _mm512_sub_epi64(a, b)
+#define V_MUL(a, b) _mm512_mullo_epi64(a, b)
+#define V_ABS(a) _mm512_abs_epi64(a)
+#define V_MIN(a, b) _mm512_min_epi64(a, b)
+#define V_MAX(a, b) _mm512_max_epi64(a, b)
+#define V_LT(a, b) _mm512_cmplt_epi64_mask(a, b)
+#define V_LE(a, b) _mm512_cmple_epi64_mask(a, b)
+#define V_GT(a, b) _mm512_cmpgt_epi64_mask(a, b)
+#define V_GE(a, b) _mm512_cmpge_epi64_mask(a, b)
+#define V_EQ(a, b) _mm512_cmpeq_epi64_mask(a, b)
+#define V_NE(a, b) _mm512_cmpneq_epi64_mask(a, b)
+#define V_SEL(m, a, b) _mm512_mask_blend_epi64(m, b, a)
+#define V_SHL(a, n) _mm512_slli_epi64(a, n)
+#define V_SHR(a, n) _mm512_srai_epi64(a, n)
+#define V_SHRL(a, n) _mm512_srli_epi64(a, n)
+#define V_SHLV(a, n) _mm512_sllv_epi64(a, n)
+#define V_SHRV(a, n) _mm512_srav_epi64(a, n)
+#define V_MST(p, m) tni_avx512_mst8(p, m)
+#define M_LD(p) tni_avx512_mld8(p)
+#define TNI_M(m) ((__mmask8)(m))
+#define M_AND(a, b) TNI_M((a) & (b))
+#define M_OR(a, b) TNI_M((a) | (b))
+#define M_XOR(a, b) TNI_M((a) ^ (b))
+#define M_NOT(a) TNI_M(~(unsigned)(a))
+#define M_ANY(m) ((m) != 0)
+#elif TNI_ISA == 3
+
+/* src/simd/neon.h - the vocabulary for aarch64 */
+#ifndef TNI_SIMD_NEON_H
+#define TNI_SIMD_NEON_H
+
+TNI_INLINE float32x4_t tni_neon_ldn_f32(const void *p, int64_t n) {
+    float t[4] = {0, 0, 0, 0};
+    memcpy(t, p, (size_t)n * 4);
+    return vld1q_f32(t);
+}
+TNI_INLINE void tni_neon_stn_f32(void *p, float32x4_t v, int64_t n) {
+    float t[4];
+    vst1q_f32(t, v);
+    memcpy(p, t, (size_t)n * 4);
+}
+TNI_INLINE float64x2_t tni_neon_ldn_f64(const void *p, int64_t n) {
+    double t[2] = {0, 0};
+    memcpy(t, p, (size_t)n * 8);
+    return vld1q_f64(t);
+}
+TNI_INLINE void tni_neon_stn_f64(void *p, float64x2_t v, int64_t n) {
+    double t[2];
+    vst1q_f64(t, v);
+    memcpy(p, t, (size_t)n * 8);
+}
+TNI_INLINE int32x4_t tni_neon_ldn_i32(const void *p, int64_t n) {
+    return vreinterpretq_s32_f32(tni_neon_ldn_f32(p, n));
+}
+TNI_INLINE void tni_neon_stn_i32(void *p, int32x4_t v, int64_t n) {
+    tni_neon_stn_f32(p, vreinterpretq_f32_s32(v), n);
+}
+TNI_INLINE int64x2_t tni_neon_ldn_i64(const void *p, int64_t n) {
+    return vreinterpretq_s64_f64(tni_neon_ldn_f64(p, n));
+}
+TNI_INLINE void tni_neon_stn_i64(void *p, int64x2_t v, int64_t n) {
+    tni_neon_stn_f64(p, vreinterpretq_f64_s64(v), n);
+}
+TNI_INLINE void tni_neon_mst32(void *p, uint32x4_t m) {
+    uint16x4_t h = vmovn_u32(m);
+    uint8x8_t b = vand_u8(vmovn_u16(vcombine_u16(h, h)), vdup_n_u8(1));
+    vst1_lane_u32((uint32_t *)p, vreinterpret_u32_u8(b), 0);
+}
+TNI_INLINE void tni_neon_mst64(void *p, uint64x2_t m) {
+    ((uint8_t *)p)[0] = (uint8_t)(vgetq_lane_u64(m, 0) & 1);
+    ((uint8_t *)p)[1] = (uint8_t)(vgetq_lane_u64(m, 1) & 1);
+}
+TNI_INLINE uint32x4_t tni_neon_mld32(const void *p) {
+    const uint8_t *q = (const uint8_t *)p;
+    uint32_t t[4] = {q[0], q[1], q[2], q[3]};
+    uint32x4_t v = vld1q_u32(t);
+    return vtstq_u32(v, v);
+}
+TNI_INLINE uint64x2_t tni_neon_mld64(const void *p) {
+    const uint8_t *q = (const uint8_t *)p;
+    uint64_t t[2] = {q[0], q[1]};
+    uint64x2_t v = vld1q_u64(t);
+    return vtstq_u64(v, v);
+}
+TNI_INLINE float32x4_t tni_neon_ldexp_f32(float32x4_t v, float32x4_t n) {
+    int32x4_t k = vcvtq_s32_f32(n), h = vshrq_n_s32(k, 1), one = vdupq_n_s32(127);
+    float32x4_t a = vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(h, one), 23));
+    float32x4_t b = vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(vsubq_s32(k, h), one), 23));
+    return vmulq_f32(vmulq_f32(v, a), b);
+}
+TNI_INLINE float64x2_t tni_neon_ldexp_f64(float64x2_t v, float64x2_t n) {
+    int64x2_t k = vcvtq_s64_f64(n), h = vshrq_n_s64(k, 1), one = vdupq_n_s64(1023);
+    float64x2_t a = vreinterpretq_f64_s64(vshlq_n_s64(vaddq_s64(h, one), 52));
+    float64x2_t b = vreinterpretq_f64_s64(vshlq_n_s64(vaddq_s64(vsubq_s64(k, h), one), 52));
+    return vmulq_f64(vmulq_f64(v, a), b);
+}
+TNI_INLINE float32x4_t tni_neon_min_f32(float32x4_t a, float32x4_t b) {
+    return vbslq_f32(vcltq_f32(a, b), a, b);
+}
+TNI_INLINE float32x4_t tni_neon_max_f32(float32x4_t a, float32x4_t b) {
+    return vbslq_f32(vcgtq_f32(a, b), a, b);
+}
+TNI_INLINE float64x2_t tni_neon_min_f64(float64x2_t a, float64x2_t b) {
+    return vbslq_f64(vcltq_f64(a, b), a, b);
+}
+TNI_INLINE float64x2_t tni_neon_max_f64(float64x2_t a, float64x2_t b) {
+    return vbslq_f64(vcgtq_f64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_min_i64(int64x2_t a, int64x2_t b) {
+    return vbslq_s64(vcltq_s64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_max_i64(int64x2_t a, int64x2_t b) {
+    return vbslq_s64(vcgtq_s64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_mul_i64(int64x2_t a, int64x2_t b) {
+    int64x2_t v =
+        vdupq_n_s64((int64_t)((uint64_t)vgetq_lane_s64(a, 0) * (uint64_t)vgetq_lane_s64(b, 0)));
+    return vsetq_lane_s64(
+        (int64_t)((uint64_t)vgetq_lane_s64(a, 1) * (uint64_t)vgetq_lane_s64(b, 1)), v, 1);
+}
+TNI_INLINE uint64x2_t tni_neon_not64(uint64x2_t m) {
+    return vreinterpretq_u64_u32(vmvnq_u32(vreinterpretq_u32_u64(m)));
+}
+TNI_INLINE float32x4_t tni_neon_bits_f32(uint32x4_t u) { return vreinterpretq_f32_u32(u); }
+TNI_INLINE uint32x4_t tni_neon_u32(float32x4_t v) { return vreinterpretq_u32_f32(v); }
+TNI_INLINE float64x2_t tni_neon_bits_f64(uint64x2_t u) { return vreinterpretq_f64_u64(u); }
+TNI_INLINE uint64x2_t tni_neon_u64(float64x2_t v) { return vreinterpretq_u64_f64(v); }
+TNI_INLINE void tni_neon_ld2_f32(const float *p, float32x4_t *a, float32x4_t *b) {
+    float32x4x2_t v = vld2q_f32(p);
+    *a = v.val[0];
+    *b = v.val[1];
+}
+TNI_INLINE void tni_neon_st2_f32(float *p, float32x4_t a, float32x4_t b) {
+    float32x4x2_t v;
+    v.val[0] = a;
+    v.val[1] = b;
+    vst2q_f32(p, v);
+}
+TNI_INLINE void tni_neon_ld2_f64(const double *p, float64x2_t *a, float64x2_t *b) {
+    float64x2x2_t v = vld2q_f64(p);
+    *a = v.val[0];
+    *b = v.val[1];
+}
+TNI_INLINE void tni_neon_st2_f64(double *p, float64x2_t a, float64x2_t b) {
+    float64x2x2_t v;
+    v.val[0] = a;
+    v.val[1] = b;
+    vst2q_f64(p, v);
+}
+TNI_INLINE float32x4_t tni_neon_expo_f32(float32x4_t v) {
+    int32x4_t k = vreinterpretq_s32_u32(vshrq_n_u32(tni_neon_u32(v), 23));
+    return vcvtq_f32_s32(vsubq_s32(k, vdupq_n_s32(127)));
+}
+TNI_INLINE float64x2_t tni_neon_expo_f64(float64x2_t v) {
+    int64x2_t k = vreinterpretq_s64_u64(vshrq_n_u64(tni_neon_u64(v), 52));
+    return vcvtq_f64_s64(vsubq_s64(k, vdupq_n_s64(1023)));
+}
+TNI_INLINE float32x4_t tni_neon_mant_f32(float32x4_t v) {
+    uint32x4_t u = vandq_u32(tni_neon_u32(v), vdupq_n_u32(0x007fffffu));
+    return tni_neon_bits_f32(vorrq_u32(u, vdupq_n_u32(0x3f800000u)));
+}
+TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
+    uint64x2_t u = vandq_u64(tni_neon_u64(v), vdupq_n_u64(0x000fffffffffffffu));
+    return tni_neon_bits_f64(vorrq_u64(u, vdupq_n_u64(0x3ff0000000000000u)));
+}
+#endif
+
+#define V_FMA(a, b, c) V_ADD(V_MUL(a, b), c)
+#define V_FNMA(a, b, c) V_SUB(c, V_MUL(a, b))
+#define V_DIV(a, b) TNI_FNT(tni_div)(a, b)
+#define V_FLOOR(a) (a)
+#define V_CEIL(a) (a)
+#define V_TRUNC(a) (a)
+#define V_ROUND(a) (a)
+#define V int64x2_t
+#define V_LD(p) vld1q_s64((const int64_t *)(const void *)(p))
+#define V_ST(p, v) vst1q_s64((int64_t *)(void *)(p), v)
+#define V_LDN(p, n) tni_neon_ldn_i64(p, n)
+#define V_STN(p, v, n) tni_neon_stn_i64(p, v, n)
+#define V_SET(s) vdupq_n_s64((int64_t)(s))
+#define V_ZERO() vdupq_n_s64(0)
+#define V_ADD(a, b) vaddq_s64(a, b)
+#define V_SUB(a, b) vsubq_s64(a, b)
+#define V_MUL(a, b) tni_neon_mul_i64(a, b)
+#define V_NEG(a) vnegq_s64(a)
+#define V_ABS(a) vabsq_s64(a)
+#define V_MIN(a, b) tni_neon_min_i64(a, b)
+#define V_MAX(a, b) tni_neon_max_i64(a, b)
+#define V_LT(a, b) vcltq_s64(a, b)
+#define V_LE(a, b) vcleq_s64(a, b)
+#define V_GT(a, b) vcgtq_s64(a, b)
+#define V_GE(a, b) vcgeq_s64(a, b)
+#define V_EQ(a, b) vceqq_s64(a, b)
+#define V_SEL(m, a, b) vbslq_s64(m, a, b)
+#define V_AND(a, b) vandq_s64(a, b)
+#define V_OR(a, b) vorrq_s64(a, b)
+#define V_XOR(a, b) veorq_s64(a, b)
+#define V_NOT(a) vreinterpretq_s64_s32(vmvnq_s32(vreinterpretq_s32_s64(a)))
+#define V_SHL(a, n) vshlq_n_s64(a, n)
+#define V_SHR(a, n) vshlq_s64(a, vdupq_n_s64(-(n)))
+#define V_SHRL(a, n) vreinterpretq_s64_u64(vshlq_u64(vreinterpretq_u64_s64(a), vdupq_n_s64(-(n))))
+#define V_SHLV(a, n) vshlq_s64(a, n)
+#define V_SHRV(a, n) vshlq_s64(a, vnegq_s64(n))
+#define M uint64x2_t
+#define W 2
+#define M_AND(a, b) vandq_u64(a, b)
+#define M_OR(a, b) vorrq_u64(a, b)
+#define M_XOR(a, b) veorq_u64(a, b)
+#define M_NOT(a) tni_neon_not64(a)
+#define M_ANY(m) ((vgetq_lane_u64(m, 0) | vgetq_lane_u64(m, 1)) != 0)
+#define V_MST(p, m) tni_neon_mst64(p, m)
+#define M_LD(p) tni_neon_mld64(p)
+#define V_NE(a, b) M_NOT(V_EQ(a, b))
+#endif
+
+#define V_ONE V_SET(1)
+#define V_PARAM(p, i) V_SET(((const T *)(p))[i])
+#define V_ISNAN(a) TNI_FNT(tni_isnan)(a)
+#define V_ISINF(a) TNI_FNT(tni_isinf)(a)
+#define V_ISFINITE(a) TNI_FNT(tni_isfinite)(a)
+#define V_SIGN(a) TNI_FNT(tni_sign)(a)
+#define V_SIGNBIT(a) TNI_FNT(tni_signbit)(a)
+#define V_SQUARE(a) TNI_FNT(tni_square)(a)
+#define V_CONJ(a) (a)
+#define V_ST_REAL(p, v) V_ST(p, v)
+#define V_WITHIN(a, r) V_LT(V_ABS(a), V_SET(r))
+#define V_MAXIMUM(a, b) TNI_FNT(tni_maximum)(a, b)
+#define V_MINIMUM(a, b) TNI_FNT(tni_minimum)(a, b)
+#define V_FLOORDIV(a, b) TNI_FNT(tni_floordiv)(a, b)
+#define V_TRUNCDIV(a, b) TNI_FNT(tni_truncdiv)(a, b)
+#define V_REMAINDER(a, b) TNI_FNT(tni_remainder)(a, b)
+#define V_FMOD(a, b) TNI_FNT(tni_fmod)(a, b)
+#define V_POW(a, b) TNI_FNT(tni_pow)(a, b)
+#define V_SHIFT_LEFT(a, n) TNI_FNT(tni_shift_left)(a, n)
+#define V_SHIFT_RIGHT(a, n) TNI_FNT(tni_shift_right)(a, n)
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
+#endif
+
+/* src/simd/math_int.h - division and powers of one integer type */
+
+#define U uint64_t
+TNI_INLINE V TNI_FNT(tni_square)(V x) { return V_MUL(x, x); }
+TNI_INLINE V TNI_FNT(tni_maximum)(V a, V b) { return V_MAX(a, b); }
+TNI_INLINE V TNI_FNT(tni_minimum)(V a, V b) { return V_MIN(a, b); }
+TNI_INLINE M TNI_FNT(tni_isnan)(V x) { return V_NE(x, x); }
+TNI_INLINE M TNI_FNT(tni_isinf)(V x) { return V_NE(x, x); }
+TNI_INLINE M TNI_FNT(tni_isfinite)(V x) { return V_EQ(x, x); }
+TNI_INLINE M TNI_FNT(tni_signbit)(V x) { return V_LT(x, V_ZERO()); }
+TNI_INLINE V TNI_FNT(tni_shift_left)(V x, V n) {
+    V most = V_SET(8 * sizeof(T) - 1);
+    M inside = M_AND(V_GE(n, V_ZERO()), V_LE(n, most));
+    return V_SEL(inside, V_SHLV(x, V_AND(n, most)), V_ZERO());
+}
+TNI_INLINE V TNI_FNT(tni_shift_right)(V x, V n) {
+    V most = V_SET(8 * sizeof(T) - 1);
+    return V_SHRV(x, V_SEL(M_AND(V_GE(n, V_ZERO()), V_LE(n, most)), n, most));
+}
+TNI_INLINE V TNI_FNT(tni_sign)(V x) {
+    V above = V_SEL(V_GT(x, V_ZERO()), V_ONE, V_ZERO());
+    return V_SEL(V_LT(x, V_ZERO()), V_SET(-1), above);
+}
+TNI_INLINE T TNI_FNT(tni_div_one)(T a, T b) {
+    return b == 0 ? 0 : b == -1 ? (T)(0 - (U)a) : a / b;
+}
+TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return b == 0 || b == -1 ? 0 : a % b; }
+TNI_INLINE T TNI_FNT(tni_floordiv_one)(T a, T b) {
+    if (b == 0 || b == -1) return TNI_FNT(tni_div_one)(a, b);
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+TNI_INLINE T TNI_FNT(tni_remainder_one)(T a, T b) {
+    T rest = TNI_FNT(tni_fmod_one)(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+TNI_INLINE T TNI_FNT(tni_pow_one)(T a, T b) {
+    if (b < 0) return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
+    U power = 1, base = (U)a;
+    for (U n = (U)b; n; n >>= 1, base *= base)
+        if (n & 1) power *= base;
+    return (T)power;
+}
+
+/* src/simd/math_lanes.h - a vector function `to` made of name_one(T, T), lane by lane */
+#define TNI_LANES(name, to)                                                 \
+    TNI_HELPER V to(V a, V b) {                                             \
+        T x[W], y[W];                                                       \
+        V_ST(x, a);                                                         \
+        V_ST(y, b);                                                         \
+        for (int i = 0; i < W; i++) x[i] = TNI_FNT(name##_one)(x[i], y[i]); \
+        return V_LD(x);                                                     \
+    }
+TNI_LANES(tni_div, TNI_FNT(tni_div))
+TNI_LANES(tni_fmod, TNI_FNT(tni_fmod))
+TNI_LANES(tni_floordiv, TNI_FNT(tni_floordiv))
+TNI_LANES(tni_remainder, TNI_FNT(tni_remainder))
+TNI_LANES(tni_pow, TNI_FNT(tni_pow))
+#undef TNI_LANES
+TNI_INLINE V TNI_FNT(tni_truncdiv)(V a, V b) { return TNI_FNT(tni_div)(a, b); }
+TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XOR(a, b))); }
+#undef U
+#define TNI_KIND_I 1
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+
+#define TNI_LOOP_SUFFIX TNI_SUFFIX
+#define TNI_STEP (W * (int64_t)sizeof(T))
+#define TNI_MASK_STEP W
+
+/* src/kernels/pointwise_type.inl - the loops of all pointwise rows that have this type (TNI_KIND_F, I, C or B) */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
+#endif
+#if TNI_ISA != 2 || \
+    (defined(TNI_TYPE_F32) && defined(TNI_KIND_F))
+
+/* src/gen/loops.inl - the expressions of the pointwise rows, and which loop is made of each for which kind of type */
+
+#ifdef TNI_ROW_LOOP
+TNI_ROW_LOOP(abs, FIc, TO_REAL, 1, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
+TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
+TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
+TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
+TNI_ROW_LOOP(bitwise_not, IB, LOOP, 1, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(bitwise_or, IB, LOOP, 2, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(bitwise_right_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
+TNI_ROW_LOOP(bitwise_xor, IB, LOOP, 2, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(ceil, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(clamp_max, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
+TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(frac, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(ge, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gelu_tanh, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
+TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(logical_xor, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(lt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(maximum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(minimum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(mul, FICB, LOOP, 2, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(nextafter, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(prelu_kernel, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(remainder, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(round, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(rsqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sgn, FIcB, LOOP, 1, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(sigmoid, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sigmoid_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sign, FIB, LOOP, 1, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
+TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
+TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
+TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
+#endif
+
+TNI_TO_REAL(abs, 1, 0)
+TNI_LOOP(add, 2, 1)
+TNI_LOOP(addcmul, 3, 1)
+TNI_LOOP(bitwise_and, 2, 0)
+TNI_LOOP(bitwise_left_shift, 2, 0)
+TNI_LOOP(bitwise_not, 1, 0)
+TNI_LOOP(bitwise_or, 2, 0)
+TNI_LOOP(bitwise_right_shift, 2, 0)
+TNI_LOOP(bitwise_xor, 2, 0)
+TNI_LOOP(ceil, 1, 0)
+TNI_LOOP(clamp_max, 2, 0)
+TNI_LOOP(clamp_min, 2, 0)
+TNI_LOOP(div_trunc, 2, 0)
+TNI_PREDICATE(eq, 2, 0)
+TNI_LOOP(floor, 1, 0)
+TNI_LOOP(floor_divide, 2, 0)
+TNI_LOOP(fmod, 2, 0)
+TNI_PREDICATE(ge, 2, 0)
+TNI_PREDICATE(gt, 2, 0)
+TNI_LOOP(hardtanh, 1, 2)
+TNI_PREDICATE(le, 2, 0)
+TNI_PREDICATE(logical_and, 2, 0)
+TNI_PREDICATE(logical_not, 1, 0)
+TNI_PREDICATE(logical_or, 2, 0)
+TNI_PREDICATE(logical_xor, 2, 0)
+TNI_PREDICATE(lt, 2, 0)
+TNI_LOOP(maximum, 2, 0)
+TNI_LOOP(minimum, 2, 0)
+TNI_LOOP(mul, 2, 0)
+TNI_PREDICATE(ne, 2, 0)
+TNI_LOOP(neg, 1, 0)
+TNI_LOOP(pow, 2, 0)
+TNI_LOOP(relu, 1, 0)
+TNI_LOOP(remainder, 2, 0)
+TNI_LOOP(round, 1, 0)
+TNI_LOOP(sgn, 1, 0)
+TNI_LOOP(sign, 1, 0)
+TNI_PREDICATE(signbit, 1, 0)
+TNI_LOOP(square, 1, 0)
+TNI_LOOP(sub, 2, 1)
+TNI_LOOP(threshold, 1, 2)
+TNI_LOOP(threshold_backward, 2, 1)
+TNI_LOOP(trunc, 1, 0)
+TNI_SELECT(where, 3, 0)
+
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+#undef TNI_LOOP_SUFFIX
+#undef TNI_STEP
+#undef TNI_MASK_STEP
+#undef TNI_KIND_F
+#undef TNI_KIND_I
+#undef TNI_KIND_B
+#undef TNI_KIND_C
+
+/* src/simd/bool.h - the words for bool, in place of those of i64: bytes 0 and 1, as many as a vector of i64 holds */
+#define TNI_LOOP_SUFFIX truth
+#undef M
+#undef V_SET
+#undef V_PARAM
+#undef V_ONE
+#undef V_ADD
+#undef V_MUL
+#undef V_FMA
+#undef V_NOT
+#undef V_MAXIMUM
+#undef V_MINIMUM
+#undef V_SIGN
+#undef V_ABS
+#undef V_SQUARE
+#undef V_LT
+#undef V_LE
+#undef V_GT
+#undef V_GE
+#undef V_EQ
+#undef V_NE
+#undef V_ISNAN
+#undef V_ISINF
+#undef V_ISFINITE
+#undef V_SEL
+#undef M_AND
+#undef M_OR
+#undef M_XOR
+#undef M_NOT
+#undef V_MST
+#undef M_LD
+#if TNI_ISA == 0
+#define TNI_BYTES(u) ((int64_t)(u))
+#elif TNI_ISA == 1
+#define TNI_BYTES(u) _mm256_set1_epi64x((long long)(u))
+#elif TNI_ISA == 2
+#define TNI_BYTES(u) _mm512_set1_epi64((long long)(u))
+#else
+#define TNI_BYTES(u) vdupq_n_s64((int64_t)(u))
+#endif
+#define M V
+#define V_SET(s) TNI_BYTES((s) ? 0x0101010101010101 : 0)
+#define V_PARAM(p, i) V_SET(((const uint8_t *)(p))[i])
+#define V_ONE TNI_BYTES(0x0101010101010101)
+#define V_ADD(a, b) V_OR(a, b)
+#define V_MUL(a, b) V_AND(a, b)
+#define V_FMA(a, b, c) V_OR(V_AND(a, b), c)
+#define V_NOT(a) V_XOR(a, V_ONE)
+#define V_MAXIMUM(a, b) V_OR(a, b)
+#define V_MINIMUM(a, b) V_AND(a, b)
+#define V_SIGN(a) (a)
+#define V_ABS(a) (a)
+#define V_SQUARE(a) (a)
+#define V_LT(a, b) V_AND(V_NOT(a), b)
+#define V_LE(a, b) V_OR(V_NOT(a), b)
+#define V_GT(a, b) V_AND(a, V_NOT(b))
+#define V_GE(a, b) V_OR(a, V_NOT(b))
+#define V_EQ(a, b) V_NOT(V_XOR(a, b))
+#define V_NE(a, b) V_XOR(a, b)
+#define V_ISNAN(a) V_AND(a, V_ZERO())
+#define V_ISINF(a) V_AND(a, V_ZERO())
+#define V_ISFINITE(a) V_OR(a, V_ONE)
+#define V_SEL(m, a, b) TNI_FN(tni_bool_sel)(m, a, b)
+#define M_AND(a, b) V_AND(a, b)
+#define M_OR(a, b) V_OR(a, b)
+#define M_XOR(a, b) V_XOR(a, b)
+#define M_NOT(a) V_NOT(a)
+#define V_MST(p, m) V_ST(p, m)
+#define M_LD(p) V_LD(p)
+#define TNI_KIND_B 1
+#define TNI_STEP (W * (int64_t)sizeof(T))
+#define TNI_MASK_STEP TNI_STEP
+
+/* src/kernels/pointwise_type.inl - the loops of all pointwise rows that have this type (TNI_KIND_F, I, C or B) */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
+#endif
+#if TNI_ISA != 2 || \
+    (defined(TNI_TYPE_F32) && defined(TNI_KIND_F))
+
+/* src/gen/loops.inl - the expressions of the pointwise rows, and which loop is made of each for which kind of type */
+
+#ifdef TNI_ROW_LOOP
+TNI_ROW_LOOP(abs, FIc, TO_REAL, 1, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
+TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
+TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
+TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan2, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
+TNI_ROW_LOOP(bitwise_not, IB, LOOP, 1, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(bitwise_or, IB, LOOP, 2, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(bitwise_right_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
+TNI_ROW_LOOP(bitwise_xor, IB, LOOP, 2, 0, 0, 1, 0, 1)
+TNI_ROW_LOOP(ceil, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(clamp_max, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
+TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(frac, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(ge, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(gelu_erf, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gelu_erf_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gelu_tanh, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(gt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(hardshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardswish, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(hardtanh, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(hypot, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(isfinite, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isinf, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
+TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(logical_xor, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(lt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(maximum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(minimum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(mul, FICB, LOOP, 2, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(nextafter, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(prelu_kernel, F, LOOP, 2, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(remainder, FI, LOOP, 2, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(round, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(rsqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sgn, FIcB, LOOP, 1, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(sigmoid, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sigmoid_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sign, FIB, LOOP, 1, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(signbit, FI, PREDICATE, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
+TNI_ROW_LOOP(softshrink, F, LOOP, 1, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
+TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
+TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
+TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
+TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
+#endif
+
+TNI_LOOP(add, 2, 1)
+TNI_LOOP(bitwise_and, 2, 0)
+TNI_LOOP(bitwise_not, 1, 0)
+TNI_LOOP(bitwise_or, 2, 0)
+TNI_LOOP(bitwise_xor, 2, 0)
+TNI_LOOP(clamp_max, 2, 0)
+TNI_LOOP(clamp_min, 2, 0)
+TNI_PREDICATE(logical_and, 2, 0)
+TNI_PREDICATE(logical_not, 1, 0)
+TNI_PREDICATE(logical_or, 2, 0)
+TNI_PREDICATE(logical_xor, 2, 0)
+TNI_LOOP(maximum, 2, 0)
+TNI_LOOP(minimum, 2, 0)
+TNI_LOOP(mul, 2, 0)
+TNI_LOOP(sgn, 1, 0)
+TNI_LOOP(sign, 1, 0)
+TNI_SELECT(where, 3, 0)
+
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+#undef TNI_LOOP_SUFFIX
+#undef TNI_STEP
+#undef TNI_MASK_STEP
+#undef TNI_KIND_F
+#undef TNI_KIND_I
+#undef TNI_KIND_B
+#undef TNI_KIND_C
+
+/* src/simd/end.h - takes the words of vocabulary.h back */
+#undef TNI_TYPE_F32
+#undef TNI_TYPE_F64
+#undef TNI_TYPE_I32
+#undef TNI_TYPE_I64
+#undef TNI_SUFFIX
+#undef TNI_FLOATING
+#undef TNI_FNT
+#undef TNI_S
+#undef T
+#undef V
+#undef M
+#undef W
+#undef V_LD
+#undef V_ST
+#undef V_LDN
+#undef V_STN
+#undef V_SET
+#undef V_ZERO
+#undef V_ADD
+#undef V_SUB
+#undef V_MUL
+#undef V_DIV
+#undef V_FMA
+#undef V_FNMA
+#undef V_NEG
+#undef V_ABS
+#undef V_SQRT
+#undef V_MIN
+#undef V_MAX
+#undef V_FLOOR
+#undef V_CEIL
+#undef V_TRUNC
+#undef V_ROUND
+#undef V_LT
+#undef V_LE
+#undef V_GT
+#undef V_GE
+#undef V_EQ
+#undef V_NE
+#undef V_SEL
+#undef M_AND
+#undef M_OR
+#undef M_XOR
+#undef M_NOT
+#undef M_ANY
+#undef V_AND
+#undef V_OR
+#undef V_XOR
+#undef V_NOT
+#undef V_SHL
+#undef V_SHR
+#undef V_SHRL
+#undef V_SHLV
+#undef V_SHRV
+#undef V_LDEXP
+#undef V_MST
+#undef M_LD
+#undef V_ONE
+#undef V_ISNAN
+#undef V_SIGN
+#undef V_SIGNBIT
+#undef V_SQUARE
+#undef V_FLOORDIV
+#undef V_REMAINDER
+#undef V_FMOD
+#undef V_POW
+#undef V_COPYSIGN
+#undef V_HYPOT
+#undef V_NEXTAFTER
+#undef V_EXP
+#undef V_EXPM1
+#undef V_LOG
+#undef V_LOG1P
+#undef V_LOG2
+#undef V_LOG10
+#undef V_SIN
+#undef V_COS
+#undef V_TAN
+#undef V_TANH
+#undef V_SIGMOID
+#undef V_ERF
+#undef V_ATAN
+#undef V_ATAN2
+#undef V_ASIN
+#undef V_ACOS
+#undef V_SINH
+#undef V_COSH
+#undef TNI_M
+#undef V_EXPO
+#undef V_MANT
+#undef V_LD2
+#undef V_ST2
+#undef V_PARAM
+#undef V_ISINF
+#undef V_ISFINITE
+#undef V_CONJ
+#undef V_ST_REAL
+#undef V_WITHIN
+#undef V_MAXIMUM
+#undef V_MINIMUM
+#undef V_TRUNCDIV
+#undef V_SHIFT_LEFT
+#undef V_SHIFT_RIGHT
+#undef TNI_TYPE_BOOL
+#undef TNI_TYPE_C64
+#undef TNI_TYPE_C128
+#undef TNI_LOOP_SUFFIX
+#undef TNI_BYTES
+#endif
 
 /* src/kernels/pointwise_table.inl - the loops of all rows, by number and type; takes the macros of pointwise.inl back */
 #undef TNI_LOOP
@@ -54860,7 +57605,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #pragma GCC diagnostic pop
 #pragma GCC pop_options
 #endif
-#elif TNI_SECTION == 3
+#elif TNI_SECTION == 2
 #undef TNI_SECTION
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -56819,7 +59564,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_element (*tni_at_tn_element)
 #define tn_random64 (*tni_at_tn_random64)
 #endif
-#elif TNI_SECTION == 4
+#elif TNI_SECTION == 3
 #undef TNI_SECTION
 #include <string.h>
 typedef struct tn_exports {

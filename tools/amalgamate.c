@@ -14,7 +14,9 @@
  * names; the rest stands under #ifdef <ROOT>_IMPLEMENTATION, without its comments: they are for
  * those who read src/. A header with an include guard appears once. Text without one is repeated at
  * each include, but where that would be long it becomes a section at the end of the output, which
- * includes itself to reach it. So do the lists of all TN_API symbols for TN_PREFIX, TN_IMPORT and
+ * includes itself to reach it. Each section costs one more reading of the whole output, so there
+ * are no sections in sections: text is repeated there, with its conditions resolved (conditions.h).
+ * So do the lists of all TN_API symbols for TN_PREFIX, TN_IMPORT and
  * TN_EXPORT. A hash of the public part names the symbol that ties the objects of a program to one
  * version of the header.
  * Run it from the top of the tree; it touches nothing but the files named and their includes. */
@@ -226,6 +228,8 @@ static file *included(const char *line, const file *by) {
     return open_file(name, by);
 }
 
+#include "conditions.h"
+
 /* --- packing ---------------------------------------------------------------------------------- */
 
 static bool is_api(const file *f) { return strstr(f->path, "src/api/") != NULL; }
@@ -246,12 +250,16 @@ static void visit(file *f) {
 
 static void pack(file *f, text *to);
 
-/* Text that is compiled again: where copies would be long it becomes a section. */
+/* Text that is compiled again: where copies would be long it becomes a section, and all that it
+ * includes stands in it, for compilers read the whole output once more for each section. */
 static void pack_again(file *g, text *to) {
+    static int depth; /* of such texts */
     text body = {NULL, 0, 0};
     const char *s = packer.suffix;
+    depth++;
     if (!g->section) pack(g, &body);
-    if (!g->section && (packer.flat || g->inclusions < 2 ||
+    if (--depth == 0 && !g->section && !packer.lines) resolve(&body);
+    if (!g->section && (depth || packer.flat || g->inclusions < 2 ||
                         (size_t)g->inclusions * body.n < LONG_COPIES)) {
         add(to, body.at, body.n);
     } else {

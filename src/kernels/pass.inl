@@ -44,10 +44,12 @@
 #include "type.inl"
 #define TNI_TYPE_F64
 #include "type.inl"
+#if TNI_ISA != 2 /* AVX2 lends the loops of integers and of bool */
 #define TNI_TYPE_I32
 #include "type.inl"
 #define TNI_TYPE_I64
 #include "type.inl"
+#endif
 #include "pointwise_table.inl"
 #include "conv.inl"
 #include "pool.inl"
