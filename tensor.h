@@ -51778,8 +51778,7 @@ static void TNI_FNT(norm_weights)(const tni_norm_row *r) {
 
 /* src/kernels/random_type.inl - the loops of random.h that need vectors, for one type */
 static V TNI_FN(normal_log)(V x) {
-    V e = V_ADD(V_EXPO(x), V_ONE), f = V_MUL(V_MANT(x), V_SET(0.5)), y,
-      z;
+    V e = V_ADD(V_EXPO(x), V_ONE), f = V_MUL(V_MANT(x), V_SET(0.5)), y, z;
     M low = V_LT(f, V_SET(0.707106781186547524f));
     e = V_SEL(low, V_SUB(e, V_ONE), e);
     f = V_SEL(low, V_ADD(V_SUB(f, V_ONE), f), V_SUB(f, V_ONE));

@@ -904,6 +904,7 @@ static int py_lines_of_code(PyObject *code, long offset) {
     PyObject *all = PyObject_CallMethod(code, "co_lines", NULL), *one;
     int line = 0;
     while (all && !line && (one = PyIter_Next(all)) != NULL) {
+        /* a line may be None: code without a source line */
         long part[3] = {0, 0, 0};
         for (Py_ssize_t i = 0; i < 3; i++) {
             PyObject *o = PyTuple_GetItem(one, i);
@@ -1690,6 +1691,7 @@ static PyObject *py_size_of_ints(PyObject *all) {
     int64_t v;
     for (Py_ssize_t i = 0; all && i < PyTuple_Size(all); i++) {
         PyObject *one = PyTuple_GetItem(all, i);
+        /* torch.Size([True]) is torch.Size([1]) */
         bool truth = PyBool_Check(one);
         if (PyLong_CheckExact(one)) continue;
         if (truth || py_to_index(one, &v)) {
@@ -1803,6 +1805,7 @@ static PyObject *py_words_begin(PyObject *module, const char *type_name, const c
         if (!o) return NULL;
         ((py_word *)o)->name = *names;
         int bad = PyModule_AddObjectRef(module, *names, o);
+        /* the module has it */
         Py_DECREF(o);
         if (bad) return NULL;
     }
@@ -1895,6 +1898,7 @@ static PyObject *py_device_joined(PyObject *type, PyObject *index) {
                          Py_TYPE(index));
         return NULL;
     }
+    /* torch.device("cuda:0", 1) is refused */
     if (PyUnicode_FindChar(type, ':', 0, PyUnicode_GetLength(type), 1) >= 0)
         return PyErr_Format(PyExc_RuntimeError,
                             "type (string) must not include an index because index was passed "
@@ -1921,6 +1925,7 @@ static PyObject *py_device_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:device", (char **)(uintptr_t)names, &what,
                                      &index))
         return NULL;
+    /* devices do not change, so the same object will do */
     if (index == Py_None && Py_TYPE(what) == py.device) return Py_NewRef(what);
     if (index == Py_None && !PyUnicode_Check(what))
         return PyErr_Format(PyExc_TypeError,
@@ -2150,6 +2155,7 @@ static bool py_generator_seed_of(PyObject *o, uint64_t *seed) {
     long long v = PyLong_AsLongLongAndOverflow(i, &overflow);
     *seed = overflow > 0 ? PyLong_AsUnsignedLongLong(i) : (uint64_t)v;
     Py_DECREF(i);
+    /* -2^63 and below, or 2^64 and more */
     if (overflow < 0 || PyErr_Occurred()) {
         PyErr_Clear();
         PyErr_SetString(PyExc_ValueError, "Overflow when unpacking long long");
@@ -3736,6 +3742,7 @@ static bool py_bind_floats(py_bind *b, const tn_param *p, PyObject *o) {
     if (o == Py_None) {
         if (!(p->flags & TN_P_OPTIONAL)) return false;
     } else {
+        /* a float is no list of one: schemas that mean that have a float */
         if (!tuple && !PyList_Check(o)) return false;
         l.n = tuple ? PyTuple_Size(o) : PyList_Size(o);
         double *at = (double *)py_bind_room(b, l.n ? l.n : 1, sizeof *at, b->floats, &b->nfloats,
@@ -3961,6 +3968,7 @@ static bool py_bind_out(py_bind *b, PyObject *o) {
         }
         if (!PyTuple_Check(o) || PyTuple_Size(o) != gen->nresults || gen->nresults > 4)
             return false;
+        /* several results: every one of them */
         for (int k = 0; k < gen->nresults; k++)
             if (!py_bind_tensor_of(b, PyTuple_GetItem(o, k), &given[k])) return false;
     }
@@ -3978,6 +3986,8 @@ static bool py_bind_common(py_bind *b, unsigned how, PyObject *name, PyObject *o
         return true;
     }
     if (!py_row_creates(b->gen)) return false;
+    /* accepted and without effect, but for requires_grad: there is one layout and no
+     * pinned memory */
     b->common_kind = "bool";
     if (py_names_is(name, py.requires_grad)) {
         b->common = "requires_grad";
@@ -4216,6 +4226,7 @@ static PyObject *py_fault_given(PyObject *const *args, Py_ssize_t nargs, PyObjec
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
     for (Py_ssize_t i = from; text && i < nargs + nkw; i++) {
         char type[80];
+        /* positional types first, then name=type, as torch lists them */
         const char *comma = i > from ? ", " : "";
         py_fault_type(args[i], type, sizeof type);
         PyObject *more = i < nargs
@@ -5086,6 +5097,7 @@ static void py_docs_put_default(py_docs_text *t, const tn_row *row, int i) {
     py_param_text text;
     if (!(p->flags & TN_P_DEFAULT) && p->type != TN_T_GENERATOR) return;
     bool has = py_row_param(row, i, &text) && text.value;
+    /* words and texts are bare in a schema and quoted in Python */
     bool word = has && (p->type == TN_T_ENUM || p->type == TN_T_STRING) &&
                 strncmp(text.value, "None", 4) != 0 && *text.value != '\'';
     py_docs_put(t, word ? "='" : "=");
@@ -5116,8 +5128,10 @@ static void py_docs_put_params(py_docs_text *t, const tn_row *row, bool method, 
         else
             py_docs_put(t, reserved ? reserved : p->name);
         py_docs_put_default(t, row, i);
+        /* a name that Python reserves can be given by position alone */
         if (reserved) py_docs_put(t, ", /");
     }
+    /* keywords that no schema has */
     bool out = gen->out_offset != UINT16_MAX && how == TN_PLAIN && !method;
     if (!out && !py_row_creates(gen)) return;
     py_docs_put(t, star ? "" : first ? "*" : ", *");
@@ -5453,6 +5467,7 @@ PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused) {
     PyObject *all = PyList_New(0);
     (void)self, (void)unused;
     for (int64_t i = 0; all && i < tn_row_count(); i++) {
+        /* N in the format takes a reference, s and z copy a text */
         const tn_row *row = tn_row_at(i);
         const tn_gen *gen = row->gen;
         PyObject *params = py_inspect_params(row);
@@ -5543,6 +5558,7 @@ static bool py_buffer_layout(const Py_buffer *v, int64_t *size, int64_t *stride)
     if (v->ndim > TN_MAX_DIMS) return PyErr_Format(PyExc_ValueError, "too many dimensions"), false;
     for (int i = 0; i < v->ndim; i++) {
         size[i] = v->shape[i];
+        /* strides of the protocol are bytes, the library's are elements */
         stride[i] = v->strides[i] / v->itemsize;
         if (v->strides[i] % v->itemsize) {
             PyErr_Format(PyExc_ValueError, "given numpy array strides not a multiple of the "
@@ -6032,6 +6048,7 @@ static bool py_nested_fits(const py_nested *n, tn_dtype dtype) {
         PyErr_SetString(PyExc_TypeError, "must be real number, not complex");
         return false;
     }
+    /* no dtype was asked for, or it takes any number */
     if (!dtype || (n->kind != TN_KIND_INT && n->kind != TN_KIND_FLOAT) || dtype == TN_BOOL ||
         py_dtype_is_float(dtype) || py_dtype_is_complex(dtype))
         return true;
@@ -6150,6 +6167,7 @@ static PyObject *py_making_of_numbers(const py_making *m) {
     PyObject *o = py_wrap(tn_own(t));
     if (o && m->device) {
         py_making plain = *m;
+        /* the numbers have their dtype already */
         plain.dtype = TN_NO_DTYPE;
         o = py_making_finish(&plain, o, false);
     }
@@ -6493,6 +6511,7 @@ static PyObject *py_number_div(PyObject *a, PyObject *b) {
         return r;
     }
     if (!py_number_fits(a)) Py_RETURN_NOTIMPLEMENTED;
+    /* two roundings, which are torch's */
     one = py_call(py_number.reciprocal, true, &b, 1, NULL);
     r = one ? py_number_call(py_number.mul, one, a) : NULL;
     Py_XDECREF(one);
@@ -6595,6 +6614,7 @@ static PyObject *py_number_index(PyObject *self) {
 }
 
 PY_PRIV int py_number_slots(PyType_Slot *to) {
+    /* binary slots get their operands in the order of the source: either may be the tensor */
     const PyType_Slot slots[] = {{Py_nb_add, (void *)py_number_add},
                                  {Py_nb_subtract, (void *)py_number_sub},
                                  {Py_nb_multiply, (void *)py_number_mul},
@@ -7283,6 +7303,7 @@ static PyObject *py_tensor_matrices(PyObject *self, void *name) {
     const char *file, *which = (const char *)name;
     int line, n = tn_ndim(py_of(self));
     bool one = !strcmp(which, "H");
+    /* nothing to exchange */
     if (!n) return py_tensor_reversed(self, NULL);
     if (one ? n != 2 : n == 1)
         return PyErr_Format(PyExc_RuntimeError,
@@ -7367,6 +7388,7 @@ static PyObject *py_tensor_repr_as(const char *text, const char *name) {
     PyObject *r = PyUnicode_FromFormat("%s(", name), *space = PyUnicode_FromString(" ");
     PyObject *indent = space ? PySequence_Repeat(space, (Py_ssize_t)strlen(name) + 1) : NULL;
     for (text += strlen("tensor("); r && indent && *text;) {
+        /* line by line; the first seven blanks of a line are the indent of "tensor(" */
         size_t n = strcspn(text, "\n") + 1;
         bool last = text[n - 1] == 0, empty = !last && text[n] == '\n';
         PyObject *line = PyUnicode_DecodeUTF8(text, (Py_ssize_t)(last ? n - 1 : n), NULL), *more;
@@ -7444,6 +7466,7 @@ static PyObject *py_tensor_stride(PyObject *self, PyObject *const *args, Py_ssiz
     if (TNI_UNLIKELY(kwnames != NULL) && !py_tensor_dim_word(kwnames, &n)) return NULL;
     int64_t dim;
     if (n == 0 || args[0] == Py_None) return py_tensor_ints(tn_strides(py_of(self)), false);
+    /* as size(dim) */
     if (n > 1 || !py_to_int(args[0], &dim)) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_TypeError, "stride(): argument 'dim' must be int");
@@ -7609,6 +7632,7 @@ static const py_optim_row *py_optim_row_at(long i) {
 static PyObject *py_optim_default(const tn_gen *gen, const tn_param *p) {
     tn_floats l;
     tn_scalar s;
+    /* betas: a tuple, as torch's defaults have it */
     if (p->type == TN_T_FLOATS) {
         memcpy(&l, (const char *)gen->defaults + p->offset, sizeof l);
         PyObject *all = PyTuple_New((Py_ssize_t)l.n);
@@ -7865,6 +7889,7 @@ static bool py_optim_count(py_optim_step *w, int64_t i) {
     PyObject *o = PyDict_GetItemWithError(w->of[i], w->r->step);
     double count = 0;
     float now;
+    /* a tensor that can be written in place stays the same object, as in torch */
     bool fits = o && py_is_tensor(o) && tn_ndim(py_of(o)) == 0 && tn_dtype_of(py_of(o)) == TN_F32 &&
                 tn_device_of(py_of(o)) == TN_CPU && !tn_needs_grad(py_of(o)) &&
                 !tn_is_read_only(py_of(o));
@@ -7879,6 +7904,7 @@ static bool py_optim_count(py_optim_step *w, int64_t i) {
     w->step[i] = fits ? Py_NewRef(o)
                       : py_optim_put(w->of[i], w->r->step,
                                      tn_from_at(NULL, 0, &now, tn_empty_dims(), TN_F32));
+    /* the step that is about to be made */
     w->count[i] = count + 1;
     return w->step[i] != NULL;
 }
@@ -7888,6 +7914,7 @@ static bool py_optim_one_state(py_optim_step *w, int64_t i, int k) {
     PyObject *o = PyDict_GetItemWithError(w->of[i], w->r->state[k]), *put = NULL;
     const tn_tensor *p = w->s.param[i];
     if (!o && PyErr_Occurred()) return false;
+    /* lazily, as torch: a state begins with the first gradient */
     if (!o || o == Py_None) {
         o = put = py_optim_put(w->of[i], w->r->state[k],
                                tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p)));
@@ -7930,6 +7957,7 @@ static bool py_optim_add(py_optim_step *w, PyObject *param, const py_optim_group
 /* All groups: options, then parameters. Lists are held, as conversions run Python code. */
 static bool py_optim_collect(py_optim_step *w) {
     for (Py_ssize_t g = 0; g < w->ngroups && g < PyList_Size(w->groups); g++) {
+        /* new: Python code of a conversion may change either list */
         PyObject *group = Py_XNewRef(PyList_GetItem(w->groups, g));
         PyObject *list = group ? Py_XNewRef(py_optim_params(w->r, group)) : NULL;
         bool ok = list && py_optim_group_read(w->r, group, &w->group[g]);
@@ -8779,6 +8807,7 @@ static bool py_function_dirty_one(const py_apply *a, PyObject *o, Py_ssize_t i) 
         return false;
     }
     tn_tensor *t = py_of(o), *base = tn_base_of(t);
+    /* by identity: what forward returns must be the very tensor */
     bool returned = false;
     for (Py_ssize_t k = py_function_count(a->result); k--;)
         returned = returned || py_function_at(a->result, k) == o;
@@ -8911,6 +8940,7 @@ static bool py_function_fits(const py_context *ctx, const py_fact *fact, const t
     tn_ints s = tn_shape(grad);
     bool fits = s.n >= fact->ndim;
     PyObject *got, *want;
+    /* from the last dimension on, as broadcasting aligns them */
     for (int d = 1; fits && d <= fact->ndim; d++)
         fits = fact->size[fact->ndim - d] == 1 || fact->size[fact->ndim - d] == s.at[s.n - d];
     if (fits) return true;
@@ -8997,6 +9027,7 @@ static PyObject *py_function_results(const py_apply *a) {
     if (!PyTuple_Check(a->result)) return py_function_output(a, a->result, &ctx->fact[ctx->nin]);
     all = PyTuple_New(ctx->nout);
     for (int i = 0; i < ctx->nout; i++) {
+        /* made for all even after a failure, as each takes its header of the tape */
         PyObject *one =
             py_function_output(a, PyTuple_GetItem(a->result, i), &ctx->fact[ctx->nin + i]);
         if (all && one) {
@@ -9111,6 +9142,7 @@ static py_context *py_context_new(PyObject *cls) {
 /* By keyword: Python brings the arguments in order. */
 static PyObject *py_apply_named(PyObject *cls, PyObject *const *args, Py_ssize_t n,
                                 PyObject *kwnames) {
+    /* rare, so Python's inspect does it */
     PyObject *module = PyImport_ImportModule("tensorh.autograd.function"), *r = NULL;
     PyObject *f = module ? PyObject_GetAttrString(module, "_apply_with_names") : NULL;
     PyObject *all = f ? py_function_tuple(cls, args, n) : NULL, *named = all ? PyDict_New() : NULL;
@@ -9158,7 +9190,7 @@ static PyObject *py_context_keep(PyObject **to, PyObject *const *args, Py_ssize_
 }
 /* ctx.save_for_backward(*tensors): kept in ctx until forward has ended. */
 static PyObject *py_context_save(PyObject *self, PyObject *const *args, Py_ssize_t n) {
-    for (Py_ssize_t i = 0; i < n; i++)
+    for (Py_ssize_t i = 0; i < n; i++) /* None keeps its place among saved_tensors */
         if (args[i] != Py_None && !py_is_tensor(args[i])) {
             PyObject *type = PyObject_GetAttr((PyObject *)Py_TYPE(args[i]), py.name_word);
             if (type)
@@ -9421,6 +9453,7 @@ static PyObject *py_node_inputs(const tn_history *h) {
     int result;
     for (int i = 0; list && tn_history_input(h, i, &call, &result, &leaf); i++) {
         PyObject *node = py_node_of(call, leaf);
+        /* N takes node; an input without history is (None, 0) */
         PyObject *one = node ? Py_BuildValue("(Ni)", node, result) : NULL;
         if (!one || PyList_Append(list, one)) Py_CLEAR(list);
         Py_XDECREF(one);
@@ -9688,6 +9721,7 @@ static PyObject *py_tensor_backward_lent(PyObject *self, PyObject *const *args, 
     PyObject *a[4];
     tn_tensor *t = py_of(self), *seed = NULL;
     py_pass p;
+    /* no inputs: all leaves */
     memset(&p, 0, sizeof p);
     if (!py_take("backward", names, 4, args, nargs, kwnames, a)) return NULL;
     if (a[0] && a[0] != Py_None) {
@@ -9697,6 +9731,7 @@ static PyObject *py_tensor_backward_lent(PyObject *self, PyObject *const *args, 
         seed = py_of(a[0]);
     }
     p.outputs = tn_tensors_of(&t, 1);
+    /* one seed, NULL for a gradient of 1 */
     p.seeds = &seed;
     return py_backward_with(&p, a[1], a[2], a[3]);
 }
@@ -9730,6 +9765,7 @@ static PyObject *py_autograd_backward_lent(PyObject *self, PyObject *const *args
         p.outputs = tn_tensors_of(outputs.at, outputs.n);
         r = py_backward_with(&p, a[2], a[3], a[5]);
     }
+    /* whatever failed above: an end of an empty list does nothing */
     py_tensors_end(&outputs);
     py_tensors_end(&seeds);
     return r;
@@ -10227,6 +10263,7 @@ static PyObject *py_parameter_reduce(PyObject *self, PyObject *protocol) {
     PyObject *data = PyObject_CallMethod(self, "detach", NULL), *r = NULL;
     PyObject *dict = ((py_tensor *)self)->dict;
     (void)protocol;
+    /* detached: a pickle has no graph */
     if (rebuild && data)
         r = Py_BuildValue("O(OOO)O", rebuild, type, data,
                           tn_needs_grad(py_of(self)) ? Py_True : Py_False,
@@ -10255,6 +10292,7 @@ PY_PRIV int py_parameters_begin(PyObject *module) {
         {0, NULL}};
     PyType_Spec spec = {"torch.nn.parameter.Parameter", sizeof(py_tensor), 0,
                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    /* no Py_TPFLAGS_HAVE_GC of its own: it is inherited with traverse and clear */
     PyObject *bases = PyTuple_Pack(1, (PyObject *)py.tensor);
     py.parameter = bases ? (PyTypeObject *)PyType_FromSpecWithBases(&spec, bases) : NULL;
     Py_XDECREF(bases);
@@ -10331,6 +10369,7 @@ static py_kind *py_kind_new(const tn_mrow *row) {
     k->type = row->gen->type;
     k->make = *row->gen->make;
     k->draws = -1;
+    /* what was made so far is lost on failure: memory is short, and there is one kind a row */
     if (!py_kind_reorder(k)) return NULL;
     k->making.name = k->calling.name = k->type;
     k->making.gen = &k->make;
@@ -10340,6 +10379,7 @@ static py_kind *py_kind_new(const tn_mrow *row) {
     if (!k->making.names || !k->calling.names) return NULL;
     for (int i = 0; i < k->make.nparam; i++) {
         py_kind_shown(k, i);
+        /* rows name the option that turns drawing on: p of Dropout */
         if (row->draws && !strcmp(k->make.param[i].name, row->draws))
             k->draws = k->make.param[i].offset;
     }
@@ -10585,6 +10625,7 @@ static bool py_mrow_publish_all(PyObject *self, tn_module *made, PyObject *names
     for (int i = 0; i < k->make.nparam; i++) {
         if (py_mrow_part_named(made, k->make.param[i].name) >= 0) continue;
         PyObject *o = py_option(k, i, py_options(made));
+        /* NULL without an exception: no attribute shows this option */
         bool bad =
             o ? PyDict_SetItem(m->dict, k->making.names[i], o) != 0 : PyErr_Occurred() != NULL;
         Py_XDECREF(o);
@@ -10951,6 +10992,7 @@ static bool py_mrow_unlike(const py_module *m, const void *args) {
     for (int i = 0; i < 2; i++) memcpy(&t[i], (const char *)args + gen->param[i].offset, sizeof *t);
     if (py_mrow_same_shape(t[0], t[1])) return false;
     PyObject *functional = PyImport_ImportModule("tensorh.nn.functional");
+    /* a warning of Python, in its wording and with its filters */
     PyObject *a = py_wrap_borrowed(t[0]), *b = py_wrap_borrowed(t[1]), *r = NULL;
     if (functional && a && b)
         r = PyObject_CallMethod(functional, "_unlike", "sOO", m->kind->row->unlike, a, b);
@@ -10984,6 +11026,7 @@ static bool py_mrow_spread(PyObject *o, const tn_mgroup *g, PyObject **to) {
     }
     for (int i = 0; i < g->count; i++) {
         to[i] = o == Py_None ? Py_NewRef(o) : PySequence_GetItem(o, i);
+        /* a sequence of Python code may fail at any member */
         if (!to[i]) {
             while (i--) Py_DECREF(to[i]);
             return false;
@@ -11007,6 +11050,7 @@ static bool py_mrow_flat_add(py_mrow_flat *f, const py_kind *k, const tn_mgroup 
     if (g && !py_mrow_spread(o, g, few)) return false;
     if (!g) few[0] = Py_NewRef(o);
     for (int i = 0; i < n; i++) {
+        /* borrowed from the kind, or from the caller's kwnames */
         f->names[f->n] = !name ? NULL : g ? k->calling.names[g->first + i] : name;
         f->at[f->n++] = few[i];
     }
@@ -11051,6 +11095,7 @@ static PyObject *py_mrow_nested(py_module *m, PyObject *const *args, Py_ssize_t 
         ok = py_mrow_flat_add(&f, m->kind, py_mrow_group(m->kind, 0, name), args[nargs + i], name);
     }
     PyObject *r = ok ? py_mrow_flat_call(m, &f) : NULL;
+    /* what was added so far, also after a failure */
     for (Py_ssize_t i = 0; i < f.n; i++) Py_DECREF(f.at[i]);
     return r;
 }
@@ -11592,6 +11637,7 @@ static bool py_tap_give(PyObject *given, tn_tensor **grad, int n) {
     }
     for (int i = 0; i < n; i++) {
         PyObject *o = PyTuple_GetItem(given, i);
+        /* None ends the gradient of this tensor */
         grad[i] = NULL;
         if (o == Py_None) continue;
         if (!py_is_tensor(o)) {
@@ -11797,6 +11843,7 @@ static PyObject *py_convert_make_subclass(PyObject *unused, PyObject *args) {
         return NULL;
     if (!py_is_tensor(data))
         return PyErr_Format(PyExc_TypeError, "_make_subclass(): argument 'data' must be Tensor");
+    /* a leaf, whatever data was */
     tn_tensor *t = tnp_detach(py_of(data));
     PyObject *r = t ? py_wrap_as((PyTypeObject *)type, tn_own(t)) : py_raise();
     if (r && grad == Py_True && !tn_requires_grad_at(NULL, 0, py_of(r), true)) {
@@ -11918,6 +11965,7 @@ static PyObject *py_about_contiguous(PyObject *self, PyObject *const *args, Py_s
         Py_TYPE(args[0]) != py.memory_format)
         return PyErr_Format(PyExc_TypeError, "is_contiguous(): argument 'memory_format' must be "
                                              "torch.memory_format");
+    /* the two orders beside row-major; preserve_format asks for nothing else */
     const char *name = py_format_name(args[0]);
     if (!strcmp(name, "channels_last")) return PyBool_FromLong(py_about_channels_last(t, 4));
     if (!strcmp(name, "channels_last_3d")) return PyBool_FromLong(py_about_channels_last(t, 5));
@@ -12106,6 +12154,7 @@ static bool py_dl_describe(py_dl_tensor *to, const tn_tensor *t, int64_t *sizes)
     to->ndim = n;
     to->dtype.code = py_dl_code[dtype];
     to->dtype.bits = (uint8_t)(8 * tn_dtype_bytes(dtype));
+    /* a vector of one */
     to->dtype.lanes = 1;
     to->shape = sizes;
     to->strides = sizes + n;
@@ -12224,6 +12273,7 @@ static void py_dl_versioned_release(void *data, void *user) {
 
 /* Whether the library has such tensors, and their dtype; false with an exception. */
 static bool py_dl_fits(const py_dl_tensor *d, tn_dtype *dtype) {
+    /* code, bits and lanes together are a dtype */
     int k = 1;
     while (k < TN_DTYPE_COUNT &&
            (py_dl_code[k] != d->dtype.code || 8 * tn_dtype_bytes((tn_dtype)k) != d->dtype.bits ||
@@ -12325,6 +12375,7 @@ static PyObject *py_dl_import(PyObject *self, PyObject *args, PyObject *kwargs) 
         return PyErr_Occurred() ? NULL
                                 : PyErr_Format(PyExc_TypeError, "from_dlpack(): argument 'device' "
                                                                 "must be torch.device");
+    /* the device argument asks where the result shall be */
     if (id != TN_CPU)
         return PyErr_Format(PyExc_BufferError, "from_dlpack: only the CPU is supported");
     if (PyCapsule_CheckExact(o)) return py_dl_take(o);
@@ -12407,6 +12458,7 @@ static bool py_main_words(void) {
                  {&py.is_buffer, "_is_buffer"},
                  {&py.torch_function, "__torch_function__"},
                  {&py.memory_format_word, "memory_format"}};
+    /* interned: equal words of source code are the same object */
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (!(*words[i].at = PyUnicode_InternFromString(words[i].text))) return false;
     return true;

@@ -1,9 +1,9 @@
 /* random_type.inl - the loops of random.h that need vectors, for one type. */
 #if defined(TNI_TYPE_F32)
-/* log x of a normal positive number */
+/* log x of a normal positive number, by the polynomial of S. Moshier's Cephes (logf) */
 static V TNI_FN(normal_log)(V x) {
-    V e = V_ADD(V_EXPO(x), V_ONE), f = V_MUL(V_MANT(x), V_SET(0.5)), y,
-      z; /* x = f * 2^e, 0.5 <= f < 1 */
+    /* x = f * 2^e, 0.5 <= f < 1 */
+    V e = V_ADD(V_EXPO(x), V_ONE), f = V_MUL(V_MANT(x), V_SET(0.5)), y, z;
     M low = V_LT(f, V_SET(0.707106781186547524f));
     e = V_SEL(low, V_SUB(e, V_ONE), e);
     f = V_SEL(low, V_ADD(V_SUB(f, V_ONE), f), V_SUB(f, V_ONE));
@@ -22,7 +22,8 @@ static V TNI_FN(normal_log)(V x) {
     return V_FMA(e, V_SET(0.693359375f), V_ADD(f, y));
 }
 
-/* Sine and cosine of 0 <= x <= 2 pi: k is the even octant that x is nearest to. */
+/* Sine and cosine of 0 <= x <= 2 pi: k is the even octant that x is nearest to. pi / 4 in three
+ * parts and the polynomials are those of Cephes (sinf, cosf). */
 static void TNI_FN(normal_sincos)(V x, V *sine, V *cosine) {
     V k =
         V_MUL(V_FLOOR(V_MUL(V_ADD(V_TRUNC(V_MUL(x, V_SET(1.27323954473516f))), V_ONE), V_SET(0.5))),

@@ -204,6 +204,7 @@ static PyObject *py_tensor_backward_lent(PyObject *self, PyObject *const *args, 
     PyObject *a[4];
     tn_tensor *t = py_of(self), *seed = NULL;
     py_pass p;
+    /* no inputs: all leaves */
     memset(&p, 0, sizeof p);
     if (!py_take("backward", names, 4, args, nargs, kwnames, a)) return NULL;
     if (a[0] && a[0] != Py_None) {
@@ -213,6 +214,7 @@ static PyObject *py_tensor_backward_lent(PyObject *self, PyObject *const *args, 
         seed = py_of(a[0]);
     }
     p.outputs = tn_tensors_of(&t, 1);
+    /* one seed, NULL for a gradient of 1 */
     p.seeds = &seed;
     return py_backward_with(&p, a[1], a[2], a[3]);
 }
@@ -246,6 +248,7 @@ static PyObject *py_autograd_backward_lent(PyObject *self, PyObject *const *args
         p.outputs = tn_tensors_of(outputs.at, outputs.n);
         r = py_backward_with(&p, a[2], a[3], a[5]);
     }
+    /* whatever failed above: an end of an empty list does nothing */
     py_tensors_end(&outputs);
     py_tensors_end(&seeds);
     return r;

@@ -50,6 +50,7 @@ static bool py_buffer_layout(const Py_buffer *v, int64_t *size, int64_t *stride)
     if (v->ndim > TN_MAX_DIMS) return PyErr_Format(PyExc_ValueError, "too many dimensions"), false;
     for (int i = 0; i < v->ndim; i++) {
         size[i] = v->shape[i];
+        /* strides of the protocol are bytes, the library's are elements */
         stride[i] = v->strides[i] / v->itemsize;
         if (v->strides[i] % v->itemsize) {
             PyErr_Format(PyExc_ValueError, "given numpy array strides not a multiple of the "

@@ -114,6 +114,7 @@ static PyObject *py_convert_make_subclass(PyObject *unused, PyObject *args) {
         return NULL;
     if (!py_is_tensor(data))
         return PyErr_Format(PyExc_TypeError, "_make_subclass(): argument 'data' must be Tensor");
+    /* a leaf, whatever data was */
     tn_tensor *t = tnp_detach(py_of(data));
     PyObject *r = t ? py_wrap_as((PyTypeObject *)type, tn_own(t)) : py_raise();
     if (r && grad == Py_True && !tn_requires_grad_at(NULL, 0, py_of(r), true)) {
@@ -235,6 +236,7 @@ static PyObject *py_about_contiguous(PyObject *self, PyObject *const *args, Py_s
         Py_TYPE(args[0]) != py.memory_format)
         return PyErr_Format(PyExc_TypeError, "is_contiguous(): argument 'memory_format' must be "
                                              "torch.memory_format");
+    /* the two orders beside row-major; preserve_format asks for nothing else */
     const char *name = py_format_name(args[0]);
     if (!strcmp(name, "channels_last")) return PyBool_FromLong(py_about_channels_last(t, 4));
     if (!strcmp(name, "channels_last_3d")) return PyBool_FromLong(py_about_channels_last(t, 5));

@@ -65,6 +65,7 @@ static PyObject *py_making_of_numbers(const py_making *m) {
     PyObject *o = py_wrap(tn_own(t));
     if (o && m->device) {
         py_making plain = *m;
+        /* the numbers have their dtype already */
         plain.dtype = TN_NO_DTYPE;
         o = py_making_finish(&plain, o, false);
     }

@@ -58,6 +58,7 @@ static PyObject *py_device_joined(PyObject *type, PyObject *index) {
                          Py_TYPE(index));
         return NULL;
     }
+    /* torch.device("cuda:0", 1) is refused */
     if (PyUnicode_FindChar(type, ':', 0, PyUnicode_GetLength(type), 1) >= 0)
         return PyErr_Format(PyExc_RuntimeError,
                             "type (string) must not include an index because index was passed "
@@ -84,6 +85,7 @@ static PyObject *py_device_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:device", (char **)(uintptr_t)names, &what,
                                      &index))
         return NULL;
+    /* devices do not change, so the same object will do */
     if (index == Py_None && Py_TYPE(what) == py.device) return Py_NewRef(what);
     if (index == Py_None && !PyUnicode_Check(what))
         return PyErr_Format(PyExc_TypeError,

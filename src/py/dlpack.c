@@ -88,6 +88,7 @@ static bool py_dl_describe(py_dl_tensor *to, const tn_tensor *t, int64_t *sizes)
     to->ndim = n;
     to->dtype.code = py_dl_code[dtype];
     to->dtype.bits = (uint8_t)(8 * tn_dtype_bytes(dtype));
+    /* a vector of one */
     to->dtype.lanes = 1;
     to->shape = sizes;
     to->strides = sizes + n;
@@ -206,6 +207,7 @@ static void py_dl_versioned_release(void *data, void *user) {
 
 /* Whether the library has such tensors, and their dtype; false with an exception. */
 static bool py_dl_fits(const py_dl_tensor *d, tn_dtype *dtype) {
+    /* code, bits and lanes together are a dtype */
     int k = 1;
     while (k < TN_DTYPE_COUNT &&
            (py_dl_code[k] != d->dtype.code || 8 * tn_dtype_bytes((tn_dtype)k) != d->dtype.bits ||
@@ -307,6 +309,7 @@ static PyObject *py_dl_import(PyObject *self, PyObject *args, PyObject *kwargs) 
         return PyErr_Occurred() ? NULL
                                 : PyErr_Format(PyExc_TypeError, "from_dlpack(): argument 'device' "
                                                                 "must be torch.device");
+    /* the device argument asks where the result shall be */
     if (id != TN_CPU)
         return PyErr_Format(PyExc_BufferError, "from_dlpack: only the CPU is supported");
     if (PyCapsule_CheckExact(o)) return py_dl_take(o);

@@ -36,6 +36,7 @@ static void py_docs_put_default(py_docs_text *t, const tn_row *row, int i) {
     py_param_text text;
     if (!(p->flags & TN_P_DEFAULT) && p->type != TN_T_GENERATOR) return;
     bool has = py_row_param(row, i, &text) && text.value;
+    /* words and texts are bare in a schema and quoted in Python */
     bool word = has && (p->type == TN_T_ENUM || p->type == TN_T_STRING) &&
                 strncmp(text.value, "None", 4) != 0 && *text.value != '\'';
     py_docs_put(t, word ? "='" : "=");
@@ -66,8 +67,10 @@ static void py_docs_put_params(py_docs_text *t, const tn_row *row, bool method, 
         else
             py_docs_put(t, reserved ? reserved : p->name);
         py_docs_put_default(t, row, i);
+        /* a name that Python reserves can be given by position alone */
         if (reserved) py_docs_put(t, ", /");
     }
+    /* keywords that no schema has */
     bool out = gen->out_offset != UINT16_MAX && how == TN_PLAIN && !method;
     if (!out && !py_row_creates(gen)) return;
     py_docs_put(t, star ? "" : first ? "*" : ", *");

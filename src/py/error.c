@@ -266,6 +266,7 @@ static int py_lines_of_code(PyObject *code, long offset) {
     PyObject *all = PyObject_CallMethod(code, "co_lines", NULL), *one;
     int line = 0;
     while (all && !line && (one = PyIter_Next(all)) != NULL) {
+        /* a line may be None: code without a source line */
         long part[3] = {0, 0, 0};
         for (Py_ssize_t i = 0; i < 3; i++) {
             PyObject *o = PyTuple_GetItem(one, i);

@@ -124,6 +124,7 @@ static PyObject *py_fault_given(PyObject *const *args, Py_ssize_t nargs, PyObjec
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
     for (Py_ssize_t i = from; text && i < nargs + nkw; i++) {
         char type[80];
+        /* positional types first, then name=type, as torch lists them */
         const char *comma = i > from ? ", " : "";
         py_fault_type(args[i], type, sizeof type);
         PyObject *more = i < nargs

@@ -159,6 +159,7 @@ static bool py_function_dirty_one(const py_apply *a, PyObject *o, Py_ssize_t i) 
         return false;
     }
     tn_tensor *t = py_of(o), *base = tn_base_of(t);
+    /* by identity: what forward returns must be the very tensor */
     bool returned = false;
     for (Py_ssize_t k = py_function_count(a->result); k--;)
         returned = returned || py_function_at(a->result, k) == o;
@@ -291,6 +292,7 @@ static bool py_function_fits(const py_context *ctx, const py_fact *fact, const t
     tn_ints s = tn_shape(grad);
     bool fits = s.n >= fact->ndim;
     PyObject *got, *want;
+    /* from the last dimension on, as broadcasting aligns them */
     for (int d = 1; fits && d <= fact->ndim; d++)
         fits = fact->size[fact->ndim - d] == 1 || fact->size[fact->ndim - d] == s.at[s.n - d];
     if (fits) return true;
@@ -377,6 +379,7 @@ static PyObject *py_function_results(const py_apply *a) {
     if (!PyTuple_Check(a->result)) return py_function_output(a, a->result, &ctx->fact[ctx->nin]);
     all = PyTuple_New(ctx->nout);
     for (int i = 0; i < ctx->nout; i++) {
+        /* made for all even after a failure, as each takes its header of the tape */
         PyObject *one =
             py_function_output(a, PyTuple_GetItem(a->result, i), &ctx->fact[ctx->nin + i]);
         if (all && one) {
@@ -491,6 +494,7 @@ static py_context *py_context_new(PyObject *cls) {
 /* By keyword: Python brings the arguments in order. */
 static PyObject *py_apply_named(PyObject *cls, PyObject *const *args, Py_ssize_t n,
                                 PyObject *kwnames) {
+    /* rare, so Python's inspect does it */
     PyObject *module = PyImport_ImportModule("tensorh.autograd.function"), *r = NULL;
     PyObject *f = module ? PyObject_GetAttrString(module, "_apply_with_names") : NULL;
     PyObject *all = f ? py_function_tuple(cls, args, n) : NULL, *named = all ? PyDict_New() : NULL;
@@ -538,7 +542,7 @@ static PyObject *py_context_keep(PyObject **to, PyObject *const *args, Py_ssize_
 }
 /* ctx.save_for_backward(*tensors): kept in ctx until forward has ended. */
 static PyObject *py_context_save(PyObject *self, PyObject *const *args, Py_ssize_t n) {
-    for (Py_ssize_t i = 0; i < n; i++)
+    for (Py_ssize_t i = 0; i < n; i++) /* None keeps its place among saved_tensors */
         if (args[i] != Py_None && !py_is_tensor(args[i])) {
             PyObject *type = PyObject_GetAttr((PyObject *)Py_TYPE(args[i]), py.name_word);
             if (type)

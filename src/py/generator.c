@@ -49,6 +49,7 @@ static bool py_generator_seed_of(PyObject *o, uint64_t *seed) {
     long long v = PyLong_AsLongLongAndOverflow(i, &overflow);
     *seed = overflow > 0 ? PyLong_AsUnsignedLongLong(i) : (uint64_t)v;
     Py_DECREF(i);
+    /* -2^63 and below, or 2^64 and more */
     if (overflow < 0 || PyErr_Occurred()) {
         PyErr_Clear();
         PyErr_SetString(PyExc_ValueError, "Overflow when unpacking long long");

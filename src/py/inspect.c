@@ -34,6 +34,7 @@ PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused) {
     PyObject *all = PyList_New(0);
     (void)self, (void)unused;
     for (int64_t i = 0; all && i < tn_row_count(); i++) {
+        /* N in the format takes a reference, s and z copy a text */
         const tn_row *row = tn_row_at(i);
         const tn_gen *gen = row->gen;
         PyObject *params = py_inspect_params(row);

@@ -66,6 +66,7 @@ static py_kind *py_kind_new(const tn_mrow *row) {
     k->type = row->gen->type;
     k->make = *row->gen->make;
     k->draws = -1;
+    /* what was made so far is lost on failure: memory is short, and there is one kind a row */
     if (!py_kind_reorder(k)) return NULL;
     k->making.name = k->calling.name = k->type;
     k->making.gen = &k->make;
@@ -75,6 +76,7 @@ static py_kind *py_kind_new(const tn_mrow *row) {
     if (!k->making.names || !k->calling.names) return NULL;
     for (int i = 0; i < k->make.nparam; i++) {
         py_kind_shown(k, i);
+        /* rows name the option that turns drawing on: p of Dropout */
         if (row->draws && !strcmp(k->make.param[i].name, row->draws))
             k->draws = k->make.param[i].offset;
     }

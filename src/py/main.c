@@ -39,6 +39,7 @@ static bool py_main_words(void) {
                  {&py.is_buffer, "_is_buffer"},
                  {&py.torch_function, "__torch_function__"},
                  {&py.memory_format_word, "memory_format"}};
+    /* interned: equal words of source code are the same object */
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (!(*words[i].at = PyUnicode_InternFromString(words[i].text))) return false;
     return true;

@@ -108,6 +108,7 @@ static bool py_mrow_publish_all(PyObject *self, tn_module *made, PyObject *names
     for (int i = 0; i < k->make.nparam; i++) {
         if (py_mrow_part_named(made, k->make.param[i].name) >= 0) continue;
         PyObject *o = py_option(k, i, py_options(made));
+        /* NULL without an exception: no attribute shows this option */
         bool bad =
             o ? PyDict_SetItem(m->dict, k->making.names[i], o) != 0 : PyErr_Occurred() != NULL;
         Py_XDECREF(o);
@@ -474,6 +475,7 @@ static bool py_mrow_unlike(const py_module *m, const void *args) {
     for (int i = 0; i < 2; i++) memcpy(&t[i], (const char *)args + gen->param[i].offset, sizeof *t);
     if (py_mrow_same_shape(t[0], t[1])) return false;
     PyObject *functional = PyImport_ImportModule("tensorh.nn.functional");
+    /* a warning of Python, in its wording and with its filters */
     PyObject *a = py_wrap_borrowed(t[0]), *b = py_wrap_borrowed(t[1]), *r = NULL;
     if (functional && a && b)
         r = PyObject_CallMethod(functional, "_unlike", "sOO", m->kind->row->unlike, a, b);
@@ -507,6 +509,7 @@ static bool py_mrow_spread(PyObject *o, const tn_mgroup *g, PyObject **to) {
     }
     for (int i = 0; i < g->count; i++) {
         to[i] = o == Py_None ? Py_NewRef(o) : PySequence_GetItem(o, i);
+        /* a sequence of Python code may fail at any member */
         if (!to[i]) {
             while (i--) Py_DECREF(to[i]);
             return false;
@@ -530,6 +533,7 @@ static bool py_mrow_flat_add(py_mrow_flat *f, const py_kind *k, const tn_mgroup 
     if (g && !py_mrow_spread(o, g, few)) return false;
     if (!g) few[0] = Py_NewRef(o);
     for (int i = 0; i < n; i++) {
+        /* borrowed from the kind, or from the caller's kwnames */
         f->names[f->n] = !name ? NULL : g ? k->calling.names[g->first + i] : name;
         f->at[f->n++] = few[i];
     }
@@ -574,6 +578,7 @@ static PyObject *py_mrow_nested(py_module *m, PyObject *const *args, Py_ssize_t 
         ok = py_mrow_flat_add(&f, m->kind, py_mrow_group(m->kind, 0, name), args[nargs + i], name);
     }
     PyObject *r = ok ? py_mrow_flat_call(m, &f) : NULL;
+    /* what was added so far, also after a failure */
     for (Py_ssize_t i = 0; i < f.n; i++) Py_DECREF(f.at[i]);
     return r;
 }

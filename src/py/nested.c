@@ -224,6 +224,7 @@ static bool py_nested_fits(const py_nested *n, tn_dtype dtype) {
         PyErr_SetString(PyExc_TypeError, "must be real number, not complex");
         return false;
     }
+    /* no dtype was asked for, or it takes any number */
     if (!dtype || (n->kind != TN_KIND_INT && n->kind != TN_KIND_FLOAT) || dtype == TN_BOOL ||
         py_dtype_is_float(dtype) || py_dtype_is_complex(dtype))
         return true;

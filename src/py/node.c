@@ -87,6 +87,7 @@ static PyObject *py_node_inputs(const tn_history *h) {
     int result;
     for (int i = 0; list && tn_history_input(h, i, &call, &result, &leaf); i++) {
         PyObject *node = py_node_of(call, leaf);
+        /* N takes node; an input without history is (None, 0) */
         PyObject *one = node ? Py_BuildValue("(Ni)", node, result) : NULL;
         if (!one || PyList_Append(list, one)) Py_CLEAR(list);
         Py_XDECREF(one);

@@ -182,6 +182,7 @@ static PyObject *py_number_div(PyObject *a, PyObject *b) {
         return r;
     }
     if (!py_number_fits(a)) Py_RETURN_NOTIMPLEMENTED;
+    /* two roundings, which are torch's */
     one = py_call(py_number.reciprocal, true, &b, 1, NULL);
     r = one ? py_number_call(py_number.mul, one, a) : NULL;
     Py_XDECREF(one);
@@ -284,6 +285,7 @@ static PyObject *py_number_index(PyObject *self) {
 }
 
 PY_PRIV int py_number_slots(PyType_Slot *to) {
+    /* binary slots get their operands in the order of the source: either may be the tensor */
     const PyType_Slot slots[] = {{Py_nb_add, (void *)py_number_add},
                                  {Py_nb_subtract, (void *)py_number_sub},
                                  {Py_nb_multiply, (void *)py_number_mul},

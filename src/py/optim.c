@@ -85,6 +85,7 @@ static const py_optim_row *py_optim_row_at(long i) {
 static PyObject *py_optim_default(const tn_gen *gen, const tn_param *p) {
     tn_floats l;
     tn_scalar s;
+    /* betas: a tuple, as torch's defaults have it */
     if (p->type == TN_T_FLOATS) {
         memcpy(&l, (const char *)gen->defaults + p->offset, sizeof l);
         PyObject *all = PyTuple_New((Py_ssize_t)l.n);
@@ -341,6 +342,7 @@ static bool py_optim_count(py_optim_step *w, int64_t i) {
     PyObject *o = PyDict_GetItemWithError(w->of[i], w->r->step);
     double count = 0;
     float now;
+    /* a tensor that can be written in place stays the same object, as in torch */
     bool fits = o && py_is_tensor(o) && tn_ndim(py_of(o)) == 0 && tn_dtype_of(py_of(o)) == TN_F32 &&
                 tn_device_of(py_of(o)) == TN_CPU && !tn_needs_grad(py_of(o)) &&
                 !tn_is_read_only(py_of(o));
@@ -355,6 +357,7 @@ static bool py_optim_count(py_optim_step *w, int64_t i) {
     w->step[i] = fits ? Py_NewRef(o)
                       : py_optim_put(w->of[i], w->r->step,
                                      tn_from_at(NULL, 0, &now, tn_empty_dims(), TN_F32));
+    /* the step that is about to be made */
     w->count[i] = count + 1;
     return w->step[i] != NULL;
 }
@@ -364,6 +367,7 @@ static bool py_optim_one_state(py_optim_step *w, int64_t i, int k) {
     PyObject *o = PyDict_GetItemWithError(w->of[i], w->r->state[k]), *put = NULL;
     const tn_tensor *p = w->s.param[i];
     if (!o && PyErr_Occurred()) return false;
+    /* lazily, as torch: a state begins with the first gradient */
     if (!o || o == Py_None) {
         o = put = py_optim_put(w->of[i], w->r->state[k],
                                tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p)));
@@ -406,6 +410,7 @@ static bool py_optim_add(py_optim_step *w, PyObject *param, const py_optim_group
 /* All groups: options, then parameters. Lists are held, as conversions run Python code. */
 static bool py_optim_collect(py_optim_step *w) {
     for (Py_ssize_t g = 0; g < w->ngroups && g < PyList_Size(w->groups); g++) {
+        /* new: Python code of a conversion may change either list */
         PyObject *group = Py_XNewRef(PyList_GetItem(w->groups, g));
         PyObject *list = group ? Py_XNewRef(py_optim_params(w->r, group)) : NULL;
         bool ok = list && py_optim_group_read(w->r, group, &w->group[g]);

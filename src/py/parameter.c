@@ -96,6 +96,7 @@ static PyObject *py_parameter_reduce(PyObject *self, PyObject *protocol) {
     PyObject *data = PyObject_CallMethod(self, "detach", NULL), *r = NULL;
     PyObject *dict = ((py_tensor *)self)->dict;
     (void)protocol;
+    /* detached: a pickle has no graph */
     if (rebuild && data)
         r = Py_BuildValue("O(OOO)O", rebuild, type, data,
                           tn_needs_grad(py_of(self)) ? Py_True : Py_False,
@@ -124,6 +125,7 @@ PY_PRIV int py_parameters_begin(PyObject *module) {
         {0, NULL}};
     PyType_Spec spec = {"torch.nn.parameter.Parameter", sizeof(py_tensor), 0,
                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    /* no Py_TPFLAGS_HAVE_GC of its own: it is inherited with traverse and clear */
     PyObject *bases = PyTuple_Pack(1, (PyObject *)py.tensor);
     py.parameter = bases ? (PyTypeObject *)PyType_FromSpecWithBases(&spec, bases) : NULL;
     Py_XDECREF(bases);

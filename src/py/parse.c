@@ -140,6 +140,7 @@ static bool py_bind_floats(py_bind *b, const tn_param *p, PyObject *o) {
     if (o == Py_None) {
         if (!(p->flags & TN_P_OPTIONAL)) return false;
     } else {
+        /* a float is no list of one: schemas that mean that have a float */
         if (!tuple && !PyList_Check(o)) return false;
         l.n = tuple ? PyTuple_Size(o) : PyList_Size(o);
         double *at = (double *)py_bind_room(b, l.n ? l.n : 1, sizeof *at, b->floats, &b->nfloats,
@@ -365,6 +366,7 @@ static bool py_bind_out(py_bind *b, PyObject *o) {
         }
         if (!PyTuple_Check(o) || PyTuple_Size(o) != gen->nresults || gen->nresults > 4)
             return false;
+        /* several results: every one of them */
         for (int k = 0; k < gen->nresults; k++)
             if (!py_bind_tensor_of(b, PyTuple_GetItem(o, k), &given[k])) return false;
     }
@@ -382,6 +384,8 @@ static bool py_bind_common(py_bind *b, unsigned how, PyObject *name, PyObject *o
         return true;
     }
     if (!py_row_creates(b->gen)) return false;
+    /* accepted and without effect, but for requires_grad: there is one layout and no
+     * pinned memory */
     b->common_kind = "bool";
     if (py_names_is(name, py.requires_grad)) {
         b->common = "requires_grad";

@@ -36,6 +36,7 @@ static bool py_tap_give(PyObject *given, tn_tensor **grad, int n) {
     }
     for (int i = 0; i < n; i++) {
         PyObject *o = PyTuple_GetItem(given, i);
+        /* None ends the gradient of this tensor */
         grad[i] = NULL;
         if (o == Py_None) continue;
         if (!py_is_tensor(o)) {

@@ -151,6 +151,7 @@ static PyObject *py_tensor_matrices(PyObject *self, void *name) {
     const char *file, *which = (const char *)name;
     int line, n = tn_ndim(py_of(self));
     bool one = !strcmp(which, "H");
+    /* nothing to exchange */
     if (!n) return py_tensor_reversed(self, NULL);
     if (one ? n != 2 : n == 1)
         return PyErr_Format(PyExc_RuntimeError,
@@ -235,6 +236,7 @@ static PyObject *py_tensor_repr_as(const char *text, const char *name) {
     PyObject *r = PyUnicode_FromFormat("%s(", name), *space = PyUnicode_FromString(" ");
     PyObject *indent = space ? PySequence_Repeat(space, (Py_ssize_t)strlen(name) + 1) : NULL;
     for (text += strlen("tensor("); r && indent && *text;) {
+        /* line by line; the first seven blanks of a line are the indent of "tensor(" */
         size_t n = strcspn(text, "\n") + 1;
         bool last = text[n - 1] == 0, empty = !last && text[n] == '\n';
         PyObject *line = PyUnicode_DecodeUTF8(text, (Py_ssize_t)(last ? n - 1 : n), NULL), *more;
@@ -312,6 +314,7 @@ static PyObject *py_tensor_stride(PyObject *self, PyObject *const *args, Py_ssiz
     if (TNI_UNLIKELY(kwnames != NULL) && !py_tensor_dim_word(kwnames, &n)) return NULL;
     int64_t dim;
     if (n == 0 || args[0] == Py_None) return py_tensor_ints(tn_strides(py_of(self)), false);
+    /* as size(dim) */
     if (n > 1 || !py_to_int(args[0], &dim)) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_TypeError, "stride(): argument 'dim' must be int");

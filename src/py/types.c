@@ -125,6 +125,7 @@ static PyObject *py_size_of_ints(PyObject *all) {
     int64_t v;
     for (Py_ssize_t i = 0; all && i < PyTuple_Size(all); i++) {
         PyObject *one = PyTuple_GetItem(all, i);
+        /* torch.Size([True]) is torch.Size([1]) */
         bool truth = PyBool_Check(one);
         if (PyLong_CheckExact(one)) continue;
         if (truth || py_to_index(one, &v)) {
@@ -238,6 +239,7 @@ static PyObject *py_words_begin(PyObject *module, const char *type_name, const c
         if (!o) return NULL;
         ((py_word *)o)->name = *names;
         int bad = PyModule_AddObjectRef(module, *names, o);
+        /* the module has it */
         Py_DECREF(o);
         if (bad) return NULL;
     }
