@@ -138,9 +138,6 @@ $(BUILD)/src/py/%.o: src/py/%.c | $(BUILD)/generated
 
 -include $(OBJECTS:.o=.d) $(UNIT:=.d)
 
-$(BUILD)/packed.o: tests/packed.c tensor.h tensor_nn.h
-	$(CC) -std=c99 $(CFLAGS) -I. -c $< -o $@
-
 # --- tests: a lane is tests/<lane>/run.sh, whose last line is "N passed, N failed" ------------------
 test: built
 	@$(TEST) $(LANES)

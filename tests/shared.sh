@@ -100,8 +100,27 @@ sanitized_build() { # COMPILER
     fi
 }
 
-packed() { # build/packed.o: both packed headers, as a user compiles them; TN_QUICK=1: without optimization
-    locked packed make -s "${BUILD:-build}/packed.o" BUILD="${BUILD:-build}" ${TN_QUICK:+CFLAGS="-O0 -g"}
+# library COMPILER FLAGS...: both packed headers as a user compiles them (tests/packed.c), once for all lanes. Sets object to the
+# object; $object.said has what the compiler said. Status 1: it does not compile. Lanes that give the same flags share it.
+strict="-Wall -Wextra -pedantic -Wshadow -Wconversion"
+library() {
+    object=${BUILD:-build}/shared/$( ($1 --version | sed 's/^[^ ]* //;1q'; $1 -dumpmachine; shift; printf '%s\n' "$@" | sort) 2>&1 |
+        cksum | tr ' ' -).o # cc and gcc are one
+    locked "${object##*/}" library_build "$@"
+}
+library_build() {
+    [ -n "$(find tensor.h tensor_nn.h tests/packed.c -newer "$object" 2>&1)" ] || return 0
+    by=$1
+    shift
+    mkdir -p "${object%/*}"
+    rm -f "$object"
+    $by "$@" -I. -c tests/packed.c -o "$object" > "$object.said" 2>&1
+}
+packed() { # the library of most lanes; TN_QUICK=1: without optimization
+    level=-O2
+    [ -z "${TN_QUICK:-}" ] || level=-O0
+    library "${CC:-cc}" -std=gnu99 $level $strict || cat "$object.said"
+    [ -s "$object" ]
 }
 
 # gather OUT "FLAGS" "LIBRARIES" SOURCE...: the program OUT, which `OUT NAME ARGUMENT...` runs as SOURCE's main; a SOURCE without

@@ -44,6 +44,18 @@ c_modes="c99 gnu17" cxx_modes="c++11 c++20"
 headers=tensor.h nn=""
 [ -f tensor_nn.h ] && headers="tensor.h tensor_nn.h" nn=-DWITH_NN
 
+# The implementation by each compiler, for the cases below; compiled while these are listed.
+objects=$out/objects
+mkdir -p "$objects"
+keep() { # NAME COMPILER FLAGS...
+    (
+        name=$objects/$1
+        shift
+        ! library "$@" || ln -sf "$top/$object" "$name.o"
+        ln -sf "$top/$object.said" "$name.said"
+    ) &
+}
+
 # --- the public part, and the implementation, without a warning ---------------------------------
 levels=-O2 # what a compiler knows of a variable depends on what it takes into its function
 [ -z "${TN_FULL:-}" ] || levels="-Og -Os -O2 -O3"
@@ -67,8 +79,9 @@ E
     done
     case " $first " in *" $c "*) ;; *) continue ;; esac
     for flags in $levels; do
+        keep "$c$flags" $c -std=gnu99 "$flags" $strict
         add "implementation: $c $flags" << 'E'
-$c -std=c99 $flags $warnings -I$top $nn -c $here/implementation.c -o tensor.o
+test -s $objects/$c$flags.o && cat $objects/$c$flags.said >&2
 E
     done
 done
@@ -94,20 +107,22 @@ E
         add "examples of the rows: $c -std=$mode" << 'E'
 $c -x c++ -std=$mode $warnings -Wno-shadow -I$top -fsyntax-only $top/tests/unit/examples.c
 E
-        add "implementation: $c -std=$mode" << 'E'
+        if [ "$mode" = c++11 ]; then # an object of the cases below
+            add "implementation: $c -std=$mode" << 'E'
+test -s $objects/$c.o && cat $objects/$c.said >&2
+E
+        else
+            add "implementation: $c -std=$mode" << 'E'
 $c -x c++ -std=$mode -Wall -Wextra -pedantic -Wshadow -Werror -I$top $nn \
     -fsyntax-only $here/implementation.c
 E
+        fi
     done
 done
 
 # --- one program, one library -------------------------------------------------------------------
-objects=$out/objects # the implementation by each compiler, for the cases below
-mkdir -p "$objects"
-for c in $c_compilers $cxx_compilers; do
-    case $c in *++) lang="-x c++ -std=c++11" ;; *) lang="-std=c99" ;; esac
-    $c $lang -I"$top" $nn -c "$here/implementation.c" -o "$objects/$c.o" &
-done
+for c in $c_compilers; do keep $c $c -std=gnu99 -O0 $strict; done
+for c in $cxx_compilers; do keep $c $c -x c++ -std=c++11 -Wall -Wextra -pedantic -Wshadow; done
 wait
 for c in $c_compilers $cxx_compilers; do
     case $c in *++) lang="-x c++ -std=c++11" ;; *) lang="-std=c99" ;; esac
@@ -132,9 +147,8 @@ $c $lang -DFIRST=first -DSECOND=first -c $here/main.c -o main.o || exit 0
 $c main.o first.o $objects/$c.o -o main $libs
 E
     ! among "$c" "$static_by" || add "TENSOR_STATIC in two files of a program, no symbol outside: $c" << 'E'
-for f in first second; do
-    $c $lang -Wall -Wextra -Werror -DTENSOR_STATIC -DUSE=$f -I$top -c $here/whole.c -o $f.o
-done
+$c $lang -Wall -Wextra -Werror -DTENSOR_STATIC -DUSE=first -I$top -c $here/whole.c -o first.o
+objcopy --redefine-sym first=second first.o second.o # what -DUSE=second gives
 ! nm -g --defined-only first.o | grep -E ' [A-Z] (tn|tnp|tni)_' >&2
 $c $lang -DFIRST=first -DSECOND=second $here/main.c -c -o main.o
 $c main.o first.o second.o -o main $libs
@@ -176,7 +190,7 @@ for c in $first; do
     add "renamed, with TN_HEADER_NAME: $c" << 'E'
 cp $top/tensor.h other.h
 sed 's/tensor.h/other.h/' $here/use.c > use.c
-$c -std=c99 -I. -DTENSOR_IMPLEMENTATION '-DTN_HEADER_NAME="other.h"' -c use.c -o use.o
+$c -std=c99 -I. -DTENSOR_IMPLEMENTATION '-DTN_HEADER_NAME="other.h"' -fsyntax-only use.c
 E
     refuse "renamed, without: the error says what to define: $c" "#define TN_HEADER_NAME" << 'E'
 cp $top/tensor.h other.h
@@ -311,8 +325,8 @@ E
     done
 fi
 
-target() { # NAME COMPILER RUNNER FLAGS
-    c=$2 run=$3 flags=$4
+target() { # NAME COMPILER RUNNER FLAGS [FLAGS OF THE LIBRARY: then an object of its own, which the lane hash takes, too]
+    c=$2 run=$3 flags=$4 n=
     for tool in $c ${run%% *}; do
         have "$tool" || { leave_out "$1: no $tool"; return; }
     done
@@ -320,10 +334,15 @@ target() { # NAME COMPILER RUNNER FLAGS
         leave_out "$1: $c $flags makes no program"
         return
     fi
+    if [ -n "${5:-}" ]; then
+        keep "$c" "$c" $5
+        flags="$flags -DAPART" n=$objects/$c.o
+    fi
     real_case "$1" << 'E'
 program=./main.exe
+[ -z "$n" ] || cat ${n%.o}.said >&2
 [ $c != emcc ] || program=./main.js libs=-lm
-$c $flags -I$top $here/real.c -o $program $libs
+$c $flags -I$top $here/real.c $n -o $program $libs
 export WINEPREFIX=$(pwd)/wine WINEDEBUG=-all
 [ "$run" != wine ] || wineboot > first.log 2>&1
 same $program
@@ -333,12 +352,13 @@ careful="-std=c99 -O1 -Wall -Wextra -Werror"
 # A compiler for another target displaces Debian's link to the kernel's headers that -m32 needs.
 kernel=/usr/include/x86_64-linux-gnu
 [ ! -d $kernel ] || kernel="-idirafter $kernel"
+emulated="-O1 -static -Wall -Wextra -std=gnu99" # as the lane hash has them
 if [ -z "${TN_QUICK:-}" ]; then
     target "32-bit x86 with SSE" gcc "" "-m32 -msse2 -mfpmath=sse $kernel $careful"
     target "tcc: scalar, one thread" tcc "" "-DTN_NO_THREADS"
-    target "aarch64" aarch64-linux-gnu-gcc qemu-aarch64 "-static $careful"
+    target "aarch64" aarch64-linux-gnu-gcc qemu-aarch64 "-static $careful" "$emulated"
     # in its strict modes gcc for s390x computes float in double: other bits (FLT_EVAL_METHOD 1)
-    target "s390x, big-endian" s390x-linux-gnu-gcc qemu-s390x "-static $careful -std=gnu99"
+    target "s390x, big-endian" s390x-linux-gnu-gcc qemu-s390x "-static $careful -std=gnu99" "$emulated"
     echo "short 23: s390x keeps the same bits in gnu modes, not in gcc's strict -std=c99 there"
     target "one thread" $(echo $c_compilers | cut -d' ' -f1) "" "-DTN_NO_THREADS $careful"
 fi
@@ -349,6 +369,7 @@ if [ -n "${TN_FULL:-}" ]; then
     target "an x86-64 without FMA" gcc "qemu-x86_64 -cpu Nehalem" "-static -DTN_NO_FMA $careful"
     target "32-bit x86 with SSE, clang" clang "" "-m32 -msse2 -mfpmath=sse $kernel $careful"
 fi
+wait
 
 # what an include costs, to read, not to judge
 [ -z "${TN_FULL:-}" ] || for flags in "-fsyntax-only $here/use.c" "-O2 -c $here/implementation.c -o t.o"; do

@@ -20,16 +20,15 @@ add() { # log, status: its last line is a sum
 
 # Messages, over the packed headers.
 flags=${CFLAGS:--O1 -g}
-library=${BUILD:-build}/packed.o
 if [ -n "${TN_ROW:-}" ]; then
     echo "messages and unit tests: left out, for they know no row"
 elif packed; then
     rm -f "$out/c" "$out/cxx"
-    ${CC:-cc} -std=gnu99 $flags $warnings -I. tests/errors/misuse.c "$library" -o "$out/c" -lm -pthread
+    ${CC:-cc} -std=gnu99 $flags $warnings -I. tests/errors/misuse.c "$object" -o "$out/c" -lm -pthread
     "$out/c" > "$out/c.log" 2>&1
     add "$out/c.log" $?
     if command -v "${CXX:-c++}" > /dev/null; then
-        "${CXX:-c++}" -std=c++11 $flags $warnings -I. -x c++ tests/errors/misuse.c -x none "$library" -o "$out/cxx" -lm -pthread
+        "${CXX:-c++}" -std=c++11 $flags $warnings -I. -x c++ tests/errors/misuse.c -x none "$object" -o "$out/cxx" -lm -pthread
         "$out/cxx" > "$out/cxx.log" 2>&1
         add "$out/cxx.log" $?
     else

@@ -8,8 +8,8 @@ CC=${CC:-cc} CXX=${CXX:-c++}
 out=$BUILD/examples
 warnings="-Wall -Wextra -pedantic -Wshadow -Wconversion"
 flags=${CFLAGS:--O2}
-jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
 rm -rf "$out" && mkdir -p "$out" || exit 1
+. tests/shared.sh
 . tests/examples/checks.sh
 
 # --- build ----------------------------------------------------------------------------------------
@@ -20,18 +20,18 @@ command -v "$CXX" > /dev/null && have_cxx=1 || echo "no C++ compiler: mixed is l
 fashion=$(ls examples/fashion/*.c | tr '\n' ' ')
 printf '#define FASHION_DATA "%s/none"\n' "$out" > "$out/digits.h" # the digits, also after `make data`
 if [ -z "${TN_FULL:-}" ]; then # the same texts less their two first defines
-    $c -c examples/fashion/impl.c -o "$out/impl.o" || { echo "0 passed, 1 failed"; exit 1; }
+    packed || { echo "0 passed, 1 failed"; exit 1; } # as examples/fashion/impl.c has it
     for source in text.c physics.c game.c mixed/model.c; do
         mkdir -p "$out/src/mixed"
         sed '/^#define TENSOR_.*IMPLEMENTATION$/d' "examples/$source" > "$out/src/$source"
     done
     for name in text physics game; do
-        echo "$c $out/src/$name.c $out/impl.o -o $out/$name -lm -pthread"
+        echo "$c $out/src/$name.c $object -o $out/$name -lm -pthread"
     done > "$out/commands"
     sources=$(echo "$fashion" | sed 's|[^ ]*/impl.c||')
-    echo "$c -include $out/digits.h $sources $out/impl.o -o $out/fashion -lm -pthread" >> "$out/commands"
+    echo "$c -include $out/digits.h $sources $object -o $out/fashion -lm -pthread" >> "$out/commands"
     mixed="$c -Iexamples/mixed -c $out/src/mixed/model.c -o $out/model.o"
-    library=$out/impl.o
+    library=$object
 else
     for name in fashion text physics game; do
         sources=examples/$name.c

@@ -92,6 +92,10 @@ sums() { # FIRST LAST WHEN: of these faults
     cat "$work/rows"
     echo
     grep -v '^#' tests/faults/sets.txt | while read -r first last when; do sums "$first" "$last" "$when"; done
+    without=$(ls tests/faults | sed -n 's/^\([0-9]*\)-.*[.]patch$/\1/p' | sort -n | while read -r number; do
+        grep -q "^| $number-" "$work/rows" || echo "$number"
+    done | paste -sd ' ' -)
+    [ -z "$without" ] || printf 'No run is on record for %s.\n\n' "$without" | fold -s -w 130 | sed "s, $,,"
     awk -F'|' '{ n++; quick += $4 !~ /^ *$/; any += $4 $5 !~ /missed|not tried|miss it/ }
         END { printf "promise 22: %d of %d seeded faults caught by `make test-quick`, %d by both depths\n", quick, n, any }' "$work/rows"
 } > tests/faults/table.md

@@ -26,7 +26,8 @@ build() { name=$1; shift; printf '%s\t%s\n' "$name" "$*" >> "$out/builds"; }
 run() { printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "$5" "$6" >> "$out/runs"; }
 
 compilers=
-for cc in ${CC:-cc} gcc clang; do
+cc=${CC:-cc}
+for cc in ${cc##* } gcc clang; do # CC may be "ccache cc"
     have "$cc" || continue
     version=$("$cc" --version 2> /dev/null | sed 's/^[^ ]* //;1q') # cc may be gcc or clang
     case "$compilers" in *"<$version>"*) ;; *) compilers="$compilers$cc <$version>
@@ -52,7 +53,7 @@ for cc in $names; do
             esac
         fi
         name=$(basename "$cc")$level
-        build "$name" "$cc" "$level"
+        build "$name" "$cc" "$level" $strict
         for isa in $isas; do
             for n in $threads; do run yes "$name" $isa "$n" "" ""; done
         done
@@ -80,8 +81,8 @@ emulated="random net"
 kernel=/usr/include/x86_64-linux-gnu # -m32 needs the kernel's headers of x86-64
 case $depth in
 sample)
-    elsewhere aarch64 yes aarch64-linux-gnu-gcc qemu-aarch64 neon "$emulated" -O1 -static
-    elsewhere s390x yes s390x-linux-gnu-gcc qemu-s390x scalar "$emulated" -O1 -static
+    elsewhere aarch64 yes aarch64-linux-gnu-gcc qemu-aarch64 neon "$emulated" -O1 -static -Wall -Wextra # as the lane compile has them
+    elsewhere s390x yes s390x-linux-gnu-gcc qemu-s390x scalar "$emulated" -O1 -static -Wall -Wextra
     ;;
 full)
     elsewhere aarch64-O0 yes aarch64-linux-gnu-gcc qemu-aarch64 "neon scalar" "$emulated" -O0 -static
@@ -102,8 +103,9 @@ export out
 tr '\n' '\0' < "$out/builds" | xargs -0 -P "$jobs" -n 1 sh -c '
     name=${1%%	*} command=${1#*	} suffix=exe libs="-lm -pthread"
     case $name in wasm*) suffix=js libs=-lm ;; esac
-    $command -std=gnu99 -DTENSOR_IMPLEMENTATION -DTENSOR_NN_IMPLEMENTATION -I. tests/hash/hash.c \
-        -o "$out/$name.$suffix" $libs > "$out/log/$name.compiler" 2>&1 ||
+    . tests/shared.sh
+    library $command -std=gnu99 &&
+        $command -std=gnu99 -I. tests/hash/hash.c "$object" -o "$out/$name.$suffix" $libs > "$out/log/$name.compiler" 2>&1 ||
         echo "FAILED $command does not compile"' build > "$out/refused"
 cat "$out/refused"
 failed=$(grep -c . "$out/refused")
