@@ -58,7 +58,7 @@
  *                            steps
  *   [17] io              78  files: safetensors are read and written, IDX and raw bytes are read
  *   [18] beside          84  for bindings: names in messages, endings, unstoppable calls, time
- *   [19] row            362  your own operators: a row has arguments, shapes, loop and gradient
+ *   [19] row            372  your own operators: a row has arguments, shapes, loop and gradient
  *   [20] extend         120  for module trees and bindings: ownership, data, schemas
  *   [21] cxx            103  C++ only: parameter types of the overloads
  *   [22] overloads     5252  C++: every operator under its name, with default arguments
@@ -73,9 +73,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_8c9eae9d4871)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_cd1e78492b6c)
 #else
-#define TNI_NAMESPACE tn_8c9eae9d4871
+#define TNI_NAMESPACE tn_cd1e78492b6c
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -6520,16 +6520,18 @@ struct tn_row {
  *   its declaration in an argument struct and in C++, up to the name ("": the enum's own)
  *   the C type stored in the argument struct, its traits, and its way
  * A way says how values are handled. It is an entry in the tables of call/types.c, call/schema.c
- * (defaults, which the generator also reads), tools/optable/types.c, py/parse.c and py/optim.c.
- * A type that shares a way needs only its line here. */
+ * (defaults, which the generator also reads), tools/optable/ways.c (what the generator writes of
+ * defaults, samples), py/parse.c and py/optim.c. A type that shares a way needs only its line
+ * here. */
 #define TN_TYPES(X)                                                                                \
     X(TENSOR, "Tensor", TN_T_TENSORS, "tn_tensor *", "tn_tensor *", void *, TN_TYPE_LENT, TENSOR)  \
     X(TENSORS, "Tensor[]", 0, "tn_tensors ", "tn_tensor_list ", tn_tensors,                        \
       TN_TYPE_LENT | TN_TYPE_LIST, TENSORS)                                                        \
-    X(INT, "int", TN_T_INTS, "int64_t ", "int64_t ", int64_t, 0, WHOLE)                            \
-    X(FLOAT, "float", TN_T_FLOATS, "double ", "double ", double, 0, REAL)                          \
-    X(BOOL, "bool", 0, "bool ", "bool ", bool, 0, TRUTH)                                           \
-    X(SCALAR, "Scalar", 0, "tn_scalar ", "tn_number ", tn_scalar, TN_TYPE_GAPS, NUMBER)            \
+    X(INT, "int", TN_T_INTS, "int64_t ", "int64_t ", int64_t, TN_TYPE_NUMBER, WHOLE)               \
+    X(FLOAT, "float", TN_T_FLOATS, "double ", "double ", double, TN_TYPE_NUMBER, REAL)             \
+    X(BOOL, "bool", 0, "bool ", "bool ", bool, TN_TYPE_NUMBER, TRUTH)                              \
+    X(SCALAR, "Scalar", 0, "tn_scalar ", "tn_number ", tn_scalar, TN_TYPE_GAPS | TN_TYPE_NUMBER,   \
+      NUMBER)                                                                                      \
     X(INTS, "int[]", 0, "tn_ints ", "tn_dims ", tn_ints, TN_TYPE_BEHIND | TN_TYPE_LIST, WHOLES)    \
     X(FLOATS, "float[]", 0, "tn_floats ", "tn_doubles ", tn_floats, TN_TYPE_BEHIND | TN_TYPE_LIST, \
       REALS)                                                                                       \
@@ -6560,7 +6562,8 @@ enum tn_type_traits {
     TN_TYPE_BEHIND = 2, /* points at numbers or text, which are copied with the arguments */
     TN_TYPE_LENT = 4,   /* points at objects that others own, borrowed during the call */
     TN_TYPE_GAPS = 8,   /* not every bit pattern is a value, so the door checks */
-    TN_TYPE_CODE = 16   /* an int32_t that stands for a word; 0: None */
+    TN_TYPE_CODE = 16,  /* an int32_t that stands for a word; 0: None */
+    TN_TYPE_NUMBER = 32 /* may stand in a pointwise expression */
 };
 /* The types with a trait: `TN_TYPES_LIST >> p->type & 1`. */
 enum tn_types_with {
@@ -6570,16 +6573,19 @@ enum tn_types_with {
 #define TNI_TYPE_LENDS(NAME, t, l, c, x, m, traits, w) TNI_TYPE_BIT(NAME, (traits)&TN_TYPE_LENT)
 #define TNI_TYPE_GAPPY(NAME, t, l, c, x, m, traits, w) TNI_TYPE_BIT(NAME, (traits)&TN_TYPE_GAPS)
 #define TNI_TYPE_CODES(NAME, t, l, c, x, m, traits, w) TNI_TYPE_BIT(NAME, (traits)&TN_TYPE_CODE)
+#define TNI_TYPE_NUMBERS(NAME, t, l, c, x, m, traits, w) TNI_TYPE_BIT(NAME, (traits)&TN_TYPE_NUMBER)
     TN_TYPES_LIST = 0 TN_TYPES(TNI_TYPE_LISTS),
     TN_TYPES_BEHIND = 0 TN_TYPES(TNI_TYPE_BEHINDS),
     TN_TYPES_LENT = 0 TN_TYPES(TNI_TYPE_LENDS),
     TN_TYPES_GAPS = 0 TN_TYPES(TNI_TYPE_GAPPY),
-    TN_TYPES_CODE = 0 TN_TYPES(TNI_TYPE_CODES)
+    TN_TYPES_CODE = 0 TN_TYPES(TNI_TYPE_CODES),
+    TN_TYPES_NUMBER = 0 TN_TYPES(TNI_TYPE_NUMBERS)
 #undef TNI_TYPE_LISTS
 #undef TNI_TYPE_BEHINDS
 #undef TNI_TYPE_LENDS
 #undef TNI_TYPE_GAPPY
 #undef TNI_TYPE_CODES
+#undef TNI_TYPE_NUMBERS
 #undef TNI_TYPE_BIT
 };
 
@@ -6640,6 +6646,10 @@ struct tn_gen {
     uint16_t fixed[8]; /* parameter index of fixed tensor i */
     uint32_t index;    /* of the row: into tables beside it; 0 of a module */
 };
+/* The single tensors among the parameters: i < gen->nfixed, in schema order. */
+TNI_INLINE const tn_param *tn_gen_tensor(const tn_gen *gen, int i) {
+    return &gen->param[gen->fixed[i]];
+}
 
 /* --- the frame: the call as check, look and run see it ---------------------------------------- */
 
@@ -12292,13 +12302,13 @@ TNI_NAMESPACE_END
 #include TN_HEADER_NAME
 #endif
 
-/* 8c9eae9d4871 is the hash of the chapters above: who includes this refers to a symbol of
+/* cd1e78492b6c is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_8c9eae9d4871;
+TN_API const char tn_layout_cd1e78492b6c;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_8c9eae9d4871;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_cd1e78492b6c;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12316,7 +12326,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_8c9eae9d4871 = 1;
+const char tn_layout_cd1e78492b6c = 1;
 #endif
 
 /* src/tensor.c - the root of tensor.h: the library in one translation unit, in the only order list there is */
@@ -14864,7 +14874,7 @@ TN_API bool tn_profile_end_at(const char *file, int line, const char *path) {
     return ok;
 }
 
-/* src/base/cold_end.inl - see cold_begin.inl */
+/* src/base/cold_end.inl - the end of cold_begin.inl or lean_begin.inl */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #pragma GCC pop_options
@@ -17032,7 +17042,7 @@ TN_PRIV const char *tni_scalar_text(char *text, size_t room, tn_scalar s) {
     return text;
 }
 
-/* src/base/cold_end.inl - see cold_begin.inl */
+/* src/base/cold_end.inl - the end of cold_begin.inl or lean_begin.inl */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #pragma GCC pop_options
@@ -17129,6 +17139,17 @@ TN_PRIV bool tni_node_view(tni_block *b, const tn_row *row, const void *args, tn
 TN_PRIV int64_t tni_args_words(const tn_gen *gen, const void *args);
 TN_PRIV int64_t *tni_args_copy(const tn_gen *gen, void *args, int64_t *to);
 TN_PRIV void tni_args_members(const tn_gen *gen, void *args, tn_tensor **slots);
+#define TNI_EACH_LIST(i, l, gen, args)                                        \
+    for (int i = tni_list_after(gen, args, -1, &(l)); i < (int)(gen)->nparam; \
+         i = tni_list_after(gen, args, i, &(l)))
+TNI_INLINE int tni_list_after(const tn_gen *gen, const void *args, int i, tn_tensors *l) {
+    for (i++; i < gen->nparam; i++) {
+        if (gen->param[i].type != TN_T_TENSORS) continue;
+        memcpy(l, (const char *)args + gen->param[i].offset, sizeof *l);
+        break;
+    }
+    return i;
+}
 TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k);
 TN_PRIV void tni_node_release_saved(tni_block *b,
                                     tni_node *n);
@@ -18589,7 +18610,7 @@ TN_API const char *tn_device_name(tn_device_id device) {
     return device > TN_META && d ? d->name : "none";
 }
 
-/* src/base/cold_end.inl - see cold_begin.inl */
+/* src/base/cold_end.inl - the end of cold_begin.inl or lean_begin.inl */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #pragma GCC pop_options
@@ -19500,10 +19521,8 @@ TN_PRIV int64_t *tni_args_copy(const tn_gen *gen, void *args, int64_t *to) {
 }
 
 TN_PRIV void tni_args_members(const tn_gen *gen, void *args, tn_tensor **slots) {
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_tensors l;
-        if (gen->param[i].type != TN_T_TENSORS) continue;
-        memcpy(&l, (char *)args + gen->param[i].offset, sizeof l);
+    tn_tensors l;
+    TNI_EACH_LIST(i, l, gen, args) {
         l.at = slots;
         slots += l.n;
         memcpy((char *)args + gen->param[i].offset, &l, sizeof l);
@@ -19551,7 +19570,7 @@ static bool node_overwrites(const tn_frame *f, const tn_tensor *t) {
         if (f->given[k]->storage == t->storage) return true;
     if (gen->props & TN_PROP_MUTATED)
         for (int i = 0; i < gen->nfixed; i++)
-            if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] &&
+            if (tn_gen_tensor(gen, i)->flags & TN_P_MUTATED && f->in[i] &&
                 !(f->unwritten >> i & 1) && f->in[i]->storage == t->storage)
                 return true;
     return false;
@@ -20080,7 +20099,7 @@ TNI_INLINE bool short_operands(short_way *s, tni_block *b, const tn_gen *gen, co
         }
     }
     for (int i = 0; TNI_UNLIKELY(numbers) && i < s->nin; i++)
-        if (!s->in[i] && !short_number(s, b, &gen->param[gen->fixed[i]], args, i)) return false;
+        if (!s->in[i] && !short_number(s, b, tn_gen_tensor(gen, i), args, i)) return false;
     return true;
 }
 
@@ -20133,7 +20152,7 @@ TNI_INLINE bool short_begin(short_way *s, const tni_block *b, const tn_gen *gen,
     s->nin = gen->nfixed;
     s->like = NULL;
     for (int i = 0; i < s->nin; i++) {
-        memcpy(&s->in[i], (const char *)args + gen->param[gen->fixed[i]].offset, sizeof s->in[i]);
+        memcpy(&s->in[i], (const char *)args + tn_gen_tensor(gen, i)->offset, sizeof s->in[i]);
         if (!s->like && s->in[i] && short_is_flat(s->in[i])) s->like = s->in[i];
     }
     if (TNI_UNLIKELY(!s->like)) return short_begin_part(s, b);
@@ -20218,7 +20237,7 @@ static bool short_view_lists(const tn_gen *gen, const void *args) {
 TNI_INLINE tn_tensor *short_view_self(const tni_block *b, const tn_gen *gen, const void *args) {
     const unsigned odd = TNI_META | TNI_GHOST | TNI_NUMBER | TNI_STACK;
     tn_tensor *t;
-    memcpy(&t, (const char *)args + gen->param[gen->fixed[0]].offset, sizeof t);
+    memcpy(&t, (const char *)args + tn_gen_tensor(gen, 0)->offset, sizeof t);
     if (TNI_UNLIKELY(!t) || TNI_UNLIKELY(t->owner != b) || TNI_UNLIKELY(t->flags & odd) ||
         TNI_UNLIKELY(tni_view_is_stale(t)))
         return NULL;
@@ -20270,7 +20289,7 @@ TN_PRIV bool tni_reshape_short(const tn_row *row, unsigned how, const char *file
                                const void *args, void *results) {
     const tn_gen *gen = row->gen;
     const tn_tensor *self;
-    memcpy(&self, (const char *)args + gen->param[gen->fixed[0]].offset, sizeof self);
+    memcpy(&self, (const char *)args + tn_gen_tensor(gen, 0)->offset, sizeof self);
     if (TNI_LIKELY(self && self->flags & TNI_CONTIGUOUS))
         return tni_view_short(row, how, file, line, args, results);
     return tni_call_long(row, how, file, line, args, results);
@@ -20417,7 +20436,7 @@ TN_API void tn_grad_zero(tn_gradient *g) { (void)g; }
 
 TN_PRIV const char *tni_written_name(const tn_frame *f) {
     const tn_gen *gen = f->row->gen;
-    return !f->inplace ? "out" : f->nin ? gen->param[gen->fixed[0]].name : "self";
+    return !f->inplace ? "out" : f->nin ? tn_gen_tensor(gen, 0)->name : "self";
 }
 
 /* src/call/run.c - look and run of a prepared call, and what they have done: versions advance, a request to stop or a verdict takes random numbers back */
@@ -20439,16 +20458,14 @@ static void run_bump(tn_tensor *t) {
 
 TN_PRIV void tni_bump_written(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
+    tn_tensors l;
     int slot = gen->nfixed;
     for (int k = 0; k < f->ngiven; k++) run_bump(f->given[k]);
     if (!(gen->props & TN_PROP_MUTATED)) return;
     for (int i = 0; i < gen->nfixed; i++)
-        if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1))
+        if (tn_gen_tensor(gen, i)->flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1))
             run_bump(f->in[i]);
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_tensors l;
-        if (gen->param[i].type != TN_T_TENSORS) continue;
-        memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
+    TNI_EACH_LIST(i, l, gen, f->args) {
         if (gen->param[i].flags & TN_P_MUTATED)
             for (int64_t k = 0; k < l.n; k++)
                 if (f->in[slot + k]) run_bump(f->in[slot + k]);
@@ -20535,10 +20552,8 @@ static TNI_NOINLINE bool door_lists(tni_call *c, unsigned *any) {
     tn_frame *f = &c->f;
     const tn_gen *gen = f->row->gen;
     int64_t total = f->nin;
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_tensors l;
-        if (gen->param[i].type != TN_T_TENSORS) continue;
-        memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
+    tn_tensors l;
+    TNI_EACH_LIST(i, l, gen, f->args) {
         if (l.n < 0 || (l.n > 0 && !l.at)) return door_argument_error(f, &gen->param[i]);
         if (!tni_add(total, l.n, &total) || total > DOOR_MOST)
             return tn_fail(f, TN_INVALID, "argument '%s' has %lld tensors, expected at most %d",
@@ -20551,11 +20566,8 @@ static TNI_NOINLINE bool door_lists(tni_call *c, unsigned *any) {
         memcpy(c->in_more, f->in_, (size_t)f->nin * sizeof(tn_tensor *));
         f->in = c->in_more;
     }
-    for (int i = 0; i < gen->nparam; i++) {
+    TNI_EACH_LIST(i, l, gen, f->args) {
         const tn_param *p = &gen->param[i];
-        tn_tensors l;
-        if (p->type != TN_T_TENSORS) continue;
-        memcpy(&l, (const char *)f->args + p->offset, sizeof l);
         for (int64_t k = 0; k < l.n; k++) {
             tn_tensor *t = l.at[k];
             if (!t && !(p->flags & TN_P_HOLES))
@@ -20642,7 +20654,7 @@ static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
                            tni_written_name(f));
         f->given[0] = f->in[0];
         f->ngiven = 1;
-        return door_may_write(f, f->in[0], gen->param[gen->fixed[0]].name);
+        return door_may_write(f, f->in[0], tn_gen_tensor(gen, 0)->name);
     }
     if (TNI_NEVER(gen->nresults > 4)) return true;
     memcpy(f->given, (const char *)f->args + gen->out_offset, gen->nresults * sizeof(tn_tensor *));
@@ -20664,15 +20676,13 @@ static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
 static TNI_NOINLINE bool door_mutated(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     int slot = gen->nfixed;
+    tn_tensors l;
     for (int i = 0; i < gen->nfixed; i++)
-        if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] &&
-            !door_may_write(f, f->in[i], gen->param[gen->fixed[i]].name))
+        if (tn_gen_tensor(gen, i)->flags & TN_P_MUTATED && f->in[i] &&
+            !door_may_write(f, f->in[i], tn_gen_tensor(gen, i)->name))
             return false;
     if (!(gen->props & TN_PROP_LISTS)) return true;
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_tensors l;
-        if (gen->param[i].type != TN_T_TENSORS) continue;
-        memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
+    TNI_EACH_LIST(i, l, gen, f->args) {
         for (int64_t k = 0; k < l.n; k++, slot++)
             if (gen->param[i].flags & TN_P_MUTATED && l.at[k] &&
                 !door_may_write(f, l.at[k], gen->param[i].name))
@@ -20724,7 +20734,7 @@ TNI_INLINE bool door_enter(tni_call *c, const tn_row *row, tni_block *b, const b
     int numbers = 0;
     if (TNI_UNLIKELY(b->failed)) return false;
     for (int i = 0; i < gen->nfixed; i++) {
-        const tn_param *p = &gen->param[gen->fixed[i]];
+        const tn_param *p = tn_gen_tensor(gen, i);
         tn_tensor *t;
         memcpy(&t, (const char *)f->args + p->offset, sizeof t);
         if (TNI_UNLIKELY(!t)) {
@@ -20801,7 +20811,7 @@ static TNI_NOINLINE bool door_overlap(tn_frame *f) {
             return false;
     }
     for (int i = 0; gen->props & TN_PROP_MUTATED && i < gen->nfixed; i++) {
-        const tn_param *p = &gen->param[gen->fixed[i]];
+        const tn_param *p = tn_gen_tensor(gen, i);
         if (p->flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1) &&
             !door_apart(f, f->in[i], p->name, i, 0))
             return false;
@@ -21118,36 +21128,6 @@ TN_PRIV TNI_NOINLINE bool tni_compose(tni_call *c) {
     return ok;
 }
 
-/* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled at -O1: no call of a small tensor runs through it, so it may be slower by a little and is compiled in half the time */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
-    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
-#pragma GCC push_options
-#pragma GCC optimize("O1", "inline-small-functions")
-#endif
-
-/* src/call/ready.c - what the rooms up to this one add to a context that base has made: kernels of its instruction set, what closes when a thread ends, what is freed at its own end */
-
-static void ready_adopt(tni_block *b) {
-    tni_state(b)->no_grad = 0;
-    tni_state(b)->inference = 0;
-    tni_state(b)->floor = 0;
-    tni_end(b, 0);
-    tni_record_drop(b);
-}
-
-static bool ready_context(tn_context *c) {
-    c->kernels = tni_kernels_of(c->isa);
-    tni_tensors(c)->default_dtype = TN_F32;
-    tni_context_at_end(c, tni_tensors_at_end);
-    return c->kernels != NULL;
-}
-
-TN_PRIV const tni_rooms *tni_rooms_above(void) {
-    static const tni_rooms rooms = {(int64_t)sizeof(tni_call_context),
-                                    (int64_t)sizeof(tni_call_block), ready_context, ready_adopt};
-    return &rooms;
-}
-
 /* src/call/batch.c - what rows need that compute with one matrix of a batch after another: scratch for each worker, column-major results, and errors that are found by computing */
 
 TN_API bool tn_scratch(tn_frame *f, int64_t count, int64_t bytes_each) {
@@ -21242,6 +21222,36 @@ TN_API bool tn_info_verdict(tn_frame *f, int k, const char *why) {
     return tn_fail(f, TN_LINALG, "%s%s%s%.*s%s%s", info->ndim ? "batch element " : "",
                    info->ndim ? place : "", info->ndim ? ": " : "", before, why, number,
                    why + before + (why[before] == '#'));
+}
+
+/* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled at -O1: no call of a small tensor runs through it, so it may be slower by a little and is compiled in half the time */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
+#pragma GCC push_options
+#pragma GCC optimize("O1", "inline-small-functions")
+#endif
+
+/* src/call/ready.c - what the rooms up to this one add to a context that base has made: kernels of its instruction set, what closes when a thread ends, what is freed at its own end */
+
+static void ready_adopt(tni_block *b) {
+    tni_state(b)->no_grad = 0;
+    tni_state(b)->inference = 0;
+    tni_state(b)->floor = 0;
+    tni_end(b, 0);
+    tni_record_drop(b);
+}
+
+static bool ready_context(tn_context *c) {
+    c->kernels = tni_kernels_of(c->isa);
+    tni_tensors(c)->default_dtype = TN_F32;
+    tni_context_at_end(c, tni_tensors_at_end);
+    return c->kernels != NULL;
+}
+
+TN_PRIV const tni_rooms *tni_rooms_above(void) {
+    static const tni_rooms rooms = {(int64_t)sizeof(tni_call_context),
+                                    (int64_t)sizeof(tni_call_block), ready_context, ready_adopt};
+    return &rooms;
 }
 
 /* src/call/schema.c - the schema parser and the layout of argument structs */
@@ -22576,7 +22586,7 @@ TN_API void tn_recording_free(tn_recording *recording) {
     tni_put(b, recording->b, recording, (int64_t)sizeof *recording);
 }
 
-/* src/base/cold_end.inl - see cold_begin.inl */
+/* src/base/cold_end.inl - the end of cold_begin.inl or lean_begin.inl */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #pragma GCC pop_options
@@ -22892,9 +22902,9 @@ static bool promote_limits(tn_frame *f) {
 }
 
 static bool promote_mask(tn_frame *f) {
-    return f->in[0]->dtype == TN_BOOL || tn_fail(f, TN_TYPE, "argument '%s' is %s, expected bool",
-                                                 f->row->gen->param[f->row->gen->fixed[0]].name,
-                                                 tni_dtype(f->in[0]->dtype)->text);
+    return f->in[0]->dtype == TN_BOOL ||
+           tn_fail(f, TN_TYPE, "argument '%s' is %s, expected bool",
+                   tn_gen_tensor(f->row->gen, 0)->name, tni_dtype(f->in[0]->dtype)->text);
 }
 
 static bool promote_rules(tn_frame *f, uint32_t rules) {
@@ -23606,29 +23616,14 @@ TNI_INLINE void drive_number(char *to, int dtype, tn_scalar s) {
     }
 }
 
-static tn_scalar drive_number_of(const tn_param *p, const char *at) {
-    double real;
-    int64_t integer;
-    bool truth;
-    tn_scalar s;
-    switch (p->type) {
-    case TN_T_SCALAR:
-        if (!(p->flags & TN_P_DOUBLE)) return memcpy(&s, at, sizeof s), s;
-        /* fallthrough */
-    case TN_T_FLOAT: return memcpy(&real, at, sizeof real), tn_float(real);
-    case TN_T_INT: return memcpy(&integer, at, sizeof integer), tn_int(integer);
-    case TN_T_BOOL: return memcpy(&truth, at, sizeof truth), tn_bool(truth);
-    default: return tn_none();
-    }
-}
-
 static TNI_NOINLINE void drive_numbers_any(const tn_frame *f, int dtype, char *to) {
     const tn_gen *gen = f->row->gen;
     const int64_t bytes = tni_dtype(dtype)->bytes;
     for (int i = 0; i < gen->nparam; i++) {
-        if (gen->param[i].type == TN_T_TENSOR) continue;
-        tn_scalar s = drive_number_of(&gen->param[i], (const char *)f->args + gen->param[i].offset);
-        if (s.kind == TN_KIND_NONE) continue;
+        const tn_param *p = &gen->param[i];
+        tn_scalar s;
+        if (!(TN_TYPES_NUMBER >> p->type & 1)) continue;
+        tni_type_of(p)->number((const char *)f->args + p->offset, &s);
         drive_number(to, dtype, s);
         to += bytes;
     }
@@ -23637,13 +23632,10 @@ static TNI_NOINLINE void drive_numbers_any(const tn_frame *f, int dtype, char *t
 TNI_INLINE void drive_numbers(const tn_frame *f, int dtype, char *to) {
     const tn_gen *gen = f->row->gen;
     if (gen->nparam == gen->nfixed) return;
-    if (gen->props & TN_PROP_DOUBLE &&
-        dtype == TN_F32) {
+    if (gen->props & TN_PROP_DOUBLE) {
         double real;
-        float v;
         memcpy(&real, (const char *)f->args + gen->param[gen->nfixed].offset, sizeof real);
-        v = (float)real;
-        memcpy(to, &v, sizeof v);
+        drive_number(to, dtype, tn_float(real));
     } else {
         drive_numbers_any(f, dtype, to);
     }
@@ -24093,26 +24085,34 @@ TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const vo
     const char *at = (const char *)x;
     if (compute == TN_I64)
         lanes_rows_i64(op, at, step, rows, n, to);
-    else if (op == TNI_PROD)
-        (compute == TN_F32 ? lanes_prod_f32 : lanes_prod_f64)(at, step, rows, n, to);
     else if (op == TNI_SUM)
         (compute == TN_F32 ? TNI_K(k, sum_rows_f32) : TNI_K(k, sum_rows_f64))(x, step, rows, n, to);
+    else if (op == TNI_PROD)
+        (compute == TN_F32 ? lanes_prod_f32 : lanes_prod_f64)(at, step, rows, n, to);
     else
         (compute == TN_F32 ? TNI_K(k, extreme_rows_f32)
                            : TNI_K(k, extreme_rows_f64))(x, step, rows, n, op == TNI_MIN, to);
 }
 
+#define FOLD_FILL(type, value)                                                          \
+    {                                                                                   \
+        type *at = (type *)to;                                                          \
+        int64_t i = 0;                                                                  \
+        for (; i + 4 <= n; i += 4) at[i] = at[i + 1] = at[i + 2] = at[i + 3] = (value); \
+        for (; i < n; i++) at[i] = (value);                                             \
+    }
 TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
-    int64_t k =
-        value == HUGE_VAL ? INT64_MAX : tni_truncate(value);
-    for (int64_t i = 0; i < n; i++)
-        if (compute == TN_F32)
-            ((float *)to)[i] = (float)value;
-        else if (compute == TN_F64)
-            ((double *)to)[i] = value;
-        else
-            ((int64_t *)to)[i] = k;
+    if (compute == TN_F32) {
+        const float v = (float)value;
+        FOLD_FILL(float, v)
+    } else if (compute == TN_F64) {
+        FOLD_FILL(double, value)
+    } else {
+        const int64_t v = value == HUGE_VAL ? INT64_MAX : tni_truncate(value);
+        FOLD_FILL(int64_t, v)
+    }
 }
+#undef FOLD_FILL
 
 #define LANES_FOLD(type)                                                        \
     for (type *a = (type *)acc; h; h /= 2)                                      \
@@ -25038,11 +25038,13 @@ TN_PRIV void tni_matmul_run(tn_context *context, const tni_matmul_plan *p, int d
     }
 }
 
-/* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled at -O1: no call of a small tensor runs through it, so it may be slower by a little and is compiled in half the time */
+/* src/base/lean_begin.inl - what stands from here to cold_end.inl is compiled at -O2 without the passes that take long and gain little where calls are short: files of src/ops (tools/optable) whose first comment does not say "Hot:", as those do with loops over elements */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #pragma GCC push_options
-#pragma GCC optimize("O1", "inline-small-functions")
+#pragma GCC optimize("O2", "no-schedule-insns2", "no-gcse", "no-tree-pre", "no-code-hoisting",   \
+                     "no-tree-loop-vectorize", "no-crossjumping", "no-rerun-cse-after-loop", \
+                     "no-cse-follow-jumps", "no-tree-tail-merge", "no-ipa-icf")
 #endif
 
 /* src/cpu/conv_source.c - the input of a convolution laid out for its kernel (kernels/conv.h): padded, and split by phase where the stride is not 1, a round of images at a time */
@@ -25378,7 +25380,7 @@ TN_PRIV void tni_cv_plain_run(tn_frame *f, const tni_cv_shape *s, int result) {
         tni_convert(j.context->kernels, tni_bytes_at(out), out->dtype, to, compute, out->numel);
 }
 
-/* src/base/cold_end.inl - see cold_begin.inl */
+/* src/base/cold_end.inl - the end of cold_begin.inl or lean_begin.inl */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #pragma GCC pop_options
@@ -26683,7 +26685,7 @@ TN_OPERATOR(nextafter, "nextafter(Tensor self, Tensor other) -> Tensor",
             .grad = nextafter_grad,
             .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (3,4) (4):i64")
 
-/* src/ops/indexing/search.c - places of values among sorted boundaries, by bisection: searchsorted, bucketize */
+/* src/ops/indexing/gather.c - one index for each element: gather, scatter, take_along_dim */
 
 /* src/ops/indexing/index.h - what rows with index tensors share: reading indices and masks, adding rows of elements in order */
 
@@ -26715,6 +26717,274 @@ TN_PRIV int64_t tni_count_true(const tn_tensor *t, int ndim, const int64_t *size
 
 TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
                          int dtype);
+
+/* src/ops/shape/copy.h - what copy.c has for other files: strides of a clone, and filling */
+
+TN_PRIV void tni_copy_strides(tni_shape *s, const tn_tensor *self);
+TN_PRIV bool tni_fill_check(tn_frame *f, tn_scalar value, int dtype);
+TN_PRIV void tni_fill(tn_tensor *t, tn_scalar value);
+
+/* src/ops/shape/geometry.h - sizes, strides and offset of a view before it exists, and gradients written at such a place */
+
+typedef struct tni_geometry {
+    int ndim;
+    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS], offset;
+} tni_geometry;
+TN_PRIV void tni_geometry_of(tni_geometry *v, const tn_tensor *t);
+TN_PRIV void tni_geometry_remove(tni_geometry *v, int d);
+TN_PRIV void tni_geometry_insert(tni_geometry *v, int d, int64_t size, int64_t stride);
+TN_PRIV bool tni_announce_geometry(tn_frame *f, int k, const tni_geometry *v);
+TN_PRIV void tni_run_nothing(tn_frame *f);
+TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src,
+                                const tni_geometry *v);
+TN_PRIV tn_tensor *tni_zeros_of(tn_tensor *like, int ndim, const int64_t *size);
+
+typedef struct tni_copy_note {
+    bool copies;
+} tni_copy_note;
+TN_PRIV void tni_geometry_give(tn_gradient *g, const tni_geometry *v);
+
+static bool gather_fits(tn_frame *f, const tn_tensor *index, const tn_tensor *t, int d,
+                        const char *what) {
+    char has[160], wants[160];
+    int n = index->ndim ? index->ndim : 1, m = t->ndim ? t->ndim : 1;
+    if (index->numel == 0) return true;
+    if (n != m)
+        return tn_fail(f, TN_INVALID,
+                       "Index tensor must have the same number of dimensions as %s tensor", what);
+    for (int i = 0; i < n; i++)
+        if (i != d && (index->ndim ? index->size[i] : 1) > (t->ndim ? t->size[i] : 1))
+            return tn_fail(f, TN_INVALID,
+                           "Size does not match at dimension %d expected index %s to be no larger "
+                           "than %s %s%s",
+                           i, tni_shape_text(has, sizeof has, index->ndim, index->size), what,
+                           tni_shape_text(wants, sizeof wants, t->ndim, t->size),
+                           d < 0 ? "" : " apart from the dimension indexed");
+    return true;
+}
+static bool gather_arguments(tn_frame *f, int64_t dim, const char *name) {
+    tn_tensor *self = f->in[0], *index = f->in[1];
+    TN_NOTE(tni_dim_note, note, f);
+    if (!tni_dim_of(f, self->ndim, dim, &note->dim) || !tni_index_dtype(f, index, name))
+        return false;
+    return gather_fits(f, index, self, note->dim, "self");
+}
+static bool gather_look(tn_frame *f) {
+    tn_tensor *self = f->in[0];
+    TN_NOTE(tni_dim_note, note, f);
+    return tni_index_range(f, f->in[1], 0, self->ndim ? self->size[note->dim] : 1, note->dim);
+}
+static void gather_line(tn_tensor *v, const tn_tensor *t, const tn_tensor *index, int d,
+                        int64_t *stride) {
+    for (int i = 0; i < index->ndim; i++) stride[i] = i == d || i >= t->ndim ? 0 : t->stride[i];
+    tni_stack_view(v, t, index->ndim, index->size, stride, t->offset);
+}
+static int64_t gather_step(const tn_tensor *t, int d) {
+    return t->ndim ? t->stride[d] * tni_dtype_size(t) : 0;
+}
+
+static bool gather_check(tn_frame *f) {
+    TN_ARGS(gather, a, f);
+    return gather_arguments(f, a->dim, "gather") &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, f->in[1]->ndim, f->in[1]->size);
+}
+static void gather_run(tn_frame *f) {
+    tn_tensor *self = f->in[0], *index = f->in[1], *out = f->out[0], line;
+    const tn_tensor *all[3];
+    TN_NOTE(tni_dim_note, note, f);
+    const int d = note->dim, dtype = index->dtype;
+    int64_t stride[TN_MAX_DIMS], step = gather_step(self, d), bytes = tni_dtype_size(self);
+    tni_walk w;
+    if (out->numel == 0) return;
+    gather_line(&line, self, index, d, stride);
+    all[0] = out;
+    all[1] = index;
+    all[2] = &line;
+    tni_walk_start(&w, index->ndim, index->size, all, 3);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i++) {
+            const char *from =
+                w.at[2] + i * w.row[2] + tni_index_at(w.at[1] + i * w.row[1], dtype) * step;
+            tni_move_one(w.at[0] + i * w.row[0], from, bytes);
+        }
+}
+static void gather_grad(tn_gradient *g) {
+    TN_ARGS(gather, a, g);
+    tn_tensor *d = g->incoming[0], *z = tni_zeros_of(d, g->in[0]->ndim, g->in[0]->size);
+    if (z) tn_give(g, 0, tnp_scatter_add(z, a->dim, g->in[1], d));
+}
+TN_OPERATOR(gather,
+            "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+            TN_DOC(.shapes = "self (*), index (*) -> index's shape",
+                   .example = "tn_gather(x, 1, index)"),
+            .forms = TN_OUT, .needs = "self:index", .check = gather_check, .look = gather_look,
+            .run = gather_run, .grad = gather_grad,
+            .sample = "(5,3) 0 (2,3):i64<5 | (5,3) 1 (5,7):i64<3 | (2,3,4) -2 (2,2,3):i64<3 | (4) "
+                      "0 (6):i64<4 | () 0 ():i64<1 | "
+                      "(3,2) 0 (0,2):i64<3 | (5,3):i64 1 (4,1):i32<3")
+
+static void scatter_run_all(tn_frame *f, const tn_tensor *src, bool add, const void *unit) {
+    tn_tensor *self = f->in[0], *index = f->in[1], *out = f->out[0], line, values;
+    const tn_tensor *all[3];
+    TN_NOTE(tni_dim_note, note, f);
+    const int d = note->dim, dtype = index->dtype;
+    int64_t stride[2][TN_MAX_DIMS], step = gather_step(out, d), bytes = tni_dtype_size(out);
+    tni_walk w;
+    if (out != self && self->numel) tni_copy_elements(f->block, out, self);
+    if (index->numel == 0 || out->numel == 0) return;
+    gather_line(&line, out, index, d, stride[0]);
+    all[0] = &line;
+    all[1] = index;
+    if (src) {
+        for (int i = 0; i < index->ndim; i++) stride[1][i] = i < src->ndim ? src->stride[i] : 0;
+        tni_stack_view(&values, src, index->ndim, index->size, stride[1], src->offset);
+        all[2] = &values;
+    }
+    tni_walk_start(&w, index->ndim, index->size, all, src ? 3 : 2);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i++) {
+            char *to = w.at[0] + i * w.row[0] + tni_index_at(w.at[1] + i * w.row[1], dtype) * step;
+            const char *from = unit ? (const char *)unit : w.at[2] + i * w.row[2];
+            if (add)
+                tni_add_row(to, bytes, from, bytes, 1, out->dtype);
+            else
+                tni_move_one(to, from, bytes);
+        }
+}
+static bool scatter_announce(tn_frame *f) {
+    tn_tensor *self = f->in[0];
+    if (f->inplace)
+        return tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size,
+                                   self->stride);
+    return tn_announce(f, 0, (tn_dtype)self->dtype, self->ndim, self->size);
+}
+static bool scatter_source(tn_frame *f, const char *name) {
+    tn_tensor *self = f->in[0], *src = f->in[2];
+    if (self->dtype != src->dtype)
+        return tn_fail(f, TN_TYPE, "%s(): Expected self.dtype to be equal to src.dtype", name);
+    return gather_fits(f, f->in[1], src, -1, "src") && scatter_announce(f);
+}
+static void scatter_give_source(tn_gradient *g, int64_t dim) {
+    tn_tensor *d = tnp_gather(g->incoming[0], dim, g->in[1], false), *src = g->in[2];
+    tni_geometry v;
+    if (!d || tni_same_shape(d, src)) {
+        tn_give(g, 2, d);
+        return;
+    }
+    tni_geometry_of(&v, src);
+    for (int i = 0; i < v.ndim && i < d->ndim; i++) v.size[i] = d->size[i];
+    if (d->ndim != v.ndim) d = tnp_reshape(d, tni_ints(v.size, v.ndim));
+    if (d) tn_give(g, 2, tni_place_at(g->block, tni_zeros_of(d, src->ndim, src->size), d, &v));
+}
+
+static bool scatter_check(tn_frame *f) {
+    TN_ARGS(scatter, a, f);
+    return gather_arguments(f, a->dim, "scatter") && scatter_source(f, "scatter");
+}
+static void scatter_run(tn_frame *f) { scatter_run_all(f, f->in[2], false, NULL); }
+static void scatter_grad(tn_gradient *g) {
+    TN_ARGS(scatter, a, g);
+    if (g->want[0]) tn_give(g, 0, tnp_scatter_value(g->incoming[0], a->dim, g->in[1], tn_int(0)));
+    if (g->want[2]) scatter_give_source(g, a->dim);
+}
+TN_OPERATOR(scatter, "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+            TN_DOC(.shapes = "self (*), index and src (*) of no larger sizes -> self's shape",
+                   .example = "tn_scatter(x, 1, index, src)"),
+            .forms = TN_OUT | TN_INPLACE, .needs = "self:index src:index", .check = scatter_check,
+            .look = gather_look, .run = scatter_run, .grad = scatter_grad,
+            .sample = "(5,3) 0 (1,3):i64<5 (1,3) | (3,5) 1 (3,1):i64<5 (3,1) | (4) 0 (1):i64<4 (1) "
+                      "| () 0 ():i64<1 () | (2,3) 0 (0,3):i64<2 (0,3)")
+
+static bool scatter_value_check(tn_frame *f) {
+    TN_ARGS(scatter_value, a, f);
+    return gather_arguments(f, a->dim, "scatter") && tni_fill_check(f, a->value, f->in[0]->dtype) &&
+           scatter_announce(f);
+}
+static void scatter_value_run(tn_frame *f) {
+    TN_ARGS(scatter_value, a, f);
+    char unit[16];
+    tni_element_set(unit, f->out[0]->dtype, tni_exact(a->value));
+    scatter_run_all(f, NULL, false, unit);
+}
+static void scatter_value_grad(tn_gradient *g) {
+    TN_ARGS(scatter_value, a, g);
+    tn_give(g, 0, tnp_scatter_value(g->incoming[0], a->dim, g->in[1], tn_int(0)));
+}
+TN_OPERATOR(scatter_value,
+            "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+            TN_DOC(.shapes = "self (*), index (*) of no larger sizes -> self's shape",
+                   .example = "tn_scatter_value(x, 1, index, 1)"),
+            .forms = TN_OUT | TN_INPLACE, .needs = "self:index", .check = scatter_value_check,
+            .look = gather_look, .run = scatter_value_run, .grad = scatter_value_grad,
+            .sample = "(5,3) 0 (2,3):i64<5 0.5 | (3,5) -1 (3,2):i64<5 2 | () 0 ():i64<1 1 | (2,3) "
+                      "0 (0,3):i64<2 1 | (5):i64 0 (9):i64<5 7",
+            .node = "ScatterBackward1")
+
+static bool scatter_add_check(tn_frame *f) {
+    TN_ARGS(scatter_add, a, f);
+    return gather_arguments(f, a->dim, "scatter_add") && scatter_source(f, "scatter_add");
+}
+static void scatter_add_run(tn_frame *f) { scatter_run_all(f, f->in[2], true, NULL); }
+static void scatter_add_grad(tn_gradient *g) {
+    TN_ARGS(scatter_add, a, g);
+    tn_give(g, 0, g->incoming[0]);
+    if (g->want[2]) scatter_give_source(g, a->dim);
+}
+TN_OPERATOR(scatter_add, "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+            TN_DOC(.shapes = "self (*), index and src (*) of no larger sizes -> self's shape",
+                   .example = "tn_scatter_add(x, 1, index, src)"),
+            .forms = TN_OUT | TN_INPLACE, .needs = "src:index", .check = scatter_add_check,
+            .look = gather_look, .run = scatter_add_run, .grad = scatter_add_grad,
+            .sample = "(5,3) 0 (7,3):i64<5 (7,3) | (3,5) 1 (2,9):i64<5 (2,9) | (4) 0 (6):i64<4 (6) "
+                      "| () 0 ():i64<1 () | "
+                      "(2,3) 0 (0,3):i64<2 (0,3) | (5):i64 0 (9):i64<5 (9):i64")
+
+static bool take_along_dim_compose(tn_frame *f) {
+    TN_ARGS(take_along_dim, a, f);
+    static const int64_t all[1] = {-1};
+    tn_tensor *self = f->in[0], *index = f->in[1];
+    tni_shape s, i;
+    int d;
+    if (a->dim == TN_NONE) {
+        self = tnp_reshape(self, tni_ints(all, 1));
+        index = tnp_reshape(index, tni_ints(all, 1));
+        return self && index && (f->out[0] = tnp_gather(self, 0, index, false)) != NULL;
+    }
+    if (self->ndim != index->ndim)
+        return tn_fail(f, TN_INVALID,
+                       "torch.take_along_dim(): input and indices should have the same number of "
+                       "dimensions, but got "
+                       "%d dimensions for input, and %d dimensions for indices",
+                       self->ndim, index->ndim);
+    if (self->ndim == 0)
+        return tn_fail(f, TN_INDEX, "Dimension specified as %lld but tensor has no dimensions",
+                       (long long)a->dim);
+    if (!tni_dim_of(f, self->ndim, a->dim, &d)) return false;
+    if (self->ndim) {
+        s.ndim = i.ndim = self->ndim;
+        memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
+        s.size[d] = 1;
+        memcpy(i.size, index->size, sizeof(int64_t) * (size_t)s.ndim);
+        i.size[d] = 1;
+        if (!tni_broadcast(&s, i.ndim, i.size))
+            return tn_fail(f, TN_INVALID, "the shapes of self and indices do not broadcast");
+        memcpy(i.size, s.size, sizeof(int64_t) * (size_t)s.ndim);
+        s.size[d] = self->size[d];
+        i.size[d] = index->size[d];
+        self = tnp_expand(self, tni_ints(s.size, s.ndim), false);
+        index = tnp_expand(index, tni_ints(i.size, i.ndim), false);
+    }
+    return self && index && (f->out[0] = tnp_gather(self, d, index, false)) != NULL;
+}
+TN_OPERATOR(
+    take_along_dim, "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
+    TN_DOC(.shapes = "self (5, 3), indices (2, 3) -> (2, 3)",
+           .example = "tn_take_along_dim(x, tn_argsort(x), .dim = -1)"),
+    .forms = TN_OUT, .compose = take_along_dim_compose,
+    .sample =
+        "(5,3) (2,3):i64<5 0 | (5,3) (1,2):i64<3 dim=1 | (2,3) (4):i64<6 | (1,3) (4,2):i64<3 -1")
+
+/* src/ops/indexing/search.c - places of values among sorted boundaries, by bisection: searchsorted, bucketize */
 
 enum { SEARCH_VALUES = 1024 };
 
@@ -26969,32 +27239,6 @@ TN_OPERATOR(bucketize,
 #undef SEARCH_PLACE
 
 /* src/ops/indexing/sort.c - sort, argsort, topk along one dimension: stable, NaN the largest, the same order for any number of threads */
-
-/* src/ops/shape/copy.h - what copy.c has for other files: strides of a clone, and filling */
-
-TN_PRIV void tni_copy_strides(tni_shape *s, const tn_tensor *self);
-TN_PRIV bool tni_fill_check(tn_frame *f, tn_scalar value, int dtype);
-TN_PRIV void tni_fill(tn_tensor *t, tn_scalar value);
-
-/* src/ops/shape/geometry.h - sizes, strides and offset of a view before it exists, and gradients written at such a place */
-
-typedef struct tni_geometry {
-    int ndim;
-    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS], offset;
-} tni_geometry;
-TN_PRIV void tni_geometry_of(tni_geometry *v, const tn_tensor *t);
-TN_PRIV void tni_geometry_remove(tni_geometry *v, int d);
-TN_PRIV void tni_geometry_insert(tni_geometry *v, int d, int64_t size, int64_t stride);
-TN_PRIV bool tni_announce_geometry(tn_frame *f, int k, const tni_geometry *v);
-TN_PRIV void tni_run_nothing(tn_frame *f);
-TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src,
-                                const tni_geometry *v);
-TN_PRIV tn_tensor *tni_zeros_of(tn_tensor *like, int ndim, const int64_t *size);
-
-typedef struct tni_copy_note {
-    bool copies;
-} tni_copy_note;
-TN_PRIV void tni_geometry_give(tn_gradient *g, const tni_geometry *v);
 
 typedef struct sort_pair {
     uint64_t key;
@@ -27560,7 +27804,7 @@ TN_PRIV tn_tensor *tni_norm_rsqrt(tn_tensor *var, double eps);
 /* src/ops/reduction/reduction.h - what reductions share among each other and with norms of layers: the dimensions that go, the plain reducer, products, variances */
 
 TNI_INLINE void tni_dims_gone(const tn_tensor *x, tn_ints dim, bool *gone) {
-    for (int d = 0; d < TN_MAX_DIMS; d++) gone[d] = dim.n <= 0;
+    memset(gone, dim.n <= 0, TN_MAX_DIMS * sizeof *gone);
     for (int64_t i = 0; i < dim.n; i++) gone[tni_dim(x->ndim, dim.at[i])] = true;
 }
 TN_PRIV tn_tensor *tni_dims_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, bool keepdim);
@@ -28048,9 +28292,8 @@ TN_PRIV bool tni_norm_floating(tn_frame *f, const tn_tensor *x) {
 }
 
 TN_PRIV void tni_norm_numbers(void *to, int compute, const tn_tensor *t, int64_t n, double other) {
-    int64_t size = compute == TN_F32 ? 4 : 8;
     if (!t) {
-        for (int64_t i = 0; i < n; i++) tni_fill_lanes((char *)to + i * size, compute, other, 1);
+        tni_fill_lanes(to, compute, other, n);
         return;
     }
     tni_lanes_load(to, compute, tni_bytes_at(t),
@@ -28822,8 +29065,10 @@ static bool mm_check(tn_frame *f, tni_matmul_plan *p, const tn_tensor *a, const 
             return tn_fail(f, TN_MEMORY, "the product is too large");
         return tn_scratch(f, bk, 4);
     }
-    if (a->dtype == TN_F32 || a->dtype == TN_F64)
-        return tn_scratch(f, tni_matmul_packed_bytes(f->block->context, p, tni_dtype_size(a)), 1);
+    if (a->dtype == TN_F32 || a->dtype == TN_F64) {
+        const int64_t bytes = tni_matmul_packed_bytes(f->block->context, p, tni_dtype_size(a));
+        return !bytes || tn_scratch(f, bytes, 1);
+    }
     return true;
 }
 
@@ -29356,6 +29601,224 @@ TN_OPERATOR(argmin, "argmin(Tensor self, int? dim=None, bool keepdim=False) -> T
             .forms = TN_OUT, .check = argmin_check, .run = argmin_run, .grad = tn_grad_zero,
             .sample = "(2,3,4) | (2,3,4) 1 | (3,4) -1 keepdim=True | () | (9000) | (3,70) 0")
 
+/* src/ops/reduction/cumulative.c - running sums and products along one dimension, and linear recurrences */
+
+enum { CUM_COLUMNS = 64 };
+
+typedef struct cum_job {
+    tn_context *context;
+    const char *x, *factor;
+    char *y;
+    int from, to;
+    int64_t n, inner, chunks;
+    bool pairs, reverse;
+} cum_job;
+
+static int64_t cum_columns(const cum_job *j, int64_t i, int64_t *at) {
+    int64_t c = i % j->chunks * CUM_COLUMNS;
+    *at = i / j->chunks * j->n * j->inner + c;
+    return j->inner - c < CUM_COLUMNS ? j->inner - c : (int64_t)CUM_COLUMNS;
+}
+
+static void cumsum_task(void *arg, int64_t i) {
+    const cum_job *j = (const cum_job *)arg;
+    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes,
+                out = tni_dtype(j->to)->bytes;
+    double sum[CUM_COLUMNS], row[CUM_COLUMNS];
+    int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
+    memset(sum, 0, (size_t)m * sizeof *sum);
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
+        tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
+        tni_reduce_rows(j->context->kernels, TNI_SUM, compute, row, 0, 1, m, sum);
+        tni_lanes_save(j->y + at * out, out, j->to, sum, compute, m);
+    }
+}
+
+static tn_dtype cum_dtype(const tn_tensor *x) {
+    return tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64 : (tn_dtype)x->dtype;
+}
+static bool cum_check(tn_frame *f, const tn_tensor *x, int64_t dim, tn_dtype dtype) {
+    int d;
+    if (dtype == TN_BOOL || !tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes ||
+        tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
+        return tn_fail(f, TN_TYPE, "cannot convert from %s to %s; convert the input first",
+                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
+    return tni_dim_of(f, x->ndim, dim, &d) && tn_announce(f, 0, dtype, x->ndim, x->size) &&
+           tni_dense_scratch(f, x);
+}
+static bool cumsum_check(tn_frame *f) {
+    TN_ARGS(cumsum, a, f);
+    return cum_check(f, a->self, a->dim, a->dtype ? a->dtype : cum_dtype(a->self));
+}
+static void cum_start(tn_frame *f, const tn_tensor *x, const tn_tensor *factor, int64_t dim,
+                      bool reverse, void (*task)(void *, int64_t)) {
+    char *room = (char *)f->scratch;
+    int d = tni_dim(x->ndim, dim);
+    int64_t outer = 1;
+    cum_job j;
+    if (!x->numel) return;
+    j.context = f->block->context;
+    j.x = tni_dense(f, x, &room);
+    j.factor = tni_dense(f, factor, &room);
+    j.y = tni_bytes_at(f->out[0]);
+    j.pairs = tni_is_complex(x->dtype);
+    j.from = j.pairs ? (int)tni_real_of(x->dtype) : x->dtype;
+    j.to = j.pairs ? (int)tni_real_of(f->out[0]->dtype) : f->out[0]->dtype;
+    j.reverse = reverse;
+    j.n = x->ndim ? x->size[d] : 1;
+    j.inner = j.pairs ? 2 : 1;
+    for (int e = 0; e < x->ndim; e++)
+        if (e < d)
+            outer *= x->size[e];
+        else if (e > d)
+            j.inner *= x->size[e];
+    j.chunks = (j.inner + CUM_COLUMNS - 1) / CUM_COLUMNS;
+    tni_lanes_spread(j.context, outer * j.chunks, x->numel, task, &j);
+}
+
+static void cumsum_run(tn_frame *f) {
+    TN_ARGS(cumsum, a, f);
+    cum_start(f, a->self, NULL, a->dim, false, cumsum_task);
+}
+static void cumsum_grad(tn_gradient *g) {
+    TN_ARGS(cumsum, a, g);
+    tn_ints dim = tni_ints(&a->dim, 1);
+    if (a->self->ndim)
+        tn_give(g, 0,
+                tnp_flip(tnp_cumsum(tnp_flip(g->incoming[0], dim), a->dim, TN_NO_DTYPE), dim));
+    else
+        tn_give(g, 0, g->incoming[0]);
+}
+TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_cumsum(x, 0)"), .forms = TN_OUT,
+            .check = cumsum_check, .run = cumsum_run, .grad = cumsum_grad,
+            .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
+                      "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | "
+                      "(3) 0 dtype=float64")
+
+static void cum_times(const cum_job *j, int compute, double *to, const double *row, int64_t m) {
+    if (!j->pairs)
+        tni_reduce_rows(j->context->kernels, TNI_PROD, compute, row, 0, 1, m, to);
+    else
+        for (int64_t k = 0; k < m; k += 2) tni_complex_times(to + k, row + k);
+}
+
+static void cumprod_task(void *arg, int64_t i) {
+    const cum_job *j = (const cum_job *)arg;
+    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes,
+                out = tni_dtype(j->to)->bytes;
+    double product[CUM_COLUMNS], row[CUM_COLUMNS];
+    int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
+    tni_fill_lanes(product, compute, 1, m);
+    for (int64_t k = 1; j->pairs && k < m; k += 2) product[k] = 0;
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
+        tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
+        cum_times(j, compute, product, row, m);
+        tni_lanes_save(j->y + at * out, out, j->to, product, compute, m);
+    }
+}
+
+static bool cumprod_check(tn_frame *f) {
+    TN_ARGS(cumprod, a, f);
+    const tn_tensor *x = a->self;
+    tn_dtype dtype = a->dtype ? a->dtype : f->ngiven ? (tn_dtype)f->given[0]->dtype : cum_dtype(x);
+    if (f->inplace && (int)dtype != x->dtype)
+        return tn_fail(f, TN_TYPE,
+                       "Bad in-place call: input tensor dtype %s and output tensor dtype %s should "
+                       "match",
+                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
+    return cum_check(f, x, a->dim, dtype);
+}
+static void cumprod_run(tn_frame *f) {
+    TN_ARGS(cumprod, a, f);
+    cum_start(f, a->self, NULL, a->dim, false, cumprod_task);
+}
+static tn_tensor *cum_shifted(tn_tensor *t, int64_t dim, int64_t first) {
+    tn_tensor *pair[2];
+    if (!t || !t->numel) return t;
+    if (!t->ndim) return tnp_full_like(t, tn_int(first), TN_NO_DTYPE, TN_NO_DEVICE);
+    pair[0] = tnp_full_like(tnp_slice(t, dim, 0, 1, 1), tn_int(first), TN_NO_DTYPE, TN_NO_DEVICE);
+    pair[1] = tnp_slice(t, dim, 0, t->size[tni_dim(t->ndim, dim)] - 1, 1);
+    return pair[0] && pair[1] ? tnp_cat(tn_tensors_of(pair, 2), dim) : NULL;
+}
+static tn_tensor *cum_conj(tn_tensor *t) { return t && tni_is_complex(t->dtype) ? tnp_conj(t) : t; }
+static void cumprod_grad(tn_gradient *g) {
+    TN_ARGS(cumprod, a, g);
+    tn_tensor *d = g->incoming[0], *x = g->in[0], *sums;
+    if (d && x->dtype != d->dtype) x = tnp_to_dtype(x, (tn_dtype)d->dtype, false, false);
+    sums = tnp_linear_recurrence(d, cum_conj(x), a->dim, true);
+    tn_give(g, 0, tnp_mul(cum_conj(cum_shifted(g->out[0], a->dim, 1)), sums));
+}
+TN_OPERATOR(cumprod, "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_cumprod(x, 0)"),
+            .forms = TN_OUT | TN_INPLACE, .needs = "self:self,result", .check = cumprod_check,
+            .run = cumprod_run, .grad = cumprod_grad,
+            .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
+                      "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | (4,40):c64 0 | (1,3) 0 | "
+                      "(3) 0 dtype=float64 | (40):i64 0")
+
+static void recurrence_task(void *arg, int64_t i) {
+    const cum_job *j = (const cum_job *)arg;
+    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes;
+    const int64_t step = j->reverse ? -j->inner : j->inner;
+    const char *factors = j->reverse ? j->factor + j->inner * bytes : j->factor;
+    double sum[CUM_COLUMNS], row[CUM_COLUMNS], factor[CUM_COLUMNS];
+    if (j->reverse) at += (j->n - 1) * j->inner;
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += step) {
+        tni_lanes_load(row, TN_F64, j->x + at * bytes, bytes, j->from, m);
+        if (r) {
+            tni_lanes_load(factor, TN_F64, factors + at * bytes, bytes, j->from, m);
+            cum_times(j, TN_F64, sum, factor, m);
+            tni_reduce_rows(j->context->kernels, TNI_SUM, TN_F64, row, 0, 1, m, sum);
+        } else
+            memcpy(sum, row, (size_t)m * sizeof *sum);
+        tni_lanes_save(j->y + at * bytes, bytes, j->to, sum, TN_F64, m);
+    }
+}
+
+static bool linear_recurrence_check(tn_frame *f) {
+    TN_ARGS(linear_recurrence, a, f);
+    const tn_tensor *x = f->in[0], *factor = f->in[1];
+    char has[128], wants[128];
+    int d;
+    if (tni_dtype(x->dtype)->category < TNI_CAT_FLOAT || !tni_dtype(x->dtype)->computes ||
+        factor->dtype != x->dtype)
+        return tn_fail(f, TN_TYPE, "expected two tensors of one floating dtype, got %s and %s",
+                       tni_dtype(x->dtype)->text, tni_dtype(factor->dtype)->text);
+    if (!tni_same_shape(x, factor))
+        return tn_fail(f, TN_INVALID, "factor has shape %s, but input has shape %s",
+                       tni_shape_text(has, sizeof has, factor->ndim, factor->size),
+                       tni_shape_text(wants, sizeof wants, x->ndim, x->size));
+    return tni_dim_of(f, x->ndim, a->dim, &d) &&
+           tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size) && tni_dense_scratch(f, x) &&
+           tni_dense_scratch(f, factor);
+}
+static void linear_recurrence_run(tn_frame *f) {
+    TN_ARGS(linear_recurrence, a, f);
+    cum_start(f, f->in[0], f->in[1], a->dim, a->reverse, recurrence_task);
+}
+static void linear_recurrence_grad(tn_gradient *g) {
+    TN_ARGS(linear_recurrence, a, g);
+    tn_tensor *d = tnp_linear_recurrence(g->incoming[0], cum_conj(g->in[1]), a->dim, !a->reverse);
+    if (g->want[0]) tn_give(g, 0, d);
+    if (!g->want[1]) return;
+    if (a->reverse)
+        tn_give(g, 1, tnp_mul(cum_shifted(d, a->dim, 0), cum_conj(g->out[0])));
+    else
+        tn_give(g, 1, tnp_mul(d, cum_conj(cum_shifted(g->out[0], a->dim, 0))));
+}
+TN_OPERATOR(linear_recurrence,
+            "linear_recurrence(Tensor input, Tensor factor, int dim, bool reverse=False) -> Tensor",
+            TN_DOC(.shapes = "input (*), factor (*) -> (*), floating",
+                   .example = "tn_linear_recurrence(x, y, 0)"),
+            .forms = TN_OUT, .needs = "input:factor factor:factor,result",
+            .check = linear_recurrence_check, .run = linear_recurrence_run,
+            .grad = linear_recurrence_grad,
+            .sample = "(5) (5) 0 | (2,3,4) (2,3,4) 1 True | (3,70) (3,70) -1 reverse=True | "
+                      "(20,130) (20,130) 0 | () () 0 | (0,3) (0,3) 0 | (3,0) (3,0) 0 True | "
+                      "(1,3) (1,3) 0 True | (2,3):c64 (2,3):c64 1 | (4,40):c64 (4,40):c64 0 True | "
+                      "(3,4):f16 (3,4):f16 1")
+
 /* src/ops/reduction/extrema.c - the largest and smallest elements over dimensions */
 
 TN_PRIV bool tni_extreme_dtype(tn_frame *f, const tn_tensor *x) {
@@ -29879,11 +30342,984 @@ TN_OPERATOR(all, "all(Tensor self) -> Tensor",
             .check = all_check, .run = all_run, .grad = tn_grad_zero,
             .sample = "(2,3):bool | (0) | (2,3)")
 
-/* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled at -O1: no call of a small tensor runs through it, so it may be slower by a little and is compiled in half the time */
+/* src/ops/shape/copy.c - the same elements somewhere else: clones, conversions, copies in place, joins, and other orders */
+
+TN_PRIV void tni_copy_strides(tni_shape *s, const tn_tensor *self) {
+    s->ndim = self->ndim;
+    memcpy(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim);
+    if (tni_is_dense(self))
+        memcpy(s->stride, self->stride, sizeof(int64_t) * (size_t)s->ndim);
+    else
+        tni_like_strides(s, &self, 1);
+}
+
+static bool copy_format(tn_frame *f, const tn_tensor *self, tn_memory_format format, tni_shape *s) {
+    int n = self->ndim, last = format == TN_MEMORY_FORMAT_CHANNELS_LAST ? 4 : 5;
+    s->ndim = n;
+    memcpy(s->size, self->size, sizeof(int64_t) * (size_t)n);
+    if ((int)format == 0 || format == TN_MEMORY_FORMAT_PRESERVE_FORMAT)
+        tni_copy_strides(s, self);
+    else
+        tni_row_major(n, s->size, s->stride);
+    if (format != TN_MEMORY_FORMAT_CHANNELS_LAST && format != TN_MEMORY_FORMAT_CHANNELS_LAST_3D)
+        return true;
+    if (n != last)
+        return tn_fail(f, TN_INVALID, "required rank %d tensor to use channels_last format", last);
+    tni_channels_last(n, s->size, s->stride);
+    return true;
+}
+
+static bool clone_check(tn_frame *f) {
+    TN_ARGS(clone, a, f);
+    tni_shape s;
+    return copy_format(f, f->in[0], a->memory_format, &s) &&
+           tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size, s.stride);
+}
+static void copy_run(tn_frame *f) { tni_copy_elements(f->block, f->out[0], f->in[0]); }
+static void copy_pass_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
+TN_OPERATOR(
+    clone, "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+    TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_clone(x)"), .forms = TN_OUT,
+    .check = clone_check, .run = copy_run, .grad = copy_pass_grad,
+    .sample = "(2,3) | () | (0,3) | (2,3,4,2) memory_format=channels_last | (2,3):i64 | (300)")
+
+static bool copy_or_view(tn_frame *f, bool same, tn_dtype dtype) {
+    tn_tensor *self = f->in[0];
+    tni_geometry v;
+    TN_NOTE(tni_copy_note, note, f);
+    note->copies = !same;
+    if (note->copies) return tn_announce(f, 0, dtype, self->ndim, self->size);
+    tni_geometry_of(&v, self);
+    return tni_announce_geometry(f, 0, &v);
+}
+static void copy_unless_view_run(tn_frame *f) {
+    TN_NOTE(tni_copy_note, note, f);
+    if (note->copies) copy_run(f);
+}
+static bool contiguous_check(tn_frame *f) {
+    return copy_or_view(f, tni_is_row_major(f->in[0]->ndim, f->in[0]->size, f->in[0]->stride),
+                        (tn_dtype)f->in[0]->dtype);
+}
+TN_OPERATOR(contiguous, "contiguous(Tensor(a) self) -> Tensor(a)",
+            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_contiguous(tn_t(x))"),
+            .check = contiguous_check, .run = copy_unless_view_run, .grad = copy_pass_grad,
+            .sample = "(2,3) | () | (0,3)", .node = "CloneBackward0")
+
+static bool to_check(tn_frame *f, tn_dtype dtype, bool copy) {
+    tn_tensor *self = f->in[0];
+    tni_shape s;
+    TN_NOTE(tni_copy_note, note, f);
+    if (tni_dtype((int)dtype)->bytes == 0) dtype = (tn_dtype)self->dtype;
+    if (!copy && (int)dtype == self->dtype && f->meta == ((self->flags & TNI_META) != 0))
+        return copy_or_view(f, true, dtype);
+    note->copies = true;
+    return copy_format(f, self, (tn_memory_format)0, &s) &&
+           tn_announce_strided(f, 0, dtype, s.ndim, s.size, s.stride);
+}
+static bool to_dtype_check(tn_frame *f) {
+    TN_ARGS(to_dtype, a, f);
+    return to_check(f, a->dtype, a->copy);
+}
+TN_OPERATOR(to_dtype,
+            "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False) "
+            "-> Tensor(a)",
+            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_to_dtype(x, TN_F64)"),
+            .check = to_dtype_check, .run = copy_unless_view_run, .grad = copy_pass_grad,
+            .sample = "(2,3) float32 | (2,3) float64 | (2,3) int32 | (2,3):i64 uint8 | (2,3):bool "
+                      "float16 | () bfloat16 copy=True | "
+                      "(0) bool | (2,3):c128 complex64 | (7):i64 float32",
+            .node = "ToCopyBackward0")
+
+static bool to_device_check(tn_frame *f) {
+    TN_ARGS(to, a, f);
+    bool meta = (f->in[0]->flags & TNI_META) != 0;
+    tn_device_id device = a->device == TN_NO_DEVICE ? (meta ? TN_META : TN_CPU) : a->device;
+    if (device != TN_CPU && device != TN_META)
+        return tn_fail(f, TN_UNSUPPORTED, "device number %d does not exist", (int)device);
+    if (meta && device == TN_CPU)
+        return tn_fail(f, TN_INVALID, "Cannot copy out of meta tensor; no data!");
+    f->meta = device == TN_META;
+    return to_check(f, a->dtype, a->copy);
+}
+TN_OPERATOR(to,
+            "to.device(Tensor(a) self, Device? device, ScalarType? dtype=None, bool "
+            "non_blocking=False, bool copy=False) "
+            "-> Tensor(a)",
+            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_to(x, tn_device(\"meta\"))",
+                   .differs = "parameter dtype: one row for torch's overloads with and without it"),
+            .check = to_device_check, .run = copy_unless_view_run, .grad = copy_pass_grad,
+            .sample = "(2,3) None | (2,3) None float32 | () None int64 copy=True",
+            .node = "ToCopyBackward0")
+
+static bool copy_self(tn_frame *f) {
+    tn_tensor *self = f->in[0];
+    return tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size, self->stride);
+}
+static bool copy_check(tn_frame *f) {
+    tn_tensor *self = f->in[0], *src = f->in[1];
+    char has[160], wants[160];
+    tni_shape s;
+    s.ndim = self->ndim;
+    memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
+    if (!tni_broadcast(&s, src->ndim, src->size) || s.ndim != self->ndim ||
+        memcmp(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim))
+        return tn_fail(f, TN_INVALID, "src of shape %s does not broadcast to self's %s",
+                       tni_shape_text(has, sizeof has, src->ndim, src->size),
+                       tni_shape_text(wants, sizeof wants, self->ndim, self->size));
+    return copy_self(f);
+}
+static void copy_into_run(tn_frame *f) {
+    tn_tensor *to = f->out[0], *src = f->in[1], wide;
+    int64_t stride[TN_MAX_DIMS];
+    int more = to->ndim - src->ndim;
+    if (to->numel == 0 || src == to) return;
+    for (int d = 0; d < to->ndim; d++)
+        stride[d] =
+            d < more || (src->size[d - more] == 1 && to->size[d] != 1) ? 0 : src->stride[d - more];
+    tni_stack_view(&wide, src, to->ndim, to->size, stride, src->offset);
+    if (tni_bytes_at(&wide) == tni_bytes_at(to) && wide.dtype == to->dtype &&
+        !memcmp(stride, to->stride, sizeof(int64_t) * (size_t)to->ndim))
+        return;
+    tni_copy_elements(f->block, to, &wide);
+}
+static tn_tensor *copy_zeros(tn_tensor *like) {
+    return tnp_zeros_like(like, TN_NO_DTYPE, TN_NO_DEVICE);
+}
+static void copy_grad(tn_gradient *g) {
+    if (g->want[0]) tn_give(g, 0, copy_zeros(g->incoming[0]));
+    tn_give(g, 1, g->incoming[0]);
+}
+TN_OPERATOR(copy, "copy_(Tensor self, Tensor src) -> Tensor",
+            TN_DOC(.shapes = "self (*), src broadcast to it -> self", .example = "tn_copy_(x, y)"),
+            .forms = TN_INPLACE | TN_ALIAS, .check = copy_check, .run = copy_into_run,
+            .grad = copy_grad,
+            .sample = "(2,3) (2,3) | (2,3) (3) | (2,3) () | (2,3) (2,3):i64 | (2,3):i64 (2,1):f64 "
+                      "| (0,2) (2)",
+            .node = "torch::autograd::CopyBackwards")
+
+static bool copy_fits(tn_frame *f, tn_scalar s, int dtype) {
+    const double largest = tni_dtype(dtype)->largest;
+    double least = -largest - (tni_is_int(dtype) && tni_dtype(dtype)->is_signed), v = s.real;
+    bool whole = s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL;
+    if (whole && dtype == TN_I64) return true;
+    if (!tni_is_int(dtype) && v - v != 0) return true;
+    if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0 && !tni_is_complex(dtype))
+        return tn_fail(f, TN_INVALID, "value cannot be converted to type %s without overflow",
+                       tni_dtype(dtype)->text);
+    if (s.kind == TN_KIND_COMPLEX && fabs(s.imaginary) > largest &&
+        s.imaginary - s.imaginary == 0 && tni_is_complex(dtype))
+        v = HUGE_VAL;
+    if (v >= least && (dtype == TN_I64 ? v < largest : v <= largest)) return true;
+    return tn_fail(f, TN_INVALID, "value cannot be converted to type %s without overflow",
+                   tni_dtype(dtype)->text);
+}
+TN_PRIV bool tni_fill_check(tn_frame *f, tn_scalar value, int dtype) {
+    if (value.kind <= TN_KIND_NONE || value.kind > TN_KIND_COMPLEX)
+        return tn_fail(f, TN_INVALID, "the fill value must be a number");
+    return copy_fits(f, tni_exact(value), dtype);
+}
+TN_PRIV void tni_fill(tn_tensor *t, tn_scalar value) {
+    char unit[16];
+    const tn_tensor *to = t;
+    tni_walk w;
+    tni_element_set(unit, t->dtype, tni_exact(value));
+    if (t->numel == 0) return;
+    tni_walk_start(&w, t->ndim, t->size, &to, 1);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        tni_fill_row(w.at[0], w.row[0], unit, w.n, tni_dtype_size(t));
+}
+
+static bool fill_check(tn_frame *f) {
+    TN_ARGS(fill, a, f);
+    return tni_fill_check(f, a->value, f->in[0]->dtype) && copy_self(f);
+}
+static void fill_run(tn_frame *f) {
+    TN_ARGS(fill, a, f);
+    tni_fill(f->out[0], a->value);
+}
+static void fill_grad(tn_gradient *g) { tn_give(g, 0, copy_zeros(g->incoming[0])); }
+TN_OPERATOR(fill, "fill_.Scalar(Tensor self, Scalar value) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> self", .example = "tn_fill_(x, 0.5)"),
+            .forms = TN_INPLACE, .check = fill_check, .run = fill_run, .grad = fill_grad,
+            .sample = "(2,3) 0.5 | (2,3):i64 -3 | (3):bool True | () 2 | (0) 1 | (2,3):f16 0.1",
+            .node = "FillBackward2")
+
+static void zero_run(tn_frame *f) { tni_fill(f->out[0], tn_int(0)); }
+TN_OPERATOR(zero, "zero_(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> self", .example = "tn_zero_(x)"), .forms = TN_INPLACE,
+            .check = copy_self, .run = zero_run, .grad = fill_grad,
+            .sample = "(2,3) | (2,3):i64 | (3):bool | () | (0)")
+
+static bool conj_check(tn_frame *f) {
+    tn_tensor *self = f->in[0];
+    tni_shape s;
+    TN_NOTE(tni_copy_note, note, f);
+    if (!tni_is_complex(self->dtype)) return copy_or_view(f, true, (tn_dtype)self->dtype);
+    note->copies = true;
+    return copy_format(f, self, (tn_memory_format)0, &s) &&
+           tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
+}
+static void conj_run(tn_frame *f) {
+    tn_tensor *out = f->out[0];
+    const tn_tensor *to = out;
+    tni_walk w;
+    TN_NOTE(tni_copy_note, note, f);
+    if (!note->copies || out->numel == 0) return;
+    tni_copy_elements(f->block, out, f->in[0]);
+    tni_walk_start(&w, out->ndim, out->size, &to, 1);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i++) {
+            char *at = w.at[0] + i * w.row[0];
+            if (out->dtype == TN_C64)
+                ((float *)(void *)at)[1] = -((float *)(void *)at)[1];
+            else
+                ((double *)(void *)at)[1] = -((double *)(void *)at)[1];
+        }
+}
+static void conj_grad(tn_gradient *g) { tn_give(g, 0, tnp_conj(g->incoming[0])); }
+TN_OPERATOR(conj, "conj(Tensor(a) self) -> Tensor(a)",
+            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_conj(z)"), .check = conj_check,
+            .run = conj_run, .grad = conj_grad, .sample = "(2,3) | (2,3):c128 | ():c64 | (0):c128")
+
+static bool triangle_check(tn_frame *f, const char *name) {
+    if (f->in[0]->ndim < 2)
+        return tn_fail(f, TN_INVALID, "%s: input tensor must have at least 2 dimensions", name);
+    if (f->inplace) return copy_self(f);
+    return tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, f->in[0]->ndim, f->in[0]->size);
+}
+typedef struct copy_triangle {
+    int64_t rows, cols, diagonal, bytes, to_row, to_col, from_row, from_col;
+    bool lower;
+} copy_triangle;
+static void triangle_matrix(const copy_triangle *m, char *to, const char *from) {
+    static const char zero[16] = {0};
+    for (int64_t r = 0; r < m->rows; r++, to += m->to_row, from += m->from_row) {
+        int64_t cut = m->diagonal > m->cols    ? m->cols
+                      : m->diagonal < -m->rows ? 0
+                                               : r + m->diagonal + m->lower,
+                keep, zeros;
+        cut = cut < 0 ? 0 : cut > m->cols ? m->cols : cut;
+        keep = m->lower ? 0 : cut;
+        zeros = m->lower ? cut : 0;
+        if (to != from && (m->lower ? cut : m->cols - cut) > 0)
+            tni_move_row(to + keep * m->to_col, m->to_col, from + keep * m->from_col, m->from_col,
+                         m->lower ? cut : m->cols - cut, m->bytes);
+        if ((m->lower ? m->cols - cut : cut) > 0)
+            tni_fill_row(to + zeros * m->to_col, m->to_col, zero, m->lower ? m->cols - cut : cut,
+                         m->bytes);
+    }
+}
+static void triangle_run(tn_frame *f, int64_t diagonal, bool lower) {
+    tn_tensor *x = f->in[0], *out = f->out[0], heads[2];
+    const tn_tensor *pair[2];
+    int n = out->ndim;
+    copy_triangle m;
+    tni_walk w;
+    if (out->numel == 0) return;
+    m.lower = lower;
+    m.diagonal = diagonal;
+    m.bytes = tni_dtype_size(out);
+    m.rows = out->size[n - 2];
+    m.cols = out->size[n - 1];
+    m.to_row = out->stride[n - 2] * m.bytes;
+    m.to_col = out->stride[n - 1] * m.bytes;
+    m.from_row = x->stride[n - 2] * m.bytes;
+    m.from_col = x->stride[n - 1] * m.bytes;
+    for (int k = 0; k < 2; k++) {
+        const tn_tensor *t = k ? x : out;
+        tni_stack_view(&heads[k], t, n - 2, t->size, t->stride, t->offset);
+        pair[k] = &heads[k];
+    }
+    tni_walk_start(&w, n - 2, out->size, pair, 2);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i++)
+            triangle_matrix(&m, w.at[0] + i * w.row[0], w.at[1] + i * w.row[1]);
+}
+static bool tril_check(tn_frame *f) { return triangle_check(f, "tril"); }
+static void tril_run(tn_frame *f) {
+    TN_ARGS(tril, a, f);
+    triangle_run(f, a->diagonal, true);
+}
+static void tril_grad(tn_gradient *g) {
+    TN_ARGS(tril, a, g);
+    tn_give(g, 0, tnp_tril(g->incoming[0], a->diagonal));
+}
+TN_OPERATOR(
+    tril, "tril(Tensor self, int diagonal=0) -> Tensor",
+    TN_DOC(.shapes = "self (*, n, m) -> (*, n, m)", .example = "tn_tril(x)"),
+    .forms = TN_OUT | TN_INPLACE, .check = tril_check, .run = tril_run, .grad = tril_grad,
+    .sample = "(3,4) | (3,4) 1 | (4,3) -2 | (2,3,3) | (2,3) 9 | (2,3) -9 | (0,3) | (3,3):bool")
+
+static bool triu_check(tn_frame *f) { return triangle_check(f, "triu"); }
+static void triu_run(tn_frame *f) {
+    TN_ARGS(triu, a, f);
+    triangle_run(f, a->diagonal, false);
+}
+static void triu_grad(tn_gradient *g) {
+    TN_ARGS(triu, a, g);
+    tn_give(g, 0, tnp_triu(g->incoming[0], a->diagonal));
+}
+TN_OPERATOR(
+    triu, "triu(Tensor self, int diagonal=0) -> Tensor",
+    TN_DOC(.shapes = "self (*, n, m) -> (*, n, m)", .example = "tn_triu(x, .diagonal = 1)"),
+    .forms = TN_OUT | TN_INPLACE, .check = triu_check, .run = triu_run, .grad = triu_grad,
+    .sample = "(3,4) | (3,4) 1 | (4,3) -2 | (2,3,3) | (2,3) 9 | (2,3) -9 | (0,3) | (3,3):bool")
+
+/* src/ops/shape/geometry.c - geometries of views: taken from a tensor, changed, announced */
+
+TN_PRIV void tni_geometry_of(tni_geometry *v, const tn_tensor *t) {
+    v->ndim = t->ndim;
+    v->offset = t->offset;
+    for (int i = 0; i < t->ndim; i++) {
+        v->size[i] = t->size[i];
+        v->stride[i] = t->stride[i];
+    }
+}
+
+TN_PRIV bool tni_announce_geometry(tn_frame *f, int k, const tni_geometry *v) {
+    tn_tensor *of = f->in[0];
+    if (TNI_UNLIKELY(k || f->ngiven || of->flags & TNI_STACK))
+        return tn_announce_view(f, k, of, v->ndim, v->size, v->stride, v->offset);
+    if (!f->nout) f->nout = 1;
+    f->out[0] = tni_view_of(f->block, of, v->ndim, v->size, v->stride, v->offset,
+                            tni_view_has_history(f, of));
+    return f->out[0] != NULL;
+}
+
+TN_PRIV void tni_geometry_remove(tni_geometry *v, int d) {
+    for (v->ndim--; d < v->ndim; d++) {
+        v->size[d] = v->size[d + 1];
+        v->stride[d] = v->stride[d + 1];
+    }
+}
+
+TN_PRIV void tni_geometry_insert(tni_geometry *v, int d, int64_t size, int64_t stride) {
+    for (int i = v->ndim++; i > d; i--) {
+        v->size[i] = v->size[i - 1];
+        v->stride[i] = v->stride[i - 1];
+    }
+    v->size[d] = size;
+    v->stride[d] = stride;
+}
+
+TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src,
+                                const tni_geometry *v) {
+    tn_ints size = tni_ints(v->size, v->ndim), stride = tni_ints(v->stride, v->ndim);
+    tn_tensor *at;
+    if (!into || !src) return NULL;
+    if (!tni_state(b)->no_grad)
+        return tnp_as_strided_scatter(into, src, size, stride, into->offset + v->offset,
+                                      tn_no_dims(), 0);
+    at = tnp_as_strided(into, size, stride, into->offset + v->offset, tn_no_dims(), 0);
+    return at && tnp_copy_(at, src) ? into : NULL;
+}
+
+TN_PRIV tn_tensor *tni_zeros_of(tn_tensor *like, int ndim, const int64_t *size) {
+    return tnp_new_zeros(like, tni_ints(size, ndim), TN_NO_DTYPE, TN_NO_DEVICE);
+}
+
+TN_PRIV void tni_run_nothing(tn_frame *f) { (void)f; }
+
+TN_PRIV void tni_geometry_give(tn_gradient *g, const tni_geometry *v) {
+    tn_tensor *d = g->incoming[0], *self = g->in[0];
+    tn_give(g, 0, tni_place_at(g->block, tni_zeros_of(d, self->ndim, self->size), d, v));
+}
+
+/* src/ops/shape/join.c - tensors behind each other, repeated, reversed, rotated */
+
+static bool join_skips(const tn_tensor *t) { return t->ndim == 1 && t->size[0] == 0; }
+
+static bool cat_common(tn_frame *f, tn_dtype *dtype, const tn_tensor **first) {
+    if (f->nin == 0)
+        return tn_fail(f, TN_INVALID, "torch.cat(): expected a non-empty list of Tensors");
+    *dtype = TN_NO_DTYPE;
+    *first = NULL;
+    for (int i = 0; i < f->nin; i++) {
+        const tn_tensor *t = f->in[i];
+        if (t->ndim == 0)
+            return tn_fail(f, TN_INVALID,
+                           "zero-dimensional tensor (at position %d) cannot be concatenated", i);
+        *dtype = *dtype ? tn_promote(*dtype, (tn_dtype)t->dtype) : (tn_dtype)t->dtype;
+        if (!*dtype) return tn_fail(f, TN_TYPE, "cat: the tensors have no common dtype");
+        if (!*first && !join_skips(t)) *first = t;
+    }
+    if (!*first) *first = f->in[0];
+    return true;
+}
+static bool cat_sizes(tn_frame *f, const tn_tensor *first, int d, tni_shape *s) {
+    char has[160], wants[160];
+    s->ndim = first->ndim;
+    memcpy(s->size, first->size, sizeof(int64_t) * (size_t)s->ndim);
+    s->size[d] = 0;
+    for (int i = 0; i < f->nin; i++) {
+        const tn_tensor *t = f->in[i];
+        bool fits = t->ndim == s->ndim;
+        if (join_skips(t)) continue;
+        for (int k = 0; fits && k < s->ndim; k++) fits = k == d || t->size[k] == first->size[k];
+        if (!fits)
+            return tn_fail(
+                f, TN_INVALID,
+                "Sizes of tensors must match except in dimension %d. Expected %s but got %s for "
+                "tensor number %d in the list",
+                d, tni_shape_text(wants, sizeof wants, first->ndim, first->size),
+                tni_shape_text(has, sizeof has, t->ndim, t->size), i);
+        if (!tni_add(s->size[d], t->size[d], &s->size[d]))
+            return tn_fail(f, TN_INVALID, "the result is too large");
+    }
+    return true;
+}
+static bool cat_is_channels_last(const tn_frame *f, const tn_tensor *first) {
+    for (int i = 0; i < f->nin; i++)
+        if (f->in[i]->ndim != first->ndim || !tni_like_channels_last(f->in[i])) return false;
+    return true;
+}
+static bool cat_check(tn_frame *f) {
+    TN_ARGS(cat, a, f);
+    const tn_tensor *first = NULL;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tni_shape s;
+    int d;
+    TN_NOTE(tni_dim_note, note, f);
+    if (!cat_common(f, &dtype, &first) || !tni_dim_of(f, first->ndim, a->dim, &d)) return false;
+    if (!cat_sizes(f, first, d, &s)) return false;
+    note->dim = d;
+    if (!cat_is_channels_last(f, first)) return tn_announce(f, 0, dtype, s.ndim, s.size);
+    tni_channels_last(s.ndim, s.size, s.stride);
+    return tn_announce_strided(f, 0, dtype, s.ndim, s.size, s.stride);
+}
+static void cat_run(tn_frame *f) {
+    tn_tensor *out = f->out[0], part;
+    int64_t at = out->offset;
+    TN_NOTE(tni_dim_note, note, f);
+    for (int i = 0; i < f->nin; i++) {
+        const tn_tensor *t = f->in[i];
+        if (t->numel == 0) continue;
+        tni_stack_view(&part, out, t->ndim, t->size, out->stride, at);
+        tni_copy_elements(f->block, &part, t);
+        at += t->size[note->dim] * out->stride[note->dim];
+    }
+}
+static void cat_grad(tn_gradient *g) {
+    TN_ARGS(cat, a, g);
+    int64_t at = 0;
+    int d = tni_dim(g->out[0]->ndim, a->dim);
+    for (int i = 0; i < g->nin; i++) {
+        int64_t n = join_skips(g->in[i]) ? 0 : g->in[i]->size[d];
+        if (g->want[i] && join_skips(g->in[i]))
+            tn_give(g, i, tni_zeros_of(g->incoming[0], 1, &n));
+        else if (g->want[i])
+            tn_give(g, i, tnp_slice(g->incoming[0], d, at, at + n, 1));
+        at += n;
+    }
+}
+TN_OPERATOR(cat, "cat(Tensor[] tensors, int dim=0) -> Tensor",
+            TN_DOC(.shapes = "tensors (n1, m), (n2, m) -> (n1 + n2, m)",
+                   .example = "tn_cat(TN_LIST(x, y), .dim = 0)"),
+            .forms = TN_OUT, .check = cat_check, .run = cat_run, .grad = cat_grad,
+            .sample = "{(2,3),(1,3)} | {(2,3),(2,1),(2,2)} dim=1 | {(4)} | {(2,0),(2,3)} dim=-1 | "
+                      "{(0),(2,3)} | {(2,3):f32,(1,3):i64} | "
+                      "{(40,9),(3,9)}")
+
+static bool stack_compose(tn_frame *f) {
+    TN_ARGS(stack, a, f);
+    tn_tensor *room, **part;
+    int64_t n = f->nin;
+    char has[160], wants[160];
+    if (n == 0) return tn_fail(f, TN_INVALID, "stack expects a non-empty TensorList");
+    for (int i = 1; i < f->nin; i++)
+        if (!tni_same_shape(f->in[i], f->in[0]))
+            return tn_fail(f, TN_INVALID,
+                           "stack expects each tensor to be equal size, but got %s at entry 0 and "
+                           "%s at entry %d",
+                           tni_shape_text(wants, sizeof wants, f->in[0]->ndim, f->in[0]->size),
+                           tni_shape_text(has, sizeof has, f->in[i]->ndim, f->in[i]->size), i);
+    room = tni_new(f->block, TN_I64, 1, &n);
+    if (!room) return false;
+    part = (tn_tensor **)room->storage->data;
+    for (int i = 0; i < f->nin; i++)
+        if (!(part[i] = tnp_unsqueeze(f->in[i], a->dim))) return false;
+    return (f->out[0] = tnp_cat(tn_tensors_of(part, n), a->dim)) != NULL;
+}
+TN_OPERATOR(
+    stack, "stack(Tensor[] tensors, int dim=0) -> Tensor",
+    TN_DOC(.shapes = "tensors (3), (3) -> (2, 3)", .example = "tn_stack(TN_LIST(x, y))"),
+    .forms = TN_OUT, .compose = stack_compose,
+    .sample = "{(2,3),(2,3)} | {(2,3),(2,3),(2,3)} dim=1 | {(2),(2)} dim=-1 | {(),()} | {(0),(0)}",
+    .node = "StackBackward0")
+
+static int repeat_pairs(const tn_tensor *self, tn_ints repeats, int64_t *size, bool *repeated) {
+    int n = 0, more = (int)repeats.n - self->ndim;
+    for (int i = 0; i < (int)repeats.n; i++) {
+        if (repeats.at[i] != 1 || i < more) {
+            if (n == TN_MAX_DIMS) return -1;
+            repeated[n] = true;
+            size[n++] = repeats.at[i];
+        }
+        if (i < more) continue;
+        if (n == TN_MAX_DIMS) return -1;
+        repeated[n] = false;
+        size[n++] = self->size[i - more];
+    }
+    return n;
+}
+static bool repeat_check(tn_frame *f) {
+    TN_ARGS(repeat, a, f);
+    tn_tensor *self = f->in[0];
+    int64_t size[TN_MAX_DIMS], pairs[TN_MAX_DIMS];
+    bool repeated[TN_MAX_DIMS];
+    int n = (int)a->repeats.n, more;
+    if (!tni_dims_given(f, a->repeats, "repeats")) return false;
+    more = n - self->ndim;
+    if (more < 0)
+        return tn_fail(f, TN_INVALID,
+                       "Number of dimensions of repeat dims can not be smaller than number of "
+                       "dimensions of tensor");
+    for (int i = 0; i < n; i++) {
+        if (a->repeats.at[i] < 0)
+            return tn_fail(f, TN_INVALID, "repeats: %lld is negative", (long long)a->repeats.at[i]);
+        if (!tni_mul(a->repeats.at[i], i < more ? 1 : self->size[i - more], &size[i]))
+            return tn_fail(f, TN_INVALID, "the result is too large");
+    }
+    if (repeat_pairs(self, a->repeats, pairs, repeated) < 0)
+        return tn_fail(f, TN_UNSUPPORTED,
+                       "repeat: expected at most %d repeated and unrepeated dimensions together",
+                       TN_MAX_DIMS);
+    return tn_announce(f, 0, (tn_dtype)self->dtype, n, size);
+}
+static void repeat_run(tn_frame *f) {
+    TN_ARGS(repeat, a, f);
+    tn_tensor *self = f->in[0], *out = f->out[0], to, from;
+    int64_t size[TN_MAX_DIMS], to_stride[TN_MAX_DIMS], from_stride[TN_MAX_DIMS];
+    bool repeated[TN_MAX_DIMS];
+    int n = repeat_pairs(self, a->repeats, size, repeated), d = 0;
+    if (out->numel == 0) return;
+    tni_row_major(n, size, to_stride);
+    for (int i = 0; i < n; i++) from_stride[i] = repeated[i] ? 0 : self->stride[d++];
+    tni_stack_view(&to, out, n, size, to_stride, out->offset);
+    tni_stack_view(&from, self, n, size, from_stride, self->offset);
+    tni_copy_elements(f->block, &to, &from);
+}
+static void repeat_grad(tn_gradient *g) {
+    TN_ARGS(repeat, a, g);
+    int64_t size[TN_MAX_DIMS], dims[TN_MAX_DIMS];
+    bool repeated[TN_MAX_DIMS];
+    int n = repeat_pairs(g->in[0], a->repeats, size, repeated), k = 0;
+    tn_tensor *d = tnp_reshape(g->incoming[0], tni_ints(size, n));
+    for (int i = 0; i < n; i++)
+        if (repeated[i]) dims[k++] = i;
+    if (k) d = tnp_sum(d, tni_ints(dims, k), false, TN_NO_DTYPE);
+    tn_give(g, 0, d);
+}
+TN_OPERATOR(
+    repeat, "repeat(Tensor self, int[] repeats) -> Tensor",
+    TN_DOC(.shapes = "self (2, 3) -> (4, 3)", .example = "tn_repeat(x, TN_DIMS(2, 1))"),
+    .forms = TN_OUT, .check = repeat_check, .run = repeat_run, .grad = repeat_grad,
+    .sample =
+        "(2,3) [2,1] | (3) [2,2] | () [3] | (2,3) [1,1] | (2,3) [0,1] | (0) [2] | (2) [3,1,2]")
+
+static bool flip_check(tn_frame *f) {
+    TN_ARGS(flip, a, f);
+    tn_tensor *self = f->in[0];
+    bool seen[TN_MAX_DIMS] = {false};
+    tni_shape s;
+    if (!tni_dims_given(f, a->dims, "dims")) return false;
+    for (int64_t i = 0; i < a->dims.n; i++) {
+        int d;
+        if (!tni_dim_of(f, self->ndim, a->dims.at[i], &d)) return false;
+        if (seen[d])
+            return tn_fail(f, TN_INVALID, "dim %d appears multiple times in the list of dims", d);
+        seen[d] = true;
+    }
+    tni_copy_strides(&s, self);
+    return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
+}
+static void flip_run(tn_frame *f) {
+    TN_ARGS(flip, a, f);
+    tn_tensor *self = f->in[0], *out = f->out[0], back;
+    const tn_tensor *pair[2];
+    int64_t stride[TN_MAX_DIMS], offset = self->offset, bytes = tni_dtype_size(out);
+    tni_walk w;
+    if (out->numel == 0) return;
+    memcpy(stride, self->stride, sizeof(int64_t) * (size_t)self->ndim);
+    for (int64_t i = 0; i < a->dims.n && self->ndim; i++) {
+        int d = tni_dim(self->ndim, a->dims.at[i]);
+        offset += (self->size[d] - 1) * stride[d];
+        stride[d] = -stride[d];
+    }
+    tni_stack_view(&back, self, self->ndim, self->size, stride, offset);
+    pair[0] = out;
+    pair[1] = &back;
+    tni_walk_start(&w, out->ndim, out->size, pair, 2);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        tni_move_row(w.at[0], w.row[0], w.at[1], w.row[1], w.n, bytes);
+}
+static void flip_grad(tn_gradient *g) {
+    TN_ARGS(flip, a, g);
+    tn_give(g, 0, tnp_flip(g->incoming[0], a->dims));
+}
+TN_OPERATOR(flip, "flip(Tensor self, int[] dims) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_flip(x, TN_DIMS(0))"),
+            .forms = TN_OUT, .check = flip_check, .run = flip_run, .grad = flip_grad,
+            .sample = "(3) [0] | (2,3) [1] | (2,3) [0,-1] | (2,3,4) [1] | () [] | (2,3) [] | (0,2) "
+                      "[0] | (5):i16 [0]")
+
+static tn_tensor *roll_one(tn_tensor *t, int64_t shift, int64_t dim) {
+    tn_tensor *part[2];
+    int64_t n, at;
+    if (!t) return NULL;
+    if (t->ndim == 0 || t->numel == 0) return tnp_clone(t, (tn_memory_format)0);
+    n = t->size[tni_dim(t->ndim, dim)];
+    at = (n - shift % n) % n;
+    part[0] = tnp_slice(t, dim, at, TN_NONE, 1);
+    part[1] = tnp_slice(t, dim, 0, at, 1);
+    return part[0] && part[1] ? tnp_cat(tn_tensors_of(part, 2), dim) : NULL;
+}
+static bool roll_compose(tn_frame *f) {
+    TN_ARGS(roll, a, f);
+    static const int64_t all[1] = {-1};
+    tn_tensor *t = f->in[0];
+    int d;
+    if (!tni_dims_given(f, a->shifts, "shifts") || !tni_dims_given(f, a->dims, "dims"))
+        return false;
+    if (a->shifts.n == 0) return tn_fail(f, TN_INVALID, "`shifts` required");
+    if (a->dims.n == 0 && a->shifts.n == 1) {
+        t = roll_one(tnp_reshape(t, tni_ints(all, 1)), a->shifts.at[0], 0);
+        return (f->out[0] = tnp_reshape(t, tni_sizes(f->in[0]))) != NULL;
+    }
+    if (a->shifts.n != a->dims.n)
+        return tn_fail(f, TN_INVALID, "shifts and dimensions must align. shifts: %lld, dims:%lld",
+                       (long long)a->shifts.n, (long long)a->dims.n);
+    if (f->in[0]->ndim == 0)
+        return tn_fail(f, TN_INDEX, "Dimension specified as %lld but tensor has no dimensions",
+                       (long long)a->dims.at[0]);
+    for (int64_t i = 0; i < a->dims.n; i++) {
+        if (!tni_dim_of(f, f->in[0]->ndim, a->dims.at[i], &d)) return false;
+        t = roll_one(t, a->shifts.at[i], d);
+        if (!t) return false;
+    }
+    return (f->out[0] = t) != NULL;
+}
+TN_OPERATOR(
+    roll, "roll(Tensor self, int[] shifts, int[] dims=[]) -> Tensor",
+    TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_roll(x, TN_DIMS(1), .dims = TN_DIMS(0))"),
+    .forms = TN_OUT, .compose = roll_compose,
+    .sample = "(5) [2] [0] | (2,3) [1] | (2,3) [-1,4] [0,1] | (2,3) [0] [1] | (0,2) [1] [0]",
+    .node = "RollBackward0")
+
+/* src/ops/shape/pieces.c - pieces of a tensor along a dimension, one or a list of them, as views */
+
+static bool slice_to(tn_frame *f, const tn_slice_args *a, const tn_tensor *self, tni_geometry *v) {
+    int64_t start = a->start == TN_NONE ? 0 : a->start,
+            end = a->end == TN_NONE ? INT64_MAX : a->end, n;
+    int d;
+    if (f && !self->ndim)
+        return tn_fail(f, TN_INVALID, "slice() cannot be applied to a 0-dim tensor.");
+    if (!f)
+        d = tni_dim(self->ndim, a->dim);
+    else if (!tni_dim_of(f, self->ndim, a->dim, &d))
+        return false;
+    if (a->step <= 0) return tn_fail(f, TN_INVALID, "slice step must be positive");
+    n = self->size[d];
+    if (start < 0) start = start < -n ? 0 : start + n;
+    if (end < 0) end = end < -n ? 0 : end + n;
+    if (start > n) start = n;
+    end = end < start ? start : end > n ? n : end;
+    tni_geometry_of(v, self);
+    v->offset += start * v->stride[d];
+    v->size[d] = (end - start) / a->step + ((end - start) % a->step != 0);
+    if (!tni_mul(v->stride[d], a->step, &v->stride[d]) || v->stride[d] > TNI_MOST)
+        v->stride[d] = self->stride[d];
+    return true;
+}
+static bool slice_check(tn_frame *f) {
+    TN_ARGS(slice, a, f);
+    tni_geometry v;
+    return slice_to(f, a, f->in[0], &v) && tni_announce_geometry(f, 0, &v);
+}
+static void slice_grad(tn_gradient *g) {
+    TN_ARGS(slice, a, g);
+    tni_geometry v;
+    if (slice_to(NULL, a, g->in[0], &v)) tni_geometry_give(g, &v);
+}
+TN_OPERATOR(slice,
+            "slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) "
+            "-> Tensor(a)",
+            TN_DOC(.shapes = "self (.., n, ..) -> (.., ceil((end - start) / step), ..)",
+                   .example = "tn_slice(x, .dim = 1, .start = 2, .step = 2)"),
+            .check = slice_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = slice_grad,
+            .sample = "(5,3) | (5,3) 0 1 4 2 | (2,6) 1 -4 -1 | (2,6) -1 4 100 3 | (4) 0 3 1 | (4) "
+                      "0 -9 None 3 | (0,2) 0 0 1")
+
+static bool narrow_to(tn_frame *f, const tn_narrow_args *a, const tn_tensor *self,
+                      tni_geometry *v) {
+    int64_t start = a->start, n;
+    int d;
+    if (f && !self->ndim)
+        return tn_fail(f, TN_INVALID, "narrow() cannot be applied to a 0-dim tensor.");
+    if (f && !tni_dim_of(f, self->ndim, a->dim, &d)) return false;
+    if (f && a->length < 0) return tn_fail(f, TN_INVALID, "narrow(): length must be non-negative.");
+    d = tni_dim(self->ndim, a->dim);
+    n = self->size[d];
+    if (f && (start < -n || start > n))
+        return tn_fail(f, TN_INDEX,
+                       "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
+                       (long long)-n, (long long)n, (long long)start);
+    if (start < 0) start += n;
+    if (f && a->length > n - start)
+        return tn_fail(f, TN_INVALID, "start (%lld) + length (%lld) exceeds dimension size (%lld).",
+                       (long long)start, (long long)a->length, (long long)n);
+    tni_geometry_of(v, self);
+    v->size[d] = a->length;
+    v->offset += start * v->stride[d];
+    return true;
+}
+static bool narrow_check(tn_frame *f) {
+    TN_ARGS(narrow, a, f);
+    tni_geometry v;
+    tni_geometry_of(&v, f->in[0]);
+    return narrow_to(f, a, f->in[0], &v) && tni_announce_geometry(f, 0, &v);
+}
+static void narrow_grad(tn_gradient *g) {
+    TN_ARGS(narrow, a, g);
+    tni_geometry v;
+    if (narrow_to(NULL, a, g->in[0], &v)) tni_geometry_give(g, &v);
+}
+TN_OPERATOR(narrow, "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
+            TN_DOC(.shapes = "self (.., n, ..) -> (.., length, ..)",
+                   .example = "tn_narrow(x, 0, 2, 3)"),
+            .check = narrow_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = narrow_grad, .sample = "(5,3) 0 1 3 | (2,6) -1 -4 2 | (4) 0 4 0 | (3) 0 0 3",
+            .node = "SliceBackward0")
+
+static bool select_to(tn_frame *f, const tn_select_args *a, const tn_tensor *self,
+                      tni_geometry *v) {
+    int d;
+    if (f && !self->ndim)
+        return tn_fail(f, TN_INDEX, "select() cannot be applied to a 0-dim tensor.");
+    if (!f)
+        d = tni_dim(self->ndim, a->dim);
+    else if (!tni_dim_of(f, self->ndim, a->dim, &d))
+        return false;
+    if (f && (a->index < -self->size[d] || a->index >= self->size[d])) {
+        char text[160];
+        return tn_fail(
+            f, TN_INDEX, "select(): index %lld out of range for tensor of size %s at dimension %d",
+            (long long)a->index, tni_shape_text(text, sizeof text, self->ndim, self->size), d);
+    }
+    tni_geometry_of(v, self);
+    v->offset += (a->index < 0 ? a->index + self->size[d] : a->index) * self->stride[d];
+    tni_geometry_remove(v, d);
+    return true;
+}
+static bool select_check(tn_frame *f) {
+    TN_ARGS(select, a, f);
+    tni_geometry v;
+    return select_to(f, a, f->in[0], &v) && tni_announce_geometry(f, 0, &v);
+}
+static void select_grad(tn_gradient *g) {
+    TN_ARGS(select, a, g);
+    tni_geometry v;
+    if (select_to(NULL, a, g->in[0], &v)) tni_geometry_give(g, &v);
+}
+TN_OPERATOR(select, "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
+            TN_DOC(.shapes = "self (n, m) -> (m)", .example = "tn_select(x, 0, -1)"),
+            .check = select_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = select_grad,
+            .sample = "(5,3) 0 1 | (2,3,4) 1 -1 | (2,3,4) -1 0 | (4) 0 3 | (2,0) 0 1")
+
+static bool diagonal_to(tn_frame *f, const tn_diagonal_args *a, const tn_tensor *self,
+                        tni_geometry *v) {
+    int64_t offset = a->offset, rows, cols, n, step;
+    int i, k;
+    if (f && (!tni_dim_of(f, self->ndim, a->dim1, &i) || !tni_dim_of(f, self->ndim, a->dim2, &k)))
+        return false;
+    i = tni_dim(self->ndim, a->dim1);
+    k = tni_dim(self->ndim, a->dim2);
+    if (f && i == k)
+        return tn_fail(f, TN_INVALID, "diagonal dimensions cannot be identical %lld, %lld",
+                       (long long)a->dim1, (long long)a->dim2);
+    tni_geometry_of(v, self);
+    rows = self->size[i];
+    cols = self->size[k];
+    if (offset >= 0)
+        n = cols - offset < rows ? cols - (offset > cols ? cols : offset) : rows;
+    else
+        n = rows + offset < cols ? (offset < -rows ? 0 : rows + offset) : cols;
+    if (n > 0) v->offset += offset >= 0 ? offset * self->stride[k] : -offset * self->stride[i];
+    tni_geometry_remove(v, i > k ? i : k);
+    tni_geometry_remove(v, i > k ? k : i);
+    n = n > 0 ? n : 0;
+    step = self->stride[i] + self->stride[k];
+    tni_geometry_insert(v, v->ndim, n, n > 1 || step <= TNI_MOST ? step : self->stride[i]);
+    return true;
+}
+static bool diagonal_check(tn_frame *f) {
+    TN_ARGS(diagonal, a, f);
+    tni_geometry v;
+    return diagonal_to(f, a, f->in[0], &v) && tni_announce_geometry(f, 0, &v);
+}
+static void diagonal_grad(tn_gradient *g) {
+    TN_ARGS(diagonal, a, g);
+    tni_geometry v;
+    if (diagonal_to(NULL, a, g->in[0], &v)) tni_geometry_give(g, &v);
+}
+TN_OPERATOR(diagonal, "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
+            TN_DOC(.shapes = "self (n, m) -> (min(n, m - offset))",
+                   .example = "tn_diagonal(x, .offset = 1)"),
+            .check = diagonal_check, .run = tni_run_nothing, .quick = tni_view_short,
+            .grad = diagonal_grad,
+            .sample = "(3,4) | (3,4) 2 | (3,4) -1 | (2,3,4) 1 -1 1 | (2,3) 5 | (0,3)")
+
+static int split_dim(tn_frame *f, const char *name, int64_t dim) {
+    int d = -1;
+    if (!f->in[0]->ndim)
+        tn_fail(f, TN_INVALID, "%s expects at least a 1-dimensional tensor", name);
+    else if (!tni_dim_of(f, f->in[0]->ndim, dim, &d))
+        d = -1;
+    return d;
+}
+static bool split_announce(tn_frame *f, int d, int64_t n, int64_t each, const int64_t *sizes) {
+    tn_tensor *self = f->in[0];
+    int64_t at = 0;
+    if (!tn_announce_count(f, n)) return false;
+    for (int k = 0; k < (int)n; k++) {
+        int64_t rest = self->size[d] - at, size = sizes ? sizes[k] : each < rest ? each : rest;
+        tni_geometry v;
+        tni_geometry_of(&v, self);
+        v.size[d] = size;
+        v.offset += at * self->stride[d];
+        at += size;
+        if (!tni_announce_geometry(f, k, &v)) return false;
+    }
+    return true;
+}
+static tn_tensors split_incoming(tn_gradient *g) {
+    for (int k = 0; k < g->nout; k++)
+        if (!tn_incoming(g, k)) return tn_tensors_of(g->incoming, -1);
+    return tn_tensors_of(g->incoming, g->nout);
+}
+static void split_give(tn_gradient *g, int64_t dim) {
+    tn_tensors pieces = split_incoming(g);
+    if (pieces.n > 0) tn_give(g, 0, tnp_cat(pieces, dim));
+}
+
+static bool split_check(tn_frame *f) {
+    TN_ARGS(split, a, f);
+    int64_t each = a->split_size, size;
+    const int d = split_dim(f, "split", a->dim);
+    if (d < 0) return false;
+    size = f->in[0]->size[d];
+    if (each < 0)
+        return tn_fail(f, TN_INVALID,
+                       "split expects split_size be non-negative, but got split_size=%lld",
+                       (long long)each);
+    if (each == 0 && size != 0)
+        return tn_fail(
+            f, TN_INVALID,
+            "split_size can only be 0 if dimension size is 0, but got dimension size of %lld",
+            (long long)size);
+    return split_announce(f, d, size ? size / each + (size % each != 0) : 1, each, NULL);
+}
+static void split_grad(tn_gradient *g) {
+    TN_ARGS(split, a, g);
+    split_give(g, a->dim);
+}
+TN_OPERATOR(split, "split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
+            TN_DOC(.shapes = "self (5, 3) -> (2, 3), (2, 3), (1, 3)", .example = "tn_split(x, 2)"),
+            .check = split_check, .run = tni_run_nothing, .grad = split_grad,
+            .sample = "(5,3) 2 | (2,6) 3 dim=1 | (2,6) 9 dim=-1 | (0,2) 1 | (0) 0")
+
+static bool split_with_sizes_check(tn_frame *f) {
+    TN_ARGS(split_with_sizes, a, f);
+    int64_t sum = 0;
+    char text[160];
+    const int d = split_dim(f, "split_with_sizes", a->dim);
+    if (d < 0) return false;
+    if (a->split_sizes.n < 0 || !a->split_sizes.at)
+        return tn_fail(f, TN_INVALID, "argument 'split_sizes': expected a list");
+    for (int64_t i = 0; i < a->split_sizes.n; i++)
+        if (a->split_sizes.at[i] < 0 || !tni_add(sum, a->split_sizes.at[i], &sum))
+            return tn_fail(
+                f, TN_INVALID,
+                "split_with_sizes expects split_sizes have only non-negative entries, but got "
+                "split_sizes[%lld]=%lld",
+                (long long)i, (long long)a->split_sizes.at[i]);
+    if (sum != f->in[0]->size[d])
+        return tn_fail(
+            f, TN_INVALID,
+            "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at "
+            "dimension %d), but got split_sizes=%s",
+            (long long)f->in[0]->size[d], d,
+            tni_shape_text(text, sizeof text, (int)(a->split_sizes.n > 64 ? 64 : a->split_sizes.n),
+                           a->split_sizes.at));
+    return split_announce(f, d, a->split_sizes.n, 0, a->split_sizes.at);
+}
+static void split_with_sizes_grad(tn_gradient *g) {
+    TN_ARGS(split_with_sizes, a, g);
+    split_give(g, a->dim);
+}
+TN_OPERATOR(split_with_sizes,
+            "split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
+            TN_DOC(.shapes = "self (5, 3) -> (1, 3), (4, 3)",
+                   .example = "tn_split_with_sizes(x, TN_DIMS(1, 4))"),
+            .check = split_with_sizes_check, .run = tni_run_nothing, .grad = split_with_sizes_grad,
+            .sample = "(5,3) [1,4] | (2,6) [3,0,3] dim=1 | (0,2) [0]")
+
+static bool chunk_check(tn_frame *f) {
+    TN_ARGS(chunk, a, f);
+    int64_t size, each;
+    const int d = split_dim(f, "chunk", a->dim);
+    if (d < 0) return false;
+    if (a->chunks <= 0)
+        return tn_fail(f, TN_INVALID, "chunk expects `chunks` to be greater than 0, got: %lld",
+                       (long long)a->chunks);
+    size = f->in[0]->size[d];
+    each = size / a->chunks + (size % a->chunks != 0);
+    return split_announce(f, d, size ? size / each + (size % each != 0) : a->chunks, each, NULL);
+}
+static void chunk_grad(tn_gradient *g) {
+    TN_ARGS(chunk, a, g);
+    split_give(g, a->dim);
+}
+TN_OPERATOR(chunk, "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
+            TN_DOC(.shapes = "self (5, 3) -> (2, 3), (2, 3), (1, 3) for 3 chunks",
+                   .example = "tn_chunk(x, 3, .dim = -1)"),
+            .check = chunk_check, .run = tni_run_nothing, .grad = chunk_grad,
+            .sample = "(5,3) 2 | (2,6) 3 dim=-1 | (5) 4 | (0,2) 3 | (2) 5",
+            .node = "SplitBackward0")
+
+static bool unbind_check(tn_frame *f) {
+    TN_ARGS(unbind, a, f);
+    tn_tensor *self = f->in[0];
+    const int d = split_dim(f, "unbind", a->dim);
+    if (d < 0 || !tn_announce_count(f, self->size[d])) return false;
+    for (int k = 0; k < f->nout; k++) {
+        tni_geometry v;
+        tni_geometry_of(&v, self);
+        v.offset += k * self->stride[d];
+        tni_geometry_remove(&v, d);
+        if (!tni_announce_geometry(f, k, &v)) return false;
+    }
+    return true;
+}
+static void unbind_grad(tn_gradient *g) {
+    TN_ARGS(unbind, a, g);
+    tn_tensors pieces = split_incoming(g);
+    if (pieces.n > 0) tn_give(g, 0, tnp_stack(pieces, tni_dim(g->in[0]->ndim, a->dim)));
+}
+TN_OPERATOR(unbind, "unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]",
+            TN_DOC(.shapes = "self (2, 3) -> (3), (3)", .example = "tn_unbind(x)"),
+            .check = unbind_check, .run = tni_run_nothing, .grad = unbind_grad,
+            .sample = "(2,3) | (2,3) 1 | (2,3,4) dim=-2 | (3) | (2,0)")
+
+/* src/base/lean_begin.inl - what stands from here to cold_end.inl is compiled at -O2 without the passes that take long and gain little where calls are short: files of src/ops (tools/optable) whose first comment does not say "Hot:", as those do with loops over elements */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #pragma GCC push_options
-#pragma GCC optimize("O1", "inline-small-functions")
+#pragma GCC optimize("O2", "no-schedule-insns2", "no-gcse", "no-tree-pre", "no-code-hoisting",   \
+                     "no-tree-loop-vectorize", "no-crossjumping", "no-rerun-cse-after-loop", \
+                     "no-cse-follow-jumps", "no-tree-tail-merge", "no-ipa-icf")
 #endif
 
 /* src/ops/creation/create.c - new tensors from nothing: constants, ranges, unit matrices, grids */
@@ -31252,248 +32688,6 @@ TN_OPERATOR(embedding_dense_backward,
             .grad = embedding_dense_backward_grad,
             .sample = "(4,3) (4):i64<5 5 -1 False | (2,7,3) (2,7):i64<5 5 2 False | (2) ():i64<4 4 "
                       "-1 False | (0,2) (0):i64<3 3 0 False")
-
-/* src/ops/indexing/gather.c - one index for each element: gather, scatter, take_along_dim */
-
-static bool gather_fits(tn_frame *f, const tn_tensor *index, const tn_tensor *t, int d,
-                        const char *what) {
-    char has[160], wants[160];
-    int n = index->ndim ? index->ndim : 1, m = t->ndim ? t->ndim : 1;
-    if (index->numel == 0) return true;
-    if (n != m)
-        return tn_fail(f, TN_INVALID,
-                       "Index tensor must have the same number of dimensions as %s tensor", what);
-    for (int i = 0; i < n; i++)
-        if (i != d && (index->ndim ? index->size[i] : 1) > (t->ndim ? t->size[i] : 1))
-            return tn_fail(f, TN_INVALID,
-                           "Size does not match at dimension %d expected index %s to be no larger "
-                           "than %s %s%s",
-                           i, tni_shape_text(has, sizeof has, index->ndim, index->size), what,
-                           tni_shape_text(wants, sizeof wants, t->ndim, t->size),
-                           d < 0 ? "" : " apart from the dimension indexed");
-    return true;
-}
-static bool gather_arguments(tn_frame *f, int64_t dim, const char *name) {
-    tn_tensor *self = f->in[0], *index = f->in[1];
-    TN_NOTE(tni_dim_note, note, f);
-    if (!tni_dim_of(f, self->ndim, dim, &note->dim) || !tni_index_dtype(f, index, name))
-        return false;
-    return gather_fits(f, index, self, note->dim, "self");
-}
-static bool gather_look(tn_frame *f) {
-    tn_tensor *self = f->in[0];
-    TN_NOTE(tni_dim_note, note, f);
-    return tni_index_range(f, f->in[1], 0, self->ndim ? self->size[note->dim] : 1, note->dim);
-}
-static void gather_line(tn_tensor *v, const tn_tensor *t, const tn_tensor *index, int d,
-                        int64_t *stride) {
-    for (int i = 0; i < index->ndim; i++) stride[i] = i == d || i >= t->ndim ? 0 : t->stride[i];
-    tni_stack_view(v, t, index->ndim, index->size, stride, t->offset);
-}
-static int64_t gather_step(const tn_tensor *t, int d) {
-    return t->ndim ? t->stride[d] * tni_dtype_size(t) : 0;
-}
-
-static bool gather_check(tn_frame *f) {
-    TN_ARGS(gather, a, f);
-    return gather_arguments(f, a->dim, "gather") &&
-           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, f->in[1]->ndim, f->in[1]->size);
-}
-static void gather_run(tn_frame *f) {
-    tn_tensor *self = f->in[0], *index = f->in[1], *out = f->out[0], line;
-    const tn_tensor *all[3];
-    TN_NOTE(tni_dim_note, note, f);
-    const int d = note->dim, dtype = index->dtype;
-    int64_t stride[TN_MAX_DIMS], step = gather_step(self, d), bytes = tni_dtype_size(self);
-    tni_walk w;
-    if (out->numel == 0) return;
-    gather_line(&line, self, index, d, stride);
-    all[0] = out;
-    all[1] = index;
-    all[2] = &line;
-    tni_walk_start(&w, index->ndim, index->size, all, 3);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n; i++) {
-            const char *from =
-                w.at[2] + i * w.row[2] + tni_index_at(w.at[1] + i * w.row[1], dtype) * step;
-            tni_move_one(w.at[0] + i * w.row[0], from, bytes);
-        }
-}
-static void gather_grad(tn_gradient *g) {
-    TN_ARGS(gather, a, g);
-    tn_tensor *d = g->incoming[0], *z = tni_zeros_of(d, g->in[0]->ndim, g->in[0]->size);
-    if (z) tn_give(g, 0, tnp_scatter_add(z, a->dim, g->in[1], d));
-}
-TN_OPERATOR(gather,
-            "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-            TN_DOC(.shapes = "self (*), index (*) -> index's shape",
-                   .example = "tn_gather(x, 1, index)"),
-            .forms = TN_OUT, .needs = "self:index", .check = gather_check, .look = gather_look,
-            .run = gather_run, .grad = gather_grad,
-            .sample = "(5,3) 0 (2,3):i64<5 | (5,3) 1 (5,7):i64<3 | (2,3,4) -2 (2,2,3):i64<3 | (4) "
-                      "0 (6):i64<4 | () 0 ():i64<1 | "
-                      "(3,2) 0 (0,2):i64<3 | (5,3):i64 1 (4,1):i32<3")
-
-static void scatter_run_all(tn_frame *f, const tn_tensor *src, bool add, const void *unit) {
-    tn_tensor *self = f->in[0], *index = f->in[1], *out = f->out[0], line, values;
-    const tn_tensor *all[3];
-    TN_NOTE(tni_dim_note, note, f);
-    const int d = note->dim, dtype = index->dtype;
-    int64_t stride[2][TN_MAX_DIMS], step = gather_step(out, d), bytes = tni_dtype_size(out);
-    tni_walk w;
-    if (out != self && self->numel) tni_copy_elements(f->block, out, self);
-    if (index->numel == 0 || out->numel == 0) return;
-    gather_line(&line, out, index, d, stride[0]);
-    all[0] = &line;
-    all[1] = index;
-    if (src) {
-        for (int i = 0; i < index->ndim; i++) stride[1][i] = i < src->ndim ? src->stride[i] : 0;
-        tni_stack_view(&values, src, index->ndim, index->size, stride[1], src->offset);
-        all[2] = &values;
-    }
-    tni_walk_start(&w, index->ndim, index->size, all, src ? 3 : 2);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n; i++) {
-            char *to = w.at[0] + i * w.row[0] + tni_index_at(w.at[1] + i * w.row[1], dtype) * step;
-            const char *from = unit ? (const char *)unit : w.at[2] + i * w.row[2];
-            if (add)
-                tni_add_row(to, bytes, from, bytes, 1, out->dtype);
-            else
-                tni_move_one(to, from, bytes);
-        }
-}
-static bool scatter_announce(tn_frame *f) {
-    tn_tensor *self = f->in[0];
-    if (f->inplace)
-        return tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size,
-                                   self->stride);
-    return tn_announce(f, 0, (tn_dtype)self->dtype, self->ndim, self->size);
-}
-static bool scatter_source(tn_frame *f, const char *name) {
-    tn_tensor *self = f->in[0], *src = f->in[2];
-    if (self->dtype != src->dtype)
-        return tn_fail(f, TN_TYPE, "%s(): Expected self.dtype to be equal to src.dtype", name);
-    return gather_fits(f, f->in[1], src, -1, "src") && scatter_announce(f);
-}
-static void scatter_give_source(tn_gradient *g, int64_t dim) {
-    tn_tensor *d = tnp_gather(g->incoming[0], dim, g->in[1], false), *src = g->in[2];
-    tni_geometry v;
-    if (!d || tni_same_shape(d, src)) {
-        tn_give(g, 2, d);
-        return;
-    }
-    tni_geometry_of(&v, src);
-    for (int i = 0; i < v.ndim && i < d->ndim; i++) v.size[i] = d->size[i];
-    if (d->ndim != v.ndim) d = tnp_reshape(d, tni_ints(v.size, v.ndim));
-    if (d) tn_give(g, 2, tni_place_at(g->block, tni_zeros_of(d, src->ndim, src->size), d, &v));
-}
-
-static bool scatter_check(tn_frame *f) {
-    TN_ARGS(scatter, a, f);
-    return gather_arguments(f, a->dim, "scatter") && scatter_source(f, "scatter");
-}
-static void scatter_run(tn_frame *f) { scatter_run_all(f, f->in[2], false, NULL); }
-static void scatter_grad(tn_gradient *g) {
-    TN_ARGS(scatter, a, g);
-    if (g->want[0]) tn_give(g, 0, tnp_scatter_value(g->incoming[0], a->dim, g->in[1], tn_int(0)));
-    if (g->want[2]) scatter_give_source(g, a->dim);
-}
-TN_OPERATOR(scatter, "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-            TN_DOC(.shapes = "self (*), index and src (*) of no larger sizes -> self's shape",
-                   .example = "tn_scatter(x, 1, index, src)"),
-            .forms = TN_OUT | TN_INPLACE, .needs = "self:index src:index", .check = scatter_check,
-            .look = gather_look, .run = scatter_run, .grad = scatter_grad,
-            .sample = "(5,3) 0 (1,3):i64<5 (1,3) | (3,5) 1 (3,1):i64<5 (3,1) | (4) 0 (1):i64<4 (1) "
-                      "| () 0 ():i64<1 () | (2,3) 0 (0,3):i64<2 (0,3)")
-
-static bool scatter_value_check(tn_frame *f) {
-    TN_ARGS(scatter_value, a, f);
-    return gather_arguments(f, a->dim, "scatter") && tni_fill_check(f, a->value, f->in[0]->dtype) &&
-           scatter_announce(f);
-}
-static void scatter_value_run(tn_frame *f) {
-    TN_ARGS(scatter_value, a, f);
-    char unit[16];
-    tni_element_set(unit, f->out[0]->dtype, tni_exact(a->value));
-    scatter_run_all(f, NULL, false, unit);
-}
-static void scatter_value_grad(tn_gradient *g) {
-    TN_ARGS(scatter_value, a, g);
-    tn_give(g, 0, tnp_scatter_value(g->incoming[0], a->dim, g->in[1], tn_int(0)));
-}
-TN_OPERATOR(scatter_value,
-            "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-            TN_DOC(.shapes = "self (*), index (*) of no larger sizes -> self's shape",
-                   .example = "tn_scatter_value(x, 1, index, 1)"),
-            .forms = TN_OUT | TN_INPLACE, .needs = "self:index", .check = scatter_value_check,
-            .look = gather_look, .run = scatter_value_run, .grad = scatter_value_grad,
-            .sample = "(5,3) 0 (2,3):i64<5 0.5 | (3,5) -1 (3,2):i64<5 2 | () 0 ():i64<1 1 | (2,3) "
-                      "0 (0,3):i64<2 1 | (5):i64 0 (9):i64<5 7",
-            .node = "ScatterBackward1")
-
-static bool scatter_add_check(tn_frame *f) {
-    TN_ARGS(scatter_add, a, f);
-    return gather_arguments(f, a->dim, "scatter_add") && scatter_source(f, "scatter_add");
-}
-static void scatter_add_run(tn_frame *f) { scatter_run_all(f, f->in[2], true, NULL); }
-static void scatter_add_grad(tn_gradient *g) {
-    TN_ARGS(scatter_add, a, g);
-    tn_give(g, 0, g->incoming[0]);
-    if (g->want[2]) scatter_give_source(g, a->dim);
-}
-TN_OPERATOR(scatter_add, "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-            TN_DOC(.shapes = "self (*), index and src (*) of no larger sizes -> self's shape",
-                   .example = "tn_scatter_add(x, 1, index, src)"),
-            .forms = TN_OUT | TN_INPLACE, .needs = "src:index", .check = scatter_add_check,
-            .look = gather_look, .run = scatter_add_run, .grad = scatter_add_grad,
-            .sample = "(5,3) 0 (7,3):i64<5 (7,3) | (3,5) 1 (2,9):i64<5 (2,9) | (4) 0 (6):i64<4 (6) "
-                      "| () 0 ():i64<1 () | "
-                      "(2,3) 0 (0,3):i64<2 (0,3) | (5):i64 0 (9):i64<5 (9):i64")
-
-static bool take_along_dim_compose(tn_frame *f) {
-    TN_ARGS(take_along_dim, a, f);
-    static const int64_t all[1] = {-1};
-    tn_tensor *self = f->in[0], *index = f->in[1];
-    tni_shape s, i;
-    int d;
-    if (a->dim == TN_NONE) {
-        self = tnp_reshape(self, tni_ints(all, 1));
-        index = tnp_reshape(index, tni_ints(all, 1));
-        return self && index && (f->out[0] = tnp_gather(self, 0, index, false)) != NULL;
-    }
-    if (self->ndim != index->ndim)
-        return tn_fail(f, TN_INVALID,
-                       "torch.take_along_dim(): input and indices should have the same number of "
-                       "dimensions, but got "
-                       "%d dimensions for input, and %d dimensions for indices",
-                       self->ndim, index->ndim);
-    if (self->ndim == 0)
-        return tn_fail(f, TN_INDEX, "Dimension specified as %lld but tensor has no dimensions",
-                       (long long)a->dim);
-    if (!tni_dim_of(f, self->ndim, a->dim, &d)) return false;
-    if (self->ndim) {
-        s.ndim = i.ndim = self->ndim;
-        memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
-        s.size[d] = 1;
-        memcpy(i.size, index->size, sizeof(int64_t) * (size_t)s.ndim);
-        i.size[d] = 1;
-        if (!tni_broadcast(&s, i.ndim, i.size))
-            return tn_fail(f, TN_INVALID, "the shapes of self and indices do not broadcast");
-        memcpy(i.size, s.size, sizeof(int64_t) * (size_t)s.ndim);
-        s.size[d] = self->size[d];
-        i.size[d] = index->size[d];
-        self = tnp_expand(self, tni_ints(s.size, s.ndim), false);
-        index = tnp_expand(index, tni_ints(i.size, i.ndim), false);
-    }
-    return self && index && (f->out[0] = tnp_gather(self, d, index, false)) != NULL;
-}
-TN_OPERATOR(
-    take_along_dim, "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
-    TN_DOC(.shapes = "self (5, 3), indices (2, 3) -> (2, 3)",
-           .example = "tn_take_along_dim(x, tn_argsort(x), .dim = -1)"),
-    .forms = TN_OUT, .compose = take_along_dim_compose,
-    .sample =
-        "(5,3) (2,3):i64<5 0 | (5,3) (1,2):i64<3 dim=1 | (2,3) (4):i64<6 | (1,3) (4,2):i64<3 -1")
 
 /* src/ops/indexing/index.c - elements chosen by tensors of indices and masks: index, index_put, nonzero */
 
@@ -34417,224 +35611,6 @@ TN_OPERATOR(linalg_solve_triangular,
                       "(3,3):upper (2,3) upper=True left=False | (0,0) (0,3) upper=True | "
                       "(35,35):lower (35,20) upper=False")
 
-/* src/ops/reduction/cumulative.c - running sums and products along one dimension, and linear recurrences */
-
-enum { CUM_COLUMNS = 64 };
-
-typedef struct cum_job {
-    tn_context *context;
-    const char *x, *factor;
-    char *y;
-    int from, to;
-    int64_t n, inner, chunks;
-    bool pairs, reverse;
-} cum_job;
-
-static int64_t cum_columns(const cum_job *j, int64_t i, int64_t *at) {
-    int64_t c = i % j->chunks * CUM_COLUMNS;
-    *at = i / j->chunks * j->n * j->inner + c;
-    return j->inner - c < CUM_COLUMNS ? j->inner - c : (int64_t)CUM_COLUMNS;
-}
-
-static void cumsum_task(void *arg, int64_t i) {
-    const cum_job *j = (const cum_job *)arg;
-    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes,
-                out = tni_dtype(j->to)->bytes;
-    double sum[CUM_COLUMNS], row[CUM_COLUMNS];
-    int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
-    tni_fill_lanes(sum, compute, 0, m);
-    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
-        tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
-        tni_reduce_rows(j->context->kernels, TNI_SUM, compute, row, 0, 1, m, sum);
-        tni_lanes_save(j->y + at * out, out, j->to, sum, compute, m);
-    }
-}
-
-static tn_dtype cum_dtype(const tn_tensor *x) {
-    return tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64 : (tn_dtype)x->dtype;
-}
-static bool cum_check(tn_frame *f, const tn_tensor *x, int64_t dim, tn_dtype dtype) {
-    int d;
-    if (dtype == TN_BOOL || !tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes ||
-        tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
-        return tn_fail(f, TN_TYPE, "cannot convert from %s to %s; convert the input first",
-                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
-    return tni_dim_of(f, x->ndim, dim, &d) && tn_announce(f, 0, dtype, x->ndim, x->size) &&
-           tni_dense_scratch(f, x);
-}
-static bool cumsum_check(tn_frame *f) {
-    TN_ARGS(cumsum, a, f);
-    return cum_check(f, a->self, a->dim, a->dtype ? a->dtype : cum_dtype(a->self));
-}
-static void cum_start(tn_frame *f, const tn_tensor *x, const tn_tensor *factor, int64_t dim,
-                      bool reverse, void (*task)(void *, int64_t)) {
-    char *room = (char *)f->scratch;
-    int d = tni_dim(x->ndim, dim);
-    int64_t outer = 1;
-    cum_job j;
-    if (!x->numel) return;
-    j.context = f->block->context;
-    j.x = tni_dense(f, x, &room);
-    j.factor = tni_dense(f, factor, &room);
-    j.y = tni_bytes_at(f->out[0]);
-    j.pairs = tni_is_complex(x->dtype);
-    j.from = j.pairs ? (int)tni_real_of(x->dtype) : x->dtype;
-    j.to = j.pairs ? (int)tni_real_of(f->out[0]->dtype) : f->out[0]->dtype;
-    j.reverse = reverse;
-    j.n = x->ndim ? x->size[d] : 1;
-    j.inner = j.pairs ? 2 : 1;
-    for (int e = 0; e < x->ndim; e++)
-        if (e < d)
-            outer *= x->size[e];
-        else if (e > d)
-            j.inner *= x->size[e];
-    j.chunks = (j.inner + CUM_COLUMNS - 1) / CUM_COLUMNS;
-    tni_lanes_spread(j.context, outer * j.chunks, x->numel, task, &j);
-}
-
-static void cumsum_run(tn_frame *f) {
-    TN_ARGS(cumsum, a, f);
-    cum_start(f, a->self, NULL, a->dim, false, cumsum_task);
-}
-static void cumsum_grad(tn_gradient *g) {
-    TN_ARGS(cumsum, a, g);
-    tn_ints dim = tni_ints(&a->dim, 1);
-    if (a->self->ndim)
-        tn_give(g, 0,
-                tnp_flip(tnp_cumsum(tnp_flip(g->incoming[0], dim), a->dim, TN_NO_DTYPE), dim));
-    else
-        tn_give(g, 0, g->incoming[0]);
-}
-TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_cumsum(x, 0)"), .forms = TN_OUT,
-            .check = cumsum_check, .run = cumsum_run, .grad = cumsum_grad,
-            .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
-                      "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | "
-                      "(3) 0 dtype=float64")
-
-static void cum_times(const cum_job *j, int compute, double *to, const double *row, int64_t m) {
-    if (!j->pairs)
-        tni_reduce_rows(j->context->kernels, TNI_PROD, compute, row, 0, 1, m, to);
-    else
-        for (int64_t k = 0; k < m; k += 2) tni_complex_times(to + k, row + k);
-}
-
-static void cumprod_task(void *arg, int64_t i) {
-    const cum_job *j = (const cum_job *)arg;
-    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes,
-                out = tni_dtype(j->to)->bytes;
-    double product[CUM_COLUMNS], row[CUM_COLUMNS];
-    int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
-    tni_fill_lanes(product, compute, 1, m);
-    for (int64_t k = 1; j->pairs && k < m; k += 2) product[k] = 0;
-    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
-        tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
-        cum_times(j, compute, product, row, m);
-        tni_lanes_save(j->y + at * out, out, j->to, product, compute, m);
-    }
-}
-
-static bool cumprod_check(tn_frame *f) {
-    TN_ARGS(cumprod, a, f);
-    const tn_tensor *x = a->self;
-    tn_dtype dtype = a->dtype ? a->dtype : f->ngiven ? (tn_dtype)f->given[0]->dtype : cum_dtype(x);
-    if (f->inplace && (int)dtype != x->dtype)
-        return tn_fail(f, TN_TYPE,
-                       "Bad in-place call: input tensor dtype %s and output tensor dtype %s should "
-                       "match",
-                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
-    return cum_check(f, x, a->dim, dtype);
-}
-static void cumprod_run(tn_frame *f) {
-    TN_ARGS(cumprod, a, f);
-    cum_start(f, a->self, NULL, a->dim, false, cumprod_task);
-}
-static tn_tensor *cum_shifted(tn_tensor *t, int64_t dim, int64_t first) {
-    tn_tensor *pair[2];
-    if (!t || !t->numel) return t;
-    if (!t->ndim) return tnp_full_like(t, tn_int(first), TN_NO_DTYPE, TN_NO_DEVICE);
-    pair[0] = tnp_full_like(tnp_slice(t, dim, 0, 1, 1), tn_int(first), TN_NO_DTYPE, TN_NO_DEVICE);
-    pair[1] = tnp_slice(t, dim, 0, t->size[tni_dim(t->ndim, dim)] - 1, 1);
-    return pair[0] && pair[1] ? tnp_cat(tn_tensors_of(pair, 2), dim) : NULL;
-}
-static tn_tensor *cum_conj(tn_tensor *t) { return t && tni_is_complex(t->dtype) ? tnp_conj(t) : t; }
-static void cumprod_grad(tn_gradient *g) {
-    TN_ARGS(cumprod, a, g);
-    tn_tensor *d = g->incoming[0], *x = g->in[0], *sums;
-    if (d && x->dtype != d->dtype) x = tnp_to_dtype(x, (tn_dtype)d->dtype, false, false);
-    sums = tnp_linear_recurrence(d, cum_conj(x), a->dim, true);
-    tn_give(g, 0, tnp_mul(cum_conj(cum_shifted(g->out[0], a->dim, 1)), sums));
-}
-TN_OPERATOR(cumprod, "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_cumprod(x, 0)"),
-            .forms = TN_OUT | TN_INPLACE, .needs = "self:self,result", .check = cumprod_check,
-            .run = cumprod_run, .grad = cumprod_grad,
-            .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
-                      "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | (4,40):c64 0 | (1,3) 0 | "
-                      "(3) 0 dtype=float64 | (40):i64 0")
-
-static void recurrence_task(void *arg, int64_t i) {
-    const cum_job *j = (const cum_job *)arg;
-    int64_t at, m = cum_columns(j, i, &at), bytes = tni_dtype(j->from)->bytes;
-    const int64_t step = j->reverse ? -j->inner : j->inner;
-    const char *factors = j->reverse ? j->factor + j->inner * bytes : j->factor;
-    double sum[CUM_COLUMNS], row[CUM_COLUMNS], factor[CUM_COLUMNS];
-    if (j->reverse) at += (j->n - 1) * j->inner;
-    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += step) {
-        tni_lanes_load(row, TN_F64, j->x + at * bytes, bytes, j->from, m);
-        if (r) {
-            tni_lanes_load(factor, TN_F64, factors + at * bytes, bytes, j->from, m);
-            cum_times(j, TN_F64, sum, factor, m);
-            tni_reduce_rows(j->context->kernels, TNI_SUM, TN_F64, row, 0, 1, m, sum);
-        } else
-            memcpy(sum, row, (size_t)m * sizeof *sum);
-        tni_lanes_save(j->y + at * bytes, bytes, j->to, sum, TN_F64, m);
-    }
-}
-
-static bool linear_recurrence_check(tn_frame *f) {
-    TN_ARGS(linear_recurrence, a, f);
-    const tn_tensor *x = f->in[0], *factor = f->in[1];
-    char has[128], wants[128];
-    int d;
-    if (tni_dtype(x->dtype)->category < TNI_CAT_FLOAT || !tni_dtype(x->dtype)->computes ||
-        factor->dtype != x->dtype)
-        return tn_fail(f, TN_TYPE, "expected two tensors of one floating dtype, got %s and %s",
-                       tni_dtype(x->dtype)->text, tni_dtype(factor->dtype)->text);
-    if (!tni_same_shape(x, factor))
-        return tn_fail(f, TN_INVALID, "factor has shape %s, but input has shape %s",
-                       tni_shape_text(has, sizeof has, factor->ndim, factor->size),
-                       tni_shape_text(wants, sizeof wants, x->ndim, x->size));
-    return tni_dim_of(f, x->ndim, a->dim, &d) &&
-           tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size) && tni_dense_scratch(f, x) &&
-           tni_dense_scratch(f, factor);
-}
-static void linear_recurrence_run(tn_frame *f) {
-    TN_ARGS(linear_recurrence, a, f);
-    cum_start(f, f->in[0], f->in[1], a->dim, a->reverse, recurrence_task);
-}
-static void linear_recurrence_grad(tn_gradient *g) {
-    TN_ARGS(linear_recurrence, a, g);
-    tn_tensor *d = tnp_linear_recurrence(g->incoming[0], cum_conj(g->in[1]), a->dim, !a->reverse);
-    if (g->want[0]) tn_give(g, 0, d);
-    if (!g->want[1]) return;
-    if (a->reverse)
-        tn_give(g, 1, tnp_mul(cum_shifted(d, a->dim, 0), cum_conj(g->out[0])));
-    else
-        tn_give(g, 1, tnp_mul(d, cum_conj(cum_shifted(g->out[0], a->dim, 0))));
-}
-TN_OPERATOR(linear_recurrence,
-            "linear_recurrence(Tensor input, Tensor factor, int dim, bool reverse=False) -> Tensor",
-            TN_DOC(.shapes = "input (*), factor (*) -> (*), floating",
-                   .example = "tn_linear_recurrence(x, y, 0)"),
-            .forms = TN_OUT, .needs = "input:factor factor:factor,result",
-            .check = linear_recurrence_check, .run = linear_recurrence_run,
-            .grad = linear_recurrence_grad,
-            .sample = "(5) (5) 0 | (2,3,4) (2,3,4) 1 True | (3,70) (3,70) -1 reverse=True | "
-                      "(20,130) (20,130) 0 | () () 0 | (0,3) (0,3) 0 | (3,0) (3,0) 0 True | "
-                      "(1,3) (1,3) 0 True | (2,3):c64 (2,3):c64 1 | (4,40):c64 (4,40):c64 0 True | "
-                      "(3,4):f16 (3,4):f16 1")
-
 /* src/ops/reduction/dims.c - the dimensions that a reduction takes away: a result meets what it came from, and how many elements met in one */
 
 TN_PRIV tn_tensor *tni_dims_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, bool keepdim) {
@@ -35540,977 +36516,6 @@ TN_OPERATOR(
     .forms = TN_OUT, .compose = norm_compose,
     .sample = "(2,3) | (2,3,4) 1 [1] | (2,3,4) 3 [0,2] keepdim=True")
 
-/* src/ops/shape/copy.c - the same elements somewhere else: clones, conversions, copies in place, joins, and other orders */
-
-TN_PRIV void tni_copy_strides(tni_shape *s, const tn_tensor *self) {
-    s->ndim = self->ndim;
-    memcpy(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim);
-    if (tni_is_dense(self))
-        memcpy(s->stride, self->stride, sizeof(int64_t) * (size_t)s->ndim);
-    else
-        tni_like_strides(s, &self, 1);
-}
-
-static bool copy_format(tn_frame *f, const tn_tensor *self, tn_memory_format format, tni_shape *s) {
-    int n = self->ndim, last = format == TN_MEMORY_FORMAT_CHANNELS_LAST ? 4 : 5;
-    s->ndim = n;
-    memcpy(s->size, self->size, sizeof(int64_t) * (size_t)n);
-    if ((int)format == 0 || format == TN_MEMORY_FORMAT_PRESERVE_FORMAT)
-        tni_copy_strides(s, self);
-    else
-        tni_row_major(n, s->size, s->stride);
-    if (format != TN_MEMORY_FORMAT_CHANNELS_LAST && format != TN_MEMORY_FORMAT_CHANNELS_LAST_3D)
-        return true;
-    if (n != last)
-        return tn_fail(f, TN_INVALID, "required rank %d tensor to use channels_last format", last);
-    tni_channels_last(n, s->size, s->stride);
-    return true;
-}
-
-static bool clone_check(tn_frame *f) {
-    TN_ARGS(clone, a, f);
-    tni_shape s;
-    return copy_format(f, f->in[0], a->memory_format, &s) &&
-           tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size, s.stride);
-}
-static void copy_run(tn_frame *f) { tni_copy_elements(f->block, f->out[0], f->in[0]); }
-static void copy_pass_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
-TN_OPERATOR(
-    clone, "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-    TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_clone(x)"), .forms = TN_OUT,
-    .check = clone_check, .run = copy_run, .grad = copy_pass_grad,
-    .sample = "(2,3) | () | (0,3) | (2,3,4,2) memory_format=channels_last | (2,3):i64 | (300)")
-
-static bool copy_or_view(tn_frame *f, bool same, tn_dtype dtype) {
-    tn_tensor *self = f->in[0];
-    tni_geometry v;
-    TN_NOTE(tni_copy_note, note, f);
-    note->copies = !same;
-    if (note->copies) return tn_announce(f, 0, dtype, self->ndim, self->size);
-    tni_geometry_of(&v, self);
-    return tni_announce_geometry(f, 0, &v);
-}
-static void copy_unless_view_run(tn_frame *f) {
-    TN_NOTE(tni_copy_note, note, f);
-    if (note->copies) copy_run(f);
-}
-static bool contiguous_check(tn_frame *f) {
-    return copy_or_view(f, tni_is_row_major(f->in[0]->ndim, f->in[0]->size, f->in[0]->stride),
-                        (tn_dtype)f->in[0]->dtype);
-}
-TN_OPERATOR(contiguous, "contiguous(Tensor(a) self) -> Tensor(a)",
-            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_contiguous(tn_t(x))"),
-            .check = contiguous_check, .run = copy_unless_view_run, .grad = copy_pass_grad,
-            .sample = "(2,3) | () | (0,3)", .node = "CloneBackward0")
-
-static bool to_check(tn_frame *f, tn_dtype dtype, bool copy) {
-    tn_tensor *self = f->in[0];
-    tni_shape s;
-    TN_NOTE(tni_copy_note, note, f);
-    if (tni_dtype((int)dtype)->bytes == 0) dtype = (tn_dtype)self->dtype;
-    if (!copy && (int)dtype == self->dtype && f->meta == ((self->flags & TNI_META) != 0))
-        return copy_or_view(f, true, dtype);
-    note->copies = true;
-    return copy_format(f, self, (tn_memory_format)0, &s) &&
-           tn_announce_strided(f, 0, dtype, s.ndim, s.size, s.stride);
-}
-static bool to_dtype_check(tn_frame *f) {
-    TN_ARGS(to_dtype, a, f);
-    return to_check(f, a->dtype, a->copy);
-}
-TN_OPERATOR(to_dtype,
-            "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False) "
-            "-> Tensor(a)",
-            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_to_dtype(x, TN_F64)"),
-            .check = to_dtype_check, .run = copy_unless_view_run, .grad = copy_pass_grad,
-            .sample = "(2,3) float32 | (2,3) float64 | (2,3) int32 | (2,3):i64 uint8 | (2,3):bool "
-                      "float16 | () bfloat16 copy=True | "
-                      "(0) bool | (2,3):c128 complex64 | (7):i64 float32",
-            .node = "ToCopyBackward0")
-
-static bool to_device_check(tn_frame *f) {
-    TN_ARGS(to, a, f);
-    bool meta = (f->in[0]->flags & TNI_META) != 0;
-    tn_device_id device = a->device == TN_NO_DEVICE ? (meta ? TN_META : TN_CPU) : a->device;
-    if (device != TN_CPU && device != TN_META)
-        return tn_fail(f, TN_UNSUPPORTED, "device number %d does not exist", (int)device);
-    if (meta && device == TN_CPU)
-        return tn_fail(f, TN_INVALID, "Cannot copy out of meta tensor; no data!");
-    f->meta = device == TN_META;
-    return to_check(f, a->dtype, a->copy);
-}
-TN_OPERATOR(to,
-            "to.device(Tensor(a) self, Device? device, ScalarType? dtype=None, bool "
-            "non_blocking=False, bool copy=False) "
-            "-> Tensor(a)",
-            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_to(x, tn_device(\"meta\"))",
-                   .differs = "parameter dtype: one row for torch's overloads with and without it"),
-            .check = to_device_check, .run = copy_unless_view_run, .grad = copy_pass_grad,
-            .sample = "(2,3) None | (2,3) None float32 | () None int64 copy=True",
-            .node = "ToCopyBackward0")
-
-static bool copy_self(tn_frame *f) {
-    tn_tensor *self = f->in[0];
-    return tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size, self->stride);
-}
-static bool copy_check(tn_frame *f) {
-    tn_tensor *self = f->in[0], *src = f->in[1];
-    char has[160], wants[160];
-    tni_shape s;
-    s.ndim = self->ndim;
-    memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
-    if (!tni_broadcast(&s, src->ndim, src->size) || s.ndim != self->ndim ||
-        memcmp(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim))
-        return tn_fail(f, TN_INVALID, "src of shape %s does not broadcast to self's %s",
-                       tni_shape_text(has, sizeof has, src->ndim, src->size),
-                       tni_shape_text(wants, sizeof wants, self->ndim, self->size));
-    return copy_self(f);
-}
-static void copy_into_run(tn_frame *f) {
-    tn_tensor *to = f->out[0], *src = f->in[1], wide;
-    int64_t stride[TN_MAX_DIMS];
-    int more = to->ndim - src->ndim;
-    if (to->numel == 0 || src == to) return;
-    for (int d = 0; d < to->ndim; d++)
-        stride[d] =
-            d < more || (src->size[d - more] == 1 && to->size[d] != 1) ? 0 : src->stride[d - more];
-    tni_stack_view(&wide, src, to->ndim, to->size, stride, src->offset);
-    if (tni_bytes_at(&wide) == tni_bytes_at(to) && wide.dtype == to->dtype &&
-        !memcmp(stride, to->stride, sizeof(int64_t) * (size_t)to->ndim))
-        return;
-    tni_copy_elements(f->block, to, &wide);
-}
-static tn_tensor *copy_zeros(tn_tensor *like) {
-    return tnp_zeros_like(like, TN_NO_DTYPE, TN_NO_DEVICE);
-}
-static void copy_grad(tn_gradient *g) {
-    if (g->want[0]) tn_give(g, 0, copy_zeros(g->incoming[0]));
-    tn_give(g, 1, g->incoming[0]);
-}
-TN_OPERATOR(copy, "copy_(Tensor self, Tensor src) -> Tensor",
-            TN_DOC(.shapes = "self (*), src broadcast to it -> self", .example = "tn_copy_(x, y)"),
-            .forms = TN_INPLACE | TN_ALIAS, .check = copy_check, .run = copy_into_run,
-            .grad = copy_grad,
-            .sample = "(2,3) (2,3) | (2,3) (3) | (2,3) () | (2,3) (2,3):i64 | (2,3):i64 (2,1):f64 "
-                      "| (0,2) (2)",
-            .node = "torch::autograd::CopyBackwards")
-
-static bool copy_fits(tn_frame *f, tn_scalar s, int dtype) {
-    const double largest = tni_dtype(dtype)->largest;
-    double least = -largest - (tni_is_int(dtype) && tni_dtype(dtype)->is_signed), v = s.real;
-    bool whole = s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL;
-    if (whole && dtype == TN_I64) return true;
-    if (!tni_is_int(dtype) && v - v != 0) return true;
-    if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0 && !tni_is_complex(dtype))
-        return tn_fail(f, TN_INVALID, "value cannot be converted to type %s without overflow",
-                       tni_dtype(dtype)->text);
-    if (s.kind == TN_KIND_COMPLEX && fabs(s.imaginary) > largest &&
-        s.imaginary - s.imaginary == 0 && tni_is_complex(dtype))
-        v = HUGE_VAL;
-    if (v >= least && (dtype == TN_I64 ? v < largest : v <= largest)) return true;
-    return tn_fail(f, TN_INVALID, "value cannot be converted to type %s without overflow",
-                   tni_dtype(dtype)->text);
-}
-TN_PRIV bool tni_fill_check(tn_frame *f, tn_scalar value, int dtype) {
-    if (value.kind <= TN_KIND_NONE || value.kind > TN_KIND_COMPLEX)
-        return tn_fail(f, TN_INVALID, "the fill value must be a number");
-    return copy_fits(f, tni_exact(value), dtype);
-}
-TN_PRIV void tni_fill(tn_tensor *t, tn_scalar value) {
-    char unit[16];
-    const tn_tensor *to = t;
-    tni_walk w;
-    tni_element_set(unit, t->dtype, tni_exact(value));
-    if (t->numel == 0) return;
-    tni_walk_start(&w, t->ndim, t->size, &to, 1);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        tni_fill_row(w.at[0], w.row[0], unit, w.n, tni_dtype_size(t));
-}
-
-static bool fill_check(tn_frame *f) {
-    TN_ARGS(fill, a, f);
-    return tni_fill_check(f, a->value, f->in[0]->dtype) && copy_self(f);
-}
-static void fill_run(tn_frame *f) {
-    TN_ARGS(fill, a, f);
-    tni_fill(f->out[0], a->value);
-}
-static void fill_grad(tn_gradient *g) { tn_give(g, 0, copy_zeros(g->incoming[0])); }
-TN_OPERATOR(fill, "fill_.Scalar(Tensor self, Scalar value) -> Tensor",
-            TN_DOC(.shapes = "self (*) -> self", .example = "tn_fill_(x, 0.5)"),
-            .forms = TN_INPLACE, .check = fill_check, .run = fill_run, .grad = fill_grad,
-            .sample = "(2,3) 0.5 | (2,3):i64 -3 | (3):bool True | () 2 | (0) 1 | (2,3):f16 0.1",
-            .node = "FillBackward2")
-
-static void zero_run(tn_frame *f) { tni_fill(f->out[0], tn_int(0)); }
-TN_OPERATOR(zero, "zero_(Tensor self) -> Tensor",
-            TN_DOC(.shapes = "self (*) -> self", .example = "tn_zero_(x)"), .forms = TN_INPLACE,
-            .check = copy_self, .run = zero_run, .grad = fill_grad,
-            .sample = "(2,3) | (2,3):i64 | (3):bool | () | (0)")
-
-static bool conj_check(tn_frame *f) {
-    tn_tensor *self = f->in[0];
-    tni_shape s;
-    TN_NOTE(tni_copy_note, note, f);
-    if (!tni_is_complex(self->dtype)) return copy_or_view(f, true, (tn_dtype)self->dtype);
-    note->copies = true;
-    return copy_format(f, self, (tn_memory_format)0, &s) &&
-           tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
-}
-static void conj_run(tn_frame *f) {
-    tn_tensor *out = f->out[0];
-    const tn_tensor *to = out;
-    tni_walk w;
-    TN_NOTE(tni_copy_note, note, f);
-    if (!note->copies || out->numel == 0) return;
-    tni_copy_elements(f->block, out, f->in[0]);
-    tni_walk_start(&w, out->ndim, out->size, &to, 1);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n; i++) {
-            char *at = w.at[0] + i * w.row[0];
-            if (out->dtype == TN_C64)
-                ((float *)(void *)at)[1] = -((float *)(void *)at)[1];
-            else
-                ((double *)(void *)at)[1] = -((double *)(void *)at)[1];
-        }
-}
-static void conj_grad(tn_gradient *g) { tn_give(g, 0, tnp_conj(g->incoming[0])); }
-TN_OPERATOR(conj, "conj(Tensor(a) self) -> Tensor(a)",
-            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_conj(z)"), .check = conj_check,
-            .run = conj_run, .grad = conj_grad, .sample = "(2,3) | (2,3):c128 | ():c64 | (0):c128")
-
-static bool triangle_check(tn_frame *f, const char *name) {
-    if (f->in[0]->ndim < 2)
-        return tn_fail(f, TN_INVALID, "%s: input tensor must have at least 2 dimensions", name);
-    if (f->inplace) return copy_self(f);
-    return tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, f->in[0]->ndim, f->in[0]->size);
-}
-typedef struct copy_triangle {
-    int64_t rows, cols, diagonal, bytes, to_row, to_col, from_row, from_col;
-    bool lower;
-} copy_triangle;
-static void triangle_matrix(const copy_triangle *m, char *to, const char *from) {
-    static const char zero[16] = {0};
-    for (int64_t r = 0; r < m->rows; r++, to += m->to_row, from += m->from_row) {
-        int64_t cut = m->diagonal > m->cols    ? m->cols
-                      : m->diagonal < -m->rows ? 0
-                                               : r + m->diagonal + m->lower,
-                keep, zeros;
-        cut = cut < 0 ? 0 : cut > m->cols ? m->cols : cut;
-        keep = m->lower ? 0 : cut;
-        zeros = m->lower ? cut : 0;
-        if (to != from && (m->lower ? cut : m->cols - cut) > 0)
-            tni_move_row(to + keep * m->to_col, m->to_col, from + keep * m->from_col, m->from_col,
-                         m->lower ? cut : m->cols - cut, m->bytes);
-        if ((m->lower ? m->cols - cut : cut) > 0)
-            tni_fill_row(to + zeros * m->to_col, m->to_col, zero, m->lower ? m->cols - cut : cut,
-                         m->bytes);
-    }
-}
-static void triangle_run(tn_frame *f, int64_t diagonal, bool lower) {
-    tn_tensor *x = f->in[0], *out = f->out[0], heads[2];
-    const tn_tensor *pair[2];
-    int n = out->ndim;
-    copy_triangle m;
-    tni_walk w;
-    if (out->numel == 0) return;
-    m.lower = lower;
-    m.diagonal = diagonal;
-    m.bytes = tni_dtype_size(out);
-    m.rows = out->size[n - 2];
-    m.cols = out->size[n - 1];
-    m.to_row = out->stride[n - 2] * m.bytes;
-    m.to_col = out->stride[n - 1] * m.bytes;
-    m.from_row = x->stride[n - 2] * m.bytes;
-    m.from_col = x->stride[n - 1] * m.bytes;
-    for (int k = 0; k < 2; k++) {
-        const tn_tensor *t = k ? x : out;
-        tni_stack_view(&heads[k], t, n - 2, t->size, t->stride, t->offset);
-        pair[k] = &heads[k];
-    }
-    tni_walk_start(&w, n - 2, out->size, pair, 2);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n; i++)
-            triangle_matrix(&m, w.at[0] + i * w.row[0], w.at[1] + i * w.row[1]);
-}
-static bool tril_check(tn_frame *f) { return triangle_check(f, "tril"); }
-static void tril_run(tn_frame *f) {
-    TN_ARGS(tril, a, f);
-    triangle_run(f, a->diagonal, true);
-}
-static void tril_grad(tn_gradient *g) {
-    TN_ARGS(tril, a, g);
-    tn_give(g, 0, tnp_tril(g->incoming[0], a->diagonal));
-}
-TN_OPERATOR(
-    tril, "tril(Tensor self, int diagonal=0) -> Tensor",
-    TN_DOC(.shapes = "self (*, n, m) -> (*, n, m)", .example = "tn_tril(x)"),
-    .forms = TN_OUT | TN_INPLACE, .check = tril_check, .run = tril_run, .grad = tril_grad,
-    .sample = "(3,4) | (3,4) 1 | (4,3) -2 | (2,3,3) | (2,3) 9 | (2,3) -9 | (0,3) | (3,3):bool")
-
-static bool triu_check(tn_frame *f) { return triangle_check(f, "triu"); }
-static void triu_run(tn_frame *f) {
-    TN_ARGS(triu, a, f);
-    triangle_run(f, a->diagonal, false);
-}
-static void triu_grad(tn_gradient *g) {
-    TN_ARGS(triu, a, g);
-    tn_give(g, 0, tnp_triu(g->incoming[0], a->diagonal));
-}
-TN_OPERATOR(
-    triu, "triu(Tensor self, int diagonal=0) -> Tensor",
-    TN_DOC(.shapes = "self (*, n, m) -> (*, n, m)", .example = "tn_triu(x, .diagonal = 1)"),
-    .forms = TN_OUT | TN_INPLACE, .check = triu_check, .run = triu_run, .grad = triu_grad,
-    .sample = "(3,4) | (3,4) 1 | (4,3) -2 | (2,3,3) | (2,3) 9 | (2,3) -9 | (0,3) | (3,3):bool")
-
-/* src/ops/shape/geometry.c - geometries of views: taken from a tensor, changed, announced */
-
-TN_PRIV void tni_geometry_of(tni_geometry *v, const tn_tensor *t) {
-    v->ndim = t->ndim;
-    v->offset = t->offset;
-    for (int i = 0; i < t->ndim; i++) {
-        v->size[i] = t->size[i];
-        v->stride[i] = t->stride[i];
-    }
-}
-
-TN_PRIV bool tni_announce_geometry(tn_frame *f, int k, const tni_geometry *v) {
-    tn_tensor *of = f->in[0];
-    if (TNI_UNLIKELY(k || f->ngiven || of->flags & TNI_STACK))
-        return tn_announce_view(f, k, of, v->ndim, v->size, v->stride, v->offset);
-    if (!f->nout) f->nout = 1;
-    f->out[0] = tni_view_of(f->block, of, v->ndim, v->size, v->stride, v->offset,
-                            tni_view_has_history(f, of));
-    return f->out[0] != NULL;
-}
-
-TN_PRIV void tni_geometry_remove(tni_geometry *v, int d) {
-    for (v->ndim--; d < v->ndim; d++) {
-        v->size[d] = v->size[d + 1];
-        v->stride[d] = v->stride[d + 1];
-    }
-}
-
-TN_PRIV void tni_geometry_insert(tni_geometry *v, int d, int64_t size, int64_t stride) {
-    for (int i = v->ndim++; i > d; i--) {
-        v->size[i] = v->size[i - 1];
-        v->stride[i] = v->stride[i - 1];
-    }
-    v->size[d] = size;
-    v->stride[d] = stride;
-}
-
-TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src,
-                                const tni_geometry *v) {
-    tn_ints size = tni_ints(v->size, v->ndim), stride = tni_ints(v->stride, v->ndim);
-    tn_tensor *at;
-    if (!into || !src) return NULL;
-    if (!tni_state(b)->no_grad)
-        return tnp_as_strided_scatter(into, src, size, stride, into->offset + v->offset,
-                                      tn_no_dims(), 0);
-    at = tnp_as_strided(into, size, stride, into->offset + v->offset, tn_no_dims(), 0);
-    return at && tnp_copy_(at, src) ? into : NULL;
-}
-
-TN_PRIV tn_tensor *tni_zeros_of(tn_tensor *like, int ndim, const int64_t *size) {
-    return tnp_new_zeros(like, tni_ints(size, ndim), TN_NO_DTYPE, TN_NO_DEVICE);
-}
-
-TN_PRIV void tni_run_nothing(tn_frame *f) { (void)f; }
-
-TN_PRIV void tni_geometry_give(tn_gradient *g, const tni_geometry *v) {
-    tn_tensor *d = g->incoming[0], *self = g->in[0];
-    tn_give(g, 0, tni_place_at(g->block, tni_zeros_of(d, self->ndim, self->size), d, v));
-}
-
-/* src/ops/shape/join.c - tensors behind each other, repeated, reversed, rotated */
-
-static bool join_skips(const tn_tensor *t) { return t->ndim == 1 && t->size[0] == 0; }
-
-static bool cat_common(tn_frame *f, tn_dtype *dtype, const tn_tensor **first) {
-    if (f->nin == 0)
-        return tn_fail(f, TN_INVALID, "torch.cat(): expected a non-empty list of Tensors");
-    *dtype = TN_NO_DTYPE;
-    *first = NULL;
-    for (int i = 0; i < f->nin; i++) {
-        const tn_tensor *t = f->in[i];
-        if (t->ndim == 0)
-            return tn_fail(f, TN_INVALID,
-                           "zero-dimensional tensor (at position %d) cannot be concatenated", i);
-        *dtype = *dtype ? tn_promote(*dtype, (tn_dtype)t->dtype) : (tn_dtype)t->dtype;
-        if (!*dtype) return tn_fail(f, TN_TYPE, "cat: the tensors have no common dtype");
-        if (!*first && !join_skips(t)) *first = t;
-    }
-    if (!*first) *first = f->in[0];
-    return true;
-}
-static bool cat_sizes(tn_frame *f, const tn_tensor *first, int d, tni_shape *s) {
-    char has[160], wants[160];
-    s->ndim = first->ndim;
-    memcpy(s->size, first->size, sizeof(int64_t) * (size_t)s->ndim);
-    s->size[d] = 0;
-    for (int i = 0; i < f->nin; i++) {
-        const tn_tensor *t = f->in[i];
-        bool fits = t->ndim == s->ndim;
-        if (join_skips(t)) continue;
-        for (int k = 0; fits && k < s->ndim; k++) fits = k == d || t->size[k] == first->size[k];
-        if (!fits)
-            return tn_fail(
-                f, TN_INVALID,
-                "Sizes of tensors must match except in dimension %d. Expected %s but got %s for "
-                "tensor number %d in the list",
-                d, tni_shape_text(wants, sizeof wants, first->ndim, first->size),
-                tni_shape_text(has, sizeof has, t->ndim, t->size), i);
-        if (!tni_add(s->size[d], t->size[d], &s->size[d]))
-            return tn_fail(f, TN_INVALID, "the result is too large");
-    }
-    return true;
-}
-static bool cat_is_channels_last(const tn_frame *f, const tn_tensor *first) {
-    for (int i = 0; i < f->nin; i++)
-        if (f->in[i]->ndim != first->ndim || !tni_like_channels_last(f->in[i])) return false;
-    return true;
-}
-static bool cat_check(tn_frame *f) {
-    TN_ARGS(cat, a, f);
-    const tn_tensor *first = NULL;
-    tn_dtype dtype = TN_NO_DTYPE;
-    tni_shape s;
-    int d;
-    TN_NOTE(tni_dim_note, note, f);
-    if (!cat_common(f, &dtype, &first) || !tni_dim_of(f, first->ndim, a->dim, &d)) return false;
-    if (!cat_sizes(f, first, d, &s)) return false;
-    note->dim = d;
-    if (!cat_is_channels_last(f, first)) return tn_announce(f, 0, dtype, s.ndim, s.size);
-    tni_channels_last(s.ndim, s.size, s.stride);
-    return tn_announce_strided(f, 0, dtype, s.ndim, s.size, s.stride);
-}
-static void cat_run(tn_frame *f) {
-    tn_tensor *out = f->out[0], part;
-    int64_t at = out->offset;
-    TN_NOTE(tni_dim_note, note, f);
-    for (int i = 0; i < f->nin; i++) {
-        const tn_tensor *t = f->in[i];
-        if (t->numel == 0) continue;
-        tni_stack_view(&part, out, t->ndim, t->size, out->stride, at);
-        tni_copy_elements(f->block, &part, t);
-        at += t->size[note->dim] * out->stride[note->dim];
-    }
-}
-static void cat_grad(tn_gradient *g) {
-    TN_ARGS(cat, a, g);
-    int64_t at = 0;
-    int d = tni_dim(g->out[0]->ndim, a->dim);
-    for (int i = 0; i < g->nin; i++) {
-        int64_t n = join_skips(g->in[i]) ? 0 : g->in[i]->size[d];
-        if (g->want[i] && join_skips(g->in[i]))
-            tn_give(g, i, tni_zeros_of(g->incoming[0], 1, &n));
-        else if (g->want[i])
-            tn_give(g, i, tnp_slice(g->incoming[0], d, at, at + n, 1));
-        at += n;
-    }
-}
-TN_OPERATOR(cat, "cat(Tensor[] tensors, int dim=0) -> Tensor",
-            TN_DOC(.shapes = "tensors (n1, m), (n2, m) -> (n1 + n2, m)",
-                   .example = "tn_cat(TN_LIST(x, y), .dim = 0)"),
-            .forms = TN_OUT, .check = cat_check, .run = cat_run, .grad = cat_grad,
-            .sample = "{(2,3),(1,3)} | {(2,3),(2,1),(2,2)} dim=1 | {(4)} | {(2,0),(2,3)} dim=-1 | "
-                      "{(0),(2,3)} | {(2,3):f32,(1,3):i64} | "
-                      "{(40,9),(3,9)}")
-
-static bool stack_compose(tn_frame *f) {
-    TN_ARGS(stack, a, f);
-    tn_tensor *room, **part;
-    int64_t n = f->nin;
-    char has[160], wants[160];
-    if (n == 0) return tn_fail(f, TN_INVALID, "stack expects a non-empty TensorList");
-    for (int i = 1; i < f->nin; i++)
-        if (!tni_same_shape(f->in[i], f->in[0]))
-            return tn_fail(f, TN_INVALID,
-                           "stack expects each tensor to be equal size, but got %s at entry 0 and "
-                           "%s at entry %d",
-                           tni_shape_text(wants, sizeof wants, f->in[0]->ndim, f->in[0]->size),
-                           tni_shape_text(has, sizeof has, f->in[i]->ndim, f->in[i]->size), i);
-    room = tni_new(f->block, TN_I64, 1, &n);
-    if (!room) return false;
-    part = (tn_tensor **)room->storage->data;
-    for (int i = 0; i < f->nin; i++)
-        if (!(part[i] = tnp_unsqueeze(f->in[i], a->dim))) return false;
-    return (f->out[0] = tnp_cat(tn_tensors_of(part, n), a->dim)) != NULL;
-}
-TN_OPERATOR(
-    stack, "stack(Tensor[] tensors, int dim=0) -> Tensor",
-    TN_DOC(.shapes = "tensors (3), (3) -> (2, 3)", .example = "tn_stack(TN_LIST(x, y))"),
-    .forms = TN_OUT, .compose = stack_compose,
-    .sample = "{(2,3),(2,3)} | {(2,3),(2,3),(2,3)} dim=1 | {(2),(2)} dim=-1 | {(),()} | {(0),(0)}",
-    .node = "StackBackward0")
-
-static int repeat_pairs(const tn_tensor *self, tn_ints repeats, int64_t *size, bool *repeated) {
-    int n = 0, more = (int)repeats.n - self->ndim;
-    for (int i = 0; i < (int)repeats.n; i++) {
-        if (repeats.at[i] != 1 || i < more) {
-            if (n == TN_MAX_DIMS) return -1;
-            repeated[n] = true;
-            size[n++] = repeats.at[i];
-        }
-        if (i < more) continue;
-        if (n == TN_MAX_DIMS) return -1;
-        repeated[n] = false;
-        size[n++] = self->size[i - more];
-    }
-    return n;
-}
-static bool repeat_check(tn_frame *f) {
-    TN_ARGS(repeat, a, f);
-    tn_tensor *self = f->in[0];
-    int64_t size[TN_MAX_DIMS], pairs[TN_MAX_DIMS];
-    bool repeated[TN_MAX_DIMS];
-    int n = (int)a->repeats.n, more;
-    if (!tni_dims_given(f, a->repeats, "repeats")) return false;
-    more = n - self->ndim;
-    if (more < 0)
-        return tn_fail(f, TN_INVALID,
-                       "Number of dimensions of repeat dims can not be smaller than number of "
-                       "dimensions of tensor");
-    for (int i = 0; i < n; i++) {
-        if (a->repeats.at[i] < 0)
-            return tn_fail(f, TN_INVALID, "repeats: %lld is negative", (long long)a->repeats.at[i]);
-        if (!tni_mul(a->repeats.at[i], i < more ? 1 : self->size[i - more], &size[i]))
-            return tn_fail(f, TN_INVALID, "the result is too large");
-    }
-    if (repeat_pairs(self, a->repeats, pairs, repeated) < 0)
-        return tn_fail(f, TN_UNSUPPORTED,
-                       "repeat: expected at most %d repeated and unrepeated dimensions together",
-                       TN_MAX_DIMS);
-    return tn_announce(f, 0, (tn_dtype)self->dtype, n, size);
-}
-static void repeat_run(tn_frame *f) {
-    TN_ARGS(repeat, a, f);
-    tn_tensor *self = f->in[0], *out = f->out[0], to, from;
-    int64_t size[TN_MAX_DIMS], to_stride[TN_MAX_DIMS], from_stride[TN_MAX_DIMS];
-    bool repeated[TN_MAX_DIMS];
-    int n = repeat_pairs(self, a->repeats, size, repeated), d = 0;
-    if (out->numel == 0) return;
-    tni_row_major(n, size, to_stride);
-    for (int i = 0; i < n; i++) from_stride[i] = repeated[i] ? 0 : self->stride[d++];
-    tni_stack_view(&to, out, n, size, to_stride, out->offset);
-    tni_stack_view(&from, self, n, size, from_stride, self->offset);
-    tni_copy_elements(f->block, &to, &from);
-}
-static void repeat_grad(tn_gradient *g) {
-    TN_ARGS(repeat, a, g);
-    int64_t size[TN_MAX_DIMS], dims[TN_MAX_DIMS];
-    bool repeated[TN_MAX_DIMS];
-    int n = repeat_pairs(g->in[0], a->repeats, size, repeated), k = 0;
-    tn_tensor *d = tnp_reshape(g->incoming[0], tni_ints(size, n));
-    for (int i = 0; i < n; i++)
-        if (repeated[i]) dims[k++] = i;
-    if (k) d = tnp_sum(d, tni_ints(dims, k), false, TN_NO_DTYPE);
-    tn_give(g, 0, d);
-}
-TN_OPERATOR(
-    repeat, "repeat(Tensor self, int[] repeats) -> Tensor",
-    TN_DOC(.shapes = "self (2, 3) -> (4, 3)", .example = "tn_repeat(x, TN_DIMS(2, 1))"),
-    .forms = TN_OUT, .check = repeat_check, .run = repeat_run, .grad = repeat_grad,
-    .sample =
-        "(2,3) [2,1] | (3) [2,2] | () [3] | (2,3) [1,1] | (2,3) [0,1] | (0) [2] | (2) [3,1,2]")
-
-static bool flip_check(tn_frame *f) {
-    TN_ARGS(flip, a, f);
-    tn_tensor *self = f->in[0];
-    bool seen[TN_MAX_DIMS] = {false};
-    tni_shape s;
-    if (!tni_dims_given(f, a->dims, "dims")) return false;
-    for (int64_t i = 0; i < a->dims.n; i++) {
-        int d;
-        if (!tni_dim_of(f, self->ndim, a->dims.at[i], &d)) return false;
-        if (seen[d])
-            return tn_fail(f, TN_INVALID, "dim %d appears multiple times in the list of dims", d);
-        seen[d] = true;
-    }
-    tni_copy_strides(&s, self);
-    return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
-}
-static void flip_run(tn_frame *f) {
-    TN_ARGS(flip, a, f);
-    tn_tensor *self = f->in[0], *out = f->out[0], back;
-    const tn_tensor *pair[2];
-    int64_t stride[TN_MAX_DIMS], offset = self->offset, bytes = tni_dtype_size(out);
-    tni_walk w;
-    if (out->numel == 0) return;
-    memcpy(stride, self->stride, sizeof(int64_t) * (size_t)self->ndim);
-    for (int64_t i = 0; i < a->dims.n && self->ndim; i++) {
-        int d = tni_dim(self->ndim, a->dims.at[i]);
-        offset += (self->size[d] - 1) * stride[d];
-        stride[d] = -stride[d];
-    }
-    tni_stack_view(&back, self, self->ndim, self->size, stride, offset);
-    pair[0] = out;
-    pair[1] = &back;
-    tni_walk_start(&w, out->ndim, out->size, pair, 2);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        tni_move_row(w.at[0], w.row[0], w.at[1], w.row[1], w.n, bytes);
-}
-static void flip_grad(tn_gradient *g) {
-    TN_ARGS(flip, a, g);
-    tn_give(g, 0, tnp_flip(g->incoming[0], a->dims));
-}
-TN_OPERATOR(flip, "flip(Tensor self, int[] dims) -> Tensor",
-            TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_flip(x, TN_DIMS(0))"),
-            .forms = TN_OUT, .check = flip_check, .run = flip_run, .grad = flip_grad,
-            .sample = "(3) [0] | (2,3) [1] | (2,3) [0,-1] | (2,3,4) [1] | () [] | (2,3) [] | (0,2) "
-                      "[0] | (5):i16 [0]")
-
-static tn_tensor *roll_one(tn_tensor *t, int64_t shift, int64_t dim) {
-    tn_tensor *part[2];
-    int64_t n, at;
-    if (!t) return NULL;
-    if (t->ndim == 0 || t->numel == 0) return tnp_clone(t, (tn_memory_format)0);
-    n = t->size[tni_dim(t->ndim, dim)];
-    at = (n - shift % n) % n;
-    part[0] = tnp_slice(t, dim, at, TN_NONE, 1);
-    part[1] = tnp_slice(t, dim, 0, at, 1);
-    return part[0] && part[1] ? tnp_cat(tn_tensors_of(part, 2), dim) : NULL;
-}
-static bool roll_compose(tn_frame *f) {
-    TN_ARGS(roll, a, f);
-    static const int64_t all[1] = {-1};
-    tn_tensor *t = f->in[0];
-    int d;
-    if (!tni_dims_given(f, a->shifts, "shifts") || !tni_dims_given(f, a->dims, "dims"))
-        return false;
-    if (a->shifts.n == 0) return tn_fail(f, TN_INVALID, "`shifts` required");
-    if (a->dims.n == 0 && a->shifts.n == 1) {
-        t = roll_one(tnp_reshape(t, tni_ints(all, 1)), a->shifts.at[0], 0);
-        return (f->out[0] = tnp_reshape(t, tni_sizes(f->in[0]))) != NULL;
-    }
-    if (a->shifts.n != a->dims.n)
-        return tn_fail(f, TN_INVALID, "shifts and dimensions must align. shifts: %lld, dims:%lld",
-                       (long long)a->shifts.n, (long long)a->dims.n);
-    if (f->in[0]->ndim == 0)
-        return tn_fail(f, TN_INDEX, "Dimension specified as %lld but tensor has no dimensions",
-                       (long long)a->dims.at[0]);
-    for (int64_t i = 0; i < a->dims.n; i++) {
-        if (!tni_dim_of(f, f->in[0]->ndim, a->dims.at[i], &d)) return false;
-        t = roll_one(t, a->shifts.at[i], d);
-        if (!t) return false;
-    }
-    return (f->out[0] = t) != NULL;
-}
-TN_OPERATOR(
-    roll, "roll(Tensor self, int[] shifts, int[] dims=[]) -> Tensor",
-    TN_DOC(.shapes = "self (*) -> (*)", .example = "tn_roll(x, TN_DIMS(1), .dims = TN_DIMS(0))"),
-    .forms = TN_OUT, .compose = roll_compose,
-    .sample = "(5) [2] [0] | (2,3) [1] | (2,3) [-1,4] [0,1] | (2,3) [0] [1] | (0,2) [1] [0]",
-    .node = "RollBackward0")
-
-/* src/ops/shape/pieces.c - pieces of a tensor along a dimension, one or a list of them, as views */
-
-static bool slice_to(tn_frame *f, const tn_slice_args *a, const tn_tensor *self, tni_geometry *v) {
-    int64_t start = a->start == TN_NONE ? 0 : a->start,
-            end = a->end == TN_NONE ? INT64_MAX : a->end, n;
-    int d;
-    if (f && !self->ndim)
-        return tn_fail(f, TN_INVALID, "slice() cannot be applied to a 0-dim tensor.");
-    if (!f)
-        d = tni_dim(self->ndim, a->dim);
-    else if (!tni_dim_of(f, self->ndim, a->dim, &d))
-        return false;
-    if (a->step <= 0) return tn_fail(f, TN_INVALID, "slice step must be positive");
-    n = self->size[d];
-    if (start < 0) start = start < -n ? 0 : start + n;
-    if (end < 0) end = end < -n ? 0 : end + n;
-    if (start > n) start = n;
-    end = end < start ? start : end > n ? n : end;
-    tni_geometry_of(v, self);
-    v->offset += start * v->stride[d];
-    v->size[d] = (end - start) / a->step + ((end - start) % a->step != 0);
-    if (!tni_mul(v->stride[d], a->step, &v->stride[d]) || v->stride[d] > TNI_MOST)
-        v->stride[d] = self->stride[d];
-    return true;
-}
-static bool slice_check(tn_frame *f) {
-    TN_ARGS(slice, a, f);
-    tni_geometry v;
-    return slice_to(f, a, f->in[0], &v) && tni_announce_geometry(f, 0, &v);
-}
-static void slice_grad(tn_gradient *g) {
-    TN_ARGS(slice, a, g);
-    tni_geometry v;
-    if (slice_to(NULL, a, g->in[0], &v)) tni_geometry_give(g, &v);
-}
-TN_OPERATOR(slice,
-            "slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) "
-            "-> Tensor(a)",
-            TN_DOC(.shapes = "self (.., n, ..) -> (.., ceil((end - start) / step), ..)",
-                   .example = "tn_slice(x, .dim = 1, .start = 2, .step = 2)"),
-            .check = slice_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = slice_grad,
-            .sample = "(5,3) | (5,3) 0 1 4 2 | (2,6) 1 -4 -1 | (2,6) -1 4 100 3 | (4) 0 3 1 | (4) "
-                      "0 -9 None 3 | (0,2) 0 0 1")
-
-static bool narrow_to(tn_frame *f, const tn_narrow_args *a, const tn_tensor *self,
-                      tni_geometry *v) {
-    int64_t start = a->start, n;
-    int d;
-    if (f && !self->ndim)
-        return tn_fail(f, TN_INVALID, "narrow() cannot be applied to a 0-dim tensor.");
-    if (f && !tni_dim_of(f, self->ndim, a->dim, &d)) return false;
-    if (f && a->length < 0) return tn_fail(f, TN_INVALID, "narrow(): length must be non-negative.");
-    d = tni_dim(self->ndim, a->dim);
-    n = self->size[d];
-    if (f && (start < -n || start > n))
-        return tn_fail(f, TN_INDEX,
-                       "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
-                       (long long)-n, (long long)n, (long long)start);
-    if (start < 0) start += n;
-    if (f && a->length > n - start)
-        return tn_fail(f, TN_INVALID, "start (%lld) + length (%lld) exceeds dimension size (%lld).",
-                       (long long)start, (long long)a->length, (long long)n);
-    tni_geometry_of(v, self);
-    v->size[d] = a->length;
-    v->offset += start * v->stride[d];
-    return true;
-}
-static bool narrow_check(tn_frame *f) {
-    TN_ARGS(narrow, a, f);
-    tni_geometry v;
-    tni_geometry_of(&v, f->in[0]);
-    return narrow_to(f, a, f->in[0], &v) && tni_announce_geometry(f, 0, &v);
-}
-static void narrow_grad(tn_gradient *g) {
-    TN_ARGS(narrow, a, g);
-    tni_geometry v;
-    if (narrow_to(NULL, a, g->in[0], &v)) tni_geometry_give(g, &v);
-}
-TN_OPERATOR(narrow, "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
-            TN_DOC(.shapes = "self (.., n, ..) -> (.., length, ..)",
-                   .example = "tn_narrow(x, 0, 2, 3)"),
-            .check = narrow_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = narrow_grad, .sample = "(5,3) 0 1 3 | (2,6) -1 -4 2 | (4) 0 4 0 | (3) 0 0 3",
-            .node = "SliceBackward0")
-
-static bool select_to(tn_frame *f, const tn_select_args *a, const tn_tensor *self,
-                      tni_geometry *v) {
-    int d;
-    if (f && !self->ndim)
-        return tn_fail(f, TN_INDEX, "select() cannot be applied to a 0-dim tensor.");
-    if (!f)
-        d = tni_dim(self->ndim, a->dim);
-    else if (!tni_dim_of(f, self->ndim, a->dim, &d))
-        return false;
-    if (f && (a->index < -self->size[d] || a->index >= self->size[d])) {
-        char text[160];
-        return tn_fail(
-            f, TN_INDEX, "select(): index %lld out of range for tensor of size %s at dimension %d",
-            (long long)a->index, tni_shape_text(text, sizeof text, self->ndim, self->size), d);
-    }
-    tni_geometry_of(v, self);
-    v->offset += (a->index < 0 ? a->index + self->size[d] : a->index) * self->stride[d];
-    tni_geometry_remove(v, d);
-    return true;
-}
-static bool select_check(tn_frame *f) {
-    TN_ARGS(select, a, f);
-    tni_geometry v;
-    return select_to(f, a, f->in[0], &v) && tni_announce_geometry(f, 0, &v);
-}
-static void select_grad(tn_gradient *g) {
-    TN_ARGS(select, a, g);
-    tni_geometry v;
-    if (select_to(NULL, a, g->in[0], &v)) tni_geometry_give(g, &v);
-}
-TN_OPERATOR(select, "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
-            TN_DOC(.shapes = "self (n, m) -> (m)", .example = "tn_select(x, 0, -1)"),
-            .check = select_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = select_grad,
-            .sample = "(5,3) 0 1 | (2,3,4) 1 -1 | (2,3,4) -1 0 | (4) 0 3 | (2,0) 0 1")
-
-static bool diagonal_to(tn_frame *f, const tn_diagonal_args *a, const tn_tensor *self,
-                        tni_geometry *v) {
-    int64_t offset = a->offset, rows, cols, n, step;
-    int i, k;
-    if (f && (!tni_dim_of(f, self->ndim, a->dim1, &i) || !tni_dim_of(f, self->ndim, a->dim2, &k)))
-        return false;
-    i = tni_dim(self->ndim, a->dim1);
-    k = tni_dim(self->ndim, a->dim2);
-    if (f && i == k)
-        return tn_fail(f, TN_INVALID, "diagonal dimensions cannot be identical %lld, %lld",
-                       (long long)a->dim1, (long long)a->dim2);
-    tni_geometry_of(v, self);
-    rows = self->size[i];
-    cols = self->size[k];
-    if (offset >= 0)
-        n = cols - offset < rows ? cols - (offset > cols ? cols : offset) : rows;
-    else
-        n = rows + offset < cols ? (offset < -rows ? 0 : rows + offset) : cols;
-    if (n > 0) v->offset += offset >= 0 ? offset * self->stride[k] : -offset * self->stride[i];
-    tni_geometry_remove(v, i > k ? i : k);
-    tni_geometry_remove(v, i > k ? k : i);
-    n = n > 0 ? n : 0;
-    step = self->stride[i] + self->stride[k];
-    tni_geometry_insert(v, v->ndim, n, n > 1 || step <= TNI_MOST ? step : self->stride[i]);
-    return true;
-}
-static bool diagonal_check(tn_frame *f) {
-    TN_ARGS(diagonal, a, f);
-    tni_geometry v;
-    return diagonal_to(f, a, f->in[0], &v) && tni_announce_geometry(f, 0, &v);
-}
-static void diagonal_grad(tn_gradient *g) {
-    TN_ARGS(diagonal, a, g);
-    tni_geometry v;
-    if (diagonal_to(NULL, a, g->in[0], &v)) tni_geometry_give(g, &v);
-}
-TN_OPERATOR(diagonal, "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
-            TN_DOC(.shapes = "self (n, m) -> (min(n, m - offset))",
-                   .example = "tn_diagonal(x, .offset = 1)"),
-            .check = diagonal_check, .run = tni_run_nothing, .quick = tni_view_short,
-            .grad = diagonal_grad,
-            .sample = "(3,4) | (3,4) 2 | (3,4) -1 | (2,3,4) 1 -1 1 | (2,3) 5 | (0,3)")
-
-static int split_dim(tn_frame *f, const char *name, int64_t dim) {
-    int d = -1;
-    if (!f->in[0]->ndim)
-        tn_fail(f, TN_INVALID, "%s expects at least a 1-dimensional tensor", name);
-    else if (!tni_dim_of(f, f->in[0]->ndim, dim, &d))
-        d = -1;
-    return d;
-}
-static bool split_announce(tn_frame *f, int d, int64_t n, int64_t each, const int64_t *sizes) {
-    tn_tensor *self = f->in[0];
-    int64_t at = 0;
-    if (!tn_announce_count(f, n)) return false;
-    for (int k = 0; k < (int)n; k++) {
-        int64_t rest = self->size[d] - at, size = sizes ? sizes[k] : each < rest ? each : rest;
-        tni_geometry v;
-        tni_geometry_of(&v, self);
-        v.size[d] = size;
-        v.offset += at * self->stride[d];
-        at += size;
-        if (!tni_announce_geometry(f, k, &v)) return false;
-    }
-    return true;
-}
-static tn_tensors split_incoming(tn_gradient *g) {
-    for (int k = 0; k < g->nout; k++)
-        if (!tn_incoming(g, k)) return tn_tensors_of(g->incoming, -1);
-    return tn_tensors_of(g->incoming, g->nout);
-}
-static void split_give(tn_gradient *g, int64_t dim) {
-    tn_tensors pieces = split_incoming(g);
-    if (pieces.n > 0) tn_give(g, 0, tnp_cat(pieces, dim));
-}
-
-static bool split_check(tn_frame *f) {
-    TN_ARGS(split, a, f);
-    int64_t each = a->split_size, size;
-    const int d = split_dim(f, "split", a->dim);
-    if (d < 0) return false;
-    size = f->in[0]->size[d];
-    if (each < 0)
-        return tn_fail(f, TN_INVALID,
-                       "split expects split_size be non-negative, but got split_size=%lld",
-                       (long long)each);
-    if (each == 0 && size != 0)
-        return tn_fail(
-            f, TN_INVALID,
-            "split_size can only be 0 if dimension size is 0, but got dimension size of %lld",
-            (long long)size);
-    return split_announce(f, d, size ? size / each + (size % each != 0) : 1, each, NULL);
-}
-static void split_grad(tn_gradient *g) {
-    TN_ARGS(split, a, g);
-    split_give(g, a->dim);
-}
-TN_OPERATOR(split, "split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
-            TN_DOC(.shapes = "self (5, 3) -> (2, 3), (2, 3), (1, 3)", .example = "tn_split(x, 2)"),
-            .check = split_check, .run = tni_run_nothing, .grad = split_grad,
-            .sample = "(5,3) 2 | (2,6) 3 dim=1 | (2,6) 9 dim=-1 | (0,2) 1 | (0) 0")
-
-static bool split_with_sizes_check(tn_frame *f) {
-    TN_ARGS(split_with_sizes, a, f);
-    int64_t sum = 0;
-    char text[160];
-    const int d = split_dim(f, "split_with_sizes", a->dim);
-    if (d < 0) return false;
-    if (a->split_sizes.n < 0 || !a->split_sizes.at)
-        return tn_fail(f, TN_INVALID, "argument 'split_sizes': expected a list");
-    for (int64_t i = 0; i < a->split_sizes.n; i++)
-        if (a->split_sizes.at[i] < 0 || !tni_add(sum, a->split_sizes.at[i], &sum))
-            return tn_fail(
-                f, TN_INVALID,
-                "split_with_sizes expects split_sizes have only non-negative entries, but got "
-                "split_sizes[%lld]=%lld",
-                (long long)i, (long long)a->split_sizes.at[i]);
-    if (sum != f->in[0]->size[d])
-        return tn_fail(
-            f, TN_INVALID,
-            "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at "
-            "dimension %d), but got split_sizes=%s",
-            (long long)f->in[0]->size[d], d,
-            tni_shape_text(text, sizeof text, (int)(a->split_sizes.n > 64 ? 64 : a->split_sizes.n),
-                           a->split_sizes.at));
-    return split_announce(f, d, a->split_sizes.n, 0, a->split_sizes.at);
-}
-static void split_with_sizes_grad(tn_gradient *g) {
-    TN_ARGS(split_with_sizes, a, g);
-    split_give(g, a->dim);
-}
-TN_OPERATOR(split_with_sizes,
-            "split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
-            TN_DOC(.shapes = "self (5, 3) -> (1, 3), (4, 3)",
-                   .example = "tn_split_with_sizes(x, TN_DIMS(1, 4))"),
-            .check = split_with_sizes_check, .run = tni_run_nothing, .grad = split_with_sizes_grad,
-            .sample = "(5,3) [1,4] | (2,6) [3,0,3] dim=1 | (0,2) [0]")
-
-static bool chunk_check(tn_frame *f) {
-    TN_ARGS(chunk, a, f);
-    int64_t size, each;
-    const int d = split_dim(f, "chunk", a->dim);
-    if (d < 0) return false;
-    if (a->chunks <= 0)
-        return tn_fail(f, TN_INVALID, "chunk expects `chunks` to be greater than 0, got: %lld",
-                       (long long)a->chunks);
-    size = f->in[0]->size[d];
-    each = size / a->chunks + (size % a->chunks != 0);
-    return split_announce(f, d, size ? size / each + (size % each != 0) : a->chunks, each, NULL);
-}
-static void chunk_grad(tn_gradient *g) {
-    TN_ARGS(chunk, a, g);
-    split_give(g, a->dim);
-}
-TN_OPERATOR(chunk, "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
-            TN_DOC(.shapes = "self (5, 3) -> (2, 3), (2, 3), (1, 3) for 3 chunks",
-                   .example = "tn_chunk(x, 3, .dim = -1)"),
-            .check = chunk_check, .run = tni_run_nothing, .grad = chunk_grad,
-            .sample = "(5,3) 2 | (2,6) 3 dim=-1 | (5) 4 | (0,2) 3 | (2) 5",
-            .node = "SplitBackward0")
-
-static bool unbind_check(tn_frame *f) {
-    TN_ARGS(unbind, a, f);
-    tn_tensor *self = f->in[0];
-    const int d = split_dim(f, "unbind", a->dim);
-    if (d < 0 || !tn_announce_count(f, self->size[d])) return false;
-    for (int k = 0; k < f->nout; k++) {
-        tni_geometry v;
-        tni_geometry_of(&v, self);
-        v.offset += k * self->stride[d];
-        tni_geometry_remove(&v, d);
-        if (!tni_announce_geometry(f, k, &v)) return false;
-    }
-    return true;
-}
-static void unbind_grad(tn_gradient *g) {
-    TN_ARGS(unbind, a, g);
-    tn_tensors pieces = split_incoming(g);
-    if (pieces.n > 0) tn_give(g, 0, tnp_stack(pieces, tni_dim(g->in[0]->ndim, a->dim)));
-}
-TN_OPERATOR(unbind, "unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]",
-            TN_DOC(.shapes = "self (2, 3) -> (3), (3)", .example = "tn_unbind(x)"),
-            .check = unbind_check, .run = tni_run_nothing, .grad = unbind_grad,
-            .sample = "(2,3) | (2,3) 1 | (2,3,4) dim=-2 | (3) | (2,0)")
-
 /* src/ops/shape/strided.c - views by explicit strides, the history of views that were written, detach, and the parts of complex numbers */
 
 static bool as_strided_list(tn_frame *f, tn_ints size, tn_ints stride, int64_t offset) {
@@ -37334,7 +37339,7 @@ TN_OPERATOR(unflatten, "unflatten.int(Tensor(a) self, int dim, int[] sizes) -> T
             .sample = "(2,12) 1 [3,4] | (6,2) 0 [-1,3] | (4) -1 [2,2] | (2,0) 1 [3,0]",
             .node = "ViewBackward0")
 
-/* src/base/cold_end.inl - see cold_begin.inl */
+/* src/base/cold_end.inl - the end of cold_begin.inl or lean_begin.inl */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #pragma GCC pop_options
@@ -46490,7 +46495,7 @@ static void ghost_patch(tni_node *n, tn_gradient *g) {
     char *args = (char *)((int64_t *)(void *)n + n->args_at);
     for (int i = 0; i < gen->nfixed; i++)
         if (n->slot[i].kind != TNI_SLOT_NUMBER)
-            memcpy(args + gen->param[gen->fixed[i]].offset, &g->in[i], sizeof g->in[i]);
+            memcpy(args + tn_gen_tensor(gen, i)->offset, &g->in[i], sizeof g->in[i]);
     if (gen->props & TN_PROP_LISTS) tni_args_members(gen, args, g->in + gen->nfixed);
     g->args = args;
 }
@@ -47660,8 +47665,7 @@ static bool name_holds(const tni_node *h, const char *at, size_t n) {
     const tn_param *p = is ? tn_param_named(gen, at, name) : NULL;
     if (!p) return false;
     for (int k = 0; k < gen->nfixed; k++)
-        if (&gen->param[gen->fixed[k]] == p)
-            return name_tensor_is(&h->slot[k], is + 1, n - name - 1);
+        if (tn_gen_tensor(gen, k) == p) return name_tensor_is(&h->slot[k], is + 1, n - name - 1);
     return name_is(is + 1, n - name - 1, "None") && name_value_is_none(h, p);
 }
 
@@ -47690,7 +47694,7 @@ TN_API void tn_history_text(const tn_history *h, char *text, size_t room) {
     name_of_schema(row->schema, text, room);
 }
 
-/* src/base/cold_end.inl - see cold_begin.inl */
+/* src/base/cold_end.inl - the end of cold_begin.inl or lean_begin.inl */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #pragma GCC pop_options
@@ -48910,7 +48914,7 @@ TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path,
     return ok;
 }
 
-/* src/base/cold_end.inl - see cold_begin.inl */
+/* src/base/cold_end.inl - the end of cold_begin.inl or lean_begin.inl */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #pragma GCC pop_options
@@ -58583,7 +58587,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_args_forget TNI_JOIN(TN_PREFIX, tn_args_forget)
 #define tn_element TNI_JOIN(TN_PREFIX, tn_element)
 #define tn_random64 TNI_JOIN(TN_PREFIX, tn_random64)
-#define tn_layout_8c9eae9d4871 TNI_JOIN(TN_PREFIX, tn_layout_8c9eae9d4871)
+#define tn_layout_cd1e78492b6c TNI_JOIN(TN_PREFIX, tn_layout_cd1e78492b6c)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -60552,14 +60556,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"8c9eae9d4871", at, 976};
+    static const tn_exports all = {"cd1e78492b6c", at, 976};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 976 || strcmp(e->layout, "8c9eae9d4871") != 0) return false;
+    if (!e || e->n != 976 || strcmp(e->layout, "cd1e78492b6c") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

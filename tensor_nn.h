@@ -3499,9 +3499,8 @@ static bool expect_next(const char **at, tni_span *name, tni_span *items, const 
 
 static const tn_param *expect_param(const tn_module *m, tni_span name) {
     const tn_gen *call = tni_call_of(m);
-    for (int i = 0; i < call->nparam; i++)
-        if (tni_span_is(name, call->param[i].name) && call->param[i].type == TN_T_TENSOR)
-            return &call->param[i];
+    for (int i = 0; i < call->nfixed; i++)
+        if (tni_span_is(name, tn_gen_tensor(call, i)->name)) return tn_gen_tensor(call, i);
     return NULL;
 }
 
@@ -3597,11 +3596,11 @@ static tn_tensor *forward_tensor(const void *args, uint32_t offset) {
 }
 
 static bool forward_check(const tn_mframe *f) {
-    const tn_gen *call = f->call;
-    for (int i = 0; i < call->nparam; i++)
-        if (call->param[i].type == TN_T_TENSOR && !(call->param[i].flags & TN_P_OPTIONAL) &&
-            !forward_tensor(f->args, call->param[i].offset))
-            return tni_nn_error(TN_INVALID, "argument '%s' is NULL", call->param[i].name);
+    for (int i = 0; i < f->call->nfixed; i++) {
+        const tn_param *p = tn_gen_tensor(f->call, i);
+        if (!(p->flags & TN_P_OPTIONAL) && !forward_tensor(f->args, p->offset))
+            return tni_nn_error(TN_INVALID, "argument '%s' is NULL", p->name);
+    }
     for (int i = 0; f->m->expect && i < f->m->expect->n; i++) {
         const expect_input *e = &f->m->expect->input[i];
         const tn_tensor *t = forward_tensor(f->args, e->offset);
@@ -3733,17 +3732,13 @@ static bool forward_hooks(tn_mframe *f, int when, int64_t last) {
 }
 
 TN_API tn_tensor *tn_input(const tn_mframe *f, int k) {
-    for (int i = 0; k >= 0 && i < f->call->nparam; i++)
-        if (f->call->param[i].type == TN_T_TENSOR && k-- == 0)
-            return forward_tensor(f->args, f->call->param[i].offset);
-    return NULL;
+    if (k < 0 || k >= f->call->nfixed) return NULL;
+    return forward_tensor(f->args, tn_gen_tensor(f->call, k)->offset);
 }
 
 static bool forward_own(tn_mframe *f, int k) {
-    const tn_gen *call = f->call;
-    for (int i = 0; f->out[k] && !f->m->lends && i < call->nparam; i++)
-        if (call->param[i].type == TN_T_TENSOR &&
-            forward_tensor(f->args, call->param[i].offset) == f->out[k])
+    for (int i = 0; f->out[k] && !f->m->lends && i < f->call->nfixed; i++)
+        if (tn_input(f, i) == f->out[k])
             return (f->out[k] = tnp_view(f->out[k], tn_shape(f->out[k]))) != NULL;
     return true;
 }
@@ -6140,7 +6135,7 @@ TN_MODULE(
     .sample = "3 4: (5,2,3) | 3 4 num_layers=2 bidirectional=True batch_first=True: (2,5,3) "
               "h=(4,2,4) c=(4,2,4)")
 
-/* src/base/cold_end.inl - see cold_begin.inl */
+/* src/base/cold_end.inl - the end of cold_begin.inl or lean_begin.inl */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #pragma GCC pop_options
@@ -7225,7 +7220,7 @@ TN_API bool tn_schedule_resume_at(const char *file, int line, tn_schedule *s, in
     return true;
 }
 
-/* src/base/cold_end.inl - see cold_begin.inl */
+/* src/base/cold_end.inl - the end of cold_begin.inl or lean_begin.inl */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #pragma GCC pop_options
@@ -8625,7 +8620,7 @@ TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args) {
     return tn_ok();
 }
 
-/* src/gen/modules.c - tables and functions behind modules.h: tni_mgen_linear of a module's row tni_module_linear, tni_ogen_sgd of an optimizer's row tni_optimizer_sgd */
+/* src/gen/modules.c - tables and functions behind modules.h: tni_mgen_linear of a module's row tni_module_linear */
 
 #include <math.h>
 
@@ -9592,73 +9587,6 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_lstm) = {"LSTM", &tni_make_lstm, &tni_call_lstm
     tni_groups_lstm, 0, 2, offsetof(tn_nn_lstm_self, o)};
 TNI_PRIVATE_END
 
-TN_PRIV_DECLARE(tn_orow, tni_optimizer_adam);
-TN_PRIV_DECLARE(tn_gen, tni_ogen_adam);
-static const tn_param tni_params_optim_adam[] = {
-    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_adam_args, params), 0, -1, NULL},
-    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adam_args, lr), 0, -1, NULL},
-    {"betas", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_adam_args, betas), 0, 2, NULL},
-    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adam_args, eps), 0, -1, NULL},
-    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adam_args, weight_decay), 0, -1,
-     NULL},
-    {"amsgrad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_adam_args, amsgrad), 0, -1, NULL},
-    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adam_args, maximize), 0,
-     -1, NULL},
-};
-static const double tni_list_optim_adam_betas[] = {0.9, 0.999};
-static const tn_optim_adam_args tni_defaults_optim_adam = {0.001, {tni_list_optim_adam_betas, 2},
-    1e-08, 0, false, false, {NULL, 0}};
-static const char *const tni_names_optim_adam[] = {NULL};
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_gen, tni_ogen_adam) = {tni_params_optim_adam, &tni_defaults_optim_adam,
-    tni_names_optim_adam, NULL, 7, 0, 0, 0, sizeof(tn_optim_adam_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_orow, tni_optimizer_adamw);
-TN_PRIV_DECLARE(tn_gen, tni_ogen_adamw);
-static const tn_param tni_params_optim_adamw[] = {
-    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_adamw_args, params), 0, -1, NULL},
-    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, lr), 0, -1, NULL},
-    {"betas", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, betas), 0, 2, NULL},
-    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, eps), 0, -1, NULL},
-    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, weight_decay), 0, -1,
-     NULL},
-    {"amsgrad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, amsgrad), 0, -1, NULL},
-    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adamw_args, maximize),
-     0, -1, NULL},
-};
-static const double tni_list_optim_adamw_betas[] = {0.9, 0.999};
-static const tn_optim_adamw_args tni_defaults_optim_adamw = {0.001, {tni_list_optim_adamw_betas,
-    2}, 1e-08, 0.01, false, false, {NULL, 0}};
-static const char *const tni_names_optim_adamw[] = {NULL};
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_gen, tni_ogen_adamw) = {tni_params_optim_adamw, &tni_defaults_optim_adamw,
-    tni_names_optim_adamw, NULL, 7, 0, 0, 0, sizeof(tn_optim_adamw_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-
-TN_PRIV_DECLARE(tn_orow, tni_optimizer_sgd);
-TN_PRIV_DECLARE(tn_gen, tni_ogen_sgd);
-static const tn_param tni_params_optim_sgd[] = {
-    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_sgd_args, params), 0, -1, NULL},
-    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, lr), 0, -1, NULL},
-    {"momentum", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, momentum), 0, -1, NULL},
-    {"dampening", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, dampening), 0, -1, NULL},
-    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, weight_decay), 0, -1,
-     NULL},
-    {"nesterov", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, nesterov), 0, -1, NULL},
-    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_sgd_args, maximize), 0,
-     -1, NULL},
-};
-static const tn_optim_sgd_args tni_defaults_optim_sgd = {0.001, 0, 0, 0, false, false, {NULL, 0}};
-static const char *const tni_names_optim_sgd[] = {NULL};
-TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tn_gen, tni_ogen_sgd) = {tni_params_optim_sgd, &tni_defaults_optim_sgd,
-    tni_names_optim_sgd, NULL, 7, 0, 0, 0, sizeof(tn_optim_sgd_args), UINT16_MAX, TN_PROP_LISTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
-TNI_PRIVATE_END
-
 TN_PRIV const tn_mrow *const *tni_mrows(void) {
     static const tn_mrow *const rows[] = {
 #ifndef TENSOR_TRIM
@@ -9694,17 +9622,6 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_batch_norm2d,
         &tni_module_layer_norm,
         &tni_module_lstm,
-#endif
-        NULL};
-    return rows;
-}
-
-TN_PRIV const tn_orow *const *tni_orows(void) {
-    static const tn_orow *const rows[] = {
-#ifndef TENSOR_TRIM
-        &tni_optimizer_adam,
-        &tni_optimizer_adamw,
-        &tni_optimizer_sgd,
 #endif
         NULL};
     return rows;
@@ -10072,6 +9989,100 @@ TN_API tn_output_h_n_c_n tnp_nn_lstm_forward(tn_module *module, tn_tensor *input
     const tn_nn_lstm_forward_args a = {h, c, module, input};
     return tn_nn_lstm_forward_at(NULL, 0, &a);
 }
+
+TNI_EXTERN_C_END
+
+/* src/gen/optimizers.c - tables and functions of optimizers, which modules.h declares: tni_ogen_sgd of the row tni_optimizer_sgd */
+
+#include <math.h>
+
+static TNI_UNUSED const char *const tni_optim_words_reduction[] = {"none", "mean", "sum", NULL};
+static TNI_UNUSED const char *const tni_optim_words_approximate[] = {"none", "tanh", NULL};
+static TNI_UNUSED const char *const tni_optim_words_rounding[] = {"trunc", "floor", NULL};
+static TNI_UNUSED const char *const tni_optim_words_memory_format[] = {"contiguous_format",
+    "preserve_format", "channels_last", "channels_last_3d", NULL};
+static TNI_UNUSED const char *const tni_optim_words_padding_mode[] = {"zeros", "reflect",
+    "replicate", "circular", NULL};
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_adam);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_adam);
+static const tn_param tni_params_optim_adam[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_adam_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adam_args, lr), 0, -1, NULL},
+    {"betas", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_adam_args, betas), 0, 2, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adam_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adam_args, weight_decay), 0, -1,
+     NULL},
+    {"amsgrad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_adam_args, amsgrad), 0, -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adam_args, maximize), 0,
+     -1, NULL},
+};
+static const double tni_list_optim_adam_betas[] = {0.9, 0.999};
+static const tn_optim_adam_args tni_defaults_optim_adam = {0.001, {tni_list_optim_adam_betas, 2},
+    1e-08, 0, false, false, {NULL, 0}};
+static const char *const tni_names_optim_adam[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_adam) = {tni_params_optim_adam, &tni_defaults_optim_adam,
+    tni_names_optim_adam, NULL, 7, 0, 0, 0, sizeof(tn_optim_adam_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_adamw);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_adamw);
+static const tn_param tni_params_optim_adamw[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_adamw_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, lr), 0, -1, NULL},
+    {"betas", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, betas), 0, 2, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, weight_decay), 0, -1,
+     NULL},
+    {"amsgrad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, amsgrad), 0, -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adamw_args, maximize),
+     0, -1, NULL},
+};
+static const double tni_list_optim_adamw_betas[] = {0.9, 0.999};
+static const tn_optim_adamw_args tni_defaults_optim_adamw = {0.001, {tni_list_optim_adamw_betas,
+    2}, 1e-08, 0.01, false, false, {NULL, 0}};
+static const char *const tni_names_optim_adamw[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_adamw) = {tni_params_optim_adamw, &tni_defaults_optim_adamw,
+    tni_names_optim_adamw, NULL, 7, 0, 0, 0, sizeof(tn_optim_adamw_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_sgd);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_sgd);
+static const tn_param tni_params_optim_sgd[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_sgd_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, lr), 0, -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, momentum), 0, -1, NULL},
+    {"dampening", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, dampening), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, weight_decay), 0, -1,
+     NULL},
+    {"nesterov", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, nesterov), 0, -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_sgd_args, maximize), 0,
+     -1, NULL},
+};
+static const tn_optim_sgd_args tni_defaults_optim_sgd = {0.001, 0, 0, 0, false, false, {NULL, 0}};
+static const char *const tni_names_optim_sgd[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_sgd) = {tni_params_optim_sgd, &tni_defaults_optim_sgd,
+    tni_names_optim_sgd, NULL, 7, 0, 0, 0, sizeof(tn_optim_sgd_args), UINT16_MAX, TN_PROP_LISTS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+
+TN_PRIV const tn_orow *const *tni_orows(void) {
+    static const tn_orow *const rows[] = {
+#ifndef TENSOR_TRIM
+        &tni_optimizer_adam,
+        &tni_optimizer_adamw,
+        &tni_optimizer_sgd,
+#endif
+        NULL};
+    return rows;
+}
+
+TNI_EXTERN_C_BEGIN
 TN_API tn_optimizer *tn_optim_adam_at(const char *file, int line, const tn_optim_adam_args *args) {
     return tn_optimizer_make(file, line, &tni_optimizer_adam, args);
 }
@@ -10100,7 +10111,7 @@ TN_API tn_optimizer *tnp_optim_sgd(tn_tensors params, double lr, double momentum
 
 TNI_EXTERN_C_END
 
-/* src/base/cold_end.inl - see cold_begin.inl */
+/* src/base/cold_end.inl - the end of cold_begin.inl or lean_begin.inl */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #pragma GCC pop_options

@@ -4374,7 +4374,7 @@ static PyObject *py_result_truth(tn_tensor *t) {
 PY_PRIV bool py_records(const tn_gen *gen, const void *args) {
     for (int i = 0; i < gen->nfixed; i++) {
         const tn_tensor *t;
-        memcpy(&t, (const char *)args + gen->param[gen->fixed[i]].offset, sizeof t);
+        memcpy(&t, (const char *)args + tn_gen_tensor(gen, i)->offset, sizeof t);
         if (t && tn_needs_grad(t)) return true;
     }
     /* lists are not walked: a place too many costs little */
@@ -10891,7 +10891,7 @@ static bool py_mrow_records(const py_module *m, const void *args) {
     const tn_gen *gen = m->kind->calling.gen;
     for (int i = 0; i < gen->nfixed; i++) {
         const tn_tensor *t;
-        memcpy(&t, (const char *)args + gen->param[gen->fixed[i]].offset, sizeof t);
+        memcpy(&t, (const char *)args + tn_gen_tensor(gen, i)->offset, sizeof t);
         if (t && tn_needs_grad(t)) return true;
     }
     for (int i = 0; i < m->made->nparts; i++) {

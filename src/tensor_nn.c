@@ -47,4 +47,5 @@
 #include "data/checkpoint.c"
 #include "data/train.c"
 #include "gen/modules.c"
+#include "gen/optimizers.c"
 #include "base/cold_end.inl"

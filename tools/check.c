@@ -62,7 +62,6 @@ static const struct {
     {"tni_node_drop", "a header that dies drops the node it came from"},
     {"tni_copy_elements", "the door saves and redirects by copies, a loop of cpu"},
     {"tni_row_*", "rows are data, which the tables list and the history of views is written in"},
-    {"tni_optimizer_*", "one table names module and optimizer rows"},
 };
 enum { OPEN = sizeof left_open / sizeof left_open[0] };
 static bool open_used[OPEN], open_of[OPEN][ROOMS]; /* by which rooms */
@@ -83,12 +82,13 @@ static bool ends(const char *s, const char *with) {
 }
 
 /* "src/ops/shape/view.c" or "build/ops/shape/view.o" -> index of "ops", or -1: the first folder
- * that is a room. Tables of modules belong to nn. */
+ * that is a room. Tables of modules belong to nn, those of optimizers to optim. */
 static int room_of(const char *path) {
     char part[NAME];
     for (const char *begin = path, *end; (end = strchr(begin, '/')) != NULL; begin = end + 1) {
         snprintf(part, sizeof part, "%.*s", (int)(end - begin), begin);
         if (strcmp(part, "gen") == 0 && starts(end + 1, "modules")) strcpy(part, "nn");
+        if (strcmp(part, "gen") == 0 && starts(end + 1, "optimizers")) strcpy(part, "optim");
         for (int i = 0; i < ROOMS; i++)
             if (strcmp(rooms[i].room, part) == 0) return i;
     }

@@ -70,16 +70,18 @@ struct tn_row {
  *   its declaration in an argument struct and in C++, up to the name ("": the enum's own)
  *   the C type stored in the argument struct, its traits, and its way
  * A way says how values are handled. It is an entry in the tables of call/types.c, call/schema.c
- * (defaults, which the generator also reads), tools/optable/types.c, py/parse.c and py/optim.c.
- * A type that shares a way needs only its line here. */
+ * (defaults, which the generator also reads), tools/optable/ways.c (what the generator writes of
+ * defaults, samples), py/parse.c and py/optim.c. A type that shares a way needs only its line
+ * here. */
 #define TN_TYPES(X)                                                                                \
     X(TENSOR, "Tensor", TN_T_TENSORS, "tn_tensor *", "tn_tensor *", void *, TN_TYPE_LENT, TENSOR)  \
     X(TENSORS, "Tensor[]", 0, "tn_tensors ", "tn_tensor_list ", tn_tensors,                        \
       TN_TYPE_LENT | TN_TYPE_LIST, TENSORS)                                                        \
-    X(INT, "int", TN_T_INTS, "int64_t ", "int64_t ", int64_t, 0, WHOLE)                            \
-    X(FLOAT, "float", TN_T_FLOATS, "double ", "double ", double, 0, REAL)                          \
-    X(BOOL, "bool", 0, "bool ", "bool ", bool, 0, TRUTH)                                           \
-    X(SCALAR, "Scalar", 0, "tn_scalar ", "tn_number ", tn_scalar, TN_TYPE_GAPS, NUMBER)            \
+    X(INT, "int", TN_T_INTS, "int64_t ", "int64_t ", int64_t, TN_TYPE_NUMBER, WHOLE)               \
+    X(FLOAT, "float", TN_T_FLOATS, "double ", "double ", double, TN_TYPE_NUMBER, REAL)             \
+    X(BOOL, "bool", 0, "bool ", "bool ", bool, TN_TYPE_NUMBER, TRUTH)                              \
+    X(SCALAR, "Scalar", 0, "tn_scalar ", "tn_number ", tn_scalar, TN_TYPE_GAPS | TN_TYPE_NUMBER,   \
+      NUMBER)                                                                                      \
     X(INTS, "int[]", 0, "tn_ints ", "tn_dims ", tn_ints, TN_TYPE_BEHIND | TN_TYPE_LIST, WHOLES)    \
     X(FLOATS, "float[]", 0, "tn_floats ", "tn_doubles ", tn_floats, TN_TYPE_BEHIND | TN_TYPE_LIST, \
       REALS)                                                                                       \
@@ -110,7 +112,8 @@ enum tn_type_traits {
     TN_TYPE_BEHIND = 2, /* points at numbers or text, which are copied with the arguments */
     TN_TYPE_LENT = 4,   /* points at objects that others own, borrowed during the call */
     TN_TYPE_GAPS = 8,   /* not every bit pattern is a value, so the door checks */
-    TN_TYPE_CODE = 16   /* an int32_t that stands for a word; 0: None */
+    TN_TYPE_CODE = 16,  /* an int32_t that stands for a word; 0: None */
+    TN_TYPE_NUMBER = 32 /* may stand in a pointwise expression */
 };
 /* The types with a trait: `TN_TYPES_LIST >> p->type & 1`. */
 enum tn_types_with {
@@ -120,16 +123,19 @@ enum tn_types_with {
 #define TNI_TYPE_LENDS(NAME, t, l, c, x, m, traits, w) TNI_TYPE_BIT(NAME, (traits)&TN_TYPE_LENT)
 #define TNI_TYPE_GAPPY(NAME, t, l, c, x, m, traits, w) TNI_TYPE_BIT(NAME, (traits)&TN_TYPE_GAPS)
 #define TNI_TYPE_CODES(NAME, t, l, c, x, m, traits, w) TNI_TYPE_BIT(NAME, (traits)&TN_TYPE_CODE)
+#define TNI_TYPE_NUMBERS(NAME, t, l, c, x, m, traits, w) TNI_TYPE_BIT(NAME, (traits)&TN_TYPE_NUMBER)
     TN_TYPES_LIST = 0 TN_TYPES(TNI_TYPE_LISTS),
     TN_TYPES_BEHIND = 0 TN_TYPES(TNI_TYPE_BEHINDS),
     TN_TYPES_LENT = 0 TN_TYPES(TNI_TYPE_LENDS),
     TN_TYPES_GAPS = 0 TN_TYPES(TNI_TYPE_GAPPY),
-    TN_TYPES_CODE = 0 TN_TYPES(TNI_TYPE_CODES)
+    TN_TYPES_CODE = 0 TN_TYPES(TNI_TYPE_CODES),
+    TN_TYPES_NUMBER = 0 TN_TYPES(TNI_TYPE_NUMBERS)
 #undef TNI_TYPE_LISTS
 #undef TNI_TYPE_BEHINDS
 #undef TNI_TYPE_LENDS
 #undef TNI_TYPE_GAPPY
 #undef TNI_TYPE_CODES
+#undef TNI_TYPE_NUMBERS
 #undef TNI_TYPE_BIT
 };
 
@@ -190,6 +196,10 @@ struct tn_gen {
     uint16_t fixed[8]; /* parameter index of fixed tensor i */
     uint32_t index;    /* of the row: into tables beside it; 0 of a module */
 };
+/* The single tensors among the parameters: i < gen->nfixed, in schema order. */
+TNI_INLINE const tn_param *tn_gen_tensor(const tn_gen *gen, int i) {
+    return &gen->param[gen->fixed[i]];
+}
 
 /* --- the frame: the call as check, look and run see it ---------------------------------------- */
 

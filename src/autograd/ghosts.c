@@ -110,7 +110,7 @@ static void ghost_patch(tni_node *n, tn_gradient *g) {
     char *args = (char *)((int64_t *)(void *)n + n->args_at);
     for (int i = 0; i < gen->nfixed; i++)
         if (n->slot[i].kind != TNI_SLOT_NUMBER)
-            memcpy(args + gen->param[gen->fixed[i]].offset, &g->in[i], sizeof g->in[i]);
+            memcpy(args + tn_gen_tensor(gen, i)->offset, &g->in[i], sizeof g->in[i]);
     if (gen->props & TN_PROP_LISTS) tni_args_members(gen, args, g->in + gen->nfixed);
     g->args = args;
 }

@@ -52,8 +52,7 @@ static bool name_holds(const tni_node *h, const char *at, size_t n) {
     const tn_param *p = is ? tn_param_named(gen, at, name) : NULL;
     if (!p) return false;
     for (int k = 0; k < gen->nfixed; k++)
-        if (&gen->param[gen->fixed[k]] == p)
-            return name_tensor_is(&h->slot[k], is + 1, n - name - 1);
+        if (tn_gen_tensor(gen, k) == p) return name_tensor_is(&h->slot[k], is + 1, n - name - 1);
     return name_is(is + 1, n - name - 1, "None") && name_value_is_none(h, p);
 }
 

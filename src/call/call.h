@@ -91,6 +91,18 @@ TN_PRIV int64_t tni_args_words(const tn_gen *gen, const void *args);
 TN_PRIV int64_t *tni_args_copy(const tn_gen *gen, void *args, int64_t *to);
 /* Lists of tensors in copied arguments get their members from the slots behind the single ones. */
 TN_PRIV void tni_args_members(const tn_gen *gen, void *args, tn_tensor **slots);
+/* Each list of tensors among the parameters: its number i, its value l (a tn_tensors). */
+#define TNI_EACH_LIST(i, l, gen, args)                                        \
+    for (int i = tni_list_after(gen, args, -1, &(l)); i < (int)(gen)->nparam; \
+         i = tni_list_after(gen, args, i, &(l)))
+TNI_INLINE int tni_list_after(const tn_gen *gen, const void *args, int i, tn_tensors *l) {
+    for (i++; i < gen->nparam; i++) {
+        if (gen->param[i].type != TN_T_TENSORS) continue;
+        memcpy(l, (const char *)args + gen->param[i].offset, sizeof *l);
+        break;
+    }
+    return i;
+}
 /* Hangs the node on output k of its call (replacing t's old history). */
 TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k);
 TN_PRIV void tni_node_release_saved(tni_block *b,

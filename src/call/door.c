@@ -62,10 +62,8 @@ static TNI_NOINLINE bool door_lists(tni_call *c, unsigned *any) {
     const tn_gen *gen = f->row->gen;
     /* First counts, so that all slots are one array; then fills it in schema order. */
     int64_t total = f->nin;
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_tensors l;
-        if (gen->param[i].type != TN_T_TENSORS) continue;
-        memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
+    tn_tensors l;
+    TNI_EACH_LIST(i, l, gen, f->args) {
         if (l.n < 0 || (l.n > 0 && !l.at)) return door_argument_error(f, &gen->param[i]);
         if (!tni_add(total, l.n, &total) || total > DOOR_MOST)
             return tn_fail(f, TN_INVALID, "argument '%s' has %lld tensors, expected at most %d",
@@ -80,11 +78,8 @@ static TNI_NOINLINE bool door_lists(tni_call *c, unsigned *any) {
         memcpy(c->in_more, f->in_, (size_t)f->nin * sizeof(tn_tensor *));
         f->in = c->in_more;
     }
-    for (int i = 0; i < gen->nparam; i++) {
+    TNI_EACH_LIST(i, l, gen, f->args) {
         const tn_param *p = &gen->param[i];
-        tn_tensors l;
-        if (p->type != TN_T_TENSORS) continue;
-        memcpy(&l, (const char *)f->args + p->offset, sizeof l);
         /* Members may be NULL only where the schema says so. */
         for (int64_t k = 0; k < l.n; k++) {
             tn_tensor *t = l.at[k];
@@ -183,7 +178,7 @@ static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
                            tni_written_name(f));
         f->given[0] = f->in[0];
         f->ngiven = 1;
-        return door_may_write(f, f->in[0], gen->param[gen->fixed[0]].name);
+        return door_may_write(f, f->in[0], tn_gen_tensor(gen, 0)->name);
     }
     if (TNI_NEVER(gen->nresults > 4)) return true; /* tni_schema_limits: out= takes 1 to 4 */
     /* out=: all or none, writable, of this context, outside of any graph. */
@@ -208,16 +203,14 @@ static TNI_NOINLINE bool door_mutated(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     /* slot walks over members of lists, which follow the single tensors. */
     int slot = gen->nfixed;
+    tn_tensors l;
     for (int i = 0; i < gen->nfixed; i++)
-        if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] &&
-            !door_may_write(f, f->in[i], gen->param[gen->fixed[i]].name))
+        if (tn_gen_tensor(gen, i)->flags & TN_P_MUTATED && f->in[i] &&
+            !door_may_write(f, f->in[i], tn_gen_tensor(gen, i)->name))
             return false;
     /* Members of lists that the schema marks as written. */
     if (!(gen->props & TN_PROP_LISTS)) return true;
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_tensors l;
-        if (gen->param[i].type != TN_T_TENSORS) continue;
-        memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
+    TNI_EACH_LIST(i, l, gen, f->args) {
         for (int64_t k = 0; k < l.n; k++, slot++)
             if (gen->param[i].flags & TN_P_MUTATED && l.at[k] &&
                 !door_may_write(f, l.at[k], gen->param[i].name))
@@ -279,7 +272,7 @@ TNI_INLINE bool door_enter(tni_call *c, const tn_row *row, tni_block *b, const b
     if (TNI_UNLIKELY(b->failed)) return false;
     /* Single tensors into slots, in schema order. */
     for (int i = 0; i < gen->nfixed; i++) {
-        const tn_param *p = &gen->param[gen->fixed[i]];
+        const tn_param *p = tn_gen_tensor(gen, i);
         tn_tensor *t;
         memcpy(&t, (const char *)f->args + p->offset, sizeof t);
         /* NULL: a number, an absent option, or an error. */
@@ -372,7 +365,7 @@ static TNI_NOINLINE bool door_overlap(tn_frame *f) {
     }
     /* Arguments that the schema marks as written, against all other inputs. */
     for (int i = 0; gen->props & TN_PROP_MUTATED && i < gen->nfixed; i++) {
-        const tn_param *p = &gen->param[gen->fixed[i]];
+        const tn_param *p = tn_gen_tensor(gen, i);
         if (p->flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1) &&
             !door_apart(f, f->in[i], p->name, i, 0))
             return false;

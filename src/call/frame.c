@@ -153,5 +153,5 @@ TN_API void tn_grad_zero(tn_gradient *g) { (void)g; }
 
 TN_PRIV const char *tni_written_name(const tn_frame *f) {
     const tn_gen *gen = f->row->gen;
-    return !f->inplace ? "out" : f->nin ? gen->param[gen->fixed[0]].name : "self";
+    return !f->inplace ? "out" : f->nin ? tn_gen_tensor(gen, 0)->name : "self";
 }

@@ -82,10 +82,8 @@ TN_PRIV int64_t *tni_args_copy(const tn_gen *gen, void *args, int64_t *to) {
 }
 
 TN_PRIV void tni_args_members(const tn_gen *gen, void *args, tn_tensor **slots) {
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_tensors l;
-        if (gen->param[i].type != TN_T_TENSORS) continue;
-        memcpy(&l, (char *)args + gen->param[i].offset, sizeof l);
+    tn_tensors l;
+    TNI_EACH_LIST(i, l, gen, args) {
         l.at = slots;
         slots += l.n;
         memcpy((char *)args + gen->param[i].offset, &l, sizeof l);
@@ -140,7 +138,7 @@ static bool node_overwrites(const tn_frame *f, const tn_tensor *t) {
         if (f->given[k]->storage == t->storage) return true;
     if (gen->props & TN_PROP_MUTATED)
         for (int i = 0; i < gen->nfixed; i++)
-            if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] &&
+            if (tn_gen_tensor(gen, i)->flags & TN_P_MUTATED && f->in[i] &&
                 !(f->unwritten >> i & 1) && f->in[i]->storage == t->storage)
                 return true;
     return false;

@@ -22,17 +22,15 @@ static void run_bump(tn_tensor *t) {
 TN_PRIV void tni_bump_written(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     /* Given tensors, single arguments that are written, then members of lists. */
+    tn_tensors l;
     int slot = gen->nfixed;
     for (int k = 0; k < f->ngiven; k++) run_bump(f->given[k]);
     if (!(gen->props & TN_PROP_MUTATED)) return;
     for (int i = 0; i < gen->nfixed; i++)
-        if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1))
+        if (tn_gen_tensor(gen, i)->flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1))
             run_bump(f->in[i]);
     /* slot: the first member of the list among the inputs. */
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_tensors l;
-        if (gen->param[i].type != TN_T_TENSORS) continue;
-        memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
+    TNI_EACH_LIST(i, l, gen, f->args) {
         if (gen->param[i].flags & TN_P_MUTATED)
             for (int64_t k = 0; k < l.n; k++)
                 if (f->in[slot + k]) run_bump(f->in[slot + k]);

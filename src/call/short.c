@@ -131,7 +131,7 @@ TNI_INLINE bool short_operands(short_way *s, tni_block *b, const tn_gen *gen, co
         }
     }
     for (int i = 0; TNI_UNLIKELY(numbers) && i < s->nin; i++)
-        if (!s->in[i] && !short_number(s, b, &gen->param[gen->fixed[i]], args, i)) return false;
+        if (!s->in[i] && !short_number(s, b, tn_gen_tensor(gen, i), args, i)) return false;
     return true;
 }
 
@@ -191,7 +191,7 @@ TNI_INLINE bool short_begin(short_way *s, const tni_block *b, const tn_gen *gen,
     s->like = NULL;
     /* Others are compared with the first flat operand. */
     for (int i = 0; i < s->nin; i++) {
-        memcpy(&s->in[i], (const char *)args + gen->param[gen->fixed[i]].offset, sizeof s->in[i]);
+        memcpy(&s->in[i], (const char *)args + tn_gen_tensor(gen, i)->offset, sizeof s->in[i]);
         if (!s->like && s->in[i] && short_is_flat(s->in[i])) s->like = s->in[i];
     }
     if (TNI_UNLIKELY(!s->like)) return short_begin_part(s, b);

@@ -21,7 +21,7 @@ static bool short_view_lists(const tn_gen *gen, const void *args) {
 TNI_INLINE tn_tensor *short_view_self(const tni_block *b, const tn_gen *gen, const void *args) {
     const unsigned odd = TNI_META | TNI_GHOST | TNI_NUMBER | TNI_STACK;
     tn_tensor *t;
-    memcpy(&t, (const char *)args + gen->param[gen->fixed[0]].offset, sizeof t);
+    memcpy(&t, (const char *)args + tn_gen_tensor(gen, 0)->offset, sizeof t);
     if (TNI_UNLIKELY(!t) || TNI_UNLIKELY(t->owner != b) || TNI_UNLIKELY(t->flags & odd) ||
         TNI_UNLIKELY(tni_view_is_stale(t)))
         return NULL;
@@ -77,7 +77,7 @@ TN_PRIV bool tni_reshape_short(const tn_row *row, unsigned how, const char *file
                                const void *args, void *results) {
     const tn_gen *gen = row->gen;
     const tn_tensor *self;
-    memcpy(&self, (const char *)args + gen->param[gen->fixed[0]].offset, sizeof self);
+    memcpy(&self, (const char *)args + tn_gen_tensor(gen, 0)->offset, sizeof self);
     if (TNI_LIKELY(self && self->flags & TNI_CONTIGUOUS))
         return tni_view_short(row, how, file, line, args, results);
     return tni_call_long(row, how, file, line, args, results);

@@ -4,6 +4,7 @@
  * Elements are independent, so the way changes no result. Nothing here allocates or fails. */
 #include "blocks.h"
 #include "walk.h"
+#include "../call/types.h"
 
 enum { DRIVE_FEW = 64 }; /* elements that drive_small may take */
 
@@ -35,32 +36,15 @@ TNI_INLINE void drive_number(char *to, int dtype, tn_scalar s) {
     }
 }
 
-/* A number parameter; TN_KIND_NONE if p is not a number. A switch, because tn_param_number would
- * cost a small call 40 instructions. */
-static tn_scalar drive_number_of(const tn_param *p, const char *at) {
-    double real;
-    int64_t integer;
-    bool truth;
-    tn_scalar s;
-    switch (p->type) {
-    case TN_T_SCALAR:
-        if (!(p->flags & TN_P_DOUBLE)) return memcpy(&s, at, sizeof s), s;
-        /* fallthrough */
-    case TN_T_FLOAT: return memcpy(&real, at, sizeof real), tn_float(real);
-    case TN_T_INT: return memcpy(&integer, at, sizeof integer), tn_int(integer);
-    case TN_T_BOOL: return memcpy(&truth, at, sizeof truth), tn_bool(truth);
-    default: return tn_none();
-    }
-}
-
 /* The row's number parameters, one after another, in the type of the computation. */
 static TNI_NOINLINE void drive_numbers_any(const tn_frame *f, int dtype, char *to) {
     const tn_gen *gen = f->row->gen;
     const int64_t bytes = tni_dtype(dtype)->bytes;
     for (int i = 0; i < gen->nparam; i++) {
-        if (gen->param[i].type == TN_T_TENSOR) continue;
-        tn_scalar s = drive_number_of(&gen->param[i], (const char *)f->args + gen->param[i].offset);
-        if (s.kind == TN_KIND_NONE) continue;
+        const tn_param *p = &gen->param[i];
+        tn_scalar s;
+        if (!(TN_TYPES_NUMBER >> p->type & 1)) continue;
+        tni_type_of(p)->number((const char *)f->args + p->offset, &s);
         drive_number(to, dtype, s);
         to += bytes;
     }
@@ -69,13 +53,10 @@ static TNI_NOINLINE void drive_numbers_any(const tn_frame *f, int dtype, char *t
 TNI_INLINE void drive_numbers(const tn_frame *f, int dtype, char *to) {
     const tn_gen *gen = f->row->gen;
     if (gen->nparam == gen->nfixed) return;
-    if (gen->props & TN_PROP_DOUBLE &&
-        dtype == TN_F32) { /* the frequent case in few instructions */
+    if (gen->props & TN_PROP_DOUBLE) { /* the frequent case in few instructions */
         double real;
-        float v;
         memcpy(&real, (const char *)f->args + gen->param[gen->nfixed].offset, sizeof real);
-        v = (float)real;
-        memcpy(to, &v, sizeof v);
+        drive_number(to, dtype, tn_float(real));
     } else {
         drive_numbers_any(f, dtype, to);
     }

@@ -38,27 +38,34 @@ TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const vo
     const char *at = (const char *)x;
     if (compute == TN_I64)
         lanes_rows_i64(op, at, step, rows, n, to);
-    else if (op == TNI_PROD)
-        (compute == TN_F32 ? lanes_prod_f32 : lanes_prod_f64)(at, step, rows, n, to);
     else if (op == TNI_SUM)
         (compute == TN_F32 ? TNI_K(k, sum_rows_f32) : TNI_K(k, sum_rows_f64))(x, step, rows, n, to);
+    else if (op == TNI_PROD)
+        (compute == TN_F32 ? lanes_prod_f32 : lanes_prod_f64)(at, step, rows, n, to);
     else
         (compute == TN_F32 ? TNI_K(k, extreme_rows_f32)
                            : TNI_K(k, extreme_rows_f64))(x, step, rows, n, op == TNI_MIN, to);
 }
 
+#define FOLD_FILL(type, value)                                                          \
+    {                                                                                   \
+        type *at = (type *)to;                                                          \
+        int64_t i = 0;                                                                  \
+        for (; i + 4 <= n; i += 4) at[i] = at[i + 1] = at[i + 2] = at[i + 3] = (value); \
+        for (; i < n; i++) at[i] = (value);                                             \
+    }
 TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
-    /* An infinity is the identity of max or min: as an integer, the end of the range. */
-    int64_t k =
-        value == HUGE_VAL ? INT64_MAX : tni_truncate(value); /* of integers: where they begin */
-    for (int64_t i = 0; i < n; i++)
-        if (compute == TN_F32)
-            ((float *)to)[i] = (float)value;
-        else if (compute == TN_F64)
-            ((double *)to)[i] = value;
-        else
-            ((int64_t *)to)[i] = k;
+    if (compute == TN_F32) {
+        const float v = (float)value;
+        FOLD_FILL(float, v)
+    } else if (compute == TN_F64) {
+        FOLD_FILL(double, value)
+    } else { /* infinity stands for the end of the range */
+        const int64_t v = value == HUGE_VAL ? INT64_MAX : tni_truncate(value);
+        FOLD_FILL(int64_t, v)
+    }
 }
+#undef FOLD_FILL
 
 /* The last few lanes, where vectors do not pay. */
 #define LANES_FOLD(type)                                                        \

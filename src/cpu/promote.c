@@ -273,9 +273,9 @@ static bool promote_limits(tn_frame *f) {
 }
 
 static bool promote_mask(tn_frame *f) {
-    return f->in[0]->dtype == TN_BOOL || tn_fail(f, TN_TYPE, "argument '%s' is %s, expected bool",
-                                                 f->row->gen->param[f->row->gen->fixed[0]].name,
-                                                 tni_dtype(f->in[0]->dtype)->text);
+    return f->in[0]->dtype == TN_BOOL ||
+           tn_fail(f, TN_TYPE, "argument '%s' is %s, expected bool",
+                   tn_gen_tensor(f->row->gen, 0)->name, tni_dtype(f->in[0]->dtype)->text);
 }
 
 /* What TNI_RULES_CHECK refuse. Operands that promote_flat takes fit them all. */

@@ -30,9 +30,8 @@ static bool expect_next(const char **at, tni_span *name, tni_span *items, const 
 /* The tensor parameter of forward that is called so; NULL if there is none. */
 static const tn_param *expect_param(const tn_module *m, tni_span name) {
     const tn_gen *call = tni_call_of(m);
-    for (int i = 0; i < call->nparam; i++)
-        if (tni_span_is(name, call->param[i].name) && call->param[i].type == TN_T_TENSOR)
-            return &call->param[i];
+    for (int i = 0; i < call->nfixed; i++)
+        if (tni_span_is(name, tn_gen_tensor(call, i)->name)) return tn_gen_tensor(call, i);
     return NULL;
 }
 
@@ -145,11 +144,11 @@ static tn_tensor *forward_tensor(const void *args, uint32_t offset) {
 /* What forward may rely on: required tensors are there, and those that .takes names
  * have its shapes. */
 static bool forward_check(const tn_mframe *f) {
-    const tn_gen *call = f->call;
-    for (int i = 0; i < call->nparam; i++)
-        if (call->param[i].type == TN_T_TENSOR && !(call->param[i].flags & TN_P_OPTIONAL) &&
-            !forward_tensor(f->args, call->param[i].offset))
-            return tni_nn_error(TN_INVALID, "argument '%s' is NULL", call->param[i].name);
+    for (int i = 0; i < f->call->nfixed; i++) {
+        const tn_param *p = tn_gen_tensor(f->call, i);
+        if (!(p->flags & TN_P_OPTIONAL) && !forward_tensor(f->args, p->offset))
+            return tni_nn_error(TN_INVALID, "argument '%s' is NULL", p->name);
+    }
     for (int i = 0; f->m->expect && i < f->m->expect->n; i++) {
         const expect_input *e = &f->m->expect->input[i];
         const tn_tensor *t = forward_tensor(f->args, e->offset);
@@ -304,20 +303,15 @@ static bool forward_hooks(tn_mframe *f, int when, int64_t last) {
 /* --- calling ---------------------------------------------------------------------------------- */
 
 TN_API tn_tensor *tn_input(const tn_mframe *f, int k) {
-    /* k counts Tensor parameters alone, absent ones as well. */
-    for (int i = 0; k >= 0 && i < f->call->nparam; i++)
-        if (f->call->param[i].type == TN_T_TENSOR && k-- == 0)
-            return forward_tensor(f->args, f->call->param[i].offset);
-    return NULL;
+    if (k < 0 || k >= f->call->nfixed) return NULL; /* Tensor parameters alone, absent ones too */
+    return forward_tensor(f->args, tn_gen_tensor(f->call, k)->offset);
 }
 
 /* Result k, if it is one of the inputs, becomes a view of it: the caller may then free the result
  * and keep the input. A module that lends (a binding's, whose objects are counted) skips this. */
 static bool forward_own(tn_mframe *f, int k) {
-    const tn_gen *call = f->call;
-    for (int i = 0; f->out[k] && !f->m->lends && i < call->nparam; i++)
-        if (call->param[i].type == TN_T_TENSOR &&
-            forward_tensor(f->args, call->param[i].offset) == f->out[k])
+    for (int i = 0; f->out[k] && !f->m->lends && i < f->call->nfixed; i++)
+        if (tn_input(f, i) == f->out[k])
             return (f->out[k] = tnp_view(f->out[k], tn_shape(f->out[k]))) != NULL;
     return true;
 }

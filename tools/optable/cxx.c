@@ -23,13 +23,12 @@ static bool is_pointer(const row *r, int position) {
     return position < n && strchr(type_cxx(&r->s.param[order[position]]), '*') != NULL;
 }
 
-/* A literal 0 fits an int as well as a pointer: where another overload has a pointer, an int is a
- * template. */
+/* A literal 0 fits an int as well as a pointer: where another overload has a pointer, a number of
+ * C's own types is a template. A Scalar is a tn_number, which has rules of its own. */
 static bool must_be_exact(const table *all, const row *r, const char *name, int position, int i) {
     const tni_schema_param *p = &r->s.param[i];
-    bool scalar = p->type == TN_T_INT || p->type == TN_T_FLOAT || p->type == TN_T_BOOL ||
-                  (p->type == TN_T_SCALAR && (p->flags & TN_P_DOUBLE));
-    if (!scalar || (p->flags & (TN_P_MAYBE | TN_P_DEFAULT))) return false;
+    if (types[p->type].traits != TN_TYPE_NUMBER || p->flags & (TN_P_MAYBE | TN_P_DEFAULT))
+        return false;
     for (int k = 0; k < all->n; k++)
         if (all->row[k] != r && !strcmp(all->row[k]->base, name) &&
             is_pointer(all->row[k], position))

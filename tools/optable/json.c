@@ -16,31 +16,6 @@ static void put_bool(text *t, const char *key, bool value) {
     put(t, ", \"%s\": %s", key, value ? "true" : "false");
 }
 
-static void put_default(text *t, const tni_schema_param *p) {
-    const tni_default *v = &p->value;
-    bool ints = p->type == TN_T_INTS;
-    put(t, ", \"default\": ");
-    if (v->none)
-        put(t, "null");
-    else if (p->type == TN_T_BOOL)
-        put(t, v->integer ? "true" : "false");
-    else if (p->type == TN_T_INT)
-        put(t, "%lld", (long long)v->integer);
-    else if (p->type == TN_T_ENUM || p->type == TN_T_STRING)
-        put_quoted(t, text_word(v->string));
-    else if (p->type == TN_T_DTYPE)
-        put_quoted(t, default_of(p, SPELL_STATIC, ""));
-    else if (ints || p->type == TN_T_FLOATS) {
-        put(t, "[");
-        for (int i = 0; i < v->n; i++)
-            put(t, ints ? "%s%.0f" : "%s%.17g", i ? ", " : "", v->floats[i]);
-        put(t, "]");
-    } else if (v->real - v->real != 0)
-        put(t, v->real < 0 ? "-Infinity" : "Infinity"); /* as Python reads it */
-    else
-        put(t, "%.17g", v->real);
-}
-
 static void put_param(text *t, const tni_schema_param *p) {
     static const char *const flags[] = {"optional", NULL,     "keyword", "number",
                                         "mutated",  "double", NULL,      "holes"};
@@ -59,7 +34,10 @@ static void put_param(text *t, const tni_schema_param *p) {
             put(t, "%s\"%s\"", i ? ", " : "", p->words->words[i]);
         put(t, "]");
     }
-    if (p->flags & TN_P_DEFAULT) put_default(t, p);
+    if (p->flags & TN_P_DEFAULT) {
+        put(t, ", \"default\": ");
+        put_json_default(t, p);
+    }
     put(t, "}");
 }
 

@@ -66,9 +66,9 @@ typedef struct form { /* one way of calling a row */
 
 typedef struct row {
     row_kind kind;
-    const char *file;                 /* under root */
-    int line, family;                 /* family: of an operator (family.c) */
-    char *comment;                    /* with its marks; NULL: none */
+    const char *file;                          /* under root */
+    int line, family;                          /* family: of an operator (family.c) */
+    char *comment;                             /* with its marks; NULL: none */
     char *shapes, *example, *differs, *oracle; /* of TN_DOC; NULL: none */
     char *places; /* where Python has the row below torch: "linalg.cholesky special.expit" */
     char *name, *schema_text;
@@ -127,19 +127,15 @@ char *file_about(const char *path); /* what the file's first comment says it is 
 
 /* --- types.c: C text of a parameter ----------------------------------------------------------- */
 
-typedef enum spelling { SPELL_MACRO, SPELL_STATIC, SPELL_CXX } spelling;
 /* By tn_type: its name, torch's, and in C and C++ with what stands before a name: "tn_tensor *",
  * "double ". */
 typedef struct type_names {
     const char *id, *schema, *c, *cxx;
+    unsigned traits; /* tn_type_traits */
 } type_names;
 extern const type_names types[];
 const char *type_of(const tni_schema_param *p);
 const char *type_cxx(const tni_schema_param *p);
-/* The default as an expression; "" in a macro when it is all zero. prefix: of static arrays
- * ("add"). */
-char *default_of(const tni_schema_param *p, spelling how, const char *prefix);
-void put_default_arrays(text *t, const tni_schema *s, const char *prefix);
 void put_members(text *t, const tni_schema *s, const char *out);
 /* Initialisers of an argument struct in member order: value of each parameter by its own name,
  * numbers of `numbers` given as tn_scalar of that name. out: "NULL", "{NULL, NULL}" or NULL
@@ -149,6 +145,19 @@ void put_initialisers(text *t, const tni_schema *s, const char *out, uint32_t nu
 const char *out_null(const row *r);
 const char *flags_text(unsigned flags); /* "TN_P_OPTIONAL | TN_P_DEFAULT" */
 const char *props_text(uint32_t props); /* "TN_PROP_LISTS | TN_PROP_INTS" */
+
+/* --- ways.c: values of a parameter, by the ways of TN_TYPES ----------------------------------- */
+
+/* Where a default stands: in a keyword macro, in the object of defaults, in a C++ signature. */
+typedef enum spelling { SPELL_MACRO, SPELL_STATIC, SPELL_CXX, SPELLINGS } spelling;
+/* The default as an expression; "" in a macro if it is all zero bytes. prefix: of the arrays that
+ * hold the items of lists ("add"). */
+char *default_of(const tni_schema_param *p, spelling how, const char *prefix);
+/* What holds the place of a required parameter in the object of defaults. */
+char *required_text(const tni_schema_param *p);
+void put_default_arrays(text *t, const tni_schema *s, const char *prefix);
+void put_json_default(text *t, const tni_schema_param *p); /* as Python's json reads it */
+bool sample_fits(const tni_schema_param *p, const char *value);
 
 /* --- writers: each makes files ---------------------------------------------------------------- */
 
@@ -171,8 +180,8 @@ void put_words(text *to, const char *room);
 void write_loops(const table *t); /* loops.c: src/gen/loops.inl */
 void write_json(const table *operators, const table *modules);
 char *plain_comment(const row *r); /* json.c: without its marks; "" when there is none */
-void write_tests(const table *operators, const table *modules); /* tests.c: tests/ops/rows.inl */
-void write_docs(const table *t);   /* docs.c: src/gen/docs.inl */
+void write_tests(const table *operators, const table *modules);    /* tests.c: tests/ops/rows.inl */
+void write_docs(const table *t);                                   /* docs.c: src/gen/docs.inl */
 void write_examples(const table *operators, const table *modules); /* src/gen/examples.inl */
 void write_reference(const table *operators, const table *modules);
 void read_modules(table *t);                /* modules.c */

@@ -11,8 +11,7 @@ bool row_inplace_only(const row *r) {
 }
 
 bool is_number_parameter(const tni_schema_param *p) {
-    return p->type == TN_T_FLOAT || p->type == TN_T_SCALAR || p->type == TN_T_INT ||
-           p->type == TN_T_BOOL;
+    return (types[p->type].traits & TN_TYPE_NUMBER) != 0;
 }
 
 void read_fields(const row *r, const char *const *order) {

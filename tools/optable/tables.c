@@ -51,17 +51,8 @@ static void put_defaults(text *to, const row *r) {
     text line = {NULL, 0, 0};
     for (int i = 0; i < r->s.nparam; i++) {
         const tni_schema_param *p = &r->s.param[i];
-        const char *c = type_of(p);
-        if (p->flags & TN_P_DEFAULT)
-            values[i] = default_of(p, SPELL_STATIC, r->name);
-        else if (p->type == TN_T_DTYPE || p->type == TN_T_ENUM)
-            values[i] = text_format("(%s)0", c);
-        else if (p->type == TN_T_SCALAR)
-            values[i] = text_format("{0, 0, 0, 0}");
-        else
-            values[i] = text_format(strchr(c, '*')           ? "NULL"
-                                    : strcmp(c, type_cxx(p)) ? "{NULL, 0}"
-                                                             : "0");
+        values[i] =
+            p->flags & TN_P_DEFAULT ? default_of(p, SPELL_STATIC, r->name) : required_text(p);
     }
     put_default_arrays(to, &r->s, r->name);
     put(&line, "static const tn_%s_args tni_defaults_%s = {", r->name, r->name);

@@ -1,7 +1,8 @@
 /* gather.c - one index for each element: gather, scatter, take_along_dim.
  *
  * Writes happen in row-major order of the index: of two to one place the later stays, additions
- * keep that order. Ranges are checked in look, before the first write. */
+ * keep that order. Ranges are checked in look, before the first write.
+ * Hot: its loops go over elements themselves (base/cold_begin.inl). */
 #include "index.h"
 #include "../../call/arguments.h"
 #include "../../cpu/walk.h"

@@ -15,9 +15,8 @@ TN_PRIV bool tni_norm_floating(tn_frame *f, const tn_tensor *x) {
 
 /* n numbers of t (contiguous or not, 1-D) to the compute type; `other` where t is absent. */
 TN_PRIV void tni_norm_numbers(void *to, int compute, const tn_tensor *t, int64_t n, double other) {
-    int64_t size = compute == TN_F32 ? 4 : 8;
     if (!t) {
-        for (int64_t i = 0; i < n; i++) tni_fill_lanes((char *)to + i * size, compute, other, 1);
+        tni_fill_lanes(to, compute, other, n);
         return;
     }
     tni_lanes_load(to, compute, tni_bytes_at(t),

@@ -40,8 +40,10 @@ static bool mm_check(tn_frame *f, tni_matmul_plan *p, const tn_tensor *a, const 
             return tn_fail(f, TN_MEMORY, "the product is too large");
         return tn_scratch(f, bk, 4);
     }
-    if (a->dtype == TN_F32 || a->dtype == TN_F64)
-        return tn_scratch(f, tni_matmul_packed_bytes(f->block->context, p, tni_dtype_size(a)), 1);
+    if (a->dtype == TN_F32 || a->dtype == TN_F64) {
+        const int64_t bytes = tni_matmul_packed_bytes(f->block->context, p, tni_dtype_size(a));
+        return !bytes || tn_scratch(f, bytes, 1);
+    }
     return true;
 }
 

@@ -2,7 +2,8 @@
  *
  * A tensor is outer x n x inner about its dimension. Each of the outer x inner sequences is
  * one chain in the order of its elements, CUM_COLUMNS neighbours side by side; so threads
- * change no bit. */
+ * change no bit.
+ * Hot: its loops go over elements themselves (base/cold_begin.inl). */
 #include "reduction.h"
 #include "../../call/arguments.h"
 #include "../../api/ops/creation.h"
@@ -38,7 +39,7 @@ static void cumsum_task(void *arg, int64_t i) {
     double sum[CUM_COLUMNS], row[CUM_COLUMNS];
     int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
     /* m columns go down together, row by row. */
-    tni_fill_lanes(sum, compute, 0, m);
+    memset(sum, 0, (size_t)m * sizeof *sum);
     for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
         tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
         tni_reduce_rows(j->context->kernels, TNI_SUM, compute, row, 0, 1, m, sum);

@@ -8,7 +8,7 @@
 
 /* The dimensions that go: those in dim, all where it is absent or empty. */
 TNI_INLINE void tni_dims_gone(const tn_tensor *x, tn_ints dim, bool *gone) {
-    for (int d = 0; d < TN_MAX_DIMS; d++) gone[d] = dim.n <= 0;
+    memset(gone, dim.n <= 0, TN_MAX_DIMS * sizeof *gone);
     for (int64_t i = 0; i < dim.n; i++) gone[tni_dim(x->ndim, dim.at[i])] = true;
 }
 /* A result t (or its gradient) with ones where dimensions went, to meet x by broadcasting. */

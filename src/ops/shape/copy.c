@@ -2,7 +2,8 @@
  * other orders.
  *
  * Elements are moved as bytes where no conversion is asked for; tni_copy_elements (drive.c) does
- * the rest. */
+ * the rest.
+ * Hot: small calls run through it (base/cold_begin.inl). */
 #include "copy.h"
 #include "geometry.h"
 #include "../../call/arguments.h"

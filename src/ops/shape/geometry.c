@@ -1,4 +1,5 @@
-/* geometry.c - geometries of views: taken from a tensor, changed, announced. Has no rows. */
+/* geometry.c - geometries of views: taken from a tensor, changed, announced. Has no rows.
+ * Hot: small calls run through it (base/cold_begin.inl). */
 #include "geometry.h"
 #include "../../api/ops/creation.h"
 #include "../../api/ops/shape.h"

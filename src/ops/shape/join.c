@@ -1,4 +1,5 @@
-/* join.c - tensors behind each other, repeated, reversed, rotated. */
+/* join.c - tensors behind each other, repeated, reversed, rotated.
+ * Hot: small calls run through it (base/cold_begin.inl). */
 #include "copy.h"
 #include "geometry.h"
 #include "../../call/arguments.h"

@@ -1,5 +1,6 @@
 /* pieces.c - pieces of a tensor along a dimension, one or a list of them, as views. The gradient
- * puts what comes in at the same geometry of zeros. */
+ * puts what comes in at the same geometry of zeros.
+ * Hot: small calls run through it (base/cold_begin.inl). */
 #include "geometry.h"
 #include "../../call/arguments.h"
 #include "../../api/ops/shape.h"
