@@ -8,8 +8,10 @@ for name in "$@"; do
     kind=$(awk -v name="$name" '/^[{]*"[a-z]*": *[[]/ { kind = $0; gsub(/[^a-z]/, "", kind) }
         index($0, " {\"name\": \"" name "\",") == 1 { print kind }' src/gen/table.json)
     [ -n "$kind" ] || {
-        start=$(echo "$name" | cut -c 1-3)
-        near=$(grep -oE "^ [{]\"name\": \"$start[a-z0-9_]*" src/gen/table.json | sed 's/.*"//' | tr '\n' ' ')
+        row=$(sed -n "s/^ {\"name\": \"\([a-z0-9_]*\)\", \"class\": \"$name\",.*/\1/p" src/gen/table.json)
+        [ -z "$row" ] || { echo "FAILED $name is the class of the row $row: give that name"; echo "0 passed, 1 failed"; exit 1; }
+        start=$(echo "$name" | tr '[:upper:]' '[:lower:]' | cut -c 1-3)
+        near=$(grep -oE "^ [{]\"name\": \"$start[a-z0-9_]*" src/gen/table.json | sed 's/.*"//' | sort -u | paste -sd ' ' -)
         echo "FAILED no operator, module or optimizer is called $name${near:+; there are: $near}"
         echo "0 passed, 1 failed"
         exit 1
