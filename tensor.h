@@ -39,8 +39,8 @@
 /* Contents. A chapter begins with its tag: search for "== [3]".
  *
  *   tag  chapter      lines
- *   [1]  config          52  options, and the version
- *   [2]  compiler       130  private: what depends on compiler, language and linkage
+ *   [1]  config          61  options, and the version
+ *   [2]  compiler       141  private: what depends on compiler, language and linkage
  *   [3]  types          208  dtypes, devices, numbers, lists, absent values
  *   [4]  context        166  contexts: memory, threads, devices, random state, errors
  *   [5]  tensor         189  tensors: lifetime, reading, making them from memory, printing
@@ -73,9 +73,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_cd1e78492b6c)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_58a23951616f)
 #else
-#define TNI_NAMESPACE tn_cd1e78492b6c
+#define TNI_NAMESPACE tn_58a23951616f
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -100,6 +100,8 @@
  *   TN_API                  linkage of public functions, if `extern` is not enough (as for a DLL)
  *   TN_NO_THREADS           no pthreads or Win32 threads: one thread, no locks
  *   TN_NO_OVERLOADS         C++ without the last chapter: calls are tnp_ functions; compiles faster
+ *   TENSOR_PART             1 to 4: with TENSOR_IMPLEMENTATION, compiles a quarter of the library;
+ *                           four files together have it all, and compile at once (docs/trim.md)
  *   TN_NO_LAYOUT_CHECK      links even with objects compiled with another version of this header
  *   TN_NO_FMA               x86-64 without FMA instructions: libm's fma and scalar kernels
  *
@@ -125,6 +127,13 @@
 
 #if defined(TENSOR_TRIM) && !defined(TENSOR_STATIC)
 #define TENSOR_STATIC
+#endif
+#ifdef TENSOR_PART
+#if defined(TENSOR_STATIC) || defined(TN_PREFIX)
+#error "TENSOR_PART: parts refer to each other; no TENSOR_STATIC, TENSOR_TRIM, TN_PREFIX"
+#elif TENSOR_PART < 1 || TENSOR_PART > 4
+#error "TENSOR_PART is 1, 2, 3 or 4"
+#endif
 #endif
 #if defined(TN_ISA_ONLY_AVX2) && defined(TN_ISA_ONLY_SCALAR)
 #error "TN_ISA_ONLY_AVX2 and TN_ISA_ONLY_SCALAR exclude each other"
@@ -152,10 +161,21 @@
 #else
 #define TNI_OR_NOT_BUILT ""
 #endif
-#ifdef TNI_INFERENCE_ONLY /* defined by tools/trim --inference */
+#ifndef TNI_INFERENCE_ONLY /* defined by tools/trim --inference */
+#define TNI_INFERENCE_ONLY 0
+#endif
+#if TNI_INFERENCE_ONLY
 #define TNI_NO_GRADIENT "this build is without gradients"
 #else
 #define TNI_NO_GRADIENT "the operator has no gradient"
+#endif
+
+/* Whether this file compiles part n: 1 kernels, 2 the core, 3 operators, 4 all of tensor_nn.h. */
+#ifdef TENSOR_PART
+#define TNI_PART(n) (TENSOR_PART == (n))
+#define TNI_OBJECTS
+#else
+#define TNI_PART(n) 1
 #endif
 
 #define TNI_JOIN_(a, b) a##b
@@ -12302,13 +12322,13 @@ TNI_NAMESPACE_END
 #include TN_HEADER_NAME
 #endif
 
-/* cd1e78492b6c is the hash of the chapters above: who includes this refers to a symbol of
+/* 58a23951616f is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_cd1e78492b6c;
+TN_API const char tn_layout_58a23951616f;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_cd1e78492b6c;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_58a23951616f;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12325,13 +12345,9 @@ TNI_EXTERN_C_END
 #error "this file has another name: #define TN_HEADER_NAME to it before the include"
 #endif
 #endif
-#if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_cd1e78492b6c = 1;
+#if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(2)
+const char tn_layout_58a23951616f = 1;
 #endif
-
-/* src/tensor.c - the root of tensor.h: the library in one translation unit, in the only order list there is */
-
-/* src/base/error.c - one pending error a thread and context: set once, kept until taken */
 
 /* src/base/base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time */
 
@@ -12668,6 +12684,2179 @@ TN_PRIV int tni_utf8(const char *at);
 TN_PRIV void tni_profile_add(tni_block *b, const char *name, const char *file, int line,
                              const char *text, double begin, double end);
 TN_PRIV bool tni_profile_on(tn_context *c);
+
+/* src/tensor/tensor.h - headers over shared storage, shapes and strides, dtypes, text */
+
+enum tni_flags {
+    TNI_REQUIRES = 1,
+    TNI_LEAF = 2,
+    TNI_META = 4,
+    TNI_GHOST = 8,
+    TNI_NUMBER = 16,
+    TNI_VIEW = 32,
+    TNI_CONTIGUOUS = 64,
+    TNI_STACK = 128,
+    TNI_READ_ONLY = 256,
+    TNI_RETAIN = 512,
+    TNI_INFERENCE =
+        1024
+};
+
+enum { TNI_SCOPES = 64 };
+enum { TNI_NO_GRAD = 1, TNI_NO_GRAD_INFERENCE = 2 };
+typedef struct tni_tensor_block {
+    tni_block block;
+    uint8_t no_grad;
+    uint16_t inference;
+    uint32_t depth;
+    uint32_t floor;
+    uint32_t scope_room;
+    tn_tensor **scope_more;
+    tn_tensor
+        *scope[TNI_SCOPES];
+    char apart[TNI_ALIGN];
+    tn_tensor *returned;
+    char behind[TNI_ALIGN];
+} tni_tensor_block;
+TNI_INLINE tni_tensor_block *tni_state(const tni_block *b) {
+    return (tni_tensor_block *)(uintptr_t)b;
+}
+
+typedef struct tni_tensor_context {
+    tn_context context;
+    tn_dtype default_dtype;
+    tn_generator *generator;
+    struct tni_device *devices;
+    struct tni_wrapped *wrapped;
+    uint32_t wrapped_lock;
+} tni_tensor_context;
+TNI_INLINE tni_tensor_context *tni_tensors(const tn_context *c) {
+    return (tni_tensor_context *)(uintptr_t)c;
+}
+
+typedef struct tni_storage {
+    uint32_t refs, version;
+    tni_block *owner;
+    void *data;
+    int64_t bytes;
+    uint32_t room;
+    uint8_t kind;
+    void (*release)(void *data, void *user);
+    void *user;
+} tni_storage;
+enum { TNI_DATA_INSIDE = 1, TNI_DATA_OWN, TNI_DATA_WRAPPED, TNI_DATA_DEVICE };
+enum { TNI_INSIDE = 512 };
+
+struct tn_tensor {
+    uint32_t refs;
+    uint8_t dtype, ndim, capacity, device;
+    uint16_t flags, depth;
+    int32_t line;
+    tni_block *owner;
+    tni_storage *storage;
+    int64_t offset;
+    int64_t numel;
+    int64_t *size, *stride;
+    tni_node *node;
+    uint32_t node_out;
+    uint32_t
+        edge_version;
+    tn_tensor *base;
+    tn_tensor *grad;
+    const char *file;
+    tn_tensor *prev, *next;
+    void *extra;
+    int64_t dims[2 * 4];
+};
+
+typedef enum tni_category {
+    TNI_CAT_BOOL,
+    TNI_CAT_INT,
+    TNI_CAT_FLOAT,
+    TNI_CAT_COMPLEX
+} tni_category;
+typedef struct tni_dtype_info {
+    const char *text, *alias, *safetensors;
+    double largest;
+    uint8_t bytes, category, is_signed, computes, digits;
+} tni_dtype_info;
+TN_PRIV const tni_dtype_info *tni_dtype(int dtype);
+TNI_INLINE bool tni_is_float(int d) { return tni_dtype(d)->category == TNI_CAT_FLOAT; }
+#ifdef TN_NO_COMPLEX
+#define TNI_NO_COMPLEX_BITS (1u << TN_C64 | 1u << TN_C128)
+#else
+#define TNI_NO_COMPLEX_BITS 0u
+#endif
+#ifdef TN_NO_HALF
+#define TNI_NO_HALF_BITS (1u << TN_F16 | 1u << TN_BF16)
+#else
+#define TNI_NO_HALF_BITS 0u
+#endif
+TNI_INLINE bool tni_dtype_left_out(int d) {
+    return (TNI_NO_COMPLEX_BITS | TNI_NO_HALF_BITS) >> d & 1;
+}
+TN_PRIV TNI_NOINLINE bool tni_dtype_error(tni_block *b, int dtype);
+TNI_INLINE bool tni_is_complex(int d) { return tni_dtype(d)->category == TNI_CAT_COMPLEX; }
+TNI_INLINE bool tni_is_int(int d) {
+    return tni_dtype(d)->category == TNI_CAT_INT;
+}
+TN_PRIV tn_dtype tni_real_of(int dtype);
+TN_PRIV tn_dtype tni_complex_of(int dtype);
+TN_PRIV bool tni_can_cast(int from, int to); /* torch.can_cast: category may not fall */
+
+TN_PRIV tn_scalar tni_element(const void *at, int dtype);
+TN_PRIV void tni_element_set(void *at, int dtype, tn_scalar value);
+TNI_INLINE uint64_t tni_bits_at(const char *at, int64_t bytes) {
+    uint64_t wide;
+    uint32_t word;
+    uint16_t half;
+    switch (bytes) {
+    case 8: return memcpy(&wide, at, sizeof wide), wide;
+    case 4: return memcpy(&word, at, sizeof word), word;
+    case 2: return memcpy(&half, at, sizeof half), half;
+    default: return *(const uint8_t *)at;
+    }
+}
+TN_PRIV float tni_f16_to_f32(uint16_t h);
+TN_PRIV uint16_t tni_f32_to_f16(float f);
+TNI_INLINE float tni_bf16_to_f32(uint16_t h) {
+    uint32_t u = (uint32_t)h << 16;
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
+}
+TNI_INLINE int64_t tni_truncate(double v) {
+    if (v >= -9223372036854775808.0 && v < 9223372036854775808.0) return (int64_t)v;
+    return v != v ? 0 : INT64_MIN;
+}
+TNI_INLINE uint16_t tni_f32_to_bf16(float f) {
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    if ((u & 0x7fffffffu) > 0x7f800000u) return (uint16_t)0x7fc0;
+    return (uint16_t)((u + 0x7fffu + (u >> 16 & 1)) >> 16);
+}
+
+typedef struct tni_shape {
+    int ndim;
+    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
+} tni_shape;
+#define TNI_MOST ((int64_t)1 << 58)
+TN_PRIV bool tni_numel_of(int ndim, const int64_t *size,
+                          int64_t *numel);
+TN_PRIV void tni_row_major(int ndim, const int64_t *size, int64_t *stride);
+TN_PRIV void tni_channels_last(int ndim, const int64_t *size,
+                               int64_t *stride);
+TN_PRIV bool tni_like_channels_last(const tn_tensor *t);
+TN_PRIV bool tni_is_row_major(int ndim, const int64_t *size, const int64_t *stride);
+TN_PRIV bool
+tni_is_dense(const tn_tensor *t);
+TN_PRIV bool tni_broadcast(tni_shape *s, int ndim, const int64_t *size);
+TNI_INLINE bool tni_same_shape(const tn_tensor *a, const tn_tensor *b) {
+    if (a->ndim != b->ndim) return false;
+    for (int i = a->ndim - 1; i >= 0; i--)
+        if (a->size[i] != b->size[i]) return false;
+    return true;
+}
+TNI_INLINE int64_t tni_flat_strides(int ndim, const int64_t *size, int64_t *stride) {
+    int64_t step = 1;
+    bool empty = false;
+    for (int i = ndim - 1; i >= 0; i--) {
+        stride[i] = step;
+        empty = empty || size[i] == 0;
+        step *= size[i] ? size[i] : 1;
+    }
+    return empty ? 0 : step;
+}
+TNI_INLINE bool tni_is_repeated(const tn_tensor *t) {
+    if (t->flags & TNI_NUMBER) return true;
+    if (!t->ndim || t->stride[t->ndim - 1]) return false;
+    for (int i = 0; i < t->ndim; i++)
+        if (t->stride[i]) return false;
+    return t->numel > 1;
+}
+TNI_INLINE bool tni_is_flat(const tn_tensor *t) {
+    return (t->flags & (TNI_CONTIGUOUS | TNI_NUMBER)) == TNI_CONTIGUOUS;
+}
+TNI_INLINE tn_ints tni_ints(const int64_t *at, int64_t n) {
+    tn_ints l = {at, n};
+    return l;
+}
+TNI_INLINE tn_ints tni_sizes(const tn_tensor *t) {
+    tn_ints l = {t->size, t->ndim};
+    return l;
+}
+TNI_INLINE int tni_dim(int ndim, int64_t dim) {
+    const int64_t n = ndim ? ndim : 1;
+    return dim < -n || dim >= n ? -1 : (int)(dim < 0 ? dim + n : dim);
+}
+TN_PRIV void tni_like_strides(tni_shape *s, const tn_tensor *const *operands, int n);
+TN_PRIV bool tni_extent(const tn_tensor *t, int64_t *bytes);
+TN_PRIV bool tni_overlap(const tn_tensor *a, const tn_tensor *b);
+TN_PRIV bool tni_overlaps_itself(const tn_tensor *t);
+
+TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
+                              const int64_t *stride);
+TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *like);
+enum { TNI_FEW_DIMS = 4 };
+TN_PRIV tn_tensor *tni_new_small(tni_block *b, const tn_tensor *like);
+TN_PRIV bool
+tni_set_storage(tni_block *b,
+                tn_tensor *t);
+TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim,
+                           const int64_t *size);
+TN_PRIV bool tni_belongs(tni_block *b, const tn_tensor *t, const char *what);
+TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size,
+                               const int64_t *stride, int64_t offset, bool history);
+TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s,
+                             const tn_tensor *like);
+TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
+                                      void (*release)(void *data, void *user), void *user);
+TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s);
+TN_PRIV void tni_release(tni_block *b, tn_tensor *t);
+TNI_INLINE void tni_retain(tn_tensor *t) {
+    if (t) tni_fetch_add_relaxed(&t->refs, 1u);
+}
+TNI_INLINE tn_tensor **tni_scope_head(tni_block *b, uint32_t depth) {
+    return TNI_LIKELY(depth < TNI_SCOPES) ? &tni_state(b)->scope[depth]
+                                          : &tni_state(b)->scope_more[depth - TNI_SCOPES];
+}
+
+TNI_INLINE void tni_scope_link(tni_block *b, tn_tensor *t, uint32_t depth) {
+    tn_tensor **head = tni_scope_head(b, depth);
+    t->depth = (uint16_t)depth;
+    t->prev = NULL;
+    t->next = *head;
+    if (*head) (*head)->prev = t;
+    *head = t;
+}
+
+TNI_INLINE void tni_scope_unlink(tni_block *b, tn_tensor *t) {
+    if (t->prev)
+        t->prev->next = t->next;
+    else
+        *tni_scope_head(b, t->depth) = t->next;
+    if (t->next) t->next->prev = t->prev;
+}
+TN_PRIV int64_t tni_begin_deep(tni_block *b);
+TNI_INLINE int64_t tni_begin(tni_block *b) {
+    return TNI_LIKELY(tni_state(b)->depth < TNI_SCOPES - 1) ? (int64_t)tni_state(b)->depth++
+                                                            : tni_begin_deep(b);
+}
+TN_PRIV void tni_end(tni_block *b, int64_t mark);
+TNI_INLINE tn_tensor *tni_move(tni_block *b, tn_tensor *t, int64_t depth) {
+    tni_scope_unlink(b, t);
+    tni_scope_link(b, t, (uint32_t)depth);
+    return t;
+}
+TN_PRIV void tni_drop(tni_block *b, tn_tensor *t);
+TN_PRIV void tni_tensors_at_end(tn_context *c);
+TN_PRIV void tni_node_drop(tni_block *b, tni_node *node);
+
+TNI_INLINE void tni_stack_view(tn_tensor *v, const tn_tensor *of, int ndim, const int64_t *size,
+                               const int64_t *stride, int64_t offset) {
+    memset(v, 0, offsetof(tn_tensor, dims));
+    v->refs = 1;
+    v->dtype = of->dtype;
+    v->ndim = (uint8_t)ndim;
+    v->device = of->device;
+    v->owner = of->owner;
+    v->storage = of->storage;
+    v->offset = offset;
+    v->size = (int64_t *)(uintptr_t)size;
+    v->stride = (int64_t *)(uintptr_t)stride;
+    v->numel = 1;
+    for (int i = 0; i < ndim; i++) v->numel *= size[i];
+    v->flags = (uint16_t)(TNI_STACK | (tni_is_row_major(ndim, size, stride) ? TNI_CONTIGUOUS : 0));
+}
+
+#define TNI_WIDTH(NAME, text, bytes, ...)                                                        \
+    | (uint64_t)((bytes) / 16 * 4 + (bytes) / 8 % 2 * 3 + (bytes) / 4 % 2 * 2 + (bytes) / 2 % 2) \
+            << 3 * TN_##NAME
+TNI_INLINE int tni_width(int dtype) {
+    return (int)((UINT64_C(0) TN_DTYPES(TNI_WIDTH)) >> 3 * dtype & 7);
+}
+#undef TNI_WIDTH
+TNI_INLINE int64_t tni_dtype_size(const tn_tensor *t) { return (int64_t)1 << tni_width(t->dtype); }
+TNI_INLINE char *tni_bytes_at(const tn_tensor *t) {
+    return (char *)t->storage->data + t->offset * tni_dtype_size(t);
+}
+
+typedef struct tni_watch {
+    struct tni_watch *next;
+    tn_tensor *retain;
+    tn_hook call;
+    void *user;
+    void (*release)(void *);
+    int64_t number;
+    uint32_t out;
+    uint32_t running;
+    bool removed;
+    bool after;
+} tni_watch;
+typedef struct tni_extra {
+    tni_watch *hooks;
+    void (*forget)(tni_block *b, tn_tensor *t);
+    void *binding;
+    void (*binding_release)(void *);
+} tni_extra;
+TNI_INLINE tni_extra *tni_extra_there(const tn_tensor *t) {
+    return (uintptr_t)t->extra & 1 ? NULL : (tni_extra *)t->extra;
+}
+TN_PRIV tni_extra *tni_extra_of(tni_block *b,
+                                tn_tensor *t);
+TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t);
+
+enum { TNI_OPERANDS = 8 };
+typedef struct tni_iterate {
+    int n, ndim;
+    int64_t numel;
+    int64_t size[TN_MAX_DIMS];
+    int64_t stride[TNI_OPERANDS][TN_MAX_DIMS];
+    char *at[TNI_OPERANDS];
+    int64_t bytes[TNI_OPERANDS];
+} tni_iterate;
+TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size,
+                              tn_tensor *const *operands, int n);
+
+TN_PRIV const char *tni_shape_text(char *text, size_t room, int ndim, const int64_t *size);
+TN_PRIV const char *tni_tensor_text(char *text, size_t room, const tn_tensor *t);
+TN_PRIV const char *tni_scalar_text(char *text, size_t room, tn_scalar s);
+TN_PRIV void tni_float_text(char *text, size_t room, double v);
+
+struct tn_generator {
+    tn_context *context;
+    uint32_t mt[624];
+    int32_t at;
+    bool has_normal;
+    bool seeded;
+    double normal;
+    uint64_t seed;
+};
+TN_PRIV tn_generator *tni_generator_default(tni_block *b);
+TN_PRIV uint32_t tni_random32(tn_generator *g);
+TN_PRIV uint64_t tni_random64(tn_generator *g);
+TN_PRIV void tni_random_fill(tn_generator *g, uint32_t *to, int64_t n);
+TN_PRIV void tni_philox(uint64_t key, uint64_t subsequence, uint64_t offset,
+                        uint32_t to[4]);
+
+/* src/gen/rows.h - how many rows there are, and the declarations of all: for tables */
+
+/* src/call/rowform.h - the macros that rows are written with */
+
+/* src/call/call.h - the door's private part: tape nodes, the generated tables, schemas */
+
+/* src/device/device.h - backends beside the CPU, each a table with a name and a number */
+
+typedef struct tni_device {
+    const char *name;
+    void *(*alloc)(struct tni_device *d, int64_t bytes);
+    void (*free)(struct tni_device *d, void *at, int64_t bytes);
+    bool (*copy)(struct tni_device *d, void *to, const void *from, int64_t bytes,
+                 int direction);
+    void (*synchronize)(struct tni_device *d);
+    void (*const *run)(tn_frame *);
+    uint32_t nrun;
+    void *user;
+    struct tni_device *next;
+} tni_device;
+
+typedef struct tni_call_block {
+    tni_tensor_block tensors;
+    uint64_t next_id;
+    tni_node *dead;
+    bool sweeping;
+    tn_recording *recording;
+} tni_call_block;
+TNI_INLINE tni_call_block *tni_calls(const tni_block *b) { return (tni_call_block *)(uintptr_t)b; }
+
+typedef struct tni_call_context {
+    tni_tensor_context tensors;
+    struct tni_rows *rows;
+    uint32_t rows_lock;
+    uint32_t grad_lock;
+    bool anomaly;
+    tni_wide backwards, hooks;
+} tni_call_context;
+TNI_INLINE tni_call_context *tni_library(const tn_context *c) {
+    return (tni_call_context *)(uintptr_t)c;
+}
+
+typedef struct tni_slot {
+    void *saved;
+    void *edge;
+    uint32_t version;
+    uint32_t edge_out;
+    uint32_t at;
+    uint8_t dtype, ndim, kind, flags;
+} tni_slot;
+enum { TNI_SLOT_META = 1 };
+enum { TNI_SLOT_ABSENT, TNI_SLOT_GHOST, TNI_SLOT_SAVED, TNI_SLOT_NUMBER, TNI_SLOT_OUT };
+TNI_INLINE bool tni_edge_is_leaf(const void *edge) { return ((uintptr_t)edge & 1) != 0; }
+TNI_INLINE tn_tensor *tni_edge_leaf(const void *edge) {
+    return (tn_tensor *)((uintptr_t)edge & ~(uintptr_t)1);
+}
+
+typedef struct tni_node_part {
+    bool (*spend)(tni_block *b, struct tn_function *f);
+    void (*free)(tni_block *b, struct tn_function *f);
+} tni_node_part;
+
+struct tni_node {
+    const tn_row *row;
+    uint64_t id;
+    const char *file;
+    int32_t line;
+    uint32_t refs;
+    tni_block *owner;
+    union {
+        const tn_row *as;
+        tni_node *dead;
+    } named;
+    tni_wide busy;
+    uint32_t bytes;
+    int32_t nin;
+    uint16_t nout;
+    uint16_t queued : 1, useful : 1, released : 1, unused : 13;
+    uint32_t args_at;
+    struct tn_function *function;
+    struct tni_watch *watch;
+    tni_slot slot[1];
+};
+TN_PRIV tni_node *tni_node_new(tn_frame *f);
+TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn_tensor *const *in,
+                           int nin, tn_tensor *out);
+TN_PRIV bool tni_node_view(tni_block *b, const tn_row *row, const void *args, tn_tensor *in,
+                           tn_tensor *out);
+TN_PRIV int64_t tni_args_words(const tn_gen *gen, const void *args);
+TN_PRIV int64_t *tni_args_copy(const tn_gen *gen, void *args, int64_t *to);
+TN_PRIV void tni_args_members(const tn_gen *gen, void *args, tn_tensor **slots);
+#define TNI_EACH_LIST(i, l, gen, args)                                        \
+    for (int i = tni_list_after(gen, args, -1, &(l)); i < (int)(gen)->nparam; \
+         i = tni_list_after(gen, args, i, &(l)))
+TNI_INLINE int tni_list_after(const tn_gen *gen, const void *args, int i, tn_tensors *l) {
+    for (i++; i < gen->nparam; i++) {
+        if (gen->param[i].type != TN_T_TENSORS) continue;
+        memcpy(l, (const char *)args + gen->param[i].offset, sizeof *l);
+        break;
+    }
+    return i;
+}
+TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k);
+TN_PRIV void tni_node_release_saved(tni_block *b,
+                                    tni_node *n);
+TN_PRIV void tni_node_abandon(tni_block *b, tni_node *n);
+TN_PRIV void tni_node_sweep(tni_block *b);
+
+TN_PRIV void tni_watch_end(tni_block *b, tni_block *owner, tni_watch **at);
+TN_PRIV void tni_watch_free(tni_block *b, tni_node *n);
+TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t);
+TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t);
+TN_PRIV void tni_retain_forget(tni_block *b, tni_node *n, const tn_tensor *t);
+
+typedef struct tni_number {
+    tn_tensor header;
+    tni_storage storage;
+    double value[2];
+} tni_number;
+TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar value);
+
+TNI_INLINE void tni_frame_begin(tn_frame *f, tni_block *b, const tn_row *row, unsigned how,
+                                const char *file, int line, const void *args) {
+    memset(&f->work.stop, 0, sizeof f->work.stop);
+    f->work.caller = NULL;
+    f->work.file = file;
+    f->work.line = line;
+    f->block = b;
+    f->row = row;
+    f->args = args;
+    f->in = f->in_;
+    f->out = f->out_;
+    f->nin = f->nout = 0;
+    f->recording = f->meta = false;
+    f->inplace = how & TN_IN_PLACE;
+    f->type = 0;
+    f->device = TN_CPU;
+    memset(&f->unneeded, 0, offsetof(tn_frame, note) - offsetof(tn_frame, unneeded));
+}
+TNI_INLINE void tni_frame_enter(tn_frame *f, tni_block *b) {
+    f->work.caller = b->work;
+    tni_place_set(b, f->work.file, f->work.line);
+    b->work = &f->work;
+}
+
+typedef struct tni_call {
+    tn_frame f;
+    tn_tensor **in_more;
+    tn_tensor *holder;
+    int64_t in_bytes;
+    uint32_t redirected;
+    int32_t unknown_out, unknown_dim;
+    tni_node *rebase;
+    tni_number number[TNI_NUMBERS];
+} tni_call;
+
+TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *like);
+
+TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *src);
+
+TN_PRIV const char *tni_unwritable(const tn_tensor *t);
+
+TNI_INLINE bool tni_view_is_stale(const tn_tensor *t) {
+    return t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES &&
+           t->edge_version != tni_load_relaxed(&t->storage->version);
+}
+TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view);
+TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);
+
+TN_PRIV bool tni_run_rare(tn_frame *f);
+TNI_INLINE bool tni_run(tn_frame *f, const tn_row *row, tni_block *b) {
+    uint32_t *cancel = &b->context->cancel;
+    if (TNI_UNLIKELY((row->gen->props & (TN_PROP_MUTATED | TN_PROP_VERDICT)) |
+                     (f->generator != NULL) | f->ngiven | b->unstopped | tni_load_relaxed(cancel)))
+        return tni_run_rare(f);
+    f->work.stop.request = cancel;
+    row->run(f);
+    return TNI_LIKELY(!tni_load_relaxed(&f->work.stop.seen));
+}
+
+TN_PRIV bool tni_call_long(const tn_row *row, unsigned how, const char *file, int line,
+                           const void *args, void *results);
+TN_PRIV bool tni_call_failed(tni_block *b, const tn_row *row, const char *file, int line,
+                             const void *args, void *results);
+
+TN_PRIV bool tni_compose(tni_call *c);
+TN_PRIV bool tni_look(tn_frame *f);
+
+TN_PRIV void tni_bump_written(tn_frame *f);
+
+TN_PRIV bool tni_record_call(tni_call *c);
+TN_PRIV void tni_record_undo(tni_block *b);
+TN_PRIV void tni_record_drop(tni_block *b);
+
+#define TN_ROW_INDEX(op) TNI_JOIN(TNI_ROW_, op)
+
+TNI_INLINE bool tni_view_has_history(const tn_frame *f, const tn_tensor *of) {
+    return f->row->grad != tn_grad_zero &&
+           !(tni_state(f->block)->no_grad && of->flags & TNI_REQUIRES);
+}
+
+TN_PRIV const tn_row *tni_row_find(const char *name);
+TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, const void *args);
+TN_PRIV const char *tni_written_name(const tn_frame *f);
+TN_PRIV bool tni_given_apart(tn_frame *f, int k);
+TN_PRIV void tni_call_error(tn_frame *f);
+
+TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nvalues,
+                             bool with_defaults, void *args, char *reason, size_t room);
+
+#define TN_OPERATOR(op, text_, doc, ...)                                                    \
+    TNI_ROW_BEGIN                                                                           \
+    TN_PRIV_DECLARE(tn_gen, tni_gen_##op);                                                  \
+    TN_PRIV_DECLARE(tn_row, tni_row_##op);                                                  \
+    TNI_PRIVATE_BEGIN                                                                       \
+    TN_PRIV_DEFINE(tn_row, tni_row_##op) = {                                                \
+        .name = #op, .schema = text_, .gen = &tni_gen_##op, TNI_WITHOUT_##doc __VA_ARGS__}; \
+    TNI_PRIVATE_END TNI_ROW_END
+
+#define TN_POINTWISE(kinds, ...) TNI_POINTWISE_ROW(TNI_KINDS_##kinds, __VA_ARGS__, TNI_NO_RULES, )
+#define TNI_POINTWISE_ROW(kinds, expression, bits, ...)                                \
+    .check = tni_pointwise_check, .look = TNI_LOOK_OF(bits), .run = tni_pointwise_run, \
+    .rules = (uint32_t)(kinds) | (uint32_t)(bits), .quick = TNI_SHORT_OF(kinds, bits)
+#define TNI_LOOK_OF(bits) ((bits)&TNI_RULES_LOOK ? tni_pointwise_look : NULL)
+#define TNI_SHORT_OF(kinds, bits)                                                        \
+    ((kinds)&TNI_KINDS_F && !((bits) & (TN_GIVES_BOOL | TN_TAKES_MASK | TNI_RULES_LOOK)) \
+         ? tni_pointwise_short                                                           \
+         : NULL)
+
+enum tn_rules {
+    TNI_NO_RULES = 0,
+    TN_GIVES_BOOL = 1 << 5,
+    TN_TAKES_MASK = 1 << 6,
+    TN_GIVES_REAL = 1 << 7,
+    TN_COUNTS_BOOL = 1 << 8,
+    TN_CUTS_NUMBERS = 1 << 9,
+    TN_STEPS_IN_DTYPE = 1 << 10,
+    TN_FLOATS_ONLY = 1 << 11,
+    TN_ONE_DTYPE = 1 << 12,
+    TN_NO_INTEGER_QUOTIENT = 1 << 13,
+    TN_NO_NEGATIVE_LIMITS = 1 << 14,
+    TN_NO_ZERO_DIVISOR = 1 << 15,
+    TN_NO_NEGATIVE_POWER = 1 << 16,
+    TN_LOWER_BOUND = 1 << 17,
+    TN_UPPER_BOUND = 1 << 18,
+    TNI_RULES_CHECK = TN_ONE_DTYPE | TN_NO_INTEGER_QUOTIENT | TN_NO_NEGATIVE_LIMITS,
+    TNI_RULES_LOOK = TN_NO_ZERO_DIVISOR | TN_NO_NEGATIVE_POWER | TN_LOWER_BOUND | TN_UPPER_BOUND
+};
+
+enum {
+    TNI_KINDS_F = 1,
+    TNI_KINDS_I = 2,
+    TNI_KINDS_C = 4,
+    TNI_KINDS_B = 8,
+    TNI_SINGLY = 16,
+    TNI_KINDS_FI = TNI_KINDS_F | TNI_KINDS_I,
+    TNI_KINDS_FC = TNI_KINDS_F | TNI_KINDS_C,
+    TNI_KINDS_FB = TNI_KINDS_F | TNI_KINDS_B,
+    TNI_KINDS_IC = TNI_KINDS_I | TNI_KINDS_C,
+    TNI_KINDS_IB = TNI_KINDS_I | TNI_KINDS_B,
+    TNI_KINDS_CB = TNI_KINDS_C | TNI_KINDS_B,
+    TNI_KINDS_FIC = TNI_KINDS_FI | TNI_KINDS_C,
+    TNI_KINDS_FIB = TNI_KINDS_FI | TNI_KINDS_B,
+    TNI_KINDS_FCB = TNI_KINDS_FC | TNI_KINDS_B,
+    TNI_KINDS_ICB = TNI_KINDS_IC | TNI_KINDS_B,
+    TNI_KINDS_FICB = TNI_KINDS_FIC | TNI_KINDS_B,
+    TNI_KINDS_Fc = TNI_KINDS_FC | TNI_SINGLY,
+    TNI_KINDS_FIc = TNI_KINDS_FIC | TNI_SINGLY,
+    TNI_KINDS_FIcB = TNI_KINDS_FICB | TNI_SINGLY,
+    TNI_KINDS_OF_b = TNI_KINDS_B,
+    TNI_KINDS_OF_u = TNI_KINDS_I,
+    TNI_KINDS_OF_i = TNI_KINDS_I,
+    TNI_KINDS_OF_f = TNI_KINDS_F,
+    TNI_KINDS_OF_c = TNI_KINDS_C
+};
+
+TN_PRIV bool tni_pointwise_check(tn_frame *f);
+TN_PRIV bool tni_pointwise_look(tn_frame *f);
+TN_PRIV void tni_pointwise_run(tn_frame *f);
+TN_PRIV bool tni_pointwise_short(const tn_row *row, unsigned how, const char *file, int line,
+                                 const void *args, void *results);
+TN_PRIV bool tni_view_short(const tn_row *row, unsigned how, const char *file, int line,
+                            const void *args, void *results);
+TN_PRIV bool tni_reshape_short(const tn_row *row, unsigned how, const char *file, int line,
+                               const void *args, void *results);
+
+/* src/kernels/kernels.h - the table of loops over raw memory, one for each instruction set */
+
+/* src/kernels/gemm.h - kernel entries of this family: K(ret, name, params) */
+
+enum { TNI_K_BLOCK = 384 };
+
+typedef struct tni_gemm {
+    int64_t m, n, k;
+    const void *a, *b;
+    void *c;
+    int64_t a_row, a_col, b_row, b_col, c_row, c_col;
+    int64_t panel;
+    double alpha;
+    bool add;
+} tni_gemm;
+
+#define TNI_KERNELS_GEMM(K)                                                                     \
+    K(void, gemm_f32, (const tni_gemm *g))                                                      \
+    K(void, gemm_f64, (const tni_gemm *g))                                                      \
+     \
+    K(void, gemm_row_f32, (const tni_gemm *g))                                                  \
+    K(void, gemm_row_f64, (const tni_gemm *g))                                                  \
+      \
+    K(void, gemm_column_major_f32, (const tni_gemm *g))                                         \
+    K(void, gemm_column_major_f64, (const tni_gemm *g))                                         \
+                                                                   \
+    K(void, gemm_dot_f32, (const tni_gemm *g))                                                  \
+    K(void, gemm_dot_f64, (const tni_gemm *g))                                                  \
+        \
+    K(void, gemm_pack_a_f32, (const tni_gemm *g, int64_t i, void *to))                          \
+    K(void, gemm_pack_a_f64, (const tni_gemm *g, int64_t i, void *to))                          \
+    K(int64_t, gemm_panel_f32, (void))                                                          \
+    K(int64_t, gemm_panel_f64, (void))
+
+/* src/kernels/conv.h - kernel entries of convolution: K(ret, name, params) */
+
+typedef struct tni_conv {
+    int64_t m, k, height, width, first, count;
+    const void *a;
+    const void *source, *source_end;
+    const int64_t *offset;
+    int64_t reach;
+    int64_t image_step, pitch;
+    const void *bias;
+    void *c;
+    int64_t c_image, c_row, c_line, c_col;
+} tni_conv;
+
+typedef struct tni_conv_weight {
+    int64_t rows, height, first, lines, left, width;
+    const void *source;
+    const int64_t *offset;
+    int64_t image_step, pitch;
+    const void *grad;
+    int64_t grad_image,
+        grad_lines;
+    void *w;
+    bool add;
+} tni_conv_weight;
+
+#define TNI_KERNELS_CONV_TYPE(K, S)                                                              \
+    K(void, conv_##S, (const tni_conv *v))                                                       \
+        \
+    K(void, conv_direct_##S, (const tni_conv *v))                                                \
+                           \
+    K(void, conv_rows_##S,                                                                       \
+      (void *to, int64_t to_step, const void *from, int64_t from_step, int64_t rows, int64_t n)) \
+    K(void, conv_weight_##S, (const tni_conv_weight *v))                                         \
+    K(void, conv_weight_one_##S, (const tni_conv_weight *v))                                     \
+        \
+    K(void, gemm_pack_b_##S,                                                                     \
+      (void *to, const void *from, int64_t lane, int64_t row, int64_t n, int64_t depth))         \
+    K(int64_t, gemm_columns_##S, (void))
+
+#define TNI_KERNELS_CONV(K)       \
+    TNI_KERNELS_CONV_TYPE(K, f32) \
+    TNI_KERNELS_CONV_TYPE(K, f64)
+
+/* src/kernels/pool.h - kernel entries of pooling: K(ret, name, params) */
+
+#define TNI_KERNELS_POOL(K)                                                           \
+    K(void, max_pool_pairs,                                                           \
+      (const float *upper, const float *lower, int64_t n, float *to, uint8_t *index)) \
+        \
+    K(void, max_pool_pairs_grad,                                                      \
+      (const float *grad, const uint8_t *index, int64_t n, float *upper, float *lower))
+
+/* src/kernels/pointwise.h - loops of the pointwise rows, made from their expressions (gen/loops.inl) */
+
+enum tni_loop_type {
+    TNI_IN_F32,
+    TNI_IN_F64,
+    TNI_IN_I32,
+    TNI_IN_I64,
+    TNI_IN_C64,
+    TNI_IN_C128,
+    TNI_IN_BOOL,
+    TNI_LOOP_TYPES
+};
+enum { TNI_VECTOR_BYTES = 128 };
+
+typedef void (*tni_loop)(char *out, const char *const *in, const int64_t *step, int64_t vectors,
+                         const void *numbers);
+
+#define TNI_KERNELS_POINTWISE(K)
+
+/* src/kernels/reduce.h - kernel entries of reductions: K(ret, name, params) */
+
+enum {
+    TNI_BLOCK = 4096,
+    TNI_BLOCK_ROWS = 64,
+    TNI_LANE_BYTES = 256,
+    TNI_SUBTREE = 16
+};
+
+#define TNI_KERNELS_REDUCE_TYPE(K, S)                                                              \
+                                                             \
+    K(void, sum_rows_##S, (const void *x, int64_t step, int64_t rows, int64_t n, void *to))        \
+                                                                                        \
+    K(void, extreme_rows_##S,                                                                      \
+      (const void *x, int64_t step, int64_t rows, int64_t n, bool least, void *to))                \
+                                                                                          \
+    K(void, arg_rows_##S,                                                                          \
+      (const void *x, int64_t step, int64_t rows, int64_t n, int64_t first, bool least,            \
+       void *value, void *index))                                                                  \
+                                 \
+    K(void, deviation_rows_##S,                                                                    \
+      (const void *x, int64_t step, int64_t rows, int64_t n, const void *mean, void *one,          \
+       void *two))                                                                                 \
+                                                                              \
+    K(void, power_##S, (void *x, int64_t n, double p))
+#define TNI_KERNELS_REDUCE(K)       \
+    TNI_KERNELS_REDUCE_TYPE(K, f32) \
+    TNI_KERNELS_REDUCE_TYPE(K, f64)
+
+/* src/kernels/rowwise.h - kernel entries of softmax and normalisation: K(ret, name, params) */
+
+typedef struct tni_sweep {
+    const void *x, *dy;
+    void *y;
+    int64_t x_step, dy_step, y_step;
+    int64_t rows, n;
+    const void *mean, *scale, *bias;
+    void *one, *two;
+} tni_sweep;
+
+typedef struct tni_norm_row {
+    const void *x, *dy, *weight, *bias;
+    void *y, *one, *two;
+    int64_t n;
+    double mean, scale, a, b;
+} tni_norm_row;
+
+enum { TNI_SOFT_EXP, TNI_SOFT_SHIFT, TNI_SOFT_SCALE };
+
+#define TNI_KERNELS_ROWWISE_TYPE(K, S)                               \
+                                \
+    K(void, exp_rows_##S, (const tni_sweep *r))                      \
+      \
+    K(void, soft_rows_##S, (const tni_sweep *r, int kind))           \
+                                                      \
+    K(void, log_##S, (void *x, int64_t n))                           \
+              \
+    K(void, affine_rows_##S, (const tni_sweep *r))                   \
+     \
+    K(void, norm_row_##S, (const tni_norm_row *r))
+#define TNI_KERNELS_ROWWISE(K)                                                                   \
+    TNI_KERNELS_ROWWISE_TYPE(K, f32)                                                             \
+    TNI_KERNELS_ROWWISE_TYPE(K, f64)                                                             \
+                                                        \
+    K(void, dot_rows_f32, (const tni_sweep *r))                                                  \
+                          \
+    K(void, soft_back_rows_f32, (const tni_sweep *r, bool log))                                  \
+                                                          \
+    K(void, moments_rows_f32, (const tni_sweep *r))                                              \
+                                                   \
+    K(void, affine_back_rows_f32, (const tni_sweep *r))                                          \
+                                                                                         \
+    K(void, norm_moments_f32, (const tni_norm_row *r))                                           \
+                                                                \
+    K(void, norm_back_f32, (const tni_norm_row *r))                                              \
+                                                    \
+    K(void, norm_weights_f32, (const tni_norm_row *r))
+
+/* src/kernels/random.h - kernel entries that turn random words into numbers: K(ret, name, params) */
+
+#define TNI_KERNELS_RANDOM(K)                                                                    \
+                                               \
+    K(void, uniform_f32, (void *x, int64_t n, float from, float to))                             \
+                         \
+    K(void, normal_f32, (float *x, int64_t blocks, float mean, float std))                       \
+                                                               \
+    K(void, normal_f64, (double *a, double *b, int64_t n, bool swap))                            \
+                                                                             \
+    K(void, exponential_f64, (double *x, int64_t n))
+
+/* src/kernels/optimize.h - kernel entries of optimizer steps: K(ret, name, params) */
+
+typedef struct tni_adam {
+    double decay;
+    bool decays, decoupled, maximize;
+    double one_beta1, beta2, one_beta2, step, root,
+        eps;
+} tni_adam;
+
+typedef struct tni_sgd {
+    double decay, momentum, one_dampening, rate;
+    bool decays, nesterov, maximize, first;
+} tni_sgd;
+
+#define TNI_KERNELS_OPTIMIZE_TYPE(K, S)                                                           \
+                                                                                               \
+    K(void, adam_##S,                                                                             \
+      (void *p, const void *g, void *m, void *v, void *most, int64_t n, const tni_adam *o))       \
+                         \
+    K(void, sgd_##S, (void *p, const void *g, void *m, int64_t n, const tni_sgd *o))
+#define TNI_KERNELS_OPTIMIZE(K)       \
+    TNI_KERNELS_OPTIMIZE_TYPE(K, f32) \
+    TNI_KERNELS_OPTIMIZE_TYPE(K, f64)
+
+/* src/kernels/cast.h - elements of one dtype to another, contiguous */
+
+typedef void (*tni_cast)(void *to, const void *from, int64_t n);
+
+#define TNI_KERNELS_CAST(K) K(tni_cast, cast, (int from, int to))
+
+/* src/kernels/matrix.h - kernel entries of linear algebra: K(ret, name, params) */
+
+enum { TNI_DOT_LANES = 16 };
+
+#define TNI_KERNELS_MATRIX_TYPE(K, S)                                          \
+                                                \
+    K(void, column_add_##S, (void *y, const void *x, double a, int64_t n))     \
+     \
+    K(double, column_dot_##S, (const void *x, const void *y, int64_t n))
+#define TNI_KERNELS_MATRIX(K)       \
+    TNI_KERNELS_MATRIX_TYPE(K, f32) \
+    TNI_KERNELS_MATRIX_TYPE(K, f64)
+
+#define TNI_KERNELS(K)       \
+    TNI_KERNELS_GEMM(K)      \
+    TNI_KERNELS_CONV(K)      \
+    TNI_KERNELS_POOL(K)      \
+    TNI_KERNELS_REDUCE(K)    \
+    TNI_KERNELS_ROWWISE(K)   \
+    TNI_KERNELS_RANDOM(K)    \
+    TNI_KERNELS_OPTIMIZE(K)  \
+    TNI_KERNELS_MATRIX(K)    \
+    TNI_KERNELS_POINTWISE(K) \
+    TNI_KERNELS_CAST(K)
+
+typedef struct tni_kernels {
+    int isa;
+    const uint8_t *lanes;
+} tni_kernels;
+
+#define TNI_POINTER(ret, name, params)           \
+    typedef ret(*tni_kernel_##name##_at) params; \
+    TN_PRIV_DECLARE(tni_kernel_##name##_at, tni_kernel_##name[TNI_ISA_COUNT]);
+TNI_KERNELS(TNI_POINTER)
+#undef TNI_POINTER
+#define TNI_K(k, name) tni_kernel_##name[(k)->isa]
+
+TN_PRIV const tni_kernels *tni_kernels_of(int isa);
+
+#ifdef TNI_COUNT_PATHS
+TN_PRIV void tni_path_ran(const char *name, int isa);
+#define TNI_PATH(name) tni_path_ran(#name, -1)
+#define TNI_KERNEL_PATH(name) tni_path_ran(#name, TNI_ISA)
+#else
+#define TNI_PATH(name) ((void)0)
+#define TNI_KERNEL_PATH(name) ((void)0)
+#endif
+
+enum { TNI_ROW_COUNT = 269 };
+
+TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
+TN_PRIV_DECLARE(tn_row, tni_row_abs);
+TN_PRIV_DECLARE(tn_gen, tni_gen_acos);
+TN_PRIV_DECLARE(tn_row, tni_row_acos);
+TN_PRIV_DECLARE(tn_gen, tni_gen_adaptive_avg_pool2d);
+TN_PRIV_DECLARE(tn_row, tni_row_adaptive_avg_pool2d);
+TN_PRIV_DECLARE(tn_gen, tni_gen_adaptive_avg_pool2d_input_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_adaptive_avg_pool2d_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_add);
+TN_PRIV_DECLARE(tn_row, tni_row_add);
+TN_PRIV_DECLARE(tn_gen, tni_gen_addcdiv);
+TN_PRIV_DECLARE(tn_row, tni_row_addcdiv);
+TN_PRIV_DECLARE(tn_gen, tni_gen_addcmul);
+TN_PRIV_DECLARE(tn_row, tni_row_addcmul);
+TN_PRIV_DECLARE(tn_gen, tni_gen_addmm);
+TN_PRIV_DECLARE(tn_row, tni_row_addmm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_all);
+TN_PRIV_DECLARE(tn_row, tni_row_all);
+TN_PRIV_DECLARE(tn_gen, tni_gen_all_dims);
+TN_PRIV_DECLARE(tn_row, tni_row_all_dims);
+TN_PRIV_DECLARE(tn_gen, tni_gen_allclose);
+TN_PRIV_DECLARE(tn_row, tni_row_allclose);
+TN_PRIV_DECLARE(tn_gen, tni_gen_amax);
+TN_PRIV_DECLARE(tn_row, tni_row_amax);
+TN_PRIV_DECLARE(tn_gen, tni_gen_amin);
+TN_PRIV_DECLARE(tn_row, tni_row_amin);
+TN_PRIV_DECLARE(tn_gen, tni_gen_aminmax);
+TN_PRIV_DECLARE(tn_row, tni_row_aminmax);
+TN_PRIV_DECLARE(tn_gen, tni_gen_any);
+TN_PRIV_DECLARE(tn_row, tni_row_any);
+TN_PRIV_DECLARE(tn_gen, tni_gen_any_dims);
+TN_PRIV_DECLARE(tn_row, tni_row_any_dims);
+TN_PRIV_DECLARE(tn_gen, tni_gen_arange);
+TN_PRIV_DECLARE(tn_row, tni_row_arange);
+TN_PRIV_DECLARE(tn_gen, tni_gen_arange_start);
+TN_PRIV_DECLARE(tn_row, tni_row_arange_start);
+TN_PRIV_DECLARE(tn_gen, tni_gen_arange_start_step);
+TN_PRIV_DECLARE(tn_row, tni_row_arange_start_step);
+TN_PRIV_DECLARE(tn_gen, tni_gen_argmax);
+TN_PRIV_DECLARE(tn_row, tni_row_argmax);
+TN_PRIV_DECLARE(tn_gen, tni_gen_argmin);
+TN_PRIV_DECLARE(tn_row, tni_row_argmin);
+TN_PRIV_DECLARE(tn_gen, tni_gen_argsort);
+TN_PRIV_DECLARE(tn_row, tni_row_argsort);
+TN_PRIV_DECLARE(tn_gen, tni_gen_as_strided);
+TN_PRIV_DECLARE(tn_row, tni_row_as_strided);
+TN_PRIV_DECLARE(tn_gen, tni_gen_as_strided_scatter);
+TN_PRIV_DECLARE(tn_row, tni_row_as_strided_scatter);
+TN_PRIV_DECLARE(tn_gen, tni_gen_asin);
+TN_PRIV_DECLARE(tn_row, tni_row_asin);
+TN_PRIV_DECLARE(tn_gen, tni_gen_atan);
+TN_PRIV_DECLARE(tn_row, tni_row_atan);
+TN_PRIV_DECLARE(tn_gen, tni_gen_atan2);
+TN_PRIV_DECLARE(tn_row, tni_row_atan2);
+TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d);
+TN_PRIV_DECLARE(tn_row, tni_row_avg_pool2d);
+TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d_input_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_avg_pool2d_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_batch_norm);
+TN_PRIV_DECLARE(tn_row, tni_row_batch_norm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_batch_norm_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_batch_norm_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bce);
+TN_PRIV_DECLARE(tn_row, tni_row_bce);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bernoulli);
+TN_PRIV_DECLARE(tn_row, tni_row_bernoulli);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bernoulli_float);
+TN_PRIV_DECLARE(tn_row, tni_row_bernoulli_float);
+TN_PRIV_DECLARE(tn_gen, tni_gen_binary_cross_entropy);
+TN_PRIV_DECLARE(tn_row, tni_row_binary_cross_entropy);
+TN_PRIV_DECLARE(tn_gen, tni_gen_binary_cross_entropy_with_logits);
+TN_PRIV_DECLARE(tn_row, tni_row_binary_cross_entropy_with_logits);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_and);
+TN_PRIV_DECLARE(tn_row, tni_row_bitwise_and);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_left_shift);
+TN_PRIV_DECLARE(tn_row, tni_row_bitwise_left_shift);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_not);
+TN_PRIV_DECLARE(tn_row, tni_row_bitwise_not);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_or);
+TN_PRIV_DECLARE(tn_row, tni_row_bitwise_or);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_right_shift);
+TN_PRIV_DECLARE(tn_row, tni_row_bitwise_right_shift);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_xor);
+TN_PRIV_DECLARE(tn_row, tni_row_bitwise_xor);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bmm);
+TN_PRIV_DECLARE(tn_row, tni_row_bmm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_broadcast_to);
+TN_PRIV_DECLARE(tn_row, tni_row_broadcast_to);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bucketize);
+TN_PRIV_DECLARE(tn_row, tni_row_bucketize);
+TN_PRIV_DECLARE(tn_gen, tni_gen_cat);
+TN_PRIV_DECLARE(tn_row, tni_row_cat);
+TN_PRIV_DECLARE(tn_gen, tni_gen_ceil);
+TN_PRIV_DECLARE(tn_row, tni_row_ceil);
+TN_PRIV_DECLARE(tn_gen, tni_gen_chunk);
+TN_PRIV_DECLARE(tn_row, tni_row_chunk);
+TN_PRIV_DECLARE(tn_gen, tni_gen_clamp);
+TN_PRIV_DECLARE(tn_row, tni_row_clamp);
+TN_PRIV_DECLARE(tn_gen, tni_gen_clamp_max);
+TN_PRIV_DECLARE(tn_row, tni_row_clamp_max);
+TN_PRIV_DECLARE(tn_gen, tni_gen_clamp_min);
+TN_PRIV_DECLARE(tn_row, tni_row_clamp_min);
+TN_PRIV_DECLARE(tn_gen, tni_gen_clamp_tensor);
+TN_PRIV_DECLARE(tn_row, tni_row_clamp_tensor);
+TN_PRIV_DECLARE(tn_gen, tni_gen_clone);
+TN_PRIV_DECLARE(tn_row, tni_row_clone);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conj);
+TN_PRIV_DECLARE(tn_row, tni_row_conj);
+TN_PRIV_DECLARE(tn_gen, tni_gen_contiguous);
+TN_PRIV_DECLARE(tn_row, tni_row_contiguous);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d);
+TN_PRIV_DECLARE(tn_row, tni_row_conv2d);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d_input_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_conv2d_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d_weight_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_conv2d_weight_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_copy);
+TN_PRIV_DECLARE(tn_row, tni_row_copy);
+TN_PRIV_DECLARE(tn_gen, tni_gen_copysign);
+TN_PRIV_DECLARE(tn_row, tni_row_copysign);
+TN_PRIV_DECLARE(tn_gen, tni_gen_cos);
+TN_PRIV_DECLARE(tn_row, tni_row_cos);
+TN_PRIV_DECLARE(tn_gen, tni_gen_cosh);
+TN_PRIV_DECLARE(tn_row, tni_row_cosh);
+TN_PRIV_DECLARE(tn_gen, tni_gen_cross_entropy);
+TN_PRIV_DECLARE(tn_row, tni_row_cross_entropy);
+TN_PRIV_DECLARE(tn_gen, tni_gen_cumprod);
+TN_PRIV_DECLARE(tn_row, tni_row_cumprod);
+TN_PRIV_DECLARE(tn_gen, tni_gen_cumsum);
+TN_PRIV_DECLARE(tn_row, tni_row_cumsum);
+TN_PRIV_DECLARE(tn_gen, tni_gen_detach);
+TN_PRIV_DECLARE(tn_row, tni_row_detach);
+TN_PRIV_DECLARE(tn_gen, tni_gen_diagonal);
+TN_PRIV_DECLARE(tn_row, tni_row_diagonal);
+TN_PRIV_DECLARE(tn_gen, tni_gen_div);
+TN_PRIV_DECLARE(tn_row, tni_row_div);
+TN_PRIV_DECLARE(tn_gen, tni_gen_div_mode);
+TN_PRIV_DECLARE(tn_row, tni_row_div_mode);
+TN_PRIV_DECLARE(tn_gen, tni_gen_div_trunc);
+TN_PRIV_DECLARE(tn_row, tni_row_div_trunc);
+TN_PRIV_DECLARE(tn_gen, tni_gen_dot);
+TN_PRIV_DECLARE(tn_row, tni_row_dot);
+TN_PRIV_DECLARE(tn_gen, tni_gen_dropout);
+TN_PRIV_DECLARE(tn_row, tni_row_dropout);
+TN_PRIV_DECLARE(tn_gen, tni_gen_elu);
+TN_PRIV_DECLARE(tn_row, tni_row_elu);
+TN_PRIV_DECLARE(tn_gen, tni_gen_embedding);
+TN_PRIV_DECLARE(tn_row, tni_row_embedding);
+TN_PRIV_DECLARE(tn_gen, tni_gen_embedding_dense_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_embedding_dense_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_empty);
+TN_PRIV_DECLARE(tn_row, tni_row_empty);
+TN_PRIV_DECLARE(tn_gen, tni_gen_empty_like);
+TN_PRIV_DECLARE(tn_row, tni_row_empty_like);
+TN_PRIV_DECLARE(tn_gen, tni_gen_eq);
+TN_PRIV_DECLARE(tn_row, tni_row_eq);
+TN_PRIV_DECLARE(tn_gen, tni_gen_equal);
+TN_PRIV_DECLARE(tn_row, tni_row_equal);
+TN_PRIV_DECLARE(tn_gen, tni_gen_erf);
+TN_PRIV_DECLARE(tn_row, tni_row_erf);
+TN_PRIV_DECLARE(tn_gen, tni_gen_exp);
+TN_PRIV_DECLARE(tn_row, tni_row_exp);
+TN_PRIV_DECLARE(tn_gen, tni_gen_expand);
+TN_PRIV_DECLARE(tn_row, tni_row_expand);
+TN_PRIV_DECLARE(tn_gen, tni_gen_expand_as);
+TN_PRIV_DECLARE(tn_row, tni_row_expand_as);
+TN_PRIV_DECLARE(tn_gen, tni_gen_expm1);
+TN_PRIV_DECLARE(tn_row, tni_row_expm1);
+TN_PRIV_DECLARE(tn_gen, tni_gen_exponential);
+TN_PRIV_DECLARE(tn_row, tni_row_exponential);
+TN_PRIV_DECLARE(tn_gen, tni_gen_eye);
+TN_PRIV_DECLARE(tn_row, tni_row_eye);
+TN_PRIV_DECLARE(tn_gen, tni_gen_eye_m);
+TN_PRIV_DECLARE(tn_row, tni_row_eye_m);
+TN_PRIV_DECLARE(tn_gen, tni_gen_fill);
+TN_PRIV_DECLARE(tn_row, tni_row_fill);
+TN_PRIV_DECLARE(tn_gen, tni_gen_flatten);
+TN_PRIV_DECLARE(tn_row, tni_row_flatten);
+TN_PRIV_DECLARE(tn_gen, tni_gen_flip);
+TN_PRIV_DECLARE(tn_row, tni_row_flip);
+TN_PRIV_DECLARE(tn_gen, tni_gen_floor);
+TN_PRIV_DECLARE(tn_row, tni_row_floor);
+TN_PRIV_DECLARE(tn_gen, tni_gen_floor_divide);
+TN_PRIV_DECLARE(tn_row, tni_row_floor_divide);
+TN_PRIV_DECLARE(tn_gen, tni_gen_fmod);
+TN_PRIV_DECLARE(tn_row, tni_row_fmod);
+TN_PRIV_DECLARE(tn_gen, tni_gen_frac);
+TN_PRIV_DECLARE(tn_row, tni_row_frac);
+TN_PRIV_DECLARE(tn_gen, tni_gen_full);
+TN_PRIV_DECLARE(tn_row, tni_row_full);
+TN_PRIV_DECLARE(tn_gen, tni_gen_full_like);
+TN_PRIV_DECLARE(tn_row, tni_row_full_like);
+TN_PRIV_DECLARE(tn_gen, tni_gen_fused_adam);
+TN_PRIV_DECLARE(tn_row, tni_row_fused_adam);
+TN_PRIV_DECLARE(tn_gen, tni_gen_fused_adamw);
+TN_PRIV_DECLARE(tn_row, tni_row_fused_adamw);
+TN_PRIV_DECLARE(tn_gen, tni_gen_fused_sgd);
+TN_PRIV_DECLARE(tn_row, tni_row_fused_sgd);
+TN_PRIV_DECLARE(tn_gen, tni_gen_gather);
+TN_PRIV_DECLARE(tn_row, tni_row_gather);
+TN_PRIV_DECLARE(tn_gen, tni_gen_ge);
+TN_PRIV_DECLARE(tn_row, tni_row_ge);
+TN_PRIV_DECLARE(tn_gen, tni_gen_gelu);
+TN_PRIV_DECLARE(tn_row, tni_row_gelu);
+TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_erf);
+TN_PRIV_DECLARE(tn_row, tni_row_gelu_erf);
+TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_erf_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_gelu_erf_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_tanh);
+TN_PRIV_DECLARE(tn_row, tni_row_gelu_tanh);
+TN_PRIV_DECLARE(tn_gen, tni_gen_gt);
+TN_PRIV_DECLARE(tn_row, tni_row_gt);
+TN_PRIV_DECLARE(tn_gen, tni_gen_hardshrink);
+TN_PRIV_DECLARE(tn_row, tni_row_hardshrink);
+TN_PRIV_DECLARE(tn_gen, tni_gen_hardswish);
+TN_PRIV_DECLARE(tn_row, tni_row_hardswish);
+TN_PRIV_DECLARE(tn_gen, tni_gen_hardtanh);
+TN_PRIV_DECLARE(tn_row, tni_row_hardtanh);
+TN_PRIV_DECLARE(tn_gen, tni_gen_huber_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_huber_loss);
+TN_PRIV_DECLARE(tn_gen, tni_gen_hypot);
+TN_PRIV_DECLARE(tn_row, tni_row_hypot);
+TN_PRIV_DECLARE(tn_gen, tni_gen_imag);
+TN_PRIV_DECLARE(tn_row, tni_row_imag);
+TN_PRIV_DECLARE(tn_gen, tni_gen_index);
+TN_PRIV_DECLARE(tn_row, tni_row_index);
+TN_PRIV_DECLARE(tn_gen, tni_gen_index_add);
+TN_PRIV_DECLARE(tn_row, tni_row_index_add);
+TN_PRIV_DECLARE(tn_gen, tni_gen_index_put);
+TN_PRIV_DECLARE(tn_row, tni_row_index_put);
+TN_PRIV_DECLARE(tn_gen, tni_gen_index_select);
+TN_PRIV_DECLARE(tn_row, tni_row_index_select);
+TN_PRIV_DECLARE(tn_gen, tni_gen_isclose);
+TN_PRIV_DECLARE(tn_row, tni_row_isclose);
+TN_PRIV_DECLARE(tn_gen, tni_gen_isfinite);
+TN_PRIV_DECLARE(tn_row, tni_row_isfinite);
+TN_PRIV_DECLARE(tn_gen, tni_gen_isinf);
+TN_PRIV_DECLARE(tn_row, tni_row_isinf);
+TN_PRIV_DECLARE(tn_gen, tni_gen_isnan);
+TN_PRIV_DECLARE(tn_row, tni_row_isnan);
+TN_PRIV_DECLARE(tn_gen, tni_gen_kl_div);
+TN_PRIV_DECLARE(tn_row, tni_row_kl_div);
+TN_PRIV_DECLARE(tn_gen, tni_gen_l1_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_l1_loss);
+TN_PRIV_DECLARE(tn_gen, tni_gen_layer_norm);
+TN_PRIV_DECLARE(tn_row, tni_row_layer_norm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_layer_norm_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_layer_norm_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_le);
+TN_PRIV_DECLARE(tn_row, tni_row_le);
+TN_PRIV_DECLARE(tn_gen, tni_gen_leaky_relu);
+TN_PRIV_DECLARE(tn_row, tni_row_leaky_relu);
+TN_PRIV_DECLARE(tn_gen, tni_gen_leaky_relu_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_leaky_relu_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_lerp);
+TN_PRIV_DECLARE(tn_row, tni_row_lerp);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_cholesky);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_cholesky);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_cholesky_ex);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_cholesky_ex);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_qr);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_qr);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_solve_triangular);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_solve_triangular);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_vector_norm);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_vector_norm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linear);
+TN_PRIV_DECLARE(tn_row, tni_row_linear);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linear_recurrence);
+TN_PRIV_DECLARE(tn_row, tni_row_linear_recurrence);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linear_rows);
+TN_PRIV_DECLARE(tn_row, tni_row_linear_rows);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linspace);
+TN_PRIV_DECLARE(tn_row, tni_row_linspace);
+TN_PRIV_DECLARE(tn_gen, tni_gen_log);
+TN_PRIV_DECLARE(tn_row, tni_row_log);
+TN_PRIV_DECLARE(tn_gen, tni_gen_log10);
+TN_PRIV_DECLARE(tn_row, tni_row_log10);
+TN_PRIV_DECLARE(tn_gen, tni_gen_log1p);
+TN_PRIV_DECLARE(tn_row, tni_row_log1p);
+TN_PRIV_DECLARE(tn_gen, tni_gen_log2);
+TN_PRIV_DECLARE(tn_row, tni_row_log2);
+TN_PRIV_DECLARE(tn_gen, tni_gen_log_softmax);
+TN_PRIV_DECLARE(tn_row, tni_row_log_softmax);
+TN_PRIV_DECLARE(tn_gen, tni_gen_log_softmax_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_log_softmax_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_logical_and);
+TN_PRIV_DECLARE(tn_row, tni_row_logical_and);
+TN_PRIV_DECLARE(tn_gen, tni_gen_logical_not);
+TN_PRIV_DECLARE(tn_row, tni_row_logical_not);
+TN_PRIV_DECLARE(tn_gen, tni_gen_logical_or);
+TN_PRIV_DECLARE(tn_row, tni_row_logical_or);
+TN_PRIV_DECLARE(tn_gen, tni_gen_logical_xor);
+TN_PRIV_DECLARE(tn_row, tni_row_logical_xor);
+TN_PRIV_DECLARE(tn_gen, tni_gen_logsumexp);
+TN_PRIV_DECLARE(tn_row, tni_row_logsumexp);
+TN_PRIV_DECLARE(tn_gen, tni_gen_lt);
+TN_PRIV_DECLARE(tn_row, tni_row_lt);
+TN_PRIV_DECLARE(tn_gen, tni_gen_masked_fill);
+TN_PRIV_DECLARE(tn_row, tni_row_masked_fill);
+TN_PRIV_DECLARE(tn_gen, tni_gen_masked_scatter);
+TN_PRIV_DECLARE(tn_row, tni_row_masked_scatter);
+TN_PRIV_DECLARE(tn_gen, tni_gen_masked_select);
+TN_PRIV_DECLARE(tn_row, tni_row_masked_select);
+TN_PRIV_DECLARE(tn_gen, tni_gen_matmul);
+TN_PRIV_DECLARE(tn_row, tni_row_matmul);
+TN_PRIV_DECLARE(tn_gen, tni_gen_max);
+TN_PRIV_DECLARE(tn_row, tni_row_max);
+TN_PRIV_DECLARE(tn_gen, tni_gen_max_dim);
+TN_PRIV_DECLARE(tn_row, tni_row_max_dim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool2d);
+TN_PRIV_DECLARE(tn_row, tni_row_max_pool2d);
+TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool2d_input_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_max_pool2d_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool2d_pick);
+TN_PRIV_DECLARE(tn_row, tni_row_max_pool2d_pick);
+TN_PRIV_DECLARE(tn_gen, tni_gen_maximum);
+TN_PRIV_DECLARE(tn_row, tni_row_maximum);
+TN_PRIV_DECLARE(tn_gen, tni_gen_mean);
+TN_PRIV_DECLARE(tn_row, tni_row_mean);
+TN_PRIV_DECLARE(tn_gen, tni_gen_meshgrid);
+TN_PRIV_DECLARE(tn_row, tni_row_meshgrid);
+TN_PRIV_DECLARE(tn_gen, tni_gen_min);
+TN_PRIV_DECLARE(tn_row, tni_row_min);
+TN_PRIV_DECLARE(tn_gen, tni_gen_min_dim);
+TN_PRIV_DECLARE(tn_row, tni_row_min_dim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_minimum);
+TN_PRIV_DECLARE(tn_row, tni_row_minimum);
+TN_PRIV_DECLARE(tn_gen, tni_gen_mm);
+TN_PRIV_DECLARE(tn_row, tni_row_mm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_movedim);
+TN_PRIV_DECLARE(tn_row, tni_row_movedim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_mse_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_mse_loss);
+TN_PRIV_DECLARE(tn_gen, tni_gen_mul);
+TN_PRIV_DECLARE(tn_row, tni_row_mul);
+TN_PRIV_DECLARE(tn_gen, tni_gen_mv);
+TN_PRIV_DECLARE(tn_row, tni_row_mv);
+TN_PRIV_DECLARE(tn_gen, tni_gen_narrow);
+TN_PRIV_DECLARE(tn_row, tni_row_narrow);
+TN_PRIV_DECLARE(tn_gen, tni_gen_ne);
+TN_PRIV_DECLARE(tn_row, tni_row_ne);
+TN_PRIV_DECLARE(tn_gen, tni_gen_neg);
+TN_PRIV_DECLARE(tn_row, tni_row_neg);
+TN_PRIV_DECLARE(tn_gen, tni_gen_new_empty);
+TN_PRIV_DECLARE(tn_row, tni_row_new_empty);
+TN_PRIV_DECLARE(tn_gen, tni_gen_new_full);
+TN_PRIV_DECLARE(tn_row, tni_row_new_full);
+TN_PRIV_DECLARE(tn_gen, tni_gen_new_ones);
+TN_PRIV_DECLARE(tn_row, tni_row_new_ones);
+TN_PRIV_DECLARE(tn_gen, tni_gen_new_zeros);
+TN_PRIV_DECLARE(tn_row, tni_row_new_zeros);
+TN_PRIV_DECLARE(tn_gen, tni_gen_nextafter);
+TN_PRIV_DECLARE(tn_row, tni_row_nextafter);
+TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_nll_loss);
+TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss_input_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_nll_loss_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss_plain);
+TN_PRIV_DECLARE(tn_row, tni_row_nll_loss_plain);
+TN_PRIV_DECLARE(tn_gen, tni_gen_nonzero);
+TN_PRIV_DECLARE(tn_row, tni_row_nonzero);
+TN_PRIV_DECLARE(tn_gen, tni_gen_norm);
+TN_PRIV_DECLARE(tn_row, tni_row_norm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_normal);
+TN_PRIV_DECLARE(tn_row, tni_row_normal);
+TN_PRIV_DECLARE(tn_gen, tni_gen_one_hot);
+TN_PRIV_DECLARE(tn_row, tni_row_one_hot);
+TN_PRIV_DECLARE(tn_gen, tni_gen_ones);
+TN_PRIV_DECLARE(tn_row, tni_row_ones);
+TN_PRIV_DECLARE(tn_gen, tni_gen_ones_like);
+TN_PRIV_DECLARE(tn_row, tni_row_ones_like);
+TN_PRIV_DECLARE(tn_gen, tni_gen_permute);
+TN_PRIV_DECLARE(tn_row, tni_row_permute);
+TN_PRIV_DECLARE(tn_gen, tni_gen_pow);
+TN_PRIV_DECLARE(tn_row, tni_row_pow);
+TN_PRIV_DECLARE(tn_gen, tni_gen_prelu_kernel);
+TN_PRIV_DECLARE(tn_row, tni_row_prelu_kernel);
+TN_PRIV_DECLARE(tn_gen, tni_gen_prod);
+TN_PRIV_DECLARE(tn_row, tni_row_prod);
+TN_PRIV_DECLARE(tn_gen, tni_gen_rand);
+TN_PRIV_DECLARE(tn_row, tni_row_rand);
+TN_PRIV_DECLARE(tn_gen, tni_gen_rand_like);
+TN_PRIV_DECLARE(tn_row, tni_row_rand_like);
+TN_PRIV_DECLARE(tn_gen, tni_gen_randint);
+TN_PRIV_DECLARE(tn_row, tni_row_randint);
+TN_PRIV_DECLARE(tn_gen, tni_gen_randint_low);
+TN_PRIV_DECLARE(tn_row, tni_row_randint_low);
+TN_PRIV_DECLARE(tn_gen, tni_gen_randn);
+TN_PRIV_DECLARE(tn_row, tni_row_randn);
+TN_PRIV_DECLARE(tn_gen, tni_gen_randn_like);
+TN_PRIV_DECLARE(tn_row, tni_row_randn_like);
+TN_PRIV_DECLARE(tn_gen, tni_gen_random);
+TN_PRIV_DECLARE(tn_row, tni_row_random);
+TN_PRIV_DECLARE(tn_gen, tni_gen_randperm);
+TN_PRIV_DECLARE(tn_row, tni_row_randperm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_real);
+TN_PRIV_DECLARE(tn_row, tni_row_real);
+TN_PRIV_DECLARE(tn_gen, tni_gen_reciprocal);
+TN_PRIV_DECLARE(tn_row, tni_row_reciprocal);
+TN_PRIV_DECLARE(tn_gen, tni_gen_relu);
+TN_PRIV_DECLARE(tn_row, tni_row_relu);
+TN_PRIV_DECLARE(tn_gen, tni_gen_remainder);
+TN_PRIV_DECLARE(tn_row, tni_row_remainder);
+TN_PRIV_DECLARE(tn_gen, tni_gen_repeat);
+TN_PRIV_DECLARE(tn_row, tni_row_repeat);
+TN_PRIV_DECLARE(tn_gen, tni_gen_reshape);
+TN_PRIV_DECLARE(tn_row, tni_row_reshape);
+TN_PRIV_DECLARE(tn_gen, tni_gen_roll);
+TN_PRIV_DECLARE(tn_row, tni_row_roll);
+TN_PRIV_DECLARE(tn_gen, tni_gen_round);
+TN_PRIV_DECLARE(tn_row, tni_row_round);
+TN_PRIV_DECLARE(tn_gen, tni_gen_rsqrt);
+TN_PRIV_DECLARE(tn_row, tni_row_rsqrt);
+TN_PRIV_DECLARE(tn_gen, tni_gen_rsub);
+TN_PRIV_DECLARE(tn_row, tni_row_rsub);
+TN_PRIV_DECLARE(tn_gen, tni_gen_scaled_dot_product_attention);
+TN_PRIV_DECLARE(tn_row, tni_row_scaled_dot_product_attention);
+TN_PRIV_DECLARE(tn_gen, tni_gen_scatter);
+TN_PRIV_DECLARE(tn_row, tni_row_scatter);
+TN_PRIV_DECLARE(tn_gen, tni_gen_scatter_add);
+TN_PRIV_DECLARE(tn_row, tni_row_scatter_add);
+TN_PRIV_DECLARE(tn_gen, tni_gen_scatter_value);
+TN_PRIV_DECLARE(tn_row, tni_row_scatter_value);
+TN_PRIV_DECLARE(tn_gen, tni_gen_searchsorted);
+TN_PRIV_DECLARE(tn_row, tni_row_searchsorted);
+TN_PRIV_DECLARE(tn_gen, tni_gen_select);
+TN_PRIV_DECLARE(tn_row, tni_row_select);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sgn);
+TN_PRIV_DECLARE(tn_row, tni_row_sgn);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sigmoid);
+TN_PRIV_DECLARE(tn_row, tni_row_sigmoid);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sigmoid_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_sigmoid_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sign);
+TN_PRIV_DECLARE(tn_row, tni_row_sign);
+TN_PRIV_DECLARE(tn_gen, tni_gen_signbit);
+TN_PRIV_DECLARE(tn_row, tni_row_signbit);
+TN_PRIV_DECLARE(tn_gen, tni_gen_silu);
+TN_PRIV_DECLARE(tn_row, tni_row_silu);
+TN_PRIV_DECLARE(tn_gen, tni_gen_silu_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_silu_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sin);
+TN_PRIV_DECLARE(tn_row, tni_row_sin);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sinh);
+TN_PRIV_DECLARE(tn_row, tni_row_sinh);
+TN_PRIV_DECLARE(tn_gen, tni_gen_slice);
+TN_PRIV_DECLARE(tn_row, tni_row_slice);
+TN_PRIV_DECLARE(tn_gen, tni_gen_smooth_l1_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_smooth_l1_loss);
+TN_PRIV_DECLARE(tn_gen, tni_gen_softmax);
+TN_PRIV_DECLARE(tn_row, tni_row_softmax);
+TN_PRIV_DECLARE(tn_gen, tni_gen_softmax_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_softmax_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_softplus);
+TN_PRIV_DECLARE(tn_row, tni_row_softplus);
+TN_PRIV_DECLARE(tn_gen, tni_gen_softshrink);
+TN_PRIV_DECLARE(tn_row, tni_row_softshrink);
+TN_PRIV_DECLARE(tn_gen, tni_gen_softsign);
+TN_PRIV_DECLARE(tn_row, tni_row_softsign);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sort);
+TN_PRIV_DECLARE(tn_row, tni_row_sort);
+TN_PRIV_DECLARE(tn_gen, tni_gen_split);
+TN_PRIV_DECLARE(tn_row, tni_row_split);
+TN_PRIV_DECLARE(tn_gen, tni_gen_split_with_sizes);
+TN_PRIV_DECLARE(tn_row, tni_row_split_with_sizes);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sqrt);
+TN_PRIV_DECLARE(tn_row, tni_row_sqrt);
+TN_PRIV_DECLARE(tn_gen, tni_gen_square);
+TN_PRIV_DECLARE(tn_row, tni_row_square);
+TN_PRIV_DECLARE(tn_gen, tni_gen_squeeze);
+TN_PRIV_DECLARE(tn_row, tni_row_squeeze);
+TN_PRIV_DECLARE(tn_gen, tni_gen_squeeze_dim);
+TN_PRIV_DECLARE(tn_row, tni_row_squeeze_dim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_squeeze_dims);
+TN_PRIV_DECLARE(tn_row, tni_row_squeeze_dims);
+TN_PRIV_DECLARE(tn_gen, tni_gen_stack);
+TN_PRIV_DECLARE(tn_row, tni_row_stack);
+TN_PRIV_DECLARE(tn_gen, tni_gen_std);
+TN_PRIV_DECLARE(tn_row, tni_row_std);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sub);
+TN_PRIV_DECLARE(tn_row, tni_row_sub);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sum);
+TN_PRIV_DECLARE(tn_row, tni_row_sum);
+TN_PRIV_DECLARE(tn_gen, tni_gen_t);
+TN_PRIV_DECLARE(tn_row, tni_row_t);
+TN_PRIV_DECLARE(tn_gen, tni_gen_take_along_dim);
+TN_PRIV_DECLARE(tn_row, tni_row_take_along_dim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_tan);
+TN_PRIV_DECLARE(tn_row, tni_row_tan);
+TN_PRIV_DECLARE(tn_gen, tni_gen_tanh);
+TN_PRIV_DECLARE(tn_row, tni_row_tanh);
+TN_PRIV_DECLARE(tn_gen, tni_gen_tanh_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_tanh_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_threshold);
+TN_PRIV_DECLARE(tn_row, tni_row_threshold);
+TN_PRIV_DECLARE(tn_gen, tni_gen_threshold_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_threshold_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_to);
+TN_PRIV_DECLARE(tn_row, tni_row_to);
+TN_PRIV_DECLARE(tn_gen, tni_gen_to_dtype);
+TN_PRIV_DECLARE(tn_row, tni_row_to_dtype);
+TN_PRIV_DECLARE(tn_gen, tni_gen_topk);
+TN_PRIV_DECLARE(tn_row, tni_row_topk);
+TN_PRIV_DECLARE(tn_gen, tni_gen_transpose);
+TN_PRIV_DECLARE(tn_row, tni_row_transpose);
+TN_PRIV_DECLARE(tn_gen, tni_gen_tril);
+TN_PRIV_DECLARE(tn_row, tni_row_tril);
+TN_PRIV_DECLARE(tn_gen, tni_gen_triu);
+TN_PRIV_DECLARE(tn_row, tni_row_triu);
+TN_PRIV_DECLARE(tn_gen, tni_gen_trunc);
+TN_PRIV_DECLARE(tn_row, tni_row_trunc);
+TN_PRIV_DECLARE(tn_gen, tni_gen_unbind);
+TN_PRIV_DECLARE(tn_row, tni_row_unbind);
+TN_PRIV_DECLARE(tn_gen, tni_gen_unflatten);
+TN_PRIV_DECLARE(tn_row, tni_row_unflatten);
+TN_PRIV_DECLARE(tn_gen, tni_gen_uniform);
+TN_PRIV_DECLARE(tn_row, tni_row_uniform);
+TN_PRIV_DECLARE(tn_gen, tni_gen_unsqueeze);
+TN_PRIV_DECLARE(tn_row, tni_row_unsqueeze);
+TN_PRIV_DECLARE(tn_gen, tni_gen_var);
+TN_PRIV_DECLARE(tn_row, tni_row_var);
+TN_PRIV_DECLARE(tn_gen, tni_gen_var_mean);
+TN_PRIV_DECLARE(tn_row, tni_row_var_mean);
+TN_PRIV_DECLARE(tn_gen, tni_gen_view);
+TN_PRIV_DECLARE(tn_row, tni_row_view);
+TN_PRIV_DECLARE(tn_gen, tni_gen_view_as_complex);
+TN_PRIV_DECLARE(tn_row, tni_row_view_as_complex);
+TN_PRIV_DECLARE(tn_gen, tni_gen_view_as_real);
+TN_PRIV_DECLARE(tn_row, tni_row_view_as_real);
+TN_PRIV_DECLARE(tn_gen, tni_gen_where);
+TN_PRIV_DECLARE(tn_row, tni_row_where);
+TN_PRIV_DECLARE(tn_gen, tni_gen_zero);
+TN_PRIV_DECLARE(tn_row, tni_row_zero);
+TN_PRIV_DECLARE(tn_gen, tni_gen_zeros);
+TN_PRIV_DECLARE(tn_row, tni_row_zeros);
+TN_PRIV_DECLARE(tn_gen, tni_gen_zeros_like);
+TN_PRIV_DECLARE(tn_row, tni_row_zeros_like);
+TN_PRIV_DECLARE(tni_loop, tni_loops_abs[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_acos[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_add[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_addcdiv[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_addcmul[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_asin[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_atan[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_atan2[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_bce[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_bitwise_and[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_bitwise_left_shift[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_bitwise_not[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_bitwise_or[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_bitwise_right_shift[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_bitwise_xor[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_ceil[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_clamp_max[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_clamp_min[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_copysign[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_cos[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_cosh[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_div[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_div_trunc[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_elu[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_eq[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_erf[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_exp[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_expm1[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_floor[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_floor_divide[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_fmod[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_frac[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_ge[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_gelu_erf[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_gelu_erf_backward[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_gelu_tanh[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_gt[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_hardshrink[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_hardswish[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_hardtanh[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_hypot[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_isfinite[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_isinf[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_isnan[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_le[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_leaky_relu[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_leaky_relu_backward[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_lerp[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_log[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_log10[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_log1p[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_log2[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_logical_and[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_logical_not[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_logical_or[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_logical_xor[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_lt[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_maximum[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_minimum[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_mul[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_ne[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_neg[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_nextafter[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_pow[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_prelu_kernel[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_reciprocal[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_relu[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_remainder[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_round[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_rsqrt[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_sgn[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_sigmoid[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_sigmoid_backward[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_sign[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_signbit[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_silu[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_silu_backward[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_sin[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_sinh[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_softplus[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_softshrink[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_softsign[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_sqrt[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_square[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_sub[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_tan[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_tanh[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_tanh_backward[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_threshold[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_threshold_backward[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_trunc[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_where[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV const tn_row *const *tni_row_list(int64_t *count);
+
+/* src/call/types.h - what the library does with a parameter's value, one entry a way of TN_TYPES */
+
+/* src/call/schema.h - reads an operator's schema in torch's notation, */
+
+enum { TNI_PARAMS = 40, TNI_SCHEMA_RESULTS = 8, TNI_LIST_DEFAULT = 8, TNI_FIXED = 8 };
+
+typedef struct tni_word {
+    const char *at;
+    int n;
+} tni_word;
+
+typedef struct tni_enum {
+    const char *name;
+    const char *const *words;
+} tni_enum;
+TN_PRIV const tni_enum *tni_enums(void);
+
+typedef struct tni_default {
+    bool none;
+    double real;
+    int64_t integer;
+    int n;
+    int64_t ints[TNI_LIST_DEFAULT];
+    double floats[TNI_LIST_DEFAULT];
+    tni_word string;
+} tni_default;
+
+typedef struct tni_schema_param {
+    tni_word name, group;
+    uint8_t type, flags;
+    int16_t count;
+    const tni_enum *words;
+    tni_default value;
+    size_t offset, number_offset;
+} tni_schema_param;
+
+typedef struct tni_schema {
+    tni_word name;
+    int base;
+    int nparam, nresults;
+    bool returns_list, returns_truth, has_results;
+    tni_schema_param param[TNI_PARAMS];
+    tni_word result[TNI_SCHEMA_RESULTS], result_group[TNI_SCHEMA_RESULTS];
+    size_t out_offset, args_size;
+} tni_schema;
+
+TN_PRIV bool tni_schema_parse(tni_schema *s, const char *text, char *error, size_t room);
+TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms);
+TN_PRIV int tni_schema_order(const tni_schema *s, int *order);
+TN_PRIV bool tni_schema_has_required(const tni_schema *s);
+TN_PRIV uint32_t tni_schema_props(const tni_schema *s);
+TN_PRIV int tni_schema_slots(const tni_schema *s, int *slot, int *nfixed);
+TN_PRIV int tni_words(const char *text, tni_word *words, int max);
+TN_PRIV bool tni_word_is(tni_word w, const char *text);
+TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char *needs,
+                              uint64_t *masks, char *error, size_t room);
+TN_PRIV bool tni_schema_limits(const tni_schema *s, uint32_t forms, char *error, size_t room);
+typedef void *(*tni_schema_get)(void *user, size_t bytes);
+TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, tn_gen **gen,
+                            size_t *bytes, char *error, size_t room);
+
+typedef struct tni_said {
+    char *at;
+    size_t room, n;
+    bool repr;
+} tni_said;
+TN_PRIV void tni_say(tni_said *o, const char *format, ...) TNI_PRINTF(2, 3);
+
+enum { TNI_TAKEN_LISTS = 16 };
+typedef struct tni_taken {
+    char *args;
+    int64_t *one;
+    int nones;
+    char reason[160];
+} tni_taken;
+
+enum { TNI_WHY = 200 };
+typedef struct tni_type {
+    bool (*check)(const tn_param *p, const void *at, char *why);
+    void (*text)(tni_said *o, const tn_param *p, const void *at);
+    bool (*same)(const tn_param *p, const void *a, const void *b);
+    bool (*take)(tni_taken *c, const tn_param *p, const tn_value *v);
+    void (*store)(const tni_default *v, void *at, void *behind);
+    void (*number)(const void *at, tn_scalar *to);
+    bool (*set)(const tn_param *p, void *at, tn_scalar value);
+} tni_type;
+TN_PRIV_DECLARE(tni_type, tni_types[TN_TYPE_COUNT]);
+TNI_INLINE const tni_type *tni_type_of(const tn_param *p) {
+    return &tni_types[tn_type_kept(p->type, p->flags)];
+}
+
+TNI_INLINE bool tni_list_is_said(const tn_param *p, const void *at) {
+    tn_ints l;
+    memcpy(&l, at, sizeof l);
+    return l.n >= 0 ? l.at != NULL : l.n == -1 && p->flags & TN_P_OPTIONAL;
+}
+TNI_INLINE bool tni_maybe_is_said(const void *at) {
+    tn_maybe m;
+    memcpy(&m, at, sizeof m);
+    return m.given == TN_GIVEN || m.given == TN_ABSENT;
+}
+TNI_INLINE bool tni_number_is_said(const tn_param *p, const void *at) {
+    int32_t kind;
+    memcpy(&kind, at, sizeof kind);
+    return kind > (p->flags & TN_P_OPTIONAL ? 0 : TN_KIND_NONE) && kind <= TN_KIND_COMPLEX;
+}
+TNI_INLINE bool tni_code_is_said(const tn_param *p, const void *at) {
+    int32_t code, last = INT32_MAX;
+    memcpy(&code, at, sizeof code);
+    if (p->type == TN_T_DTYPE) last = TN_DTYPE_COUNT - 1;
+    if (p->words)
+        for (last = 0; p->words[last];) last++;
+    return (code > 0 || (p->flags & TN_P_OPTIONAL && code == 0)) && code <= last;
+}
+
+/* src/cpu/drive.h - runs loops over whole vectors on strided tensors of any dtype; copies tensors with conversion of dtypes */
+
+TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n, bool only);
+TN_PRIV bool tni_no_common_type(tn_frame *f, tn_tensor *const *t, int n);
+TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, int n);
+
+TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const void *from,
+                         int from_dtype, int64_t n);
+TN_PRIV void tni_copy_run(tn_context *c, tn_tensor *dst, tn_tensor *src);
+
+typedef struct tni_pointwise_note {
+    int32_t common;
+    int32_t flat;
+} tni_pointwise_note;
+
+TNI_INLINE int tni_pointwise_makes(uint32_t rules, int dtype) {
+    if (rules & TN_GIVES_BOOL) return TN_BOOL;
+    return rules & TN_GIVES_REAL && tni_is_complex(dtype) ? (int)tni_real_of(dtype) : dtype;
+}
+
+/* src/call/arguments.h - what checks of rows share: arguments read with torch's messages */
+
+TNI_INLINE bool tni_dim_of(tn_frame *f, int ndim, int64_t dim, int *to) {
+    int n = ndim ? ndim : 1;
+    *to = tni_dim(ndim, dim);
+    return *to >= 0 ||
+           tn_fail(f, TN_INDEX,
+                   "Dimension out of range (expected to be in range of [%d, %d], but got %lld)", -n,
+                   n - 1, (long long)dim);
+}
+
+TNI_INLINE bool tni_dims_given(tn_frame *f, tn_ints l, const char *name) {
+    if (l.n < 0 || !l.at) return tn_fail(f, TN_INVALID, "argument '%s': expected a list", name);
+    return l.n <= TN_MAX_DIMS ||
+           tn_fail(f, TN_INVALID, "argument '%s' has %lld elements, expected at most %d dimensions",
+                   name, (long long)l.n, TN_MAX_DIMS);
+}
+
+TNI_INLINE bool tni_sizes_given(tn_frame *f, tn_ints size, const char *name) {
+    char text[160];
+    if (!tni_dims_given(f, size, name)) return false;
+    for (int64_t i = 0; i < size.n; i++)
+        if (size.at[i] < 0)
+            return tn_fail(
+                f, TN_INVALID, "Trying to create tensor with negative dimension %lld: %s",
+                (long long)size.at[i], tni_shape_text(text, sizeof text, (int)size.n, size.at));
+    return true;
+}
+
+TNI_INLINE bool tni_pair_of(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a,
+                            int64_t *b) {
+    if (l.n != 1 && l.n != 2)
+        return tn_fail(f, TN_INVALID, "%s must have 1 or 2 elements, got %lld", name,
+                       (long long)l.n);
+    *a = l.at[0], *b = l.at[l.n - 1];
+    if (*a < low || *b < low || *a > INT32_MAX || *b > INT32_MAX)
+        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a,
+                       (long long)*b, (long long)low);
+    return true;
+}
+
+TNI_INLINE tn_scalar tni_exact(tn_scalar s) {
+    if (s.kind == TN_KIND_BOOL) s.integer = s.integer != 0;
+    if (s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL) s.real = (double)s.integer;
+    return s;
+}
+TNI_INLINE bool tni_double_fits(tn_frame *f, const char *name, double v, int dtype) {
+    if (tni_dtype(dtype)->category >= TNI_CAT_FLOAT ||
+        (v == floor(v) && fabs(v) < 9007199254740992.0))
+        return true;
+    return tn_fail(f, TN_TYPE, "argument '%s' is %.17g, but the tensors are %s", name, v,
+                   tni_dtype(dtype)->text);
+}
+
+typedef struct tni_dim_note {
+    int dim;
+} tni_dim_note;
+
+/* src/cpu/walk.h - rows of strided tensors in row-major order, and moving their elements as bytes */
+
+enum { TNI_WALK = 4 };
+typedef struct tni_walk {
+    int ndim, operands;
+    int64_t n, rows;
+    int64_t whole, done, since;
+    int64_t size[TN_MAX_DIMS], index[TN_MAX_DIMS],
+        step[TNI_WALK][TN_MAX_DIMS];
+    int64_t row[TNI_WALK];
+    char *at[TNI_WALK];
+} tni_walk;
+TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size,
+                            const tn_tensor *const *operands, int n);
+TN_PRIV void tni_walk_next(tni_walk *w);
+TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                          int64_t bytes);
+TNI_INLINE void tni_move_one(char *to, const char *from, int64_t bytes) {
+    if (bytes == 4)
+        memcpy(to, from, 4);
+    else if (bytes == 8)
+        memcpy(to, from, 8);
+    else if (bytes == 1)
+        *to = *from;
+    else if (bytes == 2)
+        memcpy(to, from, 2);
+    else
+        memcpy(to, from, 16);
+}
+TN_PRIV void tni_fill_row(char *to, int64_t step, const void *unit, int64_t n, int64_t bytes);
+
+/* src/cpu/blocks.h - strided tensors of any dtype, cut into blocks for loops over whole vectors (blocks.c), and chains of conversions (convert.c) */
+
+enum {
+    TNI_TILE = 4096,
+    TNI_TASK = 32768,
+    TNI_CHAIN = 6,
+    TNI_INPUTS = 3
+};
+
+typedef struct tni_chain {
+    int n;
+    int64_t most;
+    tni_cast step[TNI_CHAIN];
+    int64_t bytes[TNI_CHAIN];
+} tni_chain;
+
+TN_PRIV int tni_computed_in(int d);
+TN_PRIV void tni_chain_to(tni_chain *c, const tni_kernels *k, int from, int to);
+TN_PRIV void tni_chain_run(const tni_chain *c, void *to, const void *from, int64_t n);
+
+typedef struct tni_blocks_operand {
+    int64_t bytes, size;
+    int64_t col, row;
+    tni_chain chain;
+} tni_blocks_operand;
+
+typedef struct tni_blocks {
+    tni_iterate it;
+    tn_frame *f;
+    const tni_kernels *k;
+    tni_loop loop;
+    const void *numbers;
+    int nin;
+    int64_t lanes;
+    tni_blocks_operand op[1 + TNI_INPUTS];
+    int64_t rows, cols, across, down, blocks;
+    int64_t per_task;
+} tni_blocks;
+
+TN_PRIV void tni_blocks_cut(tni_blocks *d);
+TN_PRIV void tni_blocks_run(tni_blocks *d, tn_context *c);
+
+TN_PRIV void tni_span_run(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size,
+                          const char *const *in, const int64_t *step, int64_t n,
+                          const void *numbers);
+
+/* src/cpu/lanes.h - the plan of a reduction: which elements meet in which order, on which threads */
+
+enum { TNI_MAP_NONE, TNI_MAP_ABS, TNI_MAP_SQUARE, TNI_MAP_POWER, TNI_MAP_NONZERO };
+enum {
+    TNI_LANE_DIMS = TN_MAX_DIMS + 1
+};
+
+typedef union tni_room {
+    float f[TNI_LANE_BYTES / 4];
+    double d[TNI_LANE_BYTES / 8];
+    int64_t k[TNI_LANE_BYTES / 8];
+} tni_room;
+
+typedef struct tni_lanes {
+    const char *x;
+    int dtype, compute;
+    int64_t bytes, size;
+    int64_t lanes;
+    int nred, nkeep;
+    int64_t n, outer, width;
+    int64_t width_out;
+    bool columns;
+    int how;
+    int map;
+    double p;
+    int64_t blocks, subtrees, chunk, chunks, part;
+    int64_t red[TNI_LANE_DIMS], red_step[TNI_LANE_DIMS];
+    int64_t keep[TNI_LANE_DIMS], keep_step[TNI_LANE_DIMS], keep_out[TNI_LANE_DIMS];
+} tni_lanes;
+
+typedef struct tni_reducer {
+    int64_t part;
+    void (*block)(const struct tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                  int64_t first, void *to);
+    void (*rows)(const struct tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                 int64_t rows, int64_t n, int64_t first, void *to);
+    void (*merge)(const struct tni_reducer *r, const tni_lanes *l, void *a, const void *b,
+                  int64_t n, int64_t na, int64_t nb);
+    void (*store)(const struct tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                  int64_t at);
+    const tni_kernels *kernels;
+    int op;
+    void *out[2];
+    int out_dtype;
+    double scale, p;
+    int finish;
+} tni_reducer;
+
+enum {
+    TNI_LANES_ORDERED =
+        1,
+    TNI_LANES_NONZERO = 2,
+    TNI_LANES_MAGNITUDE = 4
+};
+TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, int compute,
+                            int how);
+TN_PRIV bool tni_lanes_scratch(tn_frame *f, tni_lanes *l, int64_t part);
+TN_PRIV void tni_lanes_run(tn_context *c, tni_lanes *l, const tni_reducer *r, void *scratch);
+
+TN_PRIV int tni_lanes_compute(int dtype);
+TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t step, int dtype,
+                            int64_t n);
+TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from, int compute,
+                            int64_t n);
+TN_PRIV void tni_lanes_read(const tni_kernels *k, void *to, int compute, const void *from,
+                            int64_t step, int dtype, int64_t n);
+TN_PRIV void tni_lanes_write(const tni_kernels *k, void *to, int64_t step, int dtype,
+                             const void *from, int compute, int64_t n);
+enum { TNI_SUM, TNI_PROD, TNI_MAX, TNI_MIN };
+TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step,
+                             int64_t rows, int64_t n, void *to);
+TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n,
+                              void *to);
+TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n);
+TN_PRIV double tni_reduce_identity(int op);
+TNI_INLINE void tni_complex_times(double *a, const double *b) {
+    const double re = a[0], im = a[1];
+    a[0] = fma(re, b[0], -(im * b[1]));
+    a[1] = fma(re, b[1], im * b[0]);
+}
+TN_PRIV bool tni_dense_scratch(tn_frame *f, const tn_tensor *t);
+TN_PRIV const char *tni_dense(tn_frame *f, const tn_tensor *t, char **room);
+typedef struct tni_tree {
+    const tni_kernels *kernels;
+    int compute, depth;
+    int64_t n, count;
+    tni_room part[44];
+} tni_tree;
+TN_PRIV void tni_tree_begin(tni_tree *t, const tni_kernels *k, int compute, int64_t n);
+TN_PRIV void *tni_tree_next(tni_tree *t);
+TN_PRIV void tni_tree_push(tni_tree *t);
+TN_PRIV void *tni_tree_end(tni_tree *t);
+TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n);
+TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements,
+                              void (*task)(void *, int64_t), void *arg);
+
+/* src/cpu/matmul.h - products of matrices of any dtype and any strides, batch by batch */
+
+typedef struct tni_matmul_plan {
+    int64_t m, n, k, batches;
+    int64_t a_row, a_col, b_row, b_col;
+    int nbatch;
+    int64_t size[TN_MAX_DIMS], a_batch[TN_MAX_DIMS], b_batch[TN_MAX_DIMS];
+    int ndim;
+    int64_t result[TN_MAX_DIMS + 2];
+} tni_matmul_plan;
+TN_PRIV bool tni_matmul_plan_of(tni_matmul_plan *p, const tn_tensor *a, const tn_tensor *b);
+TN_PRIV int64_t tni_matmul_packed_bytes(tn_context *c, const tni_matmul_plan *p, int64_t bytes);
+TN_PRIV void tni_matmul_run(tn_context *context, const tni_matmul_plan *p, int dtype, const void *a,
+                            const void *b, void *c, double alpha, bool add, void *scratch);
+
+/* src/cpu/conv.h - convolutions as loops: their sizes, sources laid out for kernels, and plain loops where there is no kernel */
+
+typedef struct tni_cv_shape {
+    int64_t n, c, h, w, o, kh, kw, oh, ow, groups, cg, og;
+    int64_t sh, sw, ph, pw, dh, dw;
+    int64_t taps;
+    bool batched;
+} tni_cv_shape;
+
+enum { TNI_CV_OUTPUT, TNI_CV_INPUT, TNI_CV_WEIGHT };
+TNI_INLINE bool tni_cv_is_plain(const tn_tensor *t) { return !tni_is_float(t->dtype); }
+TN_PRIV bool tni_cv_plain_ask(tn_frame *f, int64_t numel);
+TN_PRIV void tni_cv_plain_run(tn_frame *f, const tni_cv_shape *s, int result);
+
+enum { TNI_CV_ROUND = 2 << 20, TNI_CV_SLACK = 64, TNI_CV_WORK = 1 << 18, TNI_CV_TASKS = 16 };
+
+typedef struct tni_cv_source {
+    const char *x;
+    int dtype;
+    int64_t channels, h, w, x_image, x_channel, x_row, x_col;
+    int64_t sh, sw, top, left, rows, cols;
+    int64_t plane, channel, image;
+    int64_t images;
+    bool f64, in_place;
+    const tni_kernels *kernels;
+    char *at;
+    int64_t first;
+} tni_cv_source;
+
+TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t);
+TN_PRIV bool tni_cv_source_lay(tni_cv_source *s, int64_t images);
+TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v);
+TN_PRIV void tni_cv_offsets_forward(const tni_cv_source *s, const tni_cv_shape *v, int64_t *offset);
+TN_PRIV void tni_cv_source_round(tn_context *c, tni_cv_source *s, int64_t first, int64_t n,
+                                 void *room);
+TN_PRIV int64_t tni_cv_source_room(const tni_cv_source *s);
+TN_PRIV const char *tni_cv_source_end(const tni_cv_source *s, int64_t n);
+TNI_INLINE int64_t tni_cv_size(const tni_cv_source *s) { return s->f64 ? 8 : 4; }
+TNI_INLINE int64_t tni_cv_image_step(const tni_cv_source *s) {
+    return s->in_place ? s->x_image / tni_cv_size(s) : s->image;
+}
+TNI_INLINE int64_t tni_cv_channel_step(const tni_cv_source *s) {
+    return s->in_place ? s->x_channel / tni_cv_size(s) : s->channel;
+}
+TNI_INLINE int64_t tni_cv_pitch(const tni_cv_source *s) {
+    return s->in_place ? s->x_row / tni_cv_size(s) : s->cols;
+}
+
+typedef struct tni_cv_room {
+    char *base;
+    int64_t used;
+    bool fits;
+} tni_cv_room;
+
+TN_PRIV void *tni_cv_take(tni_cv_room *r, int64_t count, int64_t each);
+TN_PRIV bool tni_cv_ask(tn_frame *f, const tni_cv_room *r);
+
+/* src/cpu/matrix.h - one matrix after another out of batches, for rows of linear algebra (matrix.c) */
+
+typedef struct tni_planes {
+    char *at[2];
+    int64_t m, n;
+    int bytes;
+    const tni_kernels *k;
+} tni_planes;
+
+typedef struct tni_pair {
+    double re, im;
+} tni_pair;
+
+enum { TNI_AS_IS, TNI_TRANSPOSED = 1, TNI_ADJOINT = 3 };
+
+TN_PRIV bool tni_matrix_fits(tn_frame *f, const tn_tensor *t, const char *name, bool square);
+TN_PRIV bool tni_planes_ask(tn_frame *f, int dtype, int64_t m, int64_t n, int64_t p, int64_t q,
+                            int64_t more);
+TN_PRIV tni_planes tni_planes_in(tn_frame *f, void **scratch, int dtype, int64_t m, int64_t n);
+TN_PRIV void tni_planes_load(const tni_planes *p, const tn_tensor *t, const tn_tensor *like,
+                             int64_t i, int how);
+TN_PRIV void tni_planes_store(const tni_planes *p, tn_tensor *t, int64_t i, int how);
+
+TN_PRIV int64_t tni_batches(const tn_tensor *t);
+TNI_INLINE int64_t tni_effort(double operations) {
+    return operations < 1e15 ? (int64_t)operations : (int64_t)1 << 50;
+}
+
+TNI_INLINE tni_pair tni_planes_get(const tni_planes *p, int64_t i, int64_t j) {
+    const int64_t at = i + j * p->m;
+    tni_pair v = {0, 0};
+    v.re =
+        p->bytes == 4 ? (double)((float *)(void *)p->at[0])[at] : ((double *)(void *)p->at[0])[at];
+    if (p->at[1])
+        v.im = p->bytes == 4 ? (double)((float *)(void *)p->at[1])[at]
+                             : ((double *)(void *)p->at[1])[at];
+    return v;
+}
+TNI_INLINE void tni_planes_set(const tni_planes *p, int64_t i, int64_t j, tni_pair v) {
+    const int64_t at = i + j * p->m;
+    if (p->bytes == 4)
+        ((float *)(void *)p->at[0])[at] = (float)v.re;
+    else
+        ((double *)(void *)p->at[0])[at] = v.re;
+    if (p->at[1] && p->bytes == 4) ((float *)(void *)p->at[1])[at] = (float)v.im;
+    if (p->at[1] && p->bytes == 8) ((double *)(void *)p->at[1])[at] = v.im;
+}
+TN_PRIV void tni_planes_clear(const tni_planes *p, bool below);
+
+TN_PRIV void tni_column_add(const tni_planes *y, int64_t jy, const tni_planes *x, int64_t jx,
+                            int64_t i, int64_t end, tni_pair a);
+TN_PRIV tni_pair tni_column_dot(const tni_planes *x, int64_t jx, const tni_planes *y, int64_t jy,
+                                int64_t i);
+
+TNI_INLINE tni_pair tni_pair_mul(tni_pair a, tni_pair b) {
+    tni_pair c;
+    c.re = fma(a.re, b.re, -(a.im * b.im));
+    c.im = fma(a.re, b.im, a.im * b.re);
+    return c;
+}
+TN_PRIV tni_pair tni_pair_div(tni_pair a, tni_pair b);
+
+/* src/autograd/engine.h - the state of one backward, which the engine's parts share: queue.c, publish.c, engine.c */
+
+/* src/autograd/autograd.h - the engine's parts: it walks nodes and knows rows; of operators only those that add, sum and reshape gradients */
+
+typedef struct tni_wanted {
+    tn_tensors inputs;
+    tn_tensor **grads;
+    bool allow_unused, into_grad;
+} tni_wanted;
+
+TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep,
+                            bool create, const tni_wanted *wanted);
+
+TNI_INLINE bool tni_list_given(tni_block *b, tn_tensors l, const char *what) {
+    if (l.n >= 0 && (l.at || !l.n)) return true;
+    return tni_error(b, TN_INVALID, "%s: expected a list of tensors", what);
+}
+
+TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tni_watch **at,
+                            tn_tensor **grad);
+
+typedef struct tni_ghost {
+    tn_tensor header;
+    tni_storage storage;
+    double value[2];
+    int64_t stride[TN_MAX_DIMS];
+} tni_ghost;
+enum { TNI_GHOSTS = 8 };
+typedef struct tni_gradient_room {
+    tn_tensor **pointers;
+    bool *want;
+    tni_ghost *ghosts;
+    int64_t bytes;
+    tn_tensor *inline_pointers[4 * TNI_GHOSTS];
+    bool inline_want[TNI_GHOSTS];
+    tni_ghost inline_ghosts[TNI_GHOSTS];
+} tni_gradient_room;
+TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gradient_room *room,
+                               bool create);
+TN_PRIV void tni_gradient_close(tni_block *b, tni_gradient_room *room);
+
+struct tn_function {
+    tni_node_part part;
+    const tn_function_row *row;
+    void *user;
+    tni_block *b;
+    tni_node *node;
+    struct function_saved *saved;
+    int64_t nsaved, room;
+    uint64_t written;
+};
+TN_PRIV bool tni_function_backward(tn_gradient *g);
+
+TN_PRIV void tni_node_error(tni_block *b, const tni_node *n);
+
+enum { TNI_HEAP = 32, TNI_TABLE = 8 };
+
+typedef struct tni_entry {
+    void *key;
+    uint32_t out;
+    tn_tensor *grad;
+    bool retained;
+    bool sum;
+    bool put;
+} tni_entry;
+
+typedef struct tni_place {
+    void *key;
+    uint32_t out;
+} tni_place;
+
+typedef struct tni_engine {
+    tni_block *b;
+    bool keep, create, leaf_hooks;
+    bool hooked, sweeping;
+    uint64_t number;
+    int64_t last_hook;
+    const tni_wanted *wanted;
+    tni_place *place;
+    tni_node **heap;
+    int64_t nheap, heap_room;
+    tni_entry *table;
+    int64_t nentries, table_room;
+    tni_node *heap_inline[TNI_HEAP];
+    tni_entry table_inline[TNI_TABLE];
+} tni_engine;
+
+TN_PRIV bool tni_queue_push(tni_engine *e, tni_node *n);
+TN_PRIV tni_node *tni_queue_pop(tni_engine *e);
+TN_PRIV tni_entry *tni_entry_find(tni_engine *e, void *key, uint32_t out, bool make);
+TN_PRIV void tni_engine_hold(tni_engine *e);
+
+TN_PRIV bool tni_publish(tni_engine *e);
+TN_PRIV bool tni_hand_out(tni_engine *e);
+
+/* src/io/io.h - tensors as text, and formats of files on the base's whole-file reading and atomic writing */
+
+TN_PRIV tni_block *tni_io_enter(const char *file, int line);
+TN_PRIV void tni_io_leave(tni_block *b);
+
+TN_PRIV void tni_swap_bytes(void *at, int64_t count, int64_t bytes);
+TN_PRIV bool tni_host_is_little(void);
+
+enum { TNI_SAFE_HEADER_MAX = 100000000, TNI_SAFE_CHUNK = 4096 };
+
+TN_PRIV bool tni_file_skip(tni_file *f, int64_t bytes);
+
+/* src/io/json.h - reading the pieces of JSON that headers of files are made of */
+
+typedef struct tni_json {
+    char *at, *end;
+} tni_json;
+
+TN_PRIV char *tni_json_decoded(tni_json *c);
+TN_PRIV int tni_json_naturals(tni_json *c, int64_t *to, int max);
+TN_PRIV bool tni_json_sign(tni_json *c, char sign);
+TN_PRIV bool tni_json_string(tni_json *c, char **text);
+
+
+/* src/tensor.c - the root of tensor.h: the library in one translation unit, in the only order list there is */
+
+#if TNI_PART(2)
+
+/* src/base/error.c - one pending error a thread and context: set once, kept until taken */
 
 static void error_place(tni_block *b) {
     b->error_file = b->place_file;
@@ -14882,360 +17071,6 @@ TN_API bool tn_profile_end_at(const char *file, int line, const char *path) {
 
 /* src/tensor/dtype.c - element types: their table, promotion, and one element of any type as a number */
 
-/* src/tensor/tensor.h - headers over shared storage, shapes and strides, dtypes, text */
-
-enum tni_flags {
-    TNI_REQUIRES = 1,
-    TNI_LEAF = 2,
-    TNI_META = 4,
-    TNI_GHOST = 8,
-    TNI_NUMBER = 16,
-    TNI_VIEW = 32,
-    TNI_CONTIGUOUS = 64,
-    TNI_STACK = 128,
-    TNI_READ_ONLY = 256,
-    TNI_RETAIN = 512,
-    TNI_INFERENCE =
-        1024
-};
-
-enum { TNI_SCOPES = 64 };
-enum { TNI_NO_GRAD = 1, TNI_NO_GRAD_INFERENCE = 2 };
-typedef struct tni_tensor_block {
-    tni_block block;
-    uint8_t no_grad;
-    uint16_t inference;
-    uint32_t depth;
-    uint32_t floor;
-    uint32_t scope_room;
-    tn_tensor **scope_more;
-    tn_tensor
-        *scope[TNI_SCOPES];
-    char apart[TNI_ALIGN];
-    tn_tensor *returned;
-    char behind[TNI_ALIGN];
-} tni_tensor_block;
-TNI_INLINE tni_tensor_block *tni_state(const tni_block *b) {
-    return (tni_tensor_block *)(uintptr_t)b;
-}
-
-typedef struct tni_tensor_context {
-    tn_context context;
-    tn_dtype default_dtype;
-    tn_generator *generator;
-    struct tni_device *devices;
-    struct tni_wrapped *wrapped;
-    uint32_t wrapped_lock;
-} tni_tensor_context;
-TNI_INLINE tni_tensor_context *tni_tensors(const tn_context *c) {
-    return (tni_tensor_context *)(uintptr_t)c;
-}
-
-typedef struct tni_storage {
-    uint32_t refs, version;
-    tni_block *owner;
-    void *data;
-    int64_t bytes;
-    uint32_t room;
-    uint8_t kind;
-    void (*release)(void *data, void *user);
-    void *user;
-} tni_storage;
-enum { TNI_DATA_INSIDE = 1, TNI_DATA_OWN, TNI_DATA_WRAPPED, TNI_DATA_DEVICE };
-enum { TNI_INSIDE = 512 };
-
-struct tn_tensor {
-    uint32_t refs;
-    uint8_t dtype, ndim, capacity, device;
-    uint16_t flags, depth;
-    int32_t line;
-    tni_block *owner;
-    tni_storage *storage;
-    int64_t offset;
-    int64_t numel;
-    int64_t *size, *stride;
-    tni_node *node;
-    uint32_t node_out;
-    uint32_t
-        edge_version;
-    tn_tensor *base;
-    tn_tensor *grad;
-    const char *file;
-    tn_tensor *prev, *next;
-    void *extra;
-    int64_t dims[2 * 4];
-};
-
-typedef enum tni_category {
-    TNI_CAT_BOOL,
-    TNI_CAT_INT,
-    TNI_CAT_FLOAT,
-    TNI_CAT_COMPLEX
-} tni_category;
-typedef struct tni_dtype_info {
-    const char *text, *alias, *safetensors;
-    double largest;
-    uint8_t bytes, category, is_signed, computes, digits;
-} tni_dtype_info;
-TN_PRIV const tni_dtype_info *tni_dtype(int dtype);
-TNI_INLINE bool tni_is_float(int d) { return tni_dtype(d)->category == TNI_CAT_FLOAT; }
-#ifdef TN_NO_COMPLEX
-#define TNI_NO_COMPLEX_BITS (1u << TN_C64 | 1u << TN_C128)
-#else
-#define TNI_NO_COMPLEX_BITS 0u
-#endif
-#ifdef TN_NO_HALF
-#define TNI_NO_HALF_BITS (1u << TN_F16 | 1u << TN_BF16)
-#else
-#define TNI_NO_HALF_BITS 0u
-#endif
-TNI_INLINE bool tni_dtype_left_out(int d) {
-    return (TNI_NO_COMPLEX_BITS | TNI_NO_HALF_BITS) >> d & 1;
-}
-TN_PRIV TNI_NOINLINE bool tni_dtype_error(tni_block *b, int dtype);
-TNI_INLINE bool tni_is_complex(int d) { return tni_dtype(d)->category == TNI_CAT_COMPLEX; }
-TNI_INLINE bool tni_is_int(int d) {
-    return tni_dtype(d)->category == TNI_CAT_INT;
-}
-TN_PRIV tn_dtype tni_real_of(int dtype);
-TN_PRIV tn_dtype tni_complex_of(int dtype);
-TN_PRIV bool tni_can_cast(int from, int to); /* torch.can_cast: category may not fall */
-
-TN_PRIV tn_scalar tni_element(const void *at, int dtype);
-TN_PRIV void tni_element_set(void *at, int dtype, tn_scalar value);
-TNI_INLINE uint64_t tni_bits_at(const char *at, int64_t bytes) {
-    uint64_t wide;
-    uint32_t word;
-    uint16_t half;
-    switch (bytes) {
-    case 8: return memcpy(&wide, at, sizeof wide), wide;
-    case 4: return memcpy(&word, at, sizeof word), word;
-    case 2: return memcpy(&half, at, sizeof half), half;
-    default: return *(const uint8_t *)at;
-    }
-}
-TN_PRIV float tni_f16_to_f32(uint16_t h);
-TN_PRIV uint16_t tni_f32_to_f16(float f);
-TNI_INLINE float tni_bf16_to_f32(uint16_t h) {
-    uint32_t u = (uint32_t)h << 16;
-    float f;
-    memcpy(&f, &u, 4);
-    return f;
-}
-TNI_INLINE int64_t tni_truncate(double v) {
-    if (v >= -9223372036854775808.0 && v < 9223372036854775808.0) return (int64_t)v;
-    return v != v ? 0 : INT64_MIN;
-}
-TNI_INLINE uint16_t tni_f32_to_bf16(float f) {
-    uint32_t u;
-    memcpy(&u, &f, 4);
-    if ((u & 0x7fffffffu) > 0x7f800000u) return (uint16_t)0x7fc0;
-    return (uint16_t)((u + 0x7fffu + (u >> 16 & 1)) >> 16);
-}
-
-typedef struct tni_shape {
-    int ndim;
-    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
-} tni_shape;
-#define TNI_MOST ((int64_t)1 << 58)
-TN_PRIV bool tni_numel_of(int ndim, const int64_t *size,
-                          int64_t *numel);
-TN_PRIV void tni_row_major(int ndim, const int64_t *size, int64_t *stride);
-TN_PRIV void tni_channels_last(int ndim, const int64_t *size,
-                               int64_t *stride);
-TN_PRIV bool tni_like_channels_last(const tn_tensor *t);
-TN_PRIV bool tni_is_row_major(int ndim, const int64_t *size, const int64_t *stride);
-TN_PRIV bool
-tni_is_dense(const tn_tensor *t);
-TN_PRIV bool tni_broadcast(tni_shape *s, int ndim, const int64_t *size);
-TNI_INLINE bool tni_same_shape(const tn_tensor *a, const tn_tensor *b) {
-    if (a->ndim != b->ndim) return false;
-    for (int i = a->ndim - 1; i >= 0; i--)
-        if (a->size[i] != b->size[i]) return false;
-    return true;
-}
-TNI_INLINE int64_t tni_flat_strides(int ndim, const int64_t *size, int64_t *stride) {
-    int64_t step = 1;
-    bool empty = false;
-    for (int i = ndim - 1; i >= 0; i--) {
-        stride[i] = step;
-        empty = empty || size[i] == 0;
-        step *= size[i] ? size[i] : 1;
-    }
-    return empty ? 0 : step;
-}
-TNI_INLINE bool tni_is_repeated(const tn_tensor *t) {
-    if (t->flags & TNI_NUMBER) return true;
-    if (!t->ndim || t->stride[t->ndim - 1]) return false;
-    for (int i = 0; i < t->ndim; i++)
-        if (t->stride[i]) return false;
-    return t->numel > 1;
-}
-TNI_INLINE bool tni_is_flat(const tn_tensor *t) {
-    return (t->flags & (TNI_CONTIGUOUS | TNI_NUMBER)) == TNI_CONTIGUOUS;
-}
-TNI_INLINE tn_ints tni_ints(const int64_t *at, int64_t n) {
-    tn_ints l = {at, n};
-    return l;
-}
-TNI_INLINE tn_ints tni_sizes(const tn_tensor *t) {
-    tn_ints l = {t->size, t->ndim};
-    return l;
-}
-TNI_INLINE int tni_dim(int ndim, int64_t dim) {
-    const int64_t n = ndim ? ndim : 1;
-    return dim < -n || dim >= n ? -1 : (int)(dim < 0 ? dim + n : dim);
-}
-TN_PRIV void tni_like_strides(tni_shape *s, const tn_tensor *const *operands, int n);
-TN_PRIV bool tni_extent(const tn_tensor *t, int64_t *bytes);
-TN_PRIV bool tni_overlap(const tn_tensor *a, const tn_tensor *b);
-TN_PRIV bool tni_overlaps_itself(const tn_tensor *t);
-
-TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
-                              const int64_t *stride);
-TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *like);
-enum { TNI_FEW_DIMS = 4 };
-TN_PRIV tn_tensor *tni_new_small(tni_block *b, const tn_tensor *like);
-TN_PRIV bool
-tni_set_storage(tni_block *b,
-                tn_tensor *t);
-TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim,
-                           const int64_t *size);
-TN_PRIV bool tni_belongs(tni_block *b, const tn_tensor *t, const char *what);
-TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size,
-                               const int64_t *stride, int64_t offset, bool history);
-TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s,
-                             const tn_tensor *like);
-TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
-                                      void (*release)(void *data, void *user), void *user);
-TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s);
-TN_PRIV void tni_release(tni_block *b, tn_tensor *t);
-TNI_INLINE void tni_retain(tn_tensor *t) {
-    if (t) tni_fetch_add_relaxed(&t->refs, 1u);
-}
-TNI_INLINE tn_tensor **tni_scope_head(tni_block *b, uint32_t depth) {
-    return TNI_LIKELY(depth < TNI_SCOPES) ? &tni_state(b)->scope[depth]
-                                          : &tni_state(b)->scope_more[depth - TNI_SCOPES];
-}
-
-TNI_INLINE void tni_scope_link(tni_block *b, tn_tensor *t, uint32_t depth) {
-    tn_tensor **head = tni_scope_head(b, depth);
-    t->depth = (uint16_t)depth;
-    t->prev = NULL;
-    t->next = *head;
-    if (*head) (*head)->prev = t;
-    *head = t;
-}
-
-TNI_INLINE void tni_scope_unlink(tni_block *b, tn_tensor *t) {
-    if (t->prev)
-        t->prev->next = t->next;
-    else
-        *tni_scope_head(b, t->depth) = t->next;
-    if (t->next) t->next->prev = t->prev;
-}
-TN_PRIV int64_t tni_begin_deep(tni_block *b);
-TNI_INLINE int64_t tni_begin(tni_block *b) {
-    return TNI_LIKELY(tni_state(b)->depth < TNI_SCOPES - 1) ? (int64_t)tni_state(b)->depth++
-                                                            : tni_begin_deep(b);
-}
-TN_PRIV void tni_end(tni_block *b, int64_t mark);
-TNI_INLINE tn_tensor *tni_move(tni_block *b, tn_tensor *t, int64_t depth) {
-    tni_scope_unlink(b, t);
-    tni_scope_link(b, t, (uint32_t)depth);
-    return t;
-}
-TN_PRIV void tni_drop(tni_block *b, tn_tensor *t);
-TN_PRIV void tni_tensors_at_end(tn_context *c);
-TN_PRIV void tni_node_drop(tni_block *b, tni_node *node);
-
-TNI_INLINE void tni_stack_view(tn_tensor *v, const tn_tensor *of, int ndim, const int64_t *size,
-                               const int64_t *stride, int64_t offset) {
-    memset(v, 0, offsetof(tn_tensor, dims));
-    v->refs = 1;
-    v->dtype = of->dtype;
-    v->ndim = (uint8_t)ndim;
-    v->device = of->device;
-    v->owner = of->owner;
-    v->storage = of->storage;
-    v->offset = offset;
-    v->size = (int64_t *)(uintptr_t)size;
-    v->stride = (int64_t *)(uintptr_t)stride;
-    v->numel = 1;
-    for (int i = 0; i < ndim; i++) v->numel *= size[i];
-    v->flags = (uint16_t)(TNI_STACK | (tni_is_row_major(ndim, size, stride) ? TNI_CONTIGUOUS : 0));
-}
-
-#define TNI_WIDTH(NAME, text, bytes, ...)                                                        \
-    | (uint64_t)((bytes) / 16 * 4 + (bytes) / 8 % 2 * 3 + (bytes) / 4 % 2 * 2 + (bytes) / 2 % 2) \
-            << 3 * TN_##NAME
-TNI_INLINE int tni_width(int dtype) {
-    return (int)((UINT64_C(0) TN_DTYPES(TNI_WIDTH)) >> 3 * dtype & 7);
-}
-#undef TNI_WIDTH
-TNI_INLINE int64_t tni_dtype_size(const tn_tensor *t) { return (int64_t)1 << tni_width(t->dtype); }
-TNI_INLINE char *tni_bytes_at(const tn_tensor *t) {
-    return (char *)t->storage->data + t->offset * tni_dtype_size(t);
-}
-
-typedef struct tni_watch {
-    struct tni_watch *next;
-    tn_tensor *retain;
-    tn_hook call;
-    void *user;
-    void (*release)(void *);
-    int64_t number;
-    uint32_t out;
-    uint32_t running;
-    bool removed;
-    bool after;
-} tni_watch;
-typedef struct tni_extra {
-    tni_watch *hooks;
-    void (*forget)(tni_block *b, tn_tensor *t);
-    void *binding;
-    void (*binding_release)(void *);
-} tni_extra;
-TNI_INLINE tni_extra *tni_extra_there(const tn_tensor *t) {
-    return (uintptr_t)t->extra & 1 ? NULL : (tni_extra *)t->extra;
-}
-TN_PRIV tni_extra *tni_extra_of(tni_block *b,
-                                tn_tensor *t);
-TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t);
-
-enum { TNI_OPERANDS = 8 };
-typedef struct tni_iterate {
-    int n, ndim;
-    int64_t numel;
-    int64_t size[TN_MAX_DIMS];
-    int64_t stride[TNI_OPERANDS][TN_MAX_DIMS];
-    char *at[TNI_OPERANDS];
-    int64_t bytes[TNI_OPERANDS];
-} tni_iterate;
-TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size,
-                              tn_tensor *const *operands, int n);
-
-TN_PRIV const char *tni_shape_text(char *text, size_t room, int ndim, const int64_t *size);
-TN_PRIV const char *tni_tensor_text(char *text, size_t room, const tn_tensor *t);
-TN_PRIV const char *tni_scalar_text(char *text, size_t room, tn_scalar s);
-TN_PRIV void tni_float_text(char *text, size_t room, double v);
-
-struct tn_generator {
-    tn_context *context;
-    uint32_t mt[624];
-    int32_t at;
-    bool has_normal;
-    bool seeded;
-    double normal;
-    uint64_t seed;
-};
-TN_PRIV tn_generator *tni_generator_default(tni_block *b);
-TN_PRIV uint32_t tni_random32(tn_generator *g);
-TN_PRIV uint64_t tni_random64(tn_generator *g);
-TN_PRIV void tni_random_fill(tn_generator *g, uint32_t *to, int64_t n);
-TN_PRIV void tni_philox(uint64_t key, uint64_t subsequence, uint64_t offset,
-                        uint32_t to[4]);
-
 enum {
     DTYPE_CATEGORY_b = TNI_CAT_BOOL,
     DTYPE_CATEGORY_u = TNI_CAT_INT,
@@ -17047,1200 +18882,9 @@ TN_PRIV const char *tni_scalar_text(char *text, size_t room, tn_scalar s) {
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #pragma GCC pop_options
 #endif
-
-/* src/gen/rows.h - how many rows there are, and the declarations of all: for tables */
-
-/* src/call/rowform.h - the macros that rows are written with */
-
-/* src/call/call.h - the door's private part: tape nodes, the generated tables, schemas */
-
-/* src/device/device.h - backends beside the CPU, each a table with a name and a number */
-
-typedef struct tni_device {
-    const char *name;
-    void *(*alloc)(struct tni_device *d, int64_t bytes);
-    void (*free)(struct tni_device *d, void *at, int64_t bytes);
-    bool (*copy)(struct tni_device *d, void *to, const void *from, int64_t bytes,
-                 int direction);
-    void (*synchronize)(struct tni_device *d);
-    void (*const *run)(tn_frame *);
-    uint32_t nrun;
-    void *user;
-    struct tni_device *next;
-} tni_device;
-
-typedef struct tni_call_block {
-    tni_tensor_block tensors;
-    uint64_t next_id;
-    tni_node *dead;
-    bool sweeping;
-    tn_recording *recording;
-} tni_call_block;
-TNI_INLINE tni_call_block *tni_calls(const tni_block *b) { return (tni_call_block *)(uintptr_t)b; }
-
-typedef struct tni_call_context {
-    tni_tensor_context tensors;
-    struct tni_rows *rows;
-    uint32_t rows_lock;
-    uint32_t grad_lock;
-    bool anomaly;
-    tni_wide backwards, hooks;
-} tni_call_context;
-TNI_INLINE tni_call_context *tni_library(const tn_context *c) {
-    return (tni_call_context *)(uintptr_t)c;
-}
-
-typedef struct tni_slot {
-    void *saved;
-    void *edge;
-    uint32_t version;
-    uint32_t edge_out;
-    uint32_t at;
-    uint8_t dtype, ndim, kind, flags;
-} tni_slot;
-enum { TNI_SLOT_META = 1 };
-enum { TNI_SLOT_ABSENT, TNI_SLOT_GHOST, TNI_SLOT_SAVED, TNI_SLOT_NUMBER, TNI_SLOT_OUT };
-TNI_INLINE bool tni_edge_is_leaf(const void *edge) { return ((uintptr_t)edge & 1) != 0; }
-TNI_INLINE tn_tensor *tni_edge_leaf(const void *edge) {
-    return (tn_tensor *)((uintptr_t)edge & ~(uintptr_t)1);
-}
-
-typedef struct tni_node_part {
-    bool (*spend)(tni_block *b, struct tn_function *f);
-    void (*free)(tni_block *b, struct tn_function *f);
-} tni_node_part;
-
-struct tni_node {
-    const tn_row *row;
-    uint64_t id;
-    const char *file;
-    int32_t line;
-    uint32_t refs;
-    tni_block *owner;
-    union {
-        const tn_row *as;
-        tni_node *dead;
-    } named;
-    tni_wide busy;
-    uint32_t bytes;
-    int32_t nin;
-    uint16_t nout;
-    uint16_t queued : 1, useful : 1, released : 1, unused : 13;
-    uint32_t args_at;
-    struct tn_function *function;
-    struct tni_watch *watch;
-    tni_slot slot[1];
-};
-TN_PRIV tni_node *tni_node_new(tn_frame *f);
-TN_PRIV bool tni_node_flat(tni_block *b, const tn_row *row, const void *args, tn_tensor *const *in,
-                           int nin, tn_tensor *out);
-TN_PRIV bool tni_node_view(tni_block *b, const tn_row *row, const void *args, tn_tensor *in,
-                           tn_tensor *out);
-TN_PRIV int64_t tni_args_words(const tn_gen *gen, const void *args);
-TN_PRIV int64_t *tni_args_copy(const tn_gen *gen, void *args, int64_t *to);
-TN_PRIV void tni_args_members(const tn_gen *gen, void *args, tn_tensor **slots);
-#define TNI_EACH_LIST(i, l, gen, args)                                        \
-    for (int i = tni_list_after(gen, args, -1, &(l)); i < (int)(gen)->nparam; \
-         i = tni_list_after(gen, args, i, &(l)))
-TNI_INLINE int tni_list_after(const tn_gen *gen, const void *args, int i, tn_tensors *l) {
-    for (i++; i < gen->nparam; i++) {
-        if (gen->param[i].type != TN_T_TENSORS) continue;
-        memcpy(l, (const char *)args + gen->param[i].offset, sizeof *l);
-        break;
-    }
-    return i;
-}
-TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k);
-TN_PRIV void tni_node_release_saved(tni_block *b,
-                                    tni_node *n);
-TN_PRIV void tni_node_abandon(tni_block *b, tni_node *n);
-TN_PRIV void tni_node_sweep(tni_block *b);
-
-TN_PRIV void tni_watch_end(tni_block *b, tni_block *owner, tni_watch **at);
-TN_PRIV void tni_watch_free(tni_block *b, tni_node *n);
-TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t);
-TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t);
-TN_PRIV void tni_retain_forget(tni_block *b, tni_node *n, const tn_tensor *t);
-
-typedef struct tni_number {
-    tn_tensor header;
-    tni_storage storage;
-    double value[2];
-} tni_number;
-TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar value);
-
-TNI_INLINE void tni_frame_begin(tn_frame *f, tni_block *b, const tn_row *row, unsigned how,
-                                const char *file, int line, const void *args) {
-    memset(&f->work.stop, 0, sizeof f->work.stop);
-    f->work.caller = NULL;
-    f->work.file = file;
-    f->work.line = line;
-    f->block = b;
-    f->row = row;
-    f->args = args;
-    f->in = f->in_;
-    f->out = f->out_;
-    f->nin = f->nout = 0;
-    f->recording = f->meta = false;
-    f->inplace = how & TN_IN_PLACE;
-    f->type = 0;
-    f->device = TN_CPU;
-    memset(&f->unneeded, 0, offsetof(tn_frame, note) - offsetof(tn_frame, unneeded));
-}
-TNI_INLINE void tni_frame_enter(tn_frame *f, tni_block *b) {
-    f->work.caller = b->work;
-    tni_place_set(b, f->work.file, f->work.line);
-    b->work = &f->work;
-}
-
-typedef struct tni_call {
-    tn_frame f;
-    tn_tensor **in_more;
-    tn_tensor *holder;
-    int64_t in_bytes;
-    uint32_t redirected;
-    int32_t unknown_out, unknown_dim;
-    tni_node *rebase;
-    tni_number number[TNI_NUMBERS];
-} tni_call;
-
-TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *like);
-
-TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *src);
-
-TN_PRIV const char *tni_unwritable(const tn_tensor *t);
-
-TNI_INLINE bool tni_view_is_stale(const tn_tensor *t) {
-    return t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES &&
-           t->edge_version != tni_load_relaxed(&t->storage->version);
-}
-TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view);
-TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);
-
-TN_PRIV bool tni_run_rare(tn_frame *f);
-TNI_INLINE bool tni_run(tn_frame *f, const tn_row *row, tni_block *b) {
-    uint32_t *cancel = &b->context->cancel;
-    if (TNI_UNLIKELY((row->gen->props & (TN_PROP_MUTATED | TN_PROP_VERDICT)) |
-                     (f->generator != NULL) | f->ngiven | b->unstopped | tni_load_relaxed(cancel)))
-        return tni_run_rare(f);
-    f->work.stop.request = cancel;
-    row->run(f);
-    return TNI_LIKELY(!tni_load_relaxed(&f->work.stop.seen));
-}
-
-TN_PRIV bool tni_call_long(const tn_row *row, unsigned how, const char *file, int line,
-                           const void *args, void *results);
-TN_PRIV bool tni_call_failed(tni_block *b, const tn_row *row, const char *file, int line,
-                             const void *args, void *results);
-
-TN_PRIV bool tni_compose(tni_call *c);
-TN_PRIV bool tni_look(tn_frame *f);
-
-TN_PRIV void tni_bump_written(tn_frame *f);
-
-TN_PRIV bool tni_record_call(tni_call *c);
-TN_PRIV void tni_record_undo(tni_block *b);
-TN_PRIV void tni_record_drop(tni_block *b);
-
-#define TN_ROW_INDEX(op) TNI_JOIN(TNI_ROW_, op)
-
-TNI_INLINE bool tni_view_has_history(const tn_frame *f, const tn_tensor *of) {
-    return f->row->grad != tn_grad_zero &&
-           !(tni_state(f->block)->no_grad && of->flags & TNI_REQUIRES);
-}
-
-TN_PRIV const tn_row *tni_row_find(const char *name);
-TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, const void *args);
-TN_PRIV const char *tni_written_name(const tn_frame *f);
-TN_PRIV bool tni_given_apart(tn_frame *f, int k);
-TN_PRIV void tni_call_error(tn_frame *f);
-
-TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nvalues,
-                             bool with_defaults, void *args, char *reason, size_t room);
-
-#define TN_OPERATOR(op, text_, doc, ...)                                                    \
-    TNI_ROW_BEGIN                                                                           \
-    TN_PRIV_DECLARE(tn_gen, tni_gen_##op);                                                  \
-    TN_PRIV_DECLARE(tn_row, tni_row_##op);                                                  \
-    TNI_PRIVATE_BEGIN                                                                       \
-    TN_PRIV_DEFINE(tn_row, tni_row_##op) = {                                                \
-        .name = #op, .schema = text_, .gen = &tni_gen_##op, TNI_WITHOUT_##doc __VA_ARGS__}; \
-    TNI_PRIVATE_END TNI_ROW_END
-
-#define TN_POINTWISE(kinds, ...) TNI_POINTWISE_ROW(TNI_KINDS_##kinds, __VA_ARGS__, TNI_NO_RULES, )
-#define TNI_POINTWISE_ROW(kinds, expression, bits, ...)                                \
-    .check = tni_pointwise_check, .look = TNI_LOOK_OF(bits), .run = tni_pointwise_run, \
-    .rules = (uint32_t)(kinds) | (uint32_t)(bits), .quick = TNI_SHORT_OF(kinds, bits)
-#define TNI_LOOK_OF(bits) ((bits)&TNI_RULES_LOOK ? tni_pointwise_look : NULL)
-#define TNI_SHORT_OF(kinds, bits)                                                        \
-    ((kinds)&TNI_KINDS_F && !((bits) & (TN_GIVES_BOOL | TN_TAKES_MASK | TNI_RULES_LOOK)) \
-         ? tni_pointwise_short                                                           \
-         : NULL)
-
-enum tn_rules {
-    TNI_NO_RULES = 0,
-    TN_GIVES_BOOL = 1 << 5,
-    TN_TAKES_MASK = 1 << 6,
-    TN_GIVES_REAL = 1 << 7,
-    TN_COUNTS_BOOL = 1 << 8,
-    TN_CUTS_NUMBERS = 1 << 9,
-    TN_STEPS_IN_DTYPE = 1 << 10,
-    TN_FLOATS_ONLY = 1 << 11,
-    TN_ONE_DTYPE = 1 << 12,
-    TN_NO_INTEGER_QUOTIENT = 1 << 13,
-    TN_NO_NEGATIVE_LIMITS = 1 << 14,
-    TN_NO_ZERO_DIVISOR = 1 << 15,
-    TN_NO_NEGATIVE_POWER = 1 << 16,
-    TN_LOWER_BOUND = 1 << 17,
-    TN_UPPER_BOUND = 1 << 18,
-    TNI_RULES_CHECK = TN_ONE_DTYPE | TN_NO_INTEGER_QUOTIENT | TN_NO_NEGATIVE_LIMITS,
-    TNI_RULES_LOOK = TN_NO_ZERO_DIVISOR | TN_NO_NEGATIVE_POWER | TN_LOWER_BOUND | TN_UPPER_BOUND
-};
-
-enum {
-    TNI_KINDS_F = 1,
-    TNI_KINDS_I = 2,
-    TNI_KINDS_C = 4,
-    TNI_KINDS_B = 8,
-    TNI_SINGLY = 16,
-    TNI_KINDS_FI = TNI_KINDS_F | TNI_KINDS_I,
-    TNI_KINDS_FC = TNI_KINDS_F | TNI_KINDS_C,
-    TNI_KINDS_FB = TNI_KINDS_F | TNI_KINDS_B,
-    TNI_KINDS_IC = TNI_KINDS_I | TNI_KINDS_C,
-    TNI_KINDS_IB = TNI_KINDS_I | TNI_KINDS_B,
-    TNI_KINDS_CB = TNI_KINDS_C | TNI_KINDS_B,
-    TNI_KINDS_FIC = TNI_KINDS_FI | TNI_KINDS_C,
-    TNI_KINDS_FIB = TNI_KINDS_FI | TNI_KINDS_B,
-    TNI_KINDS_FCB = TNI_KINDS_FC | TNI_KINDS_B,
-    TNI_KINDS_ICB = TNI_KINDS_IC | TNI_KINDS_B,
-    TNI_KINDS_FICB = TNI_KINDS_FIC | TNI_KINDS_B,
-    TNI_KINDS_Fc = TNI_KINDS_FC | TNI_SINGLY,
-    TNI_KINDS_FIc = TNI_KINDS_FIC | TNI_SINGLY,
-    TNI_KINDS_FIcB = TNI_KINDS_FICB | TNI_SINGLY,
-    TNI_KINDS_OF_b = TNI_KINDS_B,
-    TNI_KINDS_OF_u = TNI_KINDS_I,
-    TNI_KINDS_OF_i = TNI_KINDS_I,
-    TNI_KINDS_OF_f = TNI_KINDS_F,
-    TNI_KINDS_OF_c = TNI_KINDS_C
-};
-
-TN_PRIV bool tni_pointwise_check(tn_frame *f);
-TN_PRIV bool tni_pointwise_look(tn_frame *f);
-TN_PRIV void tni_pointwise_run(tn_frame *f);
-TN_PRIV bool tni_pointwise_short(const tn_row *row, unsigned how, const char *file, int line,
-                                 const void *args, void *results);
-TN_PRIV bool tni_view_short(const tn_row *row, unsigned how, const char *file, int line,
-                            const void *args, void *results);
-TN_PRIV bool tni_reshape_short(const tn_row *row, unsigned how, const char *file, int line,
-                               const void *args, void *results);
-
-/* src/kernels/kernels.h - the table of loops over raw memory, one for each instruction set */
-
-/* src/kernels/gemm.h - kernel entries of this family: K(ret, name, params) */
-
-enum { TNI_K_BLOCK = 384 };
-
-typedef struct tni_gemm {
-    int64_t m, n, k;
-    const void *a, *b;
-    void *c;
-    int64_t a_row, a_col, b_row, b_col, c_row, c_col;
-    int64_t panel;
-    double alpha;
-    bool add;
-} tni_gemm;
-
-#define TNI_KERNELS_GEMM(K)                                                                     \
-    K(void, gemm_f32, (const tni_gemm *g))                                                      \
-    K(void, gemm_f64, (const tni_gemm *g))                                                      \
-     \
-    K(void, gemm_row_f32, (const tni_gemm *g))                                                  \
-    K(void, gemm_row_f64, (const tni_gemm *g))                                                  \
-      \
-    K(void, gemm_column_major_f32, (const tni_gemm *g))                                         \
-    K(void, gemm_column_major_f64, (const tni_gemm *g))                                         \
-                                                                   \
-    K(void, gemm_dot_f32, (const tni_gemm *g))                                                  \
-    K(void, gemm_dot_f64, (const tni_gemm *g))                                                  \
-        \
-    K(void, gemm_pack_a_f32, (const tni_gemm *g, int64_t i, void *to))                          \
-    K(void, gemm_pack_a_f64, (const tni_gemm *g, int64_t i, void *to))                          \
-    K(int64_t, gemm_panel_f32, (void))                                                          \
-    K(int64_t, gemm_panel_f64, (void))
-
-/* src/kernels/conv.h - kernel entries of convolution: K(ret, name, params) */
-
-typedef struct tni_conv {
-    int64_t m, k, height, width, first, count;
-    const void *a;
-    const void *source, *source_end;
-    const int64_t *offset;
-    int64_t reach;
-    int64_t image_step, pitch;
-    const void *bias;
-    void *c;
-    int64_t c_image, c_row, c_line, c_col;
-} tni_conv;
-
-typedef struct tni_conv_weight {
-    int64_t rows, height, first, lines, left, width;
-    const void *source;
-    const int64_t *offset;
-    int64_t image_step, pitch;
-    const void *grad;
-    int64_t grad_image,
-        grad_lines;
-    void *w;
-    bool add;
-} tni_conv_weight;
-
-#define TNI_KERNELS_CONV_TYPE(K, S)                                                              \
-    K(void, conv_##S, (const tni_conv *v))                                                       \
-        \
-    K(void, conv_direct_##S, (const tni_conv *v))                                                \
-                           \
-    K(void, conv_rows_##S,                                                                       \
-      (void *to, int64_t to_step, const void *from, int64_t from_step, int64_t rows, int64_t n)) \
-    K(void, conv_weight_##S, (const tni_conv_weight *v))                                         \
-    K(void, conv_weight_one_##S, (const tni_conv_weight *v))                                     \
-        \
-    K(void, gemm_pack_b_##S,                                                                     \
-      (void *to, const void *from, int64_t lane, int64_t row, int64_t n, int64_t depth))         \
-    K(int64_t, gemm_columns_##S, (void))
-
-#define TNI_KERNELS_CONV(K)       \
-    TNI_KERNELS_CONV_TYPE(K, f32) \
-    TNI_KERNELS_CONV_TYPE(K, f64)
-
-/* src/kernels/pool.h - kernel entries of pooling: K(ret, name, params) */
-
-#define TNI_KERNELS_POOL(K)                                                           \
-    K(void, max_pool_pairs,                                                           \
-      (const float *upper, const float *lower, int64_t n, float *to, uint8_t *index)) \
-        \
-    K(void, max_pool_pairs_grad,                                                      \
-      (const float *grad, const uint8_t *index, int64_t n, float *upper, float *lower))
-
-/* src/kernels/pointwise.h - loops of the pointwise rows, made from their expressions (gen/loops.inl) */
-
-enum tni_loop_type {
-    TNI_IN_F32,
-    TNI_IN_F64,
-    TNI_IN_I32,
-    TNI_IN_I64,
-    TNI_IN_C64,
-    TNI_IN_C128,
-    TNI_IN_BOOL,
-    TNI_LOOP_TYPES
-};
-enum { TNI_VECTOR_BYTES = 128 };
-
-typedef void (*tni_loop)(char *out, const char *const *in, const int64_t *step, int64_t vectors,
-                         const void *numbers);
-
-#define TNI_KERNELS_POINTWISE(K)
-
-/* src/kernels/reduce.h - kernel entries of reductions: K(ret, name, params) */
-
-enum {
-    TNI_BLOCK = 4096,
-    TNI_BLOCK_ROWS = 64,
-    TNI_LANE_BYTES = 256,
-    TNI_SUBTREE = 16
-};
-
-#define TNI_KERNELS_REDUCE_TYPE(K, S)                                                              \
-                                                             \
-    K(void, sum_rows_##S, (const void *x, int64_t step, int64_t rows, int64_t n, void *to))        \
-                                                                                        \
-    K(void, extreme_rows_##S,                                                                      \
-      (const void *x, int64_t step, int64_t rows, int64_t n, bool least, void *to))                \
-                                                                                          \
-    K(void, arg_rows_##S,                                                                          \
-      (const void *x, int64_t step, int64_t rows, int64_t n, int64_t first, bool least,            \
-       void *value, void *index))                                                                  \
-                                 \
-    K(void, deviation_rows_##S,                                                                    \
-      (const void *x, int64_t step, int64_t rows, int64_t n, const void *mean, void *one,          \
-       void *two))                                                                                 \
-                                                                              \
-    K(void, power_##S, (void *x, int64_t n, double p))
-#define TNI_KERNELS_REDUCE(K)       \
-    TNI_KERNELS_REDUCE_TYPE(K, f32) \
-    TNI_KERNELS_REDUCE_TYPE(K, f64)
-
-/* src/kernels/rowwise.h - kernel entries of softmax and normalisation: K(ret, name, params) */
-
-typedef struct tni_sweep {
-    const void *x, *dy;
-    void *y;
-    int64_t x_step, dy_step, y_step;
-    int64_t rows, n;
-    const void *mean, *scale, *bias;
-    void *one, *two;
-} tni_sweep;
-
-typedef struct tni_norm_row {
-    const void *x, *dy, *weight, *bias;
-    void *y, *one, *two;
-    int64_t n;
-    double mean, scale, a, b;
-} tni_norm_row;
-
-enum { TNI_SOFT_EXP, TNI_SOFT_SHIFT, TNI_SOFT_SCALE };
-
-#define TNI_KERNELS_ROWWISE_TYPE(K, S)                               \
-                                \
-    K(void, exp_rows_##S, (const tni_sweep *r))                      \
-      \
-    K(void, soft_rows_##S, (const tni_sweep *r, int kind))           \
-                                                      \
-    K(void, log_##S, (void *x, int64_t n))                           \
-              \
-    K(void, affine_rows_##S, (const tni_sweep *r))                   \
-     \
-    K(void, norm_row_##S, (const tni_norm_row *r))
-#define TNI_KERNELS_ROWWISE(K)                                                                   \
-    TNI_KERNELS_ROWWISE_TYPE(K, f32)                                                             \
-    TNI_KERNELS_ROWWISE_TYPE(K, f64)                                                             \
-                                                        \
-    K(void, dot_rows_f32, (const tni_sweep *r))                                                  \
-                          \
-    K(void, soft_back_rows_f32, (const tni_sweep *r, bool log))                                  \
-                                                          \
-    K(void, moments_rows_f32, (const tni_sweep *r))                                              \
-                                                   \
-    K(void, affine_back_rows_f32, (const tni_sweep *r))                                          \
-                                                                                         \
-    K(void, norm_moments_f32, (const tni_norm_row *r))                                           \
-                                                                \
-    K(void, norm_back_f32, (const tni_norm_row *r))                                              \
-                                                    \
-    K(void, norm_weights_f32, (const tni_norm_row *r))
-
-/* src/kernels/random.h - kernel entries that turn random words into numbers: K(ret, name, params) */
-
-#define TNI_KERNELS_RANDOM(K)                                                                    \
-                                               \
-    K(void, uniform_f32, (void *x, int64_t n, float from, float to))                             \
-                         \
-    K(void, normal_f32, (float *x, int64_t blocks, float mean, float std))                       \
-                                                               \
-    K(void, normal_f64, (double *a, double *b, int64_t n, bool swap))                            \
-                                                                             \
-    K(void, exponential_f64, (double *x, int64_t n))
-
-/* src/kernels/optimize.h - kernel entries of optimizer steps: K(ret, name, params) */
-
-typedef struct tni_adam {
-    double decay;
-    bool decays, decoupled, maximize;
-    double one_beta1, beta2, one_beta2, step, root,
-        eps;
-} tni_adam;
-
-typedef struct tni_sgd {
-    double decay, momentum, one_dampening, rate;
-    bool decays, nesterov, maximize, first;
-} tni_sgd;
-
-#define TNI_KERNELS_OPTIMIZE_TYPE(K, S)                                                           \
-                                                                                               \
-    K(void, adam_##S,                                                                             \
-      (void *p, const void *g, void *m, void *v, void *most, int64_t n, const tni_adam *o))       \
-                         \
-    K(void, sgd_##S, (void *p, const void *g, void *m, int64_t n, const tni_sgd *o))
-#define TNI_KERNELS_OPTIMIZE(K)       \
-    TNI_KERNELS_OPTIMIZE_TYPE(K, f32) \
-    TNI_KERNELS_OPTIMIZE_TYPE(K, f64)
-
-/* src/kernels/cast.h - elements of one dtype to another, contiguous */
-
-typedef void (*tni_cast)(void *to, const void *from, int64_t n);
-
-#define TNI_KERNELS_CAST(K) K(tni_cast, cast, (int from, int to))
-
-/* src/kernels/matrix.h - kernel entries of linear algebra: K(ret, name, params) */
-
-enum { TNI_DOT_LANES = 16 };
-
-#define TNI_KERNELS_MATRIX_TYPE(K, S)                                          \
-                                                \
-    K(void, column_add_##S, (void *y, const void *x, double a, int64_t n))     \
-     \
-    K(double, column_dot_##S, (const void *x, const void *y, int64_t n))
-#define TNI_KERNELS_MATRIX(K)       \
-    TNI_KERNELS_MATRIX_TYPE(K, f32) \
-    TNI_KERNELS_MATRIX_TYPE(K, f64)
-
-#define TNI_KERNELS(K)       \
-    TNI_KERNELS_GEMM(K)      \
-    TNI_KERNELS_CONV(K)      \
-    TNI_KERNELS_POOL(K)      \
-    TNI_KERNELS_REDUCE(K)    \
-    TNI_KERNELS_ROWWISE(K)   \
-    TNI_KERNELS_RANDOM(K)    \
-    TNI_KERNELS_OPTIMIZE(K)  \
-    TNI_KERNELS_MATRIX(K)    \
-    TNI_KERNELS_POINTWISE(K) \
-    TNI_KERNELS_CAST(K)
-
-typedef struct tni_kernels {
-    int isa;
-    const uint8_t *lanes;
-} tni_kernels;
-
-#define TNI_POINTER(ret, name, params)           \
-    typedef ret(*tni_kernel_##name##_at) params; \
-    TN_PRIV_DECLARE(tni_kernel_##name##_at, tni_kernel_##name[TNI_ISA_COUNT]);
-TNI_KERNELS(TNI_POINTER)
-#undef TNI_POINTER
-#define TNI_K(k, name) tni_kernel_##name[(k)->isa]
-
-TN_PRIV const tni_kernels *tni_kernels_of(int isa);
-
-#ifdef TNI_COUNT_PATHS
-TN_PRIV void tni_path_ran(const char *name, int isa);
-#define TNI_PATH(name) tni_path_ran(#name, -1)
-#define TNI_KERNEL_PATH(name) tni_path_ran(#name, TNI_ISA)
-#else
-#define TNI_PATH(name) ((void)0)
-#define TNI_KERNEL_PATH(name) ((void)0)
 #endif
 
-enum { TNI_ROW_COUNT = 269 };
-
-TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
-TN_PRIV_DECLARE(tn_row, tni_row_abs);
-TN_PRIV_DECLARE(tn_gen, tni_gen_acos);
-TN_PRIV_DECLARE(tn_row, tni_row_acos);
-TN_PRIV_DECLARE(tn_gen, tni_gen_adaptive_avg_pool2d);
-TN_PRIV_DECLARE(tn_row, tni_row_adaptive_avg_pool2d);
-TN_PRIV_DECLARE(tn_gen, tni_gen_adaptive_avg_pool2d_input_grad);
-TN_PRIV_DECLARE(tn_row, tni_row_adaptive_avg_pool2d_input_grad);
-TN_PRIV_DECLARE(tn_gen, tni_gen_add);
-TN_PRIV_DECLARE(tn_row, tni_row_add);
-TN_PRIV_DECLARE(tn_gen, tni_gen_addcdiv);
-TN_PRIV_DECLARE(tn_row, tni_row_addcdiv);
-TN_PRIV_DECLARE(tn_gen, tni_gen_addcmul);
-TN_PRIV_DECLARE(tn_row, tni_row_addcmul);
-TN_PRIV_DECLARE(tn_gen, tni_gen_addmm);
-TN_PRIV_DECLARE(tn_row, tni_row_addmm);
-TN_PRIV_DECLARE(tn_gen, tni_gen_all);
-TN_PRIV_DECLARE(tn_row, tni_row_all);
-TN_PRIV_DECLARE(tn_gen, tni_gen_all_dims);
-TN_PRIV_DECLARE(tn_row, tni_row_all_dims);
-TN_PRIV_DECLARE(tn_gen, tni_gen_allclose);
-TN_PRIV_DECLARE(tn_row, tni_row_allclose);
-TN_PRIV_DECLARE(tn_gen, tni_gen_amax);
-TN_PRIV_DECLARE(tn_row, tni_row_amax);
-TN_PRIV_DECLARE(tn_gen, tni_gen_amin);
-TN_PRIV_DECLARE(tn_row, tni_row_amin);
-TN_PRIV_DECLARE(tn_gen, tni_gen_aminmax);
-TN_PRIV_DECLARE(tn_row, tni_row_aminmax);
-TN_PRIV_DECLARE(tn_gen, tni_gen_any);
-TN_PRIV_DECLARE(tn_row, tni_row_any);
-TN_PRIV_DECLARE(tn_gen, tni_gen_any_dims);
-TN_PRIV_DECLARE(tn_row, tni_row_any_dims);
-TN_PRIV_DECLARE(tn_gen, tni_gen_arange);
-TN_PRIV_DECLARE(tn_row, tni_row_arange);
-TN_PRIV_DECLARE(tn_gen, tni_gen_arange_start);
-TN_PRIV_DECLARE(tn_row, tni_row_arange_start);
-TN_PRIV_DECLARE(tn_gen, tni_gen_arange_start_step);
-TN_PRIV_DECLARE(tn_row, tni_row_arange_start_step);
-TN_PRIV_DECLARE(tn_gen, tni_gen_argmax);
-TN_PRIV_DECLARE(tn_row, tni_row_argmax);
-TN_PRIV_DECLARE(tn_gen, tni_gen_argmin);
-TN_PRIV_DECLARE(tn_row, tni_row_argmin);
-TN_PRIV_DECLARE(tn_gen, tni_gen_argsort);
-TN_PRIV_DECLARE(tn_row, tni_row_argsort);
-TN_PRIV_DECLARE(tn_gen, tni_gen_as_strided);
-TN_PRIV_DECLARE(tn_row, tni_row_as_strided);
-TN_PRIV_DECLARE(tn_gen, tni_gen_as_strided_scatter);
-TN_PRIV_DECLARE(tn_row, tni_row_as_strided_scatter);
-TN_PRIV_DECLARE(tn_gen, tni_gen_asin);
-TN_PRIV_DECLARE(tn_row, tni_row_asin);
-TN_PRIV_DECLARE(tn_gen, tni_gen_atan);
-TN_PRIV_DECLARE(tn_row, tni_row_atan);
-TN_PRIV_DECLARE(tn_gen, tni_gen_atan2);
-TN_PRIV_DECLARE(tn_row, tni_row_atan2);
-TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d);
-TN_PRIV_DECLARE(tn_row, tni_row_avg_pool2d);
-TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d_input_grad);
-TN_PRIV_DECLARE(tn_row, tni_row_avg_pool2d_input_grad);
-TN_PRIV_DECLARE(tn_gen, tni_gen_batch_norm);
-TN_PRIV_DECLARE(tn_row, tni_row_batch_norm);
-TN_PRIV_DECLARE(tn_gen, tni_gen_batch_norm_backward);
-TN_PRIV_DECLARE(tn_row, tni_row_batch_norm_backward);
-TN_PRIV_DECLARE(tn_gen, tni_gen_bce);
-TN_PRIV_DECLARE(tn_row, tni_row_bce);
-TN_PRIV_DECLARE(tn_gen, tni_gen_bernoulli);
-TN_PRIV_DECLARE(tn_row, tni_row_bernoulli);
-TN_PRIV_DECLARE(tn_gen, tni_gen_bernoulli_float);
-TN_PRIV_DECLARE(tn_row, tni_row_bernoulli_float);
-TN_PRIV_DECLARE(tn_gen, tni_gen_binary_cross_entropy);
-TN_PRIV_DECLARE(tn_row, tni_row_binary_cross_entropy);
-TN_PRIV_DECLARE(tn_gen, tni_gen_binary_cross_entropy_with_logits);
-TN_PRIV_DECLARE(tn_row, tni_row_binary_cross_entropy_with_logits);
-TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_and);
-TN_PRIV_DECLARE(tn_row, tni_row_bitwise_and);
-TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_left_shift);
-TN_PRIV_DECLARE(tn_row, tni_row_bitwise_left_shift);
-TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_not);
-TN_PRIV_DECLARE(tn_row, tni_row_bitwise_not);
-TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_or);
-TN_PRIV_DECLARE(tn_row, tni_row_bitwise_or);
-TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_right_shift);
-TN_PRIV_DECLARE(tn_row, tni_row_bitwise_right_shift);
-TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_xor);
-TN_PRIV_DECLARE(tn_row, tni_row_bitwise_xor);
-TN_PRIV_DECLARE(tn_gen, tni_gen_bmm);
-TN_PRIV_DECLARE(tn_row, tni_row_bmm);
-TN_PRIV_DECLARE(tn_gen, tni_gen_broadcast_to);
-TN_PRIV_DECLARE(tn_row, tni_row_broadcast_to);
-TN_PRIV_DECLARE(tn_gen, tni_gen_bucketize);
-TN_PRIV_DECLARE(tn_row, tni_row_bucketize);
-TN_PRIV_DECLARE(tn_gen, tni_gen_cat);
-TN_PRIV_DECLARE(tn_row, tni_row_cat);
-TN_PRIV_DECLARE(tn_gen, tni_gen_ceil);
-TN_PRIV_DECLARE(tn_row, tni_row_ceil);
-TN_PRIV_DECLARE(tn_gen, tni_gen_chunk);
-TN_PRIV_DECLARE(tn_row, tni_row_chunk);
-TN_PRIV_DECLARE(tn_gen, tni_gen_clamp);
-TN_PRIV_DECLARE(tn_row, tni_row_clamp);
-TN_PRIV_DECLARE(tn_gen, tni_gen_clamp_max);
-TN_PRIV_DECLARE(tn_row, tni_row_clamp_max);
-TN_PRIV_DECLARE(tn_gen, tni_gen_clamp_min);
-TN_PRIV_DECLARE(tn_row, tni_row_clamp_min);
-TN_PRIV_DECLARE(tn_gen, tni_gen_clamp_tensor);
-TN_PRIV_DECLARE(tn_row, tni_row_clamp_tensor);
-TN_PRIV_DECLARE(tn_gen, tni_gen_clone);
-TN_PRIV_DECLARE(tn_row, tni_row_clone);
-TN_PRIV_DECLARE(tn_gen, tni_gen_conj);
-TN_PRIV_DECLARE(tn_row, tni_row_conj);
-TN_PRIV_DECLARE(tn_gen, tni_gen_contiguous);
-TN_PRIV_DECLARE(tn_row, tni_row_contiguous);
-TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d);
-TN_PRIV_DECLARE(tn_row, tni_row_conv2d);
-TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d_input_grad);
-TN_PRIV_DECLARE(tn_row, tni_row_conv2d_input_grad);
-TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d_weight_grad);
-TN_PRIV_DECLARE(tn_row, tni_row_conv2d_weight_grad);
-TN_PRIV_DECLARE(tn_gen, tni_gen_copy);
-TN_PRIV_DECLARE(tn_row, tni_row_copy);
-TN_PRIV_DECLARE(tn_gen, tni_gen_copysign);
-TN_PRIV_DECLARE(tn_row, tni_row_copysign);
-TN_PRIV_DECLARE(tn_gen, tni_gen_cos);
-TN_PRIV_DECLARE(tn_row, tni_row_cos);
-TN_PRIV_DECLARE(tn_gen, tni_gen_cosh);
-TN_PRIV_DECLARE(tn_row, tni_row_cosh);
-TN_PRIV_DECLARE(tn_gen, tni_gen_cross_entropy);
-TN_PRIV_DECLARE(tn_row, tni_row_cross_entropy);
-TN_PRIV_DECLARE(tn_gen, tni_gen_cumprod);
-TN_PRIV_DECLARE(tn_row, tni_row_cumprod);
-TN_PRIV_DECLARE(tn_gen, tni_gen_cumsum);
-TN_PRIV_DECLARE(tn_row, tni_row_cumsum);
-TN_PRIV_DECLARE(tn_gen, tni_gen_detach);
-TN_PRIV_DECLARE(tn_row, tni_row_detach);
-TN_PRIV_DECLARE(tn_gen, tni_gen_diagonal);
-TN_PRIV_DECLARE(tn_row, tni_row_diagonal);
-TN_PRIV_DECLARE(tn_gen, tni_gen_div);
-TN_PRIV_DECLARE(tn_row, tni_row_div);
-TN_PRIV_DECLARE(tn_gen, tni_gen_div_mode);
-TN_PRIV_DECLARE(tn_row, tni_row_div_mode);
-TN_PRIV_DECLARE(tn_gen, tni_gen_div_trunc);
-TN_PRIV_DECLARE(tn_row, tni_row_div_trunc);
-TN_PRIV_DECLARE(tn_gen, tni_gen_dot);
-TN_PRIV_DECLARE(tn_row, tni_row_dot);
-TN_PRIV_DECLARE(tn_gen, tni_gen_dropout);
-TN_PRIV_DECLARE(tn_row, tni_row_dropout);
-TN_PRIV_DECLARE(tn_gen, tni_gen_elu);
-TN_PRIV_DECLARE(tn_row, tni_row_elu);
-TN_PRIV_DECLARE(tn_gen, tni_gen_embedding);
-TN_PRIV_DECLARE(tn_row, tni_row_embedding);
-TN_PRIV_DECLARE(tn_gen, tni_gen_embedding_dense_backward);
-TN_PRIV_DECLARE(tn_row, tni_row_embedding_dense_backward);
-TN_PRIV_DECLARE(tn_gen, tni_gen_empty);
-TN_PRIV_DECLARE(tn_row, tni_row_empty);
-TN_PRIV_DECLARE(tn_gen, tni_gen_empty_like);
-TN_PRIV_DECLARE(tn_row, tni_row_empty_like);
-TN_PRIV_DECLARE(tn_gen, tni_gen_eq);
-TN_PRIV_DECLARE(tn_row, tni_row_eq);
-TN_PRIV_DECLARE(tn_gen, tni_gen_equal);
-TN_PRIV_DECLARE(tn_row, tni_row_equal);
-TN_PRIV_DECLARE(tn_gen, tni_gen_erf);
-TN_PRIV_DECLARE(tn_row, tni_row_erf);
-TN_PRIV_DECLARE(tn_gen, tni_gen_exp);
-TN_PRIV_DECLARE(tn_row, tni_row_exp);
-TN_PRIV_DECLARE(tn_gen, tni_gen_expand);
-TN_PRIV_DECLARE(tn_row, tni_row_expand);
-TN_PRIV_DECLARE(tn_gen, tni_gen_expand_as);
-TN_PRIV_DECLARE(tn_row, tni_row_expand_as);
-TN_PRIV_DECLARE(tn_gen, tni_gen_expm1);
-TN_PRIV_DECLARE(tn_row, tni_row_expm1);
-TN_PRIV_DECLARE(tn_gen, tni_gen_exponential);
-TN_PRIV_DECLARE(tn_row, tni_row_exponential);
-TN_PRIV_DECLARE(tn_gen, tni_gen_eye);
-TN_PRIV_DECLARE(tn_row, tni_row_eye);
-TN_PRIV_DECLARE(tn_gen, tni_gen_eye_m);
-TN_PRIV_DECLARE(tn_row, tni_row_eye_m);
-TN_PRIV_DECLARE(tn_gen, tni_gen_fill);
-TN_PRIV_DECLARE(tn_row, tni_row_fill);
-TN_PRIV_DECLARE(tn_gen, tni_gen_flatten);
-TN_PRIV_DECLARE(tn_row, tni_row_flatten);
-TN_PRIV_DECLARE(tn_gen, tni_gen_flip);
-TN_PRIV_DECLARE(tn_row, tni_row_flip);
-TN_PRIV_DECLARE(tn_gen, tni_gen_floor);
-TN_PRIV_DECLARE(tn_row, tni_row_floor);
-TN_PRIV_DECLARE(tn_gen, tni_gen_floor_divide);
-TN_PRIV_DECLARE(tn_row, tni_row_floor_divide);
-TN_PRIV_DECLARE(tn_gen, tni_gen_fmod);
-TN_PRIV_DECLARE(tn_row, tni_row_fmod);
-TN_PRIV_DECLARE(tn_gen, tni_gen_frac);
-TN_PRIV_DECLARE(tn_row, tni_row_frac);
-TN_PRIV_DECLARE(tn_gen, tni_gen_full);
-TN_PRIV_DECLARE(tn_row, tni_row_full);
-TN_PRIV_DECLARE(tn_gen, tni_gen_full_like);
-TN_PRIV_DECLARE(tn_row, tni_row_full_like);
-TN_PRIV_DECLARE(tn_gen, tni_gen_fused_adam);
-TN_PRIV_DECLARE(tn_row, tni_row_fused_adam);
-TN_PRIV_DECLARE(tn_gen, tni_gen_fused_adamw);
-TN_PRIV_DECLARE(tn_row, tni_row_fused_adamw);
-TN_PRIV_DECLARE(tn_gen, tni_gen_fused_sgd);
-TN_PRIV_DECLARE(tn_row, tni_row_fused_sgd);
-TN_PRIV_DECLARE(tn_gen, tni_gen_gather);
-TN_PRIV_DECLARE(tn_row, tni_row_gather);
-TN_PRIV_DECLARE(tn_gen, tni_gen_ge);
-TN_PRIV_DECLARE(tn_row, tni_row_ge);
-TN_PRIV_DECLARE(tn_gen, tni_gen_gelu);
-TN_PRIV_DECLARE(tn_row, tni_row_gelu);
-TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_erf);
-TN_PRIV_DECLARE(tn_row, tni_row_gelu_erf);
-TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_erf_backward);
-TN_PRIV_DECLARE(tn_row, tni_row_gelu_erf_backward);
-TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_tanh);
-TN_PRIV_DECLARE(tn_row, tni_row_gelu_tanh);
-TN_PRIV_DECLARE(tn_gen, tni_gen_gt);
-TN_PRIV_DECLARE(tn_row, tni_row_gt);
-TN_PRIV_DECLARE(tn_gen, tni_gen_hardshrink);
-TN_PRIV_DECLARE(tn_row, tni_row_hardshrink);
-TN_PRIV_DECLARE(tn_gen, tni_gen_hardswish);
-TN_PRIV_DECLARE(tn_row, tni_row_hardswish);
-TN_PRIV_DECLARE(tn_gen, tni_gen_hardtanh);
-TN_PRIV_DECLARE(tn_row, tni_row_hardtanh);
-TN_PRIV_DECLARE(tn_gen, tni_gen_huber_loss);
-TN_PRIV_DECLARE(tn_row, tni_row_huber_loss);
-TN_PRIV_DECLARE(tn_gen, tni_gen_hypot);
-TN_PRIV_DECLARE(tn_row, tni_row_hypot);
-TN_PRIV_DECLARE(tn_gen, tni_gen_imag);
-TN_PRIV_DECLARE(tn_row, tni_row_imag);
-TN_PRIV_DECLARE(tn_gen, tni_gen_index);
-TN_PRIV_DECLARE(tn_row, tni_row_index);
-TN_PRIV_DECLARE(tn_gen, tni_gen_index_add);
-TN_PRIV_DECLARE(tn_row, tni_row_index_add);
-TN_PRIV_DECLARE(tn_gen, tni_gen_index_put);
-TN_PRIV_DECLARE(tn_row, tni_row_index_put);
-TN_PRIV_DECLARE(tn_gen, tni_gen_index_select);
-TN_PRIV_DECLARE(tn_row, tni_row_index_select);
-TN_PRIV_DECLARE(tn_gen, tni_gen_isclose);
-TN_PRIV_DECLARE(tn_row, tni_row_isclose);
-TN_PRIV_DECLARE(tn_gen, tni_gen_isfinite);
-TN_PRIV_DECLARE(tn_row, tni_row_isfinite);
-TN_PRIV_DECLARE(tn_gen, tni_gen_isinf);
-TN_PRIV_DECLARE(tn_row, tni_row_isinf);
-TN_PRIV_DECLARE(tn_gen, tni_gen_isnan);
-TN_PRIV_DECLARE(tn_row, tni_row_isnan);
-TN_PRIV_DECLARE(tn_gen, tni_gen_kl_div);
-TN_PRIV_DECLARE(tn_row, tni_row_kl_div);
-TN_PRIV_DECLARE(tn_gen, tni_gen_l1_loss);
-TN_PRIV_DECLARE(tn_row, tni_row_l1_loss);
-TN_PRIV_DECLARE(tn_gen, tni_gen_layer_norm);
-TN_PRIV_DECLARE(tn_row, tni_row_layer_norm);
-TN_PRIV_DECLARE(tn_gen, tni_gen_layer_norm_backward);
-TN_PRIV_DECLARE(tn_row, tni_row_layer_norm_backward);
-TN_PRIV_DECLARE(tn_gen, tni_gen_le);
-TN_PRIV_DECLARE(tn_row, tni_row_le);
-TN_PRIV_DECLARE(tn_gen, tni_gen_leaky_relu);
-TN_PRIV_DECLARE(tn_row, tni_row_leaky_relu);
-TN_PRIV_DECLARE(tn_gen, tni_gen_leaky_relu_backward);
-TN_PRIV_DECLARE(tn_row, tni_row_leaky_relu_backward);
-TN_PRIV_DECLARE(tn_gen, tni_gen_lerp);
-TN_PRIV_DECLARE(tn_row, tni_row_lerp);
-TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_cholesky);
-TN_PRIV_DECLARE(tn_row, tni_row_linalg_cholesky);
-TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_cholesky_ex);
-TN_PRIV_DECLARE(tn_row, tni_row_linalg_cholesky_ex);
-TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_qr);
-TN_PRIV_DECLARE(tn_row, tni_row_linalg_qr);
-TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_solve_triangular);
-TN_PRIV_DECLARE(tn_row, tni_row_linalg_solve_triangular);
-TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_vector_norm);
-TN_PRIV_DECLARE(tn_row, tni_row_linalg_vector_norm);
-TN_PRIV_DECLARE(tn_gen, tni_gen_linear);
-TN_PRIV_DECLARE(tn_row, tni_row_linear);
-TN_PRIV_DECLARE(tn_gen, tni_gen_linear_recurrence);
-TN_PRIV_DECLARE(tn_row, tni_row_linear_recurrence);
-TN_PRIV_DECLARE(tn_gen, tni_gen_linear_rows);
-TN_PRIV_DECLARE(tn_row, tni_row_linear_rows);
-TN_PRIV_DECLARE(tn_gen, tni_gen_linspace);
-TN_PRIV_DECLARE(tn_row, tni_row_linspace);
-TN_PRIV_DECLARE(tn_gen, tni_gen_log);
-TN_PRIV_DECLARE(tn_row, tni_row_log);
-TN_PRIV_DECLARE(tn_gen, tni_gen_log10);
-TN_PRIV_DECLARE(tn_row, tni_row_log10);
-TN_PRIV_DECLARE(tn_gen, tni_gen_log1p);
-TN_PRIV_DECLARE(tn_row, tni_row_log1p);
-TN_PRIV_DECLARE(tn_gen, tni_gen_log2);
-TN_PRIV_DECLARE(tn_row, tni_row_log2);
-TN_PRIV_DECLARE(tn_gen, tni_gen_log_softmax);
-TN_PRIV_DECLARE(tn_row, tni_row_log_softmax);
-TN_PRIV_DECLARE(tn_gen, tni_gen_log_softmax_backward);
-TN_PRIV_DECLARE(tn_row, tni_row_log_softmax_backward);
-TN_PRIV_DECLARE(tn_gen, tni_gen_logical_and);
-TN_PRIV_DECLARE(tn_row, tni_row_logical_and);
-TN_PRIV_DECLARE(tn_gen, tni_gen_logical_not);
-TN_PRIV_DECLARE(tn_row, tni_row_logical_not);
-TN_PRIV_DECLARE(tn_gen, tni_gen_logical_or);
-TN_PRIV_DECLARE(tn_row, tni_row_logical_or);
-TN_PRIV_DECLARE(tn_gen, tni_gen_logical_xor);
-TN_PRIV_DECLARE(tn_row, tni_row_logical_xor);
-TN_PRIV_DECLARE(tn_gen, tni_gen_logsumexp);
-TN_PRIV_DECLARE(tn_row, tni_row_logsumexp);
-TN_PRIV_DECLARE(tn_gen, tni_gen_lt);
-TN_PRIV_DECLARE(tn_row, tni_row_lt);
-TN_PRIV_DECLARE(tn_gen, tni_gen_masked_fill);
-TN_PRIV_DECLARE(tn_row, tni_row_masked_fill);
-TN_PRIV_DECLARE(tn_gen, tni_gen_masked_scatter);
-TN_PRIV_DECLARE(tn_row, tni_row_masked_scatter);
-TN_PRIV_DECLARE(tn_gen, tni_gen_masked_select);
-TN_PRIV_DECLARE(tn_row, tni_row_masked_select);
-TN_PRIV_DECLARE(tn_gen, tni_gen_matmul);
-TN_PRIV_DECLARE(tn_row, tni_row_matmul);
-TN_PRIV_DECLARE(tn_gen, tni_gen_max);
-TN_PRIV_DECLARE(tn_row, tni_row_max);
-TN_PRIV_DECLARE(tn_gen, tni_gen_max_dim);
-TN_PRIV_DECLARE(tn_row, tni_row_max_dim);
-TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool2d);
-TN_PRIV_DECLARE(tn_row, tni_row_max_pool2d);
-TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool2d_input_grad);
-TN_PRIV_DECLARE(tn_row, tni_row_max_pool2d_input_grad);
-TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool2d_pick);
-TN_PRIV_DECLARE(tn_row, tni_row_max_pool2d_pick);
-TN_PRIV_DECLARE(tn_gen, tni_gen_maximum);
-TN_PRIV_DECLARE(tn_row, tni_row_maximum);
-TN_PRIV_DECLARE(tn_gen, tni_gen_mean);
-TN_PRIV_DECLARE(tn_row, tni_row_mean);
-TN_PRIV_DECLARE(tn_gen, tni_gen_meshgrid);
-TN_PRIV_DECLARE(tn_row, tni_row_meshgrid);
-TN_PRIV_DECLARE(tn_gen, tni_gen_min);
-TN_PRIV_DECLARE(tn_row, tni_row_min);
-TN_PRIV_DECLARE(tn_gen, tni_gen_min_dim);
-TN_PRIV_DECLARE(tn_row, tni_row_min_dim);
-TN_PRIV_DECLARE(tn_gen, tni_gen_minimum);
-TN_PRIV_DECLARE(tn_row, tni_row_minimum);
-TN_PRIV_DECLARE(tn_gen, tni_gen_mm);
-TN_PRIV_DECLARE(tn_row, tni_row_mm);
-TN_PRIV_DECLARE(tn_gen, tni_gen_movedim);
-TN_PRIV_DECLARE(tn_row, tni_row_movedim);
-TN_PRIV_DECLARE(tn_gen, tni_gen_mse_loss);
-TN_PRIV_DECLARE(tn_row, tni_row_mse_loss);
-TN_PRIV_DECLARE(tn_gen, tni_gen_mul);
-TN_PRIV_DECLARE(tn_row, tni_row_mul);
-TN_PRIV_DECLARE(tn_gen, tni_gen_mv);
-TN_PRIV_DECLARE(tn_row, tni_row_mv);
-TN_PRIV_DECLARE(tn_gen, tni_gen_narrow);
-TN_PRIV_DECLARE(tn_row, tni_row_narrow);
-TN_PRIV_DECLARE(tn_gen, tni_gen_ne);
-TN_PRIV_DECLARE(tn_row, tni_row_ne);
-TN_PRIV_DECLARE(tn_gen, tni_gen_neg);
-TN_PRIV_DECLARE(tn_row, tni_row_neg);
-TN_PRIV_DECLARE(tn_gen, tni_gen_new_empty);
-TN_PRIV_DECLARE(tn_row, tni_row_new_empty);
-TN_PRIV_DECLARE(tn_gen, tni_gen_new_full);
-TN_PRIV_DECLARE(tn_row, tni_row_new_full);
-TN_PRIV_DECLARE(tn_gen, tni_gen_new_ones);
-TN_PRIV_DECLARE(tn_row, tni_row_new_ones);
-TN_PRIV_DECLARE(tn_gen, tni_gen_new_zeros);
-TN_PRIV_DECLARE(tn_row, tni_row_new_zeros);
-TN_PRIV_DECLARE(tn_gen, tni_gen_nextafter);
-TN_PRIV_DECLARE(tn_row, tni_row_nextafter);
-TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss);
-TN_PRIV_DECLARE(tn_row, tni_row_nll_loss);
-TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss_input_grad);
-TN_PRIV_DECLARE(tn_row, tni_row_nll_loss_input_grad);
-TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss_plain);
-TN_PRIV_DECLARE(tn_row, tni_row_nll_loss_plain);
-TN_PRIV_DECLARE(tn_gen, tni_gen_nonzero);
-TN_PRIV_DECLARE(tn_row, tni_row_nonzero);
-TN_PRIV_DECLARE(tn_gen, tni_gen_norm);
-TN_PRIV_DECLARE(tn_row, tni_row_norm);
-TN_PRIV_DECLARE(tn_gen, tni_gen_normal);
-TN_PRIV_DECLARE(tn_row, tni_row_normal);
-TN_PRIV_DECLARE(tn_gen, tni_gen_one_hot);
-TN_PRIV_DECLARE(tn_row, tni_row_one_hot);
-TN_PRIV_DECLARE(tn_gen, tni_gen_ones);
-TN_PRIV_DECLARE(tn_row, tni_row_ones);
-TN_PRIV_DECLARE(tn_gen, tni_gen_ones_like);
-TN_PRIV_DECLARE(tn_row, tni_row_ones_like);
-TN_PRIV_DECLARE(tn_gen, tni_gen_permute);
-TN_PRIV_DECLARE(tn_row, tni_row_permute);
-TN_PRIV_DECLARE(tn_gen, tni_gen_pow);
-TN_PRIV_DECLARE(tn_row, tni_row_pow);
-TN_PRIV_DECLARE(tn_gen, tni_gen_prelu_kernel);
-TN_PRIV_DECLARE(tn_row, tni_row_prelu_kernel);
-TN_PRIV_DECLARE(tn_gen, tni_gen_prod);
-TN_PRIV_DECLARE(tn_row, tni_row_prod);
-TN_PRIV_DECLARE(tn_gen, tni_gen_rand);
-TN_PRIV_DECLARE(tn_row, tni_row_rand);
-TN_PRIV_DECLARE(tn_gen, tni_gen_rand_like);
-TN_PRIV_DECLARE(tn_row, tni_row_rand_like);
-TN_PRIV_DECLARE(tn_gen, tni_gen_randint);
-TN_PRIV_DECLARE(tn_row, tni_row_randint);
-TN_PRIV_DECLARE(tn_gen, tni_gen_randint_low);
-TN_PRIV_DECLARE(tn_row, tni_row_randint_low);
-TN_PRIV_DECLARE(tn_gen, tni_gen_randn);
-TN_PRIV_DECLARE(tn_row, tni_row_randn);
-TN_PRIV_DECLARE(tn_gen, tni_gen_randn_like);
-TN_PRIV_DECLARE(tn_row, tni_row_randn_like);
-TN_PRIV_DECLARE(tn_gen, tni_gen_random);
-TN_PRIV_DECLARE(tn_row, tni_row_random);
-TN_PRIV_DECLARE(tn_gen, tni_gen_randperm);
-TN_PRIV_DECLARE(tn_row, tni_row_randperm);
-TN_PRIV_DECLARE(tn_gen, tni_gen_real);
-TN_PRIV_DECLARE(tn_row, tni_row_real);
-TN_PRIV_DECLARE(tn_gen, tni_gen_reciprocal);
-TN_PRIV_DECLARE(tn_row, tni_row_reciprocal);
-TN_PRIV_DECLARE(tn_gen, tni_gen_relu);
-TN_PRIV_DECLARE(tn_row, tni_row_relu);
-TN_PRIV_DECLARE(tn_gen, tni_gen_remainder);
-TN_PRIV_DECLARE(tn_row, tni_row_remainder);
-TN_PRIV_DECLARE(tn_gen, tni_gen_repeat);
-TN_PRIV_DECLARE(tn_row, tni_row_repeat);
-TN_PRIV_DECLARE(tn_gen, tni_gen_reshape);
-TN_PRIV_DECLARE(tn_row, tni_row_reshape);
-TN_PRIV_DECLARE(tn_gen, tni_gen_roll);
-TN_PRIV_DECLARE(tn_row, tni_row_roll);
-TN_PRIV_DECLARE(tn_gen, tni_gen_round);
-TN_PRIV_DECLARE(tn_row, tni_row_round);
-TN_PRIV_DECLARE(tn_gen, tni_gen_rsqrt);
-TN_PRIV_DECLARE(tn_row, tni_row_rsqrt);
-TN_PRIV_DECLARE(tn_gen, tni_gen_rsub);
-TN_PRIV_DECLARE(tn_row, tni_row_rsub);
-TN_PRIV_DECLARE(tn_gen, tni_gen_scaled_dot_product_attention);
-TN_PRIV_DECLARE(tn_row, tni_row_scaled_dot_product_attention);
-TN_PRIV_DECLARE(tn_gen, tni_gen_scatter);
-TN_PRIV_DECLARE(tn_row, tni_row_scatter);
-TN_PRIV_DECLARE(tn_gen, tni_gen_scatter_add);
-TN_PRIV_DECLARE(tn_row, tni_row_scatter_add);
-TN_PRIV_DECLARE(tn_gen, tni_gen_scatter_value);
-TN_PRIV_DECLARE(tn_row, tni_row_scatter_value);
-TN_PRIV_DECLARE(tn_gen, tni_gen_searchsorted);
-TN_PRIV_DECLARE(tn_row, tni_row_searchsorted);
-TN_PRIV_DECLARE(tn_gen, tni_gen_select);
-TN_PRIV_DECLARE(tn_row, tni_row_select);
-TN_PRIV_DECLARE(tn_gen, tni_gen_sgn);
-TN_PRIV_DECLARE(tn_row, tni_row_sgn);
-TN_PRIV_DECLARE(tn_gen, tni_gen_sigmoid);
-TN_PRIV_DECLARE(tn_row, tni_row_sigmoid);
-TN_PRIV_DECLARE(tn_gen, tni_gen_sigmoid_backward);
-TN_PRIV_DECLARE(tn_row, tni_row_sigmoid_backward);
-TN_PRIV_DECLARE(tn_gen, tni_gen_sign);
-TN_PRIV_DECLARE(tn_row, tni_row_sign);
-TN_PRIV_DECLARE(tn_gen, tni_gen_signbit);
-TN_PRIV_DECLARE(tn_row, tni_row_signbit);
-TN_PRIV_DECLARE(tn_gen, tni_gen_silu);
-TN_PRIV_DECLARE(tn_row, tni_row_silu);
-TN_PRIV_DECLARE(tn_gen, tni_gen_silu_backward);
-TN_PRIV_DECLARE(tn_row, tni_row_silu_backward);
-TN_PRIV_DECLARE(tn_gen, tni_gen_sin);
-TN_PRIV_DECLARE(tn_row, tni_row_sin);
-TN_PRIV_DECLARE(tn_gen, tni_gen_sinh);
-TN_PRIV_DECLARE(tn_row, tni_row_sinh);
-TN_PRIV_DECLARE(tn_gen, tni_gen_slice);
-TN_PRIV_DECLARE(tn_row, tni_row_slice);
-TN_PRIV_DECLARE(tn_gen, tni_gen_smooth_l1_loss);
-TN_PRIV_DECLARE(tn_row, tni_row_smooth_l1_loss);
-TN_PRIV_DECLARE(tn_gen, tni_gen_softmax);
-TN_PRIV_DECLARE(tn_row, tni_row_softmax);
-TN_PRIV_DECLARE(tn_gen, tni_gen_softmax_backward);
-TN_PRIV_DECLARE(tn_row, tni_row_softmax_backward);
-TN_PRIV_DECLARE(tn_gen, tni_gen_softplus);
-TN_PRIV_DECLARE(tn_row, tni_row_softplus);
-TN_PRIV_DECLARE(tn_gen, tni_gen_softshrink);
-TN_PRIV_DECLARE(tn_row, tni_row_softshrink);
-TN_PRIV_DECLARE(tn_gen, tni_gen_softsign);
-TN_PRIV_DECLARE(tn_row, tni_row_softsign);
-TN_PRIV_DECLARE(tn_gen, tni_gen_sort);
-TN_PRIV_DECLARE(tn_row, tni_row_sort);
-TN_PRIV_DECLARE(tn_gen, tni_gen_split);
-TN_PRIV_DECLARE(tn_row, tni_row_split);
-TN_PRIV_DECLARE(tn_gen, tni_gen_split_with_sizes);
-TN_PRIV_DECLARE(tn_row, tni_row_split_with_sizes);
-TN_PRIV_DECLARE(tn_gen, tni_gen_sqrt);
-TN_PRIV_DECLARE(tn_row, tni_row_sqrt);
-TN_PRIV_DECLARE(tn_gen, tni_gen_square);
-TN_PRIV_DECLARE(tn_row, tni_row_square);
-TN_PRIV_DECLARE(tn_gen, tni_gen_squeeze);
-TN_PRIV_DECLARE(tn_row, tni_row_squeeze);
-TN_PRIV_DECLARE(tn_gen, tni_gen_squeeze_dim);
-TN_PRIV_DECLARE(tn_row, tni_row_squeeze_dim);
-TN_PRIV_DECLARE(tn_gen, tni_gen_squeeze_dims);
-TN_PRIV_DECLARE(tn_row, tni_row_squeeze_dims);
-TN_PRIV_DECLARE(tn_gen, tni_gen_stack);
-TN_PRIV_DECLARE(tn_row, tni_row_stack);
-TN_PRIV_DECLARE(tn_gen, tni_gen_std);
-TN_PRIV_DECLARE(tn_row, tni_row_std);
-TN_PRIV_DECLARE(tn_gen, tni_gen_sub);
-TN_PRIV_DECLARE(tn_row, tni_row_sub);
-TN_PRIV_DECLARE(tn_gen, tni_gen_sum);
-TN_PRIV_DECLARE(tn_row, tni_row_sum);
-TN_PRIV_DECLARE(tn_gen, tni_gen_t);
-TN_PRIV_DECLARE(tn_row, tni_row_t);
-TN_PRIV_DECLARE(tn_gen, tni_gen_take_along_dim);
-TN_PRIV_DECLARE(tn_row, tni_row_take_along_dim);
-TN_PRIV_DECLARE(tn_gen, tni_gen_tan);
-TN_PRIV_DECLARE(tn_row, tni_row_tan);
-TN_PRIV_DECLARE(tn_gen, tni_gen_tanh);
-TN_PRIV_DECLARE(tn_row, tni_row_tanh);
-TN_PRIV_DECLARE(tn_gen, tni_gen_tanh_backward);
-TN_PRIV_DECLARE(tn_row, tni_row_tanh_backward);
-TN_PRIV_DECLARE(tn_gen, tni_gen_threshold);
-TN_PRIV_DECLARE(tn_row, tni_row_threshold);
-TN_PRIV_DECLARE(tn_gen, tni_gen_threshold_backward);
-TN_PRIV_DECLARE(tn_row, tni_row_threshold_backward);
-TN_PRIV_DECLARE(tn_gen, tni_gen_to);
-TN_PRIV_DECLARE(tn_row, tni_row_to);
-TN_PRIV_DECLARE(tn_gen, tni_gen_to_dtype);
-TN_PRIV_DECLARE(tn_row, tni_row_to_dtype);
-TN_PRIV_DECLARE(tn_gen, tni_gen_topk);
-TN_PRIV_DECLARE(tn_row, tni_row_topk);
-TN_PRIV_DECLARE(tn_gen, tni_gen_transpose);
-TN_PRIV_DECLARE(tn_row, tni_row_transpose);
-TN_PRIV_DECLARE(tn_gen, tni_gen_tril);
-TN_PRIV_DECLARE(tn_row, tni_row_tril);
-TN_PRIV_DECLARE(tn_gen, tni_gen_triu);
-TN_PRIV_DECLARE(tn_row, tni_row_triu);
-TN_PRIV_DECLARE(tn_gen, tni_gen_trunc);
-TN_PRIV_DECLARE(tn_row, tni_row_trunc);
-TN_PRIV_DECLARE(tn_gen, tni_gen_unbind);
-TN_PRIV_DECLARE(tn_row, tni_row_unbind);
-TN_PRIV_DECLARE(tn_gen, tni_gen_unflatten);
-TN_PRIV_DECLARE(tn_row, tni_row_unflatten);
-TN_PRIV_DECLARE(tn_gen, tni_gen_uniform);
-TN_PRIV_DECLARE(tn_row, tni_row_uniform);
-TN_PRIV_DECLARE(tn_gen, tni_gen_unsqueeze);
-TN_PRIV_DECLARE(tn_row, tni_row_unsqueeze);
-TN_PRIV_DECLARE(tn_gen, tni_gen_var);
-TN_PRIV_DECLARE(tn_row, tni_row_var);
-TN_PRIV_DECLARE(tn_gen, tni_gen_var_mean);
-TN_PRIV_DECLARE(tn_row, tni_row_var_mean);
-TN_PRIV_DECLARE(tn_gen, tni_gen_view);
-TN_PRIV_DECLARE(tn_row, tni_row_view);
-TN_PRIV_DECLARE(tn_gen, tni_gen_view_as_complex);
-TN_PRIV_DECLARE(tn_row, tni_row_view_as_complex);
-TN_PRIV_DECLARE(tn_gen, tni_gen_view_as_real);
-TN_PRIV_DECLARE(tn_row, tni_row_view_as_real);
-TN_PRIV_DECLARE(tn_gen, tni_gen_where);
-TN_PRIV_DECLARE(tn_row, tni_row_where);
-TN_PRIV_DECLARE(tn_gen, tni_gen_zero);
-TN_PRIV_DECLARE(tn_row, tni_row_zero);
-TN_PRIV_DECLARE(tn_gen, tni_gen_zeros);
-TN_PRIV_DECLARE(tn_row, tni_row_zeros);
-TN_PRIV_DECLARE(tn_gen, tni_gen_zeros_like);
-TN_PRIV_DECLARE(tn_row, tni_row_zeros_like);
-TN_PRIV_DECLARE(tni_loop, tni_loops_abs[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_acos[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_add[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_addcdiv[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_addcmul[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_asin[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_atan[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_atan2[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_bce[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_bitwise_and[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_bitwise_left_shift[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_bitwise_not[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_bitwise_or[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_bitwise_right_shift[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_bitwise_xor[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_ceil[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_clamp_max[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_clamp_min[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_copysign[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_cos[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_cosh[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_div[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_div_trunc[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_elu[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_eq[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_erf[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_exp[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_expm1[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_floor[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_floor_divide[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_fmod[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_frac[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_ge[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_gelu_erf[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_gelu_erf_backward[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_gelu_tanh[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_gt[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_hardshrink[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_hardswish[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_hardtanh[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_hypot[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_isfinite[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_isinf[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_isnan[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_le[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_leaky_relu[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_leaky_relu_backward[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_lerp[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_log[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_log10[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_log1p[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_log2[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_logical_and[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_logical_not[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_logical_or[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_logical_xor[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_lt[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_maximum[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_minimum[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_mul[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_ne[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_neg[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_nextafter[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_pow[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_prelu_kernel[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_reciprocal[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_relu[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_remainder[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_round[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_rsqrt[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_sgn[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_sigmoid[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_sigmoid_backward[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_sign[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_signbit[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_silu[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_silu_backward[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_sin[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_sinh[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_softplus[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_softshrink[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_softsign[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_sqrt[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_square[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_sub[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_tan[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_tanh[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_tanh_backward[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_threshold[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_threshold_backward[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_trunc[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV_DECLARE(tni_loop, tni_loops_where[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
-TN_PRIV const tn_row *const *tni_row_list(int64_t *count);
+#if TNI_PART(1)
 
 /* src/kernels/kernels.c - compiles the kernels once for each instruction set and holds the tables */
 
@@ -18572,6 +19216,9 @@ TN_PRIV const tni_kernels *tni_kernels_of(int isa) {
     default: return NULL;
     }
 }
+#endif
+
+#if TNI_PART(2)
 
 /* src/base/cold_begin.inl - what stands from here to cold_end.inl is compiled at -O1: no call of a small tensor runs through it, so it may be slower by a little and is compiled in half the time */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
@@ -18617,121 +19264,6 @@ TN_API const char *tn_device_name(tn_device_id device) {
 #endif
 
 /* src/call/types.c - what the library does with a parameter's value: check, text, comparison, from a tagged value, from a schema's default, as a number */
-
-/* src/call/types.h - what the library does with a parameter's value, one entry a way of TN_TYPES */
-
-/* src/call/schema.h - reads an operator's schema in torch's notation, */
-
-enum { TNI_PARAMS = 40, TNI_SCHEMA_RESULTS = 8, TNI_LIST_DEFAULT = 8, TNI_FIXED = 8 };
-
-typedef struct tni_word {
-    const char *at;
-    int n;
-} tni_word;
-
-typedef struct tni_enum {
-    const char *name;
-    const char *const *words;
-} tni_enum;
-TN_PRIV const tni_enum *tni_enums(void);
-
-typedef struct tni_default {
-    bool none;
-    double real;
-    int64_t integer;
-    int n;
-    int64_t ints[TNI_LIST_DEFAULT];
-    double floats[TNI_LIST_DEFAULT];
-    tni_word string;
-} tni_default;
-
-typedef struct tni_schema_param {
-    tni_word name, group;
-    uint8_t type, flags;
-    int16_t count;
-    const tni_enum *words;
-    tni_default value;
-    size_t offset, number_offset;
-} tni_schema_param;
-
-typedef struct tni_schema {
-    tni_word name;
-    int base;
-    int nparam, nresults;
-    bool returns_list, returns_truth, has_results;
-    tni_schema_param param[TNI_PARAMS];
-    tni_word result[TNI_SCHEMA_RESULTS], result_group[TNI_SCHEMA_RESULTS];
-    size_t out_offset, args_size;
-} tni_schema;
-
-TN_PRIV bool tni_schema_parse(tni_schema *s, const char *text, char *error, size_t room);
-TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms);
-TN_PRIV int tni_schema_order(const tni_schema *s, int *order);
-TN_PRIV bool tni_schema_has_required(const tni_schema *s);
-TN_PRIV uint32_t tni_schema_props(const tni_schema *s);
-TN_PRIV int tni_schema_slots(const tni_schema *s, int *slot, int *nfixed);
-TN_PRIV int tni_words(const char *text, tni_word *words, int max);
-TN_PRIV bool tni_word_is(tni_word w, const char *text);
-TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char *needs,
-                              uint64_t *masks, char *error, size_t room);
-TN_PRIV bool tni_schema_limits(const tni_schema *s, uint32_t forms, char *error, size_t room);
-typedef void *(*tni_schema_get)(void *user, size_t bytes);
-TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, tn_gen **gen,
-                            size_t *bytes, char *error, size_t room);
-
-typedef struct tni_said {
-    char *at;
-    size_t room, n;
-    bool repr;
-} tni_said;
-TN_PRIV void tni_say(tni_said *o, const char *format, ...) TNI_PRINTF(2, 3);
-
-enum { TNI_TAKEN_LISTS = 16 };
-typedef struct tni_taken {
-    char *args;
-    int64_t *one;
-    int nones;
-    char reason[160];
-} tni_taken;
-
-enum { TNI_WHY = 200 };
-typedef struct tni_type {
-    bool (*check)(const tn_param *p, const void *at, char *why);
-    void (*text)(tni_said *o, const tn_param *p, const void *at);
-    bool (*same)(const tn_param *p, const void *a, const void *b);
-    bool (*take)(tni_taken *c, const tn_param *p, const tn_value *v);
-    void (*store)(const tni_default *v, void *at, void *behind);
-    void (*number)(const void *at, tn_scalar *to);
-    bool (*set)(const tn_param *p, void *at, tn_scalar value);
-} tni_type;
-TN_PRIV_DECLARE(tni_type, tni_types[TN_TYPE_COUNT]);
-TNI_INLINE const tni_type *tni_type_of(const tn_param *p) {
-    return &tni_types[tn_type_kept(p->type, p->flags)];
-}
-
-TNI_INLINE bool tni_list_is_said(const tn_param *p, const void *at) {
-    tn_ints l;
-    memcpy(&l, at, sizeof l);
-    return l.n >= 0 ? l.at != NULL : l.n == -1 && p->flags & TN_P_OPTIONAL;
-}
-TNI_INLINE bool tni_maybe_is_said(const void *at) {
-    tn_maybe m;
-    memcpy(&m, at, sizeof m);
-    return m.given == TN_GIVEN || m.given == TN_ABSENT;
-}
-TNI_INLINE bool tni_number_is_said(const tn_param *p, const void *at) {
-    int32_t kind;
-    memcpy(&kind, at, sizeof kind);
-    return kind > (p->flags & TN_P_OPTIONAL ? 0 : TN_KIND_NONE) && kind <= TN_KIND_COMPLEX;
-}
-TNI_INLINE bool tni_code_is_said(const tn_param *p, const void *at) {
-    int32_t code, last = INT32_MAX;
-    memcpy(&code, at, sizeof code);
-    if (p->type == TN_T_DTYPE) last = TN_DTYPE_COUNT - 1;
-    if (p->words)
-        for (last = 0; p->words[last];) last++;
-    return (code > 0 || (p->flags & TN_P_OPTIONAL && code == 0)) && code <= last;
-}
 
 TN_PRIV void tni_say(tni_said *o, const char *format, ...) {
     const size_t at = o->n < o->room ? o->n : o->room;
@@ -20273,6 +20805,7 @@ TN_PRIV bool tni_view_short(const tn_row *row, unsigned how, const char *file, i
     if (TNI_UNLIKELY(!b) || TNI_UNLIKELY(b->failed | how) ||
         TNI_UNLIKELY(tni_load_relaxed(&b->hooks) | tni_load_relaxed(&b->context->cancel)) ||
         !(self = short_view_self(b, gen, args)) ||
+        (TNI_INFERENCE_ONLY && self->flags & TNI_REQUIRES) ||
         (gen->props & TN_PROP_INTS && !short_view_lists(gen, args)))
         return tni_call_long(row, how, file, line, args, results);
     short_view_begin(&c, b, row, file, line, args, self);
@@ -22594,84 +23127,6 @@ TN_API void tn_recording_free(tn_recording *recording) {
 
 /* src/cpu/promote.c - which dtype, shape and strides a pointwise call has */
 
-/* src/cpu/drive.h - runs loops over whole vectors on strided tensors of any dtype; copies tensors with conversion of dtypes */
-
-TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n, bool only);
-TN_PRIV bool tni_no_common_type(tn_frame *f, tn_tensor *const *t, int n);
-TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, int n);
-
-TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const void *from,
-                         int from_dtype, int64_t n);
-TN_PRIV void tni_copy_run(tn_context *c, tn_tensor *dst, tn_tensor *src);
-
-typedef struct tni_pointwise_note {
-    int32_t common;
-    int32_t flat;
-} tni_pointwise_note;
-
-TNI_INLINE int tni_pointwise_makes(uint32_t rules, int dtype) {
-    if (rules & TN_GIVES_BOOL) return TN_BOOL;
-    return rules & TN_GIVES_REAL && tni_is_complex(dtype) ? (int)tni_real_of(dtype) : dtype;
-}
-
-/* src/call/arguments.h - what checks of rows share: arguments read with torch's messages */
-
-TNI_INLINE bool tni_dim_of(tn_frame *f, int ndim, int64_t dim, int *to) {
-    int n = ndim ? ndim : 1;
-    *to = tni_dim(ndim, dim);
-    return *to >= 0 ||
-           tn_fail(f, TN_INDEX,
-                   "Dimension out of range (expected to be in range of [%d, %d], but got %lld)", -n,
-                   n - 1, (long long)dim);
-}
-
-TNI_INLINE bool tni_dims_given(tn_frame *f, tn_ints l, const char *name) {
-    if (l.n < 0 || !l.at) return tn_fail(f, TN_INVALID, "argument '%s': expected a list", name);
-    return l.n <= TN_MAX_DIMS ||
-           tn_fail(f, TN_INVALID, "argument '%s' has %lld elements, expected at most %d dimensions",
-                   name, (long long)l.n, TN_MAX_DIMS);
-}
-
-TNI_INLINE bool tni_sizes_given(tn_frame *f, tn_ints size, const char *name) {
-    char text[160];
-    if (!tni_dims_given(f, size, name)) return false;
-    for (int64_t i = 0; i < size.n; i++)
-        if (size.at[i] < 0)
-            return tn_fail(
-                f, TN_INVALID, "Trying to create tensor with negative dimension %lld: %s",
-                (long long)size.at[i], tni_shape_text(text, sizeof text, (int)size.n, size.at));
-    return true;
-}
-
-TNI_INLINE bool tni_pair_of(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a,
-                            int64_t *b) {
-    if (l.n != 1 && l.n != 2)
-        return tn_fail(f, TN_INVALID, "%s must have 1 or 2 elements, got %lld", name,
-                       (long long)l.n);
-    *a = l.at[0], *b = l.at[l.n - 1];
-    if (*a < low || *b < low || *a > INT32_MAX || *b > INT32_MAX)
-        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a,
-                       (long long)*b, (long long)low);
-    return true;
-}
-
-TNI_INLINE tn_scalar tni_exact(tn_scalar s) {
-    if (s.kind == TN_KIND_BOOL) s.integer = s.integer != 0;
-    if (s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL) s.real = (double)s.integer;
-    return s;
-}
-TNI_INLINE bool tni_double_fits(tn_frame *f, const char *name, double v, int dtype) {
-    if (tni_dtype(dtype)->category >= TNI_CAT_FLOAT ||
-        (v == floor(v) && fabs(v) < 9007199254740992.0))
-        return true;
-    return tn_fail(f, TN_TYPE, "argument '%s' is %.17g, but the tensors are %s", name, v,
-                   tni_dtype(dtype)->text);
-}
-
-typedef struct tni_dim_note {
-    int dim;
-} tni_dim_note;
-
 static tn_dtype promote_tiers(tn_dtype higher, tn_dtype lower) {
     const int h = tni_dtype((int)higher)->category, l = tni_dtype((int)lower)->category;
     if (!higher || !lower) return higher ? higher : lower;
@@ -22987,37 +23442,6 @@ TN_PRIV bool tni_pointwise_look(tn_frame *f) {
 
 /* src/cpu/walk.c - rows of strided tensors in row-major order, for operators that move elements as bytes */
 
-/* src/cpu/walk.h - rows of strided tensors in row-major order, and moving their elements as bytes */
-
-enum { TNI_WALK = 4 };
-typedef struct tni_walk {
-    int ndim, operands;
-    int64_t n, rows;
-    int64_t whole, done, since;
-    int64_t size[TN_MAX_DIMS], index[TN_MAX_DIMS],
-        step[TNI_WALK][TN_MAX_DIMS];
-    int64_t row[TNI_WALK];
-    char *at[TNI_WALK];
-} tni_walk;
-TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size,
-                            const tn_tensor *const *operands, int n);
-TN_PRIV void tni_walk_next(tni_walk *w);
-TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
-                          int64_t bytes);
-TNI_INLINE void tni_move_one(char *to, const char *from, int64_t bytes) {
-    if (bytes == 4)
-        memcpy(to, from, 4);
-    else if (bytes == 8)
-        memcpy(to, from, 8);
-    else if (bytes == 1)
-        *to = *from;
-    else if (bytes == 2)
-        memcpy(to, from, 2);
-    else
-        memcpy(to, from, 16);
-}
-TN_PRIV void tni_fill_row(char *to, int64_t step, const void *unit, int64_t n, int64_t bytes);
-
 enum { WALK_BLOCK = 1 << 16 };
 
 static bool walk_joins(const tni_walk *w, int d) {
@@ -23142,52 +23566,6 @@ TN_PRIV void tni_fill_row(char *to, int64_t step, const void *unit, int64_t n, i
 }
 
 /* src/cpu/convert.c - conversions between dtypes, made of the few that kernels have */
-
-/* src/cpu/blocks.h - strided tensors of any dtype, cut into blocks for loops over whole vectors (blocks.c), and chains of conversions (convert.c) */
-
-enum {
-    TNI_TILE = 4096,
-    TNI_TASK = 32768,
-    TNI_CHAIN = 6,
-    TNI_INPUTS = 3
-};
-
-typedef struct tni_chain {
-    int n;
-    int64_t most;
-    tni_cast step[TNI_CHAIN];
-    int64_t bytes[TNI_CHAIN];
-} tni_chain;
-
-TN_PRIV int tni_computed_in(int d);
-TN_PRIV void tni_chain_to(tni_chain *c, const tni_kernels *k, int from, int to);
-TN_PRIV void tni_chain_run(const tni_chain *c, void *to, const void *from, int64_t n);
-
-typedef struct tni_blocks_operand {
-    int64_t bytes, size;
-    int64_t col, row;
-    tni_chain chain;
-} tni_blocks_operand;
-
-typedef struct tni_blocks {
-    tni_iterate it;
-    tn_frame *f;
-    const tni_kernels *k;
-    tni_loop loop;
-    const void *numbers;
-    int nin;
-    int64_t lanes;
-    tni_blocks_operand op[1 + TNI_INPUTS];
-    int64_t rows, cols, across, down, blocks;
-    int64_t per_task;
-} tni_blocks;
-
-TN_PRIV void tni_blocks_cut(tni_blocks *d);
-TN_PRIV void tni_blocks_run(tni_blocks *d, tn_context *c);
-
-TN_PRIV void tni_span_run(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size,
-                          const char *const *in, const int64_t *step, int64_t n,
-                          const void *numbers);
 
 TN_PRIV int tni_computed_in(int d) {
 #define CONVERT_NATURAL(NAME, text, bytes, kind, alias, computes, loop, ...) \
@@ -23829,102 +24207,6 @@ TN_PRIV void tni_pointwise_run(tn_frame *f) {
 }
 
 /* src/cpu/elements.c - elements of any dtype to the type that sums are computed in (F32, F64 or I64), and back */
-
-/* src/cpu/lanes.h - the plan of a reduction: which elements meet in which order, on which threads */
-
-enum { TNI_MAP_NONE, TNI_MAP_ABS, TNI_MAP_SQUARE, TNI_MAP_POWER, TNI_MAP_NONZERO };
-enum {
-    TNI_LANE_DIMS = TN_MAX_DIMS + 1
-};
-
-typedef union tni_room {
-    float f[TNI_LANE_BYTES / 4];
-    double d[TNI_LANE_BYTES / 8];
-    int64_t k[TNI_LANE_BYTES / 8];
-} tni_room;
-
-typedef struct tni_lanes {
-    const char *x;
-    int dtype, compute;
-    int64_t bytes, size;
-    int64_t lanes;
-    int nred, nkeep;
-    int64_t n, outer, width;
-    int64_t width_out;
-    bool columns;
-    int how;
-    int map;
-    double p;
-    int64_t blocks, subtrees, chunk, chunks, part;
-    int64_t red[TNI_LANE_DIMS], red_step[TNI_LANE_DIMS];
-    int64_t keep[TNI_LANE_DIMS], keep_step[TNI_LANE_DIMS], keep_out[TNI_LANE_DIMS];
-} tni_lanes;
-
-typedef struct tni_reducer {
-    int64_t part;
-    void (*block)(const struct tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
-                  int64_t first, void *to);
-    void (*rows)(const struct tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
-                 int64_t rows, int64_t n, int64_t first, void *to);
-    void (*merge)(const struct tni_reducer *r, const tni_lanes *l, void *a, const void *b,
-                  int64_t n, int64_t na, int64_t nb);
-    void (*store)(const struct tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
-                  int64_t at);
-    const tni_kernels *kernels;
-    int op;
-    void *out[2];
-    int out_dtype;
-    double scale, p;
-    int finish;
-} tni_reducer;
-
-enum {
-    TNI_LANES_ORDERED =
-        1,
-    TNI_LANES_NONZERO = 2,
-    TNI_LANES_MAGNITUDE = 4
-};
-TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, int compute,
-                            int how);
-TN_PRIV bool tni_lanes_scratch(tn_frame *f, tni_lanes *l, int64_t part);
-TN_PRIV void tni_lanes_run(tn_context *c, tni_lanes *l, const tni_reducer *r, void *scratch);
-
-TN_PRIV int tni_lanes_compute(int dtype);
-TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t step, int dtype,
-                            int64_t n);
-TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from, int compute,
-                            int64_t n);
-TN_PRIV void tni_lanes_read(const tni_kernels *k, void *to, int compute, const void *from,
-                            int64_t step, int dtype, int64_t n);
-TN_PRIV void tni_lanes_write(const tni_kernels *k, void *to, int64_t step, int dtype,
-                             const void *from, int compute, int64_t n);
-enum { TNI_SUM, TNI_PROD, TNI_MAX, TNI_MIN };
-TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step,
-                             int64_t rows, int64_t n, void *to);
-TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n,
-                              void *to);
-TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n);
-TN_PRIV double tni_reduce_identity(int op);
-TNI_INLINE void tni_complex_times(double *a, const double *b) {
-    const double re = a[0], im = a[1];
-    a[0] = fma(re, b[0], -(im * b[1]));
-    a[1] = fma(re, b[1], im * b[0]);
-}
-TN_PRIV bool tni_dense_scratch(tn_frame *f, const tn_tensor *t);
-TN_PRIV const char *tni_dense(tn_frame *f, const tn_tensor *t, char **room);
-typedef struct tni_tree {
-    const tni_kernels *kernels;
-    int compute, depth;
-    int64_t n, count;
-    tni_room part[44];
-} tni_tree;
-TN_PRIV void tni_tree_begin(tni_tree *t, const tni_kernels *k, int compute, int64_t n);
-TN_PRIV void *tni_tree_next(tni_tree *t);
-TN_PRIV void tni_tree_push(tni_tree *t);
-TN_PRIV void *tni_tree_end(tni_tree *t);
-TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n);
-TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements,
-                              void (*task)(void *, int64_t), void *arg);
 
 TN_PRIV int tni_lanes_compute(int dtype) {
     if (dtype == TN_F64 || dtype == TN_C128) return TN_F64;
@@ -24570,21 +24852,6 @@ TN_PRIV const char *tni_dense(tn_frame *f, const tn_tensor *t, char **room) {
 
 /* src/cpu/matmul.c - products of matrices of any dtype */
 
-/* src/cpu/matmul.h - products of matrices of any dtype and any strides, batch by batch */
-
-typedef struct tni_matmul_plan {
-    int64_t m, n, k, batches;
-    int64_t a_row, a_col, b_row, b_col;
-    int nbatch;
-    int64_t size[TN_MAX_DIMS], a_batch[TN_MAX_DIMS], b_batch[TN_MAX_DIMS];
-    int ndim;
-    int64_t result[TN_MAX_DIMS + 2];
-} tni_matmul_plan;
-TN_PRIV bool tni_matmul_plan_of(tni_matmul_plan *p, const tn_tensor *a, const tn_tensor *b);
-TN_PRIV int64_t tni_matmul_packed_bytes(tn_context *c, const tni_matmul_plan *p, int64_t bytes);
-TN_PRIV void tni_matmul_run(tn_context *context, const tni_matmul_plan *p, int dtype, const void *a,
-                            const void *b, void *c, double alpha, bool add, void *scratch);
-
 static void mm_matrix(const tn_tensor *t, bool left, int64_t *rows, int64_t *cols, int64_t *row,
                       int64_t *col) {
     const int d = t->ndim;
@@ -25049,63 +25316,6 @@ TN_PRIV void tni_matmul_run(tn_context *context, const tni_matmul_plan *p, int d
 
 /* src/cpu/conv_source.c - the input of a convolution laid out for its kernel (kernels/conv.h): padded, and split by phase where the stride is not 1, a round of images at a time */
 
-/* src/cpu/conv.h - convolutions as loops: their sizes, sources laid out for kernels, and plain loops where there is no kernel */
-
-typedef struct tni_cv_shape {
-    int64_t n, c, h, w, o, kh, kw, oh, ow, groups, cg, og;
-    int64_t sh, sw, ph, pw, dh, dw;
-    int64_t taps;
-    bool batched;
-} tni_cv_shape;
-
-enum { TNI_CV_OUTPUT, TNI_CV_INPUT, TNI_CV_WEIGHT };
-TNI_INLINE bool tni_cv_is_plain(const tn_tensor *t) { return !tni_is_float(t->dtype); }
-TN_PRIV bool tni_cv_plain_ask(tn_frame *f, int64_t numel);
-TN_PRIV void tni_cv_plain_run(tn_frame *f, const tni_cv_shape *s, int result);
-
-enum { TNI_CV_ROUND = 2 << 20, TNI_CV_SLACK = 64, TNI_CV_WORK = 1 << 18, TNI_CV_TASKS = 16 };
-
-typedef struct tni_cv_source {
-    const char *x;
-    int dtype;
-    int64_t channels, h, w, x_image, x_channel, x_row, x_col;
-    int64_t sh, sw, top, left, rows, cols;
-    int64_t plane, channel, image;
-    int64_t images;
-    bool f64, in_place;
-    const tni_kernels *kernels;
-    char *at;
-    int64_t first;
-} tni_cv_source;
-
-TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t);
-TN_PRIV bool tni_cv_source_lay(tni_cv_source *s, int64_t images);
-TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v);
-TN_PRIV void tni_cv_offsets_forward(const tni_cv_source *s, const tni_cv_shape *v, int64_t *offset);
-TN_PRIV void tni_cv_source_round(tn_context *c, tni_cv_source *s, int64_t first, int64_t n,
-                                 void *room);
-TN_PRIV int64_t tni_cv_source_room(const tni_cv_source *s);
-TN_PRIV const char *tni_cv_source_end(const tni_cv_source *s, int64_t n);
-TNI_INLINE int64_t tni_cv_size(const tni_cv_source *s) { return s->f64 ? 8 : 4; }
-TNI_INLINE int64_t tni_cv_image_step(const tni_cv_source *s) {
-    return s->in_place ? s->x_image / tni_cv_size(s) : s->image;
-}
-TNI_INLINE int64_t tni_cv_channel_step(const tni_cv_source *s) {
-    return s->in_place ? s->x_channel / tni_cv_size(s) : s->channel;
-}
-TNI_INLINE int64_t tni_cv_pitch(const tni_cv_source *s) {
-    return s->in_place ? s->x_row / tni_cv_size(s) : s->cols;
-}
-
-typedef struct tni_cv_room {
-    char *base;
-    int64_t used;
-    bool fits;
-} tni_cv_room;
-
-TN_PRIV void *tni_cv_take(tni_cv_room *r, int64_t count, int64_t each);
-TN_PRIV bool tni_cv_ask(tn_frame *f, const tni_cv_room *r);
-
 TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t) {
     const int d = t->ndim;
     const int64_t bytes = tni_dtype_size(t);
@@ -25388,68 +25598,6 @@ TN_PRIV void tni_cv_plain_run(tn_frame *f, const tni_cv_shape *s, int result) {
 
 /* src/cpu/matrix.c - matrices of a batch in a worker's scratch: column-major planes of real numbers */
 
-/* src/cpu/matrix.h - one matrix after another out of batches, for rows of linear algebra (matrix.c) */
-
-typedef struct tni_planes {
-    char *at[2];
-    int64_t m, n;
-    int bytes;
-    const tni_kernels *k;
-} tni_planes;
-
-typedef struct tni_pair {
-    double re, im;
-} tni_pair;
-
-enum { TNI_AS_IS, TNI_TRANSPOSED = 1, TNI_ADJOINT = 3 };
-
-TN_PRIV bool tni_matrix_fits(tn_frame *f, const tn_tensor *t, const char *name, bool square);
-TN_PRIV bool tni_planes_ask(tn_frame *f, int dtype, int64_t m, int64_t n, int64_t p, int64_t q,
-                            int64_t more);
-TN_PRIV tni_planes tni_planes_in(tn_frame *f, void **scratch, int dtype, int64_t m, int64_t n);
-TN_PRIV void tni_planes_load(const tni_planes *p, const tn_tensor *t, const tn_tensor *like,
-                             int64_t i, int how);
-TN_PRIV void tni_planes_store(const tni_planes *p, tn_tensor *t, int64_t i, int how);
-
-TN_PRIV int64_t tni_batches(const tn_tensor *t);
-TNI_INLINE int64_t tni_effort(double operations) {
-    return operations < 1e15 ? (int64_t)operations : (int64_t)1 << 50;
-}
-
-TNI_INLINE tni_pair tni_planes_get(const tni_planes *p, int64_t i, int64_t j) {
-    const int64_t at = i + j * p->m;
-    tni_pair v = {0, 0};
-    v.re =
-        p->bytes == 4 ? (double)((float *)(void *)p->at[0])[at] : ((double *)(void *)p->at[0])[at];
-    if (p->at[1])
-        v.im = p->bytes == 4 ? (double)((float *)(void *)p->at[1])[at]
-                             : ((double *)(void *)p->at[1])[at];
-    return v;
-}
-TNI_INLINE void tni_planes_set(const tni_planes *p, int64_t i, int64_t j, tni_pair v) {
-    const int64_t at = i + j * p->m;
-    if (p->bytes == 4)
-        ((float *)(void *)p->at[0])[at] = (float)v.re;
-    else
-        ((double *)(void *)p->at[0])[at] = v.re;
-    if (p->at[1] && p->bytes == 4) ((float *)(void *)p->at[1])[at] = (float)v.im;
-    if (p->at[1] && p->bytes == 8) ((double *)(void *)p->at[1])[at] = v.im;
-}
-TN_PRIV void tni_planes_clear(const tni_planes *p, bool below);
-
-TN_PRIV void tni_column_add(const tni_planes *y, int64_t jy, const tni_planes *x, int64_t jx,
-                            int64_t i, int64_t end, tni_pair a);
-TN_PRIV tni_pair tni_column_dot(const tni_planes *x, int64_t jx, const tni_planes *y, int64_t jy,
-                                int64_t i);
-
-TNI_INLINE tni_pair tni_pair_mul(tni_pair a, tni_pair b) {
-    tni_pair c;
-    c.re = fma(a.re, b.re, -(a.im * b.im));
-    c.im = fma(a.re, b.im, a.im * b.re);
-    return c;
-}
-TN_PRIV tni_pair tni_pair_div(tni_pair a, tni_pair b);
-
 TN_PRIV bool tni_matrix_fits(tn_frame *f, const tn_tensor *t, const char *name, bool square) {
     char shape[128];
     const int d = t->ndim;
@@ -25605,6 +25753,9 @@ TN_PRIV tni_pair tni_pair_div(tni_pair a, tni_pair b) {
     }
     return c;
 }
+#endif
+
+#if TNI_PART(3)
 
 /* src/gen/operators.inl - every file of src/ops, family by family: those that are hot, then the others */
 
@@ -37344,6 +37495,9 @@ TN_OPERATOR(unflatten, "unflatten.int(Tensor(a) self, int dim, int[] sizes) -> T
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #pragma GCC pop_options
 #endif
+#endif
+
+#if TNI_PART(2)
 
 /* src/gen/tables.c - parameters, defaults, results and needs of every row, as the door reads them */
 
@@ -45621,101 +45775,6 @@ TNI_EXTERN_C_END
 
 /* src/autograd/queue.c - what waits in a backward: a heap of nodes by number, and a table of the leaves and wanted tensors with their gradients so far */
 
-/* src/autograd/engine.h - the state of one backward, which the engine's parts share: queue.c, publish.c, engine.c */
-
-/* src/autograd/autograd.h - the engine's parts: it walks nodes and knows rows; of operators only those that add, sum and reshape gradients */
-
-typedef struct tni_wanted {
-    tn_tensors inputs;
-    tn_tensor **grads;
-    bool allow_unused, into_grad;
-} tni_wanted;
-
-TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep,
-                            bool create, const tni_wanted *wanted);
-
-TNI_INLINE bool tni_list_given(tni_block *b, tn_tensors l, const char *what) {
-    if (l.n >= 0 && (l.at || !l.n)) return true;
-    return tni_error(b, TN_INVALID, "%s: expected a list of tensors", what);
-}
-
-TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tni_watch **at,
-                            tn_tensor **grad);
-
-typedef struct tni_ghost {
-    tn_tensor header;
-    tni_storage storage;
-    double value[2];
-    int64_t stride[TN_MAX_DIMS];
-} tni_ghost;
-enum { TNI_GHOSTS = 8 };
-typedef struct tni_gradient_room {
-    tn_tensor **pointers;
-    bool *want;
-    tni_ghost *ghosts;
-    int64_t bytes;
-    tn_tensor *inline_pointers[4 * TNI_GHOSTS];
-    bool inline_want[TNI_GHOSTS];
-    tni_ghost inline_ghosts[TNI_GHOSTS];
-} tni_gradient_room;
-TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gradient_room *room,
-                               bool create);
-TN_PRIV void tni_gradient_close(tni_block *b, tni_gradient_room *room);
-
-struct tn_function {
-    tni_node_part part;
-    const tn_function_row *row;
-    void *user;
-    tni_block *b;
-    tni_node *node;
-    struct function_saved *saved;
-    int64_t nsaved, room;
-    uint64_t written;
-};
-TN_PRIV bool tni_function_backward(tn_gradient *g);
-
-TN_PRIV void tni_node_error(tni_block *b, const tni_node *n);
-
-enum { TNI_HEAP = 32, TNI_TABLE = 8 };
-
-typedef struct tni_entry {
-    void *key;
-    uint32_t out;
-    tn_tensor *grad;
-    bool retained;
-    bool sum;
-    bool put;
-} tni_entry;
-
-typedef struct tni_place {
-    void *key;
-    uint32_t out;
-} tni_place;
-
-typedef struct tni_engine {
-    tni_block *b;
-    bool keep, create, leaf_hooks;
-    bool hooked, sweeping;
-    uint64_t number;
-    int64_t last_hook;
-    const tni_wanted *wanted;
-    tni_place *place;
-    tni_node **heap;
-    int64_t nheap, heap_room;
-    tni_entry *table;
-    int64_t nentries, table_room;
-    tni_node *heap_inline[TNI_HEAP];
-    tni_entry table_inline[TNI_TABLE];
-} tni_engine;
-
-TN_PRIV bool tni_queue_push(tni_engine *e, tni_node *n);
-TN_PRIV tni_node *tni_queue_pop(tni_engine *e);
-TN_PRIV tni_entry *tni_entry_find(tni_engine *e, void *key, uint32_t out, bool make);
-TN_PRIV void tni_engine_hold(tni_engine *e);
-
-TN_PRIV bool tni_publish(tni_engine *e);
-TN_PRIV bool tni_hand_out(tni_engine *e);
-
 static bool engine_grow(tni_block *b, void **at, int64_t *room, int64_t each,
                         const void *inline_at) {
     int64_t bytes;
@@ -47709,18 +47768,6 @@ TN_API void tn_history_text(const tn_history *h, char *text, size_t room) {
 
 /* src/io/print.c - tensors as text, exactly as torch's _tensor_str.py writes them */
 
-/* src/io/io.h - tensors as text, and formats of files on the base's whole-file reading and atomic writing */
-
-TN_PRIV tni_block *tni_io_enter(const char *file, int line);
-TN_PRIV void tni_io_leave(tni_block *b);
-
-TN_PRIV void tni_swap_bytes(void *at, int64_t count, int64_t bytes);
-TN_PRIV bool tni_host_is_little(void);
-
-enum { TNI_SAFE_HEADER_MAX = 100000000, TNI_SAFE_CHUNK = 4096 };
-
-TN_PRIV bool tni_file_skip(tni_file *f, int64_t bytes);
-
 enum { PRINT_NUMBER = 400 };
 
 typedef struct print_format {
@@ -48182,17 +48229,6 @@ TN_API tn_tensor *tn_load_idx_at(const char *file, int line, const char *path) {
 }
 
 /* src/io/json.c - the pieces of JSON that a header of safetensors is made of: signs, strings, lists of natural numbers */
-
-/* src/io/json.h - reading the pieces of JSON that headers of files are made of */
-
-typedef struct tni_json {
-    char *at, *end;
-} tni_json;
-
-TN_PRIV char *tni_json_decoded(tni_json *c);
-TN_PRIV int tni_json_naturals(tni_json *c, int64_t *to, int max);
-TN_PRIV bool tni_json_sign(tni_json *c, char sign);
-TN_PRIV bool tni_json_string(tni_json *c, char **text);
 
 TN_PRIV bool tni_json_sign(tni_json *c, char sign) {
     while (c->at < c->end &&
@@ -48918,6 +48954,7 @@ TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path,
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #pragma GCC pop_options
+#endif
 #endif
 #endif /* TENSOR_IMPLEMENTATION */
 
@@ -58587,7 +58624,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_args_forget TNI_JOIN(TN_PREFIX, tn_args_forget)
 #define tn_element TNI_JOIN(TN_PREFIX, tn_element)
 #define tn_random64 TNI_JOIN(TN_PREFIX, tn_random64)
-#define tn_layout_cd1e78492b6c TNI_JOIN(TN_PREFIX, tn_layout_cd1e78492b6c)
+#define tn_layout_58a23951616f TNI_JOIN(TN_PREFIX, tn_layout_58a23951616f)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -60556,14 +60593,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"cd1e78492b6c", at, 976};
+    static const tn_exports all = {"58a23951616f", at, 976};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 976 || strcmp(e->layout, "cd1e78492b6c") != 0) return false;
+    if (!e || e->n != 976 || strcmp(e->layout, "58a23951616f") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

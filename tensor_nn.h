@@ -2593,13 +2593,9 @@ TNI_EXTERN_C_END
 #error "this file has another name: #define TN_NN_HEADER_NAME to it before the include"
 #endif
 #endif
-#if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
+#if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
 const char tn_nn_layout_cc718024c922 = 1;
 #endif
-
-/* src/tensor_nn.c - the root of tensor_nn.h: modules, optimizers, data, training on the public part of tensor.h */
-
-/* src/nn/step.c - a public call of modules or optimizers in progress: its place, its name in messages, its errors */
 
 /* src/nn/nn.h - the module tree's private part */
 
@@ -2739,6 +2735,77 @@ TNI_INLINE tn_tensor *tni_forward_child(tn_mframe *f, tn_module *child, tn_tenso
 TN_PRIV const char *tni_nn_shape_text(char *text, size_t room, const tn_tensor *t);
 
 TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias);
+
+/* src/optim/optim.h - optimizers and schedules: private part */
+
+#define TN_OPTIMIZER(name_, schema_, doc, ...)                                        \
+    TNI_ROW_BEGIN                                                                     \
+    TN_PRIV_DECLARE(tn_gen, tni_ogen_##name_);                                        \
+    TN_PRIV_DECLARE(tn_orow, tni_optimizer_##name_);                                  \
+    TNI_PRIVATE_BEGIN                                                                 \
+    TN_PRIV_DEFINE(tn_orow, tni_optimizer_##name_) = {.name = #name_,                 \
+                                                      .schema = schema_,              \
+                                                      .gen = &tni_ogen_##name_,       \
+                                                      TNI_WITHOUT_##doc __VA_ARGS__}; \
+    TNI_PRIVATE_END TNI_ROW_END
+
+TN_PRIV const tn_orow *const *tni_orows(void);
+
+TNI_INLINE tn_floats tni_numbers(const double *at, int64_t n) {
+    tn_floats l = {at, n};
+    return l;
+}
+
+typedef struct tni_group {
+    char *options;
+    int64_t bytes;
+    int64_t first, count;
+} tni_group;
+
+struct tn_optimizer {
+    const tn_orow *row;
+    int nstates, ngroups, groups_room;
+    tni_group *group;
+    int64_t n;
+    tn_tensor **param;
+    tn_tensor **state;
+    double *count;
+    int64_t bytes;
+    void *step_room;
+};
+TN_PRIV int64_t tni_step_room(int64_t n, int nstates);
+TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options);
+TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value);
+TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *value);
+
+TN_PRIV int tni_schedule_groups(const tn_schedule *s);
+
+TN_PRIV bool tni_is_count(double value);
+
+typedef struct tni_optimizer_plan {
+    tn_optimizer *o;
+    tn_tensor **state;
+    double *count;
+    char **options;
+    size_t bytes;
+    bool take;
+} tni_optimizer_plan;
+TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at,
+                                     int64_t n, bool take);
+TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l,
+                                    bool commit);
+
+/* src/data/data.h - data sets and loaders: private part */
+
+TN_PRIV int64_t tni_field_bytes(const tn_field *f);
+TN_PRIV bool tni_checkpoint_number(const char *path, const char *name, double *value);
+
+
+/* src/tensor_nn.c - the root of tensor_nn.h: modules, optimizers, data, training on the public part of tensor.h */
+
+#if TNI_PART(4)
+
+/* src/nn/step.c - a public call of modules or optimizers in progress: its place, its name in messages, its errors */
 
 TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) {
     char text[1000];
@@ -6150,65 +6217,6 @@ TN_MODULE(
 
 /* src/optim/optimizer.c - groups of parameters with options, states, and the step */
 
-/* src/optim/optim.h - optimizers and schedules: private part */
-
-#define TN_OPTIMIZER(name_, schema_, doc, ...)                                        \
-    TNI_ROW_BEGIN                                                                     \
-    TN_PRIV_DECLARE(tn_gen, tni_ogen_##name_);                                        \
-    TN_PRIV_DECLARE(tn_orow, tni_optimizer_##name_);                                  \
-    TNI_PRIVATE_BEGIN                                                                 \
-    TN_PRIV_DEFINE(tn_orow, tni_optimizer_##name_) = {.name = #name_,                 \
-                                                      .schema = schema_,              \
-                                                      .gen = &tni_ogen_##name_,       \
-                                                      TNI_WITHOUT_##doc __VA_ARGS__}; \
-    TNI_PRIVATE_END TNI_ROW_END
-
-TN_PRIV const tn_orow *const *tni_orows(void);
-
-TNI_INLINE tn_floats tni_numbers(const double *at, int64_t n) {
-    tn_floats l = {at, n};
-    return l;
-}
-
-typedef struct tni_group {
-    char *options;
-    int64_t bytes;
-    int64_t first, count;
-} tni_group;
-
-struct tn_optimizer {
-    const tn_orow *row;
-    int nstates, ngroups, groups_room;
-    tni_group *group;
-    int64_t n;
-    tn_tensor **param;
-    tn_tensor **state;
-    double *count;
-    int64_t bytes;
-    void *step_room;
-};
-TN_PRIV int64_t tni_step_room(int64_t n, int nstates);
-TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options);
-TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value);
-TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *value);
-
-TN_PRIV int tni_schedule_groups(const tn_schedule *s);
-
-TN_PRIV bool tni_is_count(double value);
-
-typedef struct tni_optimizer_plan {
-    tn_optimizer *o;
-    tn_tensor **state;
-    double *count;
-    char **options;
-    size_t bytes;
-    bool take;
-} tni_optimizer_plan;
-TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at,
-                                     int64_t n, bool take);
-TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l,
-                                    bool commit);
-
 #include <math.h>
 
 TN_API int64_t tn_orow_count(void) {
@@ -7234,11 +7242,6 @@ TN_API bool tn_schedule_resume_at(const char *file, int line, tn_schedule *s, in
 #endif
 
 /* src/data/dataset.c - sets of items over tensors, images, IDX files, and parts of other sets */
-
-/* src/data/data.h - data sets and loaders: private part */
-
-TN_PRIV int64_t tni_field_bytes(const tn_field *f);
-TN_PRIV bool tni_checkpoint_number(const char *path, const char *name, double *value);
 
 TN_PRIV int64_t tni_field_bytes(const tn_field *f) {
     int64_t bytes = tn_dtype_bytes(f->dtype);
@@ -10115,6 +10118,7 @@ TNI_EXTERN_C_END
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
     !defined(__OPTIMIZE_SIZE__) && !defined(TNI_ALL_HOT)
 #pragma GCC pop_options
+#endif
 #endif
 #endif /* TENSOR_NN_IMPLEMENTATION */
 

@@ -22,6 +22,7 @@
 #include "api/cxx.h"
 #include "api/ops/overloads.h"
 
+#if TNI_PART(2)
 #include "base/error.c"
 #include "base/alloc.c"
 #include "base/cold_begin.inl"
@@ -47,11 +48,15 @@
 #include "tensor/exchange.c"
 #include "tensor/text.c"
 #include "base/cold_end.inl"
+#endif
 
 #include "gen/rows.h"
 
+#if TNI_PART(1)
 #include "kernels/kernels.c"
+#endif
 
+#if TNI_PART(2)
 #include "base/cold_begin.inl"
 #include "device/devices.c"
 #include "base/cold_end.inl"
@@ -92,9 +97,13 @@
 #include "cpu/conv_plain.c"
 #include "base/cold_end.inl"
 #include "cpu/matrix.c"
+#endif
 
+#if TNI_PART(3)
 #include "gen/operators.inl"
+#endif
 
+#if TNI_PART(2)
 #include "gen/tables.c"
 #include "gen/calls.c"
 
@@ -123,3 +132,4 @@
 #include "io/safetensors.c"
 #include "io/safetensors_save.c"
 #include "base/cold_end.inl"
+#endif

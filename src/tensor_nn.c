@@ -10,6 +10,7 @@
 #include "api/train.h"
 #include "api/ops/overloads_nn.h"
 
+#if TNI_PART(4)
 #include "nn/step.c"
 #include "nn/option.c"
 #include "nn/rows.c"
@@ -49,3 +50,4 @@
 #include "gen/modules.c"
 #include "gen/optimizers.c"
 #include "base/cold_end.inl"
+#endif

@@ -12,10 +12,12 @@
  *
  * Headers of src/api/ become the public part, each a chapter with a tag, which a list of contents
  * names; the rest stands under #ifdef <ROOT>_IMPLEMENTATION, without its comments: they are for
- * those who read src/. A header with an include guard appears once. Text without one is repeated at
- * each include, but where that would be long it becomes a section at the end of the output, which
- * includes itself to reach it. Each section costs one more reading of the whole output, so there
- * are no sections in sections: text is repeated there, with its conditions resolved (conditions.h).
+ * those who read src/. Private headers come before all other text, so that #if TNI_PART(n) in a
+ * root may leave out any of its .c files (TENSOR_PART). A header with an include guard appears
+ * once. Text without one is repeated at each include, but where that would be long it becomes a
+ * section at the end of the output, which includes itself to reach it. Each section costs one more
+ * reading of the whole output, so there are no sections in sections: text is repeated there, with
+ * its conditions resolved (conditions.h).
  * So do the lists of all TN_API symbols for TN_PREFIX, TN_IMPORT and
  * TN_EXPORT. A hash of the public part names the symbol that ties the objects of a program to one
  * version of the header.
@@ -49,9 +51,10 @@ typedef struct file {
 static struct {
     file files[MAX_FILES];
     int nfiles, nsections;
-    bool flat, split, lines, check, based; /* based: --on */
+    bool flat, split, lines, check, based, plain; /* based: --on; plain: OUT.c */
     char suffix[NAME]; /* "" of tensor.c, "_NN" of tensor_nn.c */
-    text api, code, sections;
+    text api, heads, code, sections; /* heads: private headers */
+    const file *root;
     struct {
         const file *of;
         size_t at; /* in api */
@@ -279,8 +282,10 @@ static void pack_include(file *g, const file *by, int depth, text *to) {
     bool once = g->guard[0] || ends_with(g->path, ".c");
     if (g->in_base || (once && g->packed && g->guard[0])) return;
     if (once && g->packed) fail("%s: %s is included twice", by->path, g->path);
-    if (once && depth) fail("%s: %s is included once, but under an #if", by->path, g->path);
+    if (once && depth > (by == packer.root)) /* of a root: #if TNI_PART(n) */
+        fail("%s: %s is included once, but under an #if", by->path, g->path);
     if (is_api(g) && to != &packer.api) to = &packer.api;
+    else if (g->guard[0] && to == &packer.code && !packer.plain) to = &packer.heads;
     if (is_api(by) && !is_api(g)) fail("%s: the public part includes %s", by->path, g->path);
     if (once) pack(g, to);
     else pack_again(g, to);
@@ -610,8 +615,9 @@ static void write_code(text *out, const char *symbol, const char *name) {
               "#ifdef __has_include\n#if !__has_include(TN%s_HEADER_NAME)\n#error "
               "\"this file has another name: #define TN%s_HEADER_NAME to it before the include\"\n"
               "#endif\n#endif\n", s, s, name, s, s);
-    print(out, "#if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)\n"
-               "const char %s = 1;\n#endif\n", symbol);
+    print(out, "#if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(%d)\n"
+               "const char %s = 1;\n#endif\n", *s ? 4 : 2, symbol);
+    add(out, packer.heads.at, packer.heads.n);
     add(out, packer.code.at, packer.code.n);
 }
 
@@ -663,6 +669,7 @@ static void write_all(const char *path, const file *first) {
     snprintf(layout, sizeof layout, "%012llx", (unsigned long long)layout_of(&packer.api));
     snprintf(names[nnames++], NAME, "tn%s_layout_%.16s", *s ? "_nn" : "", layout);
     write_api(&out, first, stem, names[nnames - 1], layout);
+    if (!packer.lines && packer.heads.n) drop_comments(&packer.heads);
     if (!packer.lines && packer.code.n) drop_comments(&packer.code);
     if (!packer.lines && packer.sections.n) drop_comments(&packer.sections);
     snprintf(name, sizeof name, "%s.%s", stem, packer.split ? "c" : "h");
@@ -708,15 +715,17 @@ int main(int argc, char **argv) {
         else if (root_path) out_path = argv[i];
         else root_path = argv[i];
     }
-    bool plain = out_path && ends_with(out_path, ".c");
-    if (!plain && (!out_path || !ends_with(out_path, ".h"))) fail("give [options] ROOT.c OUT.h");
+    packer.plain = out_path && ends_with(out_path, ".c");
+    if (!out_path || (!packer.plain && !ends_with(out_path, ".h")))
+        fail("give [options] ROOT.c OUT.h");
     char stem[NAME], first_path[PATH];
     if (base) take_base(base);
     file *root = open_file(root_path, NULL);
+    packer.root = root;
     stem_of(root_path, stem);
     if (strncmp(stem, "tensor", 6) != 0) fail("a root is named tensor*.c, not %s", root_path);
     for (size_t i = 6; stem[i]; i++) packer.suffix[i - 6] = (char)toupper((unsigned char)stem[i]);
-    if (plain) {
+    if (packer.plain) {
         visit(root);
         pack(root, &packer.code);
         write_out(out_path, &packer.code);

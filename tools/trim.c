@@ -175,8 +175,10 @@ static void blank_fields(char *p, const char *const fields[2]) {
             if (from) memset(from, ' ', (size_t)(to - from));
             from = NULL;
             const char *field = skip_space(at + 1);
+            const size_t length = 1 + name_length(field + 1);
+            if (starts(skip_space(field + length), "= tn_grad_zero")) continue; /* detach */
             for (int f = 0; f < 2; f++)
-                if (is(field, 1 + name_length(field + 1), fields[f])) from = to;
+                if (is(field, length, fields[f])) from = to;
         }
         next = open + (close - open) - 1;
     }

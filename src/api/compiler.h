@@ -16,10 +16,21 @@
 #else
 #define TNI_OR_NOT_BUILT ""
 #endif
-#ifdef TNI_INFERENCE_ONLY /* defined by tools/trim --inference */
+#ifndef TNI_INFERENCE_ONLY /* defined by tools/trim --inference */
+#define TNI_INFERENCE_ONLY 0
+#endif
+#if TNI_INFERENCE_ONLY
 #define TNI_NO_GRADIENT "this build is without gradients"
 #else
 #define TNI_NO_GRADIENT "the operator has no gradient"
+#endif
+
+/* Whether this file compiles part n: 1 kernels, 2 the core, 3 operators, 4 all of tensor_nn.h. */
+#ifdef TENSOR_PART
+#define TNI_PART(n) (TENSOR_PART == (n))
+#define TNI_OBJECTS
+#else
+#define TNI_PART(n) 1
 #endif
 
 #define TNI_JOIN_(a, b) a##b

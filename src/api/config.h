@@ -12,6 +12,8 @@
  *   TN_API                  linkage of public functions, if `extern` is not enough (as for a DLL)
  *   TN_NO_THREADS           no pthreads or Win32 threads: one thread, no locks
  *   TN_NO_OVERLOADS         C++ without the last chapter: calls are tnp_ functions; compiles faster
+ *   TENSOR_PART             1 to 4: with TENSOR_IMPLEMENTATION, compiles a quarter of the library;
+ *                           four files together have it all, and compile at once (docs/trim.md)
  *   TN_NO_LAYOUT_CHECK      links even with objects compiled with another version of this header
  *   TN_NO_FMA               x86-64 without FMA instructions: libm's fma and scalar kernels
  *
@@ -39,6 +41,13 @@
 
 #if defined(TENSOR_TRIM) && !defined(TENSOR_STATIC)
 #define TENSOR_STATIC
+#endif
+#ifdef TENSOR_PART
+#if defined(TENSOR_STATIC) || defined(TN_PREFIX)
+#error "TENSOR_PART: parts refer to each other; no TENSOR_STATIC, TENSOR_TRIM, TN_PREFIX"
+#elif TENSOR_PART < 1 || TENSOR_PART > 4
+#error "TENSOR_PART is 1, 2, 3 or 4"
+#endif
 #endif
 #if defined(TN_ISA_ONLY_AVX2) && defined(TN_ISA_ONLY_SCALAR)
 #error "TN_ISA_ONLY_AVX2 and TN_ISA_ONLY_SCALAR exclude each other"

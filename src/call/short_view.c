@@ -60,6 +60,7 @@ TN_PRIV bool tni_view_short(const tn_row *row, unsigned how, const char *file, i
     if (TNI_UNLIKELY(!b) || TNI_UNLIKELY(b->failed | how) ||
         TNI_UNLIKELY(tni_load_relaxed(&b->hooks) | tni_load_relaxed(&b->context->cancel)) ||
         !(self = short_view_self(b, gen, args)) ||
+        (TNI_INFERENCE_ONLY && self->flags & TNI_REQUIRES) ||
         (gen->props & TN_PROP_INTS && !short_view_lists(gen, args)))
         return tni_call_long(row, how, file, line, args, results);
     short_view_begin(&c, b, row, file, line, args, self);

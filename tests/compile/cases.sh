@@ -300,6 +300,36 @@ $c real.o $objects/$c.o -o main $libs
 same ./main
 E
 done
+# The library in four parts (TENSOR_PART), by a compiler of each language.
+parts_by="${c_compilers##* } $(echo $cxx_compilers | cut -d' ' -f1)"
+[ -z "${TN_FULL:-}" ] || parts_by=$all
+for c in $parts_by; do
+    case $c in *++) lang="-x c++ -std=c++11" flags=-DTN_ISA_ONLY_SCALAR ;; *) lang="-std=c99" flags= ;; esac
+    real_case "a real program over a library of four parts: $c" << 'E'
+for n in 1 2 3 4; do
+    $c $lang $flags -Wall -Wextra -pedantic -Wshadow -Werror -DTENSOR_PART=$n -I$top $nn -c $here/implementation.c -o part$n.o
+done
+$(echo $c | sed 's/clang++/clang/; s/g++/gcc/') -w -DAPART -I$top -c $here/real.c -o real.o
+$c real.o part1.o part2.o part3.o part4.o -o main $libs
+same ./main
+for n in 1 2 3 4; do # without one of them it does not link
+    ! $c real.o $(ls part?.o | grep -v part$n) -o less $libs 2> less.log || echo "without part $n it links" >&2
+    grep -q 'undefined reference' less.log
+done
+E
+done
+for c in $first; do
+    for flags in "-DTENSOR_PART=1 -DTENSOR_TRIM" "-DTENSOR_PART=1 -DTENSOR_STATIC" "-DTENSOR_PART=1 -DTN_PREFIX=my_"; do
+        refuse "parts of what cannot be in parts: $c $flags" "parts refer to each other" << 'E'
+$c -std=c99 $flags -I$top $nn -fsyntax-only $here/implementation.c
+E
+    done
+    for flags in -DTENSOR_PART=5 -DTENSOR_PART=0 -DTENSOR_PART=x; do
+        refuse "a part that is not there: $c $flags" "TENSOR_PART is 1, 2, 3 or 4" << 'E'
+$c -std=c99 $flags -I$top $nn -fsyntax-only $here/implementation.c
+E
+    done
+done
 if [ -n "${TN_FULL:-}" ]; then
     for c in $c_compilers clang-19; do
         have $c || { leave_out "$c is not installed"; continue; }
