@@ -73,9 +73,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_58a23951616f)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_b39dfd3606c8)
 #else
-#define TNI_NAMESPACE tn_58a23951616f
+#define TNI_NAMESPACE tn_b39dfd3606c8
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -2473,403 +2473,6 @@ TNI_EXTERN_C_END
 
 TNI_EXTERN_C_BEGIN
 
-/* --- the activations of neural networks --- */
-
-/* The hyperbolic tangent.
- *   schema  tanh(Tensor self) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_tanh(x) */
-typedef struct tn_tanh_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_tanh_args;
-TN_API tn_tensor *tn_tanh_at(const char *file, int line, const tn_tanh_args *args);
-TN_API tn_tensor *tn_tanh_inplace_at(const char *file, int line, const tn_tanh_args *args);
-TN_API tn_tensor *tnp_tanh(tn_tensor *self);
-TN_API tn_tensor *tnp_tanh_(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_tanh(...) TNI_CALL(tn_tanh, .self = __VA_ARGS__)
-#define tn_tanh_(...) TNI_CALL_AS(tn_tanh_inplace_at, tn_tanh_args, .self = __VA_ARGS__)
-#endif
-
-/* grad_output * (1 - output^2); for complex numbers the bracket is conjugated.
- *   schema  tanh_backward(Tensor grad_output, Tensor output) -> Tensor
- *   shapes  (*), (*) -> (*)
- *   example tn_tanh_backward(d, y) */
-typedef struct tn_tanh_backward_args {
-    tn_tensor *grad_output, *output;
-} tn_tanh_backward_args;
-TN_API tn_tensor *tn_tanh_backward_at(const char *file, int line,
-    const tn_tanh_backward_args *args);
-TN_API tn_tensor *tnp_tanh_backward(tn_tensor *grad_output, tn_tensor *output);
-#ifndef __cplusplus
-#define tn_tanh_backward(grad_output_, ...) TNI_CALL(tn_tanh_backward, \
-    .grad_output = grad_output_, .output = __VA_ARGS__)
-#endif
-
-/* 1 / (1 + e^-self).
- *   schema  sigmoid(Tensor self) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_sigmoid(x) */
-typedef struct tn_sigmoid_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_sigmoid_args;
-TN_API tn_tensor *tn_sigmoid_at(const char *file, int line, const tn_sigmoid_args *args);
-TN_API tn_tensor *tn_sigmoid_inplace_at(const char *file, int line, const tn_sigmoid_args *args);
-TN_API tn_tensor *tnp_sigmoid(tn_tensor *self);
-TN_API tn_tensor *tnp_sigmoid_(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_sigmoid(...) TNI_CALL(tn_sigmoid, .self = __VA_ARGS__)
-#define tn_sigmoid_(...) TNI_CALL_AS(tn_sigmoid_inplace_at, tn_sigmoid_args, .self = __VA_ARGS__)
-#endif
-
-/* grad_output * (output * (1 - output)); for complex numbers the outer bracket is conjugated.
- *   schema  sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
- *   shapes  (*), (*) -> (*)
- *   example tn_sigmoid_backward(d, y) */
-typedef struct tn_sigmoid_backward_args {
-    tn_tensor *grad_output, *output;
-} tn_sigmoid_backward_args;
-TN_API tn_tensor *tn_sigmoid_backward_at(const char *file, int line,
-    const tn_sigmoid_backward_args *args);
-TN_API tn_tensor *tnp_sigmoid_backward(tn_tensor *grad_output, tn_tensor *output);
-#ifndef __cplusplus
-#define tn_sigmoid_backward(grad_output_, ...) TNI_CALL(tn_sigmoid_backward, \
-    .grad_output = grad_output_, .output = __VA_ARGS__)
-#endif
-
-/* self where it is above 0, else 0; a NaN stays. The gradient at 0 is 0.
- *   schema  relu(Tensor self) -> Tensor
- *   shapes  (*) -> (*)
- *   example tn_relu(x) */
-typedef struct tn_relu_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_relu_args;
-TN_API tn_tensor *tn_relu_at(const char *file, int line, const tn_relu_args *args);
-TN_API tn_tensor *tn_relu_inplace_at(const char *file, int line, const tn_relu_args *args);
-TN_API tn_tensor *tnp_relu(tn_tensor *self);
-TN_API tn_tensor *tnp_relu_(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_relu(...) TNI_CALL(tn_relu, .self = __VA_ARGS__)
-#define tn_relu_(...) TNI_CALL_AS(tn_relu_inplace_at, tn_relu_args, .self = __VA_ARGS__)
-#endif
-
-/* self where it is above threshold, else value. For integers both numbers lose their fraction.
- *   schema  threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor
- *   shapes  (*) -> (*)
- *   example tn_threshold(x, 0.1, 20) */
-typedef struct tn_threshold_args {
-    tn_tensor *out;
-    tn_tensor *self;
-    tn_scalar threshold, value;
-} tn_threshold_args;
-TN_API tn_tensor *tn_threshold_at(const char *file, int line, const tn_threshold_args *args);
-TN_API tn_tensor *tn_threshold_inplace_at(const char *file, int line,
-    const tn_threshold_args *args);
-TN_API tn_tensor *tnp_threshold(tn_tensor *self, tn_scalar threshold, tn_scalar value);
-TN_API tn_tensor *tnp_threshold_(tn_tensor *self, tn_scalar threshold, tn_scalar value);
-#ifndef __cplusplus
-#define tn_threshold(self_, threshold_, ...) TNI_CALL(tn_threshold, .self = self_, \
-    TNI_NUMBER_IN(.threshold, threshold_), TNI_NUMBER_IN(.value, __VA_ARGS__))
-#define tn_threshold_(self_, threshold_, ...) TNI_CALL_AS(tn_threshold_inplace_at, \
-    tn_threshold_args, .self = self_, TNI_NUMBER_IN(.threshold, threshold_), \
-    TNI_NUMBER_IN(.value, __VA_ARGS__))
-#endif
-
-/* grad_output where self is above threshold, else 0.
- *   schema  threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
- *   shapes  (*), (*) -> (*)
- *   example tn_threshold_backward(d, x, 0) */
-typedef struct tn_threshold_backward_args {
-    tn_tensor *grad_output, *self;
-    tn_scalar threshold;
-} tn_threshold_backward_args;
-TN_API tn_tensor *tn_threshold_backward_at(const char *file, int line,
-    const tn_threshold_backward_args *args);
-TN_API tn_tensor *tnp_threshold_backward(tn_tensor *grad_output, tn_tensor *self,
-    tn_scalar threshold);
-#ifndef __cplusplus
-#define tn_threshold_backward(grad_output_, self_, ...) TNI_CALL(tn_threshold_backward, \
-    .grad_output = grad_output_, .self = self_, TNI_NUMBER_IN(.threshold, __VA_ARGS__))
-#endif
-
-/* self where it is above 0, else negative_slope * self.
- *   schema  leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_leaky_relu(x, .negative_slope = 0.1) */
-typedef struct tn_leaky_relu_args {
-    tn_tensor *out;
-    double negative_slope;
-    tn_tensor *self;
-} tn_leaky_relu_args;
-TN_API tn_tensor *tn_leaky_relu_at(const char *file, int line, const tn_leaky_relu_args *args);
-TN_API tn_tensor *tn_leaky_relu_inplace_at(const char *file, int line,
-    const tn_leaky_relu_args *args);
-TN_API tn_tensor *tnp_leaky_relu(tn_tensor *self, double negative_slope);
-TN_API tn_tensor *tnp_leaky_relu_(tn_tensor *self, double negative_slope);
-#ifndef __cplusplus
-#define tn_leaky_relu(...) TNI_CALL(tn_leaky_relu, .negative_slope = 0.01, .self = __VA_ARGS__)
-#define tn_leaky_relu_(...) TNI_CALL_AS(tn_leaky_relu_inplace_at, tn_leaky_relu_args, \
-    .negative_slope = 0.01, .self = __VA_ARGS__)
-#endif
-
-/* grad_output where self is above 0, else negative_slope * grad_output.
- *   schema  leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool
- *           self_is_result) -> Tensor
- *   shapes  (*), (*) -> (*)
- *   example tn_leaky_relu_backward(d, x, 0.1, false) */
-typedef struct tn_leaky_relu_backward_args {
-    tn_tensor *grad_output, *self;
-    tn_scalar negative_slope;
-    bool self_is_result;
-} tn_leaky_relu_backward_args;
-TN_API tn_tensor *tn_leaky_relu_backward_at(const char *file, int line,
-    const tn_leaky_relu_backward_args *args);
-TN_API tn_tensor *tnp_leaky_relu_backward(tn_tensor *grad_output, tn_tensor *self,
-    tn_scalar negative_slope, bool self_is_result);
-#ifndef __cplusplus
-#define tn_leaky_relu_backward(grad_output_, self_, negative_slope_, ...) \
-    TNI_CALL(tn_leaky_relu_backward, .grad_output = grad_output_, .self = self_, \
-    TNI_NUMBER_IN(.negative_slope, negative_slope_), .self_is_result = __VA_ARGS__)
-#endif
-
-/* scale * self where self is above 0, else scale * alpha * (e^(self * input_scale) - 1).
- *   schema  elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_elu(x, .alpha = 1) */
-typedef struct tn_elu_args {
-    tn_tensor *out;
-    double alpha, scale, input_scale;
-    tn_tensor *self;
-} tn_elu_args;
-TN_API tn_tensor *tn_elu_at(const char *file, int line, const tn_elu_args *args);
-TN_API tn_tensor *tn_elu_inplace_at(const char *file, int line, const tn_elu_args *args);
-TN_API tn_tensor *tnp_elu(tn_tensor *self, double alpha, double scale, double input_scale);
-TN_API tn_tensor *tnp_elu_(tn_tensor *self, double alpha, double scale, double input_scale);
-#ifndef __cplusplus
-#define tn_elu(...) TNI_CALL(tn_elu, .alpha = 1, .scale = 1, .input_scale = 1, \
-    .self = __VA_ARGS__)
-#define tn_elu_(...) TNI_CALL_AS(tn_elu_inplace_at, tn_elu_args, .alpha = 1, .scale = 1, \
-    .input_scale = 1, .self = __VA_ARGS__)
-#endif
-
-/* self limited to [min_val, max_val]. For integers both numbers lose their fraction. The gradient
- * is 0 at both bounds and passes at NaN.
- *   schema  hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor
- *   shapes  (*) -> (*)
- *   example tn_hardtanh(x, .min_val = 0, .max_val = 6) */
-typedef struct tn_hardtanh_args {
-    tn_tensor *out;
-    double min_val, max_val;
-    tn_tensor *self;
-} tn_hardtanh_args;
-TN_API tn_tensor *tn_hardtanh_at(const char *file, int line, const tn_hardtanh_args *args);
-TN_API tn_tensor *tn_hardtanh_inplace_at(const char *file, int line, const tn_hardtanh_args *args);
-TN_API tn_tensor *tnp_hardtanh(tn_tensor *self, double min_val, double max_val);
-TN_API tn_tensor *tnp_hardtanh_(tn_tensor *self, double min_val, double max_val);
-#ifndef __cplusplus
-#define tn_hardtanh(...) TNI_CALL(tn_hardtanh, .min_val = -1, .max_val = 1, .self = __VA_ARGS__)
-#define tn_hardtanh_(...) TNI_CALL_AS(tn_hardtanh_inplace_at, tn_hardtanh_args, .min_val = -1, \
-    .max_val = 1, .self = __VA_ARGS__)
-#endif
-
-/* 0 where self is in [-lambd, lambd], else self.
- *   schema  hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_hardshrink(x, .lambd = 1) */
-typedef struct tn_hardshrink_args {
-    tn_tensor *out;
-    double lambd;
-    tn_tensor *self;
-} tn_hardshrink_args;
-TN_API tn_tensor *tn_hardshrink_at(const char *file, int line, const tn_hardshrink_args *args);
-TN_API tn_tensor *tnp_hardshrink(tn_tensor *self, double lambd);
-#ifndef __cplusplus
-#define tn_hardshrink(...) TNI_CALL(tn_hardshrink, .lambd = 0.5, .self = __VA_ARGS__)
-#endif
-
-/* self moved towards 0 by lambd; 0 where |self| is at most lambd.
- *   schema  softshrink(Tensor self, Scalar lambd=0.5) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_softshrink(x, .lambd = 1) */
-typedef struct tn_softshrink_args {
-    tn_tensor *out;
-    double lambd;
-    tn_tensor *self;
-} tn_softshrink_args;
-TN_API tn_tensor *tn_softshrink_at(const char *file, int line, const tn_softshrink_args *args);
-TN_API tn_tensor *tnp_softshrink(tn_tensor *self, double lambd);
-#ifndef __cplusplus
-#define tn_softshrink(...) TNI_CALL(tn_softshrink, .lambd = 0.5, .self = __VA_ARGS__)
-#endif
-
-/* self where it is above 0, else weight * self.
- *   schema  _prelu_kernel(Tensor self, Tensor weight) -> Tensor
- *   shapes  (*), (*) -> broadcast, floating
- *   example tn_prelu_kernel(x, w) */
-typedef struct tn_prelu_kernel_args {
-    tn_tensor *self, *weight;
-} tn_prelu_kernel_args;
-TN_API tn_tensor *tn_prelu_kernel_at(const char *file, int line, const tn_prelu_kernel_args *args);
-TN_API tn_tensor *tnp_prelu_kernel(tn_tensor *self, tn_tensor *weight);
-#ifndef __cplusplus
-#define tn_prelu_kernel(self_, ...) TNI_CALL(tn_prelu_kernel, .self = self_, \
-    .weight = __VA_ARGS__)
-#endif
-
-/* self * clamp(self + 3, 0, 6) / 6.
- *   schema  hardswish(Tensor self) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_hardswish(x) */
-typedef struct tn_hardswish_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_hardswish_args;
-TN_API tn_tensor *tn_hardswish_at(const char *file, int line, const tn_hardswish_args *args);
-TN_API tn_tensor *tn_hardswish_inplace_at(const char *file, int line,
-    const tn_hardswish_args *args);
-TN_API tn_tensor *tnp_hardswish(tn_tensor *self);
-TN_API tn_tensor *tnp_hardswish_(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_hardswish(...) TNI_CALL(tn_hardswish, .self = __VA_ARGS__)
-#define tn_hardswish_(...) TNI_CALL_AS(tn_hardswish_inplace_at, tn_hardswish_args, \
-    .self = __VA_ARGS__)
-#endif
-
-/* self * sigmoid(self).
- *   schema  silu(Tensor self) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_silu(x) */
-typedef struct tn_silu_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_silu_args;
-TN_API tn_tensor *tn_silu_at(const char *file, int line, const tn_silu_args *args);
-TN_API tn_tensor *tn_silu_inplace_at(const char *file, int line, const tn_silu_args *args);
-TN_API tn_tensor *tnp_silu(tn_tensor *self);
-TN_API tn_tensor *tnp_silu_(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_silu(...) TNI_CALL(tn_silu, .self = __VA_ARGS__)
-#define tn_silu_(...) TNI_CALL_AS(tn_silu_inplace_at, tn_silu_args, .self = __VA_ARGS__)
-#endif
-
-/* grad_output * s * (1 + self * (1 - s)), where s = sigmoid(self).
- *   schema  silu_backward(Tensor grad_output, Tensor self) -> Tensor
- *   shapes  (*), (*) -> (*)
- *   example tn_silu_backward(d, x) */
-typedef struct tn_silu_backward_args {
-    tn_tensor *grad_output, *self;
-} tn_silu_backward_args;
-TN_API tn_tensor *tn_silu_backward_at(const char *file, int line,
-    const tn_silu_backward_args *args);
-TN_API tn_tensor *tnp_silu_backward(tn_tensor *grad_output, tn_tensor *self);
-#ifndef __cplusplus
-#define tn_silu_backward(grad_output_, ...) TNI_CALL(tn_silu_backward, \
-    .grad_output = grad_output_, .self = __VA_ARGS__)
-#endif
-
-/* self * Phi(self), where Phi is the normal distribution: gelu without approximation.
- *   schema  gelu_erf(Tensor self) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_gelu_erf(x) */
-typedef struct tn_gelu_erf_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_gelu_erf_args;
-TN_API tn_tensor *tn_gelu_erf_at(const char *file, int line, const tn_gelu_erf_args *args);
-TN_API tn_tensor *tn_gelu_erf_inplace_at(const char *file, int line, const tn_gelu_erf_args *args);
-TN_API tn_tensor *tnp_gelu_erf(tn_tensor *self);
-TN_API tn_tensor *tnp_gelu_erf_(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_gelu_erf(...) TNI_CALL(tn_gelu_erf, .self = __VA_ARGS__)
-#define tn_gelu_erf_(...) TNI_CALL_AS(tn_gelu_erf_inplace_at, tn_gelu_erf_args, \
-    .self = __VA_ARGS__)
-#endif
-
-/* grad_output * (Phi(self) + self * phi(self)): phi is the density of the
- * normal distribution Phi.
- *   schema  gelu_erf_backward(Tensor grad_output, Tensor self) -> Tensor
- *   shapes  (*), (*) -> (*)
- *   example tn_gelu_erf_backward(d, x) */
-typedef struct tn_gelu_erf_backward_args {
-    tn_tensor *grad_output, *self;
-} tn_gelu_erf_backward_args;
-TN_API tn_tensor *tn_gelu_erf_backward_at(const char *file, int line,
-    const tn_gelu_erf_backward_args *args);
-TN_API tn_tensor *tnp_gelu_erf_backward(tn_tensor *grad_output, tn_tensor *self);
-#ifndef __cplusplus
-#define tn_gelu_erf_backward(grad_output_, ...) TNI_CALL(tn_gelu_erf_backward, \
-    .grad_output = grad_output_, .self = __VA_ARGS__)
-#endif
-
-/* self * (1 + tanh(sqrt(2 / pi) (self + 0.044715 self^3))) / 2: gelu approximated by tanh.
- *   schema  gelu_tanh(Tensor self) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_gelu_tanh(x) */
-typedef struct tn_gelu_tanh_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_gelu_tanh_args;
-TN_API tn_tensor *tn_gelu_tanh_at(const char *file, int line, const tn_gelu_tanh_args *args);
-TN_API tn_tensor *tn_gelu_tanh_inplace_at(const char *file, int line,
-    const tn_gelu_tanh_args *args);
-TN_API tn_tensor *tnp_gelu_tanh(tn_tensor *self);
-TN_API tn_tensor *tnp_gelu_tanh_(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_gelu_tanh(...) TNI_CALL(tn_gelu_tanh, .self = __VA_ARGS__)
-#define tn_gelu_tanh_(...) TNI_CALL_AS(tn_gelu_tanh_inplace_at, tn_gelu_tanh_args, \
-    .self = __VA_ARGS__)
-#endif
-
-/* self * Phi(self), where Phi is the normal distribution, or its approximation by tanh.
- *   schema  gelu(Tensor self, *, Approximate approximate=none) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_gelu(x, .approximate = TN_APPROXIMATE_TANH) */
-typedef struct tn_gelu_args {
-    tn_tensor *out;
-    tn_approximate approximate;
-    tn_tensor *self;
-} tn_gelu_args;
-TN_API tn_tensor *tn_gelu_at(const char *file, int line, const tn_gelu_args *args);
-TN_API tn_tensor *tn_gelu_inplace_at(const char *file, int line, const tn_gelu_args *args);
-TN_API tn_tensor *tnp_gelu(tn_tensor *self, tn_approximate approximate);
-TN_API tn_tensor *tnp_gelu_(tn_tensor *self, tn_approximate approximate);
-#ifndef __cplusplus
-#define tn_gelu(...) TNI_CALL(tn_gelu, .approximate = TN_APPROXIMATE_NONE, .self = __VA_ARGS__)
-#define tn_gelu_(...) TNI_CALL_AS(tn_gelu_inplace_at, tn_gelu_args, \
-    .approximate = TN_APPROXIMATE_NONE, .self = __VA_ARGS__)
-#endif
-
-/* log(1 + e^(beta * self)) / beta; self where beta * self exceeds threshold.
- *   schema  softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_softplus(x) */
-typedef struct tn_softplus_args {
-    tn_tensor *out;
-    double beta, threshold;
-    tn_tensor *self;
-} tn_softplus_args;
-TN_API tn_tensor *tn_softplus_at(const char *file, int line, const tn_softplus_args *args);
-TN_API tn_tensor *tnp_softplus(tn_tensor *self, double beta, double threshold);
-#ifndef __cplusplus
-#define tn_softplus(...) TNI_CALL(tn_softplus, .beta = 1, .threshold = 20, .self = __VA_ARGS__)
-#endif
-
-/* self / (1 + |self|).
- *   schema  softsign(Tensor self) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_softsign(x) */
-typedef struct tn_softsign_args {
-    tn_tensor *self;
-} tn_softsign_args;
-TN_API tn_tensor *tn_softsign_at(const char *file, int line, const tn_softsign_args *args);
-TN_API tn_tensor *tnp_softsign(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_softsign(...) TNI_CALL(tn_softsign, .self = __VA_ARGS__)
-#endif
-
 /* --- sums, products, quotients, signs and inverses, element by element --- */
 
 /* self + alpha * other, rounded once. For bools: logical or.
@@ -3308,6 +2911,403 @@ TN_API tn_tensor *tnp_copysign_scalar_(tn_tensor *self, tn_scalar other);
     TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_copysign_scalar_(self_, ...) TNI_CALL_AS(tn_copysign_inplace_at, tn_copysign_args, \
     .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#endif
+
+/* --- the activations of neural networks --- */
+
+/* The hyperbolic tangent.
+ *   schema  tanh(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_tanh(x) */
+typedef struct tn_tanh_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_tanh_args;
+TN_API tn_tensor *tn_tanh_at(const char *file, int line, const tn_tanh_args *args);
+TN_API tn_tensor *tn_tanh_inplace_at(const char *file, int line, const tn_tanh_args *args);
+TN_API tn_tensor *tnp_tanh(tn_tensor *self);
+TN_API tn_tensor *tnp_tanh_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_tanh(...) TNI_CALL(tn_tanh, .self = __VA_ARGS__)
+#define tn_tanh_(...) TNI_CALL_AS(tn_tanh_inplace_at, tn_tanh_args, .self = __VA_ARGS__)
+#endif
+
+/* grad_output * (1 - output^2); for complex numbers the bracket is conjugated.
+ *   schema  tanh_backward(Tensor grad_output, Tensor output) -> Tensor
+ *   shapes  (*), (*) -> (*)
+ *   example tn_tanh_backward(d, y) */
+typedef struct tn_tanh_backward_args {
+    tn_tensor *grad_output, *output;
+} tn_tanh_backward_args;
+TN_API tn_tensor *tn_tanh_backward_at(const char *file, int line,
+    const tn_tanh_backward_args *args);
+TN_API tn_tensor *tnp_tanh_backward(tn_tensor *grad_output, tn_tensor *output);
+#ifndef __cplusplus
+#define tn_tanh_backward(grad_output_, ...) TNI_CALL(tn_tanh_backward, \
+    .grad_output = grad_output_, .output = __VA_ARGS__)
+#endif
+
+/* 1 / (1 + e^-self).
+ *   schema  sigmoid(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_sigmoid(x) */
+typedef struct tn_sigmoid_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_sigmoid_args;
+TN_API tn_tensor *tn_sigmoid_at(const char *file, int line, const tn_sigmoid_args *args);
+TN_API tn_tensor *tn_sigmoid_inplace_at(const char *file, int line, const tn_sigmoid_args *args);
+TN_API tn_tensor *tnp_sigmoid(tn_tensor *self);
+TN_API tn_tensor *tnp_sigmoid_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_sigmoid(...) TNI_CALL(tn_sigmoid, .self = __VA_ARGS__)
+#define tn_sigmoid_(...) TNI_CALL_AS(tn_sigmoid_inplace_at, tn_sigmoid_args, .self = __VA_ARGS__)
+#endif
+
+/* grad_output * (output * (1 - output)); for complex numbers the outer bracket is conjugated.
+ *   schema  sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
+ *   shapes  (*), (*) -> (*)
+ *   example tn_sigmoid_backward(d, y) */
+typedef struct tn_sigmoid_backward_args {
+    tn_tensor *grad_output, *output;
+} tn_sigmoid_backward_args;
+TN_API tn_tensor *tn_sigmoid_backward_at(const char *file, int line,
+    const tn_sigmoid_backward_args *args);
+TN_API tn_tensor *tnp_sigmoid_backward(tn_tensor *grad_output, tn_tensor *output);
+#ifndef __cplusplus
+#define tn_sigmoid_backward(grad_output_, ...) TNI_CALL(tn_sigmoid_backward, \
+    .grad_output = grad_output_, .output = __VA_ARGS__)
+#endif
+
+/* self where it is above 0, else 0; a NaN stays. The gradient at 0 is 0.
+ *   schema  relu(Tensor self) -> Tensor
+ *   shapes  (*) -> (*)
+ *   example tn_relu(x) */
+typedef struct tn_relu_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_relu_args;
+TN_API tn_tensor *tn_relu_at(const char *file, int line, const tn_relu_args *args);
+TN_API tn_tensor *tn_relu_inplace_at(const char *file, int line, const tn_relu_args *args);
+TN_API tn_tensor *tnp_relu(tn_tensor *self);
+TN_API tn_tensor *tnp_relu_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_relu(...) TNI_CALL(tn_relu, .self = __VA_ARGS__)
+#define tn_relu_(...) TNI_CALL_AS(tn_relu_inplace_at, tn_relu_args, .self = __VA_ARGS__)
+#endif
+
+/* self where it is above threshold, else value. For integers both numbers lose their fraction.
+ *   schema  threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor
+ *   shapes  (*) -> (*)
+ *   example tn_threshold(x, 0.1, 20) */
+typedef struct tn_threshold_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    tn_scalar threshold, value;
+} tn_threshold_args;
+TN_API tn_tensor *tn_threshold_at(const char *file, int line, const tn_threshold_args *args);
+TN_API tn_tensor *tn_threshold_inplace_at(const char *file, int line,
+    const tn_threshold_args *args);
+TN_API tn_tensor *tnp_threshold(tn_tensor *self, tn_scalar threshold, tn_scalar value);
+TN_API tn_tensor *tnp_threshold_(tn_tensor *self, tn_scalar threshold, tn_scalar value);
+#ifndef __cplusplus
+#define tn_threshold(self_, threshold_, ...) TNI_CALL(tn_threshold, .self = self_, \
+    TNI_NUMBER_IN(.threshold, threshold_), TNI_NUMBER_IN(.value, __VA_ARGS__))
+#define tn_threshold_(self_, threshold_, ...) TNI_CALL_AS(tn_threshold_inplace_at, \
+    tn_threshold_args, .self = self_, TNI_NUMBER_IN(.threshold, threshold_), \
+    TNI_NUMBER_IN(.value, __VA_ARGS__))
+#endif
+
+/* grad_output where self is above threshold, else 0.
+ *   schema  threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
+ *   shapes  (*), (*) -> (*)
+ *   example tn_threshold_backward(d, x, 0) */
+typedef struct tn_threshold_backward_args {
+    tn_tensor *grad_output, *self;
+    tn_scalar threshold;
+} tn_threshold_backward_args;
+TN_API tn_tensor *tn_threshold_backward_at(const char *file, int line,
+    const tn_threshold_backward_args *args);
+TN_API tn_tensor *tnp_threshold_backward(tn_tensor *grad_output, tn_tensor *self,
+    tn_scalar threshold);
+#ifndef __cplusplus
+#define tn_threshold_backward(grad_output_, self_, ...) TNI_CALL(tn_threshold_backward, \
+    .grad_output = grad_output_, .self = self_, TNI_NUMBER_IN(.threshold, __VA_ARGS__))
+#endif
+
+/* self where it is above 0, else negative_slope * self.
+ *   schema  leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_leaky_relu(x, .negative_slope = 0.1) */
+typedef struct tn_leaky_relu_args {
+    tn_tensor *out;
+    double negative_slope;
+    tn_tensor *self;
+} tn_leaky_relu_args;
+TN_API tn_tensor *tn_leaky_relu_at(const char *file, int line, const tn_leaky_relu_args *args);
+TN_API tn_tensor *tn_leaky_relu_inplace_at(const char *file, int line,
+    const tn_leaky_relu_args *args);
+TN_API tn_tensor *tnp_leaky_relu(tn_tensor *self, double negative_slope);
+TN_API tn_tensor *tnp_leaky_relu_(tn_tensor *self, double negative_slope);
+#ifndef __cplusplus
+#define tn_leaky_relu(...) TNI_CALL(tn_leaky_relu, .negative_slope = 0.01, .self = __VA_ARGS__)
+#define tn_leaky_relu_(...) TNI_CALL_AS(tn_leaky_relu_inplace_at, tn_leaky_relu_args, \
+    .negative_slope = 0.01, .self = __VA_ARGS__)
+#endif
+
+/* grad_output where self is above 0, else negative_slope * grad_output.
+ *   schema  leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool
+ *           self_is_result) -> Tensor
+ *   shapes  (*), (*) -> (*)
+ *   example tn_leaky_relu_backward(d, x, 0.1, false) */
+typedef struct tn_leaky_relu_backward_args {
+    tn_tensor *grad_output, *self;
+    tn_scalar negative_slope;
+    bool self_is_result;
+} tn_leaky_relu_backward_args;
+TN_API tn_tensor *tn_leaky_relu_backward_at(const char *file, int line,
+    const tn_leaky_relu_backward_args *args);
+TN_API tn_tensor *tnp_leaky_relu_backward(tn_tensor *grad_output, tn_tensor *self,
+    tn_scalar negative_slope, bool self_is_result);
+#ifndef __cplusplus
+#define tn_leaky_relu_backward(grad_output_, self_, negative_slope_, ...) \
+    TNI_CALL(tn_leaky_relu_backward, .grad_output = grad_output_, .self = self_, \
+    TNI_NUMBER_IN(.negative_slope, negative_slope_), .self_is_result = __VA_ARGS__)
+#endif
+
+/* scale * self where self is above 0, else scale * alpha * (e^(self * input_scale) - 1).
+ *   schema  elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_elu(x, .alpha = 1) */
+typedef struct tn_elu_args {
+    tn_tensor *out;
+    double alpha, scale, input_scale;
+    tn_tensor *self;
+} tn_elu_args;
+TN_API tn_tensor *tn_elu_at(const char *file, int line, const tn_elu_args *args);
+TN_API tn_tensor *tn_elu_inplace_at(const char *file, int line, const tn_elu_args *args);
+TN_API tn_tensor *tnp_elu(tn_tensor *self, double alpha, double scale, double input_scale);
+TN_API tn_tensor *tnp_elu_(tn_tensor *self, double alpha, double scale, double input_scale);
+#ifndef __cplusplus
+#define tn_elu(...) TNI_CALL(tn_elu, .alpha = 1, .scale = 1, .input_scale = 1, \
+    .self = __VA_ARGS__)
+#define tn_elu_(...) TNI_CALL_AS(tn_elu_inplace_at, tn_elu_args, .alpha = 1, .scale = 1, \
+    .input_scale = 1, .self = __VA_ARGS__)
+#endif
+
+/* self limited to [min_val, max_val]. For integers both numbers lose their fraction. The gradient
+ * is 0 at both bounds and passes at NaN.
+ *   schema  hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor
+ *   shapes  (*) -> (*)
+ *   example tn_hardtanh(x, .min_val = 0, .max_val = 6) */
+typedef struct tn_hardtanh_args {
+    tn_tensor *out;
+    double min_val, max_val;
+    tn_tensor *self;
+} tn_hardtanh_args;
+TN_API tn_tensor *tn_hardtanh_at(const char *file, int line, const tn_hardtanh_args *args);
+TN_API tn_tensor *tn_hardtanh_inplace_at(const char *file, int line, const tn_hardtanh_args *args);
+TN_API tn_tensor *tnp_hardtanh(tn_tensor *self, double min_val, double max_val);
+TN_API tn_tensor *tnp_hardtanh_(tn_tensor *self, double min_val, double max_val);
+#ifndef __cplusplus
+#define tn_hardtanh(...) TNI_CALL(tn_hardtanh, .min_val = -1, .max_val = 1, .self = __VA_ARGS__)
+#define tn_hardtanh_(...) TNI_CALL_AS(tn_hardtanh_inplace_at, tn_hardtanh_args, .min_val = -1, \
+    .max_val = 1, .self = __VA_ARGS__)
+#endif
+
+/* 0 where self is in [-lambd, lambd], else self.
+ *   schema  hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_hardshrink(x, .lambd = 1) */
+typedef struct tn_hardshrink_args {
+    tn_tensor *out;
+    double lambd;
+    tn_tensor *self;
+} tn_hardshrink_args;
+TN_API tn_tensor *tn_hardshrink_at(const char *file, int line, const tn_hardshrink_args *args);
+TN_API tn_tensor *tnp_hardshrink(tn_tensor *self, double lambd);
+#ifndef __cplusplus
+#define tn_hardshrink(...) TNI_CALL(tn_hardshrink, .lambd = 0.5, .self = __VA_ARGS__)
+#endif
+
+/* self moved towards 0 by lambd; 0 where |self| is at most lambd.
+ *   schema  softshrink(Tensor self, Scalar lambd=0.5) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_softshrink(x, .lambd = 1) */
+typedef struct tn_softshrink_args {
+    tn_tensor *out;
+    double lambd;
+    tn_tensor *self;
+} tn_softshrink_args;
+TN_API tn_tensor *tn_softshrink_at(const char *file, int line, const tn_softshrink_args *args);
+TN_API tn_tensor *tnp_softshrink(tn_tensor *self, double lambd);
+#ifndef __cplusplus
+#define tn_softshrink(...) TNI_CALL(tn_softshrink, .lambd = 0.5, .self = __VA_ARGS__)
+#endif
+
+/* self where it is above 0, else weight * self.
+ *   schema  _prelu_kernel(Tensor self, Tensor weight) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_prelu_kernel(x, w) */
+typedef struct tn_prelu_kernel_args {
+    tn_tensor *self, *weight;
+} tn_prelu_kernel_args;
+TN_API tn_tensor *tn_prelu_kernel_at(const char *file, int line, const tn_prelu_kernel_args *args);
+TN_API tn_tensor *tnp_prelu_kernel(tn_tensor *self, tn_tensor *weight);
+#ifndef __cplusplus
+#define tn_prelu_kernel(self_, ...) TNI_CALL(tn_prelu_kernel, .self = self_, \
+    .weight = __VA_ARGS__)
+#endif
+
+/* self * clamp(self + 3, 0, 6) / 6.
+ *   schema  hardswish(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_hardswish(x) */
+typedef struct tn_hardswish_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_hardswish_args;
+TN_API tn_tensor *tn_hardswish_at(const char *file, int line, const tn_hardswish_args *args);
+TN_API tn_tensor *tn_hardswish_inplace_at(const char *file, int line,
+    const tn_hardswish_args *args);
+TN_API tn_tensor *tnp_hardswish(tn_tensor *self);
+TN_API tn_tensor *tnp_hardswish_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_hardswish(...) TNI_CALL(tn_hardswish, .self = __VA_ARGS__)
+#define tn_hardswish_(...) TNI_CALL_AS(tn_hardswish_inplace_at, tn_hardswish_args, \
+    .self = __VA_ARGS__)
+#endif
+
+/* self * sigmoid(self).
+ *   schema  silu(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_silu(x) */
+typedef struct tn_silu_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_silu_args;
+TN_API tn_tensor *tn_silu_at(const char *file, int line, const tn_silu_args *args);
+TN_API tn_tensor *tn_silu_inplace_at(const char *file, int line, const tn_silu_args *args);
+TN_API tn_tensor *tnp_silu(tn_tensor *self);
+TN_API tn_tensor *tnp_silu_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_silu(...) TNI_CALL(tn_silu, .self = __VA_ARGS__)
+#define tn_silu_(...) TNI_CALL_AS(tn_silu_inplace_at, tn_silu_args, .self = __VA_ARGS__)
+#endif
+
+/* grad_output * s * (1 + self * (1 - s)), where s = sigmoid(self).
+ *   schema  silu_backward(Tensor grad_output, Tensor self) -> Tensor
+ *   shapes  (*), (*) -> (*)
+ *   example tn_silu_backward(d, x) */
+typedef struct tn_silu_backward_args {
+    tn_tensor *grad_output, *self;
+} tn_silu_backward_args;
+TN_API tn_tensor *tn_silu_backward_at(const char *file, int line,
+    const tn_silu_backward_args *args);
+TN_API tn_tensor *tnp_silu_backward(tn_tensor *grad_output, tn_tensor *self);
+#ifndef __cplusplus
+#define tn_silu_backward(grad_output_, ...) TNI_CALL(tn_silu_backward, \
+    .grad_output = grad_output_, .self = __VA_ARGS__)
+#endif
+
+/* self * Phi(self), where Phi is the normal distribution: gelu without approximation.
+ *   schema  gelu_erf(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_gelu_erf(x) */
+typedef struct tn_gelu_erf_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_gelu_erf_args;
+TN_API tn_tensor *tn_gelu_erf_at(const char *file, int line, const tn_gelu_erf_args *args);
+TN_API tn_tensor *tn_gelu_erf_inplace_at(const char *file, int line, const tn_gelu_erf_args *args);
+TN_API tn_tensor *tnp_gelu_erf(tn_tensor *self);
+TN_API tn_tensor *tnp_gelu_erf_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_gelu_erf(...) TNI_CALL(tn_gelu_erf, .self = __VA_ARGS__)
+#define tn_gelu_erf_(...) TNI_CALL_AS(tn_gelu_erf_inplace_at, tn_gelu_erf_args, \
+    .self = __VA_ARGS__)
+#endif
+
+/* grad_output * (Phi(self) + self * phi(self)): phi is the density of the
+ * normal distribution Phi.
+ *   schema  gelu_erf_backward(Tensor grad_output, Tensor self) -> Tensor
+ *   shapes  (*), (*) -> (*)
+ *   example tn_gelu_erf_backward(d, x) */
+typedef struct tn_gelu_erf_backward_args {
+    tn_tensor *grad_output, *self;
+} tn_gelu_erf_backward_args;
+TN_API tn_tensor *tn_gelu_erf_backward_at(const char *file, int line,
+    const tn_gelu_erf_backward_args *args);
+TN_API tn_tensor *tnp_gelu_erf_backward(tn_tensor *grad_output, tn_tensor *self);
+#ifndef __cplusplus
+#define tn_gelu_erf_backward(grad_output_, ...) TNI_CALL(tn_gelu_erf_backward, \
+    .grad_output = grad_output_, .self = __VA_ARGS__)
+#endif
+
+/* self * (1 + tanh(sqrt(2 / pi) (self + 0.044715 self^3))) / 2: gelu approximated by tanh.
+ *   schema  gelu_tanh(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_gelu_tanh(x) */
+typedef struct tn_gelu_tanh_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_gelu_tanh_args;
+TN_API tn_tensor *tn_gelu_tanh_at(const char *file, int line, const tn_gelu_tanh_args *args);
+TN_API tn_tensor *tn_gelu_tanh_inplace_at(const char *file, int line,
+    const tn_gelu_tanh_args *args);
+TN_API tn_tensor *tnp_gelu_tanh(tn_tensor *self);
+TN_API tn_tensor *tnp_gelu_tanh_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_gelu_tanh(...) TNI_CALL(tn_gelu_tanh, .self = __VA_ARGS__)
+#define tn_gelu_tanh_(...) TNI_CALL_AS(tn_gelu_tanh_inplace_at, tn_gelu_tanh_args, \
+    .self = __VA_ARGS__)
+#endif
+
+/* self * Phi(self), where Phi is the normal distribution, or its approximation by tanh.
+ *   schema  gelu(Tensor self, *, Approximate approximate=none) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_gelu(x, .approximate = TN_APPROXIMATE_TANH) */
+typedef struct tn_gelu_args {
+    tn_tensor *out;
+    tn_approximate approximate;
+    tn_tensor *self;
+} tn_gelu_args;
+TN_API tn_tensor *tn_gelu_at(const char *file, int line, const tn_gelu_args *args);
+TN_API tn_tensor *tn_gelu_inplace_at(const char *file, int line, const tn_gelu_args *args);
+TN_API tn_tensor *tnp_gelu(tn_tensor *self, tn_approximate approximate);
+TN_API tn_tensor *tnp_gelu_(tn_tensor *self, tn_approximate approximate);
+#ifndef __cplusplus
+#define tn_gelu(...) TNI_CALL(tn_gelu, .approximate = TN_APPROXIMATE_NONE, .self = __VA_ARGS__)
+#define tn_gelu_(...) TNI_CALL_AS(tn_gelu_inplace_at, tn_gelu_args, \
+    .approximate = TN_APPROXIMATE_NONE, .self = __VA_ARGS__)
+#endif
+
+/* log(1 + e^(beta * self)) / beta; self where beta * self exceeds threshold.
+ *   schema  softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_softplus(x) */
+typedef struct tn_softplus_args {
+    tn_tensor *out;
+    double beta, threshold;
+    tn_tensor *self;
+} tn_softplus_args;
+TN_API tn_tensor *tn_softplus_at(const char *file, int line, const tn_softplus_args *args);
+TN_API tn_tensor *tnp_softplus(tn_tensor *self, double beta, double threshold);
+#ifndef __cplusplus
+#define tn_softplus(...) TNI_CALL(tn_softplus, .beta = 1, .threshold = 20, .self = __VA_ARGS__)
+#endif
+
+/* self / (1 + |self|).
+ *   schema  softsign(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_softsign(x) */
+typedef struct tn_softsign_args {
+    tn_tensor *self;
+} tn_softsign_args;
+TN_API tn_tensor *tn_softsign_at(const char *file, int line, const tn_softsign_args *args);
+TN_API tn_tensor *tnp_softsign(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_softsign(...) TNI_CALL(tn_softsign, .self = __VA_ARGS__)
 #endif
 
 /* --- circular and hyperbolic functions and their inverses, by those of simd/math.h --- */
@@ -4443,6 +4443,65 @@ TNI_EXTERN_C_END
 
 TNI_EXTERN_C_BEGIN
 
+/* --- sum, mean and product over dimensions --- */
+
+/* The sum over dim, or over all elements if dim is absent. Integers and bool are summed in int64,
+ * f16 and bf16 in float.
+ *   schema  sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType?
+ *           dtype=None) -> Tensor
+ *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
+ *   example tn_sum(x, .dim = TN_DIMS(0, 2)) */
+typedef struct tn_sum_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_tensor *self;
+} tn_sum_args;
+TN_API tn_tensor *tn_sum_at(const char *file, int line, const tn_sum_args *args);
+TN_API tn_tensor *tnp_sum(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_sum(...) TNI_CALL(tn_sum, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* The sum over dim divided by the number of elements; NaN if there are none.
+ * Floating or complex.
+ *   schema  mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType?
+ *           dtype=None) -> Tensor
+ *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
+ *   example tn_mean(x, .dim = TN_DIMS(-1)) */
+typedef struct tn_mean_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_tensor *self;
+} tn_mean_args;
+TN_API tn_tensor *tn_mean_at(const char *file, int line, const tn_mean_args *args);
+TN_API tn_tensor *tnp_mean(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_mean(...) TNI_CALL(tn_mean, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* The product over dim, or of all elements if dim is absent. Integers and bool are
+ * multiplied in int64.
+ *   schema  prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType?
+ *           dtype=None) -> Tensor
+ *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
+ *   example tn_prod(x, .dim = 1) */
+typedef struct tn_prod_args {
+    tn_tensor *out;
+    int64_t dim;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_tensor *self;
+} tn_prod_args;
+TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *args);
+TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_prod(...) TNI_CALL(tn_prod, .dim = TN_NONE, .self = __VA_ARGS__)
+#endif
+
 /* --- extrema with their places: the index of the first largest or smallest element --- */
 
 /* The largest element along dim and its index, the first among equal elements. A NaN wins.
@@ -4845,65 +4904,6 @@ TN_API tn_tensor *tn_norm_at(const char *file, int line, const tn_norm_args *arg
 TN_API tn_tensor *tnp_norm(tn_tensor *self, tn_scalar p, tn_ints dim, bool keepdim, tn_dtype dtype);
 #ifndef __cplusplus
 #define tn_norm(...) TNI_CALL(tn_norm, .p = TN_NO_NUM, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
-#endif
-
-/* --- sum, mean and product over dimensions --- */
-
-/* The sum over dim, or over all elements if dim is absent. Integers and bool are summed in int64,
- * f16 and bf16 in float.
- *   schema  sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType?
- *           dtype=None) -> Tensor
- *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
- *   example tn_sum(x, .dim = TN_DIMS(0, 2)) */
-typedef struct tn_sum_args {
-    tn_tensor *out;
-    tn_ints dim;
-    bool keepdim;
-    tn_dtype dtype;
-    tn_tensor *self;
-} tn_sum_args;
-TN_API tn_tensor *tn_sum_at(const char *file, int line, const tn_sum_args *args);
-TN_API tn_tensor *tnp_sum(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
-#ifndef __cplusplus
-#define tn_sum(...) TNI_CALL(tn_sum, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
-#endif
-
-/* The sum over dim divided by the number of elements; NaN if there are none.
- * Floating or complex.
- *   schema  mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType?
- *           dtype=None) -> Tensor
- *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
- *   example tn_mean(x, .dim = TN_DIMS(-1)) */
-typedef struct tn_mean_args {
-    tn_tensor *out;
-    tn_ints dim;
-    bool keepdim;
-    tn_dtype dtype;
-    tn_tensor *self;
-} tn_mean_args;
-TN_API tn_tensor *tn_mean_at(const char *file, int line, const tn_mean_args *args);
-TN_API tn_tensor *tnp_mean(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
-#ifndef __cplusplus
-#define tn_mean(...) TNI_CALL(tn_mean, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
-#endif
-
-/* The product over dim, or of all elements if dim is absent. Integers and bool are
- * multiplied in int64.
- *   schema  prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType?
- *           dtype=None) -> Tensor
- *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
- *   example tn_prod(x, .dim = 1) */
-typedef struct tn_prod_args {
-    tn_tensor *out;
-    int64_t dim;
-    bool keepdim;
-    tn_dtype dtype;
-    tn_tensor *self;
-} tn_prod_args;
-TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *args);
-TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim, tn_dtype dtype);
-#ifndef __cplusplus
-#define tn_prod(...) TNI_CALL(tn_prod, .dim = TN_NONE, .self = __VA_ARGS__)
 #endif
 
 /* --- any and all: whether elements are nonzero --- */
@@ -12322,13 +12322,13 @@ TNI_NAMESPACE_END
 #include TN_HEADER_NAME
 #endif
 
-/* 58a23951616f is the hash of the chapters above: who includes this refers to a symbol of
+/* b39dfd3606c8 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_58a23951616f;
+TN_API const char tn_layout_b39dfd3606c8;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_58a23951616f;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_b39dfd3606c8;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12346,7 +12346,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(2)
-const char tn_layout_58a23951616f = 1;
+const char tn_layout_b39dfd3606c8 = 1;
 #endif
 
 /* src/base/base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time */
@@ -57936,76 +57936,6 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_view_as_real TNI_JOIN(TN_PREFIX, tnp_view_as_real)
 #define tn_view_as_complex_at TNI_JOIN(TN_PREFIX, tn_view_as_complex_at)
 #define tnp_view_as_complex TNI_JOIN(TN_PREFIX, tnp_view_as_complex)
-#define tn_tanh_at TNI_JOIN(TN_PREFIX, tn_tanh_at)
-#define tn_tanh_inplace_at TNI_JOIN(TN_PREFIX, tn_tanh_inplace_at)
-#define tnp_tanh TNI_JOIN(TN_PREFIX, tnp_tanh)
-#define tnp_tanh_ TNI_JOIN(TN_PREFIX, tnp_tanh_)
-#define tn_tanh_backward_at TNI_JOIN(TN_PREFIX, tn_tanh_backward_at)
-#define tnp_tanh_backward TNI_JOIN(TN_PREFIX, tnp_tanh_backward)
-#define tn_sigmoid_at TNI_JOIN(TN_PREFIX, tn_sigmoid_at)
-#define tn_sigmoid_inplace_at TNI_JOIN(TN_PREFIX, tn_sigmoid_inplace_at)
-#define tnp_sigmoid TNI_JOIN(TN_PREFIX, tnp_sigmoid)
-#define tnp_sigmoid_ TNI_JOIN(TN_PREFIX, tnp_sigmoid_)
-#define tn_sigmoid_backward_at TNI_JOIN(TN_PREFIX, tn_sigmoid_backward_at)
-#define tnp_sigmoid_backward TNI_JOIN(TN_PREFIX, tnp_sigmoid_backward)
-#define tn_relu_at TNI_JOIN(TN_PREFIX, tn_relu_at)
-#define tn_relu_inplace_at TNI_JOIN(TN_PREFIX, tn_relu_inplace_at)
-#define tnp_relu TNI_JOIN(TN_PREFIX, tnp_relu)
-#define tnp_relu_ TNI_JOIN(TN_PREFIX, tnp_relu_)
-#define tn_threshold_at TNI_JOIN(TN_PREFIX, tn_threshold_at)
-#define tn_threshold_inplace_at TNI_JOIN(TN_PREFIX, tn_threshold_inplace_at)
-#define tnp_threshold TNI_JOIN(TN_PREFIX, tnp_threshold)
-#define tnp_threshold_ TNI_JOIN(TN_PREFIX, tnp_threshold_)
-#define tn_threshold_backward_at TNI_JOIN(TN_PREFIX, tn_threshold_backward_at)
-#define tnp_threshold_backward TNI_JOIN(TN_PREFIX, tnp_threshold_backward)
-#define tn_leaky_relu_at TNI_JOIN(TN_PREFIX, tn_leaky_relu_at)
-#define tn_leaky_relu_inplace_at TNI_JOIN(TN_PREFIX, tn_leaky_relu_inplace_at)
-#define tnp_leaky_relu TNI_JOIN(TN_PREFIX, tnp_leaky_relu)
-#define tnp_leaky_relu_ TNI_JOIN(TN_PREFIX, tnp_leaky_relu_)
-#define tn_leaky_relu_backward_at TNI_JOIN(TN_PREFIX, tn_leaky_relu_backward_at)
-#define tnp_leaky_relu_backward TNI_JOIN(TN_PREFIX, tnp_leaky_relu_backward)
-#define tn_elu_at TNI_JOIN(TN_PREFIX, tn_elu_at)
-#define tn_elu_inplace_at TNI_JOIN(TN_PREFIX, tn_elu_inplace_at)
-#define tnp_elu TNI_JOIN(TN_PREFIX, tnp_elu)
-#define tnp_elu_ TNI_JOIN(TN_PREFIX, tnp_elu_)
-#define tn_hardtanh_at TNI_JOIN(TN_PREFIX, tn_hardtanh_at)
-#define tn_hardtanh_inplace_at TNI_JOIN(TN_PREFIX, tn_hardtanh_inplace_at)
-#define tnp_hardtanh TNI_JOIN(TN_PREFIX, tnp_hardtanh)
-#define tnp_hardtanh_ TNI_JOIN(TN_PREFIX, tnp_hardtanh_)
-#define tn_hardshrink_at TNI_JOIN(TN_PREFIX, tn_hardshrink_at)
-#define tnp_hardshrink TNI_JOIN(TN_PREFIX, tnp_hardshrink)
-#define tn_softshrink_at TNI_JOIN(TN_PREFIX, tn_softshrink_at)
-#define tnp_softshrink TNI_JOIN(TN_PREFIX, tnp_softshrink)
-#define tn_prelu_kernel_at TNI_JOIN(TN_PREFIX, tn_prelu_kernel_at)
-#define tnp_prelu_kernel TNI_JOIN(TN_PREFIX, tnp_prelu_kernel)
-#define tn_hardswish_at TNI_JOIN(TN_PREFIX, tn_hardswish_at)
-#define tn_hardswish_inplace_at TNI_JOIN(TN_PREFIX, tn_hardswish_inplace_at)
-#define tnp_hardswish TNI_JOIN(TN_PREFIX, tnp_hardswish)
-#define tnp_hardswish_ TNI_JOIN(TN_PREFIX, tnp_hardswish_)
-#define tn_silu_at TNI_JOIN(TN_PREFIX, tn_silu_at)
-#define tn_silu_inplace_at TNI_JOIN(TN_PREFIX, tn_silu_inplace_at)
-#define tnp_silu TNI_JOIN(TN_PREFIX, tnp_silu)
-#define tnp_silu_ TNI_JOIN(TN_PREFIX, tnp_silu_)
-#define tn_silu_backward_at TNI_JOIN(TN_PREFIX, tn_silu_backward_at)
-#define tnp_silu_backward TNI_JOIN(TN_PREFIX, tnp_silu_backward)
-#define tn_gelu_erf_at TNI_JOIN(TN_PREFIX, tn_gelu_erf_at)
-#define tn_gelu_erf_inplace_at TNI_JOIN(TN_PREFIX, tn_gelu_erf_inplace_at)
-#define tnp_gelu_erf TNI_JOIN(TN_PREFIX, tnp_gelu_erf)
-#define tnp_gelu_erf_ TNI_JOIN(TN_PREFIX, tnp_gelu_erf_)
-#define tn_gelu_erf_backward_at TNI_JOIN(TN_PREFIX, tn_gelu_erf_backward_at)
-#define tnp_gelu_erf_backward TNI_JOIN(TN_PREFIX, tnp_gelu_erf_backward)
-#define tn_gelu_tanh_at TNI_JOIN(TN_PREFIX, tn_gelu_tanh_at)
-#define tn_gelu_tanh_inplace_at TNI_JOIN(TN_PREFIX, tn_gelu_tanh_inplace_at)
-#define tnp_gelu_tanh TNI_JOIN(TN_PREFIX, tnp_gelu_tanh)
-#define tnp_gelu_tanh_ TNI_JOIN(TN_PREFIX, tnp_gelu_tanh_)
-#define tn_gelu_at TNI_JOIN(TN_PREFIX, tn_gelu_at)
-#define tn_gelu_inplace_at TNI_JOIN(TN_PREFIX, tn_gelu_inplace_at)
-#define tnp_gelu TNI_JOIN(TN_PREFIX, tnp_gelu)
-#define tnp_gelu_ TNI_JOIN(TN_PREFIX, tnp_gelu_)
-#define tn_softplus_at TNI_JOIN(TN_PREFIX, tn_softplus_at)
-#define tnp_softplus TNI_JOIN(TN_PREFIX, tnp_softplus)
-#define tn_softsign_at TNI_JOIN(TN_PREFIX, tn_softsign_at)
-#define tnp_softsign TNI_JOIN(TN_PREFIX, tnp_softsign)
 #define tn_add_at TNI_JOIN(TN_PREFIX, tn_add_at)
 #define tn_add_inplace_at TNI_JOIN(TN_PREFIX, tn_add_inplace_at)
 #define tnp_add TNI_JOIN(TN_PREFIX, tnp_add)
@@ -58103,6 +58033,76 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_copysign_ TNI_JOIN(TN_PREFIX, tnp_copysign_)
 #define tnp_copysign_scalar TNI_JOIN(TN_PREFIX, tnp_copysign_scalar)
 #define tnp_copysign_scalar_ TNI_JOIN(TN_PREFIX, tnp_copysign_scalar_)
+#define tn_tanh_at TNI_JOIN(TN_PREFIX, tn_tanh_at)
+#define tn_tanh_inplace_at TNI_JOIN(TN_PREFIX, tn_tanh_inplace_at)
+#define tnp_tanh TNI_JOIN(TN_PREFIX, tnp_tanh)
+#define tnp_tanh_ TNI_JOIN(TN_PREFIX, tnp_tanh_)
+#define tn_tanh_backward_at TNI_JOIN(TN_PREFIX, tn_tanh_backward_at)
+#define tnp_tanh_backward TNI_JOIN(TN_PREFIX, tnp_tanh_backward)
+#define tn_sigmoid_at TNI_JOIN(TN_PREFIX, tn_sigmoid_at)
+#define tn_sigmoid_inplace_at TNI_JOIN(TN_PREFIX, tn_sigmoid_inplace_at)
+#define tnp_sigmoid TNI_JOIN(TN_PREFIX, tnp_sigmoid)
+#define tnp_sigmoid_ TNI_JOIN(TN_PREFIX, tnp_sigmoid_)
+#define tn_sigmoid_backward_at TNI_JOIN(TN_PREFIX, tn_sigmoid_backward_at)
+#define tnp_sigmoid_backward TNI_JOIN(TN_PREFIX, tnp_sigmoid_backward)
+#define tn_relu_at TNI_JOIN(TN_PREFIX, tn_relu_at)
+#define tn_relu_inplace_at TNI_JOIN(TN_PREFIX, tn_relu_inplace_at)
+#define tnp_relu TNI_JOIN(TN_PREFIX, tnp_relu)
+#define tnp_relu_ TNI_JOIN(TN_PREFIX, tnp_relu_)
+#define tn_threshold_at TNI_JOIN(TN_PREFIX, tn_threshold_at)
+#define tn_threshold_inplace_at TNI_JOIN(TN_PREFIX, tn_threshold_inplace_at)
+#define tnp_threshold TNI_JOIN(TN_PREFIX, tnp_threshold)
+#define tnp_threshold_ TNI_JOIN(TN_PREFIX, tnp_threshold_)
+#define tn_threshold_backward_at TNI_JOIN(TN_PREFIX, tn_threshold_backward_at)
+#define tnp_threshold_backward TNI_JOIN(TN_PREFIX, tnp_threshold_backward)
+#define tn_leaky_relu_at TNI_JOIN(TN_PREFIX, tn_leaky_relu_at)
+#define tn_leaky_relu_inplace_at TNI_JOIN(TN_PREFIX, tn_leaky_relu_inplace_at)
+#define tnp_leaky_relu TNI_JOIN(TN_PREFIX, tnp_leaky_relu)
+#define tnp_leaky_relu_ TNI_JOIN(TN_PREFIX, tnp_leaky_relu_)
+#define tn_leaky_relu_backward_at TNI_JOIN(TN_PREFIX, tn_leaky_relu_backward_at)
+#define tnp_leaky_relu_backward TNI_JOIN(TN_PREFIX, tnp_leaky_relu_backward)
+#define tn_elu_at TNI_JOIN(TN_PREFIX, tn_elu_at)
+#define tn_elu_inplace_at TNI_JOIN(TN_PREFIX, tn_elu_inplace_at)
+#define tnp_elu TNI_JOIN(TN_PREFIX, tnp_elu)
+#define tnp_elu_ TNI_JOIN(TN_PREFIX, tnp_elu_)
+#define tn_hardtanh_at TNI_JOIN(TN_PREFIX, tn_hardtanh_at)
+#define tn_hardtanh_inplace_at TNI_JOIN(TN_PREFIX, tn_hardtanh_inplace_at)
+#define tnp_hardtanh TNI_JOIN(TN_PREFIX, tnp_hardtanh)
+#define tnp_hardtanh_ TNI_JOIN(TN_PREFIX, tnp_hardtanh_)
+#define tn_hardshrink_at TNI_JOIN(TN_PREFIX, tn_hardshrink_at)
+#define tnp_hardshrink TNI_JOIN(TN_PREFIX, tnp_hardshrink)
+#define tn_softshrink_at TNI_JOIN(TN_PREFIX, tn_softshrink_at)
+#define tnp_softshrink TNI_JOIN(TN_PREFIX, tnp_softshrink)
+#define tn_prelu_kernel_at TNI_JOIN(TN_PREFIX, tn_prelu_kernel_at)
+#define tnp_prelu_kernel TNI_JOIN(TN_PREFIX, tnp_prelu_kernel)
+#define tn_hardswish_at TNI_JOIN(TN_PREFIX, tn_hardswish_at)
+#define tn_hardswish_inplace_at TNI_JOIN(TN_PREFIX, tn_hardswish_inplace_at)
+#define tnp_hardswish TNI_JOIN(TN_PREFIX, tnp_hardswish)
+#define tnp_hardswish_ TNI_JOIN(TN_PREFIX, tnp_hardswish_)
+#define tn_silu_at TNI_JOIN(TN_PREFIX, tn_silu_at)
+#define tn_silu_inplace_at TNI_JOIN(TN_PREFIX, tn_silu_inplace_at)
+#define tnp_silu TNI_JOIN(TN_PREFIX, tnp_silu)
+#define tnp_silu_ TNI_JOIN(TN_PREFIX, tnp_silu_)
+#define tn_silu_backward_at TNI_JOIN(TN_PREFIX, tn_silu_backward_at)
+#define tnp_silu_backward TNI_JOIN(TN_PREFIX, tnp_silu_backward)
+#define tn_gelu_erf_at TNI_JOIN(TN_PREFIX, tn_gelu_erf_at)
+#define tn_gelu_erf_inplace_at TNI_JOIN(TN_PREFIX, tn_gelu_erf_inplace_at)
+#define tnp_gelu_erf TNI_JOIN(TN_PREFIX, tnp_gelu_erf)
+#define tnp_gelu_erf_ TNI_JOIN(TN_PREFIX, tnp_gelu_erf_)
+#define tn_gelu_erf_backward_at TNI_JOIN(TN_PREFIX, tn_gelu_erf_backward_at)
+#define tnp_gelu_erf_backward TNI_JOIN(TN_PREFIX, tnp_gelu_erf_backward)
+#define tn_gelu_tanh_at TNI_JOIN(TN_PREFIX, tn_gelu_tanh_at)
+#define tn_gelu_tanh_inplace_at TNI_JOIN(TN_PREFIX, tn_gelu_tanh_inplace_at)
+#define tnp_gelu_tanh TNI_JOIN(TN_PREFIX, tnp_gelu_tanh)
+#define tnp_gelu_tanh_ TNI_JOIN(TN_PREFIX, tnp_gelu_tanh_)
+#define tn_gelu_at TNI_JOIN(TN_PREFIX, tn_gelu_at)
+#define tn_gelu_inplace_at TNI_JOIN(TN_PREFIX, tn_gelu_inplace_at)
+#define tnp_gelu TNI_JOIN(TN_PREFIX, tnp_gelu)
+#define tnp_gelu_ TNI_JOIN(TN_PREFIX, tnp_gelu_)
+#define tn_softplus_at TNI_JOIN(TN_PREFIX, tn_softplus_at)
+#define tnp_softplus TNI_JOIN(TN_PREFIX, tnp_softplus)
+#define tn_softsign_at TNI_JOIN(TN_PREFIX, tn_softsign_at)
+#define tnp_softsign TNI_JOIN(TN_PREFIX, tnp_softsign)
 #define tn_sin_at TNI_JOIN(TN_PREFIX, tn_sin_at)
 #define tn_sin_inplace_at TNI_JOIN(TN_PREFIX, tn_sin_inplace_at)
 #define tnp_sin TNI_JOIN(TN_PREFIX, tnp_sin)
@@ -58343,6 +58343,12 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_nextafter_inplace_at TNI_JOIN(TN_PREFIX, tn_nextafter_inplace_at)
 #define tnp_nextafter TNI_JOIN(TN_PREFIX, tnp_nextafter)
 #define tnp_nextafter_ TNI_JOIN(TN_PREFIX, tnp_nextafter_)
+#define tn_sum_at TNI_JOIN(TN_PREFIX, tn_sum_at)
+#define tnp_sum TNI_JOIN(TN_PREFIX, tnp_sum)
+#define tn_mean_at TNI_JOIN(TN_PREFIX, tn_mean_at)
+#define tnp_mean TNI_JOIN(TN_PREFIX, tnp_mean)
+#define tn_prod_at TNI_JOIN(TN_PREFIX, tn_prod_at)
+#define tnp_prod TNI_JOIN(TN_PREFIX, tnp_prod)
 #define tn_max_dim_at TNI_JOIN(TN_PREFIX, tn_max_dim_at)
 #define tnp_max_dim TNI_JOIN(TN_PREFIX, tnp_max_dim)
 #define tn_min_dim_at TNI_JOIN(TN_PREFIX, tn_min_dim_at)
@@ -58389,12 +58395,6 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_linalg_vector_norm TNI_JOIN(TN_PREFIX, tnp_linalg_vector_norm)
 #define tn_norm_at TNI_JOIN(TN_PREFIX, tn_norm_at)
 #define tnp_norm TNI_JOIN(TN_PREFIX, tnp_norm)
-#define tn_sum_at TNI_JOIN(TN_PREFIX, tn_sum_at)
-#define tnp_sum TNI_JOIN(TN_PREFIX, tnp_sum)
-#define tn_mean_at TNI_JOIN(TN_PREFIX, tn_mean_at)
-#define tnp_mean TNI_JOIN(TN_PREFIX, tnp_mean)
-#define tn_prod_at TNI_JOIN(TN_PREFIX, tn_prod_at)
-#define tnp_prod TNI_JOIN(TN_PREFIX, tnp_prod)
 #define tn_any_dims_at TNI_JOIN(TN_PREFIX, tn_any_dims_at)
 #define tnp_any_dims TNI_JOIN(TN_PREFIX, tnp_any_dims)
 #define tn_all_dims_at TNI_JOIN(TN_PREFIX, tn_all_dims_at)
@@ -58624,7 +58624,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_args_forget TNI_JOIN(TN_PREFIX, tn_args_forget)
 #define tn_element TNI_JOIN(TN_PREFIX, tn_element)
 #define tn_random64 TNI_JOIN(TN_PREFIX, tn_random64)
-#define tn_layout_58a23951616f TNI_JOIN(TN_PREFIX, tn_layout_58a23951616f)
+#define tn_layout_b39dfd3606c8 TNI_JOIN(TN_PREFIX, tn_layout_b39dfd3606c8)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -58915,76 +58915,6 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_view_as_real (*tni_at_tnp_view_as_real)
 #define tn_view_as_complex_at (*tni_at_tn_view_as_complex_at)
 #define tnp_view_as_complex (*tni_at_tnp_view_as_complex)
-#define tn_tanh_at (*tni_at_tn_tanh_at)
-#define tn_tanh_inplace_at (*tni_at_tn_tanh_inplace_at)
-#define tnp_tanh (*tni_at_tnp_tanh)
-#define tnp_tanh_ (*tni_at_tnp_tanh_)
-#define tn_tanh_backward_at (*tni_at_tn_tanh_backward_at)
-#define tnp_tanh_backward (*tni_at_tnp_tanh_backward)
-#define tn_sigmoid_at (*tni_at_tn_sigmoid_at)
-#define tn_sigmoid_inplace_at (*tni_at_tn_sigmoid_inplace_at)
-#define tnp_sigmoid (*tni_at_tnp_sigmoid)
-#define tnp_sigmoid_ (*tni_at_tnp_sigmoid_)
-#define tn_sigmoid_backward_at (*tni_at_tn_sigmoid_backward_at)
-#define tnp_sigmoid_backward (*tni_at_tnp_sigmoid_backward)
-#define tn_relu_at (*tni_at_tn_relu_at)
-#define tn_relu_inplace_at (*tni_at_tn_relu_inplace_at)
-#define tnp_relu (*tni_at_tnp_relu)
-#define tnp_relu_ (*tni_at_tnp_relu_)
-#define tn_threshold_at (*tni_at_tn_threshold_at)
-#define tn_threshold_inplace_at (*tni_at_tn_threshold_inplace_at)
-#define tnp_threshold (*tni_at_tnp_threshold)
-#define tnp_threshold_ (*tni_at_tnp_threshold_)
-#define tn_threshold_backward_at (*tni_at_tn_threshold_backward_at)
-#define tnp_threshold_backward (*tni_at_tnp_threshold_backward)
-#define tn_leaky_relu_at (*tni_at_tn_leaky_relu_at)
-#define tn_leaky_relu_inplace_at (*tni_at_tn_leaky_relu_inplace_at)
-#define tnp_leaky_relu (*tni_at_tnp_leaky_relu)
-#define tnp_leaky_relu_ (*tni_at_tnp_leaky_relu_)
-#define tn_leaky_relu_backward_at (*tni_at_tn_leaky_relu_backward_at)
-#define tnp_leaky_relu_backward (*tni_at_tnp_leaky_relu_backward)
-#define tn_elu_at (*tni_at_tn_elu_at)
-#define tn_elu_inplace_at (*tni_at_tn_elu_inplace_at)
-#define tnp_elu (*tni_at_tnp_elu)
-#define tnp_elu_ (*tni_at_tnp_elu_)
-#define tn_hardtanh_at (*tni_at_tn_hardtanh_at)
-#define tn_hardtanh_inplace_at (*tni_at_tn_hardtanh_inplace_at)
-#define tnp_hardtanh (*tni_at_tnp_hardtanh)
-#define tnp_hardtanh_ (*tni_at_tnp_hardtanh_)
-#define tn_hardshrink_at (*tni_at_tn_hardshrink_at)
-#define tnp_hardshrink (*tni_at_tnp_hardshrink)
-#define tn_softshrink_at (*tni_at_tn_softshrink_at)
-#define tnp_softshrink (*tni_at_tnp_softshrink)
-#define tn_prelu_kernel_at (*tni_at_tn_prelu_kernel_at)
-#define tnp_prelu_kernel (*tni_at_tnp_prelu_kernel)
-#define tn_hardswish_at (*tni_at_tn_hardswish_at)
-#define tn_hardswish_inplace_at (*tni_at_tn_hardswish_inplace_at)
-#define tnp_hardswish (*tni_at_tnp_hardswish)
-#define tnp_hardswish_ (*tni_at_tnp_hardswish_)
-#define tn_silu_at (*tni_at_tn_silu_at)
-#define tn_silu_inplace_at (*tni_at_tn_silu_inplace_at)
-#define tnp_silu (*tni_at_tnp_silu)
-#define tnp_silu_ (*tni_at_tnp_silu_)
-#define tn_silu_backward_at (*tni_at_tn_silu_backward_at)
-#define tnp_silu_backward (*tni_at_tnp_silu_backward)
-#define tn_gelu_erf_at (*tni_at_tn_gelu_erf_at)
-#define tn_gelu_erf_inplace_at (*tni_at_tn_gelu_erf_inplace_at)
-#define tnp_gelu_erf (*tni_at_tnp_gelu_erf)
-#define tnp_gelu_erf_ (*tni_at_tnp_gelu_erf_)
-#define tn_gelu_erf_backward_at (*tni_at_tn_gelu_erf_backward_at)
-#define tnp_gelu_erf_backward (*tni_at_tnp_gelu_erf_backward)
-#define tn_gelu_tanh_at (*tni_at_tn_gelu_tanh_at)
-#define tn_gelu_tanh_inplace_at (*tni_at_tn_gelu_tanh_inplace_at)
-#define tnp_gelu_tanh (*tni_at_tnp_gelu_tanh)
-#define tnp_gelu_tanh_ (*tni_at_tnp_gelu_tanh_)
-#define tn_gelu_at (*tni_at_tn_gelu_at)
-#define tn_gelu_inplace_at (*tni_at_tn_gelu_inplace_at)
-#define tnp_gelu (*tni_at_tnp_gelu)
-#define tnp_gelu_ (*tni_at_tnp_gelu_)
-#define tn_softplus_at (*tni_at_tn_softplus_at)
-#define tnp_softplus (*tni_at_tnp_softplus)
-#define tn_softsign_at (*tni_at_tn_softsign_at)
-#define tnp_softsign (*tni_at_tnp_softsign)
 #define tn_add_at (*tni_at_tn_add_at)
 #define tn_add_inplace_at (*tni_at_tn_add_inplace_at)
 #define tnp_add (*tni_at_tnp_add)
@@ -59082,6 +59012,76 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_copysign_ (*tni_at_tnp_copysign_)
 #define tnp_copysign_scalar (*tni_at_tnp_copysign_scalar)
 #define tnp_copysign_scalar_ (*tni_at_tnp_copysign_scalar_)
+#define tn_tanh_at (*tni_at_tn_tanh_at)
+#define tn_tanh_inplace_at (*tni_at_tn_tanh_inplace_at)
+#define tnp_tanh (*tni_at_tnp_tanh)
+#define tnp_tanh_ (*tni_at_tnp_tanh_)
+#define tn_tanh_backward_at (*tni_at_tn_tanh_backward_at)
+#define tnp_tanh_backward (*tni_at_tnp_tanh_backward)
+#define tn_sigmoid_at (*tni_at_tn_sigmoid_at)
+#define tn_sigmoid_inplace_at (*tni_at_tn_sigmoid_inplace_at)
+#define tnp_sigmoid (*tni_at_tnp_sigmoid)
+#define tnp_sigmoid_ (*tni_at_tnp_sigmoid_)
+#define tn_sigmoid_backward_at (*tni_at_tn_sigmoid_backward_at)
+#define tnp_sigmoid_backward (*tni_at_tnp_sigmoid_backward)
+#define tn_relu_at (*tni_at_tn_relu_at)
+#define tn_relu_inplace_at (*tni_at_tn_relu_inplace_at)
+#define tnp_relu (*tni_at_tnp_relu)
+#define tnp_relu_ (*tni_at_tnp_relu_)
+#define tn_threshold_at (*tni_at_tn_threshold_at)
+#define tn_threshold_inplace_at (*tni_at_tn_threshold_inplace_at)
+#define tnp_threshold (*tni_at_tnp_threshold)
+#define tnp_threshold_ (*tni_at_tnp_threshold_)
+#define tn_threshold_backward_at (*tni_at_tn_threshold_backward_at)
+#define tnp_threshold_backward (*tni_at_tnp_threshold_backward)
+#define tn_leaky_relu_at (*tni_at_tn_leaky_relu_at)
+#define tn_leaky_relu_inplace_at (*tni_at_tn_leaky_relu_inplace_at)
+#define tnp_leaky_relu (*tni_at_tnp_leaky_relu)
+#define tnp_leaky_relu_ (*tni_at_tnp_leaky_relu_)
+#define tn_leaky_relu_backward_at (*tni_at_tn_leaky_relu_backward_at)
+#define tnp_leaky_relu_backward (*tni_at_tnp_leaky_relu_backward)
+#define tn_elu_at (*tni_at_tn_elu_at)
+#define tn_elu_inplace_at (*tni_at_tn_elu_inplace_at)
+#define tnp_elu (*tni_at_tnp_elu)
+#define tnp_elu_ (*tni_at_tnp_elu_)
+#define tn_hardtanh_at (*tni_at_tn_hardtanh_at)
+#define tn_hardtanh_inplace_at (*tni_at_tn_hardtanh_inplace_at)
+#define tnp_hardtanh (*tni_at_tnp_hardtanh)
+#define tnp_hardtanh_ (*tni_at_tnp_hardtanh_)
+#define tn_hardshrink_at (*tni_at_tn_hardshrink_at)
+#define tnp_hardshrink (*tni_at_tnp_hardshrink)
+#define tn_softshrink_at (*tni_at_tn_softshrink_at)
+#define tnp_softshrink (*tni_at_tnp_softshrink)
+#define tn_prelu_kernel_at (*tni_at_tn_prelu_kernel_at)
+#define tnp_prelu_kernel (*tni_at_tnp_prelu_kernel)
+#define tn_hardswish_at (*tni_at_tn_hardswish_at)
+#define tn_hardswish_inplace_at (*tni_at_tn_hardswish_inplace_at)
+#define tnp_hardswish (*tni_at_tnp_hardswish)
+#define tnp_hardswish_ (*tni_at_tnp_hardswish_)
+#define tn_silu_at (*tni_at_tn_silu_at)
+#define tn_silu_inplace_at (*tni_at_tn_silu_inplace_at)
+#define tnp_silu (*tni_at_tnp_silu)
+#define tnp_silu_ (*tni_at_tnp_silu_)
+#define tn_silu_backward_at (*tni_at_tn_silu_backward_at)
+#define tnp_silu_backward (*tni_at_tnp_silu_backward)
+#define tn_gelu_erf_at (*tni_at_tn_gelu_erf_at)
+#define tn_gelu_erf_inplace_at (*tni_at_tn_gelu_erf_inplace_at)
+#define tnp_gelu_erf (*tni_at_tnp_gelu_erf)
+#define tnp_gelu_erf_ (*tni_at_tnp_gelu_erf_)
+#define tn_gelu_erf_backward_at (*tni_at_tn_gelu_erf_backward_at)
+#define tnp_gelu_erf_backward (*tni_at_tnp_gelu_erf_backward)
+#define tn_gelu_tanh_at (*tni_at_tn_gelu_tanh_at)
+#define tn_gelu_tanh_inplace_at (*tni_at_tn_gelu_tanh_inplace_at)
+#define tnp_gelu_tanh (*tni_at_tnp_gelu_tanh)
+#define tnp_gelu_tanh_ (*tni_at_tnp_gelu_tanh_)
+#define tn_gelu_at (*tni_at_tn_gelu_at)
+#define tn_gelu_inplace_at (*tni_at_tn_gelu_inplace_at)
+#define tnp_gelu (*tni_at_tnp_gelu)
+#define tnp_gelu_ (*tni_at_tnp_gelu_)
+#define tn_softplus_at (*tni_at_tn_softplus_at)
+#define tnp_softplus (*tni_at_tnp_softplus)
+#define tn_softsign_at (*tni_at_tn_softsign_at)
+#define tnp_softsign (*tni_at_tnp_softsign)
 #define tn_sin_at (*tni_at_tn_sin_at)
 #define tn_sin_inplace_at (*tni_at_tn_sin_inplace_at)
 #define tnp_sin (*tni_at_tnp_sin)
@@ -59322,6 +59322,12 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_nextafter_inplace_at (*tni_at_tn_nextafter_inplace_at)
 #define tnp_nextafter (*tni_at_tnp_nextafter)
 #define tnp_nextafter_ (*tni_at_tnp_nextafter_)
+#define tn_sum_at (*tni_at_tn_sum_at)
+#define tnp_sum (*tni_at_tnp_sum)
+#define tn_mean_at (*tni_at_tn_mean_at)
+#define tnp_mean (*tni_at_tnp_mean)
+#define tn_prod_at (*tni_at_tn_prod_at)
+#define tnp_prod (*tni_at_tnp_prod)
 #define tn_max_dim_at (*tni_at_tn_max_dim_at)
 #define tnp_max_dim (*tni_at_tnp_max_dim)
 #define tn_min_dim_at (*tni_at_tn_min_dim_at)
@@ -59368,12 +59374,6 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_linalg_vector_norm (*tni_at_tnp_linalg_vector_norm)
 #define tn_norm_at (*tni_at_tn_norm_at)
 #define tnp_norm (*tni_at_tnp_norm)
-#define tn_sum_at (*tni_at_tn_sum_at)
-#define tnp_sum (*tni_at_tnp_sum)
-#define tn_mean_at (*tni_at_tn_mean_at)
-#define tnp_mean (*tni_at_tnp_mean)
-#define tn_prod_at (*tni_at_tn_prod_at)
-#define tnp_prod (*tni_at_tnp_prod)
 #define tn_any_dims_at (*tni_at_tn_any_dims_at)
 #define tnp_any_dims (*tni_at_tnp_any_dims)
 #define tn_all_dims_at (*tni_at_tn_all_dims_at)
@@ -59901,76 +59901,6 @@ typedef struct tn_exports {
     X(tnp_view_as_real) \
     X(tn_view_as_complex_at) \
     X(tnp_view_as_complex) \
-    X(tn_tanh_at) \
-    X(tn_tanh_inplace_at) \
-    X(tnp_tanh) \
-    X(tnp_tanh_) \
-    X(tn_tanh_backward_at) \
-    X(tnp_tanh_backward) \
-    X(tn_sigmoid_at) \
-    X(tn_sigmoid_inplace_at) \
-    X(tnp_sigmoid) \
-    X(tnp_sigmoid_) \
-    X(tn_sigmoid_backward_at) \
-    X(tnp_sigmoid_backward) \
-    X(tn_relu_at) \
-    X(tn_relu_inplace_at) \
-    X(tnp_relu) \
-    X(tnp_relu_) \
-    X(tn_threshold_at) \
-    X(tn_threshold_inplace_at) \
-    X(tnp_threshold) \
-    X(tnp_threshold_) \
-    X(tn_threshold_backward_at) \
-    X(tnp_threshold_backward) \
-    X(tn_leaky_relu_at) \
-    X(tn_leaky_relu_inplace_at) \
-    X(tnp_leaky_relu) \
-    X(tnp_leaky_relu_) \
-    X(tn_leaky_relu_backward_at) \
-    X(tnp_leaky_relu_backward) \
-    X(tn_elu_at) \
-    X(tn_elu_inplace_at) \
-    X(tnp_elu) \
-    X(tnp_elu_) \
-    X(tn_hardtanh_at) \
-    X(tn_hardtanh_inplace_at) \
-    X(tnp_hardtanh) \
-    X(tnp_hardtanh_) \
-    X(tn_hardshrink_at) \
-    X(tnp_hardshrink) \
-    X(tn_softshrink_at) \
-    X(tnp_softshrink) \
-    X(tn_prelu_kernel_at) \
-    X(tnp_prelu_kernel) \
-    X(tn_hardswish_at) \
-    X(tn_hardswish_inplace_at) \
-    X(tnp_hardswish) \
-    X(tnp_hardswish_) \
-    X(tn_silu_at) \
-    X(tn_silu_inplace_at) \
-    X(tnp_silu) \
-    X(tnp_silu_) \
-    X(tn_silu_backward_at) \
-    X(tnp_silu_backward) \
-    X(tn_gelu_erf_at) \
-    X(tn_gelu_erf_inplace_at) \
-    X(tnp_gelu_erf) \
-    X(tnp_gelu_erf_) \
-    X(tn_gelu_erf_backward_at) \
-    X(tnp_gelu_erf_backward) \
-    X(tn_gelu_tanh_at) \
-    X(tn_gelu_tanh_inplace_at) \
-    X(tnp_gelu_tanh) \
-    X(tnp_gelu_tanh_) \
-    X(tn_gelu_at) \
-    X(tn_gelu_inplace_at) \
-    X(tnp_gelu) \
-    X(tnp_gelu_) \
-    X(tn_softplus_at) \
-    X(tnp_softplus) \
-    X(tn_softsign_at) \
-    X(tnp_softsign) \
     X(tn_add_at) \
     X(tn_add_inplace_at) \
     X(tnp_add) \
@@ -60068,6 +59998,76 @@ typedef struct tn_exports {
     X(tnp_copysign_) \
     X(tnp_copysign_scalar) \
     X(tnp_copysign_scalar_) \
+    X(tn_tanh_at) \
+    X(tn_tanh_inplace_at) \
+    X(tnp_tanh) \
+    X(tnp_tanh_) \
+    X(tn_tanh_backward_at) \
+    X(tnp_tanh_backward) \
+    X(tn_sigmoid_at) \
+    X(tn_sigmoid_inplace_at) \
+    X(tnp_sigmoid) \
+    X(tnp_sigmoid_) \
+    X(tn_sigmoid_backward_at) \
+    X(tnp_sigmoid_backward) \
+    X(tn_relu_at) \
+    X(tn_relu_inplace_at) \
+    X(tnp_relu) \
+    X(tnp_relu_) \
+    X(tn_threshold_at) \
+    X(tn_threshold_inplace_at) \
+    X(tnp_threshold) \
+    X(tnp_threshold_) \
+    X(tn_threshold_backward_at) \
+    X(tnp_threshold_backward) \
+    X(tn_leaky_relu_at) \
+    X(tn_leaky_relu_inplace_at) \
+    X(tnp_leaky_relu) \
+    X(tnp_leaky_relu_) \
+    X(tn_leaky_relu_backward_at) \
+    X(tnp_leaky_relu_backward) \
+    X(tn_elu_at) \
+    X(tn_elu_inplace_at) \
+    X(tnp_elu) \
+    X(tnp_elu_) \
+    X(tn_hardtanh_at) \
+    X(tn_hardtanh_inplace_at) \
+    X(tnp_hardtanh) \
+    X(tnp_hardtanh_) \
+    X(tn_hardshrink_at) \
+    X(tnp_hardshrink) \
+    X(tn_softshrink_at) \
+    X(tnp_softshrink) \
+    X(tn_prelu_kernel_at) \
+    X(tnp_prelu_kernel) \
+    X(tn_hardswish_at) \
+    X(tn_hardswish_inplace_at) \
+    X(tnp_hardswish) \
+    X(tnp_hardswish_) \
+    X(tn_silu_at) \
+    X(tn_silu_inplace_at) \
+    X(tnp_silu) \
+    X(tnp_silu_) \
+    X(tn_silu_backward_at) \
+    X(tnp_silu_backward) \
+    X(tn_gelu_erf_at) \
+    X(tn_gelu_erf_inplace_at) \
+    X(tnp_gelu_erf) \
+    X(tnp_gelu_erf_) \
+    X(tn_gelu_erf_backward_at) \
+    X(tnp_gelu_erf_backward) \
+    X(tn_gelu_tanh_at) \
+    X(tn_gelu_tanh_inplace_at) \
+    X(tnp_gelu_tanh) \
+    X(tnp_gelu_tanh_) \
+    X(tn_gelu_at) \
+    X(tn_gelu_inplace_at) \
+    X(tnp_gelu) \
+    X(tnp_gelu_) \
+    X(tn_softplus_at) \
+    X(tnp_softplus) \
+    X(tn_softsign_at) \
+    X(tnp_softsign) \
     X(tn_sin_at) \
     X(tn_sin_inplace_at) \
     X(tnp_sin) \
@@ -60308,6 +60308,12 @@ typedef struct tn_exports {
     X(tn_nextafter_inplace_at) \
     X(tnp_nextafter) \
     X(tnp_nextafter_) \
+    X(tn_sum_at) \
+    X(tnp_sum) \
+    X(tn_mean_at) \
+    X(tnp_mean) \
+    X(tn_prod_at) \
+    X(tnp_prod) \
     X(tn_max_dim_at) \
     X(tnp_max_dim) \
     X(tn_min_dim_at) \
@@ -60354,12 +60360,6 @@ typedef struct tn_exports {
     X(tnp_linalg_vector_norm) \
     X(tn_norm_at) \
     X(tnp_norm) \
-    X(tn_sum_at) \
-    X(tnp_sum) \
-    X(tn_mean_at) \
-    X(tnp_mean) \
-    X(tn_prod_at) \
-    X(tnp_prod) \
     X(tn_any_dims_at) \
     X(tnp_any_dims) \
     X(tn_all_dims_at) \
@@ -60593,14 +60593,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"58a23951616f", at, 976};
+    static const tn_exports all = {"b39dfd3606c8", at, 976};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 976 || strcmp(e->layout, "58a23951616f") != 0) return false;
+    if (!e || e->n != 976 || strcmp(e->layout, "b39dfd3606c8") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

@@ -3690,8 +3690,10 @@ static bool py_bind_tensors(py_bind *b, const tn_param *p, PyObject *o) {
         PyObject *one = PyTuple_GetItem(o, i);
         at[i] = NULL;
         /* place: so that the message says which member it was */
-        if (!(one == Py_None && p->flags & TN_P_HOLES) && !py_bind_tensor_of(b, one, &at[i]))
-            return b->place = (int)i, false;
+        if (!(one == Py_None && p->flags & TN_P_HOLES) && !py_bind_tensor_of(b, one, &at[i])) {
+            b->place = (int)i;
+            return false;
+        }
     }
     tn_tensors l = tn_tensors_of(at, n);
     return py_bind_put(b, p->offset, &l, sizeof l);
@@ -3721,7 +3723,10 @@ static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
         if (!at) return false;
         for (Py_ssize_t i = 0; i < l.n; i++) {
             PyObject *member = tuple ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i);
-            if (!member || !py_to_index(member, &at[i])) return b->place = (int)i, false;
+            if (!member || !py_to_index(member, &at[i])) {
+                b->place = (int)i;
+                return false;
+            }
         }
         l.at = at;
     } else {
@@ -3750,7 +3755,10 @@ static bool py_bind_floats(py_bind *b, const tn_param *p, PyObject *o) {
         if (!at) return false;
         for (Py_ssize_t i = 0; i < l.n; i++) {
             PyObject *member = tuple ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i);
-            if (!member || !py_to_float(member, &at[i])) return b->place = (int)i, false;
+            if (!member || !py_to_float(member, &at[i])) {
+                b->place = (int)i;
+                return false;
+            }
         }
         l.at = at;
     }

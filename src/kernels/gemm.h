@@ -39,6 +39,5 @@ typedef struct tni_gemm {
     K(void, gemm_pack_a_f64, (const tni_gemm *g, int64_t i, void *to))                          \
     K(int64_t, gemm_panel_f32, (void))                                                          \
     K(int64_t, gemm_panel_f64, (void))
-/* n numbers of F16 or BF16, step elements apart, to float, and back, rounded to nearest even. */
 
 #endif

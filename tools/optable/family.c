@@ -10,8 +10,8 @@ static const struct {
 } families[] = {
     {"creation", "new tensors: constants, ranges, random numbers", "create"},
     {"shape", "views, other sizes and orders, copies, joining and cutting", "view"},
-    {"elementwise", "arithmetic, functions, activations, comparisons, logic", "pointwise"},
-    {"reduction", "sums, extremes, statistics, norms, softmax, running sums", "reduce"},
+    {"elementwise", "arithmetic, functions, activations, comparisons, logic", "arithmetic"},
+    {"reduction", "sums, extremes, statistics, norms, softmax, running sums", "sum"},
     {"linalg", "products of matrices and vectors", "matmul"},
     {"indexing", "elements by index or mask, gather and scatter, sorting, search", "index"},
     {"layers", "convolution, pooling, normalisation, attention, losses, optimizer steps", "conv"},
@@ -53,6 +53,13 @@ static int by_family(const void *a, const void *b) {
 void sort_by_family(table *t) {
     for (int i = 0; i < t->n; i++) t->row[i]->family = family_of(t->row[i]);
     if (t->n) qsort(t->row, (size_t)t->n, sizeof *t->row, by_family);
+    for (int i = 0; i < t->n; i++) { /* the first row of its family */
+        const row *r = t->row[i];
+        const char *first = families[r->family].first;
+        if ((!i || t->row[i - 1]->family != r->family) && strcmp(file_stem(r->file), first) != 0)
+            fault("tools/optable/family.c", 1, "%s opens with %s.c, which has no row",
+                  families[r->family].name, first);
+    }
 }
 
 /* The first sentence of a file's first comment, behind the file's name: "views, and reshape". */

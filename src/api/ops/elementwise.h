@@ -8,403 +8,6 @@
 
 TNI_EXTERN_C_BEGIN
 
-/* --- the activations of neural networks --- */
-
-/* The hyperbolic tangent.
- *   schema  tanh(Tensor self) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_tanh(x) */
-typedef struct tn_tanh_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_tanh_args;
-TN_API tn_tensor *tn_tanh_at(const char *file, int line, const tn_tanh_args *args);
-TN_API tn_tensor *tn_tanh_inplace_at(const char *file, int line, const tn_tanh_args *args);
-TN_API tn_tensor *tnp_tanh(tn_tensor *self);
-TN_API tn_tensor *tnp_tanh_(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_tanh(...) TNI_CALL(tn_tanh, .self = __VA_ARGS__)
-#define tn_tanh_(...) TNI_CALL_AS(tn_tanh_inplace_at, tn_tanh_args, .self = __VA_ARGS__)
-#endif
-
-/* grad_output * (1 - output^2); for complex numbers the bracket is conjugated.
- *   schema  tanh_backward(Tensor grad_output, Tensor output) -> Tensor
- *   shapes  (*), (*) -> (*)
- *   example tn_tanh_backward(d, y) */
-typedef struct tn_tanh_backward_args {
-    tn_tensor *grad_output, *output;
-} tn_tanh_backward_args;
-TN_API tn_tensor *tn_tanh_backward_at(const char *file, int line,
-    const tn_tanh_backward_args *args);
-TN_API tn_tensor *tnp_tanh_backward(tn_tensor *grad_output, tn_tensor *output);
-#ifndef __cplusplus
-#define tn_tanh_backward(grad_output_, ...) TNI_CALL(tn_tanh_backward, \
-    .grad_output = grad_output_, .output = __VA_ARGS__)
-#endif
-
-/* 1 / (1 + e^-self).
- *   schema  sigmoid(Tensor self) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_sigmoid(x) */
-typedef struct tn_sigmoid_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_sigmoid_args;
-TN_API tn_tensor *tn_sigmoid_at(const char *file, int line, const tn_sigmoid_args *args);
-TN_API tn_tensor *tn_sigmoid_inplace_at(const char *file, int line, const tn_sigmoid_args *args);
-TN_API tn_tensor *tnp_sigmoid(tn_tensor *self);
-TN_API tn_tensor *tnp_sigmoid_(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_sigmoid(...) TNI_CALL(tn_sigmoid, .self = __VA_ARGS__)
-#define tn_sigmoid_(...) TNI_CALL_AS(tn_sigmoid_inplace_at, tn_sigmoid_args, .self = __VA_ARGS__)
-#endif
-
-/* grad_output * (output * (1 - output)); for complex numbers the outer bracket is conjugated.
- *   schema  sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
- *   shapes  (*), (*) -> (*)
- *   example tn_sigmoid_backward(d, y) */
-typedef struct tn_sigmoid_backward_args {
-    tn_tensor *grad_output, *output;
-} tn_sigmoid_backward_args;
-TN_API tn_tensor *tn_sigmoid_backward_at(const char *file, int line,
-    const tn_sigmoid_backward_args *args);
-TN_API tn_tensor *tnp_sigmoid_backward(tn_tensor *grad_output, tn_tensor *output);
-#ifndef __cplusplus
-#define tn_sigmoid_backward(grad_output_, ...) TNI_CALL(tn_sigmoid_backward, \
-    .grad_output = grad_output_, .output = __VA_ARGS__)
-#endif
-
-/* self where it is above 0, else 0; a NaN stays. The gradient at 0 is 0.
- *   schema  relu(Tensor self) -> Tensor
- *   shapes  (*) -> (*)
- *   example tn_relu(x) */
-typedef struct tn_relu_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_relu_args;
-TN_API tn_tensor *tn_relu_at(const char *file, int line, const tn_relu_args *args);
-TN_API tn_tensor *tn_relu_inplace_at(const char *file, int line, const tn_relu_args *args);
-TN_API tn_tensor *tnp_relu(tn_tensor *self);
-TN_API tn_tensor *tnp_relu_(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_relu(...) TNI_CALL(tn_relu, .self = __VA_ARGS__)
-#define tn_relu_(...) TNI_CALL_AS(tn_relu_inplace_at, tn_relu_args, .self = __VA_ARGS__)
-#endif
-
-/* self where it is above threshold, else value. For integers both numbers lose their fraction.
- *   schema  threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor
- *   shapes  (*) -> (*)
- *   example tn_threshold(x, 0.1, 20) */
-typedef struct tn_threshold_args {
-    tn_tensor *out;
-    tn_tensor *self;
-    tn_scalar threshold, value;
-} tn_threshold_args;
-TN_API tn_tensor *tn_threshold_at(const char *file, int line, const tn_threshold_args *args);
-TN_API tn_tensor *tn_threshold_inplace_at(const char *file, int line,
-    const tn_threshold_args *args);
-TN_API tn_tensor *tnp_threshold(tn_tensor *self, tn_scalar threshold, tn_scalar value);
-TN_API tn_tensor *tnp_threshold_(tn_tensor *self, tn_scalar threshold, tn_scalar value);
-#ifndef __cplusplus
-#define tn_threshold(self_, threshold_, ...) TNI_CALL(tn_threshold, .self = self_, \
-    TNI_NUMBER_IN(.threshold, threshold_), TNI_NUMBER_IN(.value, __VA_ARGS__))
-#define tn_threshold_(self_, threshold_, ...) TNI_CALL_AS(tn_threshold_inplace_at, \
-    tn_threshold_args, .self = self_, TNI_NUMBER_IN(.threshold, threshold_), \
-    TNI_NUMBER_IN(.value, __VA_ARGS__))
-#endif
-
-/* grad_output where self is above threshold, else 0.
- *   schema  threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
- *   shapes  (*), (*) -> (*)
- *   example tn_threshold_backward(d, x, 0) */
-typedef struct tn_threshold_backward_args {
-    tn_tensor *grad_output, *self;
-    tn_scalar threshold;
-} tn_threshold_backward_args;
-TN_API tn_tensor *tn_threshold_backward_at(const char *file, int line,
-    const tn_threshold_backward_args *args);
-TN_API tn_tensor *tnp_threshold_backward(tn_tensor *grad_output, tn_tensor *self,
-    tn_scalar threshold);
-#ifndef __cplusplus
-#define tn_threshold_backward(grad_output_, self_, ...) TNI_CALL(tn_threshold_backward, \
-    .grad_output = grad_output_, .self = self_, TNI_NUMBER_IN(.threshold, __VA_ARGS__))
-#endif
-
-/* self where it is above 0, else negative_slope * self.
- *   schema  leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_leaky_relu(x, .negative_slope = 0.1) */
-typedef struct tn_leaky_relu_args {
-    tn_tensor *out;
-    double negative_slope;
-    tn_tensor *self;
-} tn_leaky_relu_args;
-TN_API tn_tensor *tn_leaky_relu_at(const char *file, int line, const tn_leaky_relu_args *args);
-TN_API tn_tensor *tn_leaky_relu_inplace_at(const char *file, int line,
-    const tn_leaky_relu_args *args);
-TN_API tn_tensor *tnp_leaky_relu(tn_tensor *self, double negative_slope);
-TN_API tn_tensor *tnp_leaky_relu_(tn_tensor *self, double negative_slope);
-#ifndef __cplusplus
-#define tn_leaky_relu(...) TNI_CALL(tn_leaky_relu, .negative_slope = 0.01, .self = __VA_ARGS__)
-#define tn_leaky_relu_(...) TNI_CALL_AS(tn_leaky_relu_inplace_at, tn_leaky_relu_args, \
-    .negative_slope = 0.01, .self = __VA_ARGS__)
-#endif
-
-/* grad_output where self is above 0, else negative_slope * grad_output.
- *   schema  leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool
- *           self_is_result) -> Tensor
- *   shapes  (*), (*) -> (*)
- *   example tn_leaky_relu_backward(d, x, 0.1, false) */
-typedef struct tn_leaky_relu_backward_args {
-    tn_tensor *grad_output, *self;
-    tn_scalar negative_slope;
-    bool self_is_result;
-} tn_leaky_relu_backward_args;
-TN_API tn_tensor *tn_leaky_relu_backward_at(const char *file, int line,
-    const tn_leaky_relu_backward_args *args);
-TN_API tn_tensor *tnp_leaky_relu_backward(tn_tensor *grad_output, tn_tensor *self,
-    tn_scalar negative_slope, bool self_is_result);
-#ifndef __cplusplus
-#define tn_leaky_relu_backward(grad_output_, self_, negative_slope_, ...) \
-    TNI_CALL(tn_leaky_relu_backward, .grad_output = grad_output_, .self = self_, \
-    TNI_NUMBER_IN(.negative_slope, negative_slope_), .self_is_result = __VA_ARGS__)
-#endif
-
-/* scale * self where self is above 0, else scale * alpha * (e^(self * input_scale) - 1).
- *   schema  elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_elu(x, .alpha = 1) */
-typedef struct tn_elu_args {
-    tn_tensor *out;
-    double alpha, scale, input_scale;
-    tn_tensor *self;
-} tn_elu_args;
-TN_API tn_tensor *tn_elu_at(const char *file, int line, const tn_elu_args *args);
-TN_API tn_tensor *tn_elu_inplace_at(const char *file, int line, const tn_elu_args *args);
-TN_API tn_tensor *tnp_elu(tn_tensor *self, double alpha, double scale, double input_scale);
-TN_API tn_tensor *tnp_elu_(tn_tensor *self, double alpha, double scale, double input_scale);
-#ifndef __cplusplus
-#define tn_elu(...) TNI_CALL(tn_elu, .alpha = 1, .scale = 1, .input_scale = 1, \
-    .self = __VA_ARGS__)
-#define tn_elu_(...) TNI_CALL_AS(tn_elu_inplace_at, tn_elu_args, .alpha = 1, .scale = 1, \
-    .input_scale = 1, .self = __VA_ARGS__)
-#endif
-
-/* self limited to [min_val, max_val]. For integers both numbers lose their fraction. The gradient
- * is 0 at both bounds and passes at NaN.
- *   schema  hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor
- *   shapes  (*) -> (*)
- *   example tn_hardtanh(x, .min_val = 0, .max_val = 6) */
-typedef struct tn_hardtanh_args {
-    tn_tensor *out;
-    double min_val, max_val;
-    tn_tensor *self;
-} tn_hardtanh_args;
-TN_API tn_tensor *tn_hardtanh_at(const char *file, int line, const tn_hardtanh_args *args);
-TN_API tn_tensor *tn_hardtanh_inplace_at(const char *file, int line, const tn_hardtanh_args *args);
-TN_API tn_tensor *tnp_hardtanh(tn_tensor *self, double min_val, double max_val);
-TN_API tn_tensor *tnp_hardtanh_(tn_tensor *self, double min_val, double max_val);
-#ifndef __cplusplus
-#define tn_hardtanh(...) TNI_CALL(tn_hardtanh, .min_val = -1, .max_val = 1, .self = __VA_ARGS__)
-#define tn_hardtanh_(...) TNI_CALL_AS(tn_hardtanh_inplace_at, tn_hardtanh_args, .min_val = -1, \
-    .max_val = 1, .self = __VA_ARGS__)
-#endif
-
-/* 0 where self is in [-lambd, lambd], else self.
- *   schema  hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_hardshrink(x, .lambd = 1) */
-typedef struct tn_hardshrink_args {
-    tn_tensor *out;
-    double lambd;
-    tn_tensor *self;
-} tn_hardshrink_args;
-TN_API tn_tensor *tn_hardshrink_at(const char *file, int line, const tn_hardshrink_args *args);
-TN_API tn_tensor *tnp_hardshrink(tn_tensor *self, double lambd);
-#ifndef __cplusplus
-#define tn_hardshrink(...) TNI_CALL(tn_hardshrink, .lambd = 0.5, .self = __VA_ARGS__)
-#endif
-
-/* self moved towards 0 by lambd; 0 where |self| is at most lambd.
- *   schema  softshrink(Tensor self, Scalar lambd=0.5) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_softshrink(x, .lambd = 1) */
-typedef struct tn_softshrink_args {
-    tn_tensor *out;
-    double lambd;
-    tn_tensor *self;
-} tn_softshrink_args;
-TN_API tn_tensor *tn_softshrink_at(const char *file, int line, const tn_softshrink_args *args);
-TN_API tn_tensor *tnp_softshrink(tn_tensor *self, double lambd);
-#ifndef __cplusplus
-#define tn_softshrink(...) TNI_CALL(tn_softshrink, .lambd = 0.5, .self = __VA_ARGS__)
-#endif
-
-/* self where it is above 0, else weight * self.
- *   schema  _prelu_kernel(Tensor self, Tensor weight) -> Tensor
- *   shapes  (*), (*) -> broadcast, floating
- *   example tn_prelu_kernel(x, w) */
-typedef struct tn_prelu_kernel_args {
-    tn_tensor *self, *weight;
-} tn_prelu_kernel_args;
-TN_API tn_tensor *tn_prelu_kernel_at(const char *file, int line, const tn_prelu_kernel_args *args);
-TN_API tn_tensor *tnp_prelu_kernel(tn_tensor *self, tn_tensor *weight);
-#ifndef __cplusplus
-#define tn_prelu_kernel(self_, ...) TNI_CALL(tn_prelu_kernel, .self = self_, \
-    .weight = __VA_ARGS__)
-#endif
-
-/* self * clamp(self + 3, 0, 6) / 6.
- *   schema  hardswish(Tensor self) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_hardswish(x) */
-typedef struct tn_hardswish_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_hardswish_args;
-TN_API tn_tensor *tn_hardswish_at(const char *file, int line, const tn_hardswish_args *args);
-TN_API tn_tensor *tn_hardswish_inplace_at(const char *file, int line,
-    const tn_hardswish_args *args);
-TN_API tn_tensor *tnp_hardswish(tn_tensor *self);
-TN_API tn_tensor *tnp_hardswish_(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_hardswish(...) TNI_CALL(tn_hardswish, .self = __VA_ARGS__)
-#define tn_hardswish_(...) TNI_CALL_AS(tn_hardswish_inplace_at, tn_hardswish_args, \
-    .self = __VA_ARGS__)
-#endif
-
-/* self * sigmoid(self).
- *   schema  silu(Tensor self) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_silu(x) */
-typedef struct tn_silu_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_silu_args;
-TN_API tn_tensor *tn_silu_at(const char *file, int line, const tn_silu_args *args);
-TN_API tn_tensor *tn_silu_inplace_at(const char *file, int line, const tn_silu_args *args);
-TN_API tn_tensor *tnp_silu(tn_tensor *self);
-TN_API tn_tensor *tnp_silu_(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_silu(...) TNI_CALL(tn_silu, .self = __VA_ARGS__)
-#define tn_silu_(...) TNI_CALL_AS(tn_silu_inplace_at, tn_silu_args, .self = __VA_ARGS__)
-#endif
-
-/* grad_output * s * (1 + self * (1 - s)), where s = sigmoid(self).
- *   schema  silu_backward(Tensor grad_output, Tensor self) -> Tensor
- *   shapes  (*), (*) -> (*)
- *   example tn_silu_backward(d, x) */
-typedef struct tn_silu_backward_args {
-    tn_tensor *grad_output, *self;
-} tn_silu_backward_args;
-TN_API tn_tensor *tn_silu_backward_at(const char *file, int line,
-    const tn_silu_backward_args *args);
-TN_API tn_tensor *tnp_silu_backward(tn_tensor *grad_output, tn_tensor *self);
-#ifndef __cplusplus
-#define tn_silu_backward(grad_output_, ...) TNI_CALL(tn_silu_backward, \
-    .grad_output = grad_output_, .self = __VA_ARGS__)
-#endif
-
-/* self * Phi(self), where Phi is the normal distribution: gelu without approximation.
- *   schema  gelu_erf(Tensor self) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_gelu_erf(x) */
-typedef struct tn_gelu_erf_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_gelu_erf_args;
-TN_API tn_tensor *tn_gelu_erf_at(const char *file, int line, const tn_gelu_erf_args *args);
-TN_API tn_tensor *tn_gelu_erf_inplace_at(const char *file, int line, const tn_gelu_erf_args *args);
-TN_API tn_tensor *tnp_gelu_erf(tn_tensor *self);
-TN_API tn_tensor *tnp_gelu_erf_(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_gelu_erf(...) TNI_CALL(tn_gelu_erf, .self = __VA_ARGS__)
-#define tn_gelu_erf_(...) TNI_CALL_AS(tn_gelu_erf_inplace_at, tn_gelu_erf_args, \
-    .self = __VA_ARGS__)
-#endif
-
-/* grad_output * (Phi(self) + self * phi(self)): phi is the density of the
- * normal distribution Phi.
- *   schema  gelu_erf_backward(Tensor grad_output, Tensor self) -> Tensor
- *   shapes  (*), (*) -> (*)
- *   example tn_gelu_erf_backward(d, x) */
-typedef struct tn_gelu_erf_backward_args {
-    tn_tensor *grad_output, *self;
-} tn_gelu_erf_backward_args;
-TN_API tn_tensor *tn_gelu_erf_backward_at(const char *file, int line,
-    const tn_gelu_erf_backward_args *args);
-TN_API tn_tensor *tnp_gelu_erf_backward(tn_tensor *grad_output, tn_tensor *self);
-#ifndef __cplusplus
-#define tn_gelu_erf_backward(grad_output_, ...) TNI_CALL(tn_gelu_erf_backward, \
-    .grad_output = grad_output_, .self = __VA_ARGS__)
-#endif
-
-/* self * (1 + tanh(sqrt(2 / pi) (self + 0.044715 self^3))) / 2: gelu approximated by tanh.
- *   schema  gelu_tanh(Tensor self) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_gelu_tanh(x) */
-typedef struct tn_gelu_tanh_args {
-    tn_tensor *out;
-    tn_tensor *self;
-} tn_gelu_tanh_args;
-TN_API tn_tensor *tn_gelu_tanh_at(const char *file, int line, const tn_gelu_tanh_args *args);
-TN_API tn_tensor *tn_gelu_tanh_inplace_at(const char *file, int line,
-    const tn_gelu_tanh_args *args);
-TN_API tn_tensor *tnp_gelu_tanh(tn_tensor *self);
-TN_API tn_tensor *tnp_gelu_tanh_(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_gelu_tanh(...) TNI_CALL(tn_gelu_tanh, .self = __VA_ARGS__)
-#define tn_gelu_tanh_(...) TNI_CALL_AS(tn_gelu_tanh_inplace_at, tn_gelu_tanh_args, \
-    .self = __VA_ARGS__)
-#endif
-
-/* self * Phi(self), where Phi is the normal distribution, or its approximation by tanh.
- *   schema  gelu(Tensor self, *, Approximate approximate=none) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_gelu(x, .approximate = TN_APPROXIMATE_TANH) */
-typedef struct tn_gelu_args {
-    tn_tensor *out;
-    tn_approximate approximate;
-    tn_tensor *self;
-} tn_gelu_args;
-TN_API tn_tensor *tn_gelu_at(const char *file, int line, const tn_gelu_args *args);
-TN_API tn_tensor *tn_gelu_inplace_at(const char *file, int line, const tn_gelu_args *args);
-TN_API tn_tensor *tnp_gelu(tn_tensor *self, tn_approximate approximate);
-TN_API tn_tensor *tnp_gelu_(tn_tensor *self, tn_approximate approximate);
-#ifndef __cplusplus
-#define tn_gelu(...) TNI_CALL(tn_gelu, .approximate = TN_APPROXIMATE_NONE, .self = __VA_ARGS__)
-#define tn_gelu_(...) TNI_CALL_AS(tn_gelu_inplace_at, tn_gelu_args, \
-    .approximate = TN_APPROXIMATE_NONE, .self = __VA_ARGS__)
-#endif
-
-/* log(1 + e^(beta * self)) / beta; self where beta * self exceeds threshold.
- *   schema  softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_softplus(x) */
-typedef struct tn_softplus_args {
-    tn_tensor *out;
-    double beta, threshold;
-    tn_tensor *self;
-} tn_softplus_args;
-TN_API tn_tensor *tn_softplus_at(const char *file, int line, const tn_softplus_args *args);
-TN_API tn_tensor *tnp_softplus(tn_tensor *self, double beta, double threshold);
-#ifndef __cplusplus
-#define tn_softplus(...) TNI_CALL(tn_softplus, .beta = 1, .threshold = 20, .self = __VA_ARGS__)
-#endif
-
-/* self / (1 + |self|).
- *   schema  softsign(Tensor self) -> Tensor
- *   shapes  (*) -> (*), floating
- *   example tn_softsign(x) */
-typedef struct tn_softsign_args {
-    tn_tensor *self;
-} tn_softsign_args;
-TN_API tn_tensor *tn_softsign_at(const char *file, int line, const tn_softsign_args *args);
-TN_API tn_tensor *tnp_softsign(tn_tensor *self);
-#ifndef __cplusplus
-#define tn_softsign(...) TNI_CALL(tn_softsign, .self = __VA_ARGS__)
-#endif
-
 /* --- sums, products, quotients, signs and inverses, element by element --- */
 
 /* self + alpha * other, rounded once. For bools: logical or.
@@ -843,6 +446,403 @@ TN_API tn_tensor *tnp_copysign_scalar_(tn_tensor *self, tn_scalar other);
     TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_copysign_scalar_(self_, ...) TNI_CALL_AS(tn_copysign_inplace_at, tn_copysign_args, \
     .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
+#endif
+
+/* --- the activations of neural networks --- */
+
+/* The hyperbolic tangent.
+ *   schema  tanh(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_tanh(x) */
+typedef struct tn_tanh_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_tanh_args;
+TN_API tn_tensor *tn_tanh_at(const char *file, int line, const tn_tanh_args *args);
+TN_API tn_tensor *tn_tanh_inplace_at(const char *file, int line, const tn_tanh_args *args);
+TN_API tn_tensor *tnp_tanh(tn_tensor *self);
+TN_API tn_tensor *tnp_tanh_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_tanh(...) TNI_CALL(tn_tanh, .self = __VA_ARGS__)
+#define tn_tanh_(...) TNI_CALL_AS(tn_tanh_inplace_at, tn_tanh_args, .self = __VA_ARGS__)
+#endif
+
+/* grad_output * (1 - output^2); for complex numbers the bracket is conjugated.
+ *   schema  tanh_backward(Tensor grad_output, Tensor output) -> Tensor
+ *   shapes  (*), (*) -> (*)
+ *   example tn_tanh_backward(d, y) */
+typedef struct tn_tanh_backward_args {
+    tn_tensor *grad_output, *output;
+} tn_tanh_backward_args;
+TN_API tn_tensor *tn_tanh_backward_at(const char *file, int line,
+    const tn_tanh_backward_args *args);
+TN_API tn_tensor *tnp_tanh_backward(tn_tensor *grad_output, tn_tensor *output);
+#ifndef __cplusplus
+#define tn_tanh_backward(grad_output_, ...) TNI_CALL(tn_tanh_backward, \
+    .grad_output = grad_output_, .output = __VA_ARGS__)
+#endif
+
+/* 1 / (1 + e^-self).
+ *   schema  sigmoid(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_sigmoid(x) */
+typedef struct tn_sigmoid_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_sigmoid_args;
+TN_API tn_tensor *tn_sigmoid_at(const char *file, int line, const tn_sigmoid_args *args);
+TN_API tn_tensor *tn_sigmoid_inplace_at(const char *file, int line, const tn_sigmoid_args *args);
+TN_API tn_tensor *tnp_sigmoid(tn_tensor *self);
+TN_API tn_tensor *tnp_sigmoid_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_sigmoid(...) TNI_CALL(tn_sigmoid, .self = __VA_ARGS__)
+#define tn_sigmoid_(...) TNI_CALL_AS(tn_sigmoid_inplace_at, tn_sigmoid_args, .self = __VA_ARGS__)
+#endif
+
+/* grad_output * (output * (1 - output)); for complex numbers the outer bracket is conjugated.
+ *   schema  sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor
+ *   shapes  (*), (*) -> (*)
+ *   example tn_sigmoid_backward(d, y) */
+typedef struct tn_sigmoid_backward_args {
+    tn_tensor *grad_output, *output;
+} tn_sigmoid_backward_args;
+TN_API tn_tensor *tn_sigmoid_backward_at(const char *file, int line,
+    const tn_sigmoid_backward_args *args);
+TN_API tn_tensor *tnp_sigmoid_backward(tn_tensor *grad_output, tn_tensor *output);
+#ifndef __cplusplus
+#define tn_sigmoid_backward(grad_output_, ...) TNI_CALL(tn_sigmoid_backward, \
+    .grad_output = grad_output_, .output = __VA_ARGS__)
+#endif
+
+/* self where it is above 0, else 0; a NaN stays. The gradient at 0 is 0.
+ *   schema  relu(Tensor self) -> Tensor
+ *   shapes  (*) -> (*)
+ *   example tn_relu(x) */
+typedef struct tn_relu_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_relu_args;
+TN_API tn_tensor *tn_relu_at(const char *file, int line, const tn_relu_args *args);
+TN_API tn_tensor *tn_relu_inplace_at(const char *file, int line, const tn_relu_args *args);
+TN_API tn_tensor *tnp_relu(tn_tensor *self);
+TN_API tn_tensor *tnp_relu_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_relu(...) TNI_CALL(tn_relu, .self = __VA_ARGS__)
+#define tn_relu_(...) TNI_CALL_AS(tn_relu_inplace_at, tn_relu_args, .self = __VA_ARGS__)
+#endif
+
+/* self where it is above threshold, else value. For integers both numbers lose their fraction.
+ *   schema  threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor
+ *   shapes  (*) -> (*)
+ *   example tn_threshold(x, 0.1, 20) */
+typedef struct tn_threshold_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    tn_scalar threshold, value;
+} tn_threshold_args;
+TN_API tn_tensor *tn_threshold_at(const char *file, int line, const tn_threshold_args *args);
+TN_API tn_tensor *tn_threshold_inplace_at(const char *file, int line,
+    const tn_threshold_args *args);
+TN_API tn_tensor *tnp_threshold(tn_tensor *self, tn_scalar threshold, tn_scalar value);
+TN_API tn_tensor *tnp_threshold_(tn_tensor *self, tn_scalar threshold, tn_scalar value);
+#ifndef __cplusplus
+#define tn_threshold(self_, threshold_, ...) TNI_CALL(tn_threshold, .self = self_, \
+    TNI_NUMBER_IN(.threshold, threshold_), TNI_NUMBER_IN(.value, __VA_ARGS__))
+#define tn_threshold_(self_, threshold_, ...) TNI_CALL_AS(tn_threshold_inplace_at, \
+    tn_threshold_args, .self = self_, TNI_NUMBER_IN(.threshold, threshold_), \
+    TNI_NUMBER_IN(.value, __VA_ARGS__))
+#endif
+
+/* grad_output where self is above threshold, else 0.
+ *   schema  threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor
+ *   shapes  (*), (*) -> (*)
+ *   example tn_threshold_backward(d, x, 0) */
+typedef struct tn_threshold_backward_args {
+    tn_tensor *grad_output, *self;
+    tn_scalar threshold;
+} tn_threshold_backward_args;
+TN_API tn_tensor *tn_threshold_backward_at(const char *file, int line,
+    const tn_threshold_backward_args *args);
+TN_API tn_tensor *tnp_threshold_backward(tn_tensor *grad_output, tn_tensor *self,
+    tn_scalar threshold);
+#ifndef __cplusplus
+#define tn_threshold_backward(grad_output_, self_, ...) TNI_CALL(tn_threshold_backward, \
+    .grad_output = grad_output_, .self = self_, TNI_NUMBER_IN(.threshold, __VA_ARGS__))
+#endif
+
+/* self where it is above 0, else negative_slope * self.
+ *   schema  leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_leaky_relu(x, .negative_slope = 0.1) */
+typedef struct tn_leaky_relu_args {
+    tn_tensor *out;
+    double negative_slope;
+    tn_tensor *self;
+} tn_leaky_relu_args;
+TN_API tn_tensor *tn_leaky_relu_at(const char *file, int line, const tn_leaky_relu_args *args);
+TN_API tn_tensor *tn_leaky_relu_inplace_at(const char *file, int line,
+    const tn_leaky_relu_args *args);
+TN_API tn_tensor *tnp_leaky_relu(tn_tensor *self, double negative_slope);
+TN_API tn_tensor *tnp_leaky_relu_(tn_tensor *self, double negative_slope);
+#ifndef __cplusplus
+#define tn_leaky_relu(...) TNI_CALL(tn_leaky_relu, .negative_slope = 0.01, .self = __VA_ARGS__)
+#define tn_leaky_relu_(...) TNI_CALL_AS(tn_leaky_relu_inplace_at, tn_leaky_relu_args, \
+    .negative_slope = 0.01, .self = __VA_ARGS__)
+#endif
+
+/* grad_output where self is above 0, else negative_slope * grad_output.
+ *   schema  leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool
+ *           self_is_result) -> Tensor
+ *   shapes  (*), (*) -> (*)
+ *   example tn_leaky_relu_backward(d, x, 0.1, false) */
+typedef struct tn_leaky_relu_backward_args {
+    tn_tensor *grad_output, *self;
+    tn_scalar negative_slope;
+    bool self_is_result;
+} tn_leaky_relu_backward_args;
+TN_API tn_tensor *tn_leaky_relu_backward_at(const char *file, int line,
+    const tn_leaky_relu_backward_args *args);
+TN_API tn_tensor *tnp_leaky_relu_backward(tn_tensor *grad_output, tn_tensor *self,
+    tn_scalar negative_slope, bool self_is_result);
+#ifndef __cplusplus
+#define tn_leaky_relu_backward(grad_output_, self_, negative_slope_, ...) \
+    TNI_CALL(tn_leaky_relu_backward, .grad_output = grad_output_, .self = self_, \
+    TNI_NUMBER_IN(.negative_slope, negative_slope_), .self_is_result = __VA_ARGS__)
+#endif
+
+/* scale * self where self is above 0, else scale * alpha * (e^(self * input_scale) - 1).
+ *   schema  elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_elu(x, .alpha = 1) */
+typedef struct tn_elu_args {
+    tn_tensor *out;
+    double alpha, scale, input_scale;
+    tn_tensor *self;
+} tn_elu_args;
+TN_API tn_tensor *tn_elu_at(const char *file, int line, const tn_elu_args *args);
+TN_API tn_tensor *tn_elu_inplace_at(const char *file, int line, const tn_elu_args *args);
+TN_API tn_tensor *tnp_elu(tn_tensor *self, double alpha, double scale, double input_scale);
+TN_API tn_tensor *tnp_elu_(tn_tensor *self, double alpha, double scale, double input_scale);
+#ifndef __cplusplus
+#define tn_elu(...) TNI_CALL(tn_elu, .alpha = 1, .scale = 1, .input_scale = 1, \
+    .self = __VA_ARGS__)
+#define tn_elu_(...) TNI_CALL_AS(tn_elu_inplace_at, tn_elu_args, .alpha = 1, .scale = 1, \
+    .input_scale = 1, .self = __VA_ARGS__)
+#endif
+
+/* self limited to [min_val, max_val]. For integers both numbers lose their fraction. The gradient
+ * is 0 at both bounds and passes at NaN.
+ *   schema  hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor
+ *   shapes  (*) -> (*)
+ *   example tn_hardtanh(x, .min_val = 0, .max_val = 6) */
+typedef struct tn_hardtanh_args {
+    tn_tensor *out;
+    double min_val, max_val;
+    tn_tensor *self;
+} tn_hardtanh_args;
+TN_API tn_tensor *tn_hardtanh_at(const char *file, int line, const tn_hardtanh_args *args);
+TN_API tn_tensor *tn_hardtanh_inplace_at(const char *file, int line, const tn_hardtanh_args *args);
+TN_API tn_tensor *tnp_hardtanh(tn_tensor *self, double min_val, double max_val);
+TN_API tn_tensor *tnp_hardtanh_(tn_tensor *self, double min_val, double max_val);
+#ifndef __cplusplus
+#define tn_hardtanh(...) TNI_CALL(tn_hardtanh, .min_val = -1, .max_val = 1, .self = __VA_ARGS__)
+#define tn_hardtanh_(...) TNI_CALL_AS(tn_hardtanh_inplace_at, tn_hardtanh_args, .min_val = -1, \
+    .max_val = 1, .self = __VA_ARGS__)
+#endif
+
+/* 0 where self is in [-lambd, lambd], else self.
+ *   schema  hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_hardshrink(x, .lambd = 1) */
+typedef struct tn_hardshrink_args {
+    tn_tensor *out;
+    double lambd;
+    tn_tensor *self;
+} tn_hardshrink_args;
+TN_API tn_tensor *tn_hardshrink_at(const char *file, int line, const tn_hardshrink_args *args);
+TN_API tn_tensor *tnp_hardshrink(tn_tensor *self, double lambd);
+#ifndef __cplusplus
+#define tn_hardshrink(...) TNI_CALL(tn_hardshrink, .lambd = 0.5, .self = __VA_ARGS__)
+#endif
+
+/* self moved towards 0 by lambd; 0 where |self| is at most lambd.
+ *   schema  softshrink(Tensor self, Scalar lambd=0.5) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_softshrink(x, .lambd = 1) */
+typedef struct tn_softshrink_args {
+    tn_tensor *out;
+    double lambd;
+    tn_tensor *self;
+} tn_softshrink_args;
+TN_API tn_tensor *tn_softshrink_at(const char *file, int line, const tn_softshrink_args *args);
+TN_API tn_tensor *tnp_softshrink(tn_tensor *self, double lambd);
+#ifndef __cplusplus
+#define tn_softshrink(...) TNI_CALL(tn_softshrink, .lambd = 0.5, .self = __VA_ARGS__)
+#endif
+
+/* self where it is above 0, else weight * self.
+ *   schema  _prelu_kernel(Tensor self, Tensor weight) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_prelu_kernel(x, w) */
+typedef struct tn_prelu_kernel_args {
+    tn_tensor *self, *weight;
+} tn_prelu_kernel_args;
+TN_API tn_tensor *tn_prelu_kernel_at(const char *file, int line, const tn_prelu_kernel_args *args);
+TN_API tn_tensor *tnp_prelu_kernel(tn_tensor *self, tn_tensor *weight);
+#ifndef __cplusplus
+#define tn_prelu_kernel(self_, ...) TNI_CALL(tn_prelu_kernel, .self = self_, \
+    .weight = __VA_ARGS__)
+#endif
+
+/* self * clamp(self + 3, 0, 6) / 6.
+ *   schema  hardswish(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_hardswish(x) */
+typedef struct tn_hardswish_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_hardswish_args;
+TN_API tn_tensor *tn_hardswish_at(const char *file, int line, const tn_hardswish_args *args);
+TN_API tn_tensor *tn_hardswish_inplace_at(const char *file, int line,
+    const tn_hardswish_args *args);
+TN_API tn_tensor *tnp_hardswish(tn_tensor *self);
+TN_API tn_tensor *tnp_hardswish_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_hardswish(...) TNI_CALL(tn_hardswish, .self = __VA_ARGS__)
+#define tn_hardswish_(...) TNI_CALL_AS(tn_hardswish_inplace_at, tn_hardswish_args, \
+    .self = __VA_ARGS__)
+#endif
+
+/* self * sigmoid(self).
+ *   schema  silu(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_silu(x) */
+typedef struct tn_silu_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_silu_args;
+TN_API tn_tensor *tn_silu_at(const char *file, int line, const tn_silu_args *args);
+TN_API tn_tensor *tn_silu_inplace_at(const char *file, int line, const tn_silu_args *args);
+TN_API tn_tensor *tnp_silu(tn_tensor *self);
+TN_API tn_tensor *tnp_silu_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_silu(...) TNI_CALL(tn_silu, .self = __VA_ARGS__)
+#define tn_silu_(...) TNI_CALL_AS(tn_silu_inplace_at, tn_silu_args, .self = __VA_ARGS__)
+#endif
+
+/* grad_output * s * (1 + self * (1 - s)), where s = sigmoid(self).
+ *   schema  silu_backward(Tensor grad_output, Tensor self) -> Tensor
+ *   shapes  (*), (*) -> (*)
+ *   example tn_silu_backward(d, x) */
+typedef struct tn_silu_backward_args {
+    tn_tensor *grad_output, *self;
+} tn_silu_backward_args;
+TN_API tn_tensor *tn_silu_backward_at(const char *file, int line,
+    const tn_silu_backward_args *args);
+TN_API tn_tensor *tnp_silu_backward(tn_tensor *grad_output, tn_tensor *self);
+#ifndef __cplusplus
+#define tn_silu_backward(grad_output_, ...) TNI_CALL(tn_silu_backward, \
+    .grad_output = grad_output_, .self = __VA_ARGS__)
+#endif
+
+/* self * Phi(self), where Phi is the normal distribution: gelu without approximation.
+ *   schema  gelu_erf(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_gelu_erf(x) */
+typedef struct tn_gelu_erf_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_gelu_erf_args;
+TN_API tn_tensor *tn_gelu_erf_at(const char *file, int line, const tn_gelu_erf_args *args);
+TN_API tn_tensor *tn_gelu_erf_inplace_at(const char *file, int line, const tn_gelu_erf_args *args);
+TN_API tn_tensor *tnp_gelu_erf(tn_tensor *self);
+TN_API tn_tensor *tnp_gelu_erf_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_gelu_erf(...) TNI_CALL(tn_gelu_erf, .self = __VA_ARGS__)
+#define tn_gelu_erf_(...) TNI_CALL_AS(tn_gelu_erf_inplace_at, tn_gelu_erf_args, \
+    .self = __VA_ARGS__)
+#endif
+
+/* grad_output * (Phi(self) + self * phi(self)): phi is the density of the
+ * normal distribution Phi.
+ *   schema  gelu_erf_backward(Tensor grad_output, Tensor self) -> Tensor
+ *   shapes  (*), (*) -> (*)
+ *   example tn_gelu_erf_backward(d, x) */
+typedef struct tn_gelu_erf_backward_args {
+    tn_tensor *grad_output, *self;
+} tn_gelu_erf_backward_args;
+TN_API tn_tensor *tn_gelu_erf_backward_at(const char *file, int line,
+    const tn_gelu_erf_backward_args *args);
+TN_API tn_tensor *tnp_gelu_erf_backward(tn_tensor *grad_output, tn_tensor *self);
+#ifndef __cplusplus
+#define tn_gelu_erf_backward(grad_output_, ...) TNI_CALL(tn_gelu_erf_backward, \
+    .grad_output = grad_output_, .self = __VA_ARGS__)
+#endif
+
+/* self * (1 + tanh(sqrt(2 / pi) (self + 0.044715 self^3))) / 2: gelu approximated by tanh.
+ *   schema  gelu_tanh(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_gelu_tanh(x) */
+typedef struct tn_gelu_tanh_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_gelu_tanh_args;
+TN_API tn_tensor *tn_gelu_tanh_at(const char *file, int line, const tn_gelu_tanh_args *args);
+TN_API tn_tensor *tn_gelu_tanh_inplace_at(const char *file, int line,
+    const tn_gelu_tanh_args *args);
+TN_API tn_tensor *tnp_gelu_tanh(tn_tensor *self);
+TN_API tn_tensor *tnp_gelu_tanh_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_gelu_tanh(...) TNI_CALL(tn_gelu_tanh, .self = __VA_ARGS__)
+#define tn_gelu_tanh_(...) TNI_CALL_AS(tn_gelu_tanh_inplace_at, tn_gelu_tanh_args, \
+    .self = __VA_ARGS__)
+#endif
+
+/* self * Phi(self), where Phi is the normal distribution, or its approximation by tanh.
+ *   schema  gelu(Tensor self, *, Approximate approximate=none) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_gelu(x, .approximate = TN_APPROXIMATE_TANH) */
+typedef struct tn_gelu_args {
+    tn_tensor *out;
+    tn_approximate approximate;
+    tn_tensor *self;
+} tn_gelu_args;
+TN_API tn_tensor *tn_gelu_at(const char *file, int line, const tn_gelu_args *args);
+TN_API tn_tensor *tn_gelu_inplace_at(const char *file, int line, const tn_gelu_args *args);
+TN_API tn_tensor *tnp_gelu(tn_tensor *self, tn_approximate approximate);
+TN_API tn_tensor *tnp_gelu_(tn_tensor *self, tn_approximate approximate);
+#ifndef __cplusplus
+#define tn_gelu(...) TNI_CALL(tn_gelu, .approximate = TN_APPROXIMATE_NONE, .self = __VA_ARGS__)
+#define tn_gelu_(...) TNI_CALL_AS(tn_gelu_inplace_at, tn_gelu_args, \
+    .approximate = TN_APPROXIMATE_NONE, .self = __VA_ARGS__)
+#endif
+
+/* log(1 + e^(beta * self)) / beta; self where beta * self exceeds threshold.
+ *   schema  softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_softplus(x) */
+typedef struct tn_softplus_args {
+    tn_tensor *out;
+    double beta, threshold;
+    tn_tensor *self;
+} tn_softplus_args;
+TN_API tn_tensor *tn_softplus_at(const char *file, int line, const tn_softplus_args *args);
+TN_API tn_tensor *tnp_softplus(tn_tensor *self, double beta, double threshold);
+#ifndef __cplusplus
+#define tn_softplus(...) TNI_CALL(tn_softplus, .beta = 1, .threshold = 20, .self = __VA_ARGS__)
+#endif
+
+/* self / (1 + |self|).
+ *   schema  softsign(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_softsign(x) */
+typedef struct tn_softsign_args {
+    tn_tensor *self;
+} tn_softsign_args;
+TN_API tn_tensor *tn_softsign_at(const char *file, int line, const tn_softsign_args *args);
+TN_API tn_tensor *tnp_softsign(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_softsign(...) TNI_CALL(tn_softsign, .self = __VA_ARGS__)
 #endif
 
 /* --- circular and hyperbolic functions and their inverses, by those of simd/math.h --- */

@@ -8,6 +8,65 @@
 
 TNI_EXTERN_C_BEGIN
 
+/* --- sum, mean and product over dimensions --- */
+
+/* The sum over dim, or over all elements if dim is absent. Integers and bool are summed in int64,
+ * f16 and bf16 in float.
+ *   schema  sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType?
+ *           dtype=None) -> Tensor
+ *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
+ *   example tn_sum(x, .dim = TN_DIMS(0, 2)) */
+typedef struct tn_sum_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_tensor *self;
+} tn_sum_args;
+TN_API tn_tensor *tn_sum_at(const char *file, int line, const tn_sum_args *args);
+TN_API tn_tensor *tnp_sum(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_sum(...) TNI_CALL(tn_sum, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* The sum over dim divided by the number of elements; NaN if there are none.
+ * Floating or complex.
+ *   schema  mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType?
+ *           dtype=None) -> Tensor
+ *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
+ *   example tn_mean(x, .dim = TN_DIMS(-1)) */
+typedef struct tn_mean_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_tensor *self;
+} tn_mean_args;
+TN_API tn_tensor *tn_mean_at(const char *file, int line, const tn_mean_args *args);
+TN_API tn_tensor *tnp_mean(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_mean(...) TNI_CALL(tn_mean, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* The product over dim, or of all elements if dim is absent. Integers and bool are
+ * multiplied in int64.
+ *   schema  prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType?
+ *           dtype=None) -> Tensor
+ *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
+ *   example tn_prod(x, .dim = 1) */
+typedef struct tn_prod_args {
+    tn_tensor *out;
+    int64_t dim;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_tensor *self;
+} tn_prod_args;
+TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *args);
+TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_prod(...) TNI_CALL(tn_prod, .dim = TN_NONE, .self = __VA_ARGS__)
+#endif
+
 /* --- extrema with their places: the index of the first largest or smallest element --- */
 
 /* The largest element along dim and its index, the first among equal elements. A NaN wins.
@@ -410,65 +469,6 @@ TN_API tn_tensor *tn_norm_at(const char *file, int line, const tn_norm_args *arg
 TN_API tn_tensor *tnp_norm(tn_tensor *self, tn_scalar p, tn_ints dim, bool keepdim, tn_dtype dtype);
 #ifndef __cplusplus
 #define tn_norm(...) TNI_CALL(tn_norm, .p = TN_NO_NUM, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
-#endif
-
-/* --- sum, mean and product over dimensions --- */
-
-/* The sum over dim, or over all elements if dim is absent. Integers and bool are summed in int64,
- * f16 and bf16 in float.
- *   schema  sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType?
- *           dtype=None) -> Tensor
- *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
- *   example tn_sum(x, .dim = TN_DIMS(0, 2)) */
-typedef struct tn_sum_args {
-    tn_tensor *out;
-    tn_ints dim;
-    bool keepdim;
-    tn_dtype dtype;
-    tn_tensor *self;
-} tn_sum_args;
-TN_API tn_tensor *tn_sum_at(const char *file, int line, const tn_sum_args *args);
-TN_API tn_tensor *tnp_sum(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
-#ifndef __cplusplus
-#define tn_sum(...) TNI_CALL(tn_sum, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
-#endif
-
-/* The sum over dim divided by the number of elements; NaN if there are none.
- * Floating or complex.
- *   schema  mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType?
- *           dtype=None) -> Tensor
- *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
- *   example tn_mean(x, .dim = TN_DIMS(-1)) */
-typedef struct tn_mean_args {
-    tn_tensor *out;
-    tn_ints dim;
-    bool keepdim;
-    tn_dtype dtype;
-    tn_tensor *self;
-} tn_mean_args;
-TN_API tn_tensor *tn_mean_at(const char *file, int line, const tn_mean_args *args);
-TN_API tn_tensor *tnp_mean(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
-#ifndef __cplusplus
-#define tn_mean(...) TNI_CALL(tn_mean, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
-#endif
-
-/* The product over dim, or of all elements if dim is absent. Integers and bool are
- * multiplied in int64.
- *   schema  prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType?
- *           dtype=None) -> Tensor
- *   shapes  self (*) -> self's shape without dim, 1 there when keepdim
- *   example tn_prod(x, .dim = 1) */
-typedef struct tn_prod_args {
-    tn_tensor *out;
-    int64_t dim;
-    bool keepdim;
-    tn_dtype dtype;
-    tn_tensor *self;
-} tn_prod_args;
-TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *args);
-TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim, tn_dtype dtype);
-#ifndef __cplusplus
-#define tn_prod(...) TNI_CALL(tn_prod, .dim = TN_NONE, .self = __VA_ARGS__)
 #endif
 
 /* --- any and all: whether elements are nonzero --- */
