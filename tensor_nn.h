@@ -12,10 +12,10 @@
  *   tag  chapter      lines
  *   [1]  nn             365  modules: trees of parameters and buffers with a forward function
  *   [2]  optim          136  optimizers, learning-rate schedules, clipping of gradients
- *   [3]  modules       1082  the built-in modules and optimizers: constructor, struct, forward
+ *   [3]  modules       1112  the built-in modules and optimizers: constructor, struct, forward
  *   [4]  data           109  data sets, and loaders that shuffle, batch and read ahead
  *   [5]  train          111  checkpoints; a training loop that reports to a callback
- *   [6]  overloads_nn   722  C++: every module and optimizer with default arguments
+ *   [6]  overloads_nn   739  C++: every module and optimizer with default arguments
  *
  * The implementation follows the chapters; only the file that defines
  * TENSOR_NN_IMPLEMENTATION compiles it. */
@@ -556,7 +556,8 @@ TNI_EXTERN_C_END
 
 TNI_EXTERN_C_BEGIN
 
-/* --- pointwise functions and softmax as modules: no parts, one operator each --- */
+/* --- pointwise functions and softmax as modules: one operator each, and PReLU's slopes as
+ * the only part --- */
 
 /* max(x, 0).
  *   schema  ReLU(bool inplace=False, ScalarType? dtype=None, Device? device=None)
@@ -610,6 +611,35 @@ typedef struct tn_nn_leaky_relu_forward_args {
     tn_tensor *input;
 } tn_nn_leaky_relu_forward_args;
 #define tn_nn_leaky_relu_forward(module, input) tn_forward(module, input)
+
+/* x where x > 0, else weight * x, with one learned weight or one for each channel (dimension 1).
+ *   schema  PReLU(int num_parameters=1, float init=0.25, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, num_parameters, *) -> the same, or (*) -> (*)
+ *   example tn_nn_prelu(.num_parameters = 8) */
+typedef struct tn_nn_prelu_args {
+    int64_t num_parameters;
+    double init;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_prelu_args;
+TN_API tn_module *tn_nn_prelu_at(const char *file, int line, const tn_nn_prelu_args *args);
+TN_API tn_module *tnp_nn_prelu(int64_t num_parameters, double init, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_prelu(...) TNI_CALL(tn_nn_prelu, .num_parameters = 1, .init = 0.25, .tni_last = 0, \
+    __VA_ARGS__)
+#endif
+typedef struct tn_nn_prelu_self {
+    tn_module base;
+    tn_nn_prelu_args o;
+    tn_tensor *weight;
+} tn_nn_prelu_self;
+typedef struct tn_nn_prelu_forward_args {
+    tn_tensor *input;
+} tn_nn_prelu_forward_args;
+#define tn_nn_prelu_forward(module, input) tn_forward(module, input)
 
 /* x * P(X <= x) for a standard normal X; approximate tanh: its usual approximation.
  *   schema  GELU(Approximate approximate=none, ScalarType? dtype=None, Device? device=None)
@@ -1870,6 +1900,12 @@ template <class = void> inline tn_module *tn_nn_leaky_relu(double negative_slope
     const tn_nn_leaky_relu_args a = {negative_slope, inplace, dtype, device, 0};
     return tn_nn_leaky_relu_at(at.file, at.line, &a);
 }
+template <class = void> inline tn_module *tn_nn_prelu(int64_t num_parameters = 1,
+    double init = 0.25, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_prelu_args a = {num_parameters, init, dtype, device, 0};
+    return tn_nn_prelu_at(at.file, at.line, &a);
+}
 template <class = void> inline tn_module *tn_nn_gelu(tn_approximate approximate = TN_APPROXIMATE_NONE, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
     const tn_nn_gelu_args a = {approximate, dtype, device, 0};
     return tn_nn_gelu_at(at.file, at.line, &a);
@@ -2154,6 +2190,17 @@ template <class = void> inline tn_module *tn_nn_leaky_relu(tn_nn_leaky_relu_opti
     tn_site at = tn_site::here()) {
     const tn_nn_leaky_relu_args a = {o.negative_slope, o.inplace, o.dtype, o.device, 0};
     return tn_nn_leaky_relu_at(at.file, at.line, &a);
+}
+struct tn_nn_prelu_options {
+    int64_t num_parameters = 1;
+    double init = 0.25;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_prelu(tn_nn_prelu_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_prelu_args a = {o.num_parameters, o.init, o.dtype, o.device, 0};
+    return tn_nn_prelu_at(at.file, at.line, &a);
 }
 struct tn_nn_gelu_options {
     tn_approximate approximate = TN_APPROXIMATE_NONE;
@@ -2570,13 +2617,13 @@ TNI_NAMESPACE_END
 #include TN_NN_HEADER_NAME
 #endif
 
-/* cc718024c922 is the hash of the chapters above: who includes this refers to a symbol of
+/* a658ad1fe8e0 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_cc718024c922;
+TN_API const char tn_nn_layout_a658ad1fe8e0;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_cc718024c922;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_a658ad1fe8e0;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -2594,7 +2641,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(4)
-const char tn_nn_layout_cc718024c922 = 1;
+const char tn_nn_layout_a658ad1fe8e0 = 1;
 #endif
 
 /* src/nn/nn.h - the module tree's private part */
@@ -5531,7 +5578,7 @@ TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias) {
     return tn_init_uniform_(bias, -bound, bound) != NULL;
 }
 
-/* src/nn/activation.c - pointwise functions and softmax as modules: no parts, one operator each */
+/* src/nn/activation.c - pointwise functions and softmax as modules: one operator each, and PReLU's slopes as the only part */
 
 #define ACTIVATION_FORWARD(name, ...)               \
     static bool name##_forward(tn_mframe *f) {      \
@@ -5553,6 +5600,17 @@ TN_MODULE(leaky_relu, "LeakyReLU(float negative_slope=0.01, bool inplace=False)"
                  .example = "tn_nn_leaky_relu(.negative_slope = 0.2)"),
           .repr = "negative_slope=, ?inplace=", .forward = leaky_relu_forward,
           .sample = ": (2,3) | negative_slope=0.2: (3)")
+
+static bool prelu_reset(tn_module *m) {
+    TN_SELF(prelu, s, m);
+    return tn_init_constant_(s->weight, s->o.init) != NULL;
+}
+ACTIVATION_FORWARD(prelu, tnp_prelu(x, s->weight))
+TN_MODULE(prelu, "PReLU(int num_parameters=1, float init=0.25)",
+          TN_DOC(.shapes = "input (N, num_parameters, *) -> the same, or (*) -> (*)",
+                 .example = "tn_nn_prelu(.num_parameters = 8)"),
+          .parts = "weight(num_parameters)", .repr = "num_parameters=", .reset = prelu_reset,
+          .forward = prelu_forward, .sample = ": (2,3) | 3 init=0.1: (2,3,4) | 3: (2,3)")
 
 ACTIVATION_FORWARD(gelu, tnp_gelu(x, s->o.approximate))
 TN_MODULE(gelu, "GELU(Approximate approximate=none)",
@@ -8680,6 +8738,32 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_leaky_relu) = {"LeakyReLU", &tni_make_leaky_rel
     NULL, 0, 0, offsetof(tn_nn_leaky_relu_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_prelu);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_prelu);
+static const tn_param tni_params_nn_prelu[] = {
+    {"num_parameters", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_prelu_args, num_parameters), 0, -1,
+     NULL},
+    {"init", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_prelu_args, init), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_prelu_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_prelu_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_prelu_args tni_defaults_nn_prelu = {1, 0.25, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_prelu[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_prelu = {tni_params_nn_prelu, &tni_defaults_nn_prelu,
+    tni_names_nn_prelu, NULL, 4, 0, 0, 0, sizeof(tn_nn_prelu_args), UINT16_MAX, TN_PROP_WORDS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_prelu[] = {
+    {"weight", offsetof(tn_nn_prelu_self, weight)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_prelu) = {"PReLU", &tni_make_prelu, NULL, tni_fields_prelu,
+    NULL, 1, 0, offsetof(tn_nn_prelu_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_gelu);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_gelu);
 static const tn_param tni_params_nn_gelu[] = {
@@ -9595,6 +9679,7 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
 #ifndef TENSOR_TRIM
         &tni_module_relu,
         &tni_module_leaky_relu,
+        &tni_module_prelu,
         &tni_module_gelu,
         &tni_module_silu,
         &tni_module_sigmoid,
@@ -9646,6 +9731,14 @@ TN_API tn_module *tnp_nn_leaky_relu(double negative_slope, bool inplace, tn_dtyp
     tn_device_id device) {
     const tn_nn_leaky_relu_args a = {negative_slope, inplace, dtype, device, 0};
     return tn_nn_leaky_relu_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_prelu_at(const char *file, int line, const tn_nn_prelu_args *args) {
+    return tn_module_make(file, line, &tni_module_prelu, args);
+}
+TN_API tn_module *tnp_nn_prelu(int64_t num_parameters, double init, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_prelu_args a = {num_parameters, init, dtype, device, 0};
+    return tn_nn_prelu_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_gelu_at(const char *file, int line, const tn_nn_gelu_args *args) {
     return tn_module_make(file, line, &tni_module_gelu, args);
@@ -10202,6 +10295,8 @@ TNI_EXTERN_C_END
 #define tnp_nn_relu TNI_JOIN(TN_PREFIX, tnp_nn_relu)
 #define tn_nn_leaky_relu_at TNI_JOIN(TN_PREFIX, tn_nn_leaky_relu_at)
 #define tnp_nn_leaky_relu TNI_JOIN(TN_PREFIX, tnp_nn_leaky_relu)
+#define tn_nn_prelu_at TNI_JOIN(TN_PREFIX, tn_nn_prelu_at)
+#define tnp_nn_prelu TNI_JOIN(TN_PREFIX, tnp_nn_prelu)
 #define tn_nn_gelu_at TNI_JOIN(TN_PREFIX, tn_nn_gelu_at)
 #define tnp_nn_gelu TNI_JOIN(TN_PREFIX, tnp_nn_gelu)
 #define tn_nn_silu_at TNI_JOIN(TN_PREFIX, tn_nn_silu_at)
@@ -10302,7 +10397,7 @@ TNI_EXTERN_C_END
 #define tn_checkpoint_load_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_at)
 #define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
 #define tn_evaluate_at TNI_JOIN(TN_PREFIX, tn_evaluate_at)
-#define tn_nn_layout_cc718024c922 TNI_JOIN(TN_PREFIX, tn_nn_layout_cc718024c922)
+#define tn_nn_layout_a658ad1fe8e0 TNI_JOIN(TN_PREFIX, tn_nn_layout_a658ad1fe8e0)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -10380,6 +10475,8 @@ TNI_EXTERN_C_END
 #define tnp_nn_relu (*tni_at_tnp_nn_relu)
 #define tn_nn_leaky_relu_at (*tni_at_tn_nn_leaky_relu_at)
 #define tnp_nn_leaky_relu (*tni_at_tnp_nn_leaky_relu)
+#define tn_nn_prelu_at (*tni_at_tn_nn_prelu_at)
+#define tnp_nn_prelu (*tni_at_tnp_nn_prelu)
 #define tn_nn_gelu_at (*tni_at_tn_nn_gelu_at)
 #define tnp_nn_gelu (*tni_at_tnp_nn_gelu)
 #define tn_nn_silu_at (*tni_at_tn_nn_silu_at)
@@ -10559,6 +10656,8 @@ TNI_EXTERN_C_END
     X(tnp_nn_relu) \
     X(tn_nn_leaky_relu_at) \
     X(tnp_nn_leaky_relu) \
+    X(tn_nn_prelu_at) \
+    X(tnp_nn_prelu) \
     X(tn_nn_gelu_at) \
     X(tnp_nn_gelu) \
     X(tn_nn_silu_at) \
@@ -10663,14 +10762,14 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"cc718024c922", at, 175};
+    static const tn_exports all = {"a658ad1fe8e0", at, 177};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 175 || strcmp(e->layout, "cc718024c922") != 0) return false;
+    if (!e || e->n != 177 || strcmp(e->layout, "a658ad1fe8e0") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;

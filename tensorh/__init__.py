@@ -45,7 +45,6 @@ _LAZY_NAMES = {"load": "serialization", "save": "serialization"} | dict.fromkeys
         "cosine_similarity",
         "group_norm",
         "pairwise_distance",
-        "prelu",
         "rms_norm",
         "selu",
     ),

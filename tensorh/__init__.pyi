@@ -186,7 +186,6 @@ from .nn.functional import pairwise_distance as pairwise_distance
 pi: _Any
 from ._functions.creation import polar as polar
 from ._functions.elements import positive as positive
-from .nn.functional import prelu as prelu
 from ._functions.indexing import put as put
 from ._functions.elements import rad2deg as rad2deg
 from ._functions import rad2deg_ as rad2deg_

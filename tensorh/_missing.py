@@ -139,7 +139,7 @@ dim_order erfc erfc_ erfinv erfinv_ frexp gcd gcd_ geometric_ geqrf grad_dtype h
 histogram i0 i0_ igamma igamma_ igammac igammac_ index_reduce index_reduce_ inverse
 istft kthvalue lcm lcm_ lgamma lgamma_ log_normal_ logaddexp2 logcumsumexp logdet lu lu_solve
 matrix_exp median mode multinomial mvlgamma mvlgamma_ nanmedian nanquantile new_empty_strided
-nonzero_static orgqr ormqr pin_memory pinverse polygamma polygamma_ prelu qr
+nonzero_static orgqr ormqr pin_memory pinverse polygamma polygamma_ qr
 quantile record_stream renorm renorm_ resize_as resize_as_ scatter_reduce
 scatter_reduce_ slogdet stft svd triangular_solve
 """,
@@ -160,7 +160,7 @@ LPPool1d LPPool2d LPPool3d LSTMCell LazyBatchNorm1d LazyBatchNorm2d LazyBatchNor
 LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d
 LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear LinearCrossEntropyLoss LocalResponseNorm LogSigmoid
 LogSoftmax MarginRankingLoss MaxPool1d MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d Mish
-MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss PReLU PairwiseDistance PixelShuffle
+MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss PairwiseDistance PixelShuffle
 PixelUnshuffle PoissonNLLLoss RMSNorm RNN RNNCell RReLU ReLU6 ReflectionPad1d ReflectionPad2d
 ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d SELU SmoothL1Loss SoftMarginLoss
 Softmax2d Softmin Softshrink SyncBatchNorm Tanhshrink Threshold Transformer TransformerDecoder

@@ -14,7 +14,8 @@
 
 TNI_EXTERN_C_BEGIN
 
-/* --- pointwise functions and softmax as modules: no parts, one operator each --- */
+/* --- pointwise functions and softmax as modules: one operator each, and PReLU's slopes as
+ * the only part --- */
 
 /* max(x, 0).
  *   schema  ReLU(bool inplace=False, ScalarType? dtype=None, Device? device=None)
@@ -68,6 +69,35 @@ typedef struct tn_nn_leaky_relu_forward_args {
     tn_tensor *input;
 } tn_nn_leaky_relu_forward_args;
 #define tn_nn_leaky_relu_forward(module, input) tn_forward(module, input)
+
+/* x where x > 0, else weight * x, with one learned weight or one for each channel (dimension 1).
+ *   schema  PReLU(int num_parameters=1, float init=0.25, ScalarType? dtype=None, Device?
+ *           device=None)
+ *   shapes  input (N, num_parameters, *) -> the same, or (*) -> (*)
+ *   example tn_nn_prelu(.num_parameters = 8) */
+typedef struct tn_nn_prelu_args {
+    int64_t num_parameters;
+    double init;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_prelu_args;
+TN_API tn_module *tn_nn_prelu_at(const char *file, int line, const tn_nn_prelu_args *args);
+TN_API tn_module *tnp_nn_prelu(int64_t num_parameters, double init, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_prelu(...) TNI_CALL(tn_nn_prelu, .num_parameters = 1, .init = 0.25, .tni_last = 0, \
+    __VA_ARGS__)
+#endif
+typedef struct tn_nn_prelu_self {
+    tn_module base;
+    tn_nn_prelu_args o;
+    tn_tensor *weight;
+} tn_nn_prelu_self;
+typedef struct tn_nn_prelu_forward_args {
+    tn_tensor *input;
+} tn_nn_prelu_forward_args;
+#define tn_nn_prelu_forward(module, input) tn_forward(module, input)
 
 /* x * P(X <= x) for a standard normal X; approximate tanh: its usual approximation.
  *   schema  GELU(Approximate approximate=none, ScalarType? dtype=None, Device? device=None)

@@ -2795,6 +2795,16 @@ TN_API tn_tensor *tnp_pow_scalar_self(tn_scalar self, tn_tensor *exponent) {
     return tn_pow_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_prelu_at(const char *file, int line, const tn_prelu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_prelu, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_prelu(tn_tensor *self, tn_tensor *weight) {
+    const tn_prelu_args a = {self, weight};
+    return tn_prelu_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_prelu_kernel_at(const char *file, int line, const tn_prelu_kernel_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_prelu_kernel, TN_PLAIN, file, line, args, &r);

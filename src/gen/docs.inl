@@ -639,6 +639,10 @@ static const char *const py_docs_comment[] = {
     "integer self, a negative number as exponent is refused; negative elements of an exponent tensor\n"
     "give 0, except for the bases 1 and -1.\n"
     "(*), (*) -> broadcast",
+    /* prelu */
+    "self where it is above 0, else weight * self. weight has one element, or one for each channel;\n"
+    "the channels are dimension 1, and a vector is one channel.\n"
+    "(N, C, *), () or (1) or (C) -> (N, C, *), floating",
     /* prelu_kernel */
     "self where it is above 0, else weight * self.\n"
     "(*), (*) -> broadcast, floating",
@@ -1095,6 +1099,7 @@ static const char *const py_docs_place[] = {
     NULL /* ones_like */,
     NULL /* permute */,
     NULL /* pow */,
+    "nn.functional.prelu" /* prelu */,
     NULL /* prelu_kernel */,
     NULL /* prod */,
     NULL /* rand */,

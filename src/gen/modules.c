@@ -57,6 +57,32 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_leaky_relu) = {"LeakyReLU", &tni_make_leaky_rel
     NULL, 0, 0, offsetof(tn_nn_leaky_relu_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_mrow, tni_module_prelu);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_prelu);
+static const tn_param tni_params_nn_prelu[] = {
+    {"num_parameters", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_prelu_args, num_parameters), 0, -1,
+     NULL},
+    {"init", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_prelu_args, init), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_prelu_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_prelu_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_prelu_args tni_defaults_nn_prelu = {1, 0.25, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_prelu[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_prelu = {tni_params_nn_prelu, &tni_defaults_nn_prelu,
+    tni_names_nn_prelu, NULL, 4, 0, 0, 0, sizeof(tn_nn_prelu_args), UINT16_MAX, TN_PROP_WORDS,
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 0};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_prelu[] = {
+    {"weight", offsetof(tn_nn_prelu_self, weight)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_prelu) = {"PReLU", &tni_make_prelu, NULL, tni_fields_prelu,
+    NULL, 1, 0, offsetof(tn_nn_prelu_self, o)};
+TNI_PRIVATE_END
+
 TN_PRIV_DECLARE(tn_mrow, tni_module_gelu);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_gelu);
 static const tn_param tni_params_nn_gelu[] = {
@@ -972,6 +998,7 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
 #ifndef TENSOR_TRIM
         &tni_module_relu,
         &tni_module_leaky_relu,
+        &tni_module_prelu,
         &tni_module_gelu,
         &tni_module_silu,
         &tni_module_sigmoid,
@@ -1023,6 +1050,14 @@ TN_API tn_module *tnp_nn_leaky_relu(double negative_slope, bool inplace, tn_dtyp
     tn_device_id device) {
     const tn_nn_leaky_relu_args a = {negative_slope, inplace, dtype, device, 0};
     return tn_nn_leaky_relu_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_prelu_at(const char *file, int line, const tn_nn_prelu_args *args) {
+    return tn_module_make(file, line, &tni_module_prelu, args);
+}
+TN_API tn_module *tnp_nn_prelu(int64_t num_parameters, double init, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_prelu_args a = {num_parameters, init, dtype, device, 0};
+    return tn_nn_prelu_at(NULL, 0, &a);
 }
 TN_API tn_module *tn_nn_gelu_at(const char *file, int line, const tn_nn_gelu_args *args) {
     return tn_module_make(file, line, &tni_module_gelu, args);

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 269 };
+enum { TNI_ROW_COUNT = 270 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -385,6 +385,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_permute);
 TN_PRIV_DECLARE(tn_row, tni_row_permute);
 TN_PRIV_DECLARE(tn_gen, tni_gen_pow);
 TN_PRIV_DECLARE(tn_row, tni_row_pow);
+TN_PRIV_DECLARE(tn_gen, tni_gen_prelu);
+TN_PRIV_DECLARE(tn_row, tni_row_prelu);
 TN_PRIV_DECLARE(tn_gen, tni_gen_prelu_kernel);
 TN_PRIV_DECLARE(tn_row, tni_row_prelu_kernel);
 TN_PRIV_DECLARE(tn_gen, tni_gen_prod);

@@ -1,4 +1,5 @@
-/* activation.c - pointwise functions and softmax as modules: no parts, one operator each. */
+/* activation.c - pointwise functions and softmax as modules: one operator each, and PReLU's slopes
+ * as the only part. */
 #include "nn.h"
 #include "../api/ops/elementwise.h"
 #include "../api/ops/reduction.h"
@@ -26,6 +27,18 @@ TN_MODULE(leaky_relu, "LeakyReLU(float negative_slope=0.01, bool inplace=False)"
                  .example = "tn_nn_leaky_relu(.negative_slope = 0.2)"),
           .repr = "negative_slope=, ?inplace=", .forward = leaky_relu_forward,
           .sample = ": (2,3) | negative_slope=0.2: (3)")
+
+static bool prelu_reset(tn_module *m) {
+    TN_SELF(prelu, s, m);
+    return tn_init_constant_(s->weight, s->o.init) != NULL;
+}
+ACTIVATION_FORWARD(prelu, tnp_prelu(x, s->weight))
+/* x where x > 0, else weight * x, with one learned weight or one for each channel (dimension 1). */
+TN_MODULE(prelu, "PReLU(int num_parameters=1, float init=0.25)",
+          TN_DOC(.shapes = "input (N, num_parameters, *) -> the same, or (*) -> (*)",
+                 .example = "tn_nn_prelu(.num_parameters = 8)"),
+          .parts = "weight(num_parameters)", .repr = "num_parameters=", .reset = prelu_reset,
+          .forward = prelu_forward, .sample = ": (2,3) | 3 init=0.1: (2,3,4) | 3: (2,3)")
 
 ACTIVATION_FORWARD(gelu, tnp_gelu(x, s->o.approximate))
 /* x * P(X <= x) for a standard normal X; approximate tanh: its usual approximation. */

@@ -137,34 +137,6 @@ def _check_lambda(input, lambd):
         )
 
 
-def prelu(input, weight):
-    """leaky_relu whose slope is a tensor: one, or one a channel."""
-    _check_slopes(input, weight)
-    weight = weight.reshape(-1, *(1,) * (input.ndim - 2)) if input.ndim > 1 else weight.reshape(())
-    return _C._prelu_kernel(input, weight)
-
-
-def _check_slopes(input, weight):
-    if input.dtype != weight.dtype:
-        raise RuntimeError(
-            f"prelu: Type promoting not supported. Got {input.dtype} and {weight.dtype}"
-        )
-    if weight.ndim > 1:
-        raise RuntimeError(
-            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}"
-        )
-    if weight.numel() == 1:
-        return
-    if not input.ndim:
-        raise RuntimeError("Not allow zero-dim input tensor.")
-    channels = input.shape[1] if input.ndim > 1 else 1
-    if weight.numel() != channels:
-        raise RuntimeError(
-            "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
-            f"{weight.numel()} and channel size = {channels}."
-        )
-
-
 def glu(input, dim=-1):
     """a * sigmoid(b), where a and b are the halves of input along dim."""
     if not input.ndim:

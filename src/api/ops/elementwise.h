@@ -694,6 +694,20 @@ TN_API tn_tensor *tnp_prelu_kernel(tn_tensor *self, tn_tensor *weight);
     .weight = __VA_ARGS__)
 #endif
 
+/* self where it is above 0, else weight * self. weight has one element, or one for each channel;
+ * the channels are dimension 1, and a vector is one channel.
+ *   schema  prelu(Tensor self, Tensor weight) -> Tensor
+ *   shapes  (N, C, *), () or (1) or (C) -> (N, C, *), floating
+ *   example tn_prelu(x, w) */
+typedef struct tn_prelu_args {
+    tn_tensor *self, *weight;
+} tn_prelu_args;
+TN_API tn_tensor *tn_prelu_at(const char *file, int line, const tn_prelu_args *args);
+TN_API tn_tensor *tnp_prelu(tn_tensor *self, tn_tensor *weight);
+#ifndef __cplusplus
+#define tn_prelu(self_, ...) TNI_CALL(tn_prelu, .self = self_, .weight = __VA_ARGS__)
+#endif
+
 /* self * clamp(self + 3, 0, 6) / 6.
  *   schema  hardswish(Tensor self) -> Tensor
  *   shapes  (*) -> (*), floating

@@ -1848,6 +1848,11 @@ template <class N0> inline tn_tensor *tn_pow(N0 self, tn_tensor *exponent,
     const tn_pow_args a = {NULL, NULL, exponent, tni_is_number<N0>::scalar(self), {0, 0, 0, 0}};
     return tn_pow_at(at.file, at.line, &a);
 }
+template <class = void> inline tn_tensor *tn_prelu(tn_tensor *self, tn_tensor *weight,
+    tn_site at = tn_site::here()) {
+    const tn_prelu_args a = {self, weight};
+    return tn_prelu_at(at.file, at.line, &a);
+}
 template <class = void> inline tn_tensor *tn_prelu_kernel(tn_tensor *self, tn_tensor *weight,
     tn_site at = tn_site::here()) {
     const tn_prelu_kernel_args a = {self, weight};

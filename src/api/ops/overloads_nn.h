@@ -26,6 +26,12 @@ template <class = void> inline tn_module *tn_nn_leaky_relu(double negative_slope
     const tn_nn_leaky_relu_args a = {negative_slope, inplace, dtype, device, 0};
     return tn_nn_leaky_relu_at(at.file, at.line, &a);
 }
+template <class = void> inline tn_module *tn_nn_prelu(int64_t num_parameters = 1,
+    double init = 0.25, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_prelu_args a = {num_parameters, init, dtype, device, 0};
+    return tn_nn_prelu_at(at.file, at.line, &a);
+}
 template <class = void> inline tn_module *tn_nn_gelu(tn_approximate approximate = TN_APPROXIMATE_NONE, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
     const tn_nn_gelu_args a = {approximate, dtype, device, 0};
     return tn_nn_gelu_at(at.file, at.line, &a);
@@ -310,6 +316,17 @@ template <class = void> inline tn_module *tn_nn_leaky_relu(tn_nn_leaky_relu_opti
     tn_site at = tn_site::here()) {
     const tn_nn_leaky_relu_args a = {o.negative_slope, o.inplace, o.dtype, o.device, 0};
     return tn_nn_leaky_relu_at(at.file, at.line, &a);
+}
+struct tn_nn_prelu_options {
+    int64_t num_parameters = 1;
+    double init = 0.25;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+template <class = void> inline tn_module *tn_nn_prelu(tn_nn_prelu_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_prelu_args a = {o.num_parameters, o.init, o.dtype, o.device, 0};
+    return tn_nn_prelu_at(at.file, at.line, &a);
 }
 struct tn_nn_gelu_options {
     tn_approximate approximate = TN_APPROXIMATE_NONE;

@@ -223,6 +223,41 @@ TN_OPERATOR(prelu_kernel, "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
             .grad = prelu_kernel_grad,
             .sample = "(35) () | (2,3,5) (3,1) | () () | (0,3) (3) | (9) (9)")
 
+static bool prelu_fits(tn_frame *f) {
+    const tn_tensor *x = f->in[0], *w = f->in[1];
+    int64_t channels = x->ndim > 1 ? x->size[1] : 1;
+    if (x->dtype != w->dtype)
+        return tn_fail(f, TN_TYPE, "prelu: Type promoting not supported. Got %s and %s",
+                       tni_dtype(x->dtype)->text, tni_dtype(w->dtype)->text);
+    if (w->ndim > 1)
+        return tn_fail(f, TN_INVALID,
+                       "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = %d",
+                       w->ndim);
+    if (w->numel == 1) return true;
+    if (!x->ndim) return tn_fail(f, TN_INVALID, "Not allow zero-dim input tensor.");
+    return w->numel == channels ||
+           tn_fail(f, TN_INVALID,
+                   "Mismatch of parameter numbers and input channel size. Found parameter numbers "
+                   "= %lld and channel size = %lld.",
+                   (long long)w->numel, (long long)channels);
+}
+static bool prelu_compose(tn_frame *f) {
+    int64_t wide[TN_MAX_DIMS];
+    int n = f->in[0]->ndim;
+    if (!prelu_fits(f)) return false;
+    /* As many dimensions as self, the channels in their place. */
+    for (int i = 0; i < n; i++) wide[i] = i == (n > 1) ? f->in[1]->numel : 1;
+    f->out[0] = tnp_prelu_kernel(f->in[0], tnp_reshape(f->in[1], tni_ints(wide, n)));
+    return f->out[0] != NULL;
+}
+/* self where it is above 0, else weight * self. weight has one element, or one for each channel;
+ * the channels are dimension 1, and a vector is one channel. */
+TN_OPERATOR(prelu, "prelu(Tensor self, Tensor weight) -> Tensor",
+            TN_DOC(.shapes = "(N, C, *), () or (1) or (C) -> (N, C, *), floating",
+                   .example = "tn_prelu(x, w)", .python = "nn.functional.prelu"),
+            .compose = prelu_compose,
+            .sample = "(2,3,5) (3) | (35) (1) | () () | (0,3) (3) | (3,4) () | (2,0) (0)")
+
 /* 0 up to -3, then x / 3 + 1 / 2, then 1 from 3 on */
 static void hardswish_grad(tn_gradient *g) {
     tn_tensor *x = g->in[0], *d = g->incoming[0], *slope, *rest;
