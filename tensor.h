@@ -50,7 +50,7 @@
  *   [9]  words           42  words of options, and structs of several results
  *   [10] creation       603  new tensors: constants, ranges, random numbers
  *   [11] shape          707  views, other sizes and orders, copies, joining and cutting
- *   [12] elementwise   1984  arithmetic, functions, activations, comparisons, logic
+ *   [12] elementwise   2021  arithmetic, functions, activations, comparisons, logic
  *   [13] reduction      537  sums, extremes, statistics, norms, softmax, running sums
  *   [14] linalg         210  products of matrices and vectors
  *   [15] indexing       439  elements by index or mask, gather and scatter, sorting, search
@@ -61,7 +61,7 @@
  *   [19] row            372  your own operators: a row has arguments, shapes, loop and gradient
  *   [20] extend         120  for module trees and bindings: ownership, data, schemas
  *   [21] cxx            103  C++ only: parameter types of the overloads
- *   [22] overloads     5257  C++: every operator under its name, with default arguments
+ *   [22] overloads     5302  C++: every operator under its name, with default arguments
  *
  * The implementation follows the chapters; only the file that defines
  * TENSOR_IMPLEMENTATION compiles it. */
@@ -73,9 +73,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_c506a6f771d1)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_9069d90a068e)
 #else
-#define TNI_NAMESPACE tn_c506a6f771d1
+#define TNI_NAMESPACE tn_9069d90a068e
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -3981,6 +3981,43 @@ TN_API tn_tensor *tnp_clamp_tensor_(tn_tensor *self, tn_tensor *min, tn_tensor *
     .self = __VA_ARGS__)
 #endif
 
+/* --- the logarithm of the gamma function and its derivative, by simd/math_gamma.h --- */
+
+/* The logarithm of the absolute value of the gamma function; infinite at 0 and at negative
+ * integers.
+ *   schema  lgamma(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_lgamma(x) */
+typedef struct tn_lgamma_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_lgamma_args;
+TN_API tn_tensor *tn_lgamma_at(const char *file, int line, const tn_lgamma_args *args);
+TN_API tn_tensor *tn_lgamma_inplace_at(const char *file, int line, const tn_lgamma_args *args);
+TN_API tn_tensor *tnp_lgamma(tn_tensor *self);
+TN_API tn_tensor *tnp_lgamma_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_lgamma(...) TNI_CALL(tn_lgamma, .self = __VA_ARGS__)
+#define tn_lgamma_(...) TNI_CALL_AS(tn_lgamma_inplace_at, tn_lgamma_args, .self = __VA_ARGS__)
+#endif
+
+/* The derivative of lgamma; at 0 an infinity of the other sign, at negative integers NaN.
+ *   schema  digamma(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_digamma(x) */
+typedef struct tn_digamma_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_digamma_args;
+TN_API tn_tensor *tn_digamma_at(const char *file, int line, const tn_digamma_args *args);
+TN_API tn_tensor *tn_digamma_inplace_at(const char *file, int line, const tn_digamma_args *args);
+TN_API tn_tensor *tnp_digamma(tn_tensor *self);
+TN_API tn_tensor *tnp_digamma_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_digamma(...) TNI_CALL(tn_digamma, .self = __VA_ARGS__)
+#define tn_digamma_(...) TNI_CALL_AS(tn_digamma_inplace_at, tn_digamma_args, .self = __VA_ARGS__)
+#endif
+
 /* --- truth, bits of integers, and the choice between two tensors, element by element --- */
 
 /* Whether both elements are true (nonzero).
@@ -7753,6 +7790,16 @@ template <class = void> inline tn_tensor *tn_diagonal(tn_tensor *self, int64_t o
     const tn_diagonal_args a = {offset, dim1, dim2, self};
     return tn_diagonal_at(at.file, at.line, &a);
 }
+template <class = void> inline tn_tensor *tn_digamma(tn_tensor *self, tn_site at = tn_site::here())
+    {
+    const tn_digamma_args a = {NULL, self};
+    return tn_digamma_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_tensor *tn_digamma_(tn_tensor *self,
+    tn_site at = tn_site::here()) {
+    const tn_digamma_args a = {NULL, self};
+    return tn_digamma_inplace_at(at.file, at.line, &a);
+}
 template <class = void> inline tn_tensor *tn_div(tn_tensor *self, tn_tensor *other,
     tn_site at = tn_site::here()) {
     const tn_div_args a = {NULL, self, other, {0, 0, 0, 0}};
@@ -8415,6 +8462,15 @@ template <class N2> inline tn_tensor *tn_lerp_(tn_tensor *self, tn_tensor *end, 
     tn_site at = tn_site::here(), typename tni_is_number<N2>::type * = nullptr) {
     const tn_lerp_args a = {NULL, self, end, NULL, tni_is_number<N2>::scalar(weight)};
     return tn_lerp_inplace_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_tensor *tn_lgamma(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_lgamma_args a = {NULL, self};
+    return tn_lgamma_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_tensor *tn_lgamma_(tn_tensor *self, tn_site at = tn_site::here())
+    {
+    const tn_lgamma_args a = {NULL, self};
+    return tn_lgamma_inplace_at(at.file, at.line, &a);
 }
 template <class = void> inline tn_tensor *tn_linalg_cholesky(tn_tensor *self, bool upper = false,
     tn_site at = tn_site::here()) {
@@ -10384,6 +10440,19 @@ template <class = void> inline tn_tensor *tn_diagonal(tn_tensor *self, tn_diagon
     const tn_diagonal_args a = {o.offset, o.dim1, o.dim2, self};
     return tn_diagonal_at(at.file, at.line, &a);
 }
+struct tn_digamma_options {
+    tn_tensor *out = {};
+};
+template <class = void> inline tn_tensor *tn_digamma(tn_tensor *self, tn_digamma_options o,
+    tn_site at = tn_site::here()) {
+    const tn_digamma_args a = {o.out, self};
+    return tn_digamma_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_tensor *tn_digamma_(tn_tensor *self, tn_digamma_options o,
+    tn_site at = tn_site::here()) {
+    const tn_digamma_args a = {o.out, self};
+    return tn_digamma_inplace_at(at.file, at.line, &a);
+}
 struct tn_div_options {
     tn_tensor *out = {};
 };
@@ -11006,6 +11075,19 @@ template <class N2> inline tn_tensor *tn_lerp_(tn_tensor *self, tn_tensor *end, 
     tn_lerp_options o, tn_site at = tn_site::here(), typename tni_is_number<N2>::type * = nullptr) {
     const tn_lerp_args a = {o.out, self, end, NULL, tni_is_number<N2>::scalar(weight)};
     return tn_lerp_inplace_at(at.file, at.line, &a);
+}
+struct tn_lgamma_options {
+    tn_tensor *out = {};
+};
+template <class = void> inline tn_tensor *tn_lgamma(tn_tensor *self, tn_lgamma_options o,
+    tn_site at = tn_site::here()) {
+    const tn_lgamma_args a = {o.out, self};
+    return tn_lgamma_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_tensor *tn_lgamma_(tn_tensor *self, tn_lgamma_options o,
+    tn_site at = tn_site::here()) {
+    const tn_lgamma_args a = {o.out, self};
+    return tn_lgamma_inplace_at(at.file, at.line, &a);
 }
 struct tn_linalg_cholesky_options {
     tn_tensor *out = {};
@@ -12341,13 +12423,13 @@ TNI_NAMESPACE_END
 #include TN_HEADER_NAME
 #endif
 
-/* c506a6f771d1 is the hash of the chapters above: who includes this refers to a symbol of
+/* 9069d90a068e is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_c506a6f771d1;
+TN_API const char tn_layout_9069d90a068e;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_c506a6f771d1;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_9069d90a068e;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12365,7 +12447,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(2)
-const char tn_layout_c506a6f771d1 = 1;
+const char tn_layout_9069d90a068e = 1;
 #endif
 
 /* src/base/base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time */
@@ -13618,7 +13700,7 @@ TN_PRIV void tni_path_ran(const char *name, int isa);
 #define TNI_KERNEL_PATH(name) ((void)0)
 #endif
 
-enum { TNI_ROW_COUNT = 270 };
+enum { TNI_ROW_COUNT = 272 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -13754,6 +13836,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_detach);
 TN_PRIV_DECLARE(tn_row, tni_row_detach);
 TN_PRIV_DECLARE(tn_gen, tni_gen_diagonal);
 TN_PRIV_DECLARE(tn_row, tni_row_diagonal);
+TN_PRIV_DECLARE(tn_gen, tni_gen_digamma);
+TN_PRIV_DECLARE(tn_row, tni_row_digamma);
 TN_PRIV_DECLARE(tn_gen, tni_gen_div);
 TN_PRIV_DECLARE(tn_row, tni_row_div);
 TN_PRIV_DECLARE(tn_gen, tni_gen_div_mode);
@@ -13876,6 +13960,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_leaky_relu_backward);
 TN_PRIV_DECLARE(tn_row, tni_row_leaky_relu_backward);
 TN_PRIV_DECLARE(tn_gen, tni_gen_lerp);
 TN_PRIV_DECLARE(tn_row, tni_row_lerp);
+TN_PRIV_DECLARE(tn_gen, tni_gen_lgamma);
+TN_PRIV_DECLARE(tn_row, tni_row_lgamma);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_cholesky);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_cholesky);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_cholesky_ex);
@@ -14181,6 +14267,7 @@ TN_PRIV_DECLARE(tni_loop, tni_loops_clamp_min[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_copysign[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_cos[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_cosh[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_digamma[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_div[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_div_trunc[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_elu[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
@@ -14208,6 +14295,7 @@ TN_PRIV_DECLARE(tni_loop, tni_loops_le[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_leaky_relu[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_leaky_relu_backward[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_lerp[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_lgamma[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_log[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_log10[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_log1p[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
@@ -19032,6 +19120,7 @@ TNI_PRIVATE_BEGIN
 #define TNI_E_copysign(self, other) V_COPYSIGN(self, other)
 #define TNI_E_cos(self) V_COS(self)
 #define TNI_E_cosh(self) V_COSH(self)
+#define TNI_E_digamma(self) V_DIGAMMA(self)
 #define TNI_E_div(self, other) V_DIV(self, other)
 #define TNI_E_div_trunc(self, other) V_TRUNCDIV(self, other)
 #define TNI_E_elu(self, alpha, scale, input_scale) V_MUL(scale, V_SEL(V_GT(self, V_ZERO()), self, \
@@ -19070,6 +19159,7 @@ TNI_PRIVATE_BEGIN
     V_SEL(V_GT(self, V_ZERO()), grad_output, V_MUL(grad_output, negative_slope))
 #define TNI_E_lerp(self, end, weight) V_SEL(V_WITHIN(weight, 0.5), V_FMA(weight, V_SUB(end, \
     self), self), V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))
+#define TNI_E_lgamma(self) V_LGAMMA(self)
 #define TNI_E_log(self) V_LOG(self)
 #define TNI_E_log10(self) V_LOG10(self)
 #define TNI_E_log1p(self) V_LOG1P(self)
@@ -19144,6 +19234,7 @@ TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(digamma, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
@@ -19171,6 +19262,7 @@ TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(lgamma, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -32669,6 +32761,51 @@ TN_OPERATOR(erf, "erf(Tensor self) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(F, V_ERF(self)),
             .grad = erf_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
+/* src/ops/elementwise/gamma.c - the logarithm of the gamma function and its derivative, by simd/math_gamma.h */
+
+static void lgamma_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_digamma(g->in[0])));
+}
+TN_OPERATOR(lgamma, "lgamma(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_lgamma(x)",
+                   .python = "special.gammaln"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(F, V_LGAMMA(self)),
+            .grad = lgamma_grad, .domain = "self:2.2..12",
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
+
+static tn_tensor *gamma_second(tn_tensor *y) {
+    static const double series[] = {7.0 / 6,  -691.0 / 2730, 5.0 / 66, -1.0 / 30,
+                                    1.0 / 42, -1.0 / 30,     1.0 / 6};
+    tn_tensor *sum = tnp_reciprocal(tnp_square(y)), *i, *z, *p;
+    for (int k = 1; k < 10; k++)
+        sum = tnp_add(sum, tnp_reciprocal(tnp_square(tnp_add_scalar(y, tn_int(k), 1))), 1);
+    i = tnp_reciprocal(tnp_add_scalar(y, tn_int(10), 1));
+    z = tnp_square(i);
+    p = tni_times(z, series[0]);
+    for (int k = 1; k < 7; k++) p = tnp_mul(tnp_add_scalar(p, tn_float(series[k]), 1), z);
+    p = tnp_mul(tnp_add_scalar(tnp_add(p, i, 0.5), tn_int(1), 1), i);
+    return tnp_add(sum, p, 1);
+}
+static void digamma_grad(tn_gradient *g) {
+    const double pi = 3.14159265358979323846;
+    tn_tensor *x = g->in[0], *low = tnp_lt_scalar(x, tn_float(0.5)), *turned, *sine, *slope;
+    turned = tnp_where(low, tnp_rsub_scalar(x, tn_int(1), 1), x);
+    sine = tnp_sin(tni_times(tnp_where_scalar(low, x, tn_float(0.5)), pi));
+    slope = gamma_second(turned);
+    slope = tnp_where(low, tnp_neg(slope), slope);
+    slope = tnp_add(
+        slope,
+        tnp_where_scalar(low, tni_times(tnp_reciprocal(tnp_square(sine)), pi * pi), tn_int(0)), 1);
+    tn_give(g, 0, tnp_mul(g->incoming[0], slope));
+}
+TN_OPERATOR(digamma, "digamma(Tensor self) -> Tensor",
+            TN_DOC(.shapes = "(*) -> (*), floating", .example = "tn_digamma(x)",
+                   .differs = "grad: torch's trigamma has 9 digits, this one 15",
+                   .python = "special.digamma special.psi"),
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self", TN_POINTWISE(F, V_DIGAMMA(self)),
+            .grad = digamma_grad, .domain = "self:2.2..12",
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
+
 /* src/ops/elementwise/logic.c - truth, bits of integers, and the choice between two tensors, element by element */
 
 TN_OPERATOR(logical_and, "logical_and(Tensor self, Tensor other) -> Tensor",
@@ -38626,6 +38763,18 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_diagonal) = {tni_params_diagonal, &tni_defaults_d
     NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 66};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_digamma[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_digamma_args, self), 0, -1, NULL},
+};
+static const tn_digamma_args tni_defaults_digamma = {NULL, NULL};
+static const char *const tni_names_digamma[] = {"result", NULL};
+static const uint64_t tni_needs_digamma[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_digamma) = {tni_params_digamma, &tni_defaults_digamma,
+    tni_names_digamma, tni_needs_digamma, 1, 1, 1, 0, sizeof(tn_digamma_args),
+    offsetof(tn_digamma_args, out), 0, tni_loops_digamma, {0, 0, 0, 0, 0, 0, 0, 0}, 67};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_div[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_div_args, self), 0, -1, NULL},
     {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_div_args, other), offsetof(tn_div_args,
@@ -38637,7 +38786,7 @@ static const uint64_t tni_needs_div[] = {UINT64_C(0x2), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div) = {tni_params_div, &tni_defaults_div, tni_names_div,
     tni_needs_div, 2, 2, 1, 0, sizeof(tn_div_args), offsetof(tn_div_args, out), 0, tni_loops_div,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 67};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 68};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_mode[] = {
@@ -38654,7 +38803,7 @@ static const uint64_t tni_needs_div_mode[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_mode) = {tni_params_div_mode, &tni_defaults_div_mode,
     tni_names_div_mode, tni_needs_div_mode, 3, 2, 1, 0, sizeof(tn_div_mode_args),
-    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 68};
+    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 69};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_trunc[] = {
@@ -38668,7 +38817,7 @@ static const uint64_t tni_needs_div_trunc[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_trunc) = {tni_params_div_trunc, &tni_defaults_div_trunc,
     tni_names_div_trunc, tni_needs_div_trunc, 2, 2, 1, 0, sizeof(tn_div_trunc_args),
-    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 69};
+    offsetof(tn_div_trunc_args, out), 0, tni_loops_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}, 70};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dot[] = {
@@ -38681,7 +38830,7 @@ static const uint64_t tni_needs_dot[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dot) = {tni_params_dot, &tni_defaults_dot, tni_names_dot,
     tni_needs_dot, 2, 2, 1, 0, sizeof(tn_dot_args), offsetof(tn_dot_args, out), 0, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 70};
+    0, 0, 0, 0, 0}, 71};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dropout[] = {
@@ -38695,7 +38844,7 @@ static const uint64_t tni_needs_dropout[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dropout) = {tni_params_dropout, &tni_defaults_dropout,
     tni_names_dropout, tni_needs_dropout, 3, 1, 1, 1, sizeof(tn_dropout_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 71};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 72};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_elu[] = {
@@ -38711,7 +38860,7 @@ static const uint64_t tni_needs_elu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_elu) = {tni_params_elu, &tni_defaults_elu, tni_names_elu,
     tni_needs_elu, 4, 1, 1, 0, sizeof(tn_elu_args), offsetof(tn_elu_args, out), 0, tni_loops_elu,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 72};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 73};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding[] = {
@@ -38728,7 +38877,7 @@ static const uint64_t tni_needs_embedding[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding) = {tni_params_embedding, &tni_defaults_embedding,
     tni_names_embedding, tni_needs_embedding, 5, 2, 1, 0, sizeof(tn_embedding_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 73};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 74};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_embedding_dense_backward[] = {
@@ -38750,7 +38899,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_embedding_dense_backward) = {tni_params_embedding_dense_backward,
     &tni_defaults_embedding_dense_backward, tni_names_embedding_dense_backward,
     tni_needs_embedding_dense_backward, 5, 2, 1, 0, sizeof(tn_embedding_dense_backward_args),
-    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 74};
+    UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 75};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty[] = {
@@ -38765,7 +38914,7 @@ static const char *const tni_names_empty[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty) = {tni_params_empty, &tni_defaults_empty, tni_names_empty,
     NULL, 3, 0, 1, 0, sizeof(tn_empty_args), offsetof(tn_empty_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 75};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 76};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty_like[] = {
@@ -38781,7 +38930,7 @@ static const uint64_t tni_needs_empty_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty_like) = {tni_params_empty_like, &tni_defaults_empty_like,
     tni_names_empty_like, tni_needs_empty_like, 3, 1, 1, 0, sizeof(tn_empty_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 76};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 77};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eq[] = {
@@ -38795,7 +38944,7 @@ static const uint64_t tni_needs_eq[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eq) = {tni_params_eq, &tni_defaults_eq, tni_names_eq, tni_needs_eq,
     2, 2, 1, 0, sizeof(tn_eq_args), offsetof(tn_eq_args, out), 0, tni_loops_eq, {0, 1, 0, 0, 0, 0,
-    0, 0}, 77};
+    0, 0}, 78};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_equal[] = {
@@ -38808,7 +38957,7 @@ static const uint64_t tni_needs_equal[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_equal) = {tni_params_equal, &tni_defaults_equal, tni_names_equal,
     tni_needs_equal, 2, 2, 1, 0, sizeof(tn_equal_args), UINT16_MAX, TN_PROP_TRUTH, NULL, {0, 1, 0,
-    0, 0, 0, 0, 0}, 78};
+    0, 0, 0, 0, 0}, 79};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erf[] = {
@@ -38820,7 +38969,7 @@ static const uint64_t tni_needs_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_erf) = {tni_params_erf, &tni_defaults_erf, tni_names_erf,
     tni_needs_erf, 1, 1, 1, 0, sizeof(tn_erf_args), offsetof(tn_erf_args, out), 0, tni_loops_erf,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 79};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 80};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exp[] = {
@@ -38832,7 +38981,7 @@ static const uint64_t tni_needs_exp[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exp) = {tni_params_exp, &tni_defaults_exp, tni_names_exp,
     tni_needs_exp, 1, 1, 1, 0, sizeof(tn_exp_args), offsetof(tn_exp_args, out), 0, tni_loops_exp,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 80};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 81};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand[] = {
@@ -38847,7 +38996,7 @@ static const uint64_t tni_needs_expand[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand) = {tni_params_expand, &tni_defaults_expand,
     tni_names_expand, tni_needs_expand, 3, 1, 1, 0, sizeof(tn_expand_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 81};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 82};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand_as[] = {
@@ -38860,7 +39009,7 @@ static const uint64_t tni_needs_expand_as[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand_as) = {tni_params_expand_as, &tni_defaults_expand_as,
     tni_names_expand_as, tni_needs_expand_as, 2, 2, 1, 0, sizeof(tn_expand_as_args), UINT16_MAX, 0,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 82};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 83};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expm1[] = {
@@ -38872,7 +39021,7 @@ static const uint64_t tni_needs_expm1[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expm1) = {tni_params_expm1, &tni_defaults_expm1, tni_names_expm1,
     tni_needs_expm1, 1, 1, 1, 0, sizeof(tn_expm1_args), offsetof(tn_expm1_args, out), 0,
-    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 83};
+    tni_loops_expm1, {0, 0, 0, 0, 0, 0, 0, 0}, 84};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_exponential[] = {
@@ -38887,7 +39036,7 @@ static const uint64_t tni_needs_exponential[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_exponential) = {tni_params_exponential, &tni_defaults_exponential,
     tni_names_exponential, tni_needs_exponential, 3, 1, 1, 0, sizeof(tn_exponential_args),
-    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 84};
+    UINT16_MAX, TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 85};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye[] = {
@@ -38902,7 +39051,7 @@ static const char *const tni_names_eye[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye) = {tni_params_eye, &tni_defaults_eye, tni_names_eye, NULL, 3,
     0, 1, 0, sizeof(tn_eye_args), offsetof(tn_eye_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0,
-    0, 0, 0}, 85};
+    0, 0, 0}, 86};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye_m[] = {
@@ -38918,7 +39067,7 @@ static const char *const tni_names_eye_m[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye_m) = {tni_params_eye_m, &tni_defaults_eye_m, tni_names_eye_m,
     NULL, 4, 0, 1, 0, sizeof(tn_eye_m_args), offsetof(tn_eye_m_args, out), TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 86};
+    0, 0, 0, 0, 0, 0, 0}, 87};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fill[] = {
@@ -38931,7 +39080,7 @@ static const uint64_t tni_needs_fill[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fill) = {tni_params_fill, &tni_defaults_fill, tni_names_fill,
     tni_needs_fill, 2, 1, 1, 0, sizeof(tn_fill_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 87};
+    0, 0, 0, 0}, 88};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flatten[] = {
@@ -38945,7 +39094,7 @@ static const uint64_t tni_needs_flatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flatten) = {tni_params_flatten, &tni_defaults_flatten,
     tni_names_flatten, tni_needs_flatten, 3, 1, 1, 0, sizeof(tn_flatten_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 88};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 89};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flip[] = {
@@ -38958,7 +39107,7 @@ static const uint64_t tni_needs_flip[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_flip) = {tni_params_flip, &tni_defaults_flip, tni_names_flip,
     tni_needs_flip, 2, 1, 1, 0, sizeof(tn_flip_args), offsetof(tn_flip_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 89};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 90};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor[] = {
@@ -38970,7 +39119,7 @@ static const uint64_t tni_needs_floor[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor) = {tni_params_floor, &tni_defaults_floor, tni_names_floor,
     tni_needs_floor, 1, 1, 1, 0, sizeof(tn_floor_args), offsetof(tn_floor_args, out), 0,
-    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 90};
+    tni_loops_floor, {0, 0, 0, 0, 0, 0, 0, 0}, 91};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_floor_divide[] = {
@@ -38985,7 +39134,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_floor_divide) = {tni_params_floor_divide,
     &tni_defaults_floor_divide, tni_names_floor_divide, tni_needs_floor_divide, 2, 2, 1, 0,
     sizeof(tn_floor_divide_args), offsetof(tn_floor_divide_args, out), 0, tni_loops_floor_divide,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 91};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 92};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fmod[] = {
@@ -38999,7 +39148,7 @@ static const uint64_t tni_needs_fmod[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fmod) = {tni_params_fmod, &tni_defaults_fmod, tni_names_fmod,
     tni_needs_fmod, 2, 2, 1, 0, sizeof(tn_fmod_args), offsetof(tn_fmod_args, out), 0,
-    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 92};
+    tni_loops_fmod, {0, 1, 0, 0, 0, 0, 0, 0}, 93};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_frac[] = {
@@ -39011,7 +39160,7 @@ static const uint64_t tni_needs_frac[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_frac) = {tni_params_frac, &tni_defaults_frac, tni_names_frac,
     tni_needs_frac, 1, 1, 1, 0, sizeof(tn_frac_args), offsetof(tn_frac_args, out), 0,
-    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 93};
+    tni_loops_frac, {0, 0, 0, 0, 0, 0, 0, 0}, 94};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full[] = {
@@ -39028,7 +39177,7 @@ static const char *const tni_names_full[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full) = {tni_params_full, &tni_defaults_full, tni_names_full, NULL,
     4, 0, 1, 0, sizeof(tn_full_args), offsetof(tn_full_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 94};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 95};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full_like[] = {
@@ -39046,7 +39195,7 @@ static const uint64_t tni_needs_full_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full_like) = {tni_params_full_like, &tni_defaults_full_like,
     tni_names_full_like, tni_needs_full_like, 4, 1, 1, 0, sizeof(tn_full_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 95};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 96};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adam[] = {
@@ -39075,7 +39224,7 @@ static const uint64_t tni_needs_fused_adam[] = {0, 0, 0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adam) = {tni_params_fused_adam, &tni_defaults_fused_adam,
     tni_names_fused_adam, tni_needs_fused_adam, 13, 0, 0, 0, sizeof(tn_fused_adam_args),
-    UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 96};
+    UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 97};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adamw[] = {
@@ -39104,7 +39253,7 @@ static const uint64_t tni_needs_fused_adamw[] = {0, 0, 0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adamw) = {tni_params_fused_adamw, &tni_defaults_fused_adamw,
     tni_names_fused_adamw, tni_needs_fused_adamw, 13, 0, 0, 0, sizeof(tn_fused_adamw_args),
-    UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 97};
+    UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 98};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_sgd[] = {
@@ -39129,7 +39278,7 @@ static const uint64_t tni_needs_fused_sgd[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fused_sgd) = {tni_params_fused_sgd, &tni_defaults_fused_sgd,
     tni_names_fused_sgd, tni_needs_fused_sgd, 10, 0, 0, 0, sizeof(tn_fused_sgd_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 98};
+    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 99};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gather[] = {
@@ -39145,7 +39294,7 @@ static const uint64_t tni_needs_gather[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gather) = {tni_params_gather, &tni_defaults_gather,
     tni_names_gather, tni_needs_gather, 4, 2, 1, 0, sizeof(tn_gather_args),
-    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 99};
+    offsetof(tn_gather_args, out), 0, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 100};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ge[] = {
@@ -39159,7 +39308,7 @@ static const uint64_t tni_needs_ge[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ge) = {tni_params_ge, &tni_defaults_ge, tni_names_ge, tni_needs_ge,
     2, 2, 1, 0, sizeof(tn_ge_args), offsetof(tn_ge_args, out), 0, tni_loops_ge, {0, 1, 0, 0, 0, 0,
-    0, 0}, 100};
+    0, 0}, 101};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu[] = {
@@ -39173,7 +39322,7 @@ static const uint64_t tni_needs_gelu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu) = {tni_params_gelu, &tni_defaults_gelu, tni_names_gelu,
     tni_needs_gelu, 2, 1, 1, 0, sizeof(tn_gelu_args), offsetof(tn_gelu_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 101};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 102};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf[] = {
@@ -39185,7 +39334,7 @@ static const uint64_t tni_needs_gelu_erf[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf) = {tni_params_gelu_erf, &tni_defaults_gelu_erf,
     tni_names_gelu_erf, tni_needs_gelu_erf, 1, 1, 1, 0, sizeof(tn_gelu_erf_args),
-    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 102};
+    offsetof(tn_gelu_erf_args, out), 0, tni_loops_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}, 103};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf_backward[] = {
@@ -39199,7 +39348,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf_backward) = {tni_params_gelu_erf_backward,
     &tni_defaults_gelu_erf_backward, tni_names_gelu_erf_backward, tni_needs_gelu_erf_backward, 2,
     2, 1, 0, sizeof(tn_gelu_erf_backward_args), UINT16_MAX, 0, tni_loops_gelu_erf_backward, {0, 1,
-    0, 0, 0, 0, 0, 0}, 103};
+    0, 0, 0, 0, 0, 0}, 104};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_tanh[] = {
@@ -39211,7 +39360,7 @@ static const uint64_t tni_needs_gelu_tanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_tanh) = {tni_params_gelu_tanh, &tni_defaults_gelu_tanh,
     tni_names_gelu_tanh, tni_needs_gelu_tanh, 1, 1, 1, 0, sizeof(tn_gelu_tanh_args),
-    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 104};
+    offsetof(tn_gelu_tanh_args, out), 0, tni_loops_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 105};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gt[] = {
@@ -39225,7 +39374,7 @@ static const uint64_t tni_needs_gt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gt) = {tni_params_gt, &tni_defaults_gt, tni_names_gt, tni_needs_gt,
     2, 2, 1, 0, sizeof(tn_gt_args), offsetof(tn_gt_args, out), 0, tni_loops_gt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 105};
+    0, 0}, 106};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardshrink[] = {
@@ -39240,7 +39389,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardshrink) = {tni_params_hardshrink, &tni_defaults_hardshrink,
     tni_names_hardshrink, tni_needs_hardshrink, 2, 1, 1, 0, sizeof(tn_hardshrink_args),
     offsetof(tn_hardshrink_args, out), TN_PROP_DOUBLE, tni_loops_hardshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 106};
+    0}, 107};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardswish[] = {
@@ -39252,7 +39401,7 @@ static const uint64_t tni_needs_hardswish[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardswish) = {tni_params_hardswish, &tni_defaults_hardswish,
     tni_names_hardswish, tni_needs_hardswish, 1, 1, 1, 0, sizeof(tn_hardswish_args),
-    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 107};
+    offsetof(tn_hardswish_args, out), 0, tni_loops_hardswish, {0, 0, 0, 0, 0, 0, 0, 0}, 108};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hardtanh[] = {
@@ -39268,7 +39417,7 @@ static const uint64_t tni_needs_hardtanh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hardtanh) = {tni_params_hardtanh, &tni_defaults_hardtanh,
     tni_names_hardtanh, tni_needs_hardtanh, 3, 1, 1, 0, sizeof(tn_hardtanh_args),
-    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 108};
+    offsetof(tn_hardtanh_args, out), 0, tni_loops_hardtanh, {0, 0, 0, 0, 0, 0, 0, 0}, 109};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_huber_loss[] = {
@@ -39284,7 +39433,7 @@ static const uint64_t tni_needs_huber_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_huber_loss) = {tni_params_huber_loss, &tni_defaults_huber_loss,
     tni_names_huber_loss, tni_needs_huber_loss, 4, 2, 1, 0, sizeof(tn_huber_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 109};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 110};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_hypot[] = {
@@ -39297,7 +39446,7 @@ static const uint64_t tni_needs_hypot[] = {UINT64_C(0x100000001), UINT64_C(0x100
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_hypot) = {tni_params_hypot, &tni_defaults_hypot, tni_names_hypot,
     tni_needs_hypot, 2, 2, 1, 0, sizeof(tn_hypot_args), offsetof(tn_hypot_args, out), 0,
-    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 110};
+    tni_loops_hypot, {0, 1, 0, 0, 0, 0, 0, 0}, 111};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_imag[] = {
@@ -39309,7 +39458,7 @@ static const uint64_t tni_needs_imag[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_imag) = {tni_params_imag, &tni_defaults_imag, tni_names_imag,
     tni_needs_imag, 1, 1, 1, 0, sizeof(tn_imag_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 111};
+    0}, 112};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index[] = {
@@ -39322,7 +39471,7 @@ static const uint64_t tni_needs_index[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index) = {tni_params_index, &tni_defaults_index, tni_names_index,
     tni_needs_index, 2, 1, 1, 0, sizeof(tn_index_args), UINT16_MAX, TN_PROP_LISTS, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 112};
+    0, 0, 0, 0, 0}, 113};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_add[] = {
@@ -39339,7 +39488,7 @@ static const uint64_t tni_needs_index_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_add) = {tni_params_index_add, &tni_defaults_index_add,
     tni_names_index_add, tni_needs_index_add, 5, 3, 1, 0, sizeof(tn_index_add_args),
-    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 113};
+    offsetof(tn_index_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 114};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_put[] = {
@@ -39354,7 +39503,7 @@ static const uint64_t tni_needs_index_put[] = {UINT64_C(0x4), UINT64_C(0x4), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_put) = {tni_params_index_put, &tni_defaults_index_put,
     tni_names_index_put, tni_needs_index_put, 4, 2, 1, 0, sizeof(tn_index_put_args),
-    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 114};
+    offsetof(tn_index_put_args, out), TN_PROP_LISTS, NULL, {0, 2, 0, 0, 0, 0, 0, 0}, 115};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_index_select[] = {
@@ -39369,7 +39518,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_index_select) = {tni_params_index_select,
     &tni_defaults_index_select, tni_names_index_select, tni_needs_index_select, 3, 2, 1, 0,
     sizeof(tn_index_select_args), offsetof(tn_index_select_args, out), 0, NULL, {0, 2, 0, 0, 0, 0,
-    0, 0}, 115};
+    0, 0}, 116};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isclose[] = {
@@ -39385,7 +39534,7 @@ static const uint64_t tni_needs_isclose[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isclose) = {tni_params_isclose, &tni_defaults_isclose,
     tni_names_isclose, tni_needs_isclose, 5, 2, 1, 0, sizeof(tn_isclose_args), UINT16_MAX, 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 116};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 117};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isfinite[] = {
@@ -39397,7 +39546,7 @@ static const uint64_t tni_needs_isfinite[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isfinite) = {tni_params_isfinite, &tni_defaults_isfinite,
     tni_names_isfinite, tni_needs_isfinite, 1, 1, 1, 0, sizeof(tn_isfinite_args), UINT16_MAX, 0,
-    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 117};
+    tni_loops_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}, 118};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isinf[] = {
@@ -39409,7 +39558,7 @@ static const uint64_t tni_needs_isinf[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isinf) = {tni_params_isinf, &tni_defaults_isinf, tni_names_isinf,
     tni_needs_isinf, 1, 1, 1, 0, sizeof(tn_isinf_args), UINT16_MAX, 0, tni_loops_isinf, {0, 0, 0,
-    0, 0, 0, 0, 0}, 118};
+    0, 0, 0, 0, 0}, 119};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_isnan[] = {
@@ -39421,7 +39570,7 @@ static const uint64_t tni_needs_isnan[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isnan) = {tni_params_isnan, &tni_defaults_isnan, tni_names_isnan,
     tni_needs_isnan, 1, 1, 1, 0, sizeof(tn_isnan_args), UINT16_MAX, 0, tni_loops_isnan, {0, 0, 0,
-    0, 0, 0, 0, 0}, 119};
+    0, 0, 0, 0, 0}, 120};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_kl_div[] = {
@@ -39438,7 +39587,7 @@ static const uint64_t tni_needs_kl_div[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kl_div) = {tni_params_kl_div, &tni_defaults_kl_div,
     tni_names_kl_div, tni_needs_kl_div, 4, 2, 1, 0, sizeof(tn_kl_div_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 120};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 121};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_l1_loss[] = {
@@ -39453,7 +39602,7 @@ static const uint64_t tni_needs_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_l1_loss) = {tni_params_l1_loss, &tni_defaults_l1_loss,
     tni_names_l1_loss, tni_needs_l1_loss, 3, 2, 1, 0, sizeof(tn_l1_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 121};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 122};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm[] = {
@@ -39472,7 +39621,7 @@ static const uint64_t tni_needs_layer_norm[] = {UINT64_C(0x3), UINT64_C(0x1), 0}
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm) = {tni_params_layer_norm, &tni_defaults_layer_norm,
     tni_names_layer_norm, tni_needs_layer_norm, 5, 3, 1, 0, sizeof(tn_layer_norm_args),
-    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 122};
+    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 123};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm_backward[] = {
@@ -39493,7 +39642,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm_backward) = {tni_params_layer_norm_backward,
     &tni_defaults_layer_norm_backward, tni_names_layer_norm_backward,
     tni_needs_layer_norm_backward, 5, 3, 3, 0, sizeof(tn_layer_norm_backward_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 123};
+    TN_PROP_INTS, NULL, {0, 1, 3, 0, 0, 0, 0, 0}, 124};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_le[] = {
@@ -39507,7 +39656,7 @@ static const uint64_t tni_needs_le[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_le) = {tni_params_le, &tni_defaults_le, tni_names_le, tni_needs_le,
     2, 2, 1, 0, sizeof(tn_le_args), offsetof(tn_le_args, out), 0, tni_loops_le, {0, 1, 0, 0, 0, 0,
-    0, 0}, 124};
+    0, 0}, 125};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu[] = {
@@ -39522,7 +39671,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu) = {tni_params_leaky_relu, &tni_defaults_leaky_relu,
     tni_names_leaky_relu, tni_needs_leaky_relu, 2, 1, 1, 0, sizeof(tn_leaky_relu_args),
     offsetof(tn_leaky_relu_args, out), TN_PROP_DOUBLE, tni_loops_leaky_relu, {0, 0, 0, 0, 0, 0, 0,
-    0}, 125};
+    0}, 126};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu_backward[] = {
@@ -39542,7 +39691,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu_backward) = {tni_params_leaky_relu_backward,
     &tni_defaults_leaky_relu_backward, tni_names_leaky_relu_backward,
     tni_needs_leaky_relu_backward, 4, 2, 1, 0, sizeof(tn_leaky_relu_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 126};
+    TN_PROP_WORDS, tni_loops_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 127};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lerp[] = {
@@ -39557,7 +39706,19 @@ static const uint64_t tni_needs_lerp[] = {UINT64_C(0x4), UINT64_C(0x4), UINT64_C
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lerp) = {tni_params_lerp, &tni_defaults_lerp, tni_names_lerp,
     tni_needs_lerp, 3, 3, 1, 0, sizeof(tn_lerp_args), offsetof(tn_lerp_args, out), 0,
-    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 127};
+    tni_loops_lerp, {0, 1, 2, 0, 0, 0, 0, 0}, 128};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_lgamma[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_lgamma_args, self), 0, -1, NULL},
+};
+static const tn_lgamma_args tni_defaults_lgamma = {NULL, NULL};
+static const char *const tni_names_lgamma[] = {"result", NULL};
+static const uint64_t tni_needs_lgamma[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_lgamma) = {tni_params_lgamma, &tni_defaults_lgamma,
+    tni_names_lgamma, tni_needs_lgamma, 1, 1, 1, 0, sizeof(tn_lgamma_args),
+    offsetof(tn_lgamma_args, out), 0, tni_loops_lgamma, {0, 0, 0, 0, 0, 0, 0, 0}, 129};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky[] = {
@@ -39572,7 +39733,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky) = {tni_params_linalg_cholesky,
     &tni_defaults_linalg_cholesky, tni_names_linalg_cholesky, tni_needs_linalg_cholesky, 2, 1, 1,
     0, sizeof(tn_linalg_cholesky_args), offsetof(tn_linalg_cholesky_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 128};
+    0, 0, 0, 0, 0}, 130};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_cholesky_ex[] = {
@@ -39590,7 +39751,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_cholesky_ex) = {tni_params_linalg_cholesky_ex,
     &tni_defaults_linalg_cholesky_ex, tni_names_linalg_cholesky_ex, tni_needs_linalg_cholesky_ex,
     3, 1, 2, 0, sizeof(tn_linalg_cholesky_ex_args), offsetof(tn_linalg_cholesky_ex_args, out),
-    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 129};
+    TN_PROP_VERDICT, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 131};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_qr[] = {
@@ -39603,7 +39764,7 @@ static const uint64_t tni_needs_linalg_qr[] = {UINT64_C(0x300000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_qr) = {tni_params_linalg_qr, &tni_defaults_linalg_qr,
     tni_names_linalg_qr, tni_needs_linalg_qr, 2, 1, 2, 0, sizeof(tn_linalg_qr_args),
-    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 130};
+    offsetof(tn_linalg_qr_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 132};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_solve_triangular[] = {
@@ -39624,7 +39785,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_solve_triangular) = {tni_params_linalg_solve_triangular,
     &tni_defaults_linalg_solve_triangular, tni_names_linalg_solve_triangular,
     tni_needs_linalg_solve_triangular, 5, 2, 1, 0, sizeof(tn_linalg_solve_triangular_args),
-    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 131};
+    offsetof(tn_linalg_solve_triangular_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 133};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_vector_norm[] = {
@@ -39646,7 +39807,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_vector_norm) = {tni_params_linalg_vector_norm,
     &tni_defaults_linalg_vector_norm, tni_names_linalg_vector_norm, tni_needs_linalg_vector_norm,
     5, 1, 1, 0, sizeof(tn_linalg_vector_norm_args), offsetof(tn_linalg_vector_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 132};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 134};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear[] = {
@@ -39661,7 +39822,7 @@ static const uint64_t tni_needs_linear[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
     tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
-    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 133};
+    offsetof(tn_linear_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 135};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_recurrence[] = {
@@ -39678,7 +39839,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_recurrence) = {tni_params_linear_recurrence,
     &tni_defaults_linear_recurrence, tni_names_linear_recurrence, tni_needs_linear_recurrence, 4,
     2, 1, 0, sizeof(tn_linear_recurrence_args), offsetof(tn_linear_recurrence_args, out), 0, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 134};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 136};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear_rows[] = {
@@ -39693,7 +39854,7 @@ static const uint64_t tni_needs_linear_rows[] = {UINT64_C(0x2), UINT64_C(0x1), 0
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear_rows) = {tni_params_linear_rows, &tni_defaults_linear_rows,
     tni_names_linear_rows, tni_needs_linear_rows, 3, 3, 1, 0, sizeof(tn_linear_rows_args),
-    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 135};
+    offsetof(tn_linear_rows_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 137};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linspace[] = {
@@ -39711,7 +39872,7 @@ static const char *const tni_names_linspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linspace) = {tni_params_linspace, &tni_defaults_linspace,
     tni_names_linspace, NULL, 5, 0, 1, 0, sizeof(tn_linspace_args), offsetof(tn_linspace_args,
-    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 136};
+    out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 138};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log[] = {
@@ -39723,7 +39884,7 @@ static const uint64_t tni_needs_log[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log) = {tni_params_log, &tni_defaults_log, tni_names_log,
     tni_needs_log, 1, 1, 1, 0, sizeof(tn_log_args), offsetof(tn_log_args, out), 0, tni_loops_log,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 137};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 139};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log10[] = {
@@ -39735,7 +39896,7 @@ static const uint64_t tni_needs_log10[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log10) = {tni_params_log10, &tni_defaults_log10, tni_names_log10,
     tni_needs_log10, 1, 1, 1, 0, sizeof(tn_log10_args), offsetof(tn_log10_args, out), 0,
-    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 138};
+    tni_loops_log10, {0, 0, 0, 0, 0, 0, 0, 0}, 140};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log1p[] = {
@@ -39747,7 +39908,7 @@ static const uint64_t tni_needs_log1p[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log1p) = {tni_params_log1p, &tni_defaults_log1p, tni_names_log1p,
     tni_needs_log1p, 1, 1, 1, 0, sizeof(tn_log1p_args), offsetof(tn_log1p_args, out), 0,
-    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 139};
+    tni_loops_log1p, {0, 0, 0, 0, 0, 0, 0, 0}, 141};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log2[] = {
@@ -39759,7 +39920,7 @@ static const uint64_t tni_needs_log2[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log2) = {tni_params_log2, &tni_defaults_log2, tni_names_log2,
     tni_needs_log2, 1, 1, 1, 0, sizeof(tn_log2_args), offsetof(tn_log2_args, out), 0,
-    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 140};
+    tni_loops_log2, {0, 0, 0, 0, 0, 0, 0, 0}, 142};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax[] = {
@@ -39774,7 +39935,7 @@ static const uint64_t tni_needs_log_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax) = {tni_params_log_softmax, &tni_defaults_log_softmax,
     tni_names_log_softmax, tni_needs_log_softmax, 3, 1, 1, 0, sizeof(tn_log_softmax_args),
-    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 141};
+    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 143};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax_backward[] = {
@@ -39793,7 +39954,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_backward,
     &tni_defaults_log_softmax_backward, tni_names_log_softmax_backward,
     tni_needs_log_softmax_backward, 4, 2, 1, 0, sizeof(tn_log_softmax_backward_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 142};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 144};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_and[] = {
@@ -39806,7 +39967,7 @@ static const uint64_t tni_needs_logical_and[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_and) = {tni_params_logical_and, &tni_defaults_logical_and,
     tni_names_logical_and, tni_needs_logical_and, 2, 2, 1, 0, sizeof(tn_logical_and_args),
-    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 143};
+    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 145};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_not[] = {
@@ -39818,7 +39979,7 @@ static const uint64_t tni_needs_logical_not[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_not) = {tni_params_logical_not, &tni_defaults_logical_not,
     tni_names_logical_not, tni_needs_logical_not, 1, 1, 1, 0, sizeof(tn_logical_not_args),
-    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 144};
+    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 146};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_or[] = {
@@ -39831,7 +39992,7 @@ static const uint64_t tni_needs_logical_or[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_or) = {tni_params_logical_or, &tni_defaults_logical_or,
     tni_names_logical_or, tni_needs_logical_or, 2, 2, 1, 0, sizeof(tn_logical_or_args),
-    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 145};
+    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 147};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_xor[] = {
@@ -39844,7 +40005,7 @@ static const uint64_t tni_needs_logical_xor[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_xor) = {tni_params_logical_xor, &tni_defaults_logical_xor,
     tni_names_logical_xor, tni_needs_logical_xor, 2, 2, 1, 0, sizeof(tn_logical_xor_args),
-    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 146};
+    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 148};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logsumexp[] = {
@@ -39858,7 +40019,7 @@ static const uint64_t tni_needs_logsumexp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
     tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
-    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 147};
+    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 149};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lt[] = {
@@ -39872,7 +40033,7 @@ static const uint64_t tni_needs_lt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lt) = {tni_params_lt, &tni_defaults_lt, tni_names_lt, tni_needs_lt,
     2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, tni_loops_lt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 148};
+    0, 0}, 150};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_fill[] = {
@@ -39887,7 +40048,7 @@ static const uint64_t tni_needs_masked_fill[] = {UINT64_C(0x2), 0, UINT64_C(0x2)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_fill) = {tni_params_masked_fill, &tni_defaults_masked_fill,
     tni_names_masked_fill, tni_needs_masked_fill, 3, 3, 1, 0, sizeof(tn_masked_fill_args),
-    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 149};
+    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 151};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_scatter[] = {
@@ -39902,7 +40063,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_scatter) = {tni_params_masked_scatter,
     &tni_defaults_masked_scatter, tni_names_masked_scatter, tni_needs_masked_scatter, 3, 3, 1, 0,
     sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 150};
+    0, 0, 0}, 152};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_select[] = {
@@ -39915,7 +40076,7 @@ static const uint64_t tni_needs_masked_select[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_select) = {tni_params_masked_select,
     &tni_defaults_masked_select, tni_names_masked_select, tni_needs_masked_select, 2, 2, 1, 0,
-    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 151};
+    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 153};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -39928,7 +40089,7 @@ static const uint64_t tni_needs_matmul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matmul) = {tni_params_matmul, &tni_defaults_matmul,
     tni_names_matmul, tni_needs_matmul, 2, 2, 1, 0, sizeof(tn_matmul_args),
-    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 152};
+    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 154};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max[] = {
@@ -39940,7 +40101,7 @@ static const uint64_t tni_needs_max[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max) = {tni_params_max, &tni_defaults_max, tni_names_max,
     tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 153};
+    0, 0, 0, 0, 0}, 155};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_dim[] = {
@@ -39954,7 +40115,7 @@ static const uint64_t tni_needs_max_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
     tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
-    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 154};
+    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 156};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d[] = {
@@ -39975,7 +40136,7 @@ static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
     tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
-    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 155};
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 157};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_input_grad[] = {
@@ -40004,7 +40165,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_i
     &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
     tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
     offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    156};
+    158};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_pick[] = {
@@ -40029,7 +40190,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
     0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 157};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 159};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_maximum[] = {
@@ -40042,7 +40203,7 @@ static const uint64_t tni_needs_maximum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_maximum) = {tni_params_maximum, &tni_defaults_maximum,
     tni_names_maximum, tni_needs_maximum, 2, 2, 1, 0, sizeof(tn_maximum_args),
-    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 158};
+    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 160};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mean[] = {
@@ -40058,7 +40219,7 @@ static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
     tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 159};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 161};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -40072,7 +40233,7 @@ static const uint64_t tni_needs_meshgrid[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
     tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 160};
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 162};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {
@@ -40084,7 +40245,7 @@ static const uint64_t tni_needs_min[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min) = {tni_params_min, &tni_defaults_min, tni_names_min,
     tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 161};
+    0, 0, 0, 0, 0}, 163};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_dim[] = {
@@ -40098,7 +40259,7 @@ static const uint64_t tni_needs_min_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min_dim,
     tni_names_min_dim, tni_needs_min_dim, 3, 1, 2, 0, sizeof(tn_min_dim_args),
-    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 162};
+    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 164};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_minimum[] = {
@@ -40111,7 +40272,7 @@ static const uint64_t tni_needs_minimum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_minimum) = {tni_params_minimum, &tni_defaults_minimum,
     tni_names_minimum, tni_needs_minimum, 2, 2, 1, 0, sizeof(tn_minimum_args),
-    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 163};
+    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 165};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mm[] = {
@@ -40124,7 +40285,7 @@ static const uint64_t tni_needs_mm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names_mm, tni_needs_mm,
     2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    164};
+    166};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_movedim[] = {
@@ -40138,7 +40299,7 @@ static const uint64_t tni_needs_movedim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 165};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 167};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mse_loss[] = {
@@ -40153,7 +40314,7 @@ static const uint64_t tni_needs_mse_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
     tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 166};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 168};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -40167,7 +40328,7 @@ static const uint64_t tni_needs_mul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_names_mul,
     tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, tni_loops_mul,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 167};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 169};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mv[] = {
@@ -40180,7 +40341,7 @@ static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
     2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    168};
+    170};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_narrow[] = {
@@ -40195,7 +40356,7 @@ static const uint64_t tni_needs_narrow[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
     tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 169};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 171};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ne[] = {
@@ -40209,7 +40370,7 @@ static const uint64_t tni_needs_ne[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
     2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, tni_loops_ne, {0, 1, 0, 0, 0, 0,
-    0, 0}, 170};
+    0, 0}, 172};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_neg[] = {
@@ -40221,7 +40382,7 @@ static const uint64_t tni_needs_neg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
     tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, tni_loops_neg,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 171};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 173};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_empty[] = {
@@ -40239,7 +40400,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 172};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 174};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -40258,7 +40419,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 173};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 175};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -40275,7 +40436,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 174};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -40293,7 +40454,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 175};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 177};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nextafter[] = {
@@ -40306,7 +40467,7 @@ static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
     tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
-    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 176};
+    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 178};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -40324,7 +40485,7 @@ static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
     tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 177};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 179};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -40348,7 +40509,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 178};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 180};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_plain[] = {
@@ -40367,7 +40528,7 @@ static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT6
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
     &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
-    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 179};
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 181};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -40379,7 +40540,7 @@ static const uint64_t tni_needs_nonzero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
     tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 180};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 182};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_norm[] = {
@@ -40397,7 +40558,7 @@ static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
     tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 181};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 183};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -40413,7 +40574,7 @@ static const uint64_t tni_needs_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
     tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 182};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 184};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_one_hot[] = {
@@ -40426,7 +40587,7 @@ static const uint64_t tni_needs_one_hot[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
     tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 183};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 185};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones[] = {
@@ -40441,7 +40602,7 @@ static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
     3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 184};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 186};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -40457,7 +40618,7 @@ static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
     tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 185};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 187};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -40470,7 +40631,7 @@ static const uint64_t tni_needs_permute[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 186};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 188};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pow[] = {
@@ -40485,7 +40646,7 @@ static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
     tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, tni_loops_pow,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 187};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 189};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu[] = {
@@ -40498,7 +40659,7 @@ static const uint64_t tni_needs_prelu[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu) = {tni_params_prelu, &tni_defaults_prelu, tni_names_prelu,
     tni_needs_prelu, 2, 2, 1, 0, sizeof(tn_prelu_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 188};
+    0}, 190};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu_kernel[] = {
@@ -40512,7 +40673,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
     &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
     sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, tni_loops_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0},
-    189};
+    191};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -40528,7 +40689,7 @@ static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
     tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 190};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 192};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -40545,7 +40706,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 191};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 193};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -40559,7 +40720,7 @@ static const uint64_t tni_needs_rand_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
     tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 192};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 194};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint[] = {
@@ -40578,7 +40739,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 193};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 195};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -40599,7 +40760,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
     offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 194};
+    0, 0, 0, 0, 0, 0, 0}, 196};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -40616,7 +40777,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 195};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 197};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -40630,7 +40791,7 @@ static const uint64_t tni_needs_randn_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
     tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 196};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 198};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_random[] = {
@@ -40644,7 +40805,7 @@ static const uint64_t tni_needs_random[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
     tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 197};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 199};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randperm[] = {
@@ -40661,7 +40822,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 198};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 200};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -40673,7 +40834,7 @@ static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
     tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 199};
+    0}, 201};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reciprocal[] = {
@@ -40685,7 +40846,7 @@ static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
     tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
-    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 200};
+    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 202};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_relu[] = {
@@ -40697,7 +40858,7 @@ static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
     tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
-    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 201};
+    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_remainder[] = {
@@ -40711,7 +40872,7 @@ static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
     tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
-    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 202};
+    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 204};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -40724,7 +40885,7 @@ static const uint64_t tni_needs_repeat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
     tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
-    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 205};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {
@@ -40737,7 +40898,7 @@ static const uint64_t tni_needs_reshape[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
     tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_roll[] = {
@@ -40752,7 +40913,7 @@ static const uint64_t tni_needs_roll[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
     tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 205};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 207};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_round[] = {
@@ -40764,7 +40925,7 @@ static const uint64_t tni_needs_round[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
     tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
-    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
+    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 208};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsqrt[] = {
@@ -40776,7 +40937,7 @@ static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
     tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
-    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 207};
+    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 209};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsub[] = {
@@ -40792,7 +40953,7 @@ static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
     tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 208};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 210};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -40816,7 +40977,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 209};
+    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 211};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -40831,7 +40992,7 @@ static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
     tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
-    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 210};
+    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 212};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_add[] = {
@@ -40846,7 +41007,7 @@ static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
     tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
-    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 211};
+    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 213};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value[] = {
@@ -40862,7 +41023,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
     sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, NULL, {0,
-    2, 0, 0, 0, 0, 0, 0}, 212};
+    2, 0, 0, 0, 0, 0, 0}, 214};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_searchsorted[] = {
@@ -40887,7 +41048,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
     &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
     sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, NULL, {0, 1,
-    5, 0, 0, 0, 0, 0}, 213};
+    5, 0, 0, 0, 0, 0}, 215};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -40901,7 +41062,7 @@ static const uint64_t tni_needs_select[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
     tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 214};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 216};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sgn[] = {
@@ -40913,7 +41074,7 @@ static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
     tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, tni_loops_sgn,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 215};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 217};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid[] = {
@@ -40925,7 +41086,7 @@ static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
     tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
-    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 216};
+    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 218};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid_backward[] = {
@@ -40939,7 +41100,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
     &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
     1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, tni_loops_sigmoid_backward, {0, 1, 0, 0,
-    0, 0, 0, 0}, 217};
+    0, 0, 0, 0}, 219};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sign[] = {
@@ -40951,7 +41112,7 @@ static const uint64_t tni_needs_sign[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
-    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 218};
+    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 220};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_signbit[] = {
@@ -40963,7 +41124,7 @@ static const uint64_t tni_needs_signbit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
     tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
-    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 219};
+    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 221};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -40975,7 +41136,7 @@ static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
     tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
-    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 220};
+    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 222};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu_backward[] = {
@@ -40989,7 +41150,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
     &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
     sizeof(tn_silu_backward_args), UINT16_MAX, 0, tni_loops_silu_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 221};
+    0}, 223};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sin[] = {
@@ -41001,7 +41162,7 @@ static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
     tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, tni_loops_sin,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 222};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 224};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinh[] = {
@@ -41013,7 +41174,7 @@ static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
     tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
-    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 223};
+    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 225};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -41029,7 +41190,7 @@ static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 224};
+    0}, 226};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_smooth_l1_loss[] = {
@@ -41046,7 +41207,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 225};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 227};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -41061,7 +41222,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 226};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 228};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -41077,7 +41238,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
     1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 227};
+    0}, 229};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -41093,7 +41254,7 @@ static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
-    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 228};
+    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 230};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softshrink[] = {
@@ -41108,7 +41269,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
     tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
     offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, tni_loops_softshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 229};
+    0}, 231};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -41120,7 +41281,7 @@ static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
     tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
-    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 230};
+    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 232};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sort[] = {
@@ -41134,7 +41295,7 @@ static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
     tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 231};
+    0, 0, 0, 0, 0, 0}, 233};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split[] = {
@@ -41148,7 +41309,7 @@ static const uint64_t tni_needs_split[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
     tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 232};
+    0, 0, 0, 0, 0, 0, 0}, 234};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split_with_sizes[] = {
@@ -41163,7 +41324,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
     1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 233};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 235};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sqrt[] = {
@@ -41175,7 +41336,7 @@ static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
     tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
-    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 234};
+    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 236};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_square[] = {
@@ -41187,7 +41348,7 @@ static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
     tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
-    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 235};
+    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -41199,7 +41360,7 @@ static const uint64_t tni_needs_squeeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
     tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 236};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 238};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dim[] = {
@@ -41212,7 +41373,7 @@ static const uint64_t tni_needs_squeeze_dim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
     tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 239};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dims[] = {
@@ -41225,7 +41386,7 @@ static const uint64_t tni_needs_squeeze_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
     &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
-    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 238};
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 240};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stack[] = {
@@ -41238,7 +41399,7 @@ static const uint64_t tni_needs_stack[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
     tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 239};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 241};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_std[] = {
@@ -41256,7 +41417,7 @@ static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
     tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 240};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -41272,7 +41433,7 @@ static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
     tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
-    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 241};
+    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 243};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -41288,7 +41449,7 @@ static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
     tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 244};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -41299,7 +41460,7 @@ static const char *const tni_names_t[] = {"result", NULL};
 static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
-    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 243};
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_take_along_dim[] = {
@@ -41315,7 +41476,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
     &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
     sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 244};
+    0, 0, 0}, 246};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tan[] = {
@@ -41327,7 +41488,7 @@ static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
     tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, tni_loops_tan,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 245};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 247};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh[] = {
@@ -41339,7 +41500,7 @@ static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
     tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
-    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 246};
+    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 248};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh_backward[] = {
@@ -41353,7 +41514,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
     &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
     sizeof(tn_tanh_backward_args), UINT16_MAX, 0, tni_loops_tanh_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 247};
+    0}, 249};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold[] = {
@@ -41368,7 +41529,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
     offsetof(tn_threshold_args, out), TN_PROP_WORDS, tni_loops_threshold, {0, 0, 0, 0, 0, 0, 0, 0},
-    248};
+    250};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -41384,7 +41545,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
     3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
-    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 249};
+    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 251};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -41399,7 +41560,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 250};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 252};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -41415,7 +41576,7 @@ static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 251};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 253};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -41431,7 +41592,7 @@ static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
     tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 252};
+    0, 0, 0, 0, 0, 0}, 254};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -41445,7 +41606,7 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 253};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 255};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -41458,7 +41619,7 @@ static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
     tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 254};
+    0, 0, 0, 0, 0, 0}, 256};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -41471,7 +41632,7 @@ static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
     tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 255};
+    0, 0, 0, 0, 0, 0}, 257};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -41483,7 +41644,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 256};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 258};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -41496,7 +41657,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 257};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -41510,7 +41671,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 258};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -41526,7 +41687,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -41539,7 +41700,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -41557,7 +41718,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -41575,7 +41736,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -41588,7 +41749,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 263};
+    0, 0, 0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -41600,7 +41761,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -41612,7 +41773,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -41629,7 +41790,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 266};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -41641,7 +41802,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 267};
+    0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -41656,7 +41817,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 268};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -41672,7 +41833,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -41745,6 +41906,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_cumsum,
         &tni_row_detach,
         &tni_row_diagonal,
+        &tni_row_digamma,
         &tni_row_div,
         &tni_row_div_mode,
         &tni_row_div_trunc,
@@ -41806,6 +41968,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_leaky_relu,
         &tni_row_leaky_relu_backward,
         &tni_row_lerp,
+        &tni_row_lgamma,
         &tni_row_linalg_cholesky,
         &tni_row_linalg_cholesky_ex,
         &tni_row_linalg_qr,
@@ -42965,6 +43128,25 @@ TN_API tn_tensor *tnp_diagonal(tn_tensor *self, int64_t offset, int64_t dim1, in
     return tn_diagonal_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_digamma_at(const char *file, int line, const tn_digamma_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_digamma, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_digamma_inplace_at(const char *file, int line, const tn_digamma_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_digamma, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_digamma(tn_tensor *self) {
+    const tn_digamma_args a = {NULL, self};
+    return tn_digamma_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_digamma_(tn_tensor *self) {
+    const tn_digamma_args a = {NULL, self};
+    return tn_digamma_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_div_at(const char *file, int line, const tn_div_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_div, TN_PLAIN, file, line, args, &r);
@@ -43920,6 +44102,25 @@ TN_API tn_tensor *tnp_lerp_scalar(tn_tensor *self, tn_tensor *end, tn_scalar wei
 TN_API tn_tensor *tnp_lerp_scalar_(tn_tensor *self, tn_tensor *end, tn_scalar weight) {
     const tn_lerp_args a = {NULL, self, end, NULL, weight};
     return tn_lerp_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_lgamma_at(const char *file, int line, const tn_lgamma_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_lgamma, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_lgamma_inplace_at(const char *file, int line, const tn_lgamma_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_lgamma, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_lgamma(tn_tensor *self) {
+    const tn_lgamma_args a = {NULL, self};
+    return tn_lgamma_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_lgamma_(tn_tensor *self) {
+    const tn_lgamma_args a = {NULL, self};
+    return tn_lgamma_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_linalg_cholesky_at(const char *file, int line,
@@ -50096,6 +50297,8 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_TANH(a) TNI_FNT(tni_tanh)(a)
 #define V_SIGMOID(a) TNI_FNT(tni_sigmoid)(a)
 #define V_ERF(a) TNI_FNT(tni_erf)(a)
+#define V_LGAMMA(a) TNI_FNT(tni_lgamma)(a)
+#define V_DIGAMMA(a) TNI_FNT(tni_digamma)(a)
 #define V_ATAN(a) TNI_FNT(tni_atan)(a)
 #define V_ATAN2(a, b) TNI_FNT(tni_atan2)(a, b)
 #define V_ASIN(a) TNI_FNT(tni_asin)(a)
@@ -50518,6 +50721,99 @@ TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     return TNI_FNT(tni_copysign)(below, x);
 }
 
+/* src/simd/math_gamma.h - the logarithm of the gamma function and its derivative, for one floating type */
+
+#define PI K(3.141592741e+00, 3.14159265358979312e+00)
+
+#define P(a, b) p = V_FMA(p, t, V_SEL(low, V_SET(a), V_SET(b)))
+TNI_INLINE V TNI_FNT(tni_lgamma_poly)(V t, M low) {
+    V p = V_SEL(low, V_SET(-8.506976276e-03), V_ZERO());
+    P(2.973177123e-02, 0);
+    P(-4.872852666e-02, 0);
+    P(5.603092611e-02, 9.229908710e-05);
+    P(-5.959743166e-02, -3.727420098e-04);
+    P(6.652609180e-02, 9.234284926e-04);
+    P(-7.723170744e-02, -2.115186075e-03);
+    P(9.224153405e-02, 4.998957632e-03);
+    P(-1.151493381e-01, -1.238381440e-02);
+    P(1.554343039e-01, 3.296497284e-02);
+    P(-2.452513445e-01, -1.003173070e-01);
+    P(5.772156647e-01, 4.227843353e-01);
+    return p;
+}
+#undef P
+TNI_INLINE V TNI_FNT(tni_lgamma_tail)(V z) {
+    V p = V_SET(7.800338592e-04);
+    H(-2.777698528e-03);
+    H(8.333333326e-02);
+    return p;
+}
+TNI_INLINE V TNI_FNT(tni_sin_pi_abs)(V x) {
+    return V_ABS(TNI_FNT(tni_sin)(V_MUL(V_SUB(x, V_ROUND(x)), PI)));
+}
+TNI_HELPER V TNI_FNT(tni_lgamma)(V x) {
+    V a = V_ABS(x), b = a, product = V_ONE, zero = V_ZERO();
+    M little = V_LT(a, V_SET(0.7)), large = V_GE(a, V_SET(8)), low = V_LT(a, V_SET(1.7));
+    for (int i = 0; i < 6; i++) {
+        M down = V_GE(b, V_SET(2.7));
+        b = V_SEL(down, V_SUB(b, V_ONE), b);
+        product = V_SEL(down, V_MUL(product, b), product);
+    }
+    V first = V_SEL(little, a, V_SUB(b, V_ONE)),
+      second = V_SUB(V_SEL(little, a, b), V_SEL(little, V_ONE, V_SET(2)));
+    V t = V_SEL(low, first, second);
+    V base = V_MUL(V_MUL(first, second), TNI_FNT(tni_lgamma_poly)(t, low));
+    V l, h = TNI_FNT(tni_log_long)(V_SEL(M_OR(little, large), a, product), &l), i = V_DIV(V_ONE, a),
+         rest = V_FMA(TNI_FNT(tni_lgamma_tail)(V_MUL(i, i)), i,
+                      K(4.189385474e-01, 4.18938533204672742e-01));
+    V half = V_SUB(a, V_SET(0.5)), far = V_FMA(half, V_SUB(h, V_ONE), V_FMA(half, l, rest));
+    V y = V_SEL(little, V_ADD(V_NEG(h), V_SUB(base, l)), V_ADD(h, V_ADD(base, l)));
+    y = V_SEL(V_LT(a, V_SET(2.7)), V_SEL(little, y, base), y);
+    y = V_SEL(large, far, y);
+    M under = M_AND(V_LT(x, zero), V_GT(a, V_SET(1e-20)));
+    if (M_ANY(under)) {
+        V s = TNI_FNT(tni_sin_pi_abs)(a);
+        s = TNI_FNT(tni_log)(V_DIV(PI, V_SEL(little, s, V_MUL(s, a))));
+        y = V_SEL(under, V_SUB(s, V_SEL(little, base, y)), y);
+    }
+    M pole = M_AND(V_LE(x, zero), V_EQ(V_TRUNC(x), x));
+    y = V_SEL(M_OR(pole, V_EQ(a, K_INF)), K_INF, y);
+    return V_SEL(V_ISNAN(x), x, V_ADD(y, zero));
+}
+
+TNI_HELPER V TNI_FNT(tni_digamma)(V x) {
+    M under = V_LT(x, V_ZERO());
+    V from = K(5, 10), a = V_SEL(under, V_SUB(V_ONE, x), x), s = V_ZERO(), e = V_ZERO();
+    for (int k = 0; k < 10; k++) {
+        M step = V_LT(a, from);
+        V q = V_DIV(V_ONE, a), sum = V_ADD(s, q), b = V_SUB(sum, s);
+        V off = V_ADD(V_SUB(s, V_SUB(sum, b)), V_SUB(q, b));
+        off = V_FMA(q, V_FNMA(q, a, V_ONE), off);
+        s = V_SEL(step, sum, s);
+        e = V_SEL(step, V_ADD(e, off), e);
+        a = V_SEL(step, V_ADD(a, V_ONE), a);
+    }
+    V l, h = TNI_FNT(tni_log_long)(a, &l), i = V_DIV(V_ONE, a), z = V_MUL(i, i);
+    V p = V_SET(8.33333333333333333e-02);
+    H(-2.10927960927960928e-02);
+    H(7.57575757575757576e-03);
+    H(-4.16666666666666667e-03);
+    H(3.96825396825396825e-03);
+    H(-8.33333333333333333e-03);
+    H(8.33333333333333333e-02);
+    V y = V_SUB(V_SUB(h, s), V_SUB(V_FMA(p, z, V_FMA(V_SET(0.5), i, e)), l));
+    y = V_SEL(V_EQ(a, K_INF), a, y);
+    if (M_ANY(under)) {
+        V t = TNI_FNT(tni_tan)(V_MUL(V_SUB(x, V_ROUND(x)), PI));
+        y = V_SEL(under, V_SUB(y, V_DIV(PI, t)), y);
+        y = V_SEL(M_AND(under, V_EQ(V_TRUNC(x), x)), K_NAN, y);
+    }
+    y = V_SEL(V_LT(V_ABS(x), V_SET(1e-20)), V_NEG(V_DIV(V_ONE, x)), y);
+    return V_SEL(V_ISNAN(x), x, y);
+}
+
+#undef PI
+
 TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return fmodf(a, b); }
 
 /* src/simd/math_lanes.h - a vector function `to` made of name_one(T, T), lane by lane */
@@ -50679,6 +50975,7 @@ enum { TNI_FNT(tni_lanes) = W };
 #define TNI_E_copysign(self, other) V_COPYSIGN(self, other)
 #define TNI_E_cos(self) V_COS(self)
 #define TNI_E_cosh(self) V_COSH(self)
+#define TNI_E_digamma(self) V_DIGAMMA(self)
 #define TNI_E_div(self, other) V_DIV(self, other)
 #define TNI_E_div_trunc(self, other) V_TRUNCDIV(self, other)
 #define TNI_E_elu(self, alpha, scale, input_scale) V_MUL(scale, V_SEL(V_GT(self, V_ZERO()), self, \
@@ -50717,6 +51014,7 @@ enum { TNI_FNT(tni_lanes) = W };
     V_SEL(V_GT(self, V_ZERO()), grad_output, V_MUL(grad_output, negative_slope))
 #define TNI_E_lerp(self, end, weight) V_SEL(V_WITHIN(weight, 0.5), V_FMA(weight, V_SUB(end, \
     self), self), V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))
+#define TNI_E_lgamma(self) V_LGAMMA(self)
 #define TNI_E_log(self) V_LOG(self)
 #define TNI_E_log10(self) V_LOG10(self)
 #define TNI_E_log1p(self) V_LOG1P(self)
@@ -50791,6 +51089,7 @@ TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(digamma, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
@@ -50818,6 +51117,7 @@ TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(lgamma, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -50879,6 +51179,7 @@ TNI_LOOP(clamp_min, 2, 0)
 TNI_LOOP(copysign, 2, 0)
 TNI_LOOP(cos, 1, 0)
 TNI_LOOP(cosh, 1, 0)
+TNI_LOOP(digamma, 1, 0)
 TNI_LOOP(div, 2, 0)
 TNI_LOOP(div_trunc, 2, 0)
 TNI_LOOP(elu, 1, 3)
@@ -50906,6 +51207,7 @@ TNI_PREDICATE(le, 2, 0)
 TNI_LOOP(leaky_relu, 1, 1)
 TNI_LOOP(leaky_relu_backward, 2, 2)
 TNI_LOOP(lerp, 3, 0)
+TNI_LOOP(lgamma, 1, 0)
 TNI_LOOP(log, 1, 0)
 TNI_LOOP(log10, 1, 0)
 TNI_LOOP(log1p, 1, 0)
@@ -52106,6 +52408,8 @@ static double TNI_FNT(column_dot)(const void *x, const void *y, int64_t n) {
 #undef V_TANH
 #undef V_SIGMOID
 #undef V_ERF
+#undef V_LGAMMA
+#undef V_DIGAMMA
 #undef V_ATAN
 #undef V_ATAN2
 #undef V_ASIN
@@ -52238,6 +52542,7 @@ TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(digamma, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
@@ -52265,6 +52570,7 @@ TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(lgamma, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -52421,6 +52727,8 @@ TNI_SELECT(where, 3, 0)
 #undef V_TANH
 #undef V_SIGMOID
 #undef V_ERF
+#undef V_LGAMMA
+#undef V_DIGAMMA
 #undef V_ATAN
 #undef V_ATAN2
 #undef V_ASIN
@@ -53079,6 +53387,8 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_TANH(a) TNI_FNT(tni_tanh)(a)
 #define V_SIGMOID(a) TNI_FNT(tni_sigmoid)(a)
 #define V_ERF(a) TNI_FNT(tni_erf)(a)
+#define V_LGAMMA(a) TNI_FNT(tni_lgamma)(a)
+#define V_DIGAMMA(a) TNI_FNT(tni_digamma)(a)
 #define V_ATAN(a) TNI_FNT(tni_atan)(a)
 #define V_ATAN2(a, b) TNI_FNT(tni_atan2)(a, b)
 #define V_ASIN(a) TNI_FNT(tni_asin)(a)
@@ -53551,6 +53861,117 @@ TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     return TNI_FNT(tni_copysign)(below, x);
 }
 
+/* src/simd/math_gamma.h - the logarithm of the gamma function and its derivative, for one floating type */
+
+#define PI K(3.141592741e+00, 3.14159265358979312e+00)
+
+#define P(a, b) p = V_FMA(p, t, V_SEL(low, V_SET(a), V_SET(b)))
+TNI_INLINE V TNI_FNT(tni_lgamma_poly)(V t, M low) {
+    V p = V_SEL(low, V_SET(7.16128887432693748e-04), V_ZERO());
+    P(-4.32868225045595582e-03, 0);
+    P(1.19977040921419517e-02, 0);
+    P(-2.05730485994505864e-02, 0);
+    P(2.54685213282892231e-02, 0);
+    P(-2.62457562143149081e-02, 0);
+    P(2.59934613315612496e-02, 2.03543194235487442e-08);
+    P(-2.67732359110658159e-02, -1.20246322938877928e-07);
+    P(2.84097989635010428e-02, 3.68760773570019424e-07);
+    P(-3.02711409430873324e-02, -8.55071032952096192e-07);
+    P(3.22402656712209648e-02, 1.81932860534393095e-06);
+    P(-3.44465081988993144e-02, -3.85140834194856484e-06);
+    P(3.69888500654800695e-02, 8.22153710688832972e-06);
+    P(-3.99426703173661329e-02, -1.76609739734722678e-05);
+    P(4.34108935095814524e-02, 3.81688270327341236e-05);
+    P(-4.75431457032850502e-02, -8.30951745842269205e-05);
+    P(5.25563250544585567e-02, 1.82552648277783366e-04);
+    P(-5.87779409775654529e-02, -4.05707395944930865e-04);
+    P(6.67317282157256914e-02, 9.15376921826351010e-04);
+    P(-7.73181685365842558e-02, -2.10813083397834878e-03);
+    P(9.22390084651253106e-02, 4.99864116470570118e-03);
+    P(-1.15146542563809490e-01, -1.23841921933711616e-02);
+    P(1.55434265863949761e-01, 3.29650006211557670e-02);
+    P(-2.45251368522580393e-01, -1.00317301674353918e-01);
+    P(5.77215664901532866e-01, 4.22784335098467134e-01);
+    return p;
+}
+#undef P
+TNI_INLINE V TNI_FNT(tni_lgamma_tail)(V z) {
+    V p = V_SET(-2.08553692146075387e-02);
+    H(6.20811025803577696e-03);
+    H(-1.91496528961363302e-03);
+    H(8.41732519353673983e-04);
+    H(-5.95238023381374523e-04);
+    H(7.93650793511570924e-04);
+    H(-2.77777777777767467e-03);
+    H(8.33333333333333287e-02);
+    return p;
+}
+TNI_INLINE V TNI_FNT(tni_sin_pi_abs)(V x) {
+    return V_ABS(TNI_FNT(tni_sin)(V_MUL(V_SUB(x, V_ROUND(x)), PI)));
+}
+TNI_HELPER V TNI_FNT(tni_lgamma)(V x) {
+    V a = V_ABS(x), b = a, product = V_ONE, zero = V_ZERO();
+    M little = V_LT(a, V_SET(0.7)), large = V_GE(a, V_SET(8)), low = V_LT(a, V_SET(1.7));
+    for (int i = 0; i < 6; i++) {
+        M down = V_GE(b, V_SET(2.7));
+        b = V_SEL(down, V_SUB(b, V_ONE), b);
+        product = V_SEL(down, V_MUL(product, b), product);
+    }
+    V first = V_SEL(little, a, V_SUB(b, V_ONE)),
+      second = V_SUB(V_SEL(little, a, b), V_SEL(little, V_ONE, V_SET(2)));
+    V t = V_SEL(low, first, second);
+    V base = V_MUL(V_MUL(first, second), TNI_FNT(tni_lgamma_poly)(t, low));
+    V l, h = TNI_FNT(tni_log_long)(V_SEL(M_OR(little, large), a, product), &l), i = V_DIV(V_ONE, a),
+         rest = V_FMA(TNI_FNT(tni_lgamma_tail)(V_MUL(i, i)), i,
+                      K(4.189385474e-01, 4.18938533204672742e-01));
+    V half = V_SUB(a, V_SET(0.5)), far = V_FMA(half, V_SUB(h, V_ONE), V_FMA(half, l, rest));
+    V y = V_SEL(little, V_ADD(V_NEG(h), V_SUB(base, l)), V_ADD(h, V_ADD(base, l)));
+    y = V_SEL(V_LT(a, V_SET(2.7)), V_SEL(little, y, base), y);
+    y = V_SEL(large, far, y);
+    M under = M_AND(V_LT(x, zero), V_GT(a, V_SET(1e-20)));
+    if (M_ANY(under)) {
+        V s = TNI_FNT(tni_sin_pi_abs)(a);
+        s = TNI_FNT(tni_log)(V_DIV(PI, V_SEL(little, s, V_MUL(s, a))));
+        y = V_SEL(under, V_SUB(s, V_SEL(little, base, y)), y);
+    }
+    M pole = M_AND(V_LE(x, zero), V_EQ(V_TRUNC(x), x));
+    y = V_SEL(M_OR(pole, V_EQ(a, K_INF)), K_INF, y);
+    return V_SEL(V_ISNAN(x), x, V_ADD(y, zero));
+}
+
+TNI_HELPER V TNI_FNT(tni_digamma)(V x) {
+    M under = V_LT(x, V_ZERO());
+    V from = K(5, 10), a = V_SEL(under, V_SUB(V_ONE, x), x), s = V_ZERO(), e = V_ZERO();
+    for (int k = 0; k < 10; k++) {
+        M step = V_LT(a, from);
+        V q = V_DIV(V_ONE, a), sum = V_ADD(s, q), b = V_SUB(sum, s);
+        V off = V_ADD(V_SUB(s, V_SUB(sum, b)), V_SUB(q, b));
+        off = V_FMA(q, V_FNMA(q, a, V_ONE), off);
+        s = V_SEL(step, sum, s);
+        e = V_SEL(step, V_ADD(e, off), e);
+        a = V_SEL(step, V_ADD(a, V_ONE), a);
+    }
+    V l, h = TNI_FNT(tni_log_long)(a, &l), i = V_DIV(V_ONE, a), z = V_MUL(i, i);
+    V p = V_SET(8.33333333333333333e-02);
+    H(-2.10927960927960928e-02);
+    H(7.57575757575757576e-03);
+    H(-4.16666666666666667e-03);
+    H(3.96825396825396825e-03);
+    H(-8.33333333333333333e-03);
+    H(8.33333333333333333e-02);
+    V y = V_SUB(V_SUB(h, s), V_SUB(V_FMA(p, z, V_FMA(V_SET(0.5), i, e)), l));
+    y = V_SEL(V_EQ(a, K_INF), a, y);
+    if (M_ANY(under)) {
+        V t = TNI_FNT(tni_tan)(V_MUL(V_SUB(x, V_ROUND(x)), PI));
+        y = V_SEL(under, V_SUB(y, V_DIV(PI, t)), y);
+        y = V_SEL(M_AND(under, V_EQ(V_TRUNC(x), x)), K_NAN, y);
+    }
+    y = V_SEL(V_LT(V_ABS(x), V_SET(1e-20)), V_NEG(V_DIV(V_ONE, x)), y);
+    return V_SEL(V_ISNAN(x), x, y);
+}
+
+#undef PI
+
 TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return fmod(a, b); }
 
 /* src/simd/math_lanes.h - a vector function `to` made of name_one(T, T), lane by lane */
@@ -53834,6 +54255,7 @@ TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(digamma, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
@@ -53861,6 +54283,7 @@ TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(lgamma, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -53922,6 +54345,7 @@ TNI_LOOP(clamp_min, 2, 0)
 TNI_LOOP(copysign, 2, 0)
 TNI_LOOP(cos, 1, 0)
 TNI_LOOP(cosh, 1, 0)
+TNI_LOOP(digamma, 1, 0)
 TNI_LOOP(div, 2, 0)
 TNI_LOOP(div_trunc, 2, 0)
 TNI_LOOP(elu, 1, 3)
@@ -53949,6 +54373,7 @@ TNI_PREDICATE(le, 2, 0)
 TNI_LOOP(leaky_relu, 1, 1)
 TNI_LOOP(leaky_relu_backward, 2, 2)
 TNI_LOOP(lerp, 3, 0)
+TNI_LOOP(lgamma, 1, 0)
 TNI_LOOP(log, 1, 0)
 TNI_LOOP(log10, 1, 0)
 TNI_LOOP(log1p, 1, 0)
@@ -54998,6 +55423,8 @@ static double TNI_FNT(column_dot)(const void *x, const void *y, int64_t n) {
 #undef V_TANH
 #undef V_SIGMOID
 #undef V_ERF
+#undef V_LGAMMA
+#undef V_DIGAMMA
 #undef V_ATAN
 #undef V_ATAN2
 #undef V_ASIN
@@ -55130,6 +55557,7 @@ TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(digamma, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
@@ -55157,6 +55585,7 @@ TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(lgamma, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -55346,6 +55775,8 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_TANH
 #undef V_SIGMOID
 #undef V_ERF
+#undef V_LGAMMA
+#undef V_DIGAMMA
 #undef V_ATAN
 #undef V_ATAN2
 #undef V_ASIN
@@ -56093,6 +56524,7 @@ TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(digamma, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
@@ -56120,6 +56552,7 @@ TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(lgamma, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -56305,6 +56738,8 @@ TNI_SELECT(where, 3, 0)
 #undef V_TANH
 #undef V_SIGMOID
 #undef V_ERF
+#undef V_LGAMMA
+#undef V_DIGAMMA
 #undef V_ATAN
 #undef V_ATAN2
 #undef V_ASIN
@@ -57048,6 +57483,7 @@ TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(digamma, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
@@ -57075,6 +57511,7 @@ TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(lgamma, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -57283,6 +57720,7 @@ TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(copysign, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(digamma, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
@@ -57310,6 +57748,7 @@ TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
 TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(lgamma, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
@@ -57468,6 +57907,8 @@ TNI_SELECT(where, 3, 0)
 #undef V_TANH
 #undef V_SIGMOID
 #undef V_ERF
+#undef V_LGAMMA
+#undef V_DIGAMMA
 #undef V_ATAN
 #undef V_ATAN2
 #undef V_ASIN
@@ -58320,6 +58761,14 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_clamp_tensor_inplace_at TNI_JOIN(TN_PREFIX, tn_clamp_tensor_inplace_at)
 #define tnp_clamp_tensor TNI_JOIN(TN_PREFIX, tnp_clamp_tensor)
 #define tnp_clamp_tensor_ TNI_JOIN(TN_PREFIX, tnp_clamp_tensor_)
+#define tn_lgamma_at TNI_JOIN(TN_PREFIX, tn_lgamma_at)
+#define tn_lgamma_inplace_at TNI_JOIN(TN_PREFIX, tn_lgamma_inplace_at)
+#define tnp_lgamma TNI_JOIN(TN_PREFIX, tnp_lgamma)
+#define tnp_lgamma_ TNI_JOIN(TN_PREFIX, tnp_lgamma_)
+#define tn_digamma_at TNI_JOIN(TN_PREFIX, tn_digamma_at)
+#define tn_digamma_inplace_at TNI_JOIN(TN_PREFIX, tn_digamma_inplace_at)
+#define tnp_digamma TNI_JOIN(TN_PREFIX, tnp_digamma)
+#define tnp_digamma_ TNI_JOIN(TN_PREFIX, tnp_digamma_)
 #define tn_logical_and_at TNI_JOIN(TN_PREFIX, tn_logical_and_at)
 #define tn_logical_and_inplace_at TNI_JOIN(TN_PREFIX, tn_logical_and_inplace_at)
 #define tnp_logical_and TNI_JOIN(TN_PREFIX, tnp_logical_and)
@@ -58703,7 +59152,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_args_forget TNI_JOIN(TN_PREFIX, tn_args_forget)
 #define tn_element TNI_JOIN(TN_PREFIX, tn_element)
 #define tn_random64 TNI_JOIN(TN_PREFIX, tn_random64)
-#define tn_layout_c506a6f771d1 TNI_JOIN(TN_PREFIX, tn_layout_c506a6f771d1)
+#define tn_layout_9069d90a068e TNI_JOIN(TN_PREFIX, tn_layout_9069d90a068e)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -59301,6 +59750,14 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_clamp_tensor_inplace_at (*tni_at_tn_clamp_tensor_inplace_at)
 #define tnp_clamp_tensor (*tni_at_tnp_clamp_tensor)
 #define tnp_clamp_tensor_ (*tni_at_tnp_clamp_tensor_)
+#define tn_lgamma_at (*tni_at_tn_lgamma_at)
+#define tn_lgamma_inplace_at (*tni_at_tn_lgamma_inplace_at)
+#define tnp_lgamma (*tni_at_tnp_lgamma)
+#define tnp_lgamma_ (*tni_at_tnp_lgamma_)
+#define tn_digamma_at (*tni_at_tn_digamma_at)
+#define tn_digamma_inplace_at (*tni_at_tn_digamma_inplace_at)
+#define tnp_digamma (*tni_at_tnp_digamma)
+#define tnp_digamma_ (*tni_at_tnp_digamma_)
 #define tn_logical_and_at (*tni_at_tn_logical_and_at)
 #define tn_logical_and_inplace_at (*tni_at_tn_logical_and_inplace_at)
 #define tnp_logical_and (*tni_at_tnp_logical_and)
@@ -60289,6 +60746,14 @@ typedef struct tn_exports {
     X(tn_clamp_tensor_inplace_at) \
     X(tnp_clamp_tensor) \
     X(tnp_clamp_tensor_) \
+    X(tn_lgamma_at) \
+    X(tn_lgamma_inplace_at) \
+    X(tnp_lgamma) \
+    X(tnp_lgamma_) \
+    X(tn_digamma_at) \
+    X(tn_digamma_inplace_at) \
+    X(tnp_digamma) \
+    X(tnp_digamma_) \
     X(tn_logical_and_at) \
     X(tn_logical_and_inplace_at) \
     X(tnp_logical_and) \
@@ -60676,14 +61141,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"c506a6f771d1", at, 978};
+    static const tn_exports all = {"9069d90a068e", at, 986};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 978 || strcmp(e->layout, "c506a6f771d1") != 0) return false;
+    if (!e || e->n != 986 || strcmp(e->layout, "9069d90a068e") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

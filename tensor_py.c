@@ -2514,6 +2514,9 @@ static const char *const py_docs_comment[] = {
     /* diagonal */
     "The diagonal of dim1 and dim2, moved right by `offset`, as the last dimension. A view.\n"
     "self (n, m) -> (min(n, m - offset))",
+    /* digamma */
+    "The derivative of lgamma; at 0 an infinity of the other sign, at negative integers NaN.\n"
+    "(*) -> (*), floating",
     /* div */
     "self / other; integers give floats.\n"
     "(*), (*) -> broadcast",
@@ -2717,6 +2720,10 @@ static const char *const py_docs_comment[] = {
     "self + weight * (end - self), computed from end for weights of 1/2 and more. All tensors have one\n"
     "dtype, except a weight without dimensions.\n"
     "(*), (*), (*) -> broadcast",
+    /* lgamma */
+    "The logarithm of the absolute value of the gamma function; infinite at 0 and at negative\n"
+    "integers.\n"
+    "(*) -> (*), floating",
     /* linalg_cholesky */
     "As linalg_cholesky_ex, but a matrix that is not positive definite is an error.\n"
     "(*, n, n) -> (*, n, n), float32, float64 or complex",
@@ -3258,6 +3265,7 @@ static const char *const py_docs_place[] = {
     NULL /* cumsum */,
     NULL /* detach */,
     NULL /* diagonal */,
+    "special.digamma special.psi" /* digamma */,
     NULL /* div */,
     NULL /* div_mode */,
     NULL /* div_trunc */,
@@ -3319,6 +3327,7 @@ static const char *const py_docs_place[] = {
     "nn.functional.leaky_relu_" /* leaky_relu */,
     NULL /* leaky_relu_backward */,
     NULL /* lerp */,
+    "special.gammaln" /* lgamma */,
     "linalg.cholesky" /* linalg_cholesky */,
     "linalg.cholesky_ex" /* linalg_cholesky_ex */,
     "linalg.qr" /* linalg_qr */,

@@ -117,13 +117,13 @@ alpha_dropout_ angle as_strided_ autocast autocast_decrement_nesting autocast_in
 avg_pool1d bartlett_window bilinear binomial blackman_window celu_ channel_shuffle cholesky
 cholesky_inverse cholesky_solve clear_autocast_cache conv1d conv3d conv_tbc conv_transpose1d
 conv_transpose2d conv_transpose3d corrcoef cosine_embedding_loss cov ctc_loss cummax cummin
-cumulative_trapezoid det detach_ digamma embedding_bag empty_permuted erfc erfc_ erfinv
+cumulative_trapezoid det detach_ embedding_bag empty_permuted erfc erfc_ erfinv
 feature_alpha_dropout feature_alpha_dropout_ frexp from_file gcd gcd_ geqrf get_autocast_cpu_dtype
 get_autocast_dtype get_autocast_gpu_dtype get_deterministic_debug_mode get_num_interop_threads
 gradient hamming_window hann_window hinge_embedding_loss histc histogram histogramdd i0 i0_ igamma
 igammac index_reduce instance_norm inverse is_anomaly_check_nan_enabled is_autocast_cache_enabled
 is_autocast_cpu_enabled is_autocast_enabled is_deterministic_algorithms_warn_only_enabled
-is_inference istft kaiser_window kthvalue lcm lcm_ lgamma logaddexp2 logcumsumexp logdet lu
+is_inference istft kaiser_window kthvalue lcm lcm_ logaddexp2 logcumsumexp logdet lu
 lu_solve lu_unpack margin_ranking_loss matrix_exp max_pool1d max_pool1d_with_indices max_pool3d
 median mode multinomial mvlgamma nanmedian nanquantile nonzero_static orgqr ormqr pdist pinverse
 pixel_shuffle pixel_unshuffle poisson poisson_nll_loss polygamma qr quantile renorm resize_as_
@@ -134,10 +134,10 @@ slogdet stft svd triangular_solve triplet_margin_loss vmap
 """,
     "Tensor": """
 __cuda_array_interface__ angle cauchy_ cholesky cholesky_inverse
-cholesky_solve corrcoef cov cummax cummin det digamma digamma_
+cholesky_solve corrcoef cov cummax cummin det
 dim_order erfc erfc_ erfinv erfinv_ frexp gcd gcd_ geometric_ geqrf grad_dtype histc
 histogram i0 i0_ igamma igamma_ igammac igammac_ index_reduce index_reduce_ inverse
-istft kthvalue lcm lcm_ lgamma lgamma_ log_normal_ logaddexp2 logcumsumexp logdet lu lu_solve
+istft kthvalue lcm lcm_ log_normal_ logaddexp2 logcumsumexp logdet lu lu_solve
 matrix_exp median mode multinomial mvlgamma mvlgamma_ nanmedian nanquantile new_empty_strided
 nonzero_static orgqr ormqr pin_memory pinverse polygamma polygamma_ qr
 quantile record_stream renorm renorm_ resize_as resize_as_ scatter_reduce
@@ -183,10 +183,10 @@ triplet_margin_with_distance_loss unfold
 """,
     "torch.special": """
 airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 chebyshev_polynomial_t chebyshev_polynomial_u
-chebyshev_polynomial_v chebyshev_polynomial_w digamma entr erfc erfcx erfinv gammainc gammaincc
-gammaln hermite_polynomial_h hermite_polynomial_he i0 i0e i1 i1e laguerre_polynomial_l
+chebyshev_polynomial_v chebyshev_polynomial_w entr erfc erfcx erfinv gammainc gammaincc
+hermite_polynomial_h hermite_polynomial_he i0 i0e i1 i1e laguerre_polynomial_l
 legendre_polynomial_p log_ndtr modified_bessel_i0 modified_bessel_i1 modified_bessel_k0
-modified_bessel_k1 multigammaln ndtr ndtri polygamma psi scaled_modified_bessel_k0
+modified_bessel_k1 multigammaln ndtr ndtri polygamma scaled_modified_bessel_k0
 scaled_modified_bessel_k1 shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u
 shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w spherical_bessel_j0 xlog1py zeta
 """,

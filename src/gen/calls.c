@@ -1012,6 +1012,25 @@ TN_API tn_tensor *tnp_diagonal(tn_tensor *self, int64_t offset, int64_t dim1, in
     return tn_diagonal_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_digamma_at(const char *file, int line, const tn_digamma_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_digamma, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_digamma_inplace_at(const char *file, int line, const tn_digamma_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_digamma, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_digamma(tn_tensor *self) {
+    const tn_digamma_args a = {NULL, self};
+    return tn_digamma_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_digamma_(tn_tensor *self) {
+    const tn_digamma_args a = {NULL, self};
+    return tn_digamma_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_div_at(const char *file, int line, const tn_div_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_div, TN_PLAIN, file, line, args, &r);
@@ -1967,6 +1986,25 @@ TN_API tn_tensor *tnp_lerp_scalar(tn_tensor *self, tn_tensor *end, tn_scalar wei
 TN_API tn_tensor *tnp_lerp_scalar_(tn_tensor *self, tn_tensor *end, tn_scalar weight) {
     const tn_lerp_args a = {NULL, self, end, NULL, weight};
     return tn_lerp_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_lgamma_at(const char *file, int line, const tn_lgamma_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_lgamma, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_lgamma_inplace_at(const char *file, int line, const tn_lgamma_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_lgamma, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_lgamma(tn_tensor *self) {
+    const tn_lgamma_args a = {NULL, self};
+    return tn_lgamma_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_lgamma_(tn_tensor *self) {
+    const tn_lgamma_args a = {NULL, self};
+    return tn_lgamma_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_linalg_cholesky_at(const char *file, int line,

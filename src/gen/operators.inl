@@ -34,6 +34,7 @@
 #include "../ops/elementwise/closeness.c"
 #include "../ops/elementwise/comparison.c"
 #include "../ops/elementwise/exponential.c"
+#include "../ops/elementwise/gamma.c"
 #include "../ops/elementwise/logic.c"
 #include "../ops/indexing/embedding.c"
 #include "../ops/indexing/index.c"

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 270 };
+enum { TNI_ROW_COUNT = 272 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -143,6 +143,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_detach);
 TN_PRIV_DECLARE(tn_row, tni_row_detach);
 TN_PRIV_DECLARE(tn_gen, tni_gen_diagonal);
 TN_PRIV_DECLARE(tn_row, tni_row_diagonal);
+TN_PRIV_DECLARE(tn_gen, tni_gen_digamma);
+TN_PRIV_DECLARE(tn_row, tni_row_digamma);
 TN_PRIV_DECLARE(tn_gen, tni_gen_div);
 TN_PRIV_DECLARE(tn_row, tni_row_div);
 TN_PRIV_DECLARE(tn_gen, tni_gen_div_mode);
@@ -265,6 +267,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_leaky_relu_backward);
 TN_PRIV_DECLARE(tn_row, tni_row_leaky_relu_backward);
 TN_PRIV_DECLARE(tn_gen, tni_gen_lerp);
 TN_PRIV_DECLARE(tn_row, tni_row_lerp);
+TN_PRIV_DECLARE(tn_gen, tni_gen_lgamma);
+TN_PRIV_DECLARE(tn_row, tni_row_lgamma);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_cholesky);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_cholesky);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_cholesky_ex);
@@ -570,6 +574,7 @@ TN_PRIV_DECLARE(tni_loop, tni_loops_clamp_min[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_copysign[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_cos[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_cosh[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_digamma[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_div[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_div_trunc[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_elu[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
@@ -597,6 +602,7 @@ TN_PRIV_DECLARE(tni_loop, tni_loops_le[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_leaky_relu[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_leaky_relu_backward[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_lerp[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_lgamma[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_log[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_log10[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_log1p[TNI_ISA_COUNT][TNI_LOOP_TYPES]);

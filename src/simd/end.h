@@ -80,6 +80,8 @@
 #undef V_TANH
 #undef V_SIGMOID
 #undef V_ERF
+#undef V_LGAMMA
+#undef V_DIGAMMA
 #undef V_ATAN
 #undef V_ATAN2
 #undef V_ASIN

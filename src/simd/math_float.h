@@ -643,6 +643,10 @@ TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     return TNI_FNT(tni_copysign)(below, x);
 }
 
+/* --- lgamma, digamma -------------------------------------------------------------------------- */
+
+#include "math_gamma.h"
+
 /* --- division with a rest --------------------------------------------------------------------- */
 
 #if defined(TNI_TYPE_F32)

@@ -17,6 +17,8 @@ DIFFERS("operator", "clamp_tensor", "grad", true, "",
         "bounds that are equal take a half and a quarter here")
 DIFFERS("operator", "cross_entropy", "gradcheck", false, "(5)",
         "the class weights are not differentiated, as in torch")
+DIFFERS("operator", "digamma", "grad", false, "",
+        "torch's trigamma has 9 digits, this one 15")
 DIFFERS("operator", "dropout", "parameter p", false, "",
         "required, as in torch's schema")
 DIFFERS("operator", "embedding", "gradcheck", false, "padding_idx",

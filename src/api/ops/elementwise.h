@@ -1516,6 +1516,43 @@ TN_API tn_tensor *tnp_clamp_tensor_(tn_tensor *self, tn_tensor *min, tn_tensor *
     .self = __VA_ARGS__)
 #endif
 
+/* --- the logarithm of the gamma function and its derivative, by simd/math_gamma.h --- */
+
+/* The logarithm of the absolute value of the gamma function; infinite at 0 and at negative
+ * integers.
+ *   schema  lgamma(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_lgamma(x) */
+typedef struct tn_lgamma_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_lgamma_args;
+TN_API tn_tensor *tn_lgamma_at(const char *file, int line, const tn_lgamma_args *args);
+TN_API tn_tensor *tn_lgamma_inplace_at(const char *file, int line, const tn_lgamma_args *args);
+TN_API tn_tensor *tnp_lgamma(tn_tensor *self);
+TN_API tn_tensor *tnp_lgamma_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_lgamma(...) TNI_CALL(tn_lgamma, .self = __VA_ARGS__)
+#define tn_lgamma_(...) TNI_CALL_AS(tn_lgamma_inplace_at, tn_lgamma_args, .self = __VA_ARGS__)
+#endif
+
+/* The derivative of lgamma; at 0 an infinity of the other sign, at negative integers NaN.
+ *   schema  digamma(Tensor self) -> Tensor
+ *   shapes  (*) -> (*), floating
+ *   example tn_digamma(x) */
+typedef struct tn_digamma_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_digamma_args;
+TN_API tn_tensor *tn_digamma_at(const char *file, int line, const tn_digamma_args *args);
+TN_API tn_tensor *tn_digamma_inplace_at(const char *file, int line, const tn_digamma_args *args);
+TN_API tn_tensor *tnp_digamma(tn_tensor *self);
+TN_API tn_tensor *tnp_digamma_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_digamma(...) TNI_CALL(tn_digamma, .self = __VA_ARGS__)
+#define tn_digamma_(...) TNI_CALL_AS(tn_digamma_inplace_at, tn_digamma_args, .self = __VA_ARGS__)
+#endif
+
 /* --- truth, bits of integers, and the choice between two tensors, element by element --- */
 
 /* Whether both elements are true (nonzero).

@@ -674,6 +674,16 @@ template <class = void> inline tn_tensor *tn_diagonal(tn_tensor *self, int64_t o
     const tn_diagonal_args a = {offset, dim1, dim2, self};
     return tn_diagonal_at(at.file, at.line, &a);
 }
+template <class = void> inline tn_tensor *tn_digamma(tn_tensor *self, tn_site at = tn_site::here())
+    {
+    const tn_digamma_args a = {NULL, self};
+    return tn_digamma_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_tensor *tn_digamma_(tn_tensor *self,
+    tn_site at = tn_site::here()) {
+    const tn_digamma_args a = {NULL, self};
+    return tn_digamma_inplace_at(at.file, at.line, &a);
+}
 template <class = void> inline tn_tensor *tn_div(tn_tensor *self, tn_tensor *other,
     tn_site at = tn_site::here()) {
     const tn_div_args a = {NULL, self, other, {0, 0, 0, 0}};
@@ -1336,6 +1346,15 @@ template <class N2> inline tn_tensor *tn_lerp_(tn_tensor *self, tn_tensor *end, 
     tn_site at = tn_site::here(), typename tni_is_number<N2>::type * = nullptr) {
     const tn_lerp_args a = {NULL, self, end, NULL, tni_is_number<N2>::scalar(weight)};
     return tn_lerp_inplace_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_tensor *tn_lgamma(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_lgamma_args a = {NULL, self};
+    return tn_lgamma_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_tensor *tn_lgamma_(tn_tensor *self, tn_site at = tn_site::here())
+    {
+    const tn_lgamma_args a = {NULL, self};
+    return tn_lgamma_inplace_at(at.file, at.line, &a);
 }
 template <class = void> inline tn_tensor *tn_linalg_cholesky(tn_tensor *self, bool upper = false,
     tn_site at = tn_site::here()) {
@@ -3305,6 +3324,19 @@ template <class = void> inline tn_tensor *tn_diagonal(tn_tensor *self, tn_diagon
     const tn_diagonal_args a = {o.offset, o.dim1, o.dim2, self};
     return tn_diagonal_at(at.file, at.line, &a);
 }
+struct tn_digamma_options {
+    tn_tensor *out = {};
+};
+template <class = void> inline tn_tensor *tn_digamma(tn_tensor *self, tn_digamma_options o,
+    tn_site at = tn_site::here()) {
+    const tn_digamma_args a = {o.out, self};
+    return tn_digamma_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_tensor *tn_digamma_(tn_tensor *self, tn_digamma_options o,
+    tn_site at = tn_site::here()) {
+    const tn_digamma_args a = {o.out, self};
+    return tn_digamma_inplace_at(at.file, at.line, &a);
+}
 struct tn_div_options {
     tn_tensor *out = {};
 };
@@ -3927,6 +3959,19 @@ template <class N2> inline tn_tensor *tn_lerp_(tn_tensor *self, tn_tensor *end, 
     tn_lerp_options o, tn_site at = tn_site::here(), typename tni_is_number<N2>::type * = nullptr) {
     const tn_lerp_args a = {o.out, self, end, NULL, tni_is_number<N2>::scalar(weight)};
     return tn_lerp_inplace_at(at.file, at.line, &a);
+}
+struct tn_lgamma_options {
+    tn_tensor *out = {};
+};
+template <class = void> inline tn_tensor *tn_lgamma(tn_tensor *self, tn_lgamma_options o,
+    tn_site at = tn_site::here()) {
+    const tn_lgamma_args a = {o.out, self};
+    return tn_lgamma_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_tensor *tn_lgamma_(tn_tensor *self, tn_lgamma_options o,
+    tn_site at = tn_site::here()) {
+    const tn_lgamma_args a = {o.out, self};
+    return tn_lgamma_inplace_at(at.file, at.line, &a);
 }
 struct tn_linalg_cholesky_options {
     tn_tensor *out = {};
