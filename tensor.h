@@ -49,9 +49,9 @@
  *   [8]  call            46  how to call an operator; the families follow
  *   [9]  words           42  words of options, and structs of several results
  *   [10] creation       603  new tensors: constants, ranges, random numbers
- *   [11] shape          707  views, other sizes and orders, copies, joining and cutting
+ *   [11] shape          711  views, other sizes and orders, copies, joining and cutting
  *   [12] elementwise   2021  arithmetic, functions, activations, comparisons, logic
- *   [13] reduction      537  sums, extremes, statistics, norms, softmax, running sums
+ *   [13] reduction      552  sums, extremes, statistics, norms, softmax, running sums
  *   [14] linalg         210  products of matrices and vectors
  *   [15] indexing       439  elements by index or mask, gather and scatter, sorting, search
  *   [16] layers         688  convolution, pooling, normalisation, attention, losses, optimizer
@@ -61,7 +61,7 @@
  *   [19] row            372  your own operators: a row has arguments, shapes, loop and gradient
  *   [20] extend         120  for module trees and bindings: ownership, data, schemas
  *   [21] cxx            103  C++ only: parameter types of the overloads
- *   [22] overloads     5302  C++: every operator under its name, with default arguments
+ *   [22] overloads     5317  C++: every operator under its name, with default arguments
  *
  * The implementation follows the chapters; only the file that defines
  * TENSOR_IMPLEMENTATION compiles it. */
@@ -73,9 +73,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_9069d90a068e)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_6f92fba4b020)
 #else
-#define TNI_NAMESPACE tn_9069d90a068e
+#define TNI_NAMESPACE tn_6f92fba4b020
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -2373,9 +2373,11 @@ TN_API tn_tensor *tnp_as_strided(tn_tensor *self, tn_ints size, tn_ints stride,
     .self_stride = TN_NO_DIMS, .self = self_, .size = size_, .stride = __VA_ARGS__)
 #endif
 
-/* A copy of self with src written to the places that as_strided would view.
+/* A copy of self with src written to the places that as_strided would view, or added to them with
+ * accumulate, in row-major order.
  *   schema  as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int?
- *           storage_offset=None, *, int[]? self_stride=None, int self_offset=0) -> Tensor
+ *           storage_offset=None, *, int[]? self_stride=None, int self_offset=0, bool
+ *           accumulate=False) -> Tensor
  *   shapes  self (*), src size -> self's
  *   example tn_as_strided_scatter(x, src, TN_DIMS(2), TN_DIMS(1)) */
 typedef struct tn_as_strided_scatter_args {
@@ -2383,13 +2385,15 @@ typedef struct tn_as_strided_scatter_args {
     int64_t storage_offset;
     tn_ints self_stride;
     int64_t self_offset;
+    bool accumulate;
     tn_tensor *self, *src;
     tn_ints size, stride;
 } tn_as_strided_scatter_args;
 TN_API tn_tensor *tn_as_strided_scatter_at(const char *file, int line,
     const tn_as_strided_scatter_args *args);
 TN_API tn_tensor *tnp_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_ints size,
-    tn_ints stride, int64_t storage_offset, tn_ints self_stride, int64_t self_offset);
+    tn_ints stride, int64_t storage_offset, tn_ints self_stride, int64_t self_offset,
+    bool accumulate);
 #ifndef __cplusplus
 #define tn_as_strided_scatter(self_, src_, size_, ...) TNI_CALL(tn_as_strided_scatter, \
     .storage_offset = TN_NONE, .self_stride = TN_NO_DIMS, .self = self_, .src = src_, \
@@ -4957,6 +4961,21 @@ TN_API tn_tensor *tnp_norm(tn_tensor *self, tn_scalar p, tn_ints dim, bool keepd
 #define tn_norm(...) TNI_CALL(tn_norm, .p = TN_NO_NUM, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif
 
+/* The norm of all elements of a list: linalg_vector_norm of the norms, each in its tensor's dtype.
+ * Without a gradient, so that a program that clips holds none.
+ *   schema  _total_norm(Tensor[] tensors, float norm_type=2) -> Tensor
+ *   shapes  tensors (*) floating or complex -> () real
+ *   example tn_total_norm(TN_LIST(x, y)) */
+typedef struct tn_total_norm_args {
+    double norm_type;
+    tn_tensors tensors;
+} tn_total_norm_args;
+TN_API tn_tensor *tn_total_norm_at(const char *file, int line, const tn_total_norm_args *args);
+TN_API tn_tensor *tnp_total_norm(tn_tensors tensors, double norm_type);
+#ifndef __cplusplus
+#define tn_total_norm(...) TNI_CALL(tn_total_norm, .norm_type = 2, .tensors = __VA_ARGS__)
+#endif
+
 /* --- any and all: whether elements are nonzero --- */
 
 /* Whether any element over dim is nonzero; NaN counts as nonzero. If dim is absent, over all
@@ -7298,9 +7317,10 @@ template <class = void> inline tn_tensor *tn_as_strided(tn_tensor *self, tn_dims
 }
 template <class = void> inline tn_tensor *tn_as_strided_scatter(tn_tensor *self, tn_tensor *src,
     tn_dims size, tn_dims stride, int64_t storage_offset = TN_NONE,
-    tn_dims self_stride = tn_dims(), int64_t self_offset = 0, tn_site at = tn_site::here()) {
+    tn_dims self_stride = tn_dims(), int64_t self_offset = 0, bool accumulate = false,
+    tn_site at = tn_site::here()) {
     const tn_as_strided_scatter_args a = {NULL, storage_offset, self_stride.value, self_offset,
-        self, src, size.value, stride.value};
+        accumulate, self, src, size.value, stride.value};
     return tn_as_strided_scatter_at(at.file, at.line, &a);
 }
 template <class = void> inline tn_tensor *tn_asin(tn_tensor *self, tn_site at = tn_site::here()) {
@@ -9496,6 +9516,11 @@ template <class = void> inline tn_values_indices tn_topk(tn_tensor *self, int64_
     const tn_topk_args a = {{NULL, NULL}, dim, largest, sorted, self, k};
     return tn_topk_at(at.file, at.line, &a);
 }
+template <class = void> inline tn_tensor *tn_total_norm(tn_tensor_list tensors,
+    double norm_type = 2, tn_site at = tn_site::here()) {
+    const tn_total_norm_args a = {norm_type, tensors.value};
+    return tn_total_norm_at(at.file, at.line, &a);
+}
 template <class = void> inline tn_tensor *tn_transpose(tn_tensor *self, int64_t dim0, int64_t dim1,
     tn_site at = tn_site::here()) {
     const tn_transpose_args a = {self, dim0, dim1};
@@ -9890,11 +9915,12 @@ struct tn_as_strided_scatter_options {
     int64_t storage_offset = TN_NONE;
     tn_dims self_stride = tn_dims();
     int64_t self_offset = 0;
+    bool accumulate = false;
 };
 template <class = void> inline tn_tensor *tn_as_strided_scatter(tn_tensor *self, tn_tensor *src,
     tn_dims size, tn_dims stride, tn_as_strided_scatter_options o, tn_site at = tn_site::here()) {
     const tn_as_strided_scatter_args a = {o.out, o.storage_offset, o.self_stride.value,
-        o.self_offset, self, src, size.value, stride.value};
+        o.self_offset, o.accumulate, self, src, size.value, stride.value};
     return tn_as_strided_scatter_at(at.file, at.line, &a);
 }
 struct tn_asin_options {
@@ -12285,6 +12311,14 @@ template <class = void> inline tn_values_indices tn_topk(tn_tensor *self, int64_
     const tn_topk_args a = {o.out, o.dim, o.largest, o.sorted, self, k};
     return tn_topk_at(at.file, at.line, &a);
 }
+struct tn_total_norm_options {
+    double norm_type = 2;
+};
+template <class = void> inline tn_tensor *tn_total_norm(tn_tensor_list tensors,
+    tn_total_norm_options o, tn_site at = tn_site::here()) {
+    const tn_total_norm_args a = {o.norm_type, tensors.value};
+    return tn_total_norm_at(at.file, at.line, &a);
+}
 struct tn_tril_options {
     tn_tensor *out = {};
     int64_t diagonal = 0;
@@ -12423,13 +12457,13 @@ TNI_NAMESPACE_END
 #include TN_HEADER_NAME
 #endif
 
-/* 9069d90a068e is the hash of the chapters above: who includes this refers to a symbol of
+/* 6f92fba4b020 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_9069d90a068e;
+TN_API const char tn_layout_6f92fba4b020;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_9069d90a068e;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_6f92fba4b020;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12447,7 +12481,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(2)
-const char tn_layout_9069d90a068e = 1;
+const char tn_layout_6f92fba4b020 = 1;
 #endif
 
 /* src/base/base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time */
@@ -13700,7 +13734,7 @@ TN_PRIV void tni_path_ran(const char *name, int isa);
 #define TNI_KERNEL_PATH(name) ((void)0)
 #endif
 
-enum { TNI_ROW_COUNT = 272 };
+enum { TNI_ROW_COUNT = 273 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -14212,6 +14246,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_to_dtype);
 TN_PRIV_DECLARE(tn_row, tni_row_to_dtype);
 TN_PRIV_DECLARE(tn_gen, tni_gen_topk);
 TN_PRIV_DECLARE(tn_row, tni_row_topk);
+TN_PRIV_DECLARE(tn_gen, tni_gen_total_norm);
+TN_PRIV_DECLARE(tn_row, tni_row_total_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_transpose);
 TN_PRIV_DECLARE(tn_row, tni_row_transpose);
 TN_PRIV_DECLARE(tn_gen, tni_gen_tril);
@@ -14614,7 +14650,6 @@ TN_PRIV void tni_span_run(tni_loop loop, int n_in, int64_t lanes, char *out, int
 
 /* src/cpu/lanes.h - the plan of a reduction: which elements meet in which order, on which threads */
 
-enum { TNI_MAP_NONE, TNI_MAP_ABS, TNI_MAP_SQUARE, TNI_MAP_POWER, TNI_MAP_NONZERO };
 enum {
     TNI_LANE_DIMS = TN_MAX_DIMS + 1
 };
@@ -14635,12 +14670,25 @@ typedef struct tni_lanes {
     int64_t width_out;
     bool columns;
     int how;
-    int map;
+    void (*map)(const tni_kernels *k, const struct tni_lanes *l, void *x, int64_t n);
     double p;
     int64_t blocks, subtrees, chunk, chunks, part;
     int64_t red[TNI_LANE_DIMS], red_step[TNI_LANE_DIMS];
     int64_t keep[TNI_LANE_DIMS], keep_step[TNI_LANE_DIMS], keep_out[TNI_LANE_DIMS];
 } tni_lanes;
+
+typedef struct tni_reduction {
+    double identity;
+    void (*rows)(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                 int64_t n, void *to);
+    void (*fold)(int compute, void *lanes, int64_t h);
+} tni_reduction;
+TN_PRIV_DECLARE(tni_reduction, tni_sum);
+TN_PRIV_DECLARE(tni_reduction, tni_prod);
+TN_PRIV_DECLARE(tni_reduction, tni_max);
+TN_PRIV_DECLARE(tni_reduction, tni_min);
+TN_PRIV_DECLARE(tni_reduction, tni_any);
+TN_PRIV_DECLARE(tni_reduction, tni_all);
 
 typedef struct tni_reducer {
     int64_t part;
@@ -14653,7 +14701,7 @@ typedef struct tni_reducer {
     void (*store)(const struct tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
                   int64_t at);
     const tni_kernels *kernels;
-    int op;
+    const tni_reduction *op;
     void *out[2];
     int out_dtype;
     double scale, p;
@@ -14680,13 +14728,14 @@ TN_PRIV void tni_lanes_read(const tni_kernels *k, void *to, int compute, const v
                             int64_t step, int dtype, int64_t n);
 TN_PRIV void tni_lanes_write(const tni_kernels *k, void *to, int64_t step, int dtype,
                              const void *from, int compute, int64_t n);
-enum { TNI_SUM, TNI_PROD, TNI_MAX, TNI_MIN };
-TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step,
-                             int64_t rows, int64_t n, void *to);
-TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n,
-                              void *to);
-TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n);
-TN_PRIV double tni_reduce_identity(int op);
+TNI_INLINE void tni_reduce_rows(const tni_kernels *k, const tni_reduction *op, int compute,
+                                const void *x, int64_t step, int64_t rows, int64_t n, void *to) {
+    op->rows(k, compute, x, step, rows, n, to);
+}
+TN_PRIV void tni_reduce_block(const tni_kernels *k, const tni_reduction *op, int compute,
+                              const void *x, int64_t n, void *to);
+TN_PRIV void tni_reduce_fold(const tni_kernels *k, const tni_reduction *op, int compute,
+                             void *lanes, int64_t n);
 TNI_INLINE void tni_complex_times(double *a, const double *b) {
     const double re = a[0], im = a[1];
     a[0] = fma(re, b[0], -(im * b[1]));
@@ -24449,45 +24498,97 @@ TN_PRIV void tni_lanes_write(const tni_kernels *k, void *to, int64_t step, int d
 
 /* src/cpu/fold.c - sums, products and extrema of rows, blocks and lanes, always in one order (lanes.h), and the tree that adds the sums of blocks */
 
-#define LANES_ROWS(type, expression)                          \
-    for (int64_t r = 0; r < rows; r++, at += step)            \
-        for (int64_t i = 0; i < n; i++) {                     \
-            type a = ((type *)to)[i], v;                      \
-            memcpy(&v, at + i * (int64_t)sizeof v, sizeof v); \
-            ((type *)to)[i] = expression;                     \
-        }                                                     \
-    return
-
-static void lanes_rows_i64(int op, const char *at, int64_t step, int64_t rows, int64_t n,
-                           void *to) {
-    switch (op) {
-    case TNI_SUM: LANES_ROWS(int64_t, (int64_t)((uint64_t)a + (uint64_t)v));
-    case TNI_PROD: LANES_ROWS(int64_t, (int64_t)((uint64_t)a * (uint64_t)v));
-    case TNI_MAX: LANES_ROWS(int64_t, v > a ? v : a);
-    default: LANES_ROWS(int64_t, v < a ? v : a);
+#define LANES_ROWS(name, type, expression)                                                      \
+    static void lanes_##name(const char *at, int64_t step, int64_t rows, int64_t n, type *to) { \
+        for (int64_t r = 0; r < rows; r++, at += step)                                          \
+            for (int64_t i = 0; i < n; i++) {                                                   \
+                type a = to[i], v;                                                              \
+                memcpy(&v, at + i * (int64_t)sizeof v, sizeof v);                               \
+                to[i] = expression;                                                             \
+            }                                                                                   \
     }
-}
+LANES_ROWS(sum_i64, int64_t, (int64_t)((uint64_t)a + (uint64_t)v))
+LANES_ROWS(prod_i64, int64_t, (int64_t)((uint64_t)a *(uint64_t)v))
+LANES_ROWS(max_i64, int64_t, v > a ? v : a)
+LANES_ROWS(min_i64, int64_t, v < a ? v : a)
+LANES_ROWS(prod_f32, float, a *v)
+LANES_ROWS(prod_f64, double, a *v)
 
-static void lanes_prod_f32(const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
-    LANES_ROWS(float, a *v);
-}
-static void lanes_prod_f64(const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
-    LANES_ROWS(double, a *v);
-}
-
-TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step,
-                             int64_t rows, int64_t n, void *to) {
-    const char *at = (const char *)x;
+static void lanes_sum(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                      int64_t n, void *to) {
     if (compute == TN_I64)
-        lanes_rows_i64(op, at, step, rows, n, to);
-    else if (op == TNI_SUM)
-        (compute == TN_F32 ? TNI_K(k, sum_rows_f32) : TNI_K(k, sum_rows_f64))(x, step, rows, n, to);
-    else if (op == TNI_PROD)
-        (compute == TN_F32 ? lanes_prod_f32 : lanes_prod_f64)(at, step, rows, n, to);
+        lanes_sum_i64((const char *)x, step, rows, n, (int64_t *)to);
     else
-        (compute == TN_F32 ? TNI_K(k, extreme_rows_f32)
-                           : TNI_K(k, extreme_rows_f64))(x, step, rows, n, op == TNI_MIN, to);
+        (compute == TN_F32 ? TNI_K(k, sum_rows_f32) : TNI_K(k, sum_rows_f64))(x, step, rows, n, to);
 }
+static void lanes_prod(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                       int64_t n, void *to) {
+    const char *at = (const char *)x;
+    (void)k;
+    if (compute == TN_I64)
+        lanes_prod_i64(at, step, rows, n, (int64_t *)to);
+    else if (compute == TN_F32)
+        lanes_prod_f32(at, step, rows, n, (float *)to);
+    else
+        lanes_prod_f64(at, step, rows, n, (double *)to);
+}
+static void lanes_extreme(const tni_kernels *k, int compute, const void *x, int64_t step,
+                          int64_t rows, int64_t n, bool least, void *to) {
+    (compute == TN_F32 ? TNI_K(k, extreme_rows_f32) : TNI_K(k, extreme_rows_f64))(x, step, rows, n,
+                                                                                  least, to);
+}
+static void lanes_any(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                      int64_t n, void *to) {
+    (void)k, (void)compute;
+    lanes_max_i64((const char *)x, step, rows, n, (int64_t *)to);
+}
+static void lanes_all(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                      int64_t n, void *to) {
+    (void)k, (void)compute;
+    lanes_min_i64((const char *)x, step, rows, n, (int64_t *)to);
+}
+static void lanes_max(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                      int64_t n, void *to) {
+    if (compute == TN_I64)
+        lanes_any(k, compute, x, step, rows, n, to);
+    else
+        lanes_extreme(k, compute, x, step, rows, n, false, to);
+}
+static void lanes_min(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                      int64_t n, void *to) {
+    if (compute == TN_I64)
+        lanes_all(k, compute, x, step, rows, n, to);
+    else
+        lanes_extreme(k, compute, x, step, rows, n, true, to);
+}
+
+#define LANES_FOLD(name, type, expression)                  \
+    static void lanes_fold_##name(void *lanes, int64_t h) { \
+        for (type *to = (type *)lanes; h; h /= 2)           \
+            for (int64_t i = 0; i < h; i++) {               \
+                type a = to[i], v = to[i + h];              \
+                to[i] = expression;                         \
+            }                                               \
+    }
+#define LANES_FOLDS(name, expression)                                                      \
+    LANES_FOLD(name##_f32, float, expression)                                              \
+    LANES_FOLD(name##_f64, double, expression)                                             \
+    static void lanes_fold_##name(int compute, void *lanes, int64_t h) {                   \
+        (compute == TN_F32 ? lanes_fold_##name##_f32 : lanes_fold_##name##_f64)(lanes, h); \
+    }
+LANES_FOLDS(sum, a + v)
+LANES_FOLDS(prod, a *v)
+LANES_FOLDS(max, v > a || v != v ? v : a)
+LANES_FOLDS(min, v < a || v != v ? v : a)
+
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tni_reduction, tni_sum) = {0, lanes_sum, lanes_fold_sum};
+TN_PRIV_DEFINE(tni_reduction, tni_prod) = {1, lanes_prod, lanes_fold_prod};
+TN_PRIV_DEFINE(tni_reduction, tni_max) = {-HUGE_VAL, lanes_max, lanes_fold_max};
+TN_PRIV_DEFINE(tni_reduction, tni_min) = {HUGE_VAL, lanes_min, lanes_fold_min};
+TN_PRIV_DEFINE(tni_reduction, tni_any) = {-HUGE_VAL, lanes_any, NULL};
+TN_PRIV_DEFINE(tni_reduction, tni_all) = {HUGE_VAL, lanes_all, NULL};
+TNI_PRIVATE_END
 
 #define FOLD_FILL(type, value)                                                          \
     {                                                                                   \
@@ -24509,30 +24610,14 @@ TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
 }
 #undef FOLD_FILL
 
-#define LANES_FOLD(type)                                                        \
-    for (type *a = (type *)acc; h; h /= 2)                                      \
-        for (int64_t i = 0; i < h; i++) {                                       \
-            type v = a[i + h];                                                  \
-            a[i] = op == TNI_SUM                                     ? a[i] + v \
-                   : op == TNI_PROD                                  ? a[i] * v \
-                   : (op == TNI_MAX ? v > a[i] : v < a[i]) || v != v ? v        \
-                                                                     : a[i];    \
-        }
-static void lanes_fold_f32(int op, char *acc, int64_t h) { LANES_FOLD(float) }
-static void lanes_fold_f64(int op, char *acc, int64_t h){LANES_FOLD(double)}
-
-TN_PRIV double tni_reduce_identity(int op) {
-    return op == TNI_SUM ? 0 : op == TNI_PROD ? 1 : op == TNI_MAX ? -HUGE_VAL : HUGE_VAL;
-}
-
-TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n,
-                              void *to) {
+TN_PRIV void tni_reduce_block(const tni_kernels *k, const tni_reduction *op, int compute,
+                              const void *x, int64_t n, void *to) {
     int64_t size = compute == TN_F32 ? 4 : 8, lanes = TNI_LANE_BYTES / size, h = 1,
             used = n < lanes ? n : lanes;
     tni_room room;
     char *acc = (char *)&room;
     while (h < used) h *= 2;
-    tni_fill_lanes(acc, compute, tni_reduce_identity(op), h);
+    tni_fill_lanes(acc, compute, op->identity, h);
     if (n >= lanes) tni_reduce_rows(k, op, compute, x, TNI_LANE_BYTES, n / lanes, lanes, acc);
     if (n % lanes)
         tni_reduce_rows(k, op, compute, (const char *)x + n / lanes * TNI_LANE_BYTES, 0, 1,
@@ -24541,15 +24626,13 @@ TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const v
     memcpy(to, acc, (size_t)size);
 }
 
-TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n) {
+TN_PRIV void tni_reduce_fold(const tni_kernels *k, const tni_reduction *op, int compute,
+                             void *lanes, int64_t n) {
     int64_t size = compute == TN_F32 ? 4 : 8, h = n / 2;
     char *acc = (char *)lanes;
     for (; h > 8 || (h && compute == TN_I64); h /= 2)
         tni_reduce_rows(k, op, compute, acc + h * size, 0, 1, h, acc);
-    if (compute == TN_F32)
-        lanes_fold_f32(op, acc, h);
-    else if (compute == TN_F64)
-        lanes_fold_f64(op, acc, h);
+    if (compute != TN_I64) op->fold(compute, acc, h);
 }
 
 TN_PRIV void tni_tree_begin(tni_tree *t, const tni_kernels *k, int compute, int64_t n) {
@@ -24567,7 +24650,7 @@ TN_PRIV void *tni_tree_next(tni_tree *t) {
 
 static void tree_join(tni_tree *t) {
     t->depth--;
-    tni_reduce_rows(t->kernels, TNI_SUM, t->compute, &t->part[t->depth], 0, 1, t->n,
+    tni_reduce_rows(t->kernels, &tni_sum, t->compute, &t->part[t->depth], 0, 1, t->n,
                     &t->part[t->depth - 1]);
 }
 
@@ -24587,6 +24670,7 @@ TN_PRIV void *tni_tree_end(tni_tree *t) {
 
 #undef LANES_ROWS
 #undef LANES_FOLD
+#undef LANES_FOLDS
 
 /* src/cpu/lanes.c - plans and runs reductions (lanes.h) */
 
@@ -24769,23 +24853,6 @@ static int64_t lanes_offset(int n, const int64_t *size, const int64_t *step, int
     return n ? at + i * step[0] : 0;
 }
 
-#define LANES_MAP(type)                                         \
-    for (type *at = (type *)x, *end = at + n; at < end; at++) { \
-        type v = *at;                                           \
-        *at = l->map == TNI_MAP_SQUARE ? v * v                  \
-              : l->map == TNI_MAP_ABS  ? (v <= 0 ? 0 - v : v)   \
-                                       : (type)(v != 0);         \
-    }
-static void lanes_map(const tni_kernels *k, const tni_lanes *l, void *x, int64_t n) {
-    if (l->map == TNI_MAP_POWER)
-        (l->compute == TN_F32 ? TNI_K(k, power_f32) : TNI_K(k, power_f64))(x, n, l->p);
-    else if (l->compute == TN_F32)
-        LANES_MAP(float)
-    else
-        LANES_MAP(double)
-}
-#undef LANES_MAP
-
 static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t first, int64_t n,
                                void *tile) {
     const tni_lanes *l = job->l;
@@ -24807,7 +24874,7 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
         done += now;
     }
     if (l->map) TNI_PATH(lanes_map_row);
-    if (l->map) lanes_map(job->context->kernels, l, tile, n);
+    if (l->map) l->map(job->context->kernels, l, tile, n);
     return tile;
 }
 
@@ -24829,7 +24896,7 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
         lanes_take(job->context->kernels, l, to, at, l->bytes, n);
     }
     if (l->map) TNI_PATH(lanes_map_rows);
-    if (l->map) lanes_map(job->context->kernels, l, tile, rows * n);
+    if (l->map) l->map(job->context->kernels, l, tile, rows * n);
     return tile;
 }
 
@@ -28091,9 +28158,9 @@ TN_PRIV void tni_plain_merge(const tni_reducer *r, const tni_lanes *l, void *a, 
 enum { TNI_PLAIN, TNI_MEAN };
 TN_PRIV bool tni_plain_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype, int compute,
                              bool choose);
-TN_PRIV void tni_plain_reduce(tn_frame *f, tn_ints dim, int op, int finish);
+TN_PRIV void tni_plain_reduce(tn_frame *f, tn_ints dim, const tni_reduction *op, int finish);
 TN_PRIV void tni_plain_lanes(tn_frame *f, tni_lanes *l, tn_ints dim, int how);
-TN_PRIV void tni_plain_run(tn_frame *f, tni_lanes *l, int op, int k, int finish);
+TN_PRIV void tni_plain_run(tn_frame *f, tni_lanes *l, const tni_reduction *op, int k, int finish);
 
 TN_PRIV bool tni_extreme_dtype(tn_frame *f, const tn_tensor *x);
 
@@ -28448,8 +28515,8 @@ static void batch_moments_task(void *arg, int64_t i) {
                 if (full) batch_apply(j, kernel, &r, at, full, j->lanes, j->lanes);
                 if (n % j->lanes)
                     batch_apply(j, kernel, &r, at + full * j->lanes, 1, n % j->lanes, 0);
-                tni_reduce_fold(j->kernels, TNI_SUM, TN_F32, r.one, j->lanes);
-                tni_reduce_fold(j->kernels, TNI_SUM, TN_F32, r.two, j->lanes);
+                tni_reduce_fold(j->kernels, &tni_sum, TN_F32, r.one, j->lanes);
+                tni_reduce_fold(j->kernels, &tni_sum, TN_F32, r.two, j->lanes);
             }
             tni_tree_push(&first);
             tni_tree_push(&second);
@@ -28776,8 +28843,8 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
                 r.one = &one;
                 r.two = &two;
                 TNI_K(j->kernels, norm_moments_f32)(&r);
-                tni_reduce_fold(j->kernels, TNI_SUM, TN_F32, &one, 64);
-                tni_reduce_fold(j->kernels, TNI_SUM, TN_F32, &two, 64);
+                tni_reduce_fold(j->kernels, &tni_sum, TN_F32, &one, 64);
+                tni_reduce_fold(j->kernels, &tni_sum, TN_F32, &two, 64);
                 sums = (float *)tni_tree_next(&tree);
                 sums[0] = one.f[0];
                 sums[1] = two.f[0];
@@ -28848,9 +28915,9 @@ static void layer_norm_backward_run(tn_frame *f) {
     tni_lanes_spread(f->block->context, blocks, a->input->numel * 4, layer_back_task, &j);
     for (int64_t half = 1; half < blocks; half *= 2)
         for (int64_t b = 0; b + half < blocks; b += 2 * half) {
-            tni_reduce_rows(j.kernels, TNI_SUM, TN_F32, j.one + (b + half) * n, 0, 1, n,
+            tni_reduce_rows(j.kernels, &tni_sum, TN_F32, j.one + (b + half) * n, 0, 1, n,
                             j.one + b * n);
-            tni_reduce_rows(j.kernels, TNI_SUM, TN_F32, j.two + (b + half) * n, 0, 1, n,
+            tni_reduce_rows(j.kernels, &tni_sum, TN_F32, j.two + (b + half) * n, 0, 1, n,
                             j.two + b * n);
         }
     for (int k = 1; k < 3; k++)
@@ -29642,6 +29709,11 @@ typedef struct arg_part {
     int64_t index;
 } arg_part;
 
+enum { ARG_MAX, ARG_MIN };
+static double arg_identity(const tni_reducer *r) {
+    return r->finish == ARG_MIN ? HUGE_VAL : -HUGE_VAL;
+}
+
 static bool arg_better_f64(double v, double a, bool least) {
     return (least ? v < a : v > a) || (v != v && a == a);
 }
@@ -29671,7 +29743,7 @@ static int64_t arg_index(const tni_lanes *l, const void *indices, int64_t i) {
 
 static void arg_kernel(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
                        int64_t rows, int64_t n, int64_t first, void *value, void *index) {
-    bool least = r->op == TNI_MIN;
+    bool least = r->finish == ARG_MIN;
     if (l->compute != TN_I64) {
         (l->compute == TN_F32 ? TNI_K(r->kernels, arg_rows_f32) : TNI_K(r->kernels, arg_rows_f64))(
             x, step, rows, n, first, least, value, index);
@@ -29691,7 +29763,7 @@ static void arg_kernel(const tni_reducer *r, const tni_lanes *l, const void *x, 
 static void arg_lanes(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
                       void *value, void *index) {
     int64_t full = n / l->lanes;
-    tni_fill_lanes(value, l->compute, tni_reduce_identity(r->op), l->lanes);
+    tni_fill_lanes(value, l->compute, arg_identity(r), l->lanes);
     tni_fill_lanes(index, l->compute, 0, l->lanes);
     arg_kernel(r, l, x, TNI_LANE_BYTES, full, l->lanes, 0, value, index);
     if (n % l->lanes)
@@ -29707,7 +29779,7 @@ static void arg_block(const tni_reducer *r, const tni_lanes *l, const void *x, i
     for (int64_t i = 0; i < n && i < l->lanes; i++) {
         double v = arg_value(l, &value, i);
         int64_t k = arg_index(l, &index, i) * l->lanes + i;
-        if (best.index < 0 || arg_better(l, r->op == TNI_MIN, v, best.value) ||
+        if (best.index < 0 || arg_better(l, r->finish == ARG_MIN, v, best.value) ||
             (k < best.index && arg_same(l, v, best.value))) {
             best.value = v;
             best.index = k;
@@ -29721,7 +29793,7 @@ static void arg_rows(const tni_reducer *r, const tni_lanes *l, const void *x, in
                      int64_t rows, int64_t n, int64_t first, void *to) {
     tni_room value, index;
     arg_part *part = (arg_part *)to;
-    tni_fill_lanes(&value, l->compute, tni_reduce_identity(r->op), n);
+    tni_fill_lanes(&value, l->compute, arg_identity(r), n);
     tni_fill_lanes(&index, l->compute, 0, n);
     arg_kernel(r, l, x, step, rows, n, 0, &value, &index);
     for (int64_t i = 0; i < n; i++) {
@@ -29736,7 +29808,7 @@ static void arg_merge(const tni_reducer *r, const tni_lanes *l, void *a, const v
     const arg_part *y = (const arg_part *)b;
     (void)na, (void)nb;
     for (int64_t i = 0; i < n; i++)
-        if (arg_better(l, r->op == TNI_MIN, y[i].value, x[i].value)) x[i] = y[i];
+        if (arg_better(l, r->finish == ARG_MIN, y[i].value, x[i].value)) x[i] = y[i];
 }
 
 static void arg_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
@@ -29751,10 +29823,10 @@ static void arg_store(const tni_reducer *r, const tni_lanes *l, void *parts, int
     }
 }
 
-static void arg_run(tn_frame *f, tn_ints dim, int op, tn_tensor *index, tn_tensor *value) {
+static void arg_run(tn_frame *f, tn_ints dim, int which, tn_tensor *index, tn_tensor *value) {
     tn_context *c = f->block->context;
-    tni_reducer r = {sizeof(arg_part), arg_block, arg_rows, arg_merge, arg_store, c->kernels, op,
-                     {NULL, NULL},     0,         0,        0,         0};
+    tni_reducer r = {sizeof(arg_part), arg_block, arg_rows, arg_merge, arg_store, c->kernels, NULL,
+                     {NULL, NULL},     0,         0,        0,         which};
     tni_lanes l;
     if (!index->numel) return;
     tni_plain_lanes(f, &l, dim, TNI_LANES_ORDERED);
@@ -29800,7 +29872,7 @@ static bool max_dim_check(tn_frame *f) {
 }
 static void max_dim_run(tn_frame *f) {
     TN_ARGS(max_dim, a, f);
-    arg_run(f, tni_ints(&a->dim, 1), TNI_MAX, f->out[1], f->out[0]);
+    arg_run(f, tni_ints(&a->dim, 1), ARG_MAX, f->out[1], f->out[0]);
 }
 static void max_dim_grad(tn_gradient *g) {
     TN_ARGS(max_dim, a, g);
@@ -29822,7 +29894,7 @@ static bool min_dim_check(tn_frame *f) {
 }
 static void min_dim_run(tn_frame *f) {
     TN_ARGS(min_dim, a, f);
-    arg_run(f, tni_ints(&a->dim, 1), TNI_MIN, f->out[1], f->out[0]);
+    arg_run(f, tni_ints(&a->dim, 1), ARG_MIN, f->out[1], f->out[0]);
 }
 static void min_dim_grad(tn_gradient *g) {
     TN_ARGS(min_dim, a, g);
@@ -29842,7 +29914,7 @@ static bool argmax_check(tn_frame *f) {
 }
 static void argmax_run(tn_frame *f) {
     TN_ARGS(argmax, a, f);
-    arg_run(f, tni_dim_or_all(&a->dim), TNI_MAX, f->out[0], NULL);
+    arg_run(f, tni_dim_or_all(&a->dim), ARG_MAX, f->out[0], NULL);
 }
 TN_OPERATOR(argmax, "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
             TN_DOC(.shapes = "self (*) -> int64, self's shape without dim, 1 there when keepdim",
@@ -29857,7 +29929,7 @@ static bool argmin_check(tn_frame *f) {
 }
 static void argmin_run(tn_frame *f) {
     TN_ARGS(argmin, a, f);
-    arg_run(f, tni_dim_or_all(&a->dim), TNI_MIN, f->out[0], NULL);
+    arg_run(f, tni_dim_or_all(&a->dim), ARG_MIN, f->out[0], NULL);
 }
 TN_OPERATOR(argmin, "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
             TN_DOC(.shapes = "self (*) -> int64, self's shape without dim, 1 there when keepdim",
@@ -29893,7 +29965,7 @@ static void cumsum_task(void *arg, int64_t i) {
     memset(sum, 0, (size_t)m * sizeof *sum);
     for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
         tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
-        tni_reduce_rows(j->context->kernels, TNI_SUM, compute, row, 0, 1, m, sum);
+        tni_reduce_rows(j->context->kernels, &tni_sum, compute, row, 0, 1, m, sum);
         tni_lanes_save(j->y + at * out, out, j->to, sum, compute, m);
     }
 }
@@ -29962,7 +30034,7 @@ TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> 
 
 static void cum_times(const cum_job *j, int compute, double *to, const double *row, int64_t m) {
     if (!j->pairs)
-        tni_reduce_rows(j->context->kernels, TNI_PROD, compute, row, 0, 1, m, to);
+        tni_reduce_rows(j->context->kernels, &tni_prod, compute, row, 0, 1, m, to);
     else
         for (int64_t k = 0; k < m; k += 2) tni_complex_times(to + k, row + k);
 }
@@ -30033,7 +30105,7 @@ static void recurrence_task(void *arg, int64_t i) {
         if (r) {
             tni_lanes_load(factor, TN_F64, factors + at * bytes, bytes, j->from, m);
             cum_times(j, TN_F64, sum, factor, m);
-            tni_reduce_rows(j->context->kernels, TNI_SUM, TN_F64, row, 0, 1, m, sum);
+            tni_reduce_rows(j->context->kernels, &tni_sum, TN_F64, row, 0, 1, m, sum);
         } else
             memcpy(sum, row, (size_t)m * sizeof *sum);
         tni_lanes_save(j->y + at * bytes, bytes, j->to, sum, TN_F64, m);
@@ -30096,7 +30168,7 @@ static bool extreme_check(tn_frame *f, tn_ints dim, bool keepdim) {
     return tni_extreme_dtype(f, x) &&
            tni_plain_check(f, dim, keepdim, (tn_dtype)x->dtype, tni_lanes_compute(x->dtype), true);
 }
-static void extreme_run(tn_frame *f, tn_ints dim, int op, int k) {
+static void extreme_run(tn_frame *f, tn_ints dim, const tni_reduction *op, int k) {
     tni_lanes l;
     tni_plain_lanes(f, &l, dim, 0);
     tni_plain_run(f, &l, op, k, TNI_PLAIN);
@@ -30114,7 +30186,7 @@ static bool amax_check(tn_frame *f) {
 }
 static void amax_run(tn_frame *f) {
     TN_ARGS(amax, a, f);
-    extreme_run(f, a->dim, TNI_MAX, 0);
+    extreme_run(f, a->dim, &tni_max, 0);
 }
 static void amax_grad(tn_gradient *g) {
     TN_ARGS(amax, a, g);
@@ -30135,7 +30207,7 @@ static bool amin_check(tn_frame *f) {
 }
 static void amin_run(tn_frame *f) {
     TN_ARGS(amin, a, f);
-    extreme_run(f, a->dim, TNI_MIN, 0);
+    extreme_run(f, a->dim, &tni_min, 0);
 }
 static void amin_grad(tn_gradient *g) {
     TN_ARGS(amin, a, g);
@@ -30159,14 +30231,14 @@ static void extreme_grad(tn_gradient *g) {
 }
 
 static bool max_check(tn_frame *f) { return extreme_check(f, tn_no_dims(), false); }
-static void max_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MAX, 0); }
+static void max_run(tn_frame *f) { extreme_run(f, tn_no_dims(), &tni_max, 0); }
 TN_OPERATOR(max, "max(Tensor self) -> Tensor",
             TN_DOC(.shapes = "self (*) -> ()", .example = "tn_max(x)"), .forms = TN_OUT,
             .needs = "self,result", .check = max_check, .run = max_run, .grad = extreme_grad,
             .sample = "(2,3,4) | () | (9000) | (4,5):i32", .node = "MaxBackward1")
 
 static bool min_check(tn_frame *f) { return extreme_check(f, tn_no_dims(), false); }
-static void min_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MIN, 0); }
+static void min_run(tn_frame *f) { extreme_run(f, tn_no_dims(), &tni_min, 0); }
 TN_OPERATOR(min, "min(Tensor self) -> Tensor",
             TN_DOC(.shapes = "self (*) -> ()", .example = "tn_min(x)"), .forms = TN_OUT,
             .needs = "self,result", .check = min_check, .run = min_run, .grad = extreme_grad,
@@ -30183,8 +30255,8 @@ static bool aminmax_check(tn_frame *f) {
 }
 static void aminmax_run(tn_frame *f) {
     TN_ARGS(aminmax, a, f);
-    extreme_run(f, tni_dim_or_all(&a->dim), TNI_MIN, 0);
-    extreme_run(f, tni_dim_or_all(&a->dim), TNI_MAX, 1);
+    extreme_run(f, tni_dim_or_all(&a->dim), &tni_min, 0);
+    extreme_run(f, tni_dim_or_all(&a->dim), &tni_max, 1);
 }
 static void aminmax_grad(tn_gradient *g) {
     TN_ARGS(aminmax, a, g);
@@ -30244,7 +30316,7 @@ TN_PRIV void tni_plain_block(const tni_reducer *r, const tni_lanes *l, const voi
 TN_PRIV void tni_plain_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
                             int64_t rows, int64_t n, int64_t first, void *to) {
     (void)first;
-    tni_fill_lanes(to, l->compute, tni_reduce_identity(r->op), n);
+    tni_fill_lanes(to, l->compute, r->op->identity, n);
     tni_reduce_rows(r->kernels, r->op, l->compute, x, step, rows, n, to);
 }
 
@@ -30275,7 +30347,7 @@ static void plain_store(const tni_reducer *r, const tni_lanes *l, void *parts, i
                     parts, l->compute, n);
 }
 
-TN_PRIV void tni_plain_run(tn_frame *f, tni_lanes *l, int op, int k, int finish) {
+TN_PRIV void tni_plain_run(tn_frame *f, tni_lanes *l, const tni_reduction *op, int k, int finish) {
     tn_context *c = f->block->context;
     tn_tensor *out = f->out[k];
     tni_reducer r = {l->size,
@@ -30301,7 +30373,7 @@ static bool plain_is_block(const tn_tensor *x, tn_ints dim, tn_dtype dtype, int 
            x->numel <= TNI_BLOCK && tni_is_flat(x);
 }
 
-static void plain_block_run(tn_frame *f, int op, int finish) {
+static void plain_block_run(tn_frame *f, const tni_reduction *op, int finish) {
     const tn_tensor *x = f->in[0];
     char *out = tni_bytes_at(f->out[0]);
     union {
@@ -30345,7 +30417,7 @@ TN_PRIV void tni_plain_lanes(tn_frame *f, tni_lanes *l, tn_ints dim, int how) {
     tni_lanes_init(l, f->in[0], gone, f->type, how);
 }
 
-TN_PRIV void tni_plain_reduce(tn_frame *f, tn_ints dim, int op, int finish) {
+TN_PRIV void tni_plain_reduce(tn_frame *f, tn_ints dim, const tni_reduction *op, int finish) {
     tni_lanes l;
     TN_NOTE(plain_note, note, f);
     if (note->block) {
@@ -30382,7 +30454,7 @@ static bool sum_check(tn_frame *f) {
 }
 static void sum_run(tn_frame *f) {
     TN_ARGS(sum, a, f);
-    tni_plain_reduce(f, a->dim, TNI_SUM, TNI_PLAIN);
+    tni_plain_reduce(f, a->dim, &tni_sum, TNI_PLAIN);
 }
 static void sum_grad(tn_gradient *g) {
     TN_ARGS(sum, a, g);
@@ -30432,7 +30504,7 @@ static bool mean_check(tn_frame *f) {
 }
 static void mean_run(tn_frame *f) {
     TN_ARGS(mean, a, f);
-    tni_plain_reduce(f, a->dim, TNI_SUM, TNI_MEAN);
+    tni_plain_reduce(f, a->dim, &tni_sum, TNI_MEAN);
 }
 static void mean_grad(tn_gradient *g) {
     TN_ARGS(mean, a, g);
@@ -30464,7 +30536,7 @@ static void prod_run(tn_frame *f) {
     if (tni_is_complex(a->self->dtype))
         tni_prod_complex(f, tni_dim_or_all(&a->dim));
     else
-        tni_plain_reduce(f, tni_dim_or_all(&a->dim), TNI_PROD, TNI_PLAIN);
+        tni_plain_reduce(f, tni_dim_or_all(&a->dim), &tni_prod, TNI_PLAIN);
 }
 static void prod_grad(tn_gradient *g) {
     TN_ARGS(prod, a, g);
@@ -30537,7 +30609,7 @@ static void truth_store(const tni_reducer *r, const tni_lanes *l, void *parts, i
     const int64_t *p = (const int64_t *)parts;
     for (int64_t i = 0; i < n; i++) ((uint8_t *)r->out[0])[at + i * l->width_out] = p[i] > 0;
 }
-static void truth_run(tn_frame *f, tn_ints dim, int op) {
+static void truth_run(tn_frame *f, tn_ints dim, const tni_reduction *op) {
     tn_context *c = f->block->context;
     tni_reducer r = {8,
                      tni_plain_block,
@@ -30553,7 +30625,7 @@ static void truth_run(tn_frame *f, tn_ints dim, int op) {
                      0};
     tni_lanes l;
     bool none[TN_MAX_DIMS] = {false};
-    if (!f->out[0]->numel || truth_bytes(f, op == TNI_MAX)) return;
+    if (!f->out[0]->numel || truth_bytes(f, op == &tni_any)) return;
     if (truth_of_each(dim))
         tni_lanes_init(&l, f->in[0], none, f->type, TNI_LANES_NONZERO);
     else
@@ -30568,7 +30640,7 @@ static bool any_dims_check(tn_frame *f) {
 }
 static void any_dims_run(tn_frame *f) {
     TN_ARGS(any_dims, a, f);
-    truth_run(f, a->dim, TNI_MAX);
+    truth_run(f, a->dim, &tni_any);
 }
 TN_OPERATOR(any_dims, "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
             TN_DOC(.shapes = "self (*) -> bool, self's shape without dim, 1 there when keepdim",
@@ -30583,7 +30655,7 @@ static bool all_dims_check(tn_frame *f) {
 }
 static void all_dims_run(tn_frame *f) {
     TN_ARGS(all_dims, a, f);
-    truth_run(f, a->dim, TNI_MIN);
+    truth_run(f, a->dim, &tni_all);
 }
 TN_OPERATOR(all_dims, "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
             TN_DOC(.shapes = "self (*) -> bool, self's shape without dim, 1 there when keepdim",
@@ -30593,14 +30665,14 @@ TN_OPERATOR(all_dims, "all.dims(Tensor self, int[]? dim=None, bool keepdim=False
                       "[1] | (4,5):i32 [0] | (9000):bool")
 
 static bool any_check(tn_frame *f) { return truth_check(f, tn_no_dims(), false); }
-static void any_run(tn_frame *f) { truth_run(f, tn_no_dims(), TNI_MAX); }
+static void any_run(tn_frame *f) { truth_run(f, tn_no_dims(), &tni_any); }
 TN_OPERATOR(any, "any(Tensor self) -> Tensor",
             TN_DOC(.shapes = "self (*) -> bool ()", .example = "tn_any(mask)"), .forms = TN_OUT,
             .check = any_check, .run = any_run, .grad = tn_grad_zero,
             .sample = "(2,3):bool | (0) | (2,3)")
 
 static bool all_check(tn_frame *f) { return truth_check(f, tn_no_dims(), false); }
-static void all_run(tn_frame *f) { truth_run(f, tn_no_dims(), TNI_MIN); }
+static void all_run(tn_frame *f) { truth_run(f, tn_no_dims(), &tni_all); }
 TN_OPERATOR(all, "all(Tensor self) -> Tensor",
             TN_DOC(.shapes = "self (*) -> bool ()", .example = "tn_all(mask)"), .forms = TN_OUT,
             .check = all_check, .run = all_run, .grad = tn_grad_zero,
@@ -30973,7 +31045,7 @@ TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src,
     if (!into || !src) return NULL;
     if (!tni_state(b)->no_grad)
         return tnp_as_strided_scatter(into, src, size, stride, into->offset + v->offset,
-                                      tn_no_dims(), 0);
+                                      tn_no_dims(), 0, false);
     at = tnp_as_strided(into, size, stride, into->offset + v->offset, tn_no_dims(), 0);
     return at && tnp_copy_(at, src) ? into : NULL;
 }
@@ -34923,8 +34995,8 @@ static void nll_loss_plain_run(tn_frame *f) {
         nll_block(&d, &s, at, x->dtype, i, n, &loss, &weight);
         if (a->reduction == TN_REDUCTION_NONE)
             tni_lanes_save(tni_bytes_at(out) + i * bytes, bytes, out->dtype, &loss, compute, n);
-        tni_reduce_block(k, TNI_SUM, compute, &loss, n, tni_tree_next(&sum));
-        tni_reduce_block(k, TNI_SUM, compute, &weight, n, tni_tree_next(&total));
+        tni_reduce_block(k, &tni_sum, compute, &loss, n, tni_tree_next(&sum));
+        tni_reduce_block(k, &tni_sum, compute, &weight, n, tni_tree_next(&total));
         tni_tree_push(&sum);
         tni_tree_push(&total);
     }
@@ -35030,12 +35102,12 @@ static bool nll_weighted(tn_frame *f, tn_tensor *x, tn_tensor *target, tn_tensor
                          int64_t ignore, tn_reduction reduction) {
     int64_t flat = -1, dim = x->ndim > 1;
     tn_tensor *skip = tnp_eq_scalar(target, tn_int(ignore)),
-              *known = tnp_masked_fill_scalar(target, skip, tn_int(0));
+              *known = tnp_where_scalar_self(skip, tn_int(0), target);
     tn_tensor *picked = tnp_squeeze_dim(tnp_gather(x, dim, tnp_unsqueeze(known, dim), false), dim),
               *w, *loss;
     w = tnp_reshape(tnp_index_select(weight, 0, tnp_reshape(known, tni_ints(&flat, 1))),
                     tni_sizes(target));
-    w = tnp_masked_fill_scalar(w, skip, tn_int(0));
+    w = tnp_where_scalar_self(skip, tn_int(0), w);
     loss = tnp_neg(tnp_mul(w, picked));
     if (reduction == TN_REDUCTION_NONE) return (f->out[0] = loss) != NULL;
     loss = tnp_sum(loss, tn_no_dims(), false, TN_NO_DTYPE);
@@ -35072,16 +35144,16 @@ static tn_tensor *cross_smooth(tn_tensor *x, tn_tensor *target, tn_tensor *weigh
     tn_tensor *even, *skip = tnp_eq_scalar(target, tn_int(ignore)), *count;
     for (int i = 0; i < x->ndim; i++) wide[i] = i == dim ? x->size[dim] : 1;
     if (weight) x = tnp_mul(x, tnp_reshape(weight, tni_ints(wide, x->ndim)));
-    even = tnp_masked_fill_scalar(tnp_neg(tnp_mean(x, tni_ints(&d, 1), false, TN_NO_DTYPE)), skip,
-                                  tn_int(0));
+    even = tnp_neg(tnp_mean(x, tni_ints(&d, 1), false, TN_NO_DTYPE));
+    even = tnp_where_scalar_self(skip, tn_int(0), even);
     if (reduction == TN_REDUCTION_NONE) return even;
     even = tnp_sum(even, tn_no_dims(), false, TN_NO_DTYPE);
     if (reduction == TN_REDUCTION_SUM) return even;
-    count = tnp_logical_not(skip);
+    count = tnp_eq_scalar(skip, tn_bool(false));
     if (weight) {
         int64_t flat = -1;
         tn_tensor *known =
-            tnp_reshape(tnp_masked_fill_scalar(target, skip, tn_int(0)), tni_ints(&flat, 1));
+            tnp_reshape(tnp_where_scalar_self(skip, tn_int(0), target), tni_ints(&flat, 1));
         count = tnp_mul(tnp_index_select(weight, 0, known), tnp_reshape(count, tni_ints(&flat, 1)));
     }
     return tnp_div(even, tnp_sum(count, tn_no_dims(), false, TN_NO_DTYPE));
@@ -36085,7 +36157,7 @@ static void soft_back(const soft_job *j, tni_sweep *r, int kind) {
 }
 static void soft_max(const soft_job *j, tni_sweep *r, int kind) {
     (void)kind;
-    tni_reduce_rows(j->context->kernels, TNI_MAX, j->compute, r->x, r->x_step, r->rows, r->n,
+    tni_reduce_rows(j->context->kernels, &tni_max, j->compute, r->x, r->x_step, r->rows, r->n,
                     r->one);
 }
 
@@ -36159,13 +36231,12 @@ static soft_block soft_block_of(const soft_job *j, const soft_line *l, int64_t b
     return k;
 }
 
-static void soft_fold(const soft_job *j, const soft_line *l, int op, void *lanes) {
+static void soft_fold(const soft_job *j, const soft_line *l, const tni_reduction *op, void *lanes) {
     int64_t h = 1;
     if (!l->row) return;
     while (h < l->m) h *= 2;
     if (h > l->m) {
-        tni_fill_lanes((char *)lanes + l->m * j->size, j->compute, tni_reduce_identity(op),
-                       h - l->m);
+        tni_fill_lanes((char *)lanes + l->m * j->size, j->compute, op->identity, h - l->m);
     }
     tni_reduce_fold(j->context->kernels, op, j->compute, lanes, h);
     tni_fill_lanes(
@@ -36181,7 +36252,7 @@ static void soft_sum(const soft_job *j, soft_kernel kernel, const soft_line *l, 
         soft_block k = soft_block_of(j, l, b);
         r->one = tni_tree_next(&tree);
         soft_each(j, kernel, x, dy, y, &k, r, 0);
-        if (l->row) soft_fold(j, l, TNI_SUM, r->one);
+        if (l->row) soft_fold(j, l, &tni_sum, r->one);
         tni_tree_push(&tree);
     }
     memcpy(to, tni_tree_end(&tree), (size_t)(l->m * j->size));
@@ -36201,7 +36272,7 @@ static void soft_task(void *arg, int64_t i) {
         soft_block at = soft_block_of(j, &l, b);
         soft_each(j, soft_max, j->x, NULL, NULL, &at, &r, 0);
     }
-    soft_fold(j, &l, TNI_MAX, &most);
+    soft_fold(j, &l, &tni_max, &most);
     r.mean = &most;
     soft_sum(j, soft_exp, &l, j->x, NULL, keep ? j->y : NULL, &r, &sum);
     if (j->log)
@@ -36460,7 +36531,7 @@ static void var_rows(const tni_reducer *r, const tni_lanes *l, const void *x, in
     tni_fill_lanes(&mean, l->compute, 0, n);
     tni_fill_lanes(&one, l->compute, 0, n);
     tni_fill_lanes(&two, l->compute, 0, n);
-    tni_reduce_rows(r->kernels, TNI_SUM, l->compute, x, step, rows, n, &mean);
+    tni_reduce_rows(r->kernels, &tni_sum, l->compute, x, step, rows, n, &mean);
     for (int64_t i = 0; i < n && rows; i++)
         if (l->compute == TN_F32)
             mean.f[i] /= (float)rows;
@@ -36480,7 +36551,7 @@ TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int
     double c;
     var_part p;
     while (h < used) h *= 2;
-    tni_reduce_block(k, TNI_SUM, compute, x, n, &centre);
+    tni_reduce_block(k, &tni_sum, compute, x, n, &centre);
     c = !n ? 0 : compute == TN_F32 ? (double)(centre.f[0] / (float)n) : centre.d[0] / (double)n;
     tni_fill_lanes(&centre, compute, c, used);
     tni_fill_lanes(&one, compute, 0, h);
@@ -36488,8 +36559,8 @@ TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int
     if (full) var_kernel(k, compute, x, TNI_LANE_BYTES, full, lanes, &centre, &one, &two);
     var_kernel(k, compute, (const char *)x + full * TNI_LANE_BYTES, 0, 1, n % lanes, &centre, &one,
                &two);
-    tni_reduce_fold(k, TNI_SUM, compute, &one, h);
-    tni_reduce_fold(k, TNI_SUM, compute, &two, h);
+    tni_reduce_fold(k, &tni_sum, compute, &one, h);
+    tni_reduce_fold(k, &tni_sum, compute, &two, h);
     p = var_correct(c, var_read(compute, &one, 0), var_read(compute, &two, 0), n ? (double)n : 1);
     *mean = p.mean;
     *m2 = p.m2;
@@ -36710,25 +36781,49 @@ TN_OPERATOR(
     .needs = "self", .check = var_mean_check, .run = var_mean_run, .grad = var_mean_grad,
     .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0")
 
+#define NORM_MAP(name, type, expression)                            \
+    static void norm_##name(void *x, int64_t n) {                   \
+        for (type *at = (type *)x, *end = at + n; at < end; at++) { \
+            type v = *at;                                           \
+            *at = expression;                                       \
+        }                                                           \
+    }
+#define NORM_MAPS(name, expression)                                                         \
+    NORM_MAP(name##_f32, float, expression)                                                 \
+    NORM_MAP(name##_f64, double, expression)                                                \
+    static void norm_##name(const tni_kernels *k, const tni_lanes *l, void *x, int64_t n) { \
+        (void)k;                                                                            \
+        (l->compute == TN_F32 ? norm_##name##_f32 : norm_##name##_f64)(x, n);               \
+    }
+NORM_MAPS(square, v *v)
+NORM_MAPS(abs, v <= 0 ? 0 - v : v)
+NORM_MAPS(nonzero, v != 0)
+#undef NORM_MAP
+#undef NORM_MAPS
+static void norm_power(const tni_kernels *k, const tni_lanes *l, void *x, int64_t n) {
+    (l->compute == TN_F32 ? TNI_K(k, power_f32) : TNI_K(k, power_f64))(x, n, l->p);
+}
+
 typedef struct norm_way {
-    int op, map;
+    const tni_reduction *op;
+    void (*map)(const tni_kernels *k, const tni_lanes *l, void *x, int64_t n);
     bool root;
 } norm_way;
 
 static norm_way norm_way_of(double p) {
-    norm_way w = {TNI_SUM, TNI_MAP_POWER, true};
+    norm_way w = {&tni_sum, norm_power, true};
     if (p == HUGE_VAL || p == -HUGE_VAL) {
-        w.op = p > 0 ? TNI_MAX : TNI_MIN;
-        w.map = TNI_MAP_ABS;
+        w.op = p > 0 ? &tni_max : &tni_min;
+        w.map = norm_abs;
         w.root = false;
     } else if (p == 0) {
-        w.map = TNI_MAP_NONZERO;
+        w.map = norm_nonzero;
         w.root = false;
     } else if (p == 1) {
-        w.map = TNI_MAP_ABS;
+        w.map = norm_abs;
         w.root = false;
     } else if (p == 2)
-        w.map = TNI_MAP_SQUARE;
+        w.map = norm_square;
     return w;
 }
 
@@ -36770,11 +36865,11 @@ static bool norm_check(tn_frame *f) {
     return tn_announce(f, 0, stat_real(dtype), to.ndim, to.size) &&
            tni_lanes_scratch(f, &l, l.size);
 }
-static void norm_run(tn_frame *f) {
-    TN_ARGS(linalg_vector_norm, a, f);
+static void norm_into(tn_frame *f, const tn_tensor *x, const bool *gone, int compute, double order,
+                      void *to, int dtype, void *scratch) {
     tn_context *c = f->block->context;
-    norm_way w = norm_way_of(a->ord);
-    tni_reducer r = {f->type == TN_F32 ? 4 : 8,
+    norm_way w = norm_way_of(order);
+    tni_reducer r = {compute == TN_F32 ? 4 : 8,
                      tni_plain_block,
                      tni_plain_rows,
                      tni_plain_merge,
@@ -36787,16 +36882,21 @@ static void norm_run(tn_frame *f) {
                      0,
                      0};
     tni_lanes l;
-    bool gone[TN_MAX_DIMS];
-    if (!f->out[0]->numel) return;
-    tni_dims_gone(a->self, a->dim, gone);
-    tni_lanes_init(&l, a->self, gone, f->type, TNI_LANES_MAGNITUDE);
+    tni_lanes_init(&l, x, gone, compute, TNI_LANES_MAGNITUDE);
     l.map = w.map;
-    l.p = r.p = a->ord;
+    l.p = r.p = order;
     r.finish = w.root;
-    r.out[0] = tni_bytes_at(f->out[0]);
-    r.out_dtype = f->out[0]->dtype;
-    tni_lanes_run(c, &l, &r, f->scratch);
+    r.out[0] = to;
+    r.out_dtype = dtype;
+    tni_lanes_run(c, &l, &r, scratch);
+}
+static void norm_run(tn_frame *f) {
+    TN_ARGS(linalg_vector_norm, a, f);
+    tn_tensor *out = f->out[0];
+    bool gone[TN_MAX_DIMS];
+    if (!out->numel) return;
+    tni_dims_gone(a->self, a->dim, gone);
+    norm_into(f, a->self, gone, f->type, a->ord, tni_bytes_at(out), out->dtype, f->scratch);
 }
 static void norm_grad(tn_gradient *g) {
     TN_ARGS(linalg_vector_norm, a, g);
@@ -36856,6 +36956,70 @@ TN_OPERATOR(
                       "row for torch's overloads with and without it"),
     .forms = TN_OUT, .compose = norm_compose,
     .sample = "(2,3) | (2,3,4) 1 [1] | (2,3,4) 3 [0,2] keepdim=True")
+
+typedef struct norm_vector {
+    tni_storage storage;
+    int64_t n, step;
+    tn_tensor t;
+} norm_vector;
+static void norm_vector_of(norm_vector *v, const tn_frame *f, int dtype) {
+    memset(&v->storage, 0, sizeof v->storage);
+    v->storage.data = f->scratch;
+    v->n = f->nin;
+    v->step = 1;
+    tni_stack_view(&v->t, f->in[0], 1, &v->n, &v->step, 0);
+    v->t.dtype = (uint8_t)dtype;
+    v->t.storage = &v->storage;
+}
+static const bool norm_all_gone[TN_MAX_DIMS] = {true, true, true, true, true, true, true, true,
+                                                true, true, true, true, true, true, true, true};
+static bool norm_scratch(tn_frame *f, const tn_tensor *x) {
+    tni_lanes l;
+    tni_lanes_init(&l, x, norm_all_gone, tni_lanes_compute(x->dtype), TNI_LANES_MAGNITUDE);
+    return tni_lanes_scratch(f, &l, l.size);
+}
+static bool total_norm_check(tn_frame *f) {
+    TN_ARGS(total_norm, a, f);
+    tn_dtype dtype = TN_NO_DTYPE;
+    norm_vector norms;
+    if (!f->nin) return tn_fail(f, TN_INVALID, "expected a non-empty list of tensors");
+    if (!tn_scratch(f, f->nin, (int64_t)sizeof(double))) return false;
+    for (int i = 0; i < f->nin; i++) {
+        const tn_tensor *x = f->in[i];
+        if (!stat_floating(f, x)) return false;
+        if (!x->numel && (a->norm_type < 0 || a->norm_type == HUGE_VAL))
+            return tn_fail(f, TN_INVALID, "the norm of order %g over no elements is not defined",
+                           a->norm_type);
+        dtype = dtype ? tn_promote(dtype, stat_real(x->dtype)) : stat_real(x->dtype);
+        if (!norm_scratch(f, x)) return false;
+    }
+    norm_vector_of(&norms, f, (int)dtype);
+    return norm_scratch(f, &norms.t) && tn_announce(f, 0, dtype, 0, NULL);
+}
+static void total_norm_run(tn_frame *f) {
+    TN_ARGS(total_norm, a, f);
+    const int dtype = f->out[0]->dtype;
+    const int64_t size = tni_dtype(dtype)->bytes;
+    char *vector = (char *)f->scratch, one[sizeof(double)];
+    char *scratch = vector + ((f->nin * (int64_t)sizeof one + TNI_ALIGN - 1) & -TNI_ALIGN);
+    norm_vector norms;
+    norm_vector_of(&norms, f, dtype);
+    for (int i = 0; i < f->nin && !tni_stopped(); i++) {
+        const tn_tensor *x = f->in[i];
+        const int own = (int)stat_real(x->dtype);
+        norm_into(f, x, norm_all_gone, tni_lanes_compute(x->dtype), a->norm_type, one, own,
+                  scratch);
+        tni_element_set(vector + i * size, dtype, tni_element(one, own));
+    }
+    norm_into(f, &norms.t, norm_all_gone, tni_lanes_compute(dtype), a->norm_type,
+              tni_bytes_at(f->out[0]), dtype, scratch);
+}
+TN_OPERATOR(total_norm, "_total_norm(Tensor[] tensors, float norm_type=2) -> Tensor",
+            TN_DOC(.shapes = "tensors (*) floating or complex -> () real",
+                   .example = "tn_total_norm(TN_LIST(x, y))"),
+            .check = total_norm_check, .run = total_norm_run,
+            .sample = "{(2,3),(4)} | {(5000),(),(3,2)} 1 | {(70000),(3)} 3 | {(5),(2,2)} inf | "
+                      "{(0),(3)} | {(6):c64,(3):f32}")
 
 /* src/ops/shape/strided.c - views by explicit strides, the history of views that were written, detach, and the parts of complex numbers */
 
@@ -36949,31 +37113,13 @@ static tn_tensor *strided_real(tn_tensor *t, bool pairs) {
     return t && pairs ? tnp_view_as_real(tnp_contiguous(t)) : t;
 }
 
-static tn_tensor *strided_positions(tni_block *b, const tni_geometry *v) {
-    int64_t n, index[TN_MAX_DIMS] = {0}, at = v->offset, *to;
-    tn_tensor *t;
-    if (!tni_numel_of(v->ndim, v->size, &n) || !(t = tni_new(b, TN_I64, 1, &n))) return NULL;
-    to = (int64_t *)(void *)tni_bytes_at(t);
-    for (int64_t k = 0; k < n; k++) {
-        to[k] = at;
-        for (int d = v->ndim - 1; d >= 0; d--) {
-            at += v->stride[d];
-            if (++index[d] < v->size[d]) break;
-            at -= v->stride[d] * v->size[d];
-            index[d] = 0;
-        }
-    }
-    return t;
-}
 static tn_tensor *strided_sum(tni_block *b, tn_tensor *flat, tn_tensor *d, const tni_geometry *v) {
-    static const int64_t all[1] = {-1};
-    tn_tensor shape, *at;
+    tn_tensor shape;
     if (!flat || !d) return NULL;
     tni_stack_view(&shape, flat, v->ndim, v->size, v->stride, 0);
     if (!tni_overlaps_itself(&shape)) return tni_place_at(b, flat, d, v);
-    at = strided_positions(b, v);
-    return at ? tnp_index_put(flat, tn_tensors_of(&at, 1), tnp_reshape(d, tni_ints(all, 1)), true)
-              : NULL;
+    return tnp_as_strided_scatter(flat, d, tni_ints(v->size, v->ndim), tni_ints(v->stride, v->ndim),
+                                  flat->offset + v->offset, tn_no_dims(), 0, true);
 }
 
 static bool as_strided_self(tn_frame *f, const tn_tensor *self, tn_ints stride, int64_t offset) {
@@ -37073,6 +37219,9 @@ static bool as_strided_scatter_check(tn_frame *f) {
     if (src->dtype != self->dtype)
         return tn_fail(f, TN_TYPE, "expected src of dtype %s, got %s", tni_dtype(self->dtype)->text,
                        tni_dtype(src->dtype)->text);
+    if (a->accumulate && !tni_dtype(self->dtype)->computes)
+        return tn_fail(f, TN_TYPE, "arithmetic in dtype %s is not supported; convert it first",
+                       tni_dtype(self->dtype)->text);
     tni_geometry_of(&whole, self);
     whole.offset = 0;
     if (v.offset < 0)
@@ -37087,25 +37236,40 @@ static bool as_strided_scatter_check(tn_frame *f) {
                    "self and out have gaps between their elements that src may overwrite; pass a "
                    "contiguous out");
 }
+static void strided_add(const tn_tensor *at, const tn_tensor *src) {
+    const tn_tensor *pair[2];
+    tni_walk w;
+    if (!src->numel) return;
+    pair[0] = at;
+    pair[1] = src;
+    tni_walk_start(&w, at->ndim, at->size, pair, 2);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        tni_add_row(w.at[0], w.row[0], w.at[1], w.row[1], w.n, at->dtype);
+}
 static void as_strided_scatter_run(tn_frame *f) {
     TN_ARGS(as_strided_scatter, a, f);
     tn_tensor *out = f->out[0], at;
     int64_t offset = a->storage_offset == TN_NONE ? 0 : a->storage_offset - f->in[0]->offset;
     tni_copy_elements(f->block, out, f->in[0]);
     tni_stack_view(&at, out, (int)a->size.n, a->size.at, a->stride.at, out->offset + offset);
-    tni_copy_elements(f->block, &at, f->in[1]);
+    if (a->accumulate)
+        strided_add(&at, f->in[1]);
+    else
+        tni_copy_elements(f->block, &at, f->in[1]);
 }
 static void as_strided_scatter_grad(tn_gradient *g) {
     TN_ARGS(as_strided_scatter, a, g);
     tn_tensor *d = g->incoming[0], *flat;
     strided_map m;
+    if (a->accumulate) tn_give(g, 0, d);
+    if (a->accumulate && !g->want[1]) return;
     strided_map_of(&m, g->in[0], a->self_stride, a->self_offset, a->size, a->stride,
                    a->storage_offset, g->in[1]->dtype);
     d = strided_real(d, m.self_pairs);
     flat = d ? tni_place_at(g->block, tni_zeros_of(d, 1, &m.extent), d, &m.self) : NULL;
     if (!flat) return;
     if (g->want[1]) tn_give(g, 1, strided_part(flat, &m.view, m.view_pairs));
-    if (!g->want[0]) return;
+    if (!g->want[0] || a->accumulate) return;
     if (g->want[1]) flat = tnp_clone(flat, (tn_memory_format)0);
     tn_give(g, 0,
             strided_part(
@@ -37116,14 +37280,16 @@ TN_OPERATOR(
     as_strided_scatter,
     "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? "
     "storage_offset=None, *, "
-    "int[]? self_stride=None, int self_offset=0) -> Tensor",
+    "int[]? self_stride=None, int self_offset=0, bool accumulate=False) -> Tensor",
     TN_DOC(.shapes = "self (*), src size -> self's",
            .example = "tn_as_strided_scatter(x, src, TN_DIMS(2), TN_DIMS(1))",
            .differs = "grad of tensor 0: torch keeps a gradient where self was overwritten"),
     .forms = TN_OUT, .check = as_strided_scatter_check, .run = as_strided_scatter_run,
     .grad = as_strided_scatter_grad,
     .sample =
-        "(6) (2,2) [2,2] [3,1] | (3,4) (2,2) [2,2] [1,4] 5 | (4) () [] [] 2 | (3) (0) [0] [1]",
+        "(6) (2,2) [2,2] [3,1] | (3,4) (2,2) [2,2] [1,4] 5 | (4) () [] [] 2 | (3) (0) [0] [1] | "
+        "(6) (3,2) [3,2] [1,1] accumulate=True | (3,40) (3,35) [3,35] [0,1] 2 accumulate=True | "
+        "(2) (3) [3] [0] accumulate=True",
     .node = "torch::autograd::CopySlices")
 
 static void strided_pass_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
@@ -38062,15 +38228,17 @@ static const tn_param tni_params_as_strided_scatter[] = {
      offsetof(tn_as_strided_scatter_args, self_stride), 0, -1, NULL},
     {"self_offset", TN_T_INT, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_as_strided_scatter_args,
      self_offset), 0, -1, NULL},
+    {"accumulate", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_as_strided_scatter_args,
+     accumulate), 0, -1, NULL},
 };
 static const tn_as_strided_scatter_args tni_defaults_as_strided_scatter = {NULL, TN_NONE, {NULL,
-    -1}, 0, NULL, NULL, {NULL, 0}, {NULL, 0}};
+    -1}, 0, false, NULL, NULL, {NULL, 0}, {NULL, 0}};
 static const char *const tni_names_as_strided_scatter[] = {"result", NULL};
 static const uint64_t tni_needs_as_strided_scatter[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_as_strided_scatter) = {tni_params_as_strided_scatter,
     &tni_defaults_as_strided_scatter, tni_names_as_strided_scatter, tni_needs_as_strided_scatter,
-    7, 2, 1, 0, sizeof(tn_as_strided_scatter_args), offsetof(tn_as_strided_scatter_args, out),
+    8, 2, 1, 0, sizeof(tn_as_strided_scatter_args), offsetof(tn_as_strided_scatter_args, out),
     TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 23};
 TNI_PRIVATE_END
 
@@ -41595,6 +41763,19 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni
     0, 0, 0, 0, 0, 0}, 254};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_total_norm[] = {
+    {"tensors", TN_T_TENSORS, 0, offsetof(tn_total_norm_args, tensors), 0, -1, NULL},
+    {"norm_type", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_total_norm_args, norm_type), 0, -1, NULL},
+};
+static const tn_total_norm_args tni_defaults_total_norm = {2, {NULL, 0}};
+static const char *const tni_names_total_norm[] = {"result", NULL};
+static const uint64_t tni_needs_total_norm[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_total_norm) = {tni_params_total_norm, &tni_defaults_total_norm,
+    tni_names_total_norm, tni_needs_total_norm, 2, 0, 1, 0, sizeof(tn_total_norm_args), UINT16_MAX,
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 255};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_transpose[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_transpose_args, self), 0, -1, NULL},
     {"dim0", TN_T_INT, 0, offsetof(tn_transpose_args, dim0), 0, -1, NULL},
@@ -41606,7 +41787,7 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 255};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 256};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -41619,7 +41800,7 @@ static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
     tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 256};
+    0, 0, 0, 0, 0, 0}, 257};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -41632,7 +41813,7 @@ static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
     tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 257};
+    0, 0, 0, 0, 0, 0}, 258};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -41644,7 +41825,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 258};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -41657,7 +41838,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -41671,7 +41852,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -41687,7 +41868,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -41700,7 +41881,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -41718,7 +41899,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -41736,7 +41917,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -41749,7 +41930,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 265};
+    0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -41761,7 +41942,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -41773,7 +41954,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -41790,7 +41971,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 268};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -41802,7 +41983,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 269};
+    0}, 270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -41817,7 +41998,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -41833,7 +42014,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -42094,6 +42275,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_to,
         &tni_row_to_dtype,
         &tni_row_topk,
+        &tni_row_total_norm,
         &tni_row_transpose,
         &tni_row_tril,
         &tni_row_triu,
@@ -42423,9 +42605,10 @@ TN_API tn_tensor *tn_as_strided_scatter_at(const char *file, int line,
     return r;
 }
 TN_API tn_tensor *tnp_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_ints size,
-    tn_ints stride, int64_t storage_offset, tn_ints self_stride, int64_t self_offset) {
-    const tn_as_strided_scatter_args a = {NULL, storage_offset, self_stride, self_offset, self,
-        src, size, stride};
+    tn_ints stride, int64_t storage_offset, tn_ints self_stride, int64_t self_offset,
+    bool accumulate) {
+    const tn_as_strided_scatter_args a = {NULL, storage_offset, self_stride, self_offset,
+        accumulate, self, src, size, stride};
     return tn_as_strided_scatter_at(NULL, 0, &a);
 }
 
@@ -45837,6 +46020,16 @@ TN_API tn_values_indices tnp_topk(tn_tensor *self, int64_t k, int64_t dim, bool 
     return tn_topk_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_total_norm_at(const char *file, int line, const tn_total_norm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_total_norm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_total_norm(tn_tensors tensors, double norm_type) {
+    const tn_total_norm_args a = {norm_type, tensors};
+    return tn_total_norm_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_transpose_at(const char *file, int line, const tn_transpose_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_transpose, TN_PLAIN, file, line, args, &r);
@@ -46433,10 +46626,20 @@ static bool engine_watch(tni_engine *e, tni_node *n) {
     return true;
 }
 
-static bool engine_has_nan(const tn_tensor *t) {
-    tn_tensor *mask = tnp_isnan((tn_tensor *)(uintptr_t)t);
-    tn_tensor *any = mask ? tnp_any(mask) : NULL;
-    return any && tn_item(any) != 0;
+static bool engine_has_nan(tn_tensor *t) {
+    const tn_tensor *sum, *dense;
+    tn_scalar v;
+    if (t->flags & TNI_META) return false;
+    sum = tnp_sum(t, tn_no_dims(), false, TN_NO_DTYPE);
+    if (!sum) return false;
+    v = tni_element(tni_bytes_at(sum), sum->dtype);
+    if (v.real - v.real == 0 && v.imaginary - v.imaginary == 0) return false;
+    dense = tnp_contiguous(t);
+    for (int64_t i = 0; dense && i < dense->numel; i++) {
+        v = tni_element(tni_bytes_at(dense) + i * tni_dtype_size(dense), dense->dtype);
+        if (v.real != v.real || v.imaginary != v.imaginary) return true;
+    }
+    return false;
 }
 
 static bool engine_anomaly(tni_engine *e, tni_node *n, const tn_gradient *g) {
@@ -58923,6 +59126,8 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_linalg_vector_norm TNI_JOIN(TN_PREFIX, tnp_linalg_vector_norm)
 #define tn_norm_at TNI_JOIN(TN_PREFIX, tn_norm_at)
 #define tnp_norm TNI_JOIN(TN_PREFIX, tnp_norm)
+#define tn_total_norm_at TNI_JOIN(TN_PREFIX, tn_total_norm_at)
+#define tnp_total_norm TNI_JOIN(TN_PREFIX, tnp_total_norm)
 #define tn_any_dims_at TNI_JOIN(TN_PREFIX, tn_any_dims_at)
 #define tnp_any_dims TNI_JOIN(TN_PREFIX, tnp_any_dims)
 #define tn_all_dims_at TNI_JOIN(TN_PREFIX, tn_all_dims_at)
@@ -59152,7 +59357,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_args_forget TNI_JOIN(TN_PREFIX, tn_args_forget)
 #define tn_element TNI_JOIN(TN_PREFIX, tn_element)
 #define tn_random64 TNI_JOIN(TN_PREFIX, tn_random64)
-#define tn_layout_9069d90a068e TNI_JOIN(TN_PREFIX, tn_layout_9069d90a068e)
+#define tn_layout_6f92fba4b020 TNI_JOIN(TN_PREFIX, tn_layout_6f92fba4b020)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -59912,6 +60117,8 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_linalg_vector_norm (*tni_at_tnp_linalg_vector_norm)
 #define tn_norm_at (*tni_at_tn_norm_at)
 #define tnp_norm (*tni_at_tnp_norm)
+#define tn_total_norm_at (*tni_at_tn_total_norm_at)
+#define tnp_total_norm (*tni_at_tnp_total_norm)
 #define tn_any_dims_at (*tni_at_tn_any_dims_at)
 #define tnp_any_dims (*tni_at_tnp_any_dims)
 #define tn_all_dims_at (*tni_at_tn_all_dims_at)
@@ -60908,6 +61115,8 @@ typedef struct tn_exports {
     X(tnp_linalg_vector_norm) \
     X(tn_norm_at) \
     X(tnp_norm) \
+    X(tn_total_norm_at) \
+    X(tnp_total_norm) \
     X(tn_any_dims_at) \
     X(tnp_any_dims) \
     X(tn_all_dims_at) \
@@ -61141,14 +61350,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"9069d90a068e", at, 986};
+    static const tn_exports all = {"6f92fba4b020", at, 988};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 986 || strcmp(e->layout, "9069d90a068e") != 0) return false;
+    if (!e || e->n != 988 || strcmp(e->layout, "6f92fba4b020") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

@@ -5531,42 +5531,45 @@ static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_
     return gain == gain;
 }
 
-static const tn_tensor *init_draw(tn_tensor *t, bool normal, double std) {
-    if (tn_numel(t) == 0) return t;
-    return normal ? tnp_normal_(t, 0, std, NULL)
-                  : tnp_uniform_(t, -(sqrt(3.0) * std), sqrt(3.0) * std, NULL);
+typedef tn_tensor *init_draw(tn_tensor *t, double std);
+static tn_tensor *init_draw_normal(tn_tensor *t, double std) {
+    return tn_numel(t) == 0 ? t : tnp_normal_(t, 0, std, NULL);
 }
-static tn_tensor *init_xavier(const char *file, int line, tn_tensor *t, bool normal, double gain) {
+static tn_tensor *init_draw_uniform(tn_tensor *t, double std) {
+    return tn_numel(t) == 0 ? t : tnp_uniform_(t, -(sqrt(3.0) * std), sqrt(3.0) * std, NULL);
+}
+static tn_tensor *init_xavier(const char *file, int line, tn_tensor *t, init_draw *draw,
+                              double gain) {
     double in, out;
     init_quiet q;
     const tn_tensor *drawn = NULL;
     if (!init_begin(&q, file, line, t)) return NULL;
-    if (init_fans(t, &in, &out)) drawn = init_draw(t, normal, gain * sqrt(2.0 / (in + out)));
+    if (init_fans(t, &in, &out)) drawn = draw(t, gain * sqrt(2.0 / (in + out)));
     return init_end(&q, t, drawn);
 }
-static tn_tensor *init_kaiming(const char *file, int line, tn_tensor *t, bool normal, double a,
+static tn_tensor *init_kaiming(const char *file, int line, tn_tensor *t, init_draw *draw, double a,
                                tn_fan mode, tn_init_for nonlinearity) {
     double std = 0;
     init_quiet q;
     const tn_tensor *drawn = NULL;
     if (!init_begin(&q, file, line, t)) return NULL;
-    if (init_kaiming_std(t, a, mode, nonlinearity, &std)) drawn = init_draw(t, normal, std);
+    if (init_kaiming_std(t, a, mode, nonlinearity, &std)) drawn = draw(t, std);
     return init_end(&q, t, drawn);
 }
 
 TN_API tn_tensor *tn_init_xavier_uniform_at(const char *file, int line, tn_tensor *t, double gain) {
-    return init_xavier(file, line, t, false, gain);
+    return init_xavier(file, line, t, init_draw_uniform, gain);
 }
 TN_API tn_tensor *tn_init_xavier_normal_at(const char *file, int line, tn_tensor *t, double gain) {
-    return init_xavier(file, line, t, true, gain);
+    return init_xavier(file, line, t, init_draw_normal, gain);
 }
 TN_API tn_tensor *tn_init_kaiming_uniform_at(const char *file, int line, tn_tensor *t, double a,
                                              tn_fan mode, tn_init_for nonlinearity) {
-    return init_kaiming(file, line, t, false, a, mode, nonlinearity);
+    return init_kaiming(file, line, t, init_draw_uniform, a, mode, nonlinearity);
 }
 TN_API tn_tensor *tn_init_kaiming_normal_at(const char *file, int line, tn_tensor *t, double a,
                                             tn_fan mode, tn_init_for nonlinearity) {
-    return init_kaiming(file, line, t, true, a, mode, nonlinearity);
+    return init_kaiming(file, line, t, init_draw_normal, a, mode, nonlinearity);
 }
 
 TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias) {
@@ -7060,19 +7063,14 @@ TN_OPTIMIZER(sgd,
 #include <math.h>
 
 static tn_tensor *clip_norm(tn_tensors params, double order, int64_t *n) {
-    tn_tensor **norm = (tn_tensor **)tni_alloc_each(params.n, sizeof *norm), *total = NULL;
-    bool ok = norm != NULL;
+    tn_tensor **grads = (tn_tensor **)tni_alloc_each(params.n, sizeof *grads), *total = NULL;
     *n = 0;
-    for (int64_t i = 0; ok && i < params.n; i++) {
-        tn_tensor *grad = tn_grad_of(params.at[i]), *one;
-        if (!grad) continue;
-        one = tnp_linalg_vector_norm(grad, order, tn_no_dims(), false, TN_NO_DTYPE);
-        ok = one != NULL;
-        norm[(*n)++] = one;
+    for (int64_t i = 0; grads && i < params.n; i++) {
+        tn_tensor *grad = tn_grad_of(params.at[i]);
+        if (grad) grads[(*n)++] = grad;
     }
-    if (ok && *n) total = tnp_stack(tn_tensors_of(norm, *n), 0);
-    if (total) total = tnp_linalg_vector_norm(total, order, tn_no_dims(), false, TN_NO_DTYPE);
-    if (norm) tn_alloc_free(norm, (size_t)params.n * sizeof *norm);
+    if (*n) total = tnp_total_norm(tn_tensors_of(grads, *n), order);
+    if (grads) tn_alloc_free(grads, (size_t)params.n * sizeof *grads);
     return total;
 }
 

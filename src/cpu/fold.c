@@ -5,47 +5,100 @@
 /* --- plain reductions ------------------------------------------------------------------------- */
 
 /* Products and integers: to[i] = to[i] op x[r][i]. Vector code would gain little here. */
-#define LANES_ROWS(type, expression)                          \
-    for (int64_t r = 0; r < rows; r++, at += step)            \
-        for (int64_t i = 0; i < n; i++) {                     \
-            type a = ((type *)to)[i], v;                      \
-            memcpy(&v, at + i * (int64_t)sizeof v, sizeof v); \
-            ((type *)to)[i] = expression;                     \
-        }                                                     \
-    return
-
-/* Integers wrap, as unsigned ones do by definition. */
-static void lanes_rows_i64(int op, const char *at, int64_t step, int64_t rows, int64_t n,
-                           void *to) {
-    switch (op) {
-    case TNI_SUM: LANES_ROWS(int64_t, (int64_t)((uint64_t)a + (uint64_t)v));
-    case TNI_PROD: LANES_ROWS(int64_t, (int64_t)((uint64_t)a * (uint64_t)v));
-    case TNI_MAX: LANES_ROWS(int64_t, v > a ? v : a);
-    default: LANES_ROWS(int64_t, v < a ? v : a);
+#define LANES_ROWS(name, type, expression)                                                      \
+    static void lanes_##name(const char *at, int64_t step, int64_t rows, int64_t n, type *to) { \
+        for (int64_t r = 0; r < rows; r++, at += step)                                          \
+            for (int64_t i = 0; i < n; i++) {                                                   \
+                type a = to[i], v;                                                              \
+                memcpy(&v, at + i * (int64_t)sizeof v, sizeof v);                               \
+                to[i] = expression;                                                             \
+            }                                                                                   \
     }
-}
+/* Integers wrap, as unsigned ones do by definition. */
+LANES_ROWS(sum_i64, int64_t, (int64_t)((uint64_t)a + (uint64_t)v))
+LANES_ROWS(prod_i64, int64_t, (int64_t)((uint64_t)a *(uint64_t)v))
+LANES_ROWS(max_i64, int64_t, v > a ? v : a)
+LANES_ROWS(min_i64, int64_t, v < a ? v : a)
+LANES_ROWS(prod_f32, float, a *v)
+LANES_ROWS(prod_f64, double, a *v)
 
-static void lanes_prod_f32(const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
-    LANES_ROWS(float, a *v);
-}
-static void lanes_prod_f64(const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
-    LANES_ROWS(double, a *v);
-}
-
-TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step,
-                             int64_t rows, int64_t n, void *to) {
-    /* Sums and extrema of floats have kernels, all else plain loops. */
-    const char *at = (const char *)x;
+/* Sums and extrema of floats have kernels, all else plain loops. */
+static void lanes_sum(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                      int64_t n, void *to) {
     if (compute == TN_I64)
-        lanes_rows_i64(op, at, step, rows, n, to);
-    else if (op == TNI_SUM)
-        (compute == TN_F32 ? TNI_K(k, sum_rows_f32) : TNI_K(k, sum_rows_f64))(x, step, rows, n, to);
-    else if (op == TNI_PROD)
-        (compute == TN_F32 ? lanes_prod_f32 : lanes_prod_f64)(at, step, rows, n, to);
+        lanes_sum_i64((const char *)x, step, rows, n, (int64_t *)to);
     else
-        (compute == TN_F32 ? TNI_K(k, extreme_rows_f32)
-                           : TNI_K(k, extreme_rows_f64))(x, step, rows, n, op == TNI_MIN, to);
+        (compute == TN_F32 ? TNI_K(k, sum_rows_f32) : TNI_K(k, sum_rows_f64))(x, step, rows, n, to);
 }
+static void lanes_prod(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                       int64_t n, void *to) {
+    const char *at = (const char *)x;
+    (void)k;
+    if (compute == TN_I64)
+        lanes_prod_i64(at, step, rows, n, (int64_t *)to);
+    else if (compute == TN_F32)
+        lanes_prod_f32(at, step, rows, n, (float *)to);
+    else
+        lanes_prod_f64(at, step, rows, n, (double *)to);
+}
+static void lanes_extreme(const tni_kernels *k, int compute, const void *x, int64_t step,
+                          int64_t rows, int64_t n, bool least, void *to) {
+    (compute == TN_F32 ? TNI_K(k, extreme_rows_f32) : TNI_K(k, extreme_rows_f64))(x, step, rows, n,
+                                                                                  least, to);
+}
+static void lanes_any(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                      int64_t n, void *to) {
+    (void)k, (void)compute;
+    lanes_max_i64((const char *)x, step, rows, n, (int64_t *)to);
+}
+static void lanes_all(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                      int64_t n, void *to) {
+    (void)k, (void)compute;
+    lanes_min_i64((const char *)x, step, rows, n, (int64_t *)to);
+}
+static void lanes_max(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                      int64_t n, void *to) {
+    if (compute == TN_I64)
+        lanes_any(k, compute, x, step, rows, n, to);
+    else
+        lanes_extreme(k, compute, x, step, rows, n, false, to);
+}
+static void lanes_min(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                      int64_t n, void *to) {
+    if (compute == TN_I64)
+        lanes_all(k, compute, x, step, rows, n, to);
+    else
+        lanes_extreme(k, compute, x, step, rows, n, true, to);
+}
+
+/* The last few lanes, where vectors do not pay. */
+#define LANES_FOLD(name, type, expression)                  \
+    static void lanes_fold_##name(void *lanes, int64_t h) { \
+        for (type *to = (type *)lanes; h; h /= 2)           \
+            for (int64_t i = 0; i < h; i++) {               \
+                type a = to[i], v = to[i + h];              \
+                to[i] = expression;                         \
+            }                                               \
+    }
+#define LANES_FOLDS(name, expression)                                                      \
+    LANES_FOLD(name##_f32, float, expression)                                              \
+    LANES_FOLD(name##_f64, double, expression)                                             \
+    static void lanes_fold_##name(int compute, void *lanes, int64_t h) {                   \
+        (compute == TN_F32 ? lanes_fold_##name##_f32 : lanes_fold_##name##_f64)(lanes, h); \
+    }
+LANES_FOLDS(sum, a + v)
+LANES_FOLDS(prod, a *v)
+LANES_FOLDS(max, v > a || v != v ? v : a)
+LANES_FOLDS(min, v < a || v != v ? v : a)
+
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tni_reduction, tni_sum) = {0, lanes_sum, lanes_fold_sum};
+TN_PRIV_DEFINE(tni_reduction, tni_prod) = {1, lanes_prod, lanes_fold_prod};
+TN_PRIV_DEFINE(tni_reduction, tni_max) = {-HUGE_VAL, lanes_max, lanes_fold_max};
+TN_PRIV_DEFINE(tni_reduction, tni_min) = {HUGE_VAL, lanes_min, lanes_fold_min};
+TN_PRIV_DEFINE(tni_reduction, tni_any) = {-HUGE_VAL, lanes_any, NULL};
+TN_PRIV_DEFINE(tni_reduction, tni_all) = {HUGE_VAL, lanes_all, NULL};
+TNI_PRIVATE_END
 
 #define FOLD_FILL(type, value)                                                          \
     {                                                                                   \
@@ -67,33 +120,16 @@ TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
 }
 #undef FOLD_FILL
 
-/* The last few lanes, where vectors do not pay. */
-#define LANES_FOLD(type)                                                        \
-    for (type *a = (type *)acc; h; h /= 2)                                      \
-        for (int64_t i = 0; i < h; i++) {                                       \
-            type v = a[i + h];                                                  \
-            a[i] = op == TNI_SUM                                     ? a[i] + v \
-                   : op == TNI_PROD                                  ? a[i] * v \
-                   : (op == TNI_MAX ? v > a[i] : v < a[i]) || v != v ? v        \
-                                                                     : a[i];    \
-        }
-static void lanes_fold_f32(int op, char *acc, int64_t h) { LANES_FOLD(float) }
-static void lanes_fold_f64(int op, char *acc, int64_t h){LANES_FOLD(double)}
-
-TN_PRIV double tni_reduce_identity(int op) {
-    return op == TNI_SUM ? 0 : op == TNI_PROD ? 1 : op == TNI_MAX ? -HUGE_VAL : HUGE_VAL;
-}
-
 /* Lanes past n hold the identity, so folding may start at the power of two that covers them. */
-TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n,
-                              void *to) {
+TN_PRIV void tni_reduce_block(const tni_kernels *k, const tni_reduction *op, int compute,
+                              const void *x, int64_t n, void *to) {
     int64_t size = compute == TN_F32 ? 4 : 8, lanes = TNI_LANE_BYTES / size, h = 1,
             used = n < lanes ? n : lanes;
     tni_room room;
     /* Accumulators: as many lanes as the elements fill, up to a power of two. */
     char *acc = (char *)&room;
     while (h < used) h *= 2;
-    tni_fill_lanes(acc, compute, tni_reduce_identity(op), h);
+    tni_fill_lanes(acc, compute, op->identity, h);
     /* Whole rows of lanes, then the elements that are left over into the first lanes. */
     if (n >= lanes) tni_reduce_rows(k, op, compute, x, TNI_LANE_BYTES, n / lanes, lanes, acc);
     if (n % lanes)
@@ -103,16 +139,14 @@ TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const v
     memcpy(to, acc, (size_t)size);
 }
 
-TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n) {
+TN_PRIV void tni_reduce_fold(const tni_kernels *k, const tni_reduction *op, int compute,
+                             void *lanes, int64_t n) {
     int64_t size = compute == TN_F32 ? 4 : 8, h = n / 2;
     char *acc = (char *)lanes;
     /* Upper half onto lower half, by vectors while the halves are long. */
     for (; h > 8 || (h && compute == TN_I64); h /= 2)
         tni_reduce_rows(k, op, compute, acc + h * size, 0, 1, h, acc);
-    if (compute == TN_F32)
-        lanes_fold_f32(op, acc, h);
-    else if (compute == TN_F64)
-        lanes_fold_f64(op, acc, h);
+    if (compute != TN_I64) op->fold(compute, acc, h);
 }
 
 /* A tree that is filled from the left, as a binary counter: the entry that waits at depth d stands
@@ -135,7 +169,7 @@ TN_PRIV void *tni_tree_next(tni_tree *t) {
  * except at the end. */
 static void tree_join(tni_tree *t) {
     t->depth--;
-    tni_reduce_rows(t->kernels, TNI_SUM, t->compute, &t->part[t->depth], 0, 1, t->n,
+    tni_reduce_rows(t->kernels, &tni_sum, t->compute, &t->part[t->depth], 0, 1, t->n,
                     &t->part[t->depth - 1]);
 }
 
@@ -157,3 +191,4 @@ TN_PRIV void *tni_tree_end(tni_tree *t) {
 
 #undef LANES_ROWS
 #undef LANES_FOLD
+#undef LANES_FOLDS

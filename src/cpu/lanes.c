@@ -216,24 +216,6 @@ static int64_t lanes_offset(int n, const int64_t *size, const int64_t *step, int
     return n ? at + i * step[0] : 0;
 }
 
-/* Maps whose cost is a word or two; powers have kernels. */
-#define LANES_MAP(type)                                         \
-    for (type *at = (type *)x, *end = at + n; at < end; at++) { \
-        type v = *at;                                           \
-        *at = l->map == TNI_MAP_SQUARE ? v * v                  \
-              : l->map == TNI_MAP_ABS  ? (v <= 0 ? 0 - v : v)   \
-                                       : (type)(v != 0);         \
-    }
-static void lanes_map(const tni_kernels *k, const tni_lanes *l, void *x, int64_t n) {
-    if (l->map == TNI_MAP_POWER)
-        (l->compute == TN_F32 ? TNI_K(k, power_f32) : TNI_K(k, power_f64))(x, n, l->p);
-    else if (l->compute == TN_F32)
-        LANES_MAP(float)
-    else
-        LANES_MAP(double)
-}
-#undef LANES_MAP
-
 /* `n` elements from number `first` on, `from` being element 0 of the lane: in place, or gathered
  * into `tile`. */
 static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t first, int64_t n,
@@ -260,7 +242,7 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
         done += now;
     }
     if (l->map) TNI_PATH(lanes_map_row);
-    if (l->map) lanes_map(job->context->kernels, l, tile, n);
+    if (l->map) l->map(job->context->kernels, l, tile, n);
     return tile;
 }
 
@@ -284,7 +266,7 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
         lanes_take(job->context->kernels, l, to, at, l->bytes, n);
     }
     if (l->map) TNI_PATH(lanes_map_rows);
-    if (l->map) lanes_map(job->context->kernels, l, tile, rows * n);
+    if (l->map) l->map(job->context->kernels, l, tile, rows * n);
     return tile;
 }
 

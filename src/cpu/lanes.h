@@ -12,7 +12,6 @@
 #include "../call/call.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_MAP_NONE, TNI_MAP_ABS, TNI_MAP_SQUARE, TNI_MAP_POWER, TNI_MAP_NONZERO };
 enum {
     TNI_LANE_DIMS = TN_MAX_DIMS + 1
 }; /* a complex tensor is one of reals with a dimension of 2 more */
@@ -34,7 +33,8 @@ typedef struct tni_lanes {
     int64_t width_out;       /* step of results along the width, in elements */
     bool columns;
     int how; /* elements are read as x != 0, or complex ones as |x|: TNI_LANES_... */
-    int map; /* TNI_MAP_*: applied to elements as they are read, with power p */
+    /* what becomes of elements as they are read, or NULL; p is the order of norms */
+    void (*map)(const tni_kernels *k, const struct tni_lanes *l, void *x, int64_t n);
     double p;
     /* filled by tni_lanes_run */
     int64_t blocks, subtrees, chunk, chunks, part;
@@ -42,6 +42,22 @@ typedef struct tni_lanes {
     int64_t red[TNI_LANE_DIMS], red_step[TNI_LANE_DIMS];
     int64_t keep[TNI_LANE_DIMS], keep_step[TNI_LANE_DIMS], keep_out[TNI_LANE_DIMS];
 } tni_lanes;
+
+/* A plain reduction: to[i] = to[i] op x[r][i], in the order of rows; fold: lanes[i] op
+ * lanes[i + h], h halved down to 1. A NaN wins max and min. They are tables so that a program
+ * holds the loops of those alone that it names. */
+typedef struct tni_reduction {
+    double identity;
+    void (*rows)(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                 int64_t n, void *to);
+    void (*fold)(int compute, void *lanes, int64_t h); /* of F32 and F64 */
+} tni_reduction;
+TN_PRIV_DECLARE(tni_reduction, tni_sum);
+TN_PRIV_DECLARE(tni_reduction, tni_prod);
+TN_PRIV_DECLARE(tni_reduction, tni_max);
+TN_PRIV_DECLARE(tni_reduction, tni_min);
+TN_PRIV_DECLARE(tni_reduction, tni_any); /* max and min of I64 alone */
+TN_PRIV_DECLARE(tni_reduction, tni_all);
 
 /* What is done with blocks. `part` bytes hold what is known of one result so far. `first` is the
  * number of the first element in its lane, merge joins b after a: na and nb elements. */
@@ -57,7 +73,7 @@ typedef struct tni_reducer {
     void (*store)(const struct tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
                   int64_t at);
     const tni_kernels *kernels;
-    int op; /* of the plain reductions: TNI_SUM ... */
+    const tni_reduction *op;
     void *out[2];
     int out_dtype;
     double scale, p; /* store: divisor; root */
@@ -90,16 +106,16 @@ TN_PRIV void tni_lanes_read(const tni_kernels *k, void *to, int compute, const v
                             int64_t step, int dtype, int64_t n);
 TN_PRIV void tni_lanes_write(const tni_kernels *k, void *to, int64_t step, int dtype,
                              const void *from, int compute, int64_t n);
-/* The plain reductions: to[i] = to[i] op x[r][i], in the order of rows. A NaN wins max and min. */
-enum { TNI_SUM, TNI_PROD, TNI_MAX, TNI_MIN };
-TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step,
-                             int64_t rows, int64_t n, void *to);
+TNI_INLINE void tni_reduce_rows(const tni_kernels *k, const tni_reduction *op, int compute,
+                                const void *x, int64_t step, int64_t rows, int64_t n, void *to) {
+    op->rows(k, compute, x, step, rows, n, to);
+}
 /* A contiguous block of at most TNI_BLOCK elements to one, in fixed lanes; n lanes, a power of two,
  * to the first. */
-TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n,
-                              void *to);
-TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n);
-TN_PRIV double tni_reduce_identity(int op);
+TN_PRIV void tni_reduce_block(const tni_kernels *k, const tni_reduction *op, int compute,
+                              const void *x, int64_t n, void *to);
+TN_PRIV void tni_reduce_fold(const tni_kernels *k, const tni_reduction *op, int compute,
+                             void *lanes, int64_t n);
 /* a *= b for complex numbers of two doubles. */
 TNI_INLINE void tni_complex_times(double *a, const double *b) {
     const double re = a[0], im = a[1];

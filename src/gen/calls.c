@@ -307,9 +307,10 @@ TN_API tn_tensor *tn_as_strided_scatter_at(const char *file, int line,
     return r;
 }
 TN_API tn_tensor *tnp_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_ints size,
-    tn_ints stride, int64_t storage_offset, tn_ints self_stride, int64_t self_offset) {
-    const tn_as_strided_scatter_args a = {NULL, storage_offset, self_stride, self_offset, self,
-        src, size, stride};
+    tn_ints stride, int64_t storage_offset, tn_ints self_stride, int64_t self_offset,
+    bool accumulate) {
+    const tn_as_strided_scatter_args a = {NULL, storage_offset, self_stride, self_offset,
+        accumulate, self, src, size, stride};
     return tn_as_strided_scatter_at(NULL, 0, &a);
 }
 
@@ -3719,6 +3720,16 @@ TN_API tn_values_indices tnp_topk(tn_tensor *self, int64_t k, int64_t dim, bool 
     bool sorted) {
     const tn_topk_args a = {{NULL, NULL}, dim, largest, sorted, self, k};
     return tn_topk_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_total_norm_at(const char *file, int line, const tn_total_norm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_total_norm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_total_norm(tn_tensors tensors, double norm_type) {
+    const tn_total_norm_args a = {norm_type, tensors};
+    return tn_total_norm_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_transpose_at(const char *file, int line, const tn_transpose_args *args) {

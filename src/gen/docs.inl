@@ -81,7 +81,8 @@ static const char *const py_docs_comment[] = {
     "memory, by default as it lies now.\n"
     "self (*) -> size",
     /* as_strided_scatter */
-    "A copy of self with src written to the places that as_strided would view.\n"
+    "A copy of self with src written to the places that as_strided would view, or added to them with\n"
+    "accumulate, in row-major order.\n"
     "self (*), src size -> self's",
     /* asin */
     "The angle in [-pi/2, pi/2] whose sine is self; NaN for real numbers outside [-1, 1].\n"
@@ -861,6 +862,10 @@ static const char *const py_docs_comment[] = {
     "The k largest (or smallest) elements along dim and their indices, sorted if sorted is true. Among\n"
     "equal elements the first ones are taken.\n"
     "self (.., n, ..) -> values, indices (.., k, ..)",
+    /* total_norm */
+    "The norm of all elements of a list: linalg_vector_norm of the norms, each in its tensor's dtype.\n"
+    "Without a gradient, so that a program that clips holds none.\n"
+    "tensors (*) floating or complex -> () real",
     /* transpose */
     "The same elements with two dimensions exchanged. A view.\n"
     "self (.., n, .., m, ..) -> (.., m, .., n, ..)",
@@ -1173,6 +1178,7 @@ static const char *const py_docs_place[] = {
     NULL /* to */,
     NULL /* to_dtype */,
     NULL /* topk */,
+    NULL /* total_norm */,
     NULL /* transpose */,
     NULL /* tril */,
     NULL /* triu */,

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 272 };
+enum { TNI_ROW_COUNT = 273 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -519,6 +519,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_to_dtype);
 TN_PRIV_DECLARE(tn_row, tni_row_to_dtype);
 TN_PRIV_DECLARE(tn_gen, tni_gen_topk);
 TN_PRIV_DECLARE(tn_row, tni_row_topk);
+TN_PRIV_DECLARE(tn_gen, tni_gen_total_norm);
+TN_PRIV_DECLARE(tn_row, tni_row_total_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_transpose);
 TN_PRIV_DECLARE(tn_row, tni_row_transpose);
 TN_PRIV_DECLARE(tn_gen, tni_gen_tril);

@@ -95,46 +95,48 @@ static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_
 }
 
 /* Draws with standard deviation std about 0. The uniform distribution within +-b has the standard
- * deviation b / sqrt(3). */
-static const tn_tensor *init_draw(tn_tensor *t, bool normal, double std) {
-    /* Nothing to draw. A fan may be 0 here, which makes std infinite. */
-    if (tn_numel(t) == 0) return t;
-    return normal ? tnp_normal_(t, 0, std, NULL)
-                  : tnp_uniform_(t, -(sqrt(3.0) * std), sqrt(3.0) * std, NULL);
+ * deviation b / sqrt(3). Of an empty tensor a fan may be 0, which makes std infinite. */
+typedef tn_tensor *init_draw(tn_tensor *t, double std);
+static tn_tensor *init_draw_normal(tn_tensor *t, double std) {
+    return tn_numel(t) == 0 ? t : tnp_normal_(t, 0, std, NULL);
+}
+static tn_tensor *init_draw_uniform(tn_tensor *t, double std) {
+    return tn_numel(t) == 0 ? t : tnp_uniform_(t, -(sqrt(3.0) * std), sqrt(3.0) * std, NULL);
 }
 /* gain * sqrt(2 / (in + out)): Glorot and Bengio 2010, "Understanding the difficulty of training
  * deep feedforward neural networks", section 4.2. */
-static tn_tensor *init_xavier(const char *file, int line, tn_tensor *t, bool normal, double gain) {
+static tn_tensor *init_xavier(const char *file, int line, tn_tensor *t, init_draw *draw,
+                              double gain) {
     double in, out;
     init_quiet q;
     const tn_tensor *drawn = NULL;
     if (!init_begin(&q, file, line, t)) return NULL;
-    if (init_fans(t, &in, &out)) drawn = init_draw(t, normal, gain * sqrt(2.0 / (in + out)));
+    if (init_fans(t, &in, &out)) drawn = draw(t, gain * sqrt(2.0 / (in + out)));
     return init_end(&q, t, drawn);
 }
-static tn_tensor *init_kaiming(const char *file, int line, tn_tensor *t, bool normal, double a,
+static tn_tensor *init_kaiming(const char *file, int line, tn_tensor *t, init_draw *draw, double a,
                                tn_fan mode, tn_init_for nonlinearity) {
     double std = 0;
     init_quiet q;
     const tn_tensor *drawn = NULL;
     if (!init_begin(&q, file, line, t)) return NULL;
-    if (init_kaiming_std(t, a, mode, nonlinearity, &std)) drawn = init_draw(t, normal, std);
+    if (init_kaiming_std(t, a, mode, nonlinearity, &std)) drawn = draw(t, std);
     return init_end(&q, t, drawn);
 }
 
 TN_API tn_tensor *tn_init_xavier_uniform_at(const char *file, int line, tn_tensor *t, double gain) {
-    return init_xavier(file, line, t, false, gain);
+    return init_xavier(file, line, t, init_draw_uniform, gain);
 }
 TN_API tn_tensor *tn_init_xavier_normal_at(const char *file, int line, tn_tensor *t, double gain) {
-    return init_xavier(file, line, t, true, gain);
+    return init_xavier(file, line, t, init_draw_normal, gain);
 }
 TN_API tn_tensor *tn_init_kaiming_uniform_at(const char *file, int line, tn_tensor *t, double a,
                                              tn_fan mode, tn_init_for nonlinearity) {
-    return init_kaiming(file, line, t, false, a, mode, nonlinearity);
+    return init_kaiming(file, line, t, init_draw_uniform, a, mode, nonlinearity);
 }
 TN_API tn_tensor *tn_init_kaiming_normal_at(const char *file, int line, tn_tensor *t, double a,
                                             tn_fan mode, tn_init_for nonlinearity) {
-    return init_kaiming(file, line, t, true, a, mode, nonlinearity);
+    return init_kaiming(file, line, t, init_draw_normal, a, mode, nonlinearity);
 }
 
 /* torch's reset_parameters of Linear and of convolutions. With a = sqrt(5) the gain is sqrt(1 / 3),

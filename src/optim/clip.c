@@ -2,26 +2,19 @@
 #include "optim.h"
 #include "../api/ops/elementwise.h"
 #include "../api/ops/reduction.h"
-#include "../api/ops/shape.h"
 
 #include <math.h>
 
-/* The norm of all gradients: the norm of the norms, each in its own dtype. NULL with *n = 0: there
- * are none. */
+/* The norm of all gradients. NULL with *n = 0: there are none. */
 static tn_tensor *clip_norm(tn_tensors params, double order, int64_t *n) {
-    tn_tensor **norm = (tn_tensor **)tni_alloc_each(params.n, sizeof *norm), *total = NULL;
-    bool ok = norm != NULL;
+    tn_tensor **grads = (tn_tensor **)tni_alloc_each(params.n, sizeof *grads), *total = NULL;
     *n = 0;
-    for (int64_t i = 0; ok && i < params.n; i++) {
-        tn_tensor *grad = tn_grad_of(params.at[i]), *one;
-        if (!grad) continue;
-        one = tnp_linalg_vector_norm(grad, order, tn_no_dims(), false, TN_NO_DTYPE);
-        ok = one != NULL;
-        norm[(*n)++] = one;
+    for (int64_t i = 0; grads && i < params.n; i++) {
+        tn_tensor *grad = tn_grad_of(params.at[i]);
+        if (grad) grads[(*n)++] = grad;
     }
-    if (ok && *n) total = tnp_stack(tn_tensors_of(norm, *n), 0);
-    if (total) total = tnp_linalg_vector_norm(total, order, tn_no_dims(), false, TN_NO_DTYPE);
-    if (norm) tn_alloc_free(norm, (size_t)params.n * sizeof *norm);
+    if (*n) total = tnp_total_norm(tn_tensors_of(grads, *n), order);
+    if (grads) tn_alloc_free(grads, (size_t)params.n * sizeof *grads);
     return total;
 }
 

@@ -144,6 +144,20 @@ def torch_linear_recurrence(input, factor, dim, reverse=False):
     return torch.stack(out[::-1] if reverse else out, dim).contiguous() if out else input.clone()
 
 
+def torch_as_strided_scatter(self, src, size, stride, storage_offset=None, accumulate=False):
+    if not accumulate:
+        return torch.as_strided_scatter(self, src, size, stride, storage_offset)
+    places = torch.arange(self.numel()).as_strided(size, stride, storage_offset or 0)
+    if src.shape != places.shape:
+        raise Refused("src of the view's size")
+    flat = self.reshape(-1).index_put((places.reshape(-1),), src.reshape(-1), accumulate=True)
+    return flat.reshape(self.shape)
+
+
+def torch_total_norm(tensors, norm_type=2.0):
+    return torch.nn.utils.get_total_norm(tensors, float(norm_type), foreach=False)
+
+
 def torch_gelu_erf(self):
     return F.gelu(self)
 

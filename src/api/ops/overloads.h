@@ -182,9 +182,10 @@ template <class = void> inline tn_tensor *tn_as_strided(tn_tensor *self, tn_dims
 }
 template <class = void> inline tn_tensor *tn_as_strided_scatter(tn_tensor *self, tn_tensor *src,
     tn_dims size, tn_dims stride, int64_t storage_offset = TN_NONE,
-    tn_dims self_stride = tn_dims(), int64_t self_offset = 0, tn_site at = tn_site::here()) {
+    tn_dims self_stride = tn_dims(), int64_t self_offset = 0, bool accumulate = false,
+    tn_site at = tn_site::here()) {
     const tn_as_strided_scatter_args a = {NULL, storage_offset, self_stride.value, self_offset,
-        self, src, size.value, stride.value};
+        accumulate, self, src, size.value, stride.value};
     return tn_as_strided_scatter_at(at.file, at.line, &a);
 }
 template <class = void> inline tn_tensor *tn_asin(tn_tensor *self, tn_site at = tn_site::here()) {
@@ -2380,6 +2381,11 @@ template <class = void> inline tn_values_indices tn_topk(tn_tensor *self, int64_
     const tn_topk_args a = {{NULL, NULL}, dim, largest, sorted, self, k};
     return tn_topk_at(at.file, at.line, &a);
 }
+template <class = void> inline tn_tensor *tn_total_norm(tn_tensor_list tensors,
+    double norm_type = 2, tn_site at = tn_site::here()) {
+    const tn_total_norm_args a = {norm_type, tensors.value};
+    return tn_total_norm_at(at.file, at.line, &a);
+}
 template <class = void> inline tn_tensor *tn_transpose(tn_tensor *self, int64_t dim0, int64_t dim1,
     tn_site at = tn_site::here()) {
     const tn_transpose_args a = {self, dim0, dim1};
@@ -2774,11 +2780,12 @@ struct tn_as_strided_scatter_options {
     int64_t storage_offset = TN_NONE;
     tn_dims self_stride = tn_dims();
     int64_t self_offset = 0;
+    bool accumulate = false;
 };
 template <class = void> inline tn_tensor *tn_as_strided_scatter(tn_tensor *self, tn_tensor *src,
     tn_dims size, tn_dims stride, tn_as_strided_scatter_options o, tn_site at = tn_site::here()) {
     const tn_as_strided_scatter_args a = {o.out, o.storage_offset, o.self_stride.value,
-        o.self_offset, self, src, size.value, stride.value};
+        o.self_offset, o.accumulate, self, src, size.value, stride.value};
     return tn_as_strided_scatter_at(at.file, at.line, &a);
 }
 struct tn_asin_options {
@@ -5168,6 +5175,14 @@ template <class = void> inline tn_values_indices tn_topk(tn_tensor *self, int64_
     tn_topk_options o, tn_site at = tn_site::here()) {
     const tn_topk_args a = {o.out, o.dim, o.largest, o.sorted, self, k};
     return tn_topk_at(at.file, at.line, &a);
+}
+struct tn_total_norm_options {
+    double norm_type = 2;
+};
+template <class = void> inline tn_tensor *tn_total_norm(tn_tensor_list tensors,
+    tn_total_norm_options o, tn_site at = tn_site::here()) {
+    const tn_total_norm_args a = {o.norm_type, tensors.value};
+    return tn_total_norm_at(at.file, at.line, &a);
 }
 struct tn_tril_options {
     tn_tensor *out = {};

@@ -471,6 +471,21 @@ TN_API tn_tensor *tnp_norm(tn_tensor *self, tn_scalar p, tn_ints dim, bool keepd
 #define tn_norm(...) TNI_CALL(tn_norm, .p = TN_NO_NUM, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif
 
+/* The norm of all elements of a list: linalg_vector_norm of the norms, each in its tensor's dtype.
+ * Without a gradient, so that a program that clips holds none.
+ *   schema  _total_norm(Tensor[] tensors, float norm_type=2) -> Tensor
+ *   shapes  tensors (*) floating or complex -> () real
+ *   example tn_total_norm(TN_LIST(x, y)) */
+typedef struct tn_total_norm_args {
+    double norm_type;
+    tn_tensors tensors;
+} tn_total_norm_args;
+TN_API tn_tensor *tn_total_norm_at(const char *file, int line, const tn_total_norm_args *args);
+TN_API tn_tensor *tnp_total_norm(tn_tensors tensors, double norm_type);
+#ifndef __cplusplus
+#define tn_total_norm(...) TNI_CALL(tn_total_norm, .norm_type = 2, .tensors = __VA_ARGS__)
+#endif
+
 /* --- any and all: whether elements are nonzero --- */
 
 /* Whether any element over dim is nonzero; NaN counts as nonzero. If dim is absent, over all

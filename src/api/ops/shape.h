@@ -615,9 +615,11 @@ TN_API tn_tensor *tnp_as_strided(tn_tensor *self, tn_ints size, tn_ints stride,
     .self_stride = TN_NO_DIMS, .self = self_, .size = size_, .stride = __VA_ARGS__)
 #endif
 
-/* A copy of self with src written to the places that as_strided would view.
+/* A copy of self with src written to the places that as_strided would view, or added to them with
+ * accumulate, in row-major order.
  *   schema  as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int?
- *           storage_offset=None, *, int[]? self_stride=None, int self_offset=0) -> Tensor
+ *           storage_offset=None, *, int[]? self_stride=None, int self_offset=0, bool
+ *           accumulate=False) -> Tensor
  *   shapes  self (*), src size -> self's
  *   example tn_as_strided_scatter(x, src, TN_DIMS(2), TN_DIMS(1)) */
 typedef struct tn_as_strided_scatter_args {
@@ -625,13 +627,15 @@ typedef struct tn_as_strided_scatter_args {
     int64_t storage_offset;
     tn_ints self_stride;
     int64_t self_offset;
+    bool accumulate;
     tn_tensor *self, *src;
     tn_ints size, stride;
 } tn_as_strided_scatter_args;
 TN_API tn_tensor *tn_as_strided_scatter_at(const char *file, int line,
     const tn_as_strided_scatter_args *args);
 TN_API tn_tensor *tnp_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_ints size,
-    tn_ints stride, int64_t storage_offset, tn_ints self_stride, int64_t self_offset);
+    tn_ints stride, int64_t storage_offset, tn_ints self_stride, int64_t self_offset,
+    bool accumulate);
 #ifndef __cplusplus
 #define tn_as_strided_scatter(self_, src_, size_, ...) TNI_CALL(tn_as_strided_scatter, \
     .storage_offset = TN_NONE, .self_stride = TN_NO_DIMS, .self = self_, .src = src_, \

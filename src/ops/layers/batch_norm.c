@@ -399,8 +399,8 @@ static void batch_moments_task(void *arg, int64_t i) {
                 if (full) batch_apply(j, kernel, &r, at, full, j->lanes, j->lanes);
                 if (n % j->lanes)
                     batch_apply(j, kernel, &r, at + full * j->lanes, 1, n % j->lanes, 0);
-                tni_reduce_fold(j->kernels, TNI_SUM, TN_F32, r.one, j->lanes);
-                tni_reduce_fold(j->kernels, TNI_SUM, TN_F32, r.two, j->lanes);
+                tni_reduce_fold(j->kernels, &tni_sum, TN_F32, r.one, j->lanes);
+                tni_reduce_fold(j->kernels, &tni_sum, TN_F32, r.two, j->lanes);
             }
             tni_tree_push(&first);
             tni_tree_push(&second);

@@ -259,8 +259,8 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
                 r.one = &one;
                 r.two = &two;
                 TNI_K(j->kernels, norm_moments_f32)(&r);
-                tni_reduce_fold(j->kernels, TNI_SUM, TN_F32, &one, 64);
-                tni_reduce_fold(j->kernels, TNI_SUM, TN_F32, &two, 64);
+                tni_reduce_fold(j->kernels, &tni_sum, TN_F32, &one, 64);
+                tni_reduce_fold(j->kernels, &tni_sum, TN_F32, &two, 64);
                 sums = (float *)tni_tree_next(&tree);
                 sums[0] = one.f[0];
                 sums[1] = two.f[0];
@@ -339,9 +339,9 @@ static void layer_norm_backward_run(tn_frame *f) {
     /* Blocks of rows join in a tree of neighbours, so threads do not change the order. */
     for (int64_t half = 1; half < blocks; half *= 2)
         for (int64_t b = 0; b + half < blocks; b += 2 * half) {
-            tni_reduce_rows(j.kernels, TNI_SUM, TN_F32, j.one + (b + half) * n, 0, 1, n,
+            tni_reduce_rows(j.kernels, &tni_sum, TN_F32, j.one + (b + half) * n, 0, 1, n,
                             j.one + b * n);
-            tni_reduce_rows(j.kernels, TNI_SUM, TN_F32, j.two + (b + half) * n, 0, 1, n,
+            tni_reduce_rows(j.kernels, &tni_sum, TN_F32, j.two + (b + half) * n, 0, 1, n,
                             j.two + b * n);
         }
     for (int k = 1; k < 3; k++)

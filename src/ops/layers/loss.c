@@ -190,8 +190,8 @@ static void nll_loss_plain_run(tn_frame *f) {
         nll_block(&d, &s, at, x->dtype, i, n, &loss, &weight);
         if (a->reduction == TN_REDUCTION_NONE)
             tni_lanes_save(tni_bytes_at(out) + i * bytes, bytes, out->dtype, &loss, compute, n);
-        tni_reduce_block(k, TNI_SUM, compute, &loss, n, tni_tree_next(&sum));
-        tni_reduce_block(k, TNI_SUM, compute, &weight, n, tni_tree_next(&total));
+        tni_reduce_block(k, &tni_sum, compute, &loss, n, tni_tree_next(&sum));
+        tni_reduce_block(k, &tni_sum, compute, &weight, n, tni_tree_next(&total));
         tni_tree_push(&sum);
         tni_tree_push(&total);
     }
@@ -310,12 +310,12 @@ static bool nll_weighted(tn_frame *f, tn_tensor *x, tn_tensor *target, tn_tensor
     int64_t flat = -1, dim = x->ndim > 1;
     /* Ignored samples take class 0 for a moment, with weight 0. */
     tn_tensor *skip = tnp_eq_scalar(target, tn_int(ignore)),
-              *known = tnp_masked_fill_scalar(target, skip, tn_int(0));
+              *known = tnp_where_scalar_self(skip, tn_int(0), target);
     tn_tensor *picked = tnp_squeeze_dim(tnp_gather(x, dim, tnp_unsqueeze(known, dim), false), dim),
               *w, *loss;
     w = tnp_reshape(tnp_index_select(weight, 0, tnp_reshape(known, tni_ints(&flat, 1))),
                     tni_sizes(target));
-    w = tnp_masked_fill_scalar(w, skip, tn_int(0));
+    w = tnp_where_scalar_self(skip, tn_int(0), w);
     loss = tnp_neg(tnp_mul(w, picked));
     if (reduction == TN_REDUCTION_NONE) return (f->out[0] = loss) != NULL;
     loss = tnp_sum(loss, tn_no_dims(), false, TN_NO_DTYPE);
@@ -358,17 +358,17 @@ static tn_tensor *cross_smooth(tn_tensor *x, tn_tensor *target, tn_tensor *weigh
     /* weight (C) in the shape (1, C, 1, ...). */
     for (int i = 0; i < x->ndim; i++) wide[i] = i == dim ? x->size[dim] : 1;
     if (weight) x = tnp_mul(x, tnp_reshape(weight, tni_ints(wide, x->ndim)));
-    even = tnp_masked_fill_scalar(tnp_neg(tnp_mean(x, tni_ints(&d, 1), false, TN_NO_DTYPE)), skip,
-                                  tn_int(0));
+    even = tnp_neg(tnp_mean(x, tni_ints(&d, 1), false, TN_NO_DTYPE));
+    even = tnp_where_scalar_self(skip, tn_int(0), even);
     if (reduction == TN_REDUCTION_NONE) return even;
     even = tnp_sum(even, tn_no_dims(), false, TN_NO_DTYPE);
     /* The mean divides as nll_loss does: by the weights of the samples that count. */
     if (reduction == TN_REDUCTION_SUM) return even;
-    count = tnp_logical_not(skip);
+    count = tnp_eq_scalar(skip, tn_bool(false));
     if (weight) {
         int64_t flat = -1;
         tn_tensor *known =
-            tnp_reshape(tnp_masked_fill_scalar(target, skip, tn_int(0)), tni_ints(&flat, 1));
+            tnp_reshape(tnp_where_scalar_self(skip, tn_int(0), target), tni_ints(&flat, 1));
         count = tnp_mul(tnp_index_select(weight, 0, known), tnp_reshape(count, tni_ints(&flat, 1)));
     }
     return tnp_div(even, tnp_sum(count, tn_no_dims(), false, TN_NO_DTYPE));

@@ -42,7 +42,7 @@ static void cumsum_task(void *arg, int64_t i) {
     memset(sum, 0, (size_t)m * sizeof *sum);
     for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
         tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
-        tni_reduce_rows(j->context->kernels, TNI_SUM, compute, row, 0, 1, m, sum);
+        tni_reduce_rows(j->context->kernels, &tni_sum, compute, row, 0, 1, m, sum);
         tni_lanes_save(j->y + at * out, out, j->to, sum, compute, m);
     }
 }
@@ -117,7 +117,7 @@ TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> 
 /* to[k] *= row[k] for m numbers, two of them a complex one in pairs. */
 static void cum_times(const cum_job *j, int compute, double *to, const double *row, int64_t m) {
     if (!j->pairs)
-        tni_reduce_rows(j->context->kernels, TNI_PROD, compute, row, 0, 1, m, to);
+        tni_reduce_rows(j->context->kernels, &tni_prod, compute, row, 0, 1, m, to);
     else
         for (int64_t k = 0; k < m; k += 2) tni_complex_times(to + k, row + k);
 }
@@ -197,7 +197,7 @@ static void recurrence_task(void *arg, int64_t i) {
         if (r) {
             tni_lanes_load(factor, TN_F64, factors + at * bytes, bytes, j->from, m);
             cum_times(j, TN_F64, sum, factor, m);
-            tni_reduce_rows(j->context->kernels, TNI_SUM, TN_F64, row, 0, 1, m, sum);
+            tni_reduce_rows(j->context->kernels, &tni_sum, TN_F64, row, 0, 1, m, sum);
         } else
             memcpy(sum, row, (size_t)m * sizeof *sum);
         tni_lanes_save(j->y + at * bytes, bytes, j->to, sum, TN_F64, m);

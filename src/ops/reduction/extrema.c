@@ -20,7 +20,7 @@ static bool extreme_check(tn_frame *f, tn_ints dim, bool keepdim) {
     return tni_extreme_dtype(f, x) &&
            tni_plain_check(f, dim, keepdim, (tn_dtype)x->dtype, tni_lanes_compute(x->dtype), true);
 }
-static void extreme_run(tn_frame *f, tn_ints dim, int op, int k) {
+static void extreme_run(tn_frame *f, tn_ints dim, const tni_reduction *op, int k) {
     tni_lanes l;
     tni_plain_lanes(f, &l, dim, 0);
     tni_plain_run(f, &l, op, k, TNI_PLAIN);
@@ -40,7 +40,7 @@ static bool amax_check(tn_frame *f) {
 }
 static void amax_run(tn_frame *f) {
     TN_ARGS(amax, a, f);
-    extreme_run(f, a->dim, TNI_MAX, 0);
+    extreme_run(f, a->dim, &tni_max, 0);
 }
 static void amax_grad(tn_gradient *g) {
     TN_ARGS(amax, a, g);
@@ -63,7 +63,7 @@ static bool amin_check(tn_frame *f) {
 }
 static void amin_run(tn_frame *f) {
     TN_ARGS(amin, a, f);
-    extreme_run(f, a->dim, TNI_MIN, 0);
+    extreme_run(f, a->dim, &tni_min, 0);
 }
 static void amin_grad(tn_gradient *g) {
     TN_ARGS(amin, a, g);
@@ -91,7 +91,7 @@ static void extreme_grad(tn_gradient *g) {
 }
 
 static bool max_check(tn_frame *f) { return extreme_check(f, tn_no_dims(), false); }
-static void max_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MAX, 0); }
+static void max_run(tn_frame *f) { extreme_run(f, tn_no_dims(), &tni_max, 0); }
 /* The largest of all elements. A NaN wins. Equal elements share the gradient. */
 TN_OPERATOR(max, "max(Tensor self) -> Tensor",
             TN_DOC(.shapes = "self (*) -> ()", .example = "tn_max(x)"), .forms = TN_OUT,
@@ -99,7 +99,7 @@ TN_OPERATOR(max, "max(Tensor self) -> Tensor",
             .sample = "(2,3,4) | () | (9000) | (4,5):i32", .node = "MaxBackward1")
 
 static bool min_check(tn_frame *f) { return extreme_check(f, tn_no_dims(), false); }
-static void min_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MIN, 0); }
+static void min_run(tn_frame *f) { extreme_run(f, tn_no_dims(), &tni_min, 0); }
 /* The smallest of all elements. A NaN wins. Equal elements share the gradient. */
 TN_OPERATOR(min, "min(Tensor self) -> Tensor",
             TN_DOC(.shapes = "self (*) -> ()", .example = "tn_min(x)"), .forms = TN_OUT,
@@ -118,8 +118,8 @@ static bool aminmax_check(tn_frame *f) {
 }
 static void aminmax_run(tn_frame *f) {
     TN_ARGS(aminmax, a, f);
-    extreme_run(f, tni_dim_or_all(&a->dim), TNI_MIN, 0);
-    extreme_run(f, tni_dim_or_all(&a->dim), TNI_MAX, 1);
+    extreme_run(f, tni_dim_or_all(&a->dim), &tni_min, 0);
+    extreme_run(f, tni_dim_or_all(&a->dim), &tni_max, 1);
 }
 static void aminmax_grad(tn_gradient *g) {
     TN_ARGS(aminmax, a, g);

@@ -49,7 +49,7 @@ TN_PRIV void tni_plain_block(const tni_reducer *r, const tni_lanes *l, const voi
 TN_PRIV void tni_plain_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
                             int64_t rows, int64_t n, int64_t first, void *to) {
     (void)first;
-    tni_fill_lanes(to, l->compute, tni_reduce_identity(r->op), n);
+    tni_fill_lanes(to, l->compute, r->op->identity, n);
     tni_reduce_rows(r->kernels, r->op, l->compute, x, step, rows, n, to);
 }
 
@@ -82,7 +82,7 @@ static void plain_store(const tni_reducer *r, const tni_lanes *l, void *parts, i
                     parts, l->compute, n);
 }
 
-TN_PRIV void tni_plain_run(tn_frame *f, tni_lanes *l, int op, int k, int finish) {
+TN_PRIV void tni_plain_run(tn_frame *f, tni_lanes *l, const tni_reduction *op, int k, int finish) {
     tn_context *c = f->block->context;
     tn_tensor *out = f->out[k];
     /* A part is one element of the compute type. */
@@ -110,7 +110,7 @@ static bool plain_is_block(const tn_tensor *x, tn_ints dim, tn_dtype dtype, int 
            x->numel <= TNI_BLOCK && tni_is_flat(x);
 }
 
-static void plain_block_run(tn_frame *f, int op, int finish) {
+static void plain_block_run(tn_frame *f, const tni_reduction *op, int finish) {
     const tn_tensor *x = f->in[0];
     char *out = tni_bytes_at(f->out[0]);
     /* TNI_MEAN divides in the compute type, as plain_finish does. */
@@ -158,7 +158,7 @@ TN_PRIV void tni_plain_lanes(tn_frame *f, tni_lanes *l, tn_ints dim, int how) {
     tni_lanes_init(l, f->in[0], gone, f->type, how);
 }
 
-TN_PRIV void tni_plain_reduce(tn_frame *f, tn_ints dim, int op, int finish) {
+TN_PRIV void tni_plain_reduce(tn_frame *f, tn_ints dim, const tni_reduction *op, int finish) {
     tni_lanes l;
     TN_NOTE(plain_note, note, f);
     /* check has seen that one kernel call does it. */

@@ -27,7 +27,7 @@ TNI_INLINE tn_ints tni_dim_or_all(const int64_t *dim) {
 /* For rows that choose an element: false with an error where a dimension that goes is empty. */
 TN_PRIV bool tni_reduce_not_empty(tn_frame *f, const tn_tensor *x, const bool *gone);
 
-/* The functions of a reducer of TNI_SUM, TNI_PROD, TNI_MAX, TNI_MIN (its op): a part is one element
+/* The functions of a reducer of a plain reduction (its op): a part is one element
  * of the compute type. */
 TN_PRIV void tni_plain_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
                              int64_t first, void *to);
@@ -41,11 +41,11 @@ TN_PRIV void tni_plain_merge(const tni_reducer *r, const tni_lanes *l, void *a, 
 enum { TNI_PLAIN, TNI_MEAN };
 TN_PRIV bool tni_plain_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype, int compute,
                              bool choose);
-TN_PRIV void tni_plain_reduce(tn_frame *f, tn_ints dim, int op, int finish);
+TN_PRIV void tni_plain_reduce(tn_frame *f, tn_ints dim, const tni_reduction *op, int finish);
 /* Their parts: the plan of in[0] over dim; its reduction into out[k]. A complex result is one of
  * twice as many reals. */
 TN_PRIV void tni_plain_lanes(tn_frame *f, tni_lanes *l, tn_ints dim, int how);
-TN_PRIV void tni_plain_run(tn_frame *f, tni_lanes *l, int op, int k, int finish);
+TN_PRIV void tni_plain_run(tn_frame *f, tni_lanes *l, const tni_reduction *op, int k, int finish);
 
 /* Refuses dtypes that cannot be ordered. */
 TN_PRIV bool tni_extreme_dtype(tn_frame *f, const tn_tensor *x);

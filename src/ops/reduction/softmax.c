@@ -59,7 +59,7 @@ static void soft_back(const soft_job *j, tni_sweep *r, int kind) {
 }
 static void soft_max(const soft_job *j, tni_sweep *r, int kind) {
     (void)kind;
-    tni_reduce_rows(j->context->kernels, TNI_MAX, j->compute, r->x, r->x_step, r->rows, r->n,
+    tni_reduce_rows(j->context->kernels, &tni_max, j->compute, r->x, r->x_step, r->rows, r->n,
                     r->one);
 }
 
@@ -143,13 +143,12 @@ static soft_block soft_block_of(const soft_job *j, const soft_line *l, int64_t b
 }
 
 /* Folds the lanes of a row into one value and spreads it again; columns stay as they are. */
-static void soft_fold(const soft_job *j, const soft_line *l, int op, void *lanes) {
+static void soft_fold(const soft_job *j, const soft_line *l, const tni_reduction *op, void *lanes) {
     int64_t h = 1;
     if (!l->row) return;
     while (h < l->m) h *= 2;
     if (h > l->m) { /* lanes that were not used */
-        tni_fill_lanes((char *)lanes + l->m * j->size, j->compute, tni_reduce_identity(op),
-                       h - l->m);
+        tni_fill_lanes((char *)lanes + l->m * j->size, j->compute, op->identity, h - l->m);
     }
     tni_reduce_fold(j->context->kernels, op, j->compute, lanes, h);
     tni_fill_lanes(
@@ -166,7 +165,7 @@ static void soft_sum(const soft_job *j, soft_kernel kernel, const soft_line *l, 
         soft_block k = soft_block_of(j, l, b);
         r->one = tni_tree_next(&tree);
         soft_each(j, kernel, x, dy, y, &k, r, 0);
-        if (l->row) soft_fold(j, l, TNI_SUM, r->one);
+        if (l->row) soft_fold(j, l, &tni_sum, r->one);
         tni_tree_push(&tree);
     }
     memcpy(to, tni_tree_end(&tree), (size_t)(l->m * j->size));
@@ -189,7 +188,7 @@ static void soft_task(void *arg, int64_t i) {
     }
     /* keep: the exponentials of the second sweep already stand in y, and the third
      * only scales them. */
-    soft_fold(j, &l, TNI_MAX, &most);
+    soft_fold(j, &l, &tni_max, &most);
     r.mean = &most;
     soft_sum(j, soft_exp, &l, j->x, NULL, keep ? j->y : NULL, &r, &sum);
     if (j->log)

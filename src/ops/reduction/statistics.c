@@ -56,7 +56,7 @@ static void var_rows(const tni_reducer *r, const tni_lanes *l, const void *x, in
     tni_fill_lanes(&mean, l->compute, 0, n);
     tni_fill_lanes(&one, l->compute, 0, n);
     tni_fill_lanes(&two, l->compute, 0, n);
-    tni_reduce_rows(r->kernels, TNI_SUM, l->compute, x, step, rows, n, &mean);
+    tni_reduce_rows(r->kernels, &tni_sum, l->compute, x, step, rows, n, &mean);
     for (int64_t i = 0; i < n && rows; i++)
         if (l->compute == TN_F32)
             mean.f[i] /= (float)rows;
@@ -78,7 +78,7 @@ TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int
     double c;
     var_part p;
     while (h < used) h *= 2;
-    tni_reduce_block(k, TNI_SUM, compute, x, n, &centre);
+    tni_reduce_block(k, &tni_sum, compute, x, n, &centre);
     /* The mean in the compute type, the same in all lanes of the second sweep. */
     c = !n ? 0 : compute == TN_F32 ? (double)(centre.f[0] / (float)n) : centre.d[0] / (double)n;
     /* One lane for each element of a row of lanes, all with the same centre. */
@@ -88,8 +88,8 @@ TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int
     if (full) var_kernel(k, compute, x, TNI_LANE_BYTES, full, lanes, &centre, &one, &two);
     var_kernel(k, compute, (const char *)x + full * TNI_LANE_BYTES, 0, 1, n % lanes, &centre, &one,
                &two);
-    tni_reduce_fold(k, TNI_SUM, compute, &one, h);
-    tni_reduce_fold(k, TNI_SUM, compute, &two, h);
+    tni_reduce_fold(k, &tni_sum, compute, &one, h);
+    tni_reduce_fold(k, &tni_sum, compute, &two, h);
     p = var_correct(c, var_read(compute, &one, 0), var_read(compute, &two, 0), n ? (double)n : 1);
     *mean = p.mean;
     *m2 = p.m2;
@@ -330,27 +330,52 @@ TN_OPERATOR(
 /* --- p-norms ---------------------------------------------------------------------------------- */
 
 /* How a norm is reduced: an operation over mapped elements, and whether a root follows. */
+/* What becomes of elements before they meet. */
+#define NORM_MAP(name, type, expression)                            \
+    static void norm_##name(void *x, int64_t n) {                   \
+        for (type *at = (type *)x, *end = at + n; at < end; at++) { \
+            type v = *at;                                           \
+            *at = expression;                                       \
+        }                                                           \
+    }
+#define NORM_MAPS(name, expression)                                                         \
+    NORM_MAP(name##_f32, float, expression)                                                 \
+    NORM_MAP(name##_f64, double, expression)                                                \
+    static void norm_##name(const tni_kernels *k, const tni_lanes *l, void *x, int64_t n) { \
+        (void)k;                                                                            \
+        (l->compute == TN_F32 ? norm_##name##_f32 : norm_##name##_f64)(x, n);               \
+    }
+NORM_MAPS(square, v *v)
+NORM_MAPS(abs, v <= 0 ? 0 - v : v)
+NORM_MAPS(nonzero, v != 0)
+#undef NORM_MAP
+#undef NORM_MAPS
+static void norm_power(const tni_kernels *k, const tni_lanes *l, void *x, int64_t n) {
+    (l->compute == TN_F32 ? TNI_K(k, power_f32) : TNI_K(k, power_f64))(x, n, l->p);
+}
+
 typedef struct norm_way {
-    int op, map;
+    const tni_reduction *op;
+    void (*map)(const tni_kernels *k, const tni_lanes *l, void *x, int64_t n);
     bool root;
 } norm_way;
 
 static norm_way norm_way_of(double p) {
     /* Orders with a cheap map have their own; the general one needs a power for each element. */
-    norm_way w = {TNI_SUM, TNI_MAP_POWER, true};
+    norm_way w = {&tni_sum, norm_power, true};
     /* Extrema need no root, nor do counts and sums of magnitudes. */
     if (p == HUGE_VAL || p == -HUGE_VAL) {
-        w.op = p > 0 ? TNI_MAX : TNI_MIN;
-        w.map = TNI_MAP_ABS;
+        w.op = p > 0 ? &tni_max : &tni_min;
+        w.map = norm_abs;
         w.root = false;
     } else if (p == 0) {
-        w.map = TNI_MAP_NONZERO;
+        w.map = norm_nonzero;
         w.root = false;
     } else if (p == 1) {
-        w.map = TNI_MAP_ABS;
+        w.map = norm_abs;
         w.root = false;
     } else if (p == 2)
-        w.map = TNI_MAP_SQUARE;
+        w.map = norm_square;
     return w;
 }
 
@@ -395,12 +420,12 @@ static bool norm_check(tn_frame *f) {
     return tn_announce(f, 0, stat_real(dtype), to.ndim, to.size) &&
            tni_lanes_scratch(f, &l, l.size);
 }
-static void norm_run(tn_frame *f) {
-    TN_ARGS(linalg_vector_norm, a, f);
+/* The norms of x over the dimensions that go, in `dtype`. */
+static void norm_into(tn_frame *f, const tn_tensor *x, const bool *gone, int compute, double order,
+                      void *to, int dtype, void *scratch) {
     tn_context *c = f->block->context;
-    norm_way w = norm_way_of(a->ord);
-    /* The plain reducer, with an end of its own. */
-    tni_reducer r = {f->type == TN_F32 ? 4 : 8,
+    norm_way w = norm_way_of(order);
+    tni_reducer r = {compute == TN_F32 ? 4 : 8,
                      tni_plain_block,
                      tni_plain_rows,
                      tni_plain_merge,
@@ -413,17 +438,22 @@ static void norm_run(tn_frame *f) {
                      0,
                      0};
     tni_lanes l;
-    bool gone[TN_MAX_DIMS];
     /* The plan reads elements mapped; a complex one counts as its magnitude. */
-    if (!f->out[0]->numel) return;
-    tni_dims_gone(a->self, a->dim, gone);
-    tni_lanes_init(&l, a->self, gone, f->type, TNI_LANES_MAGNITUDE);
+    tni_lanes_init(&l, x, gone, compute, TNI_LANES_MAGNITUDE);
     l.map = w.map;
-    l.p = r.p = a->ord;
+    l.p = r.p = order;
     r.finish = w.root;
-    r.out[0] = tni_bytes_at(f->out[0]);
-    r.out_dtype = f->out[0]->dtype;
-    tni_lanes_run(c, &l, &r, f->scratch);
+    r.out[0] = to;
+    r.out_dtype = dtype;
+    tni_lanes_run(c, &l, &r, scratch);
+}
+static void norm_run(tn_frame *f) {
+    TN_ARGS(linalg_vector_norm, a, f);
+    tn_tensor *out = f->out[0];
+    bool gone[TN_MAX_DIMS];
+    if (!out->numel) return;
+    tni_dims_gone(a->self, a->dim, gone);
+    norm_into(f, a->self, gone, f->type, a->ord, tni_bytes_at(out), out->dtype, f->scratch);
 }
 /* d|x|_p = sgn(x) |x|^(p-1) / |x|_p^(p-1), zero where that is not defined (the norm, or an
  * element, is 0). */
@@ -490,3 +520,70 @@ TN_OPERATOR(
                       "row for torch's overloads with and without it"),
     .forms = TN_OUT, .compose = norm_compose,
     .sample = "(2,3) | (2,3,4) 1 [1] | (2,3,4) 3 [0,2] keepdim=True")
+
+/* The norms of the list as one vector of out's dtype, whose memory is the call's scratch. */
+typedef struct norm_vector {
+    tni_storage storage;
+    int64_t n, step;
+    tn_tensor t; /* points at all of these */
+} norm_vector;
+static void norm_vector_of(norm_vector *v, const tn_frame *f, int dtype) {
+    memset(&v->storage, 0, sizeof v->storage);
+    v->storage.data = f->scratch;
+    v->n = f->nin;
+    v->step = 1;
+    tni_stack_view(&v->t, f->in[0], 1, &v->n, &v->step, 0);
+    v->t.dtype = (uint8_t)dtype;
+    v->t.storage = &v->storage;
+}
+static const bool norm_all_gone[TN_MAX_DIMS] = {true, true, true, true, true, true, true, true,
+                                                true, true, true, true, true, true, true, true};
+static bool norm_scratch(tn_frame *f, const tn_tensor *x) {
+    tni_lanes l;
+    tni_lanes_init(&l, x, norm_all_gone, tni_lanes_compute(x->dtype), TNI_LANES_MAGNITUDE);
+    return tni_lanes_scratch(f, &l, l.size);
+}
+static bool total_norm_check(tn_frame *f) {
+    TN_ARGS(total_norm, a, f);
+    tn_dtype dtype = TN_NO_DTYPE;
+    norm_vector norms;
+    if (!f->nin) return tn_fail(f, TN_INVALID, "expected a non-empty list of tensors");
+    if (!tn_scratch(f, f->nin, (int64_t)sizeof(double))) return false;
+    for (int i = 0; i < f->nin; i++) {
+        const tn_tensor *x = f->in[i];
+        if (!stat_floating(f, x)) return false;
+        if (!x->numel && (a->norm_type < 0 || a->norm_type == HUGE_VAL))
+            return tn_fail(f, TN_INVALID, "the norm of order %g over no elements is not defined",
+                           a->norm_type);
+        dtype = dtype ? tn_promote(dtype, stat_real(x->dtype)) : stat_real(x->dtype);
+        if (!norm_scratch(f, x)) return false;
+    }
+    norm_vector_of(&norms, f, (int)dtype);
+    return norm_scratch(f, &norms.t) && tn_announce(f, 0, dtype, 0, NULL);
+}
+static void total_norm_run(tn_frame *f) {
+    TN_ARGS(total_norm, a, f);
+    const int dtype = f->out[0]->dtype;
+    const int64_t size = tni_dtype(dtype)->bytes;
+    char *vector = (char *)f->scratch, one[sizeof(double)];
+    char *scratch = vector + ((f->nin * (int64_t)sizeof one + TNI_ALIGN - 1) & -TNI_ALIGN);
+    norm_vector norms;
+    norm_vector_of(&norms, f, dtype);
+    for (int i = 0; i < f->nin && !tni_stopped(); i++) {
+        const tn_tensor *x = f->in[i];
+        const int own = (int)stat_real(x->dtype);
+        norm_into(f, x, norm_all_gone, tni_lanes_compute(x->dtype), a->norm_type, one, own,
+                  scratch);
+        tni_element_set(vector + i * size, dtype, tni_element(one, own));
+    }
+    norm_into(f, &norms.t, norm_all_gone, tni_lanes_compute(dtype), a->norm_type,
+              tni_bytes_at(f->out[0]), dtype, scratch);
+}
+/* The norm of all elements of a list: linalg_vector_norm of the norms, each in its tensor's dtype.
+ * Without a gradient, so that a program that clips holds none. */
+TN_OPERATOR(total_norm, "_total_norm(Tensor[] tensors, float norm_type=2) -> Tensor",
+            TN_DOC(.shapes = "tensors (*) floating or complex -> () real",
+                   .example = "tn_total_norm(TN_LIST(x, y))"),
+            .check = total_norm_check, .run = total_norm_run,
+            .sample = "{(2,3),(4)} | {(5000),(),(3,2)} 1 | {(70000),(3)} 3 | {(5),(2,2)} inf | "
+                      "{(0),(3)} | {(6):c64,(3):f32}")

@@ -37,7 +37,7 @@ static bool sum_check(tn_frame *f) {
 }
 static void sum_run(tn_frame *f) {
     TN_ARGS(sum, a, f);
-    tni_plain_reduce(f, a->dim, TNI_SUM, TNI_PLAIN);
+    tni_plain_reduce(f, a->dim, &tni_sum, TNI_PLAIN);
 }
 static void sum_grad(tn_gradient *g) {
     TN_ARGS(sum, a, g);
@@ -94,7 +94,7 @@ static bool mean_check(tn_frame *f) {
 }
 static void mean_run(tn_frame *f) {
     TN_ARGS(mean, a, f);
-    tni_plain_reduce(f, a->dim, TNI_SUM, TNI_MEAN);
+    tni_plain_reduce(f, a->dim, &tni_sum, TNI_MEAN);
 }
 static void mean_grad(tn_gradient *g) {
     TN_ARGS(mean, a, g);
@@ -130,7 +130,7 @@ static void prod_run(tn_frame *f) {
     if (tni_is_complex(a->self->dtype))
         tni_prod_complex(f, tni_dim_or_all(&a->dim));
     else
-        tni_plain_reduce(f, tni_dim_or_all(&a->dim), TNI_PROD, TNI_PLAIN);
+        tni_plain_reduce(f, tni_dim_or_all(&a->dim), &tni_prod, TNI_PLAIN);
 }
 /* dx_i = dy * (product of the others), of those before and those after it: zeros are like other
  * elements, also in further derivatives. */

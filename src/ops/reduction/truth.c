@@ -41,7 +41,7 @@ static void truth_store(const tni_reducer *r, const tni_lanes *l, void *parts, i
     const int64_t *p = (const int64_t *)parts;
     for (int64_t i = 0; i < n; i++) ((uint8_t *)r->out[0])[at + i * l->width_out] = p[i] > 0;
 }
-static void truth_run(tn_frame *f, tn_ints dim, int op) {
+static void truth_run(tn_frame *f, tn_ints dim, const tni_reduction *op) {
     /* A result is one byte: bool, or uint8 of uint8. */
     tn_context *c = f->block->context;
     tni_reducer r = {8,
@@ -59,7 +59,7 @@ static void truth_run(tn_frame *f, tn_ints dim, int op) {
     tni_lanes l;
     bool none[TN_MAX_DIMS] = {false};
     /* Bytes in a row need no plan. */
-    if (!f->out[0]->numel || truth_bytes(f, op == TNI_MAX)) return;
+    if (!f->out[0]->numel || truth_bytes(f, op == &tni_any)) return;
     if (truth_of_each(dim))
         tni_lanes_init(&l, f->in[0], none, f->type, TNI_LANES_NONZERO);
     else
@@ -74,7 +74,7 @@ static bool any_dims_check(tn_frame *f) {
 }
 static void any_dims_run(tn_frame *f) {
     TN_ARGS(any_dims, a, f);
-    truth_run(f, a->dim, TNI_MAX);
+    truth_run(f, a->dim, &tni_any);
 }
 /* Whether any element over dim is nonzero; NaN counts as nonzero. If dim is absent, over all
  * elements; if it is empty, for each element. uint8 gives uint8, all other dtypes bool. */
@@ -91,7 +91,7 @@ static bool all_dims_check(tn_frame *f) {
 }
 static void all_dims_run(tn_frame *f) {
     TN_ARGS(all_dims, a, f);
-    truth_run(f, a->dim, TNI_MIN);
+    truth_run(f, a->dim, &tni_all);
 }
 /* Whether all elements over dim are nonzero, by the rules of any_dims. */
 TN_OPERATOR(all_dims, "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
@@ -102,7 +102,7 @@ TN_OPERATOR(all_dims, "all.dims(Tensor self, int[]? dim=None, bool keepdim=False
                       "[1] | (4,5):i32 [0] | (9000):bool")
 
 static bool any_check(tn_frame *f) { return truth_check(f, tn_no_dims(), false); }
-static void any_run(tn_frame *f) { truth_run(f, tn_no_dims(), TNI_MAX); }
+static void any_run(tn_frame *f) { truth_run(f, tn_no_dims(), &tni_any); }
 /* Whether any element is nonzero. */
 TN_OPERATOR(any, "any(Tensor self) -> Tensor",
             TN_DOC(.shapes = "self (*) -> bool ()", .example = "tn_any(mask)"), .forms = TN_OUT,
@@ -110,7 +110,7 @@ TN_OPERATOR(any, "any(Tensor self) -> Tensor",
             .sample = "(2,3):bool | (0) | (2,3)")
 
 static bool all_check(tn_frame *f) { return truth_check(f, tn_no_dims(), false); }
-static void all_run(tn_frame *f) { truth_run(f, tn_no_dims(), TNI_MIN); }
+static void all_run(tn_frame *f) { truth_run(f, tn_no_dims(), &tni_all); }
 /* Whether all elements are nonzero. */
 TN_OPERATOR(all, "all(Tensor self) -> Tensor",
             TN_DOC(.shapes = "self (*) -> bool ()", .example = "tn_all(mask)"), .forms = TN_OUT,

@@ -51,7 +51,7 @@ TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src,
      * it happens in place, which saves a copy. */
     if (!tni_state(b)->no_grad)
         return tnp_as_strided_scatter(into, src, size, stride, into->offset + v->offset,
-                                      tn_no_dims(), 0);
+                                      tn_no_dims(), 0, false);
     at = tnp_as_strided(into, size, stride, into->offset + v->offset, tn_no_dims(), 0);
     return at && tnp_copy_(at, src) ? into : NULL;
 }

@@ -1,9 +1,10 @@
 /* strided.c - views by explicit strides, the history of views that were written, detach, and the
  * parts of complex numbers. */
 #include "geometry.h"
+#include "../indexing/index.h"
 #include "../../call/arguments.h"
+#include "../../cpu/walk.h"
 #include "../../api/ops/creation.h"
-#include "../../api/ops/indexing.h"
 #include "../../api/ops/shape.h"
 #include "../../call/rowform.h"
 
@@ -107,33 +108,14 @@ static tn_tensor *strided_real(tn_tensor *t, bool pairs) {
     return t && pairs ? tnp_view_as_real(tnp_contiguous(t)) : t;
 }
 
-/* Positions of v's elements, row-major, for a view that shows some element twice. */
-static tn_tensor *strided_positions(tni_block *b, const tni_geometry *v) {
-    int64_t n, index[TN_MAX_DIMS] = {0}, at = v->offset, *to;
-    tn_tensor *t;
-    if (!tni_numel_of(v->ndim, v->size, &n) || !(t = tni_new(b, TN_I64, 1, &n))) return NULL;
-    to = (int64_t *)(void *)tni_bytes_at(t);
-    /* The next element in row-major order: `at` moves along by strides, index by one. */
-    for (int64_t k = 0; k < n; k++) {
-        to[k] = at;
-        for (int d = v->ndim - 1; d >= 0; d--) {
-            at += v->stride[d];
-            if (++index[d] < v->size[d]) break;
-            at -= v->stride[d] * v->size[d];
-            index[d] = 0;
-        }
-    }
-    return t;
-}
+/* d written at v, summed where v shows an element twice. */
 static tn_tensor *strided_sum(tni_block *b, tn_tensor *flat, tn_tensor *d, const tni_geometry *v) {
-    static const int64_t all[1] = {-1};
-    tn_tensor shape, *at;
+    tn_tensor shape;
     if (!flat || !d) return NULL;
     tni_stack_view(&shape, flat, v->ndim, v->size, v->stride, 0);
     if (!tni_overlaps_itself(&shape)) return tni_place_at(b, flat, d, v);
-    at = strided_positions(b, v);
-    return at ? tnp_index_put(flat, tn_tensors_of(&at, 1), tnp_reshape(d, tni_ints(all, 1)), true)
-              : NULL;
+    return tnp_as_strided_scatter(flat, d, tni_ints(v->size, v->ndim), tni_ints(v->stride, v->ndim),
+                                  flat->offset + v->offset, tn_no_dims(), 0, true);
 }
 
 /* Passes self's layout on to the gradient. */
@@ -240,6 +222,9 @@ static bool as_strided_scatter_check(tn_frame *f) {
     if (src->dtype != self->dtype)
         return tn_fail(f, TN_TYPE, "expected src of dtype %s, got %s", tni_dtype(self->dtype)->text,
                        tni_dtype(src->dtype)->text);
+    if (a->accumulate && !tni_dtype(self->dtype)->computes)
+        return tn_fail(f, TN_TYPE, "arithmetic in dtype %s is not supported; convert it first",
+                       tni_dtype(self->dtype)->text);
     /* src must lie within self, not only within its memory. */
     tni_geometry_of(&whole, self);
     whole.offset = 0;
@@ -256,6 +241,17 @@ static bool as_strided_scatter_check(tn_frame *f) {
                    "self and out have gaps between their elements that src may overwrite; pass a "
                    "contiguous out");
 }
+/* Adds src in row-major order. */
+static void strided_add(const tn_tensor *at, const tn_tensor *src) {
+    const tn_tensor *pair[2];
+    tni_walk w;
+    if (!src->numel) return;
+    pair[0] = at;
+    pair[1] = src;
+    tni_walk_start(&w, at->ndim, at->size, pair, 2);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        tni_add_row(w.at[0], w.row[0], w.at[1], w.row[1], w.n, at->dtype);
+}
 static void as_strided_scatter_run(tn_frame *f) {
     TN_ARGS(as_strided_scatter, a, f);
     tn_tensor *out = f->out[0], at;
@@ -263,39 +259,47 @@ static void as_strided_scatter_run(tn_frame *f) {
     /* A copy of self, then src over its geometry, counted from out's first element. */
     tni_copy_elements(f->block, out, f->in[0]);
     tni_stack_view(&at, out, (int)a->size.n, a->size.at, a->stride.at, out->offset + offset);
-    tni_copy_elements(f->block, &at, f->in[1]);
+    if (a->accumulate)
+        strided_add(&at, f->in[1]);
+    else
+        tni_copy_elements(f->block, &at, f->in[1]);
 }
 /* self's part is what came in, zero where src was written; src's part stands there. */
 static void as_strided_scatter_grad(tn_gradient *g) {
     TN_ARGS(as_strided_scatter, a, g);
     tn_tensor *d = g->incoming[0], *flat;
     strided_map m;
+    if (a->accumulate) tn_give(g, 0, d);
+    if (a->accumulate && !g->want[1]) return;
     strided_map_of(&m, g->in[0], a->self_stride, a->self_offset, a->size, a->stride,
                    a->storage_offset, g->in[1]->dtype);
     d = strided_real(d, m.self_pairs);
     flat = d ? tni_place_at(g->block, tni_zeros_of(d, 1, &m.extent), d, &m.self) : NULL;
     if (!flat) return;
     if (g->want[1]) tn_give(g, 1, strided_part(flat, &m.view, m.view_pairs));
-    if (!g->want[0]) return;
+    if (!g->want[0] || a->accumulate) return;
     if (g->want[1]) flat = tnp_clone(flat, (tn_memory_format)0); /* what was given shows it */
     tn_give(g, 0,
             strided_part(
                 tni_place_at(g->block, flat, tni_zeros_of(d, m.view.ndim, m.view.size), &m.view),
                 &m.self, m.self_pairs));
 }
-/* A copy of self with src written to the places that as_strided would view. */
+/* A copy of self with src written to the places that as_strided would view, or added to them with
+ * accumulate, in row-major order. */
 TN_OPERATOR(
     as_strided_scatter,
     "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? "
     "storage_offset=None, *, "
-    "int[]? self_stride=None, int self_offset=0) -> Tensor",
+    "int[]? self_stride=None, int self_offset=0, bool accumulate=False) -> Tensor",
     TN_DOC(.shapes = "self (*), src size -> self's",
            .example = "tn_as_strided_scatter(x, src, TN_DIMS(2), TN_DIMS(1))",
            .differs = "grad of tensor 0: torch keeps a gradient where self was overwritten"),
     .forms = TN_OUT, .check = as_strided_scatter_check, .run = as_strided_scatter_run,
     .grad = as_strided_scatter_grad,
     .sample =
-        "(6) (2,2) [2,2] [3,1] | (3,4) (2,2) [2,2] [1,4] 5 | (4) () [] [] 2 | (3) (0) [0] [1]",
+        "(6) (2,2) [2,2] [3,1] | (3,4) (2,2) [2,2] [1,4] 5 | (4) () [] [] 2 | (3) (0) [0] [1] | "
+        "(6) (3,2) [3,2] [1,1] accumulate=True | (3,40) (3,35) [3,35] [0,1] 2 accumulate=True | "
+        "(2) (3) [3] [0] accumulate=True",
     .node = "torch::autograd::CopySlices")
 
 static void strided_pass_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
