@@ -50,7 +50,7 @@
  *   [9]  words           42  words of options, and structs of several results
  *   [10] creation       603  new tensors: constants, ranges, random numbers
  *   [11] shape          711  views, other sizes and orders, copies, joining and cutting
- *   [12] elementwise   2021  arithmetic, functions, activations, comparisons, logic
+ *   [12] elementwise   2036  arithmetic, functions, activations, comparisons, logic
  *   [13] reduction      552  sums, extremes, statistics, norms, softmax, running sums
  *   [14] linalg         210  products of matrices and vectors
  *   [15] indexing       439  elements by index or mask, gather and scatter, sorting, search
@@ -58,10 +58,10 @@
  *                            steps
  *   [17] io              78  files: safetensors are read and written, IDX and raw bytes are read
  *   [18] beside          84  for bindings: names in messages, endings, unstoppable calls, time
- *   [19] row            372  your own operators: a row has arguments, shapes, loop and gradient
+ *   [19] row            373  your own operators: a row has arguments, shapes, loop and gradient
  *   [20] extend         120  for module trees and bindings: ownership, data, schemas
  *   [21] cxx            103  C++ only: parameter types of the overloads
- *   [22] overloads     5317  C++: every operator under its name, with default arguments
+ *   [22] overloads     5330  C++: every operator under its name, with default arguments
  *
  * The implementation follows the chapters; only the file that defines
  * TENSOR_IMPLEMENTATION compiles it. */
@@ -73,9 +73,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_6f92fba4b020)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_ad5e2bc8eac1)
 #else
-#define TNI_NAMESPACE tn_6f92fba4b020
+#define TNI_NAMESPACE tn_ad5e2bc8eac1
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -3847,6 +3847,21 @@ TN_API tn_tensor *tnp_log10_(tn_tensor *self);
 #define tn_log10_(...) TNI_CALL_AS(tn_log10_inplace_at, tn_log10_args, .self = __VA_ARGS__)
 #endif
 
+/* log(e^self + e^other), without overflow on the way. Near 0 it is as exact as the larger of both
+ * is. Two integer tensors are refused.
+ *   schema  logaddexp(Tensor self, Tensor other) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_logaddexp(x, y) */
+typedef struct tn_logaddexp_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+} tn_logaddexp_args;
+TN_API tn_tensor *tn_logaddexp_at(const char *file, int line, const tn_logaddexp_args *args);
+TN_API tn_tensor *tnp_logaddexp(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_logaddexp(self_, ...) TNI_CALL(tn_logaddexp, .self = self_, .other = __VA_ARGS__)
+#endif
+
 /* 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to self.
  *   schema  erf(Tensor self) -> Tensor
  *   shapes  (*) -> (*), floating
@@ -6547,11 +6562,12 @@ TNI_EXTERN_C_END
  *
  * Built-in operators and yours are the same struct (docs/rows.md). You fill it and register it:
  *
- *     static tn_row logaddexp = {.name = "logaddexp",
- *                                .schema = "logaddexp(Tensor self, Tensor other) -> Tensor",
- *                                .forms = TN_OUT, .check = my_check, .run = my_run,
- *                                .needs = "self:self,result other:other,result", .grad = my_grad};
- *     tn_register(&logaddexp);
+ *     static tn_row smooth_max = {.name = "smooth_max",
+ *                                 .schema = "smooth_max(Tensor self, Tensor other) -> Tensor",
+ *                                 .forms = TN_OUT, .check = my_check, .run = my_run,
+ *                                 .needs = "self:self,result other:other,result",
+ *                                 .grad = my_grad};
+ *     tn_register(&smooth_max);
  *
  * A call passes these steps for every row: enter (pending error, NULL arguments, contexts), check,
  * look, prepare (outputs, scratch, tape node), run, verdict, publish. If one fails, nothing has
@@ -8585,6 +8601,11 @@ template <class = void> inline tn_tensor *tn_log_softmax_backward_data(tn_tensor
     tn_tensor *output, int64_t dim, tn_dtype input_dtype, tn_site at = tn_site::here()) {
     const tn_log_softmax_backward_args a = {grad_output, output, dim, input_dtype};
     return tn_log_softmax_backward_at(at.file, at.line, &a);
+}
+template <class = void> inline tn_tensor *tn_logaddexp(tn_tensor *self, tn_tensor *other,
+    tn_site at = tn_site::here()) {
+    const tn_logaddexp_args a = {NULL, self, other};
+    return tn_logaddexp_at(at.file, at.line, &a);
 }
 template <class = void> inline tn_tensor *tn_logical_and(tn_tensor *self, tn_tensor *other,
     tn_site at = tn_site::here()) {
@@ -11263,6 +11284,14 @@ template <class = void> inline tn_tensor *tn_log_softmax(tn_tensor *self, int64_
     const tn_log_softmax_args a = {o.out, o.dtype, self, dim};
     return tn_log_softmax_at(at.file, at.line, &a);
 }
+struct tn_logaddexp_options {
+    tn_tensor *out = {};
+};
+template <class = void> inline tn_tensor *tn_logaddexp(tn_tensor *self, tn_tensor *other,
+    tn_logaddexp_options o, tn_site at = tn_site::here()) {
+    const tn_logaddexp_args a = {o.out, self, other};
+    return tn_logaddexp_at(at.file, at.line, &a);
+}
 struct tn_logical_and_options {
     tn_tensor *out = {};
 };
@@ -12457,13 +12486,13 @@ TNI_NAMESPACE_END
 #include TN_HEADER_NAME
 #endif
 
-/* 6f92fba4b020 is the hash of the chapters above: who includes this refers to a symbol of
+/* ad5e2bc8eac1 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_6f92fba4b020;
+TN_API const char tn_layout_ad5e2bc8eac1;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_6f92fba4b020;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_ad5e2bc8eac1;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12481,7 +12510,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(2)
-const char tn_layout_6f92fba4b020 = 1;
+const char tn_layout_ad5e2bc8eac1 = 1;
 #endif
 
 /* src/base/base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time */
@@ -13734,7 +13763,7 @@ TN_PRIV void tni_path_ran(const char *name, int isa);
 #define TNI_KERNEL_PATH(name) ((void)0)
 #endif
 
-enum { TNI_ROW_COUNT = 273 };
+enum { TNI_ROW_COUNT = 274 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -14026,6 +14055,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_log_softmax);
 TN_PRIV_DECLARE(tn_row, tni_row_log_softmax);
 TN_PRIV_DECLARE(tn_gen, tni_gen_log_softmax_backward);
 TN_PRIV_DECLARE(tn_row, tni_row_log_softmax_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_logaddexp);
+TN_PRIV_DECLARE(tn_row, tni_row_logaddexp);
 TN_PRIV_DECLARE(tn_gen, tni_gen_logical_and);
 TN_PRIV_DECLARE(tn_row, tni_row_logical_and);
 TN_PRIV_DECLARE(tn_gen, tni_gen_logical_not);
@@ -14336,6 +14367,7 @@ TN_PRIV_DECLARE(tni_loop, tni_loops_log[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_log10[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_log1p[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_log2[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_logaddexp[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_logical_and[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_logical_not[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_logical_or[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
@@ -19213,6 +19245,7 @@ TNI_PRIVATE_BEGIN
 #define TNI_E_log10(self) V_LOG10(self)
 #define TNI_E_log1p(self) V_LOG1P(self)
 #define TNI_E_log2(self) V_LOG2(self)
+#define TNI_E_logaddexp(self, other) V_LOGADDEXP(self, other)
 #define TNI_E_logical_and(self, other) M_AND(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
 #define TNI_E_logical_not(self) V_EQ(self, V_ZERO())
 #define TNI_E_logical_or(self, other) M_OR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
@@ -19316,6 +19349,7 @@ TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logaddexp, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
@@ -32822,6 +32856,18 @@ TN_OPERATOR(log10, "log10(Tensor self) -> Tensor",
             .grad = log10_grad, .domain = "self:0.2..3",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
+static void logaddexp_grad(tn_gradient *g) {
+    tn_tensor *d = g->incoming[0], *a = g->in[0], *b = g->in[1];
+    if (g->want[0]) tn_give(g, 0, tnp_mul(d, tni_conj_of(tnp_sigmoid(tnp_sub(a, b, 1)))));
+    if (g->want[1]) tn_give(g, 1, tnp_mul(d, tni_conj_of(tnp_sigmoid(tnp_sub(b, a, 1)))));
+}
+TN_OPERATOR(logaddexp, "logaddexp(Tensor self, Tensor other) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating", .example = "tn_logaddexp(x, y)"),
+            .forms = TN_OUT, .needs = "self:self,other other:self,other",
+            TN_POINTWISE(Fc, V_LOGADDEXP(self, other), TN_FLOATS_ONLY), .grad = logaddexp_grad,
+            .domain = "self:0..2 other:0..2",
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (3,4) (4):i64<3")
+
 static void erf_grad(tn_gradient *g) {
     tn_give(g, 0,
             tnp_mul(g->incoming[0],
@@ -40125,6 +40171,19 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_b
     TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 144};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_logaddexp[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_logaddexp_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_logaddexp_args, other), 0, -1, NULL},
+};
+static const tn_logaddexp_args tni_defaults_logaddexp = {NULL, NULL, NULL};
+static const char *const tni_names_logaddexp[] = {"result", NULL};
+static const uint64_t tni_needs_logaddexp[] = {UINT64_C(0x3), UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_logaddexp) = {tni_params_logaddexp, &tni_defaults_logaddexp,
+    tni_names_logaddexp, tni_needs_logaddexp, 2, 2, 1, 0, sizeof(tn_logaddexp_args),
+    offsetof(tn_logaddexp_args, out), 0, tni_loops_logaddexp, {0, 1, 0, 0, 0, 0, 0, 0}, 145};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_logical_and[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_logical_and_args, self), 0, -1, NULL},
     {"other", TN_T_TENSOR, 0, offsetof(tn_logical_and_args, other), 0, -1, NULL},
@@ -40135,7 +40194,7 @@ static const uint64_t tni_needs_logical_and[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_and) = {tni_params_logical_and, &tni_defaults_logical_and,
     tni_names_logical_and, tni_needs_logical_and, 2, 2, 1, 0, sizeof(tn_logical_and_args),
-    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 145};
+    offsetof(tn_logical_and_args, out), 0, tni_loops_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}, 146};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_not[] = {
@@ -40147,7 +40206,7 @@ static const uint64_t tni_needs_logical_not[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_not) = {tni_params_logical_not, &tni_defaults_logical_not,
     tni_names_logical_not, tni_needs_logical_not, 1, 1, 1, 0, sizeof(tn_logical_not_args),
-    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 146};
+    offsetof(tn_logical_not_args, out), 0, tni_loops_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}, 147};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_or[] = {
@@ -40160,7 +40219,7 @@ static const uint64_t tni_needs_logical_or[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_or) = {tni_params_logical_or, &tni_defaults_logical_or,
     tni_names_logical_or, tni_needs_logical_or, 2, 2, 1, 0, sizeof(tn_logical_or_args),
-    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 147};
+    offsetof(tn_logical_or_args, out), 0, tni_loops_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}, 148};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_xor[] = {
@@ -40173,7 +40232,7 @@ static const uint64_t tni_needs_logical_xor[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logical_xor) = {tni_params_logical_xor, &tni_defaults_logical_xor,
     tni_names_logical_xor, tni_needs_logical_xor, 2, 2, 1, 0, sizeof(tn_logical_xor_args),
-    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 148};
+    offsetof(tn_logical_xor_args, out), 0, tni_loops_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}, 149};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logsumexp[] = {
@@ -40187,7 +40246,7 @@ static const uint64_t tni_needs_logsumexp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
     tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
-    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 149};
+    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 150};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lt[] = {
@@ -40201,7 +40260,7 @@ static const uint64_t tni_needs_lt[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_lt) = {tni_params_lt, &tni_defaults_lt, tni_names_lt, tni_needs_lt,
     2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, tni_loops_lt, {0, 1, 0, 0, 0, 0,
-    0, 0}, 150};
+    0, 0}, 151};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_fill[] = {
@@ -40216,7 +40275,7 @@ static const uint64_t tni_needs_masked_fill[] = {UINT64_C(0x2), 0, UINT64_C(0x2)
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_fill) = {tni_params_masked_fill, &tni_defaults_masked_fill,
     tni_names_masked_fill, tni_needs_masked_fill, 3, 3, 1, 0, sizeof(tn_masked_fill_args),
-    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 151};
+    offsetof(tn_masked_fill_args, out), 0, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 152};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_scatter[] = {
@@ -40231,7 +40290,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_scatter) = {tni_params_masked_scatter,
     &tni_defaults_masked_scatter, tni_names_masked_scatter, tni_needs_masked_scatter, 3, 3, 1, 0,
     sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, NULL, {0, 1, 2, 0, 0,
-    0, 0, 0}, 152};
+    0, 0, 0}, 153};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_masked_select[] = {
@@ -40244,7 +40303,7 @@ static const uint64_t tni_needs_masked_select[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_masked_select) = {tni_params_masked_select,
     &tni_defaults_masked_select, tni_names_masked_select, tni_needs_masked_select, 2, 2, 1, 0,
-    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 153};
+    sizeof(tn_masked_select_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 154};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -40257,7 +40316,7 @@ static const uint64_t tni_needs_matmul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_matmul) = {tni_params_matmul, &tni_defaults_matmul,
     tni_names_matmul, tni_needs_matmul, 2, 2, 1, 0, sizeof(tn_matmul_args),
-    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 154};
+    offsetof(tn_matmul_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 155};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max[] = {
@@ -40269,7 +40328,7 @@ static const uint64_t tni_needs_max[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max) = {tni_params_max, &tni_defaults_max, tni_names_max,
     tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 155};
+    0, 0, 0, 0, 0}, 156};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_dim[] = {
@@ -40283,7 +40342,7 @@ static const uint64_t tni_needs_max_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
     tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
-    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 156};
+    offsetof(tn_max_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 157};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d[] = {
@@ -40304,7 +40363,7 @@ static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
     tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
-    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 157};
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 158};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_input_grad[] = {
@@ -40333,7 +40392,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_i
     &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
     tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
     offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    158};
+    159};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_max_pool2d_pick[] = {
@@ -40358,7 +40417,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
     0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, NULL,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 159};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 160};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_maximum[] = {
@@ -40371,7 +40430,7 @@ static const uint64_t tni_needs_maximum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_maximum) = {tni_params_maximum, &tni_defaults_maximum,
     tni_names_maximum, tni_needs_maximum, 2, 2, 1, 0, sizeof(tn_maximum_args),
-    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 160};
+    offsetof(tn_maximum_args, out), 0, tni_loops_maximum, {0, 1, 0, 0, 0, 0, 0, 0}, 161};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mean[] = {
@@ -40387,7 +40446,7 @@ static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
     tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 161};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 162};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -40401,7 +40460,7 @@ static const uint64_t tni_needs_meshgrid[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
     tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 162};
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 163};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {
@@ -40413,7 +40472,7 @@ static const uint64_t tni_needs_min[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min) = {tni_params_min, &tni_defaults_min, tni_names_min,
     tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, NULL, {0, 0, 0,
-    0, 0, 0, 0, 0}, 163};
+    0, 0, 0, 0, 0}, 164};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min_dim[] = {
@@ -40427,7 +40486,7 @@ static const uint64_t tni_needs_min_dim[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min_dim,
     tni_names_min_dim, tni_needs_min_dim, 3, 1, 2, 0, sizeof(tn_min_dim_args),
-    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 164};
+    offsetof(tn_min_dim_args, out), 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 165};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_minimum[] = {
@@ -40440,7 +40499,7 @@ static const uint64_t tni_needs_minimum[] = {UINT64_C(0x3), UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_minimum) = {tni_params_minimum, &tni_defaults_minimum,
     tni_names_minimum, tni_needs_minimum, 2, 2, 1, 0, sizeof(tn_minimum_args),
-    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 165};
+    offsetof(tn_minimum_args, out), 0, tni_loops_minimum, {0, 1, 0, 0, 0, 0, 0, 0}, 166};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mm[] = {
@@ -40453,7 +40512,7 @@ static const uint64_t tni_needs_mm[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names_mm, tni_needs_mm,
     2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    166};
+    167};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_movedim[] = {
@@ -40467,7 +40526,7 @@ static const uint64_t tni_needs_movedim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 167};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 168};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mse_loss[] = {
@@ -40482,7 +40541,7 @@ static const uint64_t tni_needs_mse_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
     tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 168};
+    TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 169};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -40496,7 +40555,7 @@ static const uint64_t tni_needs_mul[] = {UINT64_C(0x2), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_names_mul,
     tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, tni_loops_mul,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 169};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 170};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mv[] = {
@@ -40509,7 +40568,7 @@ static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
     2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, NULL, {0, 1, 0, 0, 0, 0, 0, 0},
-    170};
+    171};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_narrow[] = {
@@ -40524,7 +40583,7 @@ static const uint64_t tni_needs_narrow[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
     tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 171};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 172};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ne[] = {
@@ -40538,7 +40597,7 @@ static const uint64_t tni_needs_ne[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
     2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, tni_loops_ne, {0, 1, 0, 0, 0, 0,
-    0, 0}, 172};
+    0, 0}, 173};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_neg[] = {
@@ -40550,7 +40609,7 @@ static const uint64_t tni_needs_neg[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
     tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, tni_loops_neg,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 173};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 174};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_empty[] = {
@@ -40568,7 +40627,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 174};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 175};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -40587,7 +40646,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 175};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -40604,7 +40663,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 176};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 177};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -40622,7 +40681,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 177};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 178};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nextafter[] = {
@@ -40635,7 +40694,7 @@ static const uint64_t tni_needs_nextafter[] = {UINT64_C(0x3), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nextafter) = {tni_params_nextafter, &tni_defaults_nextafter,
     tni_names_nextafter, tni_needs_nextafter, 2, 2, 1, 0, sizeof(tn_nextafter_args),
-    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 178};
+    offsetof(tn_nextafter_args, out), 0, tni_loops_nextafter, {0, 1, 0, 0, 0, 0, 0, 0}, 179};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -40653,7 +40712,7 @@ static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
     tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 179};
+    TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 180};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -40677,7 +40736,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 180};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 181};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_plain[] = {
@@ -40696,7 +40755,7 @@ static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT6
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
     &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
-    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 181};
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 2, 0, 0, 0, 0, 0}, 182};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -40708,7 +40767,7 @@ static const uint64_t tni_needs_nonzero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
     tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 182};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 183};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_norm[] = {
@@ -40726,7 +40785,7 @@ static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
     tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 183};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 184};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -40742,7 +40801,7 @@ static const uint64_t tni_needs_normal[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
     tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 184};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 185};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_one_hot[] = {
@@ -40755,7 +40814,7 @@ static const uint64_t tni_needs_one_hot[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
     tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 185};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 186};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones[] = {
@@ -40770,7 +40829,7 @@ static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
     3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 186};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 187};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -40786,7 +40845,7 @@ static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
     tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 187};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 188};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -40799,7 +40858,7 @@ static const uint64_t tni_needs_permute[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 188};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 189};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_pow[] = {
@@ -40814,7 +40873,7 @@ static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
     tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, tni_loops_pow,
-    {0, 1, 0, 0, 0, 0, 0, 0}, 189};
+    {0, 1, 0, 0, 0, 0, 0, 0}, 190};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu[] = {
@@ -40827,7 +40886,7 @@ static const uint64_t tni_needs_prelu[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu) = {tni_params_prelu, &tni_defaults_prelu, tni_names_prelu,
     tni_needs_prelu, 2, 2, 1, 0, sizeof(tn_prelu_args), UINT16_MAX, 0, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 190};
+    0}, 191};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prelu_kernel[] = {
@@ -40841,7 +40900,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prelu_kernel) = {tni_params_prelu_kernel,
     &tni_defaults_prelu_kernel, tni_names_prelu_kernel, tni_needs_prelu_kernel, 2, 2, 1, 0,
     sizeof(tn_prelu_kernel_args), UINT16_MAX, 0, tni_loops_prelu_kernel, {0, 1, 0, 0, 0, 0, 0, 0},
-    191};
+    192};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -40857,7 +40916,7 @@ static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
     tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 192};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 193};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -40874,7 +40933,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 193};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 194};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -40888,7 +40947,7 @@ static const uint64_t tni_needs_rand_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
     tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 194};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 195};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint[] = {
@@ -40907,7 +40966,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 195};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 196};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -40928,7 +40987,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
     offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 196};
+    0, 0, 0, 0, 0, 0, 0}, 197};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -40945,7 +41004,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 197};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 198};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -40959,7 +41018,7 @@ static const uint64_t tni_needs_randn_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
     tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 198};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 199};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_random[] = {
@@ -40973,7 +41032,7 @@ static const uint64_t tni_needs_random[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_random) = {tni_params_random, &tni_defaults_random,
     tni_names_random, tni_needs_random, 2, 1, 1, 0, sizeof(tn_random_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 199};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 200};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randperm[] = {
@@ -40990,7 +41049,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 200};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 201};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -41002,7 +41061,7 @@ static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
     tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 201};
+    0}, 202};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reciprocal[] = {
@@ -41014,7 +41073,7 @@ static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
     tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
-    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 202};
+    offsetof(tn_reciprocal_args, out), 0, tni_loops_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_relu[] = {
@@ -41026,7 +41085,7 @@ static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
     tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
-    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 203};
+    tni_loops_relu, {0, 0, 0, 0, 0, 0, 0, 0}, 204};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_remainder[] = {
@@ -41040,7 +41099,7 @@ static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
     tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
-    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 204};
+    offsetof(tn_remainder_args, out), 0, tni_loops_remainder, {0, 1, 0, 0, 0, 0, 0, 0}, 205};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -41053,7 +41112,7 @@ static const uint64_t tni_needs_repeat[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
     tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
-    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 205};
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_reshape[] = {
@@ -41066,7 +41125,7 @@ static const uint64_t tni_needs_reshape[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
     tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 206};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 207};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_roll[] = {
@@ -41081,7 +41140,7 @@ static const uint64_t tni_needs_roll[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
     tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 207};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 208};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_round[] = {
@@ -41093,7 +41152,7 @@ static const uint64_t tni_needs_round[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
     tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
-    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 208};
+    tni_loops_round, {0, 0, 0, 0, 0, 0, 0, 0}, 209};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsqrt[] = {
@@ -41105,7 +41164,7 @@ static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
     tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
-    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 209};
+    tni_loops_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 210};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rsub[] = {
@@ -41121,7 +41180,7 @@ static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
     tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
-    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 210};
+    NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 211};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -41145,7 +41204,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 211};
+    out), TN_PROP_WORDS, NULL, {0, 1, 2, 3, 0, 0, 0, 0}, 212};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -41160,7 +41219,7 @@ static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
     tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
-    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 212};
+    offsetof(tn_scatter_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 213};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_add[] = {
@@ -41175,7 +41234,7 @@ static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
     tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
-    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 213};
+    offsetof(tn_scatter_add_args, out), 0, NULL, {0, 2, 3, 0, 0, 0, 0, 0}, 214};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter_value[] = {
@@ -41191,7 +41250,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
     sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, NULL, {0,
-    2, 0, 0, 0, 0, 0, 0}, 214};
+    2, 0, 0, 0, 0, 0, 0}, 215};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_searchsorted[] = {
@@ -41216,7 +41275,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_searchsorted) = {tni_params_searchsorted,
     &tni_defaults_searchsorted, tni_names_searchsorted, tni_needs_searchsorted, 6, 3, 1, 0,
     sizeof(tn_searchsorted_args), offsetof(tn_searchsorted_args, out), TN_PROP_INTS, NULL, {0, 1,
-    5, 0, 0, 0, 0, 0}, 215};
+    5, 0, 0, 0, 0, 0}, 216};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -41230,7 +41289,7 @@ static const uint64_t tni_needs_select[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
     tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 216};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 217};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sgn[] = {
@@ -41242,7 +41301,7 @@ static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
     tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, tni_loops_sgn,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 217};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 218};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid[] = {
@@ -41254,7 +41313,7 @@ static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
     tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
-    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 218};
+    offsetof(tn_sigmoid_args, out), 0, tni_loops_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}, 219};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sigmoid_backward[] = {
@@ -41268,7 +41327,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
     &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
     1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, tni_loops_sigmoid_backward, {0, 1, 0, 0,
-    0, 0, 0, 0}, 219};
+    0, 0, 0, 0}, 220};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sign[] = {
@@ -41280,7 +41339,7 @@ static const uint64_t tni_needs_sign[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
     tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
-    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 220};
+    tni_loops_sign, {0, 0, 0, 0, 0, 0, 0, 0}, 221};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_signbit[] = {
@@ -41292,7 +41351,7 @@ static const uint64_t tni_needs_signbit[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_signbit) = {tni_params_signbit, &tni_defaults_signbit,
     tni_names_signbit, tni_needs_signbit, 1, 1, 1, 0, sizeof(tn_signbit_args),
-    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 221};
+    offsetof(tn_signbit_args, out), 0, tni_loops_signbit, {0, 0, 0, 0, 0, 0, 0, 0}, 222};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu[] = {
@@ -41304,7 +41363,7 @@ static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
     tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
-    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 222};
+    tni_loops_silu, {0, 0, 0, 0, 0, 0, 0, 0}, 223};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_silu_backward[] = {
@@ -41318,7 +41377,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
     &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
     sizeof(tn_silu_backward_args), UINT16_MAX, 0, tni_loops_silu_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 223};
+    0}, 224};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sin[] = {
@@ -41330,7 +41389,7 @@ static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
     tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, tni_loops_sin,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 224};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 225};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sinh[] = {
@@ -41342,7 +41401,7 @@ static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
     tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
-    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 225};
+    tni_loops_sinh, {0, 0, 0, 0, 0, 0, 0, 0}, 226};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -41358,7 +41417,7 @@ static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 226};
+    0}, 227};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_smooth_l1_loss[] = {
@@ -41375,7 +41434,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 227};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0, 0}, 228};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -41390,7 +41449,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 228};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 229};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -41406,7 +41465,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
     1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 1, 0, 0, 0, 0, 0,
-    0}, 229};
+    0}, 230};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -41422,7 +41481,7 @@ static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
     tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
-    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 230};
+    offsetof(tn_softplus_args, out), 0, tni_loops_softplus, {0, 0, 0, 0, 0, 0, 0, 0}, 231};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softshrink[] = {
@@ -41437,7 +41496,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softshrink) = {tni_params_softshrink, &tni_defaults_softshrink,
     tni_names_softshrink, tni_needs_softshrink, 2, 1, 1, 0, sizeof(tn_softshrink_args),
     offsetof(tn_softshrink_args, out), TN_PROP_DOUBLE, tni_loops_softshrink, {0, 0, 0, 0, 0, 0, 0,
-    0}, 231};
+    0}, 232};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softsign[] = {
@@ -41449,7 +41508,7 @@ static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
     tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
-    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 232};
+    tni_loops_softsign, {0, 0, 0, 0, 0, 0, 0, 0}, 233};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sort[] = {
@@ -41463,7 +41522,7 @@ static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
     tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 233};
+    0, 0, 0, 0, 0, 0}, 234};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split[] = {
@@ -41477,7 +41536,7 @@ static const uint64_t tni_needs_split[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
     tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, NULL, {0,
-    0, 0, 0, 0, 0, 0, 0}, 234};
+    0, 0, 0, 0, 0, 0, 0}, 235};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_split_with_sizes[] = {
@@ -41492,7 +41551,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
     1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 235};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 236};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sqrt[] = {
@@ -41504,7 +41563,7 @@ static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
     tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
-    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 236};
+    tni_loops_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_square[] = {
@@ -41516,7 +41575,7 @@ static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
     tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
-    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 237};
+    offsetof(tn_square_args, out), 0, tni_loops_square, {0, 0, 0, 0, 0, 0, 0, 0}, 238};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -41528,7 +41587,7 @@ static const uint64_t tni_needs_squeeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
     tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, NULL,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 238};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 239};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dim[] = {
@@ -41541,7 +41600,7 @@ static const uint64_t tni_needs_squeeze_dim[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
     tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
-    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 239};
+    UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 240};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze_dims[] = {
@@ -41554,7 +41613,7 @@ static const uint64_t tni_needs_squeeze_dims[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
     &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
-    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 240};
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 241};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_stack[] = {
@@ -41567,7 +41626,7 @@ static const uint64_t tni_needs_stack[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
     tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 241};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_std[] = {
@@ -41585,7 +41644,7 @@ static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
     tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 242};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 243};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -41601,7 +41660,7 @@ static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
     tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
-    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 243};
+    tni_loops_sub, {0, 1, 0, 0, 0, 0, 0, 0}, 244};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -41617,7 +41676,7 @@ static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
     tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 244};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -41628,7 +41687,7 @@ static const char *const tni_names_t[] = {"result", NULL};
 static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
-    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 245};
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 246};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_take_along_dim[] = {
@@ -41644,7 +41703,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
     &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
     sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, NULL, {0, 1, 0, 0, 0,
-    0, 0, 0}, 246};
+    0, 0, 0}, 247};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tan[] = {
@@ -41656,7 +41715,7 @@ static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
     tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, tni_loops_tan,
-    {0, 0, 0, 0, 0, 0, 0, 0}, 247};
+    {0, 0, 0, 0, 0, 0, 0, 0}, 248};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh[] = {
@@ -41668,7 +41727,7 @@ static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
     tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
-    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 248};
+    tni_loops_tanh, {0, 0, 0, 0, 0, 0, 0, 0}, 249};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tanh_backward[] = {
@@ -41682,7 +41741,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
     &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
     sizeof(tn_tanh_backward_args), UINT16_MAX, 0, tni_loops_tanh_backward, {0, 1, 0, 0, 0, 0, 0,
-    0}, 249};
+    0}, 250};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold[] = {
@@ -41697,7 +41756,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
     offsetof(tn_threshold_args, out), TN_PROP_WORDS, tni_loops_threshold, {0, 0, 0, 0, 0, 0, 0, 0},
-    250};
+    251};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -41713,7 +41772,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
     3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
-    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 251};
+    tni_loops_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}, 252};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -41728,7 +41787,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 252};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 253};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -41744,7 +41803,7 @@ static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 253};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 254};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -41760,7 +41819,7 @@ static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
     tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 254};
+    0, 0, 0, 0, 0, 0}, 255};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_total_norm[] = {
@@ -41773,7 +41832,7 @@ static const uint64_t tni_needs_total_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_total_norm) = {tni_params_total_norm, &tni_defaults_total_norm,
     tni_names_total_norm, tni_needs_total_norm, 2, 0, 1, 0, sizeof(tn_total_norm_args), UINT16_MAX,
-    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 255};
+    TN_PROP_LISTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 256};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -41787,7 +41846,7 @@ static const uint64_t tni_needs_transpose[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
     tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 256};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 257};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_tril[] = {
@@ -41800,7 +41859,7 @@ static const uint64_t tni_needs_tril[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
     tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 257};
+    0, 0, 0, 0, 0, 0}, 258};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_triu[] = {
@@ -41813,7 +41872,7 @@ static const uint64_t tni_needs_triu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
     tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, NULL, {0, 0,
-    0, 0, 0, 0, 0, 0}, 258};
+    0, 0, 0, 0, 0, 0}, 259};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_trunc[] = {
@@ -41825,7 +41884,7 @@ static const uint64_t tni_needs_trunc[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
     tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
-    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 259};
+    tni_loops_trunc, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unbind[] = {
@@ -41838,7 +41897,7 @@ static const uint64_t tni_needs_unbind[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
     tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
-    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 260};
+    TN_PROP_RETURNS_LIST, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unflatten[] = {
@@ -41852,7 +41911,7 @@ static const uint64_t tni_needs_unflatten[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
-    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 261};
+    TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_uniform[] = {
@@ -41868,7 +41927,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 262};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -41881,7 +41940,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -41899,7 +41958,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -41917,7 +41976,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -41930,7 +41989,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 266};
+    0, 0, 0, 0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -41942,7 +42001,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -41954,7 +42013,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 268};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -41971,7 +42030,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 269};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -41983,7 +42042,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 270};
+    0}, 271};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -41998,7 +42057,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -42014,7 +42073,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 272};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -42165,6 +42224,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_log2,
         &tni_row_log_softmax,
         &tni_row_log_softmax_backward,
+        &tni_row_logaddexp,
         &tni_row_logical_and,
         &tni_row_logical_not,
         &tni_row_logical_or,
@@ -44501,6 +44561,16 @@ TN_API tn_tensor *tnp_log_softmax_backward(tn_tensor *grad_output, tn_tensor *ou
     tn_dtype input_dtype) {
     const tn_log_softmax_backward_args a = {grad_output, output, dim, input_dtype};
     return tn_log_softmax_backward_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_logaddexp_at(const char *file, int line, const tn_logaddexp_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logaddexp, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_logaddexp(tn_tensor *self, tn_tensor *other) {
+    const tn_logaddexp_args a = {NULL, self, other};
+    return tn_logaddexp_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_logical_and_at(const char *file, int line, const tn_logical_and_args *args) {
@@ -50487,6 +50557,7 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_POW(a, b) TNI_FNT(tni_pow)(a, b)
 #define V_COPYSIGN(a, b) TNI_FNT(tni_copysign)(a, b)
 #define V_HYPOT(a, b) TNI_FNT(tni_hypot)(a, b)
+#define V_LOGADDEXP(a, b) TNI_FNT(tni_logaddexp)(a, b)
 #define V_NEXTAFTER(a, b) TNI_FNT(tni_nextafter)(a, b)
 #define V_EXP(a) TNI_FNT(tni_exp)(a)
 #define V_EXPM1(a) TNI_FNT(tni_expm1)(a)
@@ -50677,6 +50748,10 @@ TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
     V hi = V_FMA(e, LN2_HI, f), lo = V_ADD(V_FMA(e, LN2_HI, V_NEG(hi)), f);
     V y = TNI_FNT(tni_log_specials)(u, V_ADD(hi, V_ADD(V_ADD(lo, tail), V_MUL(e, LN2_LO))));
     return V_SEL(V_EQ(x, V_ZERO()), x, y);
+}
+TNI_HELPER V TNI_FNT(tni_logaddexp)(V x, V y) {
+    V gap = V_SEL(V_EQ(x, y), V_ZERO(), V_ABS(V_SUB(x, y)));
+    return V_ADD(V_MAXIMUM(x, y), TNI_FNT(tni_log1p)(TNI_FNT(tni_exp)(V_NEG(gap))));
 }
 
 TNI_HELPER V TNI_FNT(tni_log_long)(V a, V *lo) {
@@ -51222,6 +51297,7 @@ enum { TNI_FNT(tni_lanes) = W };
 #define TNI_E_log10(self) V_LOG10(self)
 #define TNI_E_log1p(self) V_LOG1P(self)
 #define TNI_E_log2(self) V_LOG2(self)
+#define TNI_E_logaddexp(self, other) V_LOGADDEXP(self, other)
 #define TNI_E_logical_and(self, other) M_AND(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
 #define TNI_E_logical_not(self) V_EQ(self, V_ZERO())
 #define TNI_E_logical_or(self, other) M_OR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))
@@ -51325,6 +51401,7 @@ TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logaddexp, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
@@ -51415,6 +51492,7 @@ TNI_LOOP(log, 1, 0)
 TNI_LOOP(log10, 1, 0)
 TNI_LOOP(log1p, 1, 0)
 TNI_LOOP(log2, 1, 0)
+TNI_LOOP(logaddexp, 2, 0)
 TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
 TNI_PREDICATE(logical_or, 2, 0)
@@ -52598,6 +52676,7 @@ static double TNI_FNT(column_dot)(const void *x, const void *y, int64_t n) {
 #undef V_POW
 #undef V_COPYSIGN
 #undef V_HYPOT
+#undef V_LOGADDEXP
 #undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
@@ -52709,6 +52788,7 @@ static double TNI_FNT(column_dot)(const void *x, const void *y, int64_t n) {
 #define V_TANH(a) TNI_FNT(tni_c_tanh)(a)
 #define V_SIGMOID(a) TNI_FNT(tni_c_sigmoid)(a)
 #define V_POW(a, b) TNI_FNT(tni_c_pow)(a, b)
+#define V_LOGADDEXP(a, b) TNI_FNT(tni_c_logaddexp)(a, b)
 #define TNI_KIND_C 1
 #define TNI_STEP (2 * W * (int64_t)sizeof(T))
 #define TNI_MASK_STEP W
@@ -52778,6 +52858,7 @@ TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logaddexp, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
@@ -52917,6 +52998,7 @@ TNI_SELECT(where, 3, 0)
 #undef V_POW
 #undef V_COPYSIGN
 #undef V_HYPOT
+#undef V_LOGADDEXP
 #undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
@@ -53577,6 +53659,7 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_POW(a, b) TNI_FNT(tni_pow)(a, b)
 #define V_COPYSIGN(a, b) TNI_FNT(tni_copysign)(a, b)
 #define V_HYPOT(a, b) TNI_FNT(tni_hypot)(a, b)
+#define V_LOGADDEXP(a, b) TNI_FNT(tni_logaddexp)(a, b)
 #define V_NEXTAFTER(a, b) TNI_FNT(tni_nextafter)(a, b)
 #define V_EXP(a) TNI_FNT(tni_exp)(a)
 #define V_EXPM1(a) TNI_FNT(tni_expm1)(a)
@@ -53773,6 +53856,10 @@ TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
     V hi = V_FMA(e, LN2_HI, f), lo = V_ADD(V_FMA(e, LN2_HI, V_NEG(hi)), f);
     V y = TNI_FNT(tni_log_specials)(u, V_ADD(hi, V_ADD(V_ADD(lo, tail), V_MUL(e, LN2_LO))));
     return V_SEL(V_EQ(x, V_ZERO()), x, y);
+}
+TNI_HELPER V TNI_FNT(tni_logaddexp)(V x, V y) {
+    V gap = V_SEL(V_EQ(x, y), V_ZERO(), V_ABS(V_SUB(x, y)));
+    return V_ADD(V_MAXIMUM(x, y), TNI_FNT(tni_log1p)(TNI_FNT(tni_exp)(V_NEG(gap))));
 }
 
 TNI_HELPER V TNI_FNT(tni_log_long)(V a, V *lo) {
@@ -54370,6 +54457,16 @@ TNI_HELPER C TNI_FNT(tni_c_expm1)(C z) {
     return e;
 }
 C_FN(log1p)(C z) { return C_CALL(log_above)(z, V_ADD(V_ONE, z.re)); }
+TNI_HELPER C TNI_FNT(tni_c_logaddexp)(C a, C b) {
+    M first = V_GE(a.re, b.re), same = M_AND(V_EQ(a.re, b.re), V_ISINF(a.re));
+    C top = C_CALL(sel)(first, a, b), low = C_CALL(sel)(first, b, a);
+    C y = C_CALL(add)(top, C_CALL(log1p)(C_CALL(exp)(C_CALL(sub)(low, top))));
+    C far = C_CALL(log)(C_CALL(add)(C_CALL(exp)(a), C_CALL(exp)(b)));
+    y = C_CALL(sel)(same, C_CALL(sel)(V_LT(a.re, V_ZERO()), low, far), y);
+    V n = V_ADD(V_ADD(a.re, a.im), V_ADD(b.re, b.im));
+    M none = M_OR(M_OR(V_ISNAN(a.re), V_ISNAN(a.im)), M_OR(V_ISNAN(b.re), V_ISNAN(b.im)));
+    return C_CALL(sel)(none, C_CALL(make)(n, n), y);
+}
 C_FN(log_base)(C z, double scale) {
     C l = C_CALL(log)(z);
     return C_CALL(make)(V_MUL(V_SET(scale), l.re), V_MUL(V_SET(scale), l.im));
@@ -54491,6 +54588,7 @@ TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logaddexp, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
@@ -54581,6 +54679,7 @@ TNI_LOOP(log, 1, 0)
 TNI_LOOP(log10, 1, 0)
 TNI_LOOP(log1p, 1, 0)
 TNI_LOOP(log2, 1, 0)
+TNI_LOOP(logaddexp, 2, 0)
 TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
 TNI_PREDICATE(logical_or, 2, 0)
@@ -55613,6 +55712,7 @@ static double TNI_FNT(column_dot)(const void *x, const void *y, int64_t n) {
 #undef V_POW
 #undef V_COPYSIGN
 #undef V_HYPOT
+#undef V_LOGADDEXP
 #undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
@@ -55724,6 +55824,7 @@ static double TNI_FNT(column_dot)(const void *x, const void *y, int64_t n) {
 #define V_TANH(a) TNI_FNT(tni_c_tanh)(a)
 #define V_SIGMOID(a) TNI_FNT(tni_c_sigmoid)(a)
 #define V_POW(a, b) TNI_FNT(tni_c_pow)(a, b)
+#define V_LOGADDEXP(a, b) TNI_FNT(tni_c_logaddexp)(a, b)
 #define TNI_KIND_C 1
 #define TNI_STEP (2 * W * (int64_t)sizeof(T))
 #define TNI_MASK_STEP W
@@ -55793,6 +55894,7 @@ TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logaddexp, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
@@ -55866,6 +55968,7 @@ TNI_LOOP(log, 1, 0)
 TNI_LOOP(log10, 1, 0)
 TNI_LOOP(log1p, 1, 0)
 TNI_LOOP(log2, 1, 0)
+TNI_LOOP(logaddexp, 2, 0)
 TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_or, 2, 0)
 TNI_PREDICATE(logical_xor, 2, 0)
@@ -55965,6 +56068,7 @@ TNI_LOOP(tanh_backward, 2, 0)
 #undef V_POW
 #undef V_COPYSIGN
 #undef V_HYPOT
+#undef V_LOGADDEXP
 #undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
@@ -56760,6 +56864,7 @@ TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logaddexp, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
@@ -56928,6 +57033,7 @@ TNI_SELECT(where, 3, 0)
 #undef V_POW
 #undef V_COPYSIGN
 #undef V_HYPOT
+#undef V_LOGADDEXP
 #undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
@@ -57719,6 +57825,7 @@ TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logaddexp, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
@@ -57956,6 +58063,7 @@ TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logaddexp, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
@@ -58097,6 +58205,7 @@ TNI_SELECT(where, 3, 0)
 #undef V_POW
 #undef V_COPYSIGN
 #undef V_HYPOT
+#undef V_LOGADDEXP
 #undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1
@@ -58936,6 +59045,8 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_log10_inplace_at TNI_JOIN(TN_PREFIX, tn_log10_inplace_at)
 #define tnp_log10 TNI_JOIN(TN_PREFIX, tnp_log10)
 #define tnp_log10_ TNI_JOIN(TN_PREFIX, tnp_log10_)
+#define tn_logaddexp_at TNI_JOIN(TN_PREFIX, tn_logaddexp_at)
+#define tnp_logaddexp TNI_JOIN(TN_PREFIX, tnp_logaddexp)
 #define tn_erf_at TNI_JOIN(TN_PREFIX, tn_erf_at)
 #define tn_erf_inplace_at TNI_JOIN(TN_PREFIX, tn_erf_inplace_at)
 #define tnp_erf TNI_JOIN(TN_PREFIX, tnp_erf)
@@ -59357,7 +59468,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_args_forget TNI_JOIN(TN_PREFIX, tn_args_forget)
 #define tn_element TNI_JOIN(TN_PREFIX, tn_element)
 #define tn_random64 TNI_JOIN(TN_PREFIX, tn_random64)
-#define tn_layout_6f92fba4b020 TNI_JOIN(TN_PREFIX, tn_layout_6f92fba4b020)
+#define tn_layout_ad5e2bc8eac1 TNI_JOIN(TN_PREFIX, tn_layout_ad5e2bc8eac1)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -59927,6 +60038,8 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_log10_inplace_at (*tni_at_tn_log10_inplace_at)
 #define tnp_log10 (*tni_at_tnp_log10)
 #define tnp_log10_ (*tni_at_tnp_log10_)
+#define tn_logaddexp_at (*tni_at_tn_logaddexp_at)
+#define tnp_logaddexp (*tni_at_tnp_logaddexp)
 #define tn_erf_at (*tni_at_tn_erf_at)
 #define tn_erf_inplace_at (*tni_at_tn_erf_inplace_at)
 #define tnp_erf (*tni_at_tnp_erf)
@@ -60925,6 +61038,8 @@ typedef struct tn_exports {
     X(tn_log10_inplace_at) \
     X(tnp_log10) \
     X(tnp_log10_) \
+    X(tn_logaddexp_at) \
+    X(tnp_logaddexp) \
     X(tn_erf_at) \
     X(tn_erf_inplace_at) \
     X(tnp_erf) \
@@ -61350,14 +61465,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"6f92fba4b020", at, 988};
+    static const tn_exports all = {"ad5e2bc8eac1", at, 990};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 988 || strcmp(e->layout, "6f92fba4b020") != 0) return false;
+    if (!e || e->n != 990 || strcmp(e->layout, "ad5e2bc8eac1") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

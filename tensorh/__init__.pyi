@@ -159,7 +159,6 @@ less_: _Any
 less_equal: _Any
 less_equal_: _Any
 from .serialization import load as load
-from ._functions.elements import logaddexp as logaddexp
 from ._functions.elements import logit as logit
 from ._functions import logit_ as logit_
 from ._functions.creation import logspace as logspace

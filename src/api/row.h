@@ -2,11 +2,12 @@
  *
  * Built-in operators and yours are the same struct (docs/rows.md). You fill it and register it:
  *
- *     static tn_row logaddexp = {.name = "logaddexp",
- *                                .schema = "logaddexp(Tensor self, Tensor other) -> Tensor",
- *                                .forms = TN_OUT, .check = my_check, .run = my_run,
- *                                .needs = "self:self,result other:other,result", .grad = my_grad};
- *     tn_register(&logaddexp);
+ *     static tn_row smooth_max = {.name = "smooth_max",
+ *                                 .schema = "smooth_max(Tensor self, Tensor other) -> Tensor",
+ *                                 .forms = TN_OUT, .check = my_check, .run = my_run,
+ *                                 .needs = "self:self,result other:other,result",
+ *                                 .grad = my_grad};
+ *     tn_register(&smooth_max);
  *
  * A call passes these steps for every row: enter (pending error, NULL arguments, contexts), check,
  * look, prepare (outputs, scratch, tape node), run, verdict, publish. If one fails, nothing has

@@ -2205,6 +2205,16 @@ TN_API tn_tensor *tnp_log_softmax_backward(tn_tensor *grad_output, tn_tensor *ou
     return tn_log_softmax_backward_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_logaddexp_at(const char *file, int line, const tn_logaddexp_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logaddexp, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_logaddexp(tn_tensor *self, tn_tensor *other) {
+    const tn_logaddexp_args a = {NULL, self, other};
+    return tn_logaddexp_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_logical_and_at(const char *file, int line, const tn_logical_and_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_logical_and, TN_PLAIN, file, line, args, &r);

@@ -498,6 +498,10 @@ static const char *const py_docs_comment[] = {
     "The gradient of log_softmax from its output y, in one pass: dy - exp(y) sum(dy). Not for\n"
     "f64, not differentiable.\n"
     "grad_output (*), output (*) -> (*)",
+    /* logaddexp */
+    "log(e^self + e^other), without overflow on the way. Near 0 it is as exact as the larger of both\n"
+    "is. Two integer tensors are refused.\n"
+    "(*), (*) -> broadcast, floating",
     /* logical_and */
     "Whether both elements are true (nonzero).\n"
     "(*), (*) -> broadcast, bool",
@@ -1068,6 +1072,7 @@ static const char *const py_docs_place[] = {
     NULL /* log2 */,
     "special.log_softmax" /* log_softmax */,
     NULL /* log_softmax_backward */,
+    NULL /* logaddexp */,
     NULL /* logical_and */,
     NULL /* logical_not */,
     NULL /* logical_or */,

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 273 };
+enum { TNI_ROW_COUNT = 274 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -299,6 +299,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_log_softmax);
 TN_PRIV_DECLARE(tn_row, tni_row_log_softmax);
 TN_PRIV_DECLARE(tn_gen, tni_gen_log_softmax_backward);
 TN_PRIV_DECLARE(tn_row, tni_row_log_softmax_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_logaddexp);
+TN_PRIV_DECLARE(tn_row, tni_row_logaddexp);
 TN_PRIV_DECLARE(tn_gen, tni_gen_logical_and);
 TN_PRIV_DECLARE(tn_row, tni_row_logical_and);
 TN_PRIV_DECLARE(tn_gen, tni_gen_logical_not);
@@ -609,6 +611,7 @@ TN_PRIV_DECLARE(tni_loop, tni_loops_log[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_log10[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_log1p[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_log2[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
+TN_PRIV_DECLARE(tni_loop, tni_loops_logaddexp[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_logical_and[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_logical_not[TNI_ISA_COUNT][TNI_LOOP_TYPES]);
 TN_PRIV_DECLARE(tni_loop, tni_loops_logical_or[TNI_ISA_COUNT][TNI_LOOP_TYPES]);

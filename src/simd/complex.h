@@ -75,3 +75,4 @@
 #define V_TANH(a) TNI_FNT(tni_c_tanh)(a)
 #define V_SIGMOID(a) TNI_FNT(tni_c_sigmoid)(a)
 #define V_POW(a, b) TNI_FNT(tni_c_pow)(a, b)
+#define V_LOGADDEXP(a, b) TNI_FNT(tni_c_logaddexp)(a, b)

@@ -67,6 +67,7 @@
 #undef V_POW
 #undef V_COPYSIGN
 #undef V_HYPOT
+#undef V_LOGADDEXP
 #undef V_NEXTAFTER
 #undef V_EXP
 #undef V_EXPM1

@@ -167,6 +167,18 @@ TNI_HELPER C TNI_FNT(tni_c_expm1)(C z) {
     return e;
 }
 C_FN(log1p)(C z) { return C_CALL(log_above)(z, V_ADD(V_ONE, z.re)); }
+/* log(e^a + e^b): the one of larger real part, and log(1 + e^difference). As torch where both
+ * real parts are one infinity: b at -inf, the formula itself at inf. A NaN makes both parts NaN. */
+TNI_HELPER C TNI_FNT(tni_c_logaddexp)(C a, C b) {
+    M first = V_GE(a.re, b.re), same = M_AND(V_EQ(a.re, b.re), V_ISINF(a.re));
+    C top = C_CALL(sel)(first, a, b), low = C_CALL(sel)(first, b, a);
+    C y = C_CALL(add)(top, C_CALL(log1p)(C_CALL(exp)(C_CALL(sub)(low, top))));
+    C far = C_CALL(log)(C_CALL(add)(C_CALL(exp)(a), C_CALL(exp)(b)));
+    y = C_CALL(sel)(same, C_CALL(sel)(V_LT(a.re, V_ZERO()), low, far), y);
+    V n = V_ADD(V_ADD(a.re, a.im), V_ADD(b.re, b.im));
+    M none = M_OR(M_OR(V_ISNAN(a.re), V_ISNAN(a.im)), M_OR(V_ISNAN(b.re), V_ISNAN(b.im)));
+    return C_CALL(sel)(none, C_CALL(make)(n, n), y);
+}
 C_FN(log_base)(C z, double scale) {
     C l = C_CALL(log)(z);
     return C_CALL(make)(V_MUL(V_SET(scale), l.re), V_MUL(V_SET(scale), l.im));

@@ -253,6 +253,11 @@ TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
     V y = TNI_FNT(tni_log_specials)(u, V_ADD(hi, V_ADD(V_ADD(lo, tail), V_MUL(e, LN2_LO))));
     return V_SEL(V_EQ(x, V_ZERO()), x, y); /* -0 stays */
 }
+/* log(e^x + e^y): the larger and log(1 + e^-distance). Two equal infinities have no distance. */
+TNI_HELPER V TNI_FNT(tni_logaddexp)(V x, V y) {
+    V gap = V_SEL(V_EQ(x, y), V_ZERO(), V_ABS(V_SUB(x, y)));
+    return V_ADD(V_MAXIMUM(x, y), TNI_FNT(tni_log1p)(TNI_FNT(tni_exp)(V_NEG(gap))));
+}
 
 /* --- log2, log10, pow ------------------------------------------------------------------------- */
 

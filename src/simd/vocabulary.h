@@ -87,6 +87,7 @@
 #if TNI_FLOATING
 #define V_COPYSIGN(a, b) TNI_FNT(tni_copysign)(a, b)
 #define V_HYPOT(a, b) TNI_FNT(tni_hypot)(a, b)
+#define V_LOGADDEXP(a, b) TNI_FNT(tni_logaddexp)(a, b)
 #define V_NEXTAFTER(a, b) TNI_FNT(tni_nextafter)(a, b)
 #define V_EXP(a) TNI_FNT(tni_exp)(a)
 #define V_EXPM1(a) TNI_FNT(tni_expm1)(a)

@@ -161,18 +161,6 @@ def logit(input, eps=None):
     return r * _C.ones_like(r).masked_fill(outside, _nan)
 
 
-@both
-@with_out
-def logaddexp(input, other: Tensor):
-    """log(exp(input) + exp(other)), without overflow."""
-    input, other = map(_floating, _two(input, other))
-    top = _C.maximum(input, other)
-    gap = (input - other).abs()
-    finite = top + _C.exp(-gap).log1p()
-    same = input / 2 + other / 2 + 0.6931471805599453  # also infinities; the gradient is halves
-    return _C.where(input == other, same, finite)
-
-
 @both_of_numbers
 @with_out
 def xlogy(input, other):

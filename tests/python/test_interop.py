@@ -137,26 +137,26 @@ def test_the_operator_computes_and_has_gradients(built):
 import inspect, tensorh as torch, myops
 a = torch.tensor([0.0, 1.0, -200.0], requires_grad=True)
 b = torch.tensor([0.0, 3.0, 100.0], requires_grad=True)
-y = myops.logaddexp(a, b)
+y = myops.smooth_max(a, b)
 print(y.tolist(), y.grad_fn.name())
 y.sum().backward()
 print(a.grad.tolist(), b.grad.tolist())
 first = torch.tensor([0.0, 1.0], requires_grad=True)
 (one,) = torch.autograd.grad(
-    myops.logaddexp(first, torch.zeros(2)).sum(), first, create_graph=True)
+    myops.smooth_max(first, torch.zeros(2)).sum(), first, create_graph=True)
 (two,) = torch.autograd.grad(one.sum(), first)
 print(one.tolist(), two.tolist())
 out = torch.zeros(3)
-print(myops.logaddexp(a.detach(), other=b.detach(), out=out) is out, torch.equal(out, y))
-print(inspect.signature(myops.logaddexp), myops.logaddexp.__doc__.splitlines()[0])
+print(myops.smooth_max(a.detach(), other=b.detach(), out=out) is out, torch.equal(out, y))
+print(inspect.signature(myops.smooth_max), myops.smooth_max.__doc__.splitlines()[0])
 """,
     )
     values, grads, twice, out, text = rounded(said).splitlines()
-    assert values == "[0.6931, 3.1269, 100.0000] LogaddexpBackward0"
+    assert values == "[0.6931, 3.1269, 100.0000] SmoothMaxBackward0"
     assert grads == "[0.5000, 0.1192, 0.0000] [0.5000, 0.8808, 1.0000]"
     assert twice == "[0.5000, 0.7311] [0.2500, 0.1966]"
     assert out == "True True"
-    assert text == "(input, other, *, out=None) logaddexp(Tensor self, Tensor other) -> Tensor"
+    assert text == "(input, other, *, out=None) smooth_max(Tensor self, Tensor other) -> Tensor"
 
 
 @compiled
@@ -170,10 +170,10 @@ class Mine(torch.Tensor):
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         return func.__name__, len(args)
 x = torch.ones(2).as_subclass(Mine)
-print(myops.logaddexp(x, x))
+print(myops.smooth_max(x, x))
 """,
     )
-    assert said == "('logaddexp', 2)\n"
+    assert said == "('smooth_max', 2)\n"
 
 
 @compiled
@@ -184,11 +184,11 @@ def test_its_errors_are_those_of_every_operator_and_name_the_line(built):
 import traceback, tensorh as torch, myops
 a = torch.ones(3)
 for call in (
-    lambda: myops.logaddexp(a.double(), a),
-    lambda: myops.logaddexp(a, torch.ones(4)),
-    lambda: myops.logaddexp(a),
-    lambda: myops.logaddexp(a, "a"),
-    lambda: myops.logaddexp(a, a, a),
+    lambda: myops.smooth_max(a.double(), a),
+    lambda: myops.smooth_max(a, torch.ones(4)),
+    lambda: myops.smooth_max(a),
+    lambda: myops.smooth_max(a, "a"),
+    lambda: myops.smooth_max(a, a, a),
 ):
     try:
         call()
@@ -198,12 +198,12 @@ for call in (
 """,
     )
     assert said.splitlines() == [
-        "5 RuntimeError: expected float32;  in logaddexp(self=float64 (3), other=float32 (3))",
+        "5 RuntimeError: expected float32;  in smooth_max(self=float64 (3), other=float32 (3))",
         "6 RuntimeError: expected contiguous tensors of the same shape;"
-        "  in logaddexp(self=float32 (3), other=float32 (4))",
-        '7 TypeError: logaddexp() missing 1 required positional arguments: "other"',
-        "8 TypeError: logaddexp(): argument 'other' (position 2) must be Tensor, not str",
-        "9 TypeError: logaddexp() takes 2 positional arguments but 3 were given",
+        "  in smooth_max(self=float32 (3), other=float32 (4))",
+        '7 TypeError: smooth_max() missing 1 required positional arguments: "other"',
+        "8 TypeError: smooth_max(): argument 'other' (position 2) must be Tensor, not str",
+        "9 TypeError: smooth_max() takes 2 positional arguments but 3 were given",
     ]
 
 
@@ -217,15 +217,15 @@ def test_an_error_in_its_gradient_names_the_line_of_the_forward_call(tmp_path):
         tmp_path,
         """
 import tensorh as torch, myops
-y = myops.logaddexp(torch.ones(2, requires_grad=True), torch.ones(2))
+y = myops.smooth_max(torch.ones(2, requires_grad=True), torch.ones(2))
 try:
     y.sum().backward()
 except RuntimeError as e:
     print(e)
 """,
     )
-    assert "in the gradient of logaddexp\n" in said
-    assert re.search(r"forward call: logaddexp at \S*program\.py:3\b", said), said
+    assert "in the gradient of smooth_max\n" in said
+    assert re.search(r"forward call: smooth_max at \S*program\.py:3\b", said), said
 
 
 @compiled

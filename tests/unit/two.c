@@ -87,6 +87,7 @@ static double worst_of(two f, model m, tn_dtype dtype, int rounds) {
 }
 static tn_tensor *angle(tn_tensor *a, tn_tensor *b) { return tn_atan2(a, b); }
 static tn_tensor *distance(tn_tensor *a, tn_tensor *b) { return tn_hypot(a, b); }
+static tn_tensor *both(tn_tensor *a, tn_tensor *b) { return tn_logaddexp(a, b); }
 static tn_tensor *next(tn_tensor *a, tn_tensor *b) { return tn_nextafter(a, b); }
 static tn_tensor *signed_as(tn_tensor *a, tn_tensor *b) { return tn_copysign(a, b); }
 
@@ -100,6 +101,28 @@ static void angles_and_distances_are_within_a_unit(void) {
     printf("    atan2 %.3f units in f32, %.3f in f64; hypot %.3f, %.3f\n", a32, a64, h32, h64);
     CHECK(a32 <= 1 && a64 <= 1.1);
     CHECK(h32 <= 0.76 && h64 <= 0.76); /* half a unit; denormal ones are rounded twice */
+}
+
+/* Units of the result or, near 0, where digits cancel, of 1. */
+static void sums_of_exponentials_are_within_a_unit(void) {
+    enum { N = 4096 };
+    static double x[N], y[N], got[2][N];
+    for (int wide = 0; wide < 2; wide++) {
+        const tn_dtype dtype = wide ? TN_F64 : TN_F32;
+        double worst = 0;
+        for (int i = 0; i < N; i++)
+            x[i] = (drawn() - 0.5) * (i & 1 ? 4 : 1500), y[i] = x[i] + (drawn() - 0.5) * 60;
+        for (int set = 0; set < 2; set++) values_of(both, x, y, N, dtype, set, got[set]);
+        CHECK(memcmp(got[0], got[1], sizeof got[0]) == 0);
+        for (int i = 0; i < N; i++) {
+            const long double top = fmaxl(x[i], y[i]), gap = fabsl((long double)x[i] - y[i]),
+                              due = top + log1pl(expl(-gap)), size = fmaxl(fabsl(due), 1);
+            const double off = (double)fabsl((got[0][i] - due) / size) * (wide ? 0x1p52 : 0x1p23);
+            if (!(off <= worst)) worst = off;
+        }
+        printf("    logaddexp %.3f units in %s\n", worst, wide ? "f64" : "f32");
+        CHECK(worst <= 1);
+    }
 }
 
 /* --- zeros, infinities, NaN, the ends of the range -------------------------------------------- */
@@ -294,6 +317,7 @@ static void gradients_at_zero_and_far_out(void) {
 }
 
 static const check_test tests[] = {CHECK_TEST(angles_and_distances_are_within_a_unit),
+                                   CHECK_TEST(sums_of_exponentials_are_within_a_unit),
                                    CHECK_TEST(specials_are_those_of_c),
                                    CHECK_TEST(a_sign_is_taken_from_zeros_and_nan),
                                    CHECK_TEST(the_next_number_is_that_of_the_dtype),

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static bool logaddexp_check(tn_frame *f) {
+static bool smooth_max_check(tn_frame *f) {
     tn_tensor *a = f->in[0], *b = f->in[1];
     if (tn_dtype_of(a) != TN_F32 || tn_dtype_of(b) != TN_F32)
         return tn_fail(f, TN_TYPE, "expected float32");
@@ -14,7 +14,7 @@ static bool logaddexp_check(tn_frame *f) {
     return tn_announce_like(f, 0, a, TN_F32);
 }
 
-static void logaddexp_run(tn_frame *f) {
+static void smooth_max_run(tn_frame *f) {
     const float *a = (const float *)tn_data(f->in[0]), *b = (const float *)tn_data(f->in[1]);
     float *to = (float *)tn_data(f->out[0]);
     for (int64_t i = 0; i < tn_numel(f->in[0]); i++) {
@@ -24,18 +24,18 @@ static void logaddexp_run(tn_frame *f) {
 }
 
 /* d/da = exp(a - result), d/db = exp(b - result) */
-static void logaddexp_grad(tn_gradient *g) {
+static void smooth_max_grad(tn_gradient *g) {
     for (int k = 0; k < 2; k++)
         if (g->want[k])
             tn_give(g, k, tnp_mul(g->incoming[0], tnp_exp(tnp_sub(g->in[k], g->out[0], 1))));
 }
 
-static tn_row logaddexp = {.name = "logaddexp",
-                           .schema = "logaddexp(Tensor self, Tensor other) -> Tensor",
-                           .forms = TN_OUT,
-                           .needs = "self:self,result other:other,result",
-                           .check = logaddexp_check,
-                           .run = logaddexp_run,
-                           .grad = logaddexp_grad};
+static tn_row smooth_max = {.name = "smooth_max",
+                            .schema = "smooth_max(Tensor self, Tensor other) -> Tensor",
+                            .forms = TN_OUT,
+                            .needs = "self:self,result other:other,result",
+                            .check = smooth_max_check,
+                            .run = smooth_max_run,
+                            .grad = smooth_max_grad};
 
-TN_PYTHON_MODULE(myops, &logaddexp)
+TN_PYTHON_MODULE(myops, &smooth_max)

@@ -1378,6 +1378,21 @@ TN_API tn_tensor *tnp_log10_(tn_tensor *self);
 #define tn_log10_(...) TNI_CALL_AS(tn_log10_inplace_at, tn_log10_args, .self = __VA_ARGS__)
 #endif
 
+/* log(e^self + e^other), without overflow on the way. Near 0 it is as exact as the larger of both
+ * is. Two integer tensors are refused.
+ *   schema  logaddexp(Tensor self, Tensor other) -> Tensor
+ *   shapes  (*), (*) -> broadcast, floating
+ *   example tn_logaddexp(x, y) */
+typedef struct tn_logaddexp_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+} tn_logaddexp_args;
+TN_API tn_tensor *tn_logaddexp_at(const char *file, int line, const tn_logaddexp_args *args);
+TN_API tn_tensor *tnp_logaddexp(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_logaddexp(self_, ...) TNI_CALL(tn_logaddexp, .self = self_, .other = __VA_ARGS__)
+#endif
+
 /* 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to self.
  *   schema  erf(Tensor self) -> Tensor
  *   shapes  (*) -> (*), floating

@@ -1451,6 +1451,11 @@ template <class = void> inline tn_tensor *tn_log_softmax_backward_data(tn_tensor
     const tn_log_softmax_backward_args a = {grad_output, output, dim, input_dtype};
     return tn_log_softmax_backward_at(at.file, at.line, &a);
 }
+template <class = void> inline tn_tensor *tn_logaddexp(tn_tensor *self, tn_tensor *other,
+    tn_site at = tn_site::here()) {
+    const tn_logaddexp_args a = {NULL, self, other};
+    return tn_logaddexp_at(at.file, at.line, &a);
+}
 template <class = void> inline tn_tensor *tn_logical_and(tn_tensor *self, tn_tensor *other,
     tn_site at = tn_site::here()) {
     const tn_logical_and_args a = {NULL, self, other};
@@ -4127,6 +4132,14 @@ template <class = void> inline tn_tensor *tn_log_softmax(tn_tensor *self, int64_
     tn_log_softmax_options o, tn_site at = tn_site::here()) {
     const tn_log_softmax_args a = {o.out, o.dtype, self, dim};
     return tn_log_softmax_at(at.file, at.line, &a);
+}
+struct tn_logaddexp_options {
+    tn_tensor *out = {};
+};
+template <class = void> inline tn_tensor *tn_logaddexp(tn_tensor *self, tn_tensor *other,
+    tn_logaddexp_options o, tn_site at = tn_site::here()) {
+    const tn_logaddexp_args a = {o.out, self, other};
+    return tn_logaddexp_at(at.file, at.line, &a);
 }
 struct tn_logical_and_options {
     tn_tensor *out = {};

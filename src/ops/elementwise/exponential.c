@@ -68,6 +68,21 @@ TN_OPERATOR(log10, "log10(Tensor self) -> Tensor",
             .grad = log10_grad, .domain = "self:0.2..3",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
+/* the share of each side: e^a / (e^a + e^b) is the sigmoid of a - b */
+static void logaddexp_grad(tn_gradient *g) {
+    tn_tensor *d = g->incoming[0], *a = g->in[0], *b = g->in[1];
+    if (g->want[0]) tn_give(g, 0, tnp_mul(d, tni_conj_of(tnp_sigmoid(tnp_sub(a, b, 1)))));
+    if (g->want[1]) tn_give(g, 1, tnp_mul(d, tni_conj_of(tnp_sigmoid(tnp_sub(b, a, 1)))));
+}
+/* log(e^self + e^other), without overflow on the way. Near 0 it is as exact as the larger of both
+ * is. Two integer tensors are refused. */
+TN_OPERATOR(logaddexp, "logaddexp(Tensor self, Tensor other) -> Tensor",
+            TN_DOC(.shapes = "(*), (*) -> broadcast, floating", .example = "tn_logaddexp(x, y)"),
+            .forms = TN_OUT, .needs = "self:self,other other:self,other",
+            TN_POINTWISE(Fc, V_LOGADDEXP(self, other), TN_FLOATS_ONLY), .grad = logaddexp_grad,
+            .domain = "self:0..2 other:0..2",
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (3,4) (4):i64<3")
+
 /* 2 / sqrt(pi) e^(-x^2) */
 static void erf_grad(tn_gradient *g) {
     tn_give(g, 0,
