@@ -2497,6 +2497,10 @@ static const char *const py_docs_comment[] = {
     /* cosh */
     "(e^self + e^-self) / 2, within 2 ULP.\n"
     "(*) -> (*), floating",
+    /* count_nonzero */
+    "The number of nonzero elements over dim, or of all if dim is absent or empty; NaN counts as\n"
+    "nonzero.\n"
+    "self (*) -> int64, self's shape without dim",
     /* cross_entropy */
     "With class numbers as target: nll_loss(log_softmax(input), target). With\n"
     "probabilities as target: -sum(target log_softmax(input)). label_smoothing mixes the\n"
@@ -3269,6 +3273,7 @@ static const char *const py_docs_place[] = {
     NULL /* copysign */,
     NULL /* cos */,
     NULL /* cosh */,
+    NULL /* count_nonzero */,
     NULL /* cross_entropy */,
     NULL /* cumprod */,
     NULL /* cumsum */,

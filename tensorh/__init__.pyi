@@ -93,7 +93,6 @@ concatenate: _Any
 from ._functions.elements import conj_physical as conj_physical
 from ._functions import conj_physical_ as conj_physical_
 from .nn.functional import cosine_similarity as cosine_similarity
-from ._functions.reductions import count_nonzero as count_nonzero
 from ._functions.products import cross as cross
 from ._functions.elements import deg2rad as deg2rad
 from ._functions import deg2rad_ as deg2rad_

@@ -305,7 +305,7 @@ ALIASES = {
 LATER = """
 acosh acosh_ addbmm addbmm_ addmm_ addmv addmv_ addr addr_ adjoint apply_ arccosh arccosh_ arcsinh
 arcsinh_ arctanh arctanh_ argwhere asinh asinh_ atanh atanh_ baddbmm baddbmm_ bernoulli_ bincount
-conj_physical conj_physical_ count_nonzero cross cumsum_ deg2rad deg2rad_ diag diag_embed diagflat
+conj_physical conj_physical_ cross cumsum_ deg2rad deg2rad_ diag diag_embed diagflat
 diagonal_scatter diff dist dsplit exp2 exp2_ fill_diagonal_ fliplr flipud float_power float_power_
 fmax fmin ger heaviside heaviside_ hsplit index_copy index_copy_ index_fill index_fill_ inner
 is_nonzero is_same_size isneginf isposinf isreal kron ldexp ldexp_ logit logit_

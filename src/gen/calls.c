@@ -951,6 +951,17 @@ TN_API tn_tensor *tnp_cosh_(tn_tensor *self) {
     return tn_cosh_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_count_nonzero_at(const char *file, int line,
+    const tn_count_nonzero_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_count_nonzero, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_count_nonzero(tn_tensor *self, tn_ints dim) {
+    const tn_count_nonzero_args a = {NULL, dim, self};
+    return tn_count_nonzero_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_cross_entropy_at(const char *file, int line,
     const tn_cross_entropy_args *args) {
     tn_tensor *r;

@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 274 };
+enum { TNI_ROW_COUNT = 275 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -133,6 +133,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_cos);
 TN_PRIV_DECLARE(tn_row, tni_row_cos);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cosh);
 TN_PRIV_DECLARE(tn_row, tni_row_cosh);
+TN_PRIV_DECLARE(tn_gen, tni_gen_count_nonzero);
+TN_PRIV_DECLARE(tn_row, tni_row_count_nonzero);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cross_entropy);
 TN_PRIV_DECLARE(tn_row, tni_row_cross_entropy);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cumprod);

@@ -10,12 +10,6 @@ from .shapes import _dim
 
 
 @both
-def count_nonzero(input, dim=None):
-    """How many elements are not 0."""
-    return (input != 0).sum() if dim is None else (input != 0).sum(dim)
-
-
-@both
 def trace(input):
     """The sum of the diagonal of a matrix."""
     if input.dim() != 2:

@@ -15,6 +15,8 @@ DIFFERS("operator", "binary_cross_entropy_with_logits", "parameter pos_weight", 
         "before reduction, as in torch's schema")
 DIFFERS("operator", "clamp_tensor", "grad", true, "",
         "bounds that are equal take a half and a quarter here")
+DIFFERS("operator", "count_nonzero", "parameter dim", false, "",
+        "one row for torch's overloads with and without it")
 DIFFERS("operator", "cross_entropy", "gradcheck", false, "(5)",
         "the class weights are not differentiated, as in torch")
 DIFFERS("operator", "digamma", "grad", false, "",

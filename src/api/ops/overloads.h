@@ -643,6 +643,11 @@ template <class = void> inline tn_tensor *tn_cosh_(tn_tensor *self, tn_site at =
     const tn_cosh_args a = {NULL, self};
     return tn_cosh_inplace_at(at.file, at.line, &a);
 }
+template <class = void> inline tn_tensor *tn_count_nonzero(tn_tensor *self,
+    tn_dims dim = tn_dims(), tn_site at = tn_site::here()) {
+    const tn_count_nonzero_args a = {NULL, dim.value, self};
+    return tn_count_nonzero_at(at.file, at.line, &a);
+}
 template <class = void> inline tn_tensor *tn_cross_entropy(tn_tensor *input, tn_tensor *target,
     tn_tensor *weight = nullptr, int64_t ignore_index = -100,
     tn_reduction reduction = TN_REDUCTION_MEAN, double label_smoothing = 0,
@@ -3290,6 +3295,15 @@ template <class = void> inline tn_tensor *tn_cosh_(tn_tensor *self, tn_cosh_opti
     tn_site at = tn_site::here()) {
     const tn_cosh_args a = {o.out, self};
     return tn_cosh_inplace_at(at.file, at.line, &a);
+}
+struct tn_count_nonzero_options {
+    tn_tensor *out = {};
+    tn_dims dim = tn_dims();
+};
+template <class = void> inline tn_tensor *tn_count_nonzero(tn_tensor *self,
+    tn_count_nonzero_options o, tn_site at = tn_site::here()) {
+    const tn_count_nonzero_args a = {o.out, o.dim.value, self};
+    return tn_count_nonzero_at(at.file, at.line, &a);
 }
 struct tn_cross_entropy_options {
     tn_tensor *weight = nullptr;

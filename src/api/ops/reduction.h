@@ -486,7 +486,7 @@ TN_API tn_tensor *tnp_total_norm(tn_tensors tensors, double norm_type);
 #define tn_total_norm(...) TNI_CALL(tn_total_norm, .norm_type = 2, .tensors = __VA_ARGS__)
 #endif
 
-/* --- any and all: whether elements are nonzero --- */
+/* --- any, all and count_nonzero: whether, and how many, elements are nonzero --- */
 
 /* Whether any element over dim is nonzero; NaN counts as nonzero. If dim is absent, over all
  * elements; if it is empty, for each element. uint8 gives uint8, all other dtypes bool.
@@ -547,6 +547,23 @@ TN_API tn_tensor *tn_all_at(const char *file, int line, const tn_all_args *args)
 TN_API tn_tensor *tnp_all(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_all(...) TNI_CALL(tn_all, .self = __VA_ARGS__)
+#endif
+
+/* The number of nonzero elements over dim, or of all if dim is absent or empty; NaN counts as
+ * nonzero.
+ *   schema  count_nonzero.dim_IntList(Tensor self, int[1]? dim=None) -> Tensor
+ *   shapes  self (*) -> int64, self's shape without dim
+ *   example tn_count_nonzero(mask, .dim = TN_DIMS(0)) */
+typedef struct tn_count_nonzero_args {
+    tn_tensor *out;
+    tn_ints dim;
+    tn_tensor *self;
+} tn_count_nonzero_args;
+TN_API tn_tensor *tn_count_nonzero_at(const char *file, int line,
+    const tn_count_nonzero_args *args);
+TN_API tn_tensor *tnp_count_nonzero(tn_tensor *self, tn_ints dim);
+#ifndef __cplusplus
+#define tn_count_nonzero(...) TNI_CALL(tn_count_nonzero, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif
 
 TNI_EXTERN_C_END

@@ -1,4 +1,4 @@
-/* truth.c - any and all: whether elements are nonzero.
+/* truth.c - any, all and count_nonzero: whether, and how many, elements are nonzero.
  * Hot: small calls run through it (base/cold_begin.inl). */
 #include "reduction.h"
 #include "../../autograd/give.h"
@@ -116,3 +116,31 @@ TN_OPERATOR(all, "all(Tensor self) -> Tensor",
             TN_DOC(.shapes = "self (*) -> bool ()", .example = "tn_all(mask)"), .forms = TN_OUT,
             .check = all_check, .run = all_run, .grad = tn_grad_zero,
             .sample = "(2,3):bool | (0) | (2,3)")
+
+/* A sum of 0 and 1. */
+static bool count_nonzero_check(tn_frame *f) {
+    TN_ARGS(count_nonzero, a, f);
+    tni_shape to;
+    tni_lanes l;
+    bool gone[TN_MAX_DIMS];
+    if (!tni_reduced(f, f->in[0], a->dim, false, &to, gone)) return false;
+    tni_lanes_init(&l, f->in[0], gone, TN_I64, TNI_LANES_NONZERO);
+    f->type = TN_I64;
+    return tn_announce(f, 0, TN_I64, to.ndim, to.size) && tni_lanes_scratch(f, &l, l.size);
+}
+static void count_nonzero_run(tn_frame *f) {
+    TN_ARGS(count_nonzero, a, f);
+    tni_lanes l;
+    tni_plain_lanes(f, &l, a->dim, TNI_LANES_NONZERO);
+    tni_plain_run(f, &l, &tni_sum, 0, TNI_PLAIN);
+}
+/* The number of nonzero elements over dim, or of all if dim is absent or empty; NaN counts as
+ * nonzero. */
+TN_OPERATOR(count_nonzero, "count_nonzero.dim_IntList(Tensor self, int[1]? dim=None) -> Tensor",
+            TN_DOC(.shapes = "self (*) -> int64, self's shape without dim",
+                   .example = "tn_count_nonzero(mask, .dim = TN_DIMS(0))",
+                   .differs = "parameter dim: one row for torch's overloads with and without it"),
+            .forms = TN_OUT, .check = count_nonzero_check, .run = count_nonzero_run,
+            .grad = tn_grad_zero,
+            .sample = "(2,3):bool | (2,3,4):i64<2 [0,2] | (3,70):i64<2 [0] | () | (0) | (3,0) [1] "
+                      "| (0,3) [1] | (4,5):u8<2 [-1] | (9000):bool | (5000,2):i64<2 [0] | (35)")
