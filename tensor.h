@@ -3,11 +3,13 @@
  * Do this: in ONE C or C++ file write
  *     #define TENSOR_IMPLEMENTATION
  *     #include "tensor.h"
- * and in all others a plain #include "tensor.h". Link with -lm, and with -pthread if the system
- * needs it. This whole program finds the line through noisy points:
+ * and in all others a plain #include "tensor.h". gcc, clang and mingw compile it; with gcc -O2 that
+ * takes some 20 s, once. This whole program finds the line through noisy points:
  *
+ *     // cc -O2 program.c -o program -lm -pthread
  *     #define TENSOR_IMPLEMENTATION
  *     #include "tensor.h"
+ *     #include <stdio.h>
  *     int main(void) {
  *         tn_tensor *x = tn_randn(TN_DIMS(100, 1)), *noise = tn_randn(TN_DIMS(100, 1));
  *         tn_tensor *line = tn_add_scalar(tn_mul_scalar(x, 3), 2); // 3 x + 2
@@ -17,8 +19,10 @@
  *         for (int step = 0; step < 100; step++) TN_SCOPE { // releases what was made inside
  *             tn_backward(tn_mse_loss(tn_linear(x, w, .bias = b), y));
  *             bool recorded = tn_set_grad_mode(false);
- *             tn_sub_(w, tn_grad_of(w), .alpha = 0.1), tn_zero_grad(w);
- *             tn_sub_(b, tn_grad_of(b), .alpha = 0.1), tn_zero_grad(b);
+ *             tn_sub_(w, tn_grad_of(w), .alpha = 0.1);
+ *             tn_sub_(b, tn_grad_of(b), .alpha = 0.1);
+ *             tn_zero_grad(w);
+ *             tn_zero_grad(b);
  *             tn_set_grad_mode(recorded);
  *         }
  *         printf("y = %.2f x + %.2f\n", tn_item(w), tn_item(b));
@@ -27,27 +31,29 @@
  *
  * Names and defaults are PyTorch's: required arguments come first, options are keywords (.alpha). A
  * seed gives PyTorch's random numbers. A call that fails returns NULL and leaves an error; until
- * you take it every operator returns NULL, so one check at the end is enough. In C++ calls are
- * overloads. Options are macros before the include: chapter [1].
+ * tn_error_take clears it every operator returns NULL, so one check at the end is enough. Tensors
+ * made outside of TN_SCOPE are yours to tn_free; those here live until the program ends. In C++
+ * each operator is an overloaded function with default arguments. Macros before the include are
+ * options: chapter [1].
  *
  * Prefixes: you call tn_ functions; a tnp_ function is an operator with all arguments in order, for
- * libraries and bindings; TN_ names are constants and macros. tni_, TNI_ and TN_PRIV are private
- * and change without notice.
+ * libraries and bindings; TN_ and TENSOR_ names are constants and macros. tni_, TNI_ and TN_PRIV
+ * are private and change without notice.
  *
- * Licence: MIT or public domain, at your choice (file LICENSE). */
+ * Licence: MIT or public domain, at your choice (at the end of this file). */
 
 /* Contents. A chapter begins with its tag: search for "== [3]".
  *
  *   tag  chapter      lines
- *   [1]  config          61  options, and the version
- *   [2]  compiler       141  private: what depends on compiler, language and linkage
+ *   [1]  config          63  options, and the version
+ *   [2]  compiler       140  private: what depends on compiler, language and linkage
  *   [3]  types          208  dtypes, devices, numbers, lists, absent values
  *   [4]  context        166  contexts: memory, threads, devices, random state, errors
  *   [5]  tensor         189  tensors: lifetime, reading, making them from memory, printing
  *   [6]  random          27  generators of torch's random numbers
  *   [7]  autograd       191  gradients: leaves, backward, modes, hooks, custom functions
  *   [8]  call            46  how to call an operator; the families follow
- *   [9]  words           42  words of options, and structs of several results
+ *   [9]  words           42  enums of options, and result structs
  *   [10] creation       603  new tensors: constants, ranges, random numbers
  *   [11] shape          711  views, other sizes and orders, copies, joining and cutting
  *   [12] elementwise   2036  arithmetic, functions, activations, comparisons, logic
@@ -57,8 +63,9 @@
  *   [16] layers         688  convolution, pooling, normalisation, attention, losses, optimizer
  *                            steps
  *   [17] io              78  files: safetensors are read and written, IDX and raw bytes are read
- *   [18] beside          84  for bindings: names in messages, endings, unstoppable calls, time
- *   [19] row            373  your own operators: a row has arguments, shapes, loop and gradient
+ *   [18] beside          84  helpers for bindings: names in messages, calls at exit,
+ *                            uninterruptible calls, time
+ *   [19] row            373  define operators of your own: arguments, shapes, loop, gradient
  *   [20] extend         120  for module trees and bindings: ownership, data, schemas
  *   [21] cxx            103  C++ only: parameter types of the overloads
  *   [22] overloads     5344  C++: every operator under its name, with default arguments
@@ -73,9 +80,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_5db3036cf7b5)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_e325b7bfc9f3)
 #else
-#define TNI_NAMESPACE tn_5db3036cf7b5
+#define TNI_NAMESPACE tn_e325b7bfc9f3
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -92,9 +99,9 @@
  *
  *   TENSOR_IMPLEMENTATION   compiles the library in this file; in one C or C++ file only
  *   TENSOR_STATIC           makes everything static: each file with the implementation has its own
- *   TN_IMPORT               compiles no library: calls go through a table that another module of
- *                           the process hands over (tn_import); for modules of one file
- *   TN_EXPORT               defines tn_exported(), which returns that table
+ *   TN_IMPORT               for a plugin of one file: it compiles no library but calls the host
+ *                           program's, whose table of functions it is given (tn_import)
+ *   TN_EXPORT               in the host: defines tn_exported(), which returns that table
  *   TN_PREFIX               a token put before every public symbol, so that one program may hold
  *                           two versions
  *   TN_API                  linkage of public functions, if `extern` is not enough (as for a DLL)
@@ -103,7 +110,8 @@
  *   TENSOR_PART             1 to 4: with TENSOR_IMPLEMENTATION, compiles a quarter of the library;
  *                           four files together have it all, and compile at once (docs/trim.md)
  *   TN_NO_LAYOUT_CHECK      links even with objects compiled with another version of this header
- *   TN_NO_FMA               x86-64 without FMA instructions: libm's fma and scalar kernels
+ *   TN_NO_FMA               for x86-64 without FMA instructions: slow, with libm's fma; same bits
+ *   TN_HEADER_NAME          "the/name.h" of this file, if you rename it
  *
  * Options for a smaller program that compiles faster (docs/trim.md). Using what they leave out is
  * an error that says so:
@@ -111,7 +119,7 @@
  *   TENSOR_TRIM             TENSOR_STATIC, and the compiler drops all operators and classes that
  *                           this file does not call; calls by name find none, tn_row_count() is 0
  *   TN_NO_AVX512            no kernels for AVX-512
- *   TN_ISA_ONLY_AVX2        x86-64: only kernels for AVX2; a CPU without it gets no context
+ *   TN_ISA_ONLY_AVX2        x86-64: only kernels for AVX2; on other CPUs every call fails
  *   TN_ISA_ONLY_SCALAR      only scalar kernels
  *   TN_NO_COMPLEX           no tensors of complex64 and complex128
  *   TN_NO_HALF              no tensors of float16 and bfloat16 */
@@ -121,8 +129,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__FAST_MATH__) || defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
-#error "tensor.h gives the same bits everywhere: no -ffast-math, no -ffinite-math-only"
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    defined(__NO_SIGNED_ZEROS__) || defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+#error "tensor.h gives the same bits everywhere: no -ffast-math, nor any option that it implies"
 #endif
 
 #if defined(TENSOR_TRIM) && !defined(TENSOR_STATIC)
@@ -149,7 +158,7 @@
  *
  * Private: what depends on compiler, language and linkage. Readers may skip it. */
 
-/* A build that leaves out rows: a name in text may mean one of them.
+/* Trimmed builds lack operators; errors of lookups by name say so.
  * tools/trim defines TNI_TRIMMED. */
 #ifdef TENSOR_TRIM
 #define TNI_TRIMMED 1
@@ -211,9 +220,8 @@
 #define TNI_RESTRICT restrict
 #endif
 
-/* C++ classes and overloads are compiled into every file that uses them and merged by the
- * linker: their namespace names prefix and layout (the packed header defines it), or two
- * versions would be merged. */
+/* C++ classes and overloads are compiled into every file that uses them and merged by the linker.
+ * Their namespace is named by prefix and layout hash, so that two versions are never merged. */
 #ifndef TNI_NAMESPACE
 #define TNI_NAMESPACE tn_objects
 #endif
@@ -263,7 +271,7 @@
 #define TNI_PRIVATE_END
 #endif
 
-/* Around a row: C++ before C++20 knows designated initialisers as an extension. */
+/* Around a row: designated initialisers are an extension before C++20. */
 #if defined(__cplusplus)
 #define TNI_ROW_BEGIN                                                              \
     _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpragmas\"") \
@@ -290,8 +298,8 @@
  *
  * Dtypes, devices, numbers, lists, absent values.
  *
- * Absent values have names and are never zero: TN_NONE, TN_NO_DIMS, tn_none(). A struct of zero
- * bytes in place of a list or a number is an error at run time. */
+ * Absent values have names: TN_NONE, TN_NO_DIMS, tn_none(), and TN_NO_DTYPE and TN_NO_DEVICE, which
+ * are 0. A list or a number of zero bytes is not absent: it is an error at run time. */
 
 TNI_EXTERN_C_BEGIN
 
@@ -1115,7 +1123,7 @@ TNI_EXTERN_C_END
 /* ================================================================================================
  * == [9] words.h
  *
- * Words of options, and structs of several results.
+ * Enums of options, and result structs.
  *
  * Generated by tools/optable from src/ops; `make headers` writes it again. */
 
@@ -6491,7 +6499,7 @@ TNI_EXTERN_C_END
 /* ================================================================================================
  * == [18] beside.h
  *
- * For bindings: names in messages, endings, unstoppable calls, time.
+ * Helpers for bindings: names in messages, calls at exit, uninterruptible calls, time.
  *
  * This chapter knows no tensor. A program that only calls operators does not need it. All functions
  * use the calling thread's state. */
@@ -6575,7 +6583,7 @@ TNI_EXTERN_C_END
 /* ================================================================================================
  * == [19] row.h
  *
- * Your own operators: a row has arguments, shapes, loop and gradient.
+ * Define operators of your own: arguments, shapes, loop, gradient.
  *
  * Built-in operators and yours are the same struct (docs/rows.md). You fill it and register it:
  *
@@ -12517,13 +12525,13 @@ TNI_NAMESPACE_END
 #include TN_HEADER_NAME
 #endif
 
-/* 5db3036cf7b5 is the hash of the chapters above: who includes this refers to a symbol of
+/* e325b7bfc9f3 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_5db3036cf7b5;
+TN_API const char tn_layout_e325b7bfc9f3;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_5db3036cf7b5;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_e325b7bfc9f3;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12541,7 +12549,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(2)
-const char tn_layout_5db3036cf7b5 = 1;
+const char tn_layout_e325b7bfc9f3 = 1;
 #endif
 
 /* src/base/base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time */
@@ -59555,7 +59563,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_args_forget TNI_JOIN(TN_PREFIX, tn_args_forget)
 #define tn_element TNI_JOIN(TN_PREFIX, tn_element)
 #define tn_random64 TNI_JOIN(TN_PREFIX, tn_random64)
-#define tn_layout_5db3036cf7b5 TNI_JOIN(TN_PREFIX, tn_layout_5db3036cf7b5)
+#define tn_layout_e325b7bfc9f3 TNI_JOIN(TN_PREFIX, tn_layout_e325b7bfc9f3)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -61556,14 +61564,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"5db3036cf7b5", at, 992};
+    static const tn_exports all = {"e325b7bfc9f3", at, 992};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 992 || strcmp(e->layout, "5db3036cf7b5") != 0) return false;
+    if (!e || e->n != 992 || strcmp(e->layout, "e325b7bfc9f3") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;
@@ -61572,3 +61580,53 @@ static TNI_UNUSED bool tn_import(const tn_exports *e) {
 #endif
 #endif
 #endif
+
+/*
+This software is available under two licences. Choose the one you like.
+
+------------------------------------------------------------------------------
+ALTERNATIVE A - MIT License
+
+Copyright (c) 2025 the authors of tensor.h
+
+Permission is hereby granted, free of charge, to any person obtaining a copy of
+this software and associated documentation files (the "Software"), to deal in
+the Software without restriction, including without limitation the rights to
+use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies
+of the Software, and to permit persons to whom the Software is furnished to do
+so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all
+copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+SOFTWARE.
+
+------------------------------------------------------------------------------
+ALTERNATIVE B - Public Domain (www.unlicense.org)
+
+This is free and unencumbered software released into the public domain.
+
+Anyone is free to copy, modify, publish, use, compile, sell, or distribute this
+software, either in source code form or as a compiled binary, for any purpose,
+commercial or non-commercial, and by any means.
+
+In jurisdictions that recognize copyright laws, the author or authors of this
+software dedicate any and all copyright interest in the software to the public
+domain. We make this dedication for the benefit of the public at large and to
+the detriment of our heirs and successors. We intend this dedication to be an
+overt act of relinquishment in perpetuity of all present and future rights to
+this software under copyright law.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN
+ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION
+WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+*/

@@ -660,6 +660,16 @@ static void write_api(text *out, const file *first, const char *stem, const char
     print(out, "\n#endif /* TN_TENSOR%s_H */\n", s);
 }
 
+/* The file travels alone, so it carries the licence of the tree, if that has one. */
+static void write_licence(text *out) {
+    text licence = {NULL, 0, 0};
+    if (packer.based || !read_text("LICENSE", &licence)) return; /* tensor.h has it */
+    print(out, "\n/*\n");
+    add(out, licence.at, licence.n);
+    print(out, "*/\n");
+    free(licence.at);
+}
+
 static void write_all(const char *path, const file *first) {
     char stem[NAME], layout[NAME], name[NAME + 4], code_path[PATH];
     const char *s = packer.suffix;
@@ -688,6 +698,7 @@ static void write_all(const char *path, const file *first) {
         add(to, packer.sections.at, packer.sections.n);
         print(to, "#endif\n#endif\n");
     }
+    write_licence(&out);
     write_out(path, &out);
     snprintf(code_path, sizeof code_path, "%.*s.c", (int)(strlen(path) - 2), path);
     if (packer.split) write_out(code_path, &code);

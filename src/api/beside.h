@@ -1,4 +1,4 @@
-/* beside.h - for bindings: names in messages, endings, unstoppable calls, time.
+/* beside.h - helpers for bindings: names in messages, calls at exit, uninterruptible calls, time.
  *
  * This chapter knows no tensor. A program that only calls operators does not need it. All functions
  * use the calling thread's state. */

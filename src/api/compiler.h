@@ -4,7 +4,7 @@
 
 #include "config.h"
 
-/* A build that leaves out rows: a name in text may mean one of them.
+/* Trimmed builds lack operators; errors of lookups by name say so.
  * tools/trim defines TNI_TRIMMED. */
 #ifdef TENSOR_TRIM
 #define TNI_TRIMMED 1
@@ -66,9 +66,8 @@
 #define TNI_RESTRICT restrict
 #endif
 
-/* C++ classes and overloads are compiled into every file that uses them and merged by the
- * linker: their namespace names prefix and layout (the packed header defines it), or two
- * versions would be merged. */
+/* C++ classes and overloads are compiled into every file that uses them and merged by the linker.
+ * Their namespace is named by prefix and layout hash, so that two versions are never merged. */
 #ifndef TNI_NAMESPACE
 #define TNI_NAMESPACE tn_objects
 #endif
@@ -118,7 +117,7 @@
 #define TNI_PRIVATE_END
 #endif
 
-/* Around a row: C++ before C++20 knows designated initialisers as an extension. */
+/* Around a row: designated initialisers are an extension before C++20. */
 #if defined(__cplusplus)
 #define TNI_ROW_BEGIN                                                              \
     _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpragmas\"") \

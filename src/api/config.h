@@ -4,9 +4,9 @@
  *
  *   TENSOR_IMPLEMENTATION   compiles the library in this file; in one C or C++ file only
  *   TENSOR_STATIC           makes everything static: each file with the implementation has its own
- *   TN_IMPORT               compiles no library: calls go through a table that another module of
- *                           the process hands over (tn_import); for modules of one file
- *   TN_EXPORT               defines tn_exported(), which returns that table
+ *   TN_IMPORT               for a plugin of one file: it compiles no library but calls the host
+ *                           program's, whose table of functions it is given (tn_import)
+ *   TN_EXPORT               in the host: defines tn_exported(), which returns that table
  *   TN_PREFIX               a token put before every public symbol, so that one program may hold
  *                           two versions
  *   TN_API                  linkage of public functions, if `extern` is not enough (as for a DLL)
@@ -15,7 +15,8 @@
  *   TENSOR_PART             1 to 4: with TENSOR_IMPLEMENTATION, compiles a quarter of the library;
  *                           four files together have it all, and compile at once (docs/trim.md)
  *   TN_NO_LAYOUT_CHECK      links even with objects compiled with another version of this header
- *   TN_NO_FMA               x86-64 without FMA instructions: libm's fma and scalar kernels
+ *   TN_NO_FMA               for x86-64 without FMA instructions: slow, with libm's fma; same bits
+ *   TN_HEADER_NAME          "the/name.h" of this file, if you rename it
  *
  * Options for a smaller program that compiles faster (docs/trim.md). Using what they leave out is
  * an error that says so:
@@ -23,7 +24,7 @@
  *   TENSOR_TRIM             TENSOR_STATIC, and the compiler drops all operators and classes that
  *                           this file does not call; calls by name find none, tn_row_count() is 0
  *   TN_NO_AVX512            no kernels for AVX-512
- *   TN_ISA_ONLY_AVX2        x86-64: only kernels for AVX2; a CPU without it gets no context
+ *   TN_ISA_ONLY_AVX2        x86-64: only kernels for AVX2; on other CPUs every call fails
  *   TN_ISA_ONLY_SCALAR      only scalar kernels
  *   TN_NO_COMPLEX           no tensors of complex64 and complex128
  *   TN_NO_HALF              no tensors of float16 and bfloat16 */
@@ -35,8 +36,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__FAST_MATH__) || defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
-#error "tensor.h gives the same bits everywhere: no -ffast-math, no -ffinite-math-only"
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    defined(__NO_SIGNED_ZEROS__) || defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+#error "tensor.h gives the same bits everywhere: no -ffast-math, nor any option that it implies"
 #endif
 
 #if defined(TENSOR_TRIM) && !defined(TENSOR_STATIC)

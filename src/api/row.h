@@ -1,4 +1,4 @@
-/* row.h - your own operators: a row has arguments, shapes, loop and gradient.
+/* row.h - define operators of your own: arguments, shapes, loop, gradient.
  *
  * Built-in operators and yours are the same struct (docs/rows.md). You fill it and register it:
  *

@@ -1,7 +1,7 @@
 /* types.h - dtypes, devices, numbers, lists, absent values.
  *
- * Absent values have names and are never zero: TN_NONE, TN_NO_DIMS, tn_none(). A struct of zero
- * bytes in place of a list or a number is an error at run time. */
+ * Absent values have names: TN_NONE, TN_NO_DIMS, tn_none(), and TN_NO_DTYPE and TN_NO_DEVICE, which
+ * are 0. A list or a number of zero bytes is not absent: it is an error at run time. */
 #ifndef TNI_API_TYPES_H
 #define TNI_API_TYPES_H
 

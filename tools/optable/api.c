@@ -217,7 +217,7 @@ static void write_words(const table *all) {
     put(&body, "\n/* Several results. */\n");
     for (int i = 0; i < all->n; i++)
         if (!result_seen(all, i)) put_result_type(&body, all->row[i]);
-    put_head(&t, "words", "words of options, and structs of several results", "WORDS");
+    put_head(&t, "words", "enums of options, and result structs", "WORDS");
     put_end(&t, &body, "../call.h");
     file_write("src/api/ops/words.h", &t);
 }
