@@ -55,7 +55,7 @@
  *   [8]  call            46  how to call an operator; the families follow
  *   [9]  words           42  enums of options, and result structs
  *   [10] creation       603  new tensors: constants, ranges, random numbers
- *   [11] shape          711  views, other sizes and orders, copies, joining and cutting
+ *   [11] shape          727  views, other sizes and orders, copies, joining and cutting
  *   [12] elementwise   2036  arithmetic, functions, activations, comparisons, logic
  *   [13] reduction      569  sums, extremes, statistics, norms, softmax, running sums
  *   [14] linalg         210  products of matrices and vectors
@@ -68,7 +68,7 @@
  *   [19] row            373  define operators of your own: arguments, shapes, loop, gradient
  *   [20] extend         120  for module trees and bindings: ownership, data, schemas
  *   [21] cxx            103  C++ only: parameter types of the overloads
- *   [22] overloads     5344  C++: every operator under its name, with default arguments
+ *   [22] overloads     5349  C++: every operator under its name, with default arguments
  *
  * The implementation follows the chapters; only the file that defines
  * TENSOR_IMPLEMENTATION compiles it. */
@@ -80,9 +80,9 @@
 #define TN_HEADER_NAME "tensor.h"
 #endif
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_e325b7bfc9f3)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_bbffb52501d3)
 #else
-#define TNI_NAMESPACE tn_e325b7bfc9f3
+#define TNI_NAMESPACE tn_bbffb52501d3
 #endif
 
 #if defined(TN_PREFIX) || defined(TN_IMPORT)
@@ -2379,6 +2379,22 @@ TN_API tn_tensor *tnp_as_strided(tn_tensor *self, tn_ints size, tn_ints stride,
 #ifndef __cplusplus
 #define tn_as_strided(self_, size_, ...) TNI_CALL(tn_as_strided, .storage_offset = TN_NONE, \
     .self_stride = TN_NO_DIMS, .self = self_, .size = size_, .stride = __VA_ARGS__)
+#endif
+
+/* All pieces of `size` along a dimension, `step` apart, as a last dimension. A view, which shows an
+ * element several times if step is less than size.
+ *   schema  unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)
+ *   shapes  self (.., n, ..) -> (.., (n - size) / step + 1, .., size)
+ *   example tn_unfold(x, 0, 2, 1) */
+typedef struct tn_unfold_args {
+    tn_tensor *self;
+    int64_t dimension, size, step;
+} tn_unfold_args;
+TN_API tn_tensor *tn_unfold_at(const char *file, int line, const tn_unfold_args *args);
+TN_API tn_tensor *tnp_unfold(tn_tensor *self, int64_t dimension, int64_t size, int64_t step);
+#ifndef __cplusplus
+#define tn_unfold(self_, dimension_, size_, ...) TNI_CALL(tn_unfold, .self = self_, \
+    .dimension = dimension_, .size = size_, .step = __VA_ARGS__)
 #endif
 
 /* A copy of self with src written to the places that as_strided would view, or added to them with
@@ -9615,6 +9631,11 @@ template <class = void> inline tn_tensor *tn_unflatten(tn_tensor *self, int64_t 
     const tn_unflatten_args a = {self, dim, sizes.value};
     return tn_unflatten_at(at.file, at.line, &a);
 }
+template <class = void> inline tn_tensor *tn_unfold(tn_tensor *self, int64_t dimension,
+    int64_t size, int64_t step, tn_site at = tn_site::here()) {
+    const tn_unfold_args a = {self, dimension, size, step};
+    return tn_unfold_at(at.file, at.line, &a);
+}
 template <class = void> inline tn_tensor *tn_uniform_(tn_tensor *self, double from = 0,
     double to = 1, tn_generator *generator = nullptr, tn_site at = tn_site::here()) {
     const tn_uniform_args a = {from, to, generator, self};
@@ -12525,13 +12546,13 @@ TNI_NAMESPACE_END
 #include TN_HEADER_NAME
 #endif
 
-/* e325b7bfc9f3 is the hash of the chapters above: who includes this refers to a symbol of
+/* bbffb52501d3 is the hash of the chapters above: who includes this refers to a symbol of
  * that name, which the implementation has. What does not fit does not link. */
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_e325b7bfc9f3;
+TN_API const char tn_layout_bbffb52501d3;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_e325b7bfc9f3;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_bbffb52501d3;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12549,7 +12570,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && TNI_PART(2)
-const char tn_layout_e325b7bfc9f3 = 1;
+const char tn_layout_bbffb52501d3 = 1;
 #endif
 
 /* src/base/base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time */
@@ -13802,7 +13823,7 @@ TN_PRIV void tni_path_ran(const char *name, int isa);
 #define TNI_KERNEL_PATH(name) ((void)0)
 #endif
 
-enum { TNI_ROW_COUNT = 275 };
+enum { TNI_ROW_COUNT = 276 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -14332,6 +14353,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_unbind);
 TN_PRIV_DECLARE(tn_row, tni_row_unbind);
 TN_PRIV_DECLARE(tn_gen, tni_gen_unflatten);
 TN_PRIV_DECLARE(tn_row, tni_row_unflatten);
+TN_PRIV_DECLARE(tn_gen, tni_gen_unfold);
+TN_PRIV_DECLARE(tn_row, tni_row_unfold);
 TN_PRIV_DECLARE(tn_gen, tni_gen_uniform);
 TN_PRIV_DECLARE(tn_row, tni_row_uniform);
 TN_PRIV_DECLARE(tn_gen, tni_gen_unsqueeze);
@@ -37306,6 +37329,58 @@ TN_OPERATOR(as_strided,
             .sample = "(6) [2,3] [3,1] | (3,4) [2,2] [1,4] 5 | (6) [3,2] [1,1] | (4) [] [] 2 | (3) "
                       "[0,2] [1,1] | (2) [3] [0]")
 
+static bool unfold_to(tn_frame *f, const tn_unfold_args *a, const tn_tensor *self,
+                      tni_geometry *v) {
+    int64_t n = 1, stride = 1, far;
+    int d = 0;
+    if (f && !tni_dim_of(f, self->ndim, a->dimension, &d)) return false;
+    if (self->ndim) {
+        d = tni_dim(self->ndim, a->dimension);
+        n = self->size[d];
+        stride = self->stride[d];
+    }
+    if (f && a->size < 0)
+        return tn_fail(f, TN_INVALID, "size is %lld but must be >= 0", (long long)a->size);
+    if (f && a->size > n)
+        return tn_fail(f, TN_INVALID,
+                       "maximum size for tensor at dimension %d is %lld but size is %lld", d,
+                       (long long)n, (long long)a->size);
+    if (f && a->step <= 0)
+        return tn_fail(f, TN_INVALID, "step is %lld but must be > 0", (long long)a->step);
+    if (f && self->ndim == TN_MAX_DIMS)
+        return tn_fail(f, TN_UNSUPPORTED, "a view of the pieces must have at most %d dimensions",
+                       TN_MAX_DIMS);
+    tni_geometry_of(v, self);
+    if (self->ndim) {
+        v->size[d] = (n - a->size) / a->step + 1;
+        if (tni_mul(stride, a->step, &far) && far <= TNI_MOST) v->stride[d] = far;
+    }
+    tni_geometry_insert(v, v->ndim, a->size, stride);
+    return true;
+}
+static bool unfold_check(tn_frame *f) {
+    TN_ARGS(unfold, a, f);
+    tni_geometry v;
+    return unfold_to(f, a, f->in[0], &v) && tni_announce_geometry(f, 0, &v);
+}
+static void unfold_grad(tn_gradient *g) {
+    TN_ARGS(unfold, a, g);
+    tn_tensor *d = g->incoming[0], *self = g->in[0];
+    tni_geometry v;
+    int64_t n = 1;
+    for (int i = 0; i < self->ndim; i++) n *= self->size[i];
+    if (d && unfold_to(NULL, a, self, &v))
+        tn_give(g, 0,
+                tnp_reshape(strided_sum(g->block, tni_zeros_of(d, 1, &n), d, &v), tni_sizes(self)));
+}
+TN_OPERATOR(
+    unfold, "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
+    TN_DOC(.shapes = "self (.., n, ..) -> (.., (n - size) / step + 1, .., size)",
+           .example = "tn_unfold(x, 0, 2, 1)"),
+    .check = unfold_check, .run = tni_run_nothing, .quick = tni_view_short, .grad = unfold_grad,
+    .sample = "(7) 0 3 2 | (3,5) 1 2 1 | (2,5,3) -2 2 3 | (35) 0 4 4 | () 0 1 1 | () -1 0 2 "
+              "| (0,3) 1 2 1 | (4) 0 0 1")
+
 static bool as_strided_scatter_check(tn_frame *f) {
     TN_ARGS(as_strided_scatter, a, f);
     tn_tensor *self = f->in[0], *src = f->in[1];
@@ -41995,6 +42070,21 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults
     TN_PROP_INTS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 263};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_unfold[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_unfold_args, self), 0, -1, NULL},
+    {"dimension", TN_T_INT, 0, offsetof(tn_unfold_args, dimension), 0, -1, NULL},
+    {"size", TN_T_INT, 0, offsetof(tn_unfold_args, size), 0, -1, NULL},
+    {"step", TN_T_INT, 0, offsetof(tn_unfold_args, step), 0, -1, NULL},
+};
+static const tn_unfold_args tni_defaults_unfold = {NULL, 0, 0, 0};
+static const char *const tni_names_unfold[] = {"result", NULL};
+static const uint64_t tni_needs_unfold[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_unfold) = {tni_params_unfold, &tni_defaults_unfold,
+    tni_names_unfold, tni_needs_unfold, 4, 1, 1, 0, sizeof(tn_unfold_args), UINT16_MAX, 0, NULL,
+    {0, 0, 0, 0, 0, 0, 0, 0}, 264};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_uniform[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_uniform_args, self), 0, -1, NULL},
     {"from", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_uniform_args, from), 0, -1, NULL},
@@ -42008,7 +42098,7 @@ static const uint64_t tni_needs_uniform[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
     tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
-    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 264};
+    TN_PROP_GENERATOR, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -42021,7 +42111,7 @@ static const uint64_t tni_needs_unsqueeze[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
     tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
-    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 265};
+    NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var[] = {
@@ -42039,7 +42129,7 @@ static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
     tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 266};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -42057,7 +42147,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 267};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 268};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -42070,7 +42160,7 @@ static const uint64_t tni_needs_view[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
     tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, NULL, {0, 0, 0, 0,
-    0, 0, 0, 0}, 268};
+    0, 0, 0, 0}, 269};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_complex[] = {
@@ -42082,7 +42172,7 @@ static const uint64_t tni_needs_view_as_complex[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
     &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
-    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 269};
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view_as_real[] = {
@@ -42094,7 +42184,7 @@ static const uint64_t tni_needs_view_as_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
-    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 270};
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 271};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_where[] = {
@@ -42111,7 +42201,7 @@ static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
     tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
-    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 271};
+    tni_loops_where, {0, 1, 2, 0, 0, 0, 0, 0}, 272};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zero[] = {
@@ -42123,7 +42213,7 @@ static const uint64_t tni_needs_zero[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, NULL, {0, 0, 0, 0, 0, 0, 0,
-    0}, 272};
+    0}, 273};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros[] = {
@@ -42138,7 +42228,7 @@ static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
     NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
-    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 273};
+    TN_PROP_INTS | TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -42154,7 +42244,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 274};
+    TN_PROP_WORDS, NULL, {0, 0, 0, 0, 0, 0, 0, 0}, 275};
 TNI_PRIVATE_END
 
 TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
@@ -42424,6 +42514,7 @@ TN_PRIV const tn_row *const *tni_row_list(int64_t *count) {
         &tni_row_trunc,
         &tni_row_unbind,
         &tni_row_unflatten,
+        &tni_row_unfold,
         &tni_row_uniform,
         &tni_row_unsqueeze,
         &tni_row_var,
@@ -46278,6 +46369,16 @@ TN_API tn_tensor *tn_unflatten_at(const char *file, int line, const tn_unflatten
 TN_API tn_tensor *tnp_unflatten(tn_tensor *self, int64_t dim, tn_ints sizes) {
     const tn_unflatten_args a = {self, dim, sizes};
     return tn_unflatten_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_unfold_at(const char *file, int line, const tn_unfold_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_unfold, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_unfold(tn_tensor *self, int64_t dimension, int64_t size, int64_t step) {
+    const tn_unfold_args a = {self, dimension, size, step};
+    return tn_unfold_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_uniform_inplace_at(const char *file, int line, const tn_uniform_args *args) {
@@ -58847,6 +58948,8 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_unbind TNI_JOIN(TN_PREFIX, tnp_unbind)
 #define tn_as_strided_at TNI_JOIN(TN_PREFIX, tn_as_strided_at)
 #define tnp_as_strided TNI_JOIN(TN_PREFIX, tnp_as_strided)
+#define tn_unfold_at TNI_JOIN(TN_PREFIX, tn_unfold_at)
+#define tnp_unfold TNI_JOIN(TN_PREFIX, tnp_unfold)
 #define tn_as_strided_scatter_at TNI_JOIN(TN_PREFIX, tn_as_strided_scatter_at)
 #define tnp_as_strided_scatter TNI_JOIN(TN_PREFIX, tnp_as_strided_scatter)
 #define tn_detach_at TNI_JOIN(TN_PREFIX, tn_detach_at)
@@ -59563,7 +59666,7 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tn_args_forget TNI_JOIN(TN_PREFIX, tn_args_forget)
 #define tn_element TNI_JOIN(TN_PREFIX, tn_element)
 #define tn_random64 TNI_JOIN(TN_PREFIX, tn_random64)
-#define tn_layout_e325b7bfc9f3 TNI_JOIN(TN_PREFIX, tn_layout_e325b7bfc9f3)
+#define tn_layout_bbffb52501d3 TNI_JOIN(TN_PREFIX, tn_layout_bbffb52501d3)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -59842,6 +59945,8 @@ static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_lanes)};
 #define tnp_unbind (*tni_at_tnp_unbind)
 #define tn_as_strided_at (*tni_at_tn_as_strided_at)
 #define tnp_as_strided (*tni_at_tnp_as_strided)
+#define tn_unfold_at (*tni_at_tn_unfold_at)
+#define tnp_unfold (*tni_at_tnp_unfold)
 #define tn_as_strided_scatter_at (*tni_at_tn_as_strided_scatter_at)
 #define tnp_as_strided_scatter (*tni_at_tnp_as_strided_scatter)
 #define tn_detach_at (*tni_at_tn_detach_at)
@@ -60844,6 +60949,8 @@ typedef struct tn_exports {
     X(tnp_unbind) \
     X(tn_as_strided_at) \
     X(tnp_as_strided) \
+    X(tn_unfold_at) \
+    X(tnp_unfold) \
     X(tn_as_strided_scatter_at) \
     X(tnp_as_strided_scatter) \
     X(tn_detach_at) \
@@ -61564,14 +61671,14 @@ typedef struct tn_exports {
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"e325b7bfc9f3", at, 992};
+    static const tn_exports all = {"bbffb52501d3", at, 994};
     return &all;
 }
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 992 || strcmp(e->layout, "e325b7bfc9f3") != 0) return false;
+    if (!e || e->n != 994 || strcmp(e->layout, "bbffb52501d3") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;

@@ -3174,6 +3174,10 @@ static const char *const py_docs_comment[] = {
     /* unflatten */
     "Dimension dim split into several; one of their sizes may be -1 and is computed. A view.\n"
     "self (2, 12) -> (2, 3, 4)",
+    /* unfold */
+    "All pieces of `size` along a dimension, `step` apart, as a last dimension. A view, which shows an\n"
+    "element several times if step is less than size.\n"
+    "self (.., n, ..) -> (.., (n - size) / step + 1, .., size)",
     /* uniform */
     "Fills self with random numbers, uniform in [from, to).\n"
     "self (*) -> self",
@@ -3475,6 +3479,7 @@ static const char *const py_docs_place[] = {
     NULL /* trunc */,
     NULL /* unbind */,
     NULL /* unflatten */,
+    NULL /* unfold */,
     NULL /* uniform */,
     NULL /* unsqueeze */,
     NULL /* var */,

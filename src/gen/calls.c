@@ -3840,6 +3840,16 @@ TN_API tn_tensor *tnp_unflatten(tn_tensor *self, int64_t dim, tn_ints sizes) {
     return tn_unflatten_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_unfold_at(const char *file, int line, const tn_unfold_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_unfold, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_unfold(tn_tensor *self, int64_t dimension, int64_t size, int64_t step) {
+    const tn_unfold_args a = {self, dimension, size, step};
+    return tn_unfold_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_uniform_inplace_at(const char *file, int line, const tn_uniform_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_uniform, TN_IN_PLACE, file, line, args, &r);

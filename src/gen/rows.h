@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 275 };
+enum { TNI_ROW_COUNT = 276 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -537,6 +537,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_unbind);
 TN_PRIV_DECLARE(tn_row, tni_row_unbind);
 TN_PRIV_DECLARE(tn_gen, tni_gen_unflatten);
 TN_PRIV_DECLARE(tn_row, tni_row_unflatten);
+TN_PRIV_DECLARE(tn_gen, tni_gen_unfold);
+TN_PRIV_DECLARE(tn_row, tni_row_unfold);
 TN_PRIV_DECLARE(tn_gen, tni_gen_uniform);
 TN_PRIV_DECLARE(tn_row, tni_row_uniform);
 TN_PRIV_DECLARE(tn_gen, tni_gen_unsqueeze);

@@ -159,22 +159,6 @@ def narrow_copy(input, dim, start, length):
     return input.narrow(dim, start, length).clone()
 
 
-@method
-def unfold(self, dimension, size, step):
-    """All slices of length size, step apart, as a last dimension: a view."""
-    if not self.dim():
-        return self.as_strided((size,), (1,))
-    d = _dim(dimension, self.dim())
-    n, stride = self.shape[d], self.stride()
-    if size < 0 or size > n:
-        raise RuntimeError(f"maximum size for tensor at dimension {d} is {n} but size is {size}")
-    if step <= 0:
-        raise RuntimeError(f"step is {step} but must be > 0")
-    shape = (*self.shape[:d], (n - size) // step + 1, *self.shape[d + 1 :], size)
-    strides = (*stride[:d], stride[d] * step, *stride[d + 1 :], stride[d])
-    return self.as_strided(shape, strides, self.storage_offset())
-
-
 @both
 def tensor_split(input, indices_or_sections, dim=0):
     """Split into nearly equal sections, or at the indices."""

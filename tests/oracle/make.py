@@ -74,6 +74,10 @@ def torch_clone(self, memory_format=torch.preserve_format):
     return self.clone(memory_format=memory_format)
 
 
+def torch_unfold(self, dimension, size, step):
+    return self.unfold(dimension, size, step)  # not nn.functional.unfold
+
+
 def torch_conv2d_input_grad(grad, weight, input_size, stride=1, padding=0, dilation=1, groups=1):
     x = torch.zeros(input_size, dtype=grad.dtype, requires_grad=True)
     y = F.conv2d(x, weight, None, stride, padding, dilation, groups)

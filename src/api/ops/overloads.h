@@ -2439,6 +2439,11 @@ template <class = void> inline tn_tensor *tn_unflatten(tn_tensor *self, int64_t 
     const tn_unflatten_args a = {self, dim, sizes.value};
     return tn_unflatten_at(at.file, at.line, &a);
 }
+template <class = void> inline tn_tensor *tn_unfold(tn_tensor *self, int64_t dimension,
+    int64_t size, int64_t step, tn_site at = tn_site::here()) {
+    const tn_unfold_args a = {self, dimension, size, step};
+    return tn_unfold_at(at.file, at.line, &a);
+}
 template <class = void> inline tn_tensor *tn_uniform_(tn_tensor *self, double from = 0,
     double to = 1, tn_generator *generator = nullptr, tn_site at = tn_site::here()) {
     const tn_uniform_args a = {from, to, generator, self};

@@ -615,6 +615,22 @@ TN_API tn_tensor *tnp_as_strided(tn_tensor *self, tn_ints size, tn_ints stride,
     .self_stride = TN_NO_DIMS, .self = self_, .size = size_, .stride = __VA_ARGS__)
 #endif
 
+/* All pieces of `size` along a dimension, `step` apart, as a last dimension. A view, which shows an
+ * element several times if step is less than size.
+ *   schema  unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)
+ *   shapes  self (.., n, ..) -> (.., (n - size) / step + 1, .., size)
+ *   example tn_unfold(x, 0, 2, 1) */
+typedef struct tn_unfold_args {
+    tn_tensor *self;
+    int64_t dimension, size, step;
+} tn_unfold_args;
+TN_API tn_tensor *tn_unfold_at(const char *file, int line, const tn_unfold_args *args);
+TN_API tn_tensor *tnp_unfold(tn_tensor *self, int64_t dimension, int64_t size, int64_t step);
+#ifndef __cplusplus
+#define tn_unfold(self_, dimension_, size_, ...) TNI_CALL(tn_unfold, .self = self_, \
+    .dimension = dimension_, .size = size_, .step = __VA_ARGS__)
+#endif
+
 /* A copy of self with src written to the places that as_strided would view, or added to them with
  * accumulate, in row-major order.
  *   schema  as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int?

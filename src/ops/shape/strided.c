@@ -197,6 +197,64 @@ TN_OPERATOR(as_strided,
             .sample = "(6) [2,3] [3,1] | (3,4) [2,2] [1,4] 5 | (6) [3,2] [1,1] | (4) [] [] 2 | (3) "
                       "[0,2] [1,1] | (2) [3] [0]")
 
+/* The geometry of all pieces of `size` along a dimension, `step` apart; f NULL: checked before. A
+ * tensor without dimensions counts as one with a single element. */
+static bool unfold_to(tn_frame *f, const tn_unfold_args *a, const tn_tensor *self,
+                      tni_geometry *v) {
+    int64_t n = 1, stride = 1, far;
+    int d = 0;
+    if (f && !tni_dim_of(f, self->ndim, a->dimension, &d)) return false;
+    if (self->ndim) {
+        d = tni_dim(self->ndim, a->dimension);
+        n = self->size[d];
+        stride = self->stride[d];
+    }
+    if (f && a->size < 0)
+        return tn_fail(f, TN_INVALID, "size is %lld but must be >= 0", (long long)a->size);
+    if (f && a->size > n)
+        return tn_fail(f, TN_INVALID,
+                       "maximum size for tensor at dimension %d is %lld but size is %lld", d,
+                       (long long)n, (long long)a->size);
+    if (f && a->step <= 0)
+        return tn_fail(f, TN_INVALID, "step is %lld but must be > 0", (long long)a->step);
+    if (f && self->ndim == TN_MAX_DIMS)
+        return tn_fail(f, TN_UNSUPPORTED, "a view of the pieces must have at most %d dimensions",
+                       TN_MAX_DIMS);
+    tni_geometry_of(v, self);
+    if (self->ndim) {
+        v->size[d] = (n - a->size) / a->step + 1;
+        /* The stride of a single piece is never used and may be too large for one. */
+        if (tni_mul(stride, a->step, &far) && far <= TNI_MOST) v->stride[d] = far;
+    }
+    tni_geometry_insert(v, v->ndim, a->size, stride);
+    return true;
+}
+static bool unfold_check(tn_frame *f) {
+    TN_ARGS(unfold, a, f);
+    tni_geometry v;
+    return unfold_to(f, a, f->in[0], &v) && tni_announce_geometry(f, 0, &v);
+}
+/* Pieces may overlap: their elements' gradients are summed. */
+static void unfold_grad(tn_gradient *g) {
+    TN_ARGS(unfold, a, g);
+    tn_tensor *d = g->incoming[0], *self = g->in[0];
+    tni_geometry v;
+    int64_t n = 1;
+    for (int i = 0; i < self->ndim; i++) n *= self->size[i];
+    if (d && unfold_to(NULL, a, self, &v))
+        tn_give(g, 0,
+                tnp_reshape(strided_sum(g->block, tni_zeros_of(d, 1, &n), d, &v), tni_sizes(self)));
+}
+/* All pieces of `size` along a dimension, `step` apart, as a last dimension. A view, which shows an
+ * element several times if step is less than size. */
+TN_OPERATOR(
+    unfold, "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
+    TN_DOC(.shapes = "self (.., n, ..) -> (.., (n - size) / step + 1, .., size)",
+           .example = "tn_unfold(x, 0, 2, 1)"),
+    .check = unfold_check, .run = tni_run_nothing, .quick = tni_view_short, .grad = unfold_grad,
+    .sample = "(7) 0 3 2 | (3,5) 1 2 1 | (2,5,3) -2 2 3 | (35) 0 4 4 | () 0 1 1 | () -1 0 2 "
+              "| (0,3) 1 2 1 | (4) 0 0 1")
+
 static bool as_strided_scatter_check(tn_frame *f) {
     TN_ARGS(as_strided_scatter, a, f);
     tn_tensor *self = f->in[0], *src = f->in[1];
