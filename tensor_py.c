@@ -2927,6 +2927,9 @@ static const char *const py_docs_comment[] = {
     /* ones_like */
     "All elements 1, with self's sizes, dtype and order of dimensions.\n"
     "self (*) -> (*)",
+    /* outer */
+    "The products of each element of self and each of vec2.\n"
+    "self (n), vec2 (m) -> (n, m)",
     /* permute */
     "Dimension dims[i] of self becomes dimension i. A view.\n"
     "self (N, C, H, W) -> (N, H, W, C) for dims 0, 2, 3, 1",
@@ -3405,6 +3408,7 @@ static const char *const py_docs_place[] = {
     "nn.functional.one_hot" /* one_hot */,
     NULL /* ones */,
     NULL /* ones_like */,
+    NULL /* outer */,
     NULL /* permute */,
     NULL /* pow */,
     "nn.functional.prelu" /* prelu */,

@@ -179,7 +179,6 @@ from ._functions.creation import normal as normal
 not_equal: _Any
 not_equal_: _Any
 from ._functions.indexing import numel as numel
-from ._functions.products import outer as outer
 from .nn.functional import pairwise_distance as pairwise_distance
 pi: _Any
 from ._functions.creation import polar as polar

@@ -2814,6 +2814,16 @@ TN_API tn_tensor *tnp_ones_like(tn_tensor *self, tn_dtype dtype, tn_device_id de
     return tn_ones_like_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_outer_at(const char *file, int line, const tn_outer_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_outer, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_outer(tn_tensor *self, tn_tensor *vec2) {
+    const tn_outer_args a = {NULL, self, vec2};
+    return tn_outer_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_permute_at(const char *file, int line, const tn_permute_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_permute, TN_PLAIN, file, line, args, &r);

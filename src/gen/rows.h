@@ -7,7 +7,7 @@
 #include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
-enum { TNI_ROW_COUNT = 276 };
+enum { TNI_ROW_COUNT = 277 };
 
 TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
 TN_PRIV_DECLARE(tn_row, tni_row_abs);
@@ -389,6 +389,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_ones);
 TN_PRIV_DECLARE(tn_row, tni_row_ones);
 TN_PRIV_DECLARE(tn_gen, tni_gen_ones_like);
 TN_PRIV_DECLARE(tn_row, tni_row_ones_like);
+TN_PRIV_DECLARE(tn_gen, tni_gen_outer);
+TN_PRIV_DECLARE(tn_row, tni_row_outer);
 TN_PRIV_DECLARE(tn_gen, tni_gen_permute);
 TN_PRIV_DECLARE(tn_row, tni_row_permute);
 TN_PRIV_DECLARE(tn_gen, tni_gen_pow);

@@ -13,20 +13,9 @@ from .shapes import _dim, _tensors_of
 
 @both
 @with_out
-def outer(input, vec2: Tensor):
-    """The outer product of two vectors."""
-    if input.dim() != 1 or vec2.dim() != 1:
-        raise RuntimeError(
-            f"outer: Expected 1-D arguments, but got {input.dim()}-D and {vec2.dim()}-D tensors"
-        )
-    return input.unsqueeze(1) * vec2
-
-
-@both
-@with_out
 def ger(input, vec2: Tensor):
     """outer."""
-    return outer(input, vec2)
+    return _C.outer(input, vec2)
 
 
 @both
@@ -70,7 +59,7 @@ def addmv(input, mat: Tensor, vec: Tensor, *, beta=1, alpha=1):
 @with_out
 def addr(input, vec1: Tensor, vec2: Tensor, *, beta=1, alpha=1):
     """beta * input + alpha * outer(vec1, vec2)."""
-    return _plus(input, outer(vec1, vec2), beta, alpha)
+    return _plus(input, _C.outer(vec1, vec2), beta, alpha)
 
 
 @both

@@ -299,26 +299,26 @@ def test_out(name):
 
 
 def test_what_out_may_be():
-    assert torch.outer(V, V, out=None).shape == (2, 2)
-    wide = torch.outer(V, V, out=torch.empty(2, 2, dtype=torch.float64))
+    assert torch.ger(V, V, out=None).shape == (2, 2)
+    wide = torch.ger(V, V, out=torch.empty(2, 2, dtype=torch.float64))
     assert wide.tolist() == [[0.25, 0.125], [0.125, 0.0625]]
     for bad in torch.empty(2, 2, dtype=torch.int64), torch.empty(2, 2, dtype=torch.bool):
         with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired"):
-            torch.outer(V, V, out=bad)
+            torch.ger(V, V, out=bad)
     with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
-        torch.outer(V, V, out=torch.empty(2, 2, requires_grad=True))
+        torch.ger(V, V, out=torch.empty(2, 2, requires_grad=True))
     with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
-        torch.outer(V.clone().requires_grad_(), V, out=torch.empty(2, 2))
+        torch.ger(V.clone().requires_grad_(), V, out=torch.empty(2, 2))
     with torch.no_grad():
-        torch.outer(V.clone().requires_grad_(), V, out=torch.empty(2, 2))
+        torch.ger(V.clone().requires_grad_(), V, out=torch.empty(2, 2))
     with pytest.raises(TypeError, match="argument 'out' must be Tensor, not list"):
-        torch.outer(V, V, out=[1])
+        torch.ger(V, V, out=[1])
     with pytest.raises(TypeError, match="out"):
-        V.outer(V, out=torch.empty(2, 2))
+        V.ger(V, out=torch.empty(2, 2))
     with pytest.raises(RuntimeError, match="out kwarg when as_tuple is True"):
         torch.nonzero(X, as_tuple=True, out=torch.empty(4, 2, dtype=torch.int64))
-    assert "out" in inspect.signature(torch.outer).parameters
-    assert "out" not in inspect.signature(torch.Tensor.outer).parameters
+    assert "out" in inspect.signature(torch.ger).parameters
+    assert "out" not in inspect.signature(torch.Tensor.ger).parameters
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,20 @@ TN_API tn_tensor *tnp_dot(tn_tensor *self, tn_tensor *tensor);
 #define tn_dot(self_, ...) TNI_CALL(tn_dot, .self = self_, .tensor = __VA_ARGS__)
 #endif
 
+/* The products of each element of self and each of vec2.
+ *   schema  outer(Tensor self, Tensor vec2) -> Tensor
+ *   shapes  self (n), vec2 (m) -> (n, m)
+ *   example tn_outer(x, y) */
+typedef struct tn_outer_args {
+    tn_tensor *out;
+    tn_tensor *self, *vec2;
+} tn_outer_args;
+TN_API tn_tensor *tn_outer_at(const char *file, int line, const tn_outer_args *args);
+TN_API tn_tensor *tnp_outer(tn_tensor *self, tn_tensor *vec2);
+#ifndef __cplusplus
+#define tn_outer(self_, ...) TNI_CALL(tn_outer, .self = self_, .vec2 = __VA_ARGS__)
+#endif
+
 /* linear for one batch of rows. The gradient of weight has the same memory layout as weight.
  *   schema  linear_rows(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
  *   shapes  input (m, k), weight (n, k), bias (n) -> (m, n)

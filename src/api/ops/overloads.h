@@ -1833,6 +1833,11 @@ template <class = void> inline tn_tensor *tn_ones_like(tn_tensor *self,
     const tn_ones_like_args a = {dtype, device, self};
     return tn_ones_like_at(at.file, at.line, &a);
 }
+template <class = void> inline tn_tensor *tn_outer(tn_tensor *self, tn_tensor *vec2,
+    tn_site at = tn_site::here()) {
+    const tn_outer_args a = {NULL, self, vec2};
+    return tn_outer_at(at.file, at.line, &a);
+}
 template <class = void> inline tn_tensor *tn_permute(tn_tensor *self, tn_dims dims,
     tn_site at = tn_site::here()) {
     const tn_permute_args a = {self, dims.value};
@@ -4589,6 +4594,14 @@ template <class = void> inline tn_tensor *tn_ones_like(tn_tensor *self, tn_ones_
     tn_site at = tn_site::here()) {
     const tn_ones_like_args a = {o.dtype, o.device, self};
     return tn_ones_like_at(at.file, at.line, &a);
+}
+struct tn_outer_options {
+    tn_tensor *out = {};
+};
+template <class = void> inline tn_tensor *tn_outer(tn_tensor *self, tn_tensor *vec2,
+    tn_outer_options o, tn_site at = tn_site::here()) {
+    const tn_outer_args a = {o.out, self, vec2};
+    return tn_outer_at(at.file, at.line, &a);
 }
 struct tn_pow_options {
     tn_tensor *out = {};

@@ -267,6 +267,22 @@ TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor",
             .forms = TN_OUT, .compose = dot_compose,
             .sample = "(4) (4) | (0) (0) | (400) (400) | (3100) (3100)")
 
+/* A column times a row. */
+static bool outer_compose(tn_frame *f) {
+    for (int i = 0; i < 2; i++)
+        if (f->in[i]->ndim != 1)
+            return tn_fail(f, TN_INVALID, "'%s' must have 1 dimension, got %d", i ? "vec2" : "self",
+                           f->in[i]->ndim);
+    f->out[0] = tnp_mul(tnp_unsqueeze(f->in[0], 1), f->in[1]);
+    return f->out[0] != NULL;
+}
+/* The products of each element of self and each of vec2. */
+TN_OPERATOR(outer, "outer(Tensor self, Tensor vec2) -> Tensor",
+            TN_DOC(.shapes = "self (n), vec2 (m) -> (n, m)", .example = "tn_outer(x, y)"),
+            .forms = TN_OUT, .compose = outer_compose,
+            .sample = "(35) (3) | (2) (0) | (3):i64 (4) | (2):bool (3):bool | (0) (2)",
+            .node = "MulBackward0")
+
 /* --- linear ----------------------------------------------------------------------------------- */
 
 /* input (m, k) times the transpose of weight (n, k) */
