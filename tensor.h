@@ -65,7 +65,7 @@
  *   [17] io              78  files: safetensors are read and written, IDX and raw bytes are read
  *   [18] beside          84  helpers for bindings: names in messages, calls at exit,
  *                            uninterruptible calls, time
- *   [19] row            373  define operators of your own: arguments, shapes, loop, gradient
+ *   [19] row            374  define operators of your own: arguments, shapes, loop, gradient
  *   [20] extend         120  for module trees and bindings: ownership, data, schemas
  *   [21] cxx            103  C++ only: parameter types of the overloads
  *   [22] overloads     5362  C++: every operator under its name, with default arguments
@@ -6955,7 +6955,8 @@ typedef struct tn_value {
 
 /* Calls an operator by name: "max.dim", "max_dim", or the first overload of "max" that the values
  * fit; a trailing '_' means the in-place form, a value named "out" gives outputs. Writes at most
- * `room` results and sets *count. tn_call_row does the same for a row. False with an error. */
+ * `room` results and sets *count. tn_call_row does the same for a row. False with an error, and
+ * *count is 0. */
 TN_API bool tn_call_named(const char *file, int line, const char *name, const tn_value *values,
                           int nvalues, tn_tensor **results, int room, int *count);
 TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned how,
@@ -7040,8 +7041,8 @@ TN_API bool tn_set_binding(tn_tensor *t, void *object, void (*release)(void *obj
  * other's data. Their views, and other tensors on their storage, see it as well if dtype,
  * strides and device are the same. Otherwise they keep the old data and are no longer views; a
  * recorded write to one is refused. Both versions advance. Neither tensor may be a view or the
- * result of a recorded call: this, NULL, and shapes that differ are errors, with result false;
- * else it cannot fail. */
+ * result of a recorded call: this, NULL, and shapes that differ are errors, with result false. So
+ * is memory of two storages that overlaps, if others see it. Else it cannot fail. */
 TN_API bool tn_swap_data_at(const char *file, int line, tn_tensor *a, tn_tensor *b);
 #define tn_swap_data(a, b) tn_swap_data_at(__FILE__, __LINE__, a, b)
 TN_API bool tnp_swap_data(tn_tensor *a, tn_tensor *b);
@@ -14674,8 +14675,8 @@ TNI_INLINE bool tni_pair_of(tn_frame *f, tn_ints l, const char *name, int64_t lo
                        (long long)l.n);
     *a = l.at[0], *b = l.at[l.n - 1];
     if (*a < low || *b < low || *a > INT32_MAX || *b > INT32_MAX)
-        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a,
-                       (long long)*b, (long long)low);
+        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be from %lld to %lld", name,
+                       (long long)*a, (long long)*b, (long long)low, (long long)INT32_MAX);
     return true;
 }
 
@@ -14927,7 +14928,7 @@ typedef struct tni_cv_source {
 } tni_cv_source;
 
 TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t);
-TN_PRIV bool tni_cv_source_lay(tni_cv_source *s, int64_t images);
+TN_PRIV bool tni_cv_source_plan_layout(tni_cv_source *s, int64_t images);
 TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v);
 TN_PRIV void tni_cv_offsets_forward(const tni_cv_source *s, const tni_cv_shape *v, int64_t *offset);
 TN_PRIV void tni_cv_source_round(tn_context *c, tni_cv_source *s, int64_t first, int64_t n,
@@ -18967,7 +18968,7 @@ TN_API bool tn_set_binding(tn_tensor *t, void *object, void (*release)(void *obj
 
 /* src/tensor/exchange.c - tensors that take over the data of others: swapped, or shared */
 
-static bool exchange_sees_bytes(const tn_tensor *a, const tn_tensor *b) {
+static bool exchange_must_move_bytes(const tn_tensor *a, const tn_tensor *b) {
     if (tni_load(&a->storage->refs) == 1 && tni_load(&b->storage->refs) == 1) return false;
     if (a->storage == b->storage || a->dtype != b->dtype || a->device != b->device) return false;
     if ((a->flags | b->flags) & (TNI_META | TNI_READ_ONLY) || !tni_is_dense(a)) return false;
@@ -18987,31 +18988,31 @@ static void exchange_bytes(char *a, char *b, int64_t bytes) {
 }
 
 static void exchange_headers(tn_tensor *a, tn_tensor *b) {
-    uint16_t layout = TNI_CONTIGUOUS | TNI_META | TNI_READ_ONLY, flags;
+    const uint16_t swapped_flags = TNI_CONTIGUOUS | TNI_META | TNI_READ_ONLY;
+    uint16_t differ;
     tni_storage *storage = a->storage;
     int64_t offset = a->offset, stride;
-    uint8_t other;
+    uint8_t dtype = a->dtype, device = a->device;
     a->storage = b->storage;
     b->storage = storage;
     a->offset = b->offset;
     b->offset = offset;
-    other = a->dtype;
     a->dtype = b->dtype;
-    b->dtype = other;
-    other = a->device;
+    b->dtype = dtype;
     a->device = b->device;
-    b->device = other;
+    b->device = device;
     for (int i = 0; i < a->ndim; i++) {
         stride = a->stride[i];
         a->stride[i] = b->stride[i];
         b->stride[i] = stride;
     }
-    flags = (uint16_t)((a->flags ^ b->flags) & layout);
-    a->flags ^= flags;
-    b->flags ^= flags;
+    differ = (uint16_t)((a->flags ^ b->flags) & swapped_flags);
+    a->flags ^= differ;
+    b->flags ^= differ;
 }
 
 static bool exchange_swap(tni_block *here, tn_tensor *a, tn_tensor *b) {
+    bool must_move;
     if (!a || !b) return tni_error(here, TN_INVALID, "tn_swap_data: a tensor is NULL");
     if (!tni_same_shape(a, b))
         return tni_error(here, TN_INVALID, "tn_swap_data: the shapes differ");
@@ -19020,7 +19021,12 @@ static bool exchange_swap(tni_block *here, tn_tensor *a, tn_tensor *b) {
                          "tn_swap_data: neither tensor may be a view or a recorded result");
     if (!tni_belongs(here, a, "tn_swap_data") || !tni_belongs(here, b, "tn_swap_data"))
         return false;
-    if (exchange_sees_bytes(a, b))
+    must_move = exchange_must_move_bytes(a, b);
+    if (must_move && tni_overlap(a, b))
+        return tni_error(here, TN_INVALID,
+                         "tn_swap_data: the memory of b overlaps that of a, a tensor of another "
+                         "storage; clone one of them first");
+    if (must_move)
         exchange_bytes(tni_bytes_at(a), tni_bytes_at(b), a->numel * tni_dtype_size(a));
     else
         exchange_headers(a, b);
@@ -19053,7 +19059,7 @@ static bool exchange_may_set(tni_block *here, const tn_tensor *t, const tn_tenso
 }
 
 TN_API bool tn_set_data_at(const char *file, int line, tn_tensor *t, const tn_tensor *from) {
-    const uint16_t layout = TNI_CONTIGUOUS | TNI_META | TNI_READ_ONLY;
+    const uint16_t taken_flags = TNI_CONTIGUOUS | TNI_META | TNI_READ_ONLY;
     tni_block *here = tni_here();
     tni_storage *old;
     if (!tni_enter(here, file, line)) return false;
@@ -19070,7 +19076,7 @@ TN_API bool tn_set_data_at(const char *file, int line, tn_tensor *t, const tn_te
         t->size[i] = from->size[i];
         t->stride[i] = from->stride[i];
     }
-    t->flags = (uint16_t)((t->flags & ~layout) | (from->flags & layout));
+    t->flags = (uint16_t)((t->flags & ~taken_flags) | (from->flags & taken_flags));
     tni_storage_release(here, old);
     return tni_leave(here, true);
 }
@@ -23106,29 +23112,32 @@ static bool boxed_misfit(tni_block *b, const char *file, int line, const tn_row 
                        row->schema);
 }
 
+static bool boxed_too_many(tni_block *b, const char *file, int line, const tn_row *row, int64_t n,
+                           int room) {
+    return boxed_error(b, file, line, TN_INVALID,
+                       "%s: got %lld results, but there is room for only %d", row->name,
+                       (long long)n, room);
+}
+
 static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *file, int line,
                       tn_tensor **results, int room, int *count) {
     const tn_gen *gen = c->gen;
-    size_t base = strcspn(c->row->schema, ".(");
-    if (base && c->row->schema[base - 1] == '_' && c->row->forms & TN_INPLACE)
+    size_t name_length = strcspn(c->row->schema, ".(");
+    if (name_length && c->row->schema[name_length - 1] == '_' && c->row->forms & TN_INPLACE)
         how = TN_IN_PLACE;
     if (gen->props & TN_PROP_RETURNS_LIST) {
         tn_list l;
         if (!tn_call(c->row, how, file, line, c->to.args, &l)) return false;
-        *count = (int)l.n;
         if (l.n > room) {
             tn_list_free(l);
-            return boxed_error(b, file, line, TN_INVALID,
-                               "%s: got %d results, but there is room for only %d", c->row->name,
-                               (int)l.n, room);
+            return boxed_too_many(b, file, line, c->row, l.n, room);
         }
         for (int64_t i = 0; i < l.n; i++) results[i] = l.at[i];
+        *count = (int)l.n;
         tn_free(l.holder);
         return true;
     }
-    if (gen->nresults > room)
-        return boxed_error(b, file, line, TN_INVALID, "%s: there is room for only %d results",
-                           c->row->name, room);
+    if (gen->nresults > room) return boxed_too_many(b, file, line, c->row, gen->nresults, room);
     if (!tn_call(c->row, how, file, line, c->to.args, results)) return false;
     *count = gen->nresults;
     return true;
@@ -23148,8 +23157,8 @@ TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned 
 }
 
 static bool boxed_base_is(const tn_row *row, const char *name, size_t n) {
-    size_t base = strcspn(row->schema, ".(");
-    return base == n && strncmp(row->schema, name, n) == 0;
+    size_t name_length = strcspn(row->schema, ".(");
+    return name_length == n && strncmp(row->schema, name, n) == 0;
 }
 
 TN_API bool tn_call_named(const char *file, int line, const char *name, const tn_value *values,
@@ -25638,17 +25647,17 @@ TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t) {
     s->x_col = t->stride[d - 1] * bytes;
 }
 
-TN_PRIV bool tni_cv_source_lay(tni_cv_source *s, int64_t images) {
-    int64_t bytes;
+TN_PRIV bool tni_cv_source_plan_layout(tni_cv_source *s, int64_t images) {
+    int64_t ignored;
     if (!tni_mul(s->rows, s->cols, &s->plane) || !tni_mul(s->plane, s->sh * s->sw, &s->channel) ||
-        !tni_mul(s->channel, s->channels, &s->image) || !tni_mul(s->image, 8, &bytes))
+        !tni_mul(s->channel, s->channels, &s->image) || !tni_mul(s->image, 8, &ignored))
         return false;
     s->images = s->image > 0 ? TNI_CV_ROUND / tni_cv_size(s) / s->image : images;
     if (s->images < 1) s->images = 1;
     if (s->images > images) s->images = images;
     s->in_place = s->sh == 1 && s->sw == 1 && s->top == 0 && s->left == 0 && s->rows == s->h &&
                   s->cols == s->w && s->x_col == tni_cv_size(s) &&
-                  (s->dtype == TN_F32 || s->dtype == TN_F64) && s->x_row % tni_cv_size(s) == 0;
+                  (s->dtype == TN_F32 || s->dtype == TN_F64);
     return true;
 }
 
@@ -25719,7 +25728,7 @@ TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v) {
         s->rows = v->h;
         s->cols = v->w;
     }
-    return tni_cv_source_lay(s, v->n);
+    return tni_cv_source_plan_layout(s, v->n);
 }
 TN_PRIV void tni_cv_offsets_forward(const tni_cv_source *s, const tni_cv_shape *v,
                                     int64_t *offset) {
@@ -33392,24 +33401,24 @@ TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t fr
 typedef struct index_plan {
     int kept, place;
     int keep[TN_MAX_DIMS];
-    int broad, ndim;
-    int64_t broad_size[TN_MAX_DIMS];
+    int index_ndim, ndim;
+    int64_t index_size[TN_MAX_DIMS];
     int64_t size[TN_MAX_DIMS];
-    int64_t most, masks;
+    int64_t max_places, masks;
 } index_plan;
 
 static bool index_is_mask(const tn_tensor *t) { return t->dtype == TN_BOOL || t->dtype == TN_U8; }
 
-static bool index_broaden(index_plan *p, const tn_tensor *t, bool *unknown) {
+static bool index_broaden(index_plan *p, const tn_tensor *t, bool *has_mask) {
     tni_shape s;
     int64_t one[1] = {1};
     bool mask = index_is_mask(t), fits;
-    s.ndim = p->broad;
-    memcpy(s.size, p->broad_size, sizeof(int64_t) * (size_t)s.ndim);
+    s.ndim = p->index_ndim;
+    memcpy(s.size, p->index_size, sizeof(int64_t) * (size_t)s.ndim);
     fits = tni_broadcast(&s, mask ? 1 : t->ndim, mask ? one : t->size);
-    p->broad = s.ndim;
-    memcpy(p->broad_size, s.size, sizeof(int64_t) * (size_t)s.ndim);
-    if (mask) *unknown = true;
+    p->index_ndim = s.ndim;
+    memcpy(p->index_size, s.size, sizeof(int64_t) * (size_t)s.ndim);
+    if (mask) *has_mask = true;
     return fits;
 }
 
@@ -33427,7 +33436,7 @@ static bool index_mask_fits(tn_frame *f, const tn_tensor *self, const tn_tensor 
 }
 
 static bool index_read(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
-                       index_plan *p, bool *unknown) {
+                       index_plan *p, bool *has_mask) {
     int at = 0, first = -1, last = -1;
     bool gaps = false;
     for (int i = 0; i < n; i++) {
@@ -33450,7 +33459,7 @@ static bool index_read(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
             gaps = true;
         at += takes;
         last = at;
-        if (!index_broaden(p, t, unknown))
+        if (!index_broaden(p, t, has_mask))
             return tn_fail(f, TN_INDEX,
                            "shape mismatch: indexing tensors could not be broadcast together");
         if (index_is_mask(t) && t->numel > p->masks) p->masks = t->numel;
@@ -33463,31 +33472,31 @@ static bool index_read(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
 
 static bool index_plan_of(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
                           index_plan *p) {
-    bool unknown = false;
-    int64_t *last;
+    bool has_mask = false, last_unknown;
+    int64_t *last_size;
     memset(p, 0, sizeof *p);
-    if (!index_read(f, self, index, n, p, &unknown)) return false;
-    if (p->kept + p->broad > TN_MAX_DIMS)
+    if (!index_read(f, self, index, n, p, &has_mask)) return false;
+    if (p->kept + p->index_ndim > TN_MAX_DIMS)
         return tn_fail(f, TN_INDEX, "the result has more than %d dimensions", TN_MAX_DIMS);
-    last = p->broad ? &p->broad_size[p->broad - 1] : NULL;
-    unknown = unknown && last && *last == 1;
-    if (unknown) *last = p->masks;
-    if (!tni_numel_of(p->broad, p->broad_size, &p->most))
+    last_size = p->index_ndim ? &p->index_size[p->index_ndim - 1] : NULL;
+    last_unknown = has_mask && last_size && *last_size == 1;
+    if (last_unknown) *last_size = p->masks;
+    if (!tni_numel_of(p->index_ndim, p->index_size, &p->max_places))
         return tn_fail(f, TN_INDEX, "the result is too large");
-    if (unknown) *last = TN_UNKNOWN;
+    if (last_unknown) *last_size = TN_UNKNOWN;
     for (int i = 0; i < p->place; i++) p->size[p->ndim++] = self->size[p->keep[i]];
-    for (int i = 0; i < p->broad; i++) p->size[p->ndim++] = p->broad_size[i];
+    for (int i = 0; i < p->index_ndim; i++) p->size[p->ndim++] = p->index_size[i];
     for (int i = p->place; i < p->kept; i++) p->size[p->ndim++] = self->size[p->keep[i]];
     return true;
 }
 static bool index_scratch(tn_frame *f, const index_plan *p) {
-    return tn_scratch(f, p->most, (int64_t)sizeof(int64_t)) &&
+    return tn_scratch(f, p->max_places, (int64_t)sizeof(int64_t)) &&
            tn_scratch(f, p->masks, (int64_t)sizeof(int64_t));
 }
 
 static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
                        const index_plan *p, int64_t *count) {
-    int64_t known = p->broad ? p->broad_size[p->broad - 1] : 1;
+    int64_t known = p->index_ndim ? p->index_size[p->index_ndim - 1] : 1;
     int at = 0;
     *count = 1;
     for (int i = 0; i < n; i++) {
@@ -33512,7 +33521,7 @@ static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
 }
 
 static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask, int64_t *offset,
-                           int64_t places, int64_t last, int64_t *room) {
+                           int64_t places, int64_t last_size, int64_t *room) {
     TNI_PATH(index_mask);
     int64_t found = 0, index[TN_MAX_DIMS] = {0}, bytes = tni_dtype_size(self), in_mask = 0,
             in_self = 0;
@@ -33531,30 +33540,31 @@ static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask,
             index[d] = 0;
         }
     }
-    for (int64_t b = 0; b < places; b++) offset[b] += room[found == 1 ? 0 : b % last];
+    for (int64_t b = 0; b < places; b++) offset[b] += room[found == 1 ? 0 : b % last_size];
 }
 
 static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int n, index_plan *p,
                              int64_t count, int64_t *offset) {
-    int64_t places = 1, *room, last;
+    int64_t places = 1, *room, last_size;
     int at = 0;
-    room = offset ? offset + (p->most + 7) / 8 * 8 : NULL;
-    if (p->broad && p->broad_size[p->broad - 1] == TN_UNKNOWN) p->broad_size[p->broad - 1] = count;
-    for (int i = 0; i < p->broad; i++) places *= p->broad_size[i];
-    last = p->broad ? p->broad_size[p->broad - 1] : 1;
+    room = offset ? offset + (p->max_places + 7) / 8 * 8 : NULL;
+    if (p->index_ndim && p->index_size[p->index_ndim - 1] == TN_UNKNOWN)
+        p->index_size[p->index_ndim - 1] = count;
+    for (int i = 0; i < p->index_ndim; i++) places *= p->index_size[i];
+    last_size = p->index_ndim ? p->index_size[p->index_ndim - 1] : 1;
     for (int64_t b = 0; b < places; b++) offset[b] = 0;
     if (places == 0) return 0;
     for (int i = 0; i < n; i++) {
         const tn_tensor *t = index[i];
         if (t && index_is_mask(t)) {
-            index_add_mask(self, at, t, offset, places, last, room);
+            index_add_mask(self, at, t, offset, places, last_size, room);
             at += t->ndim;
             continue;
         }
         if (t) {
             int64_t step = self->stride[at] * tni_dtype_size(self), b = 0;
             tni_walk w;
-            tni_walk_start(&w, p->broad, p->broad_size, &t, 1);
+            tni_walk_start(&w, p->index_ndim, p->index_size, &t, 1);
             for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
                 for (int64_t k = 0; k < w.n; k++, b++) {
                     int64_t v = tni_index_at(w.at[0] + k * w.row[0], t->dtype);
@@ -33594,7 +33604,7 @@ static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor 
     tn_tensor at;
     tni_walk w, v, o;
     for (int i = 0; i < p->kept; i++) {
-        int in_other = i < p->place ? i : i + p->broad;
+        int in_other = i < p->place ? i : i + p->index_ndim;
         size[i] = self->size[p->keep[i]];
         stride[0][i] = self->stride[p->keep[i]];
         stride[1][i] = other->stride[in_other];
@@ -33611,13 +33621,14 @@ static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor 
     pair[0] = &tail[0];
     pair[1] = &tail[1];
     tni_walk_start(&v, p->kept - p->place, size + p->place, pair, 2);
-    tni_stack_view(&at, other, p->broad, p->broad_size, other->stride + p->place, other->offset);
+    tni_stack_view(&at, other, p->index_ndim, p->index_size, other->stride + p->place,
+                   other->offset);
     pair[0] = &at;
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++) {
             int64_t from = w.at[0] + i * w.row[0] - tni_bytes_at(self),
                     to = w.at[1] + i * w.row[1] - tni_bytes_at(other), b = 0;
-            tni_walk_start(&o, p->broad, p->broad_size, pair, 1);
+            tni_walk_start(&o, p->index_ndim, p->index_size, pair, 1);
             for (int64_t q = 0; q < o.rows && b < places; q++, tni_walk_next(&o))
                 for (int64_t k = 0; k < o.n; k++, b++) {
                     int64_t there = o.at[0] + k * o.row[0] - tni_bytes_at(other) + to;
@@ -33639,8 +33650,9 @@ static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n,
         const tn_tensor *t = i < 0 ? self : index[i];
         if (!t || index_is_mask(t)) continue;
         for (int d = 0; d < p->ndim; d++) {
-            bool indexed = d >= p->place && d < p->place + p->broad;
-            int kept = d < p->place ? d : d - p->broad, at = d - p->place - (p->broad - t->ndim);
+            bool indexed = d >= p->place && d < p->place + p->index_ndim;
+            int kept = d < p->place ? d : d - p->index_ndim,
+                at = d - p->place - (p->index_ndim - t->ndim);
             size[count][d] = i < 0 || indexed ? p->size[d] : 1;
             stride[count][d] = i < 0 && !indexed ? self->stride[p->keep[kept]] : 0;
             if (i >= 0 && indexed && at >= 0 && t->size[at] == p->size[d])
@@ -33992,17 +34004,17 @@ static void masked_scatter_run(tn_frame *f) {
     }
 }
 static void masked_scatter_grad(tn_gradient *g) {
-    tn_tensor *d = g->incoming[0], *source = g->in[2], *taken, *flat;
-    tni_geometry v;
+    tn_tensor *d = g->incoming[0], *source = g->in[2], *d_taken, *flat;
+    tni_geometry prefix;
     if (g->want[0]) tn_give(g, 0, tnp_masked_fill_scalar(d, g->in[1], tn_int(0)));
     if (!g->want[2]) return;
-    taken = tnp_masked_select(d, g->in[1]);
-    if (!taken) return;
-    v.ndim = 1;
-    v.size[0] = taken->numel;
-    v.stride[0] = 1;
-    v.offset = 0;
-    flat = tni_place_at(g->block, tni_zeros_of(d, 1, &source->numel), taken, &v);
+    d_taken = tnp_masked_select(d, g->in[1]);
+    if (!d_taken) return;
+    prefix.ndim = 1;
+    prefix.size[0] = d_taken->numel;
+    prefix.stride[0] = 1;
+    prefix.offset = 0;
+    flat = tni_place_at(g->block, tni_zeros_of(d, 1, &source->numel), d_taken, &prefix);
     if (flat) tn_give(g, 2, tnp_reshape(flat, tni_sizes(source)));
 }
 TN_OPERATOR(masked_scatter, "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
@@ -34633,7 +34645,7 @@ static bool cv_backward_lay(tn_frame *f, const tni_cv_shape *s, cv_backward *p, 
     d->left = -p->x.low;
     d->rows = (s->h + s->sh - 1) / s->sh + p->y.high - p->y.low;
     d->cols = (s->w + s->sw - 1) / s->sw + p->x.high - p->x.low;
-    if (!tni_cv_source_lay(d, s->n)) return r->fits = false;
+    if (!tni_cv_source_plan_layout(d, s->n)) return r->fits = false;
     if (cv_is_direct(s->cg, s->og * s->kh * s->kw)) d->in_place = false;
     p->offset = (int64_t *)tni_cv_take(r, s->og * s->kh * s->kw, 8);
     p->tap = (int64_t *)tni_cv_take(r, s->kh * s->kw, 8);
@@ -34840,7 +34852,7 @@ static bool cv_weight_lay(tn_frame *f, cv_weight *p, tni_cv_room *r) {
     d->top = d->left = 0;
     d->rows = s->oh;
     d->cols = s->ow;
-    if (!tni_cv_source_forward(&p->source, s) || !tni_cv_source_lay(d, s->n))
+    if (!tni_cv_source_forward(&p->source, s) || !tni_cv_source_plan_layout(d, s->n))
         return r->fits = false;
     if (!p->one && tni_dtype_size(p->d) > 2) d->in_place = true;
     d->images = p->source.images;

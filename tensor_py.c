@@ -1794,21 +1794,21 @@ static PyMethodDef py_word_methods[] = {{"__reduce__", py_word_reduce, METH_NOAR
 static PyType_Slot py_word_slots[] = {
     {Py_tp_repr, (void *)py_word_repr}, {Py_tp_methods, py_word_methods}, {0, NULL}};
 
-/* A class whose instances are words of the module: torch.channels_last. NULL with an exception. */
+/* Creates a class and its constants, e.g. torch.memory_format with torch.channels_last; new
+ * reference. type_name is module.Class. NULL with an exception. */
 static PyObject *py_words_begin(PyObject *module, const char *type_name, const char *const *names) {
     PyType_Spec spec = {type_name, sizeof(py_word), 0,
                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, py_word_slots};
     PyObject *type = PyType_FromSpec(&spec);
-    if (!type || PyModule_AddObjectRef(module, strchr(type_name, '.') + 1, type)) return NULL;
-    for (; *names; names++) {
+    bool bad = !type || PyModule_AddObjectRef(module, strchr(type_name, '.') + 1, type);
+    for (; !bad && *names; names++) {
         PyObject *o = PyType_GenericAlloc((PyTypeObject *)type, 0);
-        if (!o) return NULL;
-        ((py_word *)o)->name = *names;
-        int bad = PyModule_AddObjectRef(module, *names, o);
+        if (o) ((py_word *)o)->name = *names;
+        bad = !o || PyModule_AddObjectRef(module, *names, o);
         /* the module has it */
-        Py_DECREF(o);
-        if (bad) return NULL;
+        Py_XDECREF(o);
     }
+    if (bad) Py_CLEAR(type);
     return type;
 }
 
@@ -1817,7 +1817,10 @@ static int py_formats_begin(PyObject *module) {
                                           "channels_last_3d", NULL};
     static const char *const layouts[] = {"strided", NULL};
     py.memory_format = (PyTypeObject *)py_words_begin(module, "torch.memory_format", formats);
-    if (!py.memory_format || !py_words_begin(module, "torch.layout", layouts)) return -1;
+    PyObject *layout = py.memory_format ? py_words_begin(module, "torch.layout", layouts) : NULL;
+    if (!layout) return -1;
+    /* the module and torch.strided have it */
+    Py_DECREF(layout);
     py.strided = PyObject_GetAttrString(module, "strided");
     return py.strided ? 0 : -1;
 }
@@ -6342,9 +6345,15 @@ static PyObject *py_list_of(const char *at, const tn_tensor *t, int dim) {
 /* x.tolist(): nested lists; a number of a 0-dim tensor. */
 static PyObject *py_create_tolist(PyObject *self, PyObject *unused) {
     (void)unused;
-    if (tn_device_of(py_of(self)) == TN_META)
+    const tn_device_id device = tn_device_of(py_of(self));
+    if (device == TN_META)
         return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
-    tn_tensor *t = tn_own(tnp_detach(py_of(self))); /* a list may run a finalizer that turns self */
+    if (device != TN_CPU)
+        return PyErr_Format(PyExc_NotImplementedError,
+                            "tolist(): the tensor is on device %s, not on the CPU",
+                            tn_device_name(device));
+    /* Building lists may run finalizers, which may replace self's memory; this alias keeps it. */
+    tn_tensor *t = tn_own(tnp_detach(py_of(self)));
     if (!t) return py_raise();
     PyObject *all = py_list_of((const char *)tn_data(t), t, 0);
     tn_release(t);
@@ -9941,12 +9950,17 @@ static PyObject *py_tensor_data(PyObject *self, void *unused) {
 
 static int py_tensor_set_data(PyObject *self, PyObject *value, void *unused) {
     (void)unused;
-    if (!value || !py_is_tensor(value)) {
-        PyErr_Format(PyExc_TypeError, "Variable data has to be a tensor, but got %R",
-                     value ? (PyObject *)Py_TYPE(value) : Py_None);
+    if (!value) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "Deleting tensor data is not allowed. Delete tensor instead!");
         return -1;
     }
-    /* a call in another thread may read the old memory */
+    if (!py_is_tensor(value)) {
+        PyErr_Format(PyExc_TypeError, "Variable data has to be a tensor, but got %R",
+                     Py_TYPE(value));
+        return -1;
+    }
+    /* Keep the old memory until running calls end: another thread may read it. */
     if (!py_retire_memory(py_of(self))) return py_raise(), -1;
     if (tn_set_data_at(NULL, 0, py_of(self), py_of(value))) return 0;
     py_raise();
@@ -10985,7 +10999,7 @@ static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_te
     return ok;
 }
 
-/* A failed forward: the exception knows its module, for the path (py_module_place). */
+/* A failed forward: the exception knows its module, for the path (py_module_add_path). */
 static PyObject *py_mrow_failed(PyObject *self) {
     PyObject *type, *value, *trace;
     py_raise();
@@ -11434,8 +11448,9 @@ static PyObject *py_module_delattr(PyObject *self, PyObject *name) {
 
 /* --- the call --------------------------------------------------------------------------------- */
 
-/* An error of a module below carries it as `_module`: on its way up its text gets the path. */
-static void py_module_place(PyObject *self) {
+/* An exception raised in a submodule has `_module` = that submodule. Prepend its path below self
+ * (Module._place). */
+static void py_module_add_path(PyObject *self) {
     PyObject *type, *value, *trace, *below, *r = NULL;
     /* the exception is taken and put back: Python code may not run with one set */
     PyErr_Fetch(&type, &value, &trace);
@@ -11496,7 +11511,7 @@ static PyObject *py_module_call(PyObject *self, PyObject *args, PyObject *kwargs
                !py_module_direct(self, PyTuple_GetItem(args, 0), &r)) {
         r = py_module_run(self, args, kwargs);
     }
-    if (TNI_UNLIKELY(!r)) py_module_place(self);
+    if (TNI_UNLIKELY(!r)) py_module_add_path(self);
     return r;
 }
 
@@ -11507,7 +11522,7 @@ static PyObject *py_module_call_one(PyObject *child, PyObject *x) {
         PyType_GetSlot(Py_TYPE(child), Py_tp_call) != (void *)py_module_call ||
         !py_module_direct(child, x, &r))
         return PyObject_CallFunctionObjArgs(child, x, NULL);
-    if (TNI_UNLIKELY(!r)) py_module_place(child);
+    if (TNI_UNLIKELY(!r)) py_module_add_path(child);
     return r;
 }
 

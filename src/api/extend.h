@@ -57,8 +57,8 @@ TN_API bool tn_set_binding(tn_tensor *t, void *object, void (*release)(void *obj
  * other's data. Their views, and other tensors on their storage, see it as well if dtype,
  * strides and device are the same. Otherwise they keep the old data and are no longer views; a
  * recorded write to one is refused. Both versions advance. Neither tensor may be a view or the
- * result of a recorded call: this, NULL, and shapes that differ are errors, with result false;
- * else it cannot fail. */
+ * result of a recorded call: this, NULL, and shapes that differ are errors, with result false. So
+ * is memory of two storages that overlaps, if others see it. Else it cannot fail. */
 TN_API bool tn_swap_data_at(const char *file, int line, tn_tensor *a, tn_tensor *b);
 #define tn_swap_data(a, b) tn_swap_data_at(__FILE__, __LINE__, a, b)
 TN_API bool tnp_swap_data(tn_tensor *a, tn_tensor *b);

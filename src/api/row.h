@@ -345,7 +345,8 @@ typedef struct tn_value {
 
 /* Calls an operator by name: "max.dim", "max_dim", or the first overload of "max" that the values
  * fit; a trailing '_' means the in-place form, a value named "out" gives outputs. Writes at most
- * `room` results and sets *count. tn_call_row does the same for a row. False with an error. */
+ * `room` results and sets *count. tn_call_row does the same for a row. False with an error, and
+ * *count is 0. */
 TN_API bool tn_call_named(const char *file, int line, const char *name, const tn_value *values,
                           int nvalues, tn_tensor **results, int room, int *count);
 TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned how,

@@ -44,8 +44,8 @@ TNI_INLINE bool tni_pair_of(tn_frame *f, tn_ints l, const char *name, int64_t lo
                        (long long)l.n);
     *a = l.at[0], *b = l.at[l.n - 1];
     if (*a < low || *b < low || *a > INT32_MAX || *b > INT32_MAX)
-        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a,
-                       (long long)*b, (long long)low);
+        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be from %lld to %lld", name,
+                       (long long)*a, (long long)*b, (long long)low, (long long)INT32_MAX);
     return true;
 }
 

@@ -109,7 +109,7 @@ static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, 
                         ...) TNI_PRINTF(5, 6);
 static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, const char *format,
                         ...) {
-    /* Told at once: no call is under way that would do it at its end. */
+    /* Error outside an operator call: set its file and line here, report at once. */
     va_list list;
     if (!b->work && !b->place_hold) {
         b->place_file = file;
@@ -128,32 +128,36 @@ static bool boxed_misfit(tni_block *b, const char *file, int line, const tn_row 
                        row->schema);
 }
 
-/* Calls with the bound arguments. *count: results that are in results[]. */
+static bool boxed_too_many(tni_block *b, const char *file, int line, const tn_row *row, int64_t n,
+                           int room) {
+    return boxed_error(b, file, line, TN_INVALID,
+                       "%s: got %lld results, but there is room for only %d", row->name,
+                       (long long)n, room);
+}
+
+/* Calls with the bound arguments. *count, 0 so far: results that are in results[]. */
 static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *file, int line,
                       tn_tensor **results, int room, int *count) {
     const tn_gen *gen = c->gen;
-    size_t base = strcspn(c->row->schema, ".(");
-    if (base && c->row->schema[base - 1] == '_' && c->row->forms & TN_INPLACE)
-        how = TN_IN_PLACE; /* `fill_` has no other form */
+    size_t name_length = strcspn(c->row->schema, ".(");
+    /* a schema named foo_ exists only in place */
+    if (name_length && c->row->schema[name_length - 1] == '_' && c->row->forms & TN_INPLACE)
+        how = TN_IN_PLACE;
     if (gen->props & TN_PROP_RETURNS_LIST) {
         tn_list l;
         if (!tn_call(c->row, how, file, line, c->to.args, &l)) return false;
-        *count = (int)l.n;
         /* Too many results: none is handed out. */
         if (l.n > room) {
             tn_list_free(l);
-            return boxed_error(b, file, line, TN_INVALID,
-                               "%s: got %d results, but there is room for only %d", c->row->name,
-                               (int)l.n, room);
+            return boxed_too_many(b, file, line, c->row, l.n, room);
         }
         for (int64_t i = 0; i < l.n; i++) results[i] = l.at[i];
-        tn_free(l.holder);
+        *count = (int)l.n;
+        tn_free(l.holder); /* frees the array, not its members */
         return true;
     }
     /* Results of a known number go straight into results[]. */
-    if (gen->nresults > room)
-        return boxed_error(b, file, line, TN_INVALID, "%s: there is room for only %d results",
-                           c->row->name, room);
+    if (gen->nresults > room) return boxed_too_many(b, file, line, c->row, gen->nresults, room);
     if (!tn_call(c->row, how, file, line, c->to.args, results)) return false;
     *count = gen->nresults;
     return true;
@@ -174,8 +178,8 @@ TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned 
 }
 
 static bool boxed_base_is(const tn_row *row, const char *name, size_t n) {
-    size_t base = strcspn(row->schema, ".(");
-    return base == n && strncmp(row->schema, name, n) == 0;
+    size_t name_length = strcspn(row->schema, ".(");
+    return name_length == n && strncmp(row->schema, name, n) == 0;
 }
 
 TN_API bool tn_call_named(const char *file, int line, const char *name, const tn_value *values,

@@ -569,6 +569,7 @@ static bool type_dtype_take(tni_taken *c, const tn_param *p, const tn_value *v) 
             type_code_number, type_code_set                                                 \
     }
 
+/* Device as text: None, its name, or its number if it is not registered. */
 static void type_device_text(tni_said *o, const tn_param *p, const void *at) {
     const int32_t code = type_code(o, at);
     const char *name = tn_device_name(code);

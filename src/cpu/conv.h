@@ -32,7 +32,7 @@ typedef struct tni_cv_source {
     int64_t channels, h, w, x_image, x_channel, x_row, x_col;
     int64_t sh, sw, top, left, rows, cols;
     int64_t plane, channel, image; /* elements of a phase, of a channel, of an image, laid out */
-    int64_t images;                /* a round */
+    int64_t images;                /* per round */
     bool f64, in_place;            /* in_place: x serves as it is */
     const tni_kernels *kernels;
     char *at;      /* the copy of this round, or x */
@@ -42,7 +42,7 @@ typedef struct tni_cv_source {
 /* The fields that t decides. */
 TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t);
 /* Steps and rounds of the layout, from sh, sw, top, left, rows, cols; false: too large. */
-TN_PRIV bool tni_cv_source_lay(tni_cv_source *s, int64_t images);
+TN_PRIV bool tni_cv_source_plan_layout(tni_cv_source *s, int64_t images);
 /* The layout of a convolution's input. */
 TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v);
 /* Offset of tap (c, i, j) of weight in it. */

@@ -19,20 +19,22 @@ TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t) {
 }
 
 /* Steps and rounds of the layout; rows, cols, top, left, sh, sw are set. */
-TN_PRIV bool tni_cv_source_lay(tni_cv_source *s, int64_t images) {
-    int64_t bytes;
-    /* A phase is rows x cols; a channel has sh * sw of them. */
+TN_PRIV bool tni_cv_source_plan_layout(tni_cv_source *s, int64_t images) {
+    int64_t ignored; /* only a check that 8-byte elements fit */
+    /* A phase is rows x cols; a channel has sh * sw of them, a product that fits: tni_pair_of caps
+     * both at INT32_MAX. */
     if (!tni_mul(s->rows, s->cols, &s->plane) || !tni_mul(s->plane, s->sh * s->sw, &s->channel) ||
-        !tni_mul(s->channel, s->channels, &s->image) || !tni_mul(s->image, 8, &bytes))
+        !tni_mul(s->channel, s->channels, &s->image) || !tni_mul(s->image, 8, &ignored))
         return false;
-    /* As many images a round as TNI_CV_ROUND bytes hold, at least one. */
+    /* As many images per round as TNI_CV_ROUND bytes hold, at least one. */
     s->images = s->image > 0 ? TNI_CV_ROUND / tni_cv_size(s) / s->image : images;
     if (s->images < 1) s->images = 1;
     if (s->images > images) s->images = images;
-    /* Without stride and padding x is its own layout, if its rows are of contiguous floats. */
+    /* Without stride and padding x can be read in place, if its rows are of contiguous floats. The
+     * other steps are whole elements, as all strides are. */
     s->in_place = s->sh == 1 && s->sw == 1 && s->top == 0 && s->left == 0 && s->rows == s->h &&
                   s->cols == s->w && s->x_col == tni_cv_size(s) &&
-                  (s->dtype == TN_F32 || s->dtype == TN_F64) && s->x_row % tni_cv_size(s) == 0;
+                  (s->dtype == TN_F32 || s->dtype == TN_F64);
     return true;
 }
 
@@ -116,7 +118,7 @@ TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v) {
         s->rows = v->h;
         s->cols = v->w;
     }
-    return tni_cv_source_lay(s, v->n);
+    return tni_cv_source_plan_layout(s, v->n);
 }
 TN_PRIV void tni_cv_offsets_forward(const tni_cv_source *s, const tni_cv_shape *v,
                                     int64_t *offset) {

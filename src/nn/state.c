@@ -30,8 +30,8 @@ static bool state_add(tni_plan *plan, const char *name, tn_tensor *old, tn_tenso
     return true;
 }
 
-/* Exchanging cannot fail: state_may_swap has refused what tn_swap_data would. The plan then
- * releases `fresh`, which holds the old data after an exchange. */
+/* Exchanging cannot fail: state_may_swap has refused what tn_swap_data would, and `fresh` has
+ * memory of its own. The plan then releases `fresh`, which holds the old data after an exchange. */
 TN_PRIV void tni_plan_end(tni_plan *plan, bool commit) {
     state_swap *s = (state_swap *)(void *)plan->swaps.at;
     int64_t n = plan->swaps.n / (int64_t)sizeof *s;

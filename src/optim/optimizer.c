@@ -291,9 +291,10 @@ TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer
     tni_step step;
     const tn_param *p;
     double value = (double)NAN;
+    /* reading is allowed with an error pending */
     tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
-    /* NaN with an error, which a caller that ignores errors will see in its numbers. */
     p = optim_option(o, group, option);
+    /* value stays NaN on error, so an ignored error shows. */
     if (p && !tni_option_take(p, o->group[group].options, &value))
         tni_nn_error(TN_TYPE, "option \"%s\" is not a number", option);
     tni_step_end(&step);

@@ -377,12 +377,17 @@ static PyObject *py_tensor_data(PyObject *self, void *unused) {
 
 static int py_tensor_set_data(PyObject *self, PyObject *value, void *unused) {
     (void)unused;
-    if (!value || !py_is_tensor(value)) {
-        PyErr_Format(PyExc_TypeError, "Variable data has to be a tensor, but got %R",
-                     value ? (PyObject *)Py_TYPE(value) : Py_None);
+    if (!value) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "Deleting tensor data is not allowed. Delete tensor instead!");
         return -1;
     }
-    /* a call in another thread may read the old memory */
+    if (!py_is_tensor(value)) {
+        PyErr_Format(PyExc_TypeError, "Variable data has to be a tensor, but got %R",
+                     Py_TYPE(value));
+        return -1;
+    }
+    /* Keep the old memory until running calls end: another thread may read it. */
     if (!py_retire_memory(py_of(self))) return py_raise(), -1;
     if (tn_set_data_at(NULL, 0, py_of(self), py_of(value))) return 0;
     py_raise();

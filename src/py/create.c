@@ -193,9 +193,15 @@ static PyObject *py_list_of(const char *at, const tn_tensor *t, int dim) {
 /* x.tolist(): nested lists; a number of a 0-dim tensor. */
 static PyObject *py_create_tolist(PyObject *self, PyObject *unused) {
     (void)unused;
-    if (tn_device_of(py_of(self)) == TN_META)
+    const tn_device_id device = tn_device_of(py_of(self));
+    if (device == TN_META)
         return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
-    tn_tensor *t = tn_own(tnp_detach(py_of(self))); /* a list may run a finalizer that turns self */
+    if (device != TN_CPU)
+        return PyErr_Format(PyExc_NotImplementedError,
+                            "tolist(): the tensor is on device %s, not on the CPU",
+                            tn_device_name(device));
+    /* Building lists may run finalizers, which may replace self's memory; this alias keeps it. */
+    tn_tensor *t = tn_own(tnp_detach(py_of(self)));
     if (!t) return py_raise();
     PyObject *all = py_list_of((const char *)tn_data(t), t, 0);
     tn_release(t);

@@ -243,8 +243,9 @@ static PyObject *py_module_delattr(PyObject *self, PyObject *name) {
 
 /* --- the call --------------------------------------------------------------------------------- */
 
-/* An error of a module below carries it as `_module`: on its way up its text gets the path. */
-static void py_module_place(PyObject *self) {
+/* An exception raised in a submodule has `_module` = that submodule. Prepend its path below self
+ * (Module._place). */
+static void py_module_add_path(PyObject *self) {
     PyObject *type, *value, *trace, *below, *r = NULL;
     /* the exception is taken and put back: Python code may not run with one set */
     PyErr_Fetch(&type, &value, &trace);
@@ -305,7 +306,7 @@ static PyObject *py_module_call(PyObject *self, PyObject *args, PyObject *kwargs
                !py_module_direct(self, PyTuple_GetItem(args, 0), &r)) {
         r = py_module_run(self, args, kwargs);
     }
-    if (TNI_UNLIKELY(!r)) py_module_place(self);
+    if (TNI_UNLIKELY(!r)) py_module_add_path(self);
     return r;
 }
 
@@ -316,7 +317,7 @@ static PyObject *py_module_call_one(PyObject *child, PyObject *x) {
         PyType_GetSlot(Py_TYPE(child), Py_tp_call) != (void *)py_module_call ||
         !py_module_direct(child, x, &r))
         return PyObject_CallFunctionObjArgs(child, x, NULL);
-    if (TNI_UNLIKELY(!r)) py_module_place(child);
+    if (TNI_UNLIKELY(!r)) py_module_add_path(child);
     return r;
 }
 

@@ -421,7 +421,7 @@ static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_te
     return ok;
 }
 
-/* A failed forward: the exception knows its module, for the path (py_module_place). */
+/* A failed forward: the exception knows its module, for the path (py_module_add_path). */
 static PyObject *py_mrow_failed(PyObject *self) {
     PyObject *type, *value, *trace;
     py_raise();

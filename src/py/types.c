@@ -228,21 +228,21 @@ static PyMethodDef py_word_methods[] = {{"__reduce__", py_word_reduce, METH_NOAR
 static PyType_Slot py_word_slots[] = {
     {Py_tp_repr, (void *)py_word_repr}, {Py_tp_methods, py_word_methods}, {0, NULL}};
 
-/* A class whose instances are words of the module: torch.channels_last. NULL with an exception. */
+/* Creates a class and its constants, e.g. torch.memory_format with torch.channels_last; new
+ * reference. type_name is module.Class. NULL with an exception. */
 static PyObject *py_words_begin(PyObject *module, const char *type_name, const char *const *names) {
     PyType_Spec spec = {type_name, sizeof(py_word), 0,
                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, py_word_slots};
     PyObject *type = PyType_FromSpec(&spec);
-    if (!type || PyModule_AddObjectRef(module, strchr(type_name, '.') + 1, type)) return NULL;
-    for (; *names; names++) {
+    bool bad = !type || PyModule_AddObjectRef(module, strchr(type_name, '.') + 1, type);
+    for (; !bad && *names; names++) {
         PyObject *o = PyType_GenericAlloc((PyTypeObject *)type, 0);
-        if (!o) return NULL;
-        ((py_word *)o)->name = *names;
-        int bad = PyModule_AddObjectRef(module, *names, o);
+        if (o) ((py_word *)o)->name = *names;
+        bad = !o || PyModule_AddObjectRef(module, *names, o);
         /* the module has it */
-        Py_DECREF(o);
-        if (bad) return NULL;
+        Py_XDECREF(o);
     }
+    if (bad) Py_CLEAR(type);
     return type;
 }
 
@@ -251,7 +251,10 @@ static int py_formats_begin(PyObject *module) {
                                           "channels_last_3d", NULL};
     static const char *const layouts[] = {"strided", NULL};
     py.memory_format = (PyTypeObject *)py_words_begin(module, "torch.memory_format", formats);
-    if (!py.memory_format || !py_words_begin(module, "torch.layout", layouts)) return -1;
+    PyObject *layout = py.memory_format ? py_words_begin(module, "torch.layout", layouts) : NULL;
+    if (!layout) return -1;
+    /* the module and torch.strided have it */
+    Py_DECREF(layout);
     py.strided = PyObject_GetAttrString(module, "strided");
     return py.strided ? 0 : -1;
 }

@@ -2,8 +2,8 @@
  * gradients stay; views keep the data that they had. */
 #include "tensor.h"
 
-/* Whether others see the data of a or b, and all can see the exchange: the bytes lie alike. */
-static bool exchange_sees_bytes(const tn_tensor *a, const tn_tensor *b) {
+/* True if views or aliases must see the swap and layouts allow it. */
+static bool exchange_must_move_bytes(const tn_tensor *a, const tn_tensor *b) {
     if (tni_load(&a->storage->refs) == 1 && tni_load(&b->storage->refs) == 1) return false;
     if (a->storage == b->storage || a->dtype != b->dtype || a->device != b->device) return false;
     if ((a->flags | b->flags) & (TNI_META | TNI_READ_ONLY) || !tni_is_dense(a)) return false;
@@ -23,36 +23,36 @@ static void exchange_bytes(char *a, char *b, int64_t bytes) {
     }
 }
 
-/* All that says where and how data lie; owners, scope, gradient and shape stay. */
+/* Exchanges storage, offset, strides, dtype and device; refs, scope, grad and shape stay. */
 static void exchange_headers(tn_tensor *a, tn_tensor *b) {
-    uint16_t layout = TNI_CONTIGUOUS | TNI_META | TNI_READ_ONLY, flags;
+    const uint16_t swapped_flags = TNI_CONTIGUOUS | TNI_META | TNI_READ_ONLY;
+    uint16_t differ;
     tni_storage *storage = a->storage;
     int64_t offset = a->offset, stride;
-    uint8_t other;
+    uint8_t dtype = a->dtype, device = a->device;
     /* Storage and offset say where the data are. */
     a->storage = b->storage;
     b->storage = storage;
     a->offset = b->offset;
     b->offset = offset;
     /* One after the other: dtype, device, strides, and the flags that follow from them. */
-    other = a->dtype;
     a->dtype = b->dtype;
-    b->dtype = other;
-    other = a->device;
+    b->dtype = dtype;
     a->device = b->device;
-    b->device = other;
+    b->device = device;
     for (int i = 0; i < a->ndim; i++) {
         stride = a->stride[i];
         a->stride[i] = b->stride[i];
         b->stride[i] = stride;
     }
     /* XOR with the bits that differ exchanges them. */
-    flags = (uint16_t)((a->flags ^ b->flags) & layout);
-    a->flags ^= flags;
-    b->flags ^= flags;
+    differ = (uint16_t)((a->flags ^ b->flags) & swapped_flags);
+    a->flags ^= differ;
+    b->flags ^= differ;
 }
 
 static bool exchange_swap(tni_block *here, tn_tensor *a, tn_tensor *b) {
+    bool must_move;
     if (!a || !b) return tni_error(here, TN_INVALID, "tn_swap_data: a tensor is NULL");
     if (!tni_same_shape(a, b))
         return tni_error(here, TN_INVALID, "tn_swap_data: the shapes differ");
@@ -61,8 +61,13 @@ static bool exchange_swap(tni_block *here, tn_tensor *a, tn_tensor *b) {
                          "tn_swap_data: neither tensor may be a view or a recorded result");
     if (!tni_belongs(here, a, "tn_swap_data") || !tni_belongs(here, b, "tn_swap_data"))
         return false;
-    /* Where others share the data, and can, they see the exchange: bytes move. Else headers do. */
-    if (exchange_sees_bytes(a, b))
+    must_move = exchange_must_move_bytes(a, b);
+    /* Memory wrapped twice: some bytes would have to take two values. */
+    if (must_move && tni_overlap(a, b))
+        return tni_error(here, TN_INVALID,
+                         "tn_swap_data: the memory of b overlaps that of a, a tensor of another "
+                         "storage; clone one of them first");
+    if (must_move)
         exchange_bytes(tni_bytes_at(a), tni_bytes_at(b), a->numel * tni_dtype_size(a));
     else
         exchange_headers(a, b);
@@ -98,7 +103,7 @@ static bool exchange_may_set(tni_block *here, const tn_tensor *t, const tn_tenso
 }
 
 TN_API bool tn_set_data_at(const char *file, int line, tn_tensor *t, const tn_tensor *from) {
-    const uint16_t layout = TNI_CONTIGUOUS | TNI_META | TNI_READ_ONLY;
+    const uint16_t taken_flags = TNI_CONTIGUOUS | TNI_META | TNI_READ_ONLY;
     tni_block *here = tni_here();
     tni_storage *old;
     if (!tni_enter(here, file, line)) return false;
@@ -117,7 +122,7 @@ TN_API bool tn_set_data_at(const char *file, int line, tn_tensor *t, const tn_te
         t->size[i] = from->size[i];
         t->stride[i] = from->stride[i];
     }
-    t->flags = (uint16_t)((t->flags & ~layout) | (from->flags & layout));
+    t->flags = (uint16_t)((t->flags & ~taken_flags) | (from->flags & taken_flags));
     tni_storage_release(here, old);
     return tni_leave(here, true);
 }

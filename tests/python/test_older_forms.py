@@ -19,6 +19,11 @@ def test_variable():
     assert Variable().numel() == 0 and torch.autograd.variable.Variable is Variable
     with pytest.raises(TypeError, match="Variable data has to be a tensor, but got list"):
         Variable([1.0])
+    with pytest.raises(RuntimeError, match="Deleting tensor data is not allowed"):
+        del x.data
+    with pytest.raises(TypeError, match="Variable data has to be a tensor, but got .*NoneType"):
+        x.data = None
+    assert x.tolist() == [1, 1, 1]
     with pytest.warns(UserWarning, match="volatile was removed"):
         Variable(x, volatile=True)
 

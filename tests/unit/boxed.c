@@ -377,9 +377,9 @@ static void a_call_by_name_finds_the_overload_that_fits(void) {
     CHECK(called("max.dim", v, 2, 8, &count) == 3 && count == 2);
     CHECK(called("max_dim", v, 2, 2, &count) == 3 && count == 2);
     CHECK(called("max_dim", v, 2, 1, &count) == -1 && count == 0);
-    CHECK_TEXT(said, "max_dim: there is room for only 1 results");
+    CHECK_TEXT(said, "max_dim: got 2 results, but there is room for only 1");
     CHECK(called("unbind", v, 1, 8, &count) == 3 && count == 2);
-    CHECK(called("unbind", v, 1, 1, &count) == -1);
+    CHECK(called("unbind", v, 1, 1, &count) == -1 && count == 0);
     CHECK_TEXT(said, "unbind: got 2 results, but there is room for only 1");
     CHECK(called("addd", v, 1, 8, &count) == -1);
     CHECK_TEXT(said, "operator 'addd' does not exist");

@@ -284,6 +284,33 @@ static void headers_change_hands_where_bytes_cannot(void) {
     end(c);
 }
 
+/* Memory of two storages that overlaps: bytes cannot be exchanged, headers can. */
+static void bytes_that_overlap_are_not_exchanged(void) {
+    float data[6] = {1, 2, 3, 4, 5, 6};
+    tn_context *c = begin();
+    for (int ahead = 0; ahead < 4; ahead++)
+        for (int way = 0; way < 2; way++)
+            TN_SCOPE {
+                tn_tensor *a = tn_wrap(data, TN_DIMS(3), TN_F32, NULL),
+                          *b = tn_wrap(data + ahead, TN_DIMS(3), TN_F32, NULL), *view;
+                CHECK(tn_swap_data(a, b) && tn_data(a) == data + ahead && tn_data(b) == data);
+                view = tn_slice(a, .end = 1);
+                const bool done = way ? tn_swap_data(a, b) : tn_swap_data(b, a);
+                CHECK_EQ(done, ahead == 3);
+                if (done) CHECK(data[0] == 4 && data[5] == 3 && tn_data(view) == data + 3);
+                if (done) CHECK(tn_swap_data(a, b));
+                if (!done)
+                    says(TN_INVALID,
+                         way ? "tn_swap_data: the memory of b overlaps that of a, a tensor of "
+                               "another storage; clone one of them first"
+                             : "tn_swap_data: the memory of b overlaps that of a",
+                         __LINE__);
+                CHECK(data[0] == 1 && data[2] == 3 && data[3] == 4 && data[5] == 6);
+                CHECK_EQ(tn_version(a) + tn_version(b), done ? 6 : 2);
+            }
+    end(c);
+}
+
 static void what_cannot_be_exchanged_is_said(void) {
     tn_context *c = begin(), *other = tn_context_new(NULL);
     tn_context_use(other);
@@ -368,6 +395,7 @@ static const check_test tests[] = {
     CHECK_TEST(a_tensor_lives_while_it_is_counted),
     CHECK_TEST(every_byte_changes_hands),
     CHECK_TEST(headers_change_hands_where_bytes_cannot),
+    CHECK_TEST(bytes_that_overlap_are_not_exchanged),
     CHECK_TEST(what_cannot_be_exchanged_is_said),
     CHECK_TEST(a_context_has_the_kernels_of_its_instruction_set),
     CHECK_TEST(time_and_chance_go_on),

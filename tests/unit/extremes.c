@@ -75,6 +75,10 @@ static void a_stride_beyond_the_input_costs_nothing(void) {
         CHECK(tn_memory().bytes_peak - before < 1 << 20);
         CHECK_EQ(tn_numel(y), 1);
         CHECK(at(y, 0) == 0); /* of the padding */
+        CHECK(!tn_conv2d(x, w, .stride = TN_DIMS(1, INT64_C(1) << 33)));
+        CHECK_EQ(taken("stride (1, 8589934592) must be from 1 to 2147483647"), TN_INVALID);
+        CHECK(!tn_conv2d(x, w, .padding = TN_DIMS(-1)));
+        CHECK_EQ(taken("padding (-1, -1) must be from 0 to 2147483647"), TN_INVALID);
         y = tn_conv2d(x, w, .stride = TN_DIMS(100000));
         CHECK(at(y, 0) == 3 && tn_backward(tn_sum(y)));
         CHECK(at(tn_grad_of(w), 0) == 1);

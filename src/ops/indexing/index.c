@@ -131,26 +131,27 @@ TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t fr
 typedef struct index_plan {
     int kept, place; /* dimensions that stay, and how many of them lie before the indices' */
     int keep[TN_MAX_DIMS];
-    int broad, ndim;
-    int64_t broad_size[TN_MAX_DIMS]; /* of the indices together; the last may be TN_UNKNOWN */
+    int index_ndim, ndim;
+    int64_t index_size[TN_MAX_DIMS]; /* the index shape: of the indices broadcast together; the last
+                                      * may be TN_UNKNOWN */
     int64_t size[TN_MAX_DIMS];       /* of the result */
-    int64_t most, masks;             /* places at most; elements of the largest mask */
+    int64_t max_places, masks;       /* masks: elements of the largest mask */
 } index_plan;
 
 /* uint8 is a mask as well, an old rule of torch. */
 static bool index_is_mask(const tn_tensor *t) { return t->dtype == TN_BOOL || t->dtype == TN_U8; }
 
-/* Joins the shape of one index into p->broad_size; a mask is a vector of unknown size. */
-static bool index_broaden(index_plan *p, const tn_tensor *t, bool *unknown) {
+/* Joins the shape of one index into the index shape; a mask is a vector of unknown size. */
+static bool index_broaden(index_plan *p, const tn_tensor *t, bool *has_mask) {
     tni_shape s;
     int64_t one[1] = {1};
     bool mask = index_is_mask(t), fits;
-    s.ndim = p->broad;
-    memcpy(s.size, p->broad_size, sizeof(int64_t) * (size_t)s.ndim);
+    s.ndim = p->index_ndim;
+    memcpy(s.size, p->index_size, sizeof(int64_t) * (size_t)s.ndim);
     fits = tni_broadcast(&s, mask ? 1 : t->ndim, mask ? one : t->size);
-    p->broad = s.ndim;
-    memcpy(p->broad_size, s.size, sizeof(int64_t) * (size_t)s.ndim);
-    if (mask) *unknown = true;
+    p->index_ndim = s.ndim;
+    memcpy(p->index_size, s.size, sizeof(int64_t) * (size_t)s.ndim);
+    if (mask) *has_mask = true;
     return fits;
 }
 
@@ -169,9 +170,9 @@ static bool index_mask_fits(tn_frame *f, const tn_tensor *self, const tn_tensor 
 }
 
 /* Matches the indices with self's dimensions: finds those that stay, where the others were, and
- * the shape of the indices together. */
+ * the index shape. */
 static bool index_read(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
-                       index_plan *p, bool *unknown) {
+                       index_plan *p, bool *has_mask) {
     int at = 0, first = -1, last = -1;
     bool gaps = false;
     /* `at` is the dimension of self that index i begins at; `first` counts the kept ones before the
@@ -197,7 +198,7 @@ static bool index_read(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
             gaps = true;
         at += takes;
         last = at;
-        if (!index_broaden(p, t, unknown))
+        if (!index_broaden(p, t, has_mask))
             return tn_fail(f, TN_INDEX,
                            "shape mismatch: indexing tensors could not be broadcast together");
         if (index_is_mask(t) && t->numel > p->masks) p->masks = t->numel;
@@ -209,34 +210,33 @@ static bool index_read(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
     return true;
 }
 
-/* Plans the call; false with an error. With masks the number of places is not known before look,
- * so p->most counts every element of the largest mask. */
+/* Plans the call; false with an error. p->max_places counts every element of the largest mask: the
+ * true ones are not known before the look phase counts them (row.h). */
 static bool index_plan_of(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
                           index_plan *p) {
-    bool unknown = false;
-    int64_t *last;
+    bool has_mask = false, last_unknown;
+    int64_t *last_size;
     memset(p, 0, sizeof *p);
-    if (!index_read(f, self, index, n, p, &unknown)) return false;
-    if (p->kept + p->broad > TN_MAX_DIMS)
+    if (!index_read(f, self, index, n, p, &has_mask)) return false;
+    if (p->kept + p->index_ndim > TN_MAX_DIMS)
         return tn_fail(f, TN_INDEX, "the result has more than %d dimensions", TN_MAX_DIMS);
-    last = p->broad ? &p->broad_size[p->broad - 1] : NULL;
-    /* Masks broadcast along the last dimension of the indices' shape. If nothing else gave it a
-     * size, look will: until then the largest mask bounds it. */
-    unknown = unknown && last && *last == 1;
-    if (unknown) *last = p->masks;
-    if (!tni_numel_of(p->broad, p->broad_size, &p->most))
+    last_size = p->index_ndim ? &p->index_size[p->index_ndim - 1] : NULL;
+    /* Masks broadcast along the last dimension of the index shape. If nothing else gave it a size,
+     * look will: until then the largest mask bounds it. */
+    last_unknown = has_mask && last_size && *last_size == 1;
+    if (last_unknown) *last_size = p->masks;
+    if (!tni_numel_of(p->index_ndim, p->index_size, &p->max_places))
         return tn_fail(f, TN_INDEX, "the result is too large");
-    if (unknown) *last = TN_UNKNOWN;
-    /* The result's sizes: kept ones before the indices, those of the indices, the
-     * other kept ones. */
+    if (last_unknown) *last_size = TN_UNKNOWN;
+    /* The result's sizes: kept ones before the indices, the index shape, the other kept ones. */
     for (int i = 0; i < p->place; i++) p->size[p->ndim++] = self->size[p->keep[i]];
-    for (int i = 0; i < p->broad; i++) p->size[p->ndim++] = p->broad_size[i];
+    for (int i = 0; i < p->index_ndim; i++) p->size[p->ndim++] = p->index_size[i];
     for (int i = p->place; i < p->kept; i++) p->size[p->ndim++] = self->size[p->keep[i]];
     return true;
 }
 /* Room for the offsets of all places, and for those of the largest mask. */
 static bool index_scratch(tn_frame *f, const index_plan *p) {
-    return tn_scratch(f, p->most, (int64_t)sizeof(int64_t)) &&
+    return tn_scratch(f, p->max_places, (int64_t)sizeof(int64_t)) &&
            tn_scratch(f, p->masks, (int64_t)sizeof(int64_t));
 }
 
@@ -244,7 +244,7 @@ static bool index_scratch(tn_frame *f, const index_plan *p) {
  * broadcast shape. A mask with one true element broadcasts like a vector of size 1. */
 static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
                        const index_plan *p, int64_t *count) {
-    int64_t known = p->broad ? p->broad_size[p->broad - 1] : 1;
+    int64_t known = p->index_ndim ? p->index_size[p->index_ndim - 1] : 1;
     int at = 0;
     *count = 1;
     for (int i = 0; i < n; i++) {
@@ -271,10 +271,10 @@ static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
 
 /* Adds to offset[b] what a mask contributes: the bytes from self's first element to each true
  * place. self's dimensions from `at` on are the mask's, which is bool or uint8; its last dimension
- * is the inner loop. `last` is the last size of the indices' shape, along which the true places
+ * is the inner loop. last_size is the last one of the index shape, along which the true places
  * count. room holds the offsets found. */
 static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask, int64_t *offset,
-                           int64_t places, int64_t last, int64_t *room) {
+                           int64_t places, int64_t last_size, int64_t *room) {
     TNI_PATH(index_mask);
     int64_t found = 0, index[TN_MAX_DIMS] = {0}, bytes = tni_dtype_size(self), in_mask = 0,
             in_self = 0;
@@ -293,37 +293,38 @@ static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask,
             index[d] = 0;
         }
     }
-    /* Place b counts row-major over the indices' shape, so b % last is its place
-     * along the masks. */
-    for (int64_t b = 0; b < places; b++) offset[b] += room[found == 1 ? 0 : b % last];
+    /* Place b counts row-major over the index shape, so b % last_size is its place along the
+     * masks. */
+    for (int64_t b = 0; b < places; b++) offset[b] += room[found == 1 ? 0 : b % last_size];
 }
 
 /* Sets offset[b] to the bytes from self's first element to the element that place b of the indices
  * names. Returns the number of places. */
 static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int n, index_plan *p,
                              int64_t count, int64_t *offset) {
-    int64_t places = 1, *room, last;
+    int64_t places = 1, *room, last_size;
     int at = 0;
     /* The second scratch, of the largest mask: scratches begin at multiples of 64 bytes. */
-    room = offset ? offset + (p->most + 7) / 8 * 8 : NULL;
+    room = offset ? offset + (p->max_places + 7) / 8 * 8 : NULL;
     /* By now look has counted the masks. */
-    if (p->broad && p->broad_size[p->broad - 1] == TN_UNKNOWN) p->broad_size[p->broad - 1] = count;
-    for (int i = 0; i < p->broad; i++) places *= p->broad_size[i];
-    last = p->broad ? p->broad_size[p->broad - 1] : 1;
+    if (p->index_ndim && p->index_size[p->index_ndim - 1] == TN_UNKNOWN)
+        p->index_size[p->index_ndim - 1] = count;
+    for (int i = 0; i < p->index_ndim; i++) places *= p->index_size[i];
+    last_size = p->index_ndim ? p->index_size[p->index_ndim - 1] : 1;
     for (int64_t b = 0; b < places; b++) offset[b] = 0;
     if (places == 0) return 0;
     for (int i = 0; i < n; i++) {
         const tn_tensor *t = index[i];
         if (t && index_is_mask(t)) {
-            index_add_mask(self, at, t, offset, places, last, room);
+            index_add_mask(self, at, t, offset, places, last_size, room);
             at += t->ndim;
             continue;
         }
-        /* An index tensor is walked over the broadcast shape: row-major, as b counts. */
+        /* An index tensor is walked over the index shape: row-major, as b counts. */
         if (t) {
             int64_t step = self->stride[at] * tni_dtype_size(self), b = 0;
             tni_walk w;
-            tni_walk_start(&w, p->broad, p->broad_size, &t, 1);
+            tni_walk_start(&w, p->index_ndim, p->index_size, &t, 1);
             for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
                 for (int64_t k = 0; k < w.n; k++, b++) {
                     int64_t v = tni_index_at(w.at[0] + k * w.row[0], t->dtype);
@@ -373,7 +374,7 @@ static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor 
     /* head and tail: the dimensions that stay, before and behind those of the indices. Entry 0 of
      * each pair is self's, entry 1 other's. */
     for (int i = 0; i < p->kept; i++) {
-        int in_other = i < p->place ? i : i + p->broad;
+        int in_other = i < p->place ? i : i + p->index_ndim;
         size[i] = self->size[p->keep[i]];
         stride[0][i] = self->stride[p->keep[i]];
         stride[1][i] = other->stride[in_other];
@@ -390,7 +391,8 @@ static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor 
     pair[0] = &tail[0];
     pair[1] = &tail[1];
     tni_walk_start(&v, p->kept - p->place, size + p->place, pair, 2);
-    tni_stack_view(&at, other, p->broad, p->broad_size, other->stride + p->place, other->offset);
+    tni_stack_view(&at, other, p->index_ndim, p->index_size, other->stride + p->place,
+                   other->offset);
     pair[0] = &at;
     /* The walks give addresses of first elements; as differences from the data's start
      * they add up. */
@@ -398,7 +400,7 @@ static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor 
         for (int64_t i = 0; i < w.n; i++) {
             int64_t from = w.at[0] + i * w.row[0] - tni_bytes_at(self),
                     to = w.at[1] + i * w.row[1] - tni_bytes_at(other), b = 0;
-            tni_walk_start(&o, p->broad, p->broad_size, pair, 1);
+            tni_walk_start(&o, p->index_ndim, p->index_size, pair, 1);
             for (int64_t q = 0; q < o.rows && b < places; q++, tni_walk_next(&o))
                 for (int64_t k = 0; k < o.n; k++, b++) {
                     int64_t there = o.at[0] + k * o.row[0] - tni_bytes_at(other) + to;
@@ -425,10 +427,11 @@ static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n,
         const tn_tensor *t = i < 0 ? self : index[i];
         if (!t || index_is_mask(t)) continue;
         /* d is a dimension of the result: `kept` its number among those that stay, `at` its number
-         * in t, whose shape is aligned at its end with the indices' shape. */
+         * in t, whose shape is aligned at its end with the index shape. */
         for (int d = 0; d < p->ndim; d++) {
-            bool indexed = d >= p->place && d < p->place + p->broad;
-            int kept = d < p->place ? d : d - p->broad, at = d - p->place - (p->broad - t->ndim);
+            bool indexed = d >= p->place && d < p->place + p->index_ndim;
+            int kept = d < p->place ? d : d - p->index_ndim,
+                at = d - p->place - (p->index_ndim - t->ndim);
             size[count][d] = i < 0 || indexed ? p->size[d] : 1;
             stride[count][d] = i < 0 && !indexed ? self->stride[p->keep[kept]] : 0;
             if (i >= 0 && indexed && at >= 0 && t->size[at] == p->size[d])

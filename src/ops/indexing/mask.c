@@ -198,19 +198,19 @@ static void masked_scatter_run(tn_frame *f) {
     }
 }
 static void masked_scatter_grad(tn_gradient *g) {
-    tn_tensor *d = g->incoming[0], *source = g->in[2], *taken, *flat;
-    tni_geometry v;
+    tn_tensor *d = g->incoming[0], *source = g->in[2], *d_taken, *flat;
+    tni_geometry prefix;
+    /* tn_give sums to self's shape if self was broadcast */
     if (g->want[0]) tn_give(g, 0, tnp_masked_fill_scalar(d, g->in[1], tn_int(0)));
     if (!g->want[2]) return;
-    /* source's first elements were taken, in row-major order; the rest has no part
-     * in the result. */
-    taken = tnp_masked_select(d, g->in[1]);
-    if (!taken) return;
-    v.ndim = 1;
-    v.size[0] = taken->numel;
-    v.stride[0] = 1;
-    v.offset = 0;
-    flat = tni_place_at(g->block, tni_zeros_of(d, 1, &source->numel), taken, &v);
+    /* source's first elements were taken, in row-major order; the rest gets gradient 0 */
+    d_taken = tnp_masked_select(d, g->in[1]);
+    if (!d_taken) return;
+    prefix.ndim = 1;
+    prefix.size[0] = d_taken->numel;
+    prefix.stride[0] = 1;
+    prefix.offset = 0;
+    flat = tni_place_at(g->block, tni_zeros_of(d, 1, &source->numel), d_taken, &prefix);
     if (flat) tn_give(g, 2, tnp_reshape(flat, tni_sizes(source)));
 }
 /* A copy of self in which the places where the mask is true get the elements of

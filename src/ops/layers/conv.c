@@ -422,7 +422,7 @@ static bool cv_backward_lay(tn_frame *f, const tni_cv_shape *s, cv_backward *p, 
     d->left = -p->x.low;
     d->rows = (s->h + s->sh - 1) / s->sh + p->y.high - p->y.low;
     d->cols = (s->w + s->sw - 1) / s->sw + p->x.high - p->x.low;
-    if (!tni_cv_source_lay(d, s->n)) return r->fits = false;
+    if (!tni_cv_source_plan_layout(d, s->n)) return r->fits = false;
     if (cv_is_direct(s->cg, s->og * s->kh * s->kw)) d->in_place = false;
     /* All taps of all phases have a place in offset and packed: each belongs to one phase. */
     p->offset = (int64_t *)tni_cv_take(r, s->og * s->kh * s->kw, 8);

@@ -50,7 +50,7 @@ static bool cv_weight_lay(tn_frame *f, cv_weight *p, tni_cv_room *r) {
     d->top = d->left = 0;
     d->rows = s->oh;
     d->cols = s->ow;
-    if (!tni_cv_source_forward(&p->source, s) || !tni_cv_source_lay(d, s->n))
+    if (!tni_cv_source_forward(&p->source, s) || !tni_cv_source_plan_layout(d, s->n))
         return r->fits = false;
     if (!p->one && tni_dtype_size(p->d) > 2) d->in_place = true; /* packed from any strides */
     /* Both go by the same rounds of images. */
