@@ -185,6 +185,40 @@ static void second_derivatives_of_what_is_linear_in_pieces_are_zeros(void) {
             CHECK(!tn_needs_grad(g[0]));
         }
 }
+/* torch's values, but with NaN also for what is multiplied by it. k & 1: with a graph; k & 2: along
+ * a dimension of two equal rows. */
+static void gradients_of_a_product_neither_overflow_nor_hide_nan(void) {
+    static const struct {
+        double x[4], is[4];
+        tn_dtype own, dtype;
+    } rows[] = {
+        {{0, 1e30, 1e30, 1}, {HUGE_VAL, 0, 0, 0}, TN_F32, TN_NO_DTYPE},
+        {{1e30, -1e30, -1e30, 0}, {0, 0, 0, HUGE_VAL}, TN_F32, TN_NO_DTYPE},
+        {{0, 0, 1e30, 1e30}, {0, 0, 0, 0}, TN_F32, TN_NO_DTYPE},
+        {{3, 2, 0, (double)NAN}, {(double)NAN, (double)NAN, (double)NAN, 0}, TN_F32, TN_NO_DTYPE},
+        {{300, 300, 2, 1}, {600, 600, HUGE_VAL, HUGE_VAL}, TN_F16, TN_F32},
+        {{300, 300, 0, 1}, {0, 0, HUGE_VAL, 0}, TN_F16, TN_F32},
+        {{1e-200, 2, 3, 1}, {6, 0, 0, 0}, TN_F64, TN_F32},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        for (int k = 0; k < 4; k++)
+            TN_SCOPE {
+                tn_grads_options o = {.create_graph = k & 1};
+                tn_tensor *x = tn_from(rows[r].x, TN_DIMS(4), TN_F64), *y, *g[1];
+                if (k & 2) x = tn_expand(x, TN_DIMS(2, 4));
+                tn_requires_grad(x = tn_to_dtype(x, rows[r].own));
+                y = k & 2 ? tn_prod(x, .dim = 1, .dtype = rows[r].dtype)
+                          : tn_prod(x, .dtype = rows[r].dtype);
+                CHECK(tn_grads(TN_LIST(tn_sum(y)), TN_LIST(x), g, &o));
+                CHECK(tn_dtype_of(g[0]) == rows[r].own);
+                for (int i = 0; i < (k & 2 ? 8 : 4); i++) {
+                    double is = rows[r].is[i & 3], got = at(g[0], i);
+                    /* By a division, the gradient of the NaN itself is NaN too. */
+                    bool nan = is != is || (!(k & 1) && rows[r].x[i & 3] != rows[r].x[i & 3]);
+                    CHECK(nan ? got != got : got == is);
+                }
+            }
+}
 static void a_replay_goes_through_second_derivatives(void) {
     TN_SCOPE {
         tn_tensor *x = leaf(2), *g[1], *h[1];
@@ -403,6 +437,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(a_gradient_that_is_a_stale_view_is_added_to),
         CHECK_TEST(only_the_outputs_that_were_used_have_gradients),
         CHECK_TEST(second_derivatives_of_what_is_linear_in_pieces_are_zeros),
+        CHECK_TEST(gradients_of_a_product_neither_overflow_nor_hide_nan),
         CHECK_TEST(a_replay_goes_through_second_derivatives),
         CHECK_TEST(meta_graphs_have_shapes_of_gradients),
         CHECK_TEST(a_recording_goes_through_backward),

@@ -132,43 +132,55 @@ static void prod_run(tn_frame *f) {
     else
         tni_plain_reduce(f, tni_dim_or_all(&a->dim), &tni_prod, TNI_PLAIN);
 }
-/* dx_i = dy * (product of the others), of those before and those after it: zeros are like other
- * elements, also in further derivatives. */
+/* x in the dtype of the gradient, which is that of the product: x's own may hold less. */
+static tn_tensor *prod_input(tn_tensor *x, const tn_tensor *d) {
+    return d && x->dtype != d->dtype ? tnp_to_dtype(x, (tn_dtype)d->dtype, false, false) : x;
+}
+/* The gradient is d * conj(df/dx), and df/dx_i is the product of the others: of those before x_i
+ * and those after it. Zeros are like other elements, also in further derivatives. */
 static void prod_grad(tn_gradient *g) {
     TN_ARGS(prod, a, g);
     const tn_tensor *self = a->self;
     tn_ints dim = tni_dim_or_all(&a->dim);
     int64_t all = -1;
-    /* Without dim all of x is one line. */
-    tn_tensor *x = dim.n < 0 ? tnp_reshape(g->in[0], tn_ints_of(&all, 1)) : g->in[0], *others;
+    tn_tensor *d = tni_dims_keep(g->incoming[0], self, dim, a->keepdim), *x, *others;
     if (!self->numel) {
         tni_give_flat(g, 0, tnp_zeros_like(g->in[0], TN_NO_DTYPE, TN_NO_DEVICE));
         return;
     }
-    others = self->ndim ? tni_prod_others(x, dim.n < 0 ? 0 : tni_dim(self->ndim, a->dim)) : NULL;
-    x = tni_dims_keep(g->incoming[0], self, dim, a->keepdim);
-    tn_give(g, 0, self->ndim ? tnp_mul(x, tnp_reshape(others, tni_sizes(self))) : x);
+    if (!self->ndim) {
+        tn_give(g, 0, d);
+        return;
+    }
+    /* Without dim all of x is one line. */
+    x = prod_input(g->in[0], d);
+    if (dim.n < 0) x = tnp_reshape(x, tn_ints_of(&all, 1));
+    others = tni_prod_others(x, dim.n < 0 ? 0 : tni_dim(self->ndim, a->dim));
+    tn_give(g, 0, tnp_mul(d, tnp_reshape(others, tni_sizes(self))));
 }
-/* The same by a division: result / x_i where no element is zero. Where one is, it alone gets the
+/* The same by a division: product / x_i where no element is zero. Where one is, it alone gets the
  * product of the others; where two are, all get zero. */
 static void prod_fused(tn_gradient *g) {
     TN_ARGS(prod, a, g);
     tn_ints dim = tni_dim_or_all(&a->dim);
-    tn_tensor *x = g->in[0], *zero = tnp_eq_scalar(x, tn_int(0));
     tn_tensor *d = tni_dims_keep(g->incoming[0], a->self, dim, a->keepdim);
+    tn_tensor *x = prod_input(g->in[0], d), *zero = tnp_eq_scalar(x, tn_int(0));
     /* Zeros are counted and replaced by 1: then `others` is the product of all elements
      * but the zeros. */
     tn_tensor *filled = tnp_masked_fill_scalar(x, zero, tn_int(1));
     tn_tensor *others = tnp_prod(filled, dim.n < 0 ? TN_NONE : a->dim, false, TN_NO_DTYPE);
     tn_tensor *count = tnp_sum(zero, dim, true, TN_NO_DTYPE);
-    /* none: no zero in this line; only: this element is its single zero. */
-    tn_tensor *none = tnp_eq_scalar(count, tn_int(0)),
-              *only = tnp_mul(tnp_eq_scalar(count, tn_int(1)), zero);
+    /* no_zero: no zero in this line; single_zero: this element is its single zero. */
+    tn_tensor *no_zero = tnp_eq_scalar(count, tn_int(0)),
+              *single_zero = tnp_mul(tnp_eq_scalar(count, tn_int(1)), zero);
     /* An element that is no zero gets others / x_i; a zero, which is filled with 1, gets others. */
-    tn_tensor *share = tnp_div(tni_dims_keep(others, a->self, dim, false), filled);
-    if (share && tni_is_complex(share->dtype)) share = tnp_conj(share);
-    tn_give(g, 0,
-            tnp_mul(tnp_mul(d, share), tnp_add(tnp_mul(none, tnp_logical_not(zero)), only, 1)));
+    tn_tensor *quotient = tnp_div(tni_dims_keep(others, a->self, dim, false), filled);
+    /* Where another element is zero, the quotient may still be infinite, so it is replaced, not
+     * multiplied. The sum is 0, or NaN if an element is infinite or NaN. */
+    tn_tensor *nothing = tnp_sum(tnp_mul_scalar(filled, tn_int(0)), dim, true, TN_NO_DTYPE);
+    quotient = tnp_where(tnp_add(no_zero, single_zero, 1), quotient, nothing);
+    if (quotient && tni_is_complex(quotient->dtype)) quotient = tnp_conj(quotient);
+    tn_give(g, 0, tnp_mul(d, quotient));
 }
 /* The product over dim, or of all elements if dim is absent. Integers and bool are
  * multiplied in int64. */
