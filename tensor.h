@@ -3,10 +3,10 @@
  * Do this: in ONE C or C++ file write
  *     #define TENSOR_IMPLEMENTATION
  *     #include "tensor.h"
- * and in all others a plain #include "tensor.h". gcc, clang and mingw compile it; with gcc -O2 that
- * takes some 20 s, once. This whole program finds the line through noisy points:
+ * and in all others a plain #include "tensor.h". gcc, clang, mingw compile it once, in some 20 s:
+ *   cc -O2 program.c -lm -pthread
+ * This whole program finds the line through noisy points:
  *
- *     // cc -O2 program.c -o program -lm -pthread
  *     #define TENSOR_IMPLEMENTATION
  *     #include "tensor.h"
  *     #include <stdio.h>
@@ -14805,10 +14805,14 @@ typedef struct tni_lanes {
 
 typedef struct tni_reduction {
     double identity;
+    bool infinite;
     void (*rows)(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
                  int64_t n, void *to);
     void (*fold)(int compute, void *lanes, int64_t h);
 } tni_reduction;
+TNI_INLINE double tni_identity(const tni_reduction *op) {
+    return op->infinite ? op->identity * HUGE_VAL : op->identity;
+}
 TN_PRIV_DECLARE(tni_reduction, tni_sum);
 TN_PRIV_DECLARE(tni_reduction, tni_prod);
 TN_PRIV_DECLARE(tni_reduction, tni_max);
@@ -24718,12 +24722,12 @@ LANES_FOLDS(max, v > a || v != v ? v : a)
 LANES_FOLDS(min, v < a || v != v ? v : a)
 
 TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tni_reduction, tni_sum) = {0, lanes_sum, lanes_fold_sum};
-TN_PRIV_DEFINE(tni_reduction, tni_prod) = {1, lanes_prod, lanes_fold_prod};
-TN_PRIV_DEFINE(tni_reduction, tni_max) = {-HUGE_VAL, lanes_max, lanes_fold_max};
-TN_PRIV_DEFINE(tni_reduction, tni_min) = {HUGE_VAL, lanes_min, lanes_fold_min};
-TN_PRIV_DEFINE(tni_reduction, tni_any) = {-HUGE_VAL, lanes_any, NULL};
-TN_PRIV_DEFINE(tni_reduction, tni_all) = {HUGE_VAL, lanes_all, NULL};
+TN_PRIV_DEFINE(tni_reduction, tni_sum) = {0, false, lanes_sum, lanes_fold_sum};
+TN_PRIV_DEFINE(tni_reduction, tni_prod) = {1, false, lanes_prod, lanes_fold_prod};
+TN_PRIV_DEFINE(tni_reduction, tni_max) = {-1, true, lanes_max, lanes_fold_max};
+TN_PRIV_DEFINE(tni_reduction, tni_min) = {1, true, lanes_min, lanes_fold_min};
+TN_PRIV_DEFINE(tni_reduction, tni_any) = {-1, true, lanes_any, NULL};
+TN_PRIV_DEFINE(tni_reduction, tni_all) = {1, true, lanes_all, NULL};
 TNI_PRIVATE_END
 
 #define FOLD_FILL(type, value)                                                          \
@@ -24753,7 +24757,7 @@ TN_PRIV void tni_reduce_block(const tni_kernels *k, const tni_reduction *op, int
     tni_room room;
     char *acc = (char *)&room;
     while (h < used) h *= 2;
-    tni_fill_lanes(acc, compute, op->identity, h);
+    tni_fill_lanes(acc, compute, tni_identity(op), h);
     if (n >= lanes) tni_reduce_rows(k, op, compute, x, TNI_LANE_BYTES, n / lanes, lanes, acc);
     if (n % lanes)
         tni_reduce_rows(k, op, compute, (const char *)x + n / lanes * TNI_LANE_BYTES, 0, 1,
@@ -29489,7 +29493,7 @@ static void pool_windows_run(tn_frame *f, tni_pool_job *j) {
     const tni_pool_shape *s = &j->s;
     const double places =
                      (double)(s->kh < s->h ? s->kh : s->h) * (double)(s->kw < s->w ? s->kw : s->w),
-                 work = (double)s->h * (double)s->w + (double)s->oh * (double)s->ow * places;
+                 work = fma((double)s->oh * (double)s->ow, places, (double)s->h * (double)s->w);
     j->each = (int64_t)((1 << 15) / (work + 1)) + 1;
     tni_parallel(f->block->context, (j->s.planes + j->each - 1) / j->each, pool_task, j);
 }
@@ -30466,7 +30470,7 @@ TN_PRIV void tni_plain_block(const tni_reducer *r, const tni_lanes *l, const voi
 TN_PRIV void tni_plain_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
                             int64_t rows, int64_t n, int64_t first, void *to) {
     (void)first;
-    tni_fill_lanes(to, l->compute, r->op->identity, n);
+    tni_fill_lanes(to, l->compute, tni_identity(r->op), n);
     tni_reduce_rows(r->kernels, r->op, l->compute, x, step, rows, n, to);
 }
 
@@ -36435,7 +36439,7 @@ static void soft_fold(const soft_job *j, const soft_line *l, const tni_reduction
     if (!l->row) return;
     while (h < l->m) h *= 2;
     if (h > l->m) {
-        tni_fill_lanes((char *)lanes + l->m * j->size, j->compute, op->identity, h - l->m);
+        tni_fill_lanes((char *)lanes + l->m * j->size, j->compute, tni_identity(op), h - l->m);
     }
     tni_reduce_fold(j->context->kernels, op, j->compute, lanes, h);
     tni_fill_lanes(
@@ -37395,7 +37399,7 @@ TN_OPERATOR(as_strided,
 
 static bool unfold_to(tn_frame *f, const tn_unfold_args *a, const tn_tensor *self,
                       tni_geometry *v) {
-    int64_t n = 1, stride = 1, far;
+    int64_t n = 1, stride = 1, step;
     int d = 0;
     if (f && !tni_dim_of(f, self->ndim, a->dimension, &d)) return false;
     if (self->ndim) {
@@ -37417,7 +37421,7 @@ static bool unfold_to(tn_frame *f, const tn_unfold_args *a, const tn_tensor *sel
     tni_geometry_of(v, self);
     if (self->ndim) {
         v->size[d] = (n - a->size) / a->step + 1;
-        if (tni_mul(stride, a->step, &far) && far <= TNI_MOST) v->stride[d] = far;
+        if (tni_mul(stride, a->step, &step) && step <= TNI_MOST) v->stride[d] = step;
     }
     tni_geometry_insert(v, v->ndim, a->size, stride);
     return true;
@@ -51326,10 +51330,10 @@ TNI_HELPER V TNI_FNT(tni_lgamma)(V x) {
     V l, h = TNI_FNT(tni_log_long)(V_SEL(M_OR(little, large), a, product), &l), i = V_DIV(V_ONE, a),
          rest = V_FMA(TNI_FNT(tni_lgamma_tail)(V_MUL(i, i)), i,
                       K(4.189385474e-01, 4.18938533204672742e-01));
-    V half = V_SUB(a, V_SET(0.5)), far = V_FMA(half, V_SUB(h, V_ONE), V_FMA(half, l, rest));
+    V half = V_SUB(a, V_SET(0.5)), beyond = V_FMA(half, V_SUB(h, V_ONE), V_FMA(half, l, rest));
     V y = V_SEL(little, V_ADD(V_NEG(h), V_SUB(base, l)), V_ADD(h, V_ADD(base, l)));
     y = V_SEL(V_LT(a, V_SET(2.7)), V_SEL(little, y, base), y);
-    y = V_SEL(large, far, y);
+    y = V_SEL(large, beyond, y);
     M under = M_AND(V_LT(x, zero), V_GT(a, V_SET(1e-20)));
     if (M_ANY(under)) {
         V s = TNI_FNT(tni_sin_pi_abs)(a);
@@ -54496,10 +54500,10 @@ TNI_HELPER V TNI_FNT(tni_lgamma)(V x) {
     V l, h = TNI_FNT(tni_log_long)(V_SEL(M_OR(little, large), a, product), &l), i = V_DIV(V_ONE, a),
          rest = V_FMA(TNI_FNT(tni_lgamma_tail)(V_MUL(i, i)), i,
                       K(4.189385474e-01, 4.18938533204672742e-01));
-    V half = V_SUB(a, V_SET(0.5)), far = V_FMA(half, V_SUB(h, V_ONE), V_FMA(half, l, rest));
+    V half = V_SUB(a, V_SET(0.5)), beyond = V_FMA(half, V_SUB(h, V_ONE), V_FMA(half, l, rest));
     V y = V_SEL(little, V_ADD(V_NEG(h), V_SUB(base, l)), V_ADD(h, V_ADD(base, l)));
     y = V_SEL(V_LT(a, V_SET(2.7)), V_SEL(little, y, base), y);
-    y = V_SEL(large, far, y);
+    y = V_SEL(large, beyond, y);
     M under = M_AND(V_LT(x, zero), V_GT(a, V_SET(1e-20)));
     if (M_ANY(under)) {
         V s = TNI_FNT(tni_sin_pi_abs)(a);
@@ -54743,8 +54747,8 @@ TNI_HELPER C TNI_FNT(tni_c_logaddexp)(C a, C b) {
     M first = V_GE(a.re, b.re), same = M_AND(V_EQ(a.re, b.re), V_ISINF(a.re));
     C top = C_CALL(sel)(first, a, b), low = C_CALL(sel)(first, b, a);
     C y = C_CALL(add)(top, C_CALL(log1p)(C_CALL(exp)(C_CALL(sub)(low, top))));
-    C far = C_CALL(log)(C_CALL(add)(C_CALL(exp)(a), C_CALL(exp)(b)));
-    y = C_CALL(sel)(same, C_CALL(sel)(V_LT(a.re, V_ZERO()), low, far), y);
+    C beyond = C_CALL(log)(C_CALL(add)(C_CALL(exp)(a), C_CALL(exp)(b)));
+    y = C_CALL(sel)(same, C_CALL(sel)(V_LT(a.re, V_ZERO()), low, beyond), y);
     V n = V_ADD(V_ADD(a.re, a.im), V_ADD(b.re, b.im));
     M none = M_OR(M_OR(V_ISNAN(a.re), V_ISNAN(a.im)), M_OR(V_ISNAN(b.re), V_ISNAN(b.im)));
     return C_CALL(sel)(none, C_CALL(make)(n, n), y);

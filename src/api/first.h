@@ -3,10 +3,10 @@
  * Do this: in ONE C or C++ file write
  *     #define TENSOR_IMPLEMENTATION
  *     #include "tensor.h"
- * and in all others a plain #include "tensor.h". gcc, clang and mingw compile it; with gcc -O2 that
- * takes some 20 s, once. This whole program finds the line through noisy points:
+ * and in all others a plain #include "tensor.h". gcc, clang, mingw compile it once, in some 20 s:
+ *   cc -O2 program.c -lm -pthread
+ * This whole program finds the line through noisy points:
  *
- *     // cc -O2 program.c -o program -lm -pthread
  *     #define TENSOR_IMPLEMENTATION
  *     #include "tensor.h"
  *     #include <stdio.h>

@@ -92,12 +92,12 @@ LANES_FOLDS(max, v > a || v != v ? v : a)
 LANES_FOLDS(min, v < a || v != v ? v : a)
 
 TNI_PRIVATE_BEGIN
-TN_PRIV_DEFINE(tni_reduction, tni_sum) = {0, lanes_sum, lanes_fold_sum};
-TN_PRIV_DEFINE(tni_reduction, tni_prod) = {1, lanes_prod, lanes_fold_prod};
-TN_PRIV_DEFINE(tni_reduction, tni_max) = {-HUGE_VAL, lanes_max, lanes_fold_max};
-TN_PRIV_DEFINE(tni_reduction, tni_min) = {HUGE_VAL, lanes_min, lanes_fold_min};
-TN_PRIV_DEFINE(tni_reduction, tni_any) = {-HUGE_VAL, lanes_any, NULL};
-TN_PRIV_DEFINE(tni_reduction, tni_all) = {HUGE_VAL, lanes_all, NULL};
+TN_PRIV_DEFINE(tni_reduction, tni_sum) = {0, false, lanes_sum, lanes_fold_sum};
+TN_PRIV_DEFINE(tni_reduction, tni_prod) = {1, false, lanes_prod, lanes_fold_prod};
+TN_PRIV_DEFINE(tni_reduction, tni_max) = {-1, true, lanes_max, lanes_fold_max};
+TN_PRIV_DEFINE(tni_reduction, tni_min) = {1, true, lanes_min, lanes_fold_min};
+TN_PRIV_DEFINE(tni_reduction, tni_any) = {-1, true, lanes_any, NULL};
+TN_PRIV_DEFINE(tni_reduction, tni_all) = {1, true, lanes_all, NULL};
 TNI_PRIVATE_END
 
 #define FOLD_FILL(type, value)                                                          \
@@ -129,7 +129,7 @@ TN_PRIV void tni_reduce_block(const tni_kernels *k, const tni_reduction *op, int
     /* Accumulators: as many lanes as the elements fill, up to a power of two. */
     char *acc = (char *)&room;
     while (h < used) h *= 2;
-    tni_fill_lanes(acc, compute, op->identity, h);
+    tni_fill_lanes(acc, compute, tni_identity(op), h);
     /* Whole rows of lanes, then the elements that are left over into the first lanes. */
     if (n >= lanes) tni_reduce_rows(k, op, compute, x, TNI_LANE_BYTES, n / lanes, lanes, acc);
     if (n % lanes)

@@ -47,11 +47,15 @@ typedef struct tni_lanes {
  * lanes[i + h], h halved down to 1. A NaN wins max and min. They are tables so that a program
  * holds the loops of those alone that it names. */
 typedef struct tni_reduction {
-    double identity;
+    double identity; /* times infinity, if `infinite`: tcc takes no -infinity in a constant */
+    bool infinite;
     void (*rows)(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
                  int64_t n, void *to);
     void (*fold)(int compute, void *lanes, int64_t h); /* of F32 and F64 */
 } tni_reduction;
+TNI_INLINE double tni_identity(const tni_reduction *op) {
+    return op->infinite ? op->identity * HUGE_VAL : op->identity;
+}
 TN_PRIV_DECLARE(tni_reduction, tni_sum);
 TN_PRIV_DECLARE(tni_reduction, tni_prod);
 TN_PRIV_DECLARE(tni_reduction, tni_max);

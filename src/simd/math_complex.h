@@ -173,8 +173,8 @@ TNI_HELPER C TNI_FNT(tni_c_logaddexp)(C a, C b) {
     M first = V_GE(a.re, b.re), same = M_AND(V_EQ(a.re, b.re), V_ISINF(a.re));
     C top = C_CALL(sel)(first, a, b), low = C_CALL(sel)(first, b, a);
     C y = C_CALL(add)(top, C_CALL(log1p)(C_CALL(exp)(C_CALL(sub)(low, top))));
-    C far = C_CALL(log)(C_CALL(add)(C_CALL(exp)(a), C_CALL(exp)(b)));
-    y = C_CALL(sel)(same, C_CALL(sel)(V_LT(a.re, V_ZERO()), low, far), y);
+    C beyond = C_CALL(log)(C_CALL(add)(C_CALL(exp)(a), C_CALL(exp)(b)));
+    y = C_CALL(sel)(same, C_CALL(sel)(V_LT(a.re, V_ZERO()), low, beyond), y);
     V n = V_ADD(V_ADD(a.re, a.im), V_ADD(b.re, b.im));
     M none = M_OR(M_OR(V_ISNAN(a.re), V_ISNAN(a.im)), M_OR(V_ISNAN(b.re), V_ISNAN(b.im)));
     return C_CALL(sel)(none, C_CALL(make)(n, n), y);

@@ -97,10 +97,10 @@ TNI_HELPER V TNI_FNT(tni_lgamma)(V x) {
     V l, h = TNI_FNT(tni_log_long)(V_SEL(M_OR(little, large), a, product), &l), i = V_DIV(V_ONE, a),
          rest = V_FMA(TNI_FNT(tni_lgamma_tail)(V_MUL(i, i)), i,
                       K(4.189385474e-01, 4.18938533204672742e-01));
-    V half = V_SUB(a, V_SET(0.5)), far = V_FMA(half, V_SUB(h, V_ONE), V_FMA(half, l, rest));
+    V half = V_SUB(a, V_SET(0.5)), beyond = V_FMA(half, V_SUB(h, V_ONE), V_FMA(half, l, rest));
     V y = V_SEL(little, V_ADD(V_NEG(h), V_SUB(base, l)), V_ADD(h, V_ADD(base, l)));
     y = V_SEL(V_LT(a, V_SET(2.7)), V_SEL(little, y, base), y);
-    y = V_SEL(large, far, y);
+    y = V_SEL(large, beyond, y);
     /* log(pi / (a |sin(pi a)|)) - log(gamma(a)); little ones: a cancels, log(gamma(a + 1)) */
     M under = M_AND(V_LT(x, zero), V_GT(a, V_SET(1e-20)));
     if (M_ANY(under)) {

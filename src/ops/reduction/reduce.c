@@ -49,7 +49,7 @@ TN_PRIV void tni_plain_block(const tni_reducer *r, const tni_lanes *l, const voi
 TN_PRIV void tni_plain_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
                             int64_t rows, int64_t n, int64_t first, void *to) {
     (void)first;
-    tni_fill_lanes(to, l->compute, r->op->identity, n);
+    tni_fill_lanes(to, l->compute, tni_identity(r->op), n);
     tni_reduce_rows(r->kernels, r->op, l->compute, x, step, rows, n, to);
 }
 

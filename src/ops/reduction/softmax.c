@@ -148,7 +148,7 @@ static void soft_fold(const soft_job *j, const soft_line *l, const tni_reduction
     if (!l->row) return;
     while (h < l->m) h *= 2;
     if (h > l->m) { /* lanes that were not used */
-        tni_fill_lanes((char *)lanes + l->m * j->size, j->compute, op->identity, h - l->m);
+        tni_fill_lanes((char *)lanes + l->m * j->size, j->compute, tni_identity(op), h - l->m);
     }
     tni_reduce_fold(j->context->kernels, op, j->compute, lanes, h);
     tni_fill_lanes(

@@ -201,7 +201,7 @@ TN_OPERATOR(as_strided,
  * tensor without dimensions counts as one with a single element. */
 static bool unfold_to(tn_frame *f, const tn_unfold_args *a, const tn_tensor *self,
                       tni_geometry *v) {
-    int64_t n = 1, stride = 1, far;
+    int64_t n = 1, stride = 1, step;
     int d = 0;
     if (f && !tni_dim_of(f, self->ndim, a->dimension, &d)) return false;
     if (self->ndim) {
@@ -224,7 +224,7 @@ static bool unfold_to(tn_frame *f, const tn_unfold_args *a, const tn_tensor *sel
     if (self->ndim) {
         v->size[d] = (n - a->size) / a->step + 1;
         /* The stride of a single piece is never used and may be too large for one. */
-        if (tni_mul(stride, a->step, &far) && far <= TNI_MOST) v->stride[d] = far;
+        if (tni_mul(stride, a->step, &step) && step <= TNI_MOST) v->stride[d] = step;
     }
     tni_geometry_insert(v, v->ndim, a->size, stride);
     return true;
